@@ -1,0 +1,43 @@
+# Everything runs in .venv, made on first use from uv.lock.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+UV := env -u VIRTUAL_ENV -u UV_PYTHON UV_PROJECT_ENVIRONMENT=$(VENV) UV_PYTHON_DOWNLOADS=never $(BIN)/uv
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check bench clean
+
+help: ## show this help
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' Makefile
+
+demo: $(READY) ## see it work, without keys or a network
+	@$(BIN)/python examples/demo.py
+
+test: $(READY) ## run the tests
+	@$(BIN)/python -m pytest
+
+check: $(READY) ## check format, style, types and layers
+	@$(UV) lock --check --quiet
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/basedpyright
+	$(BIN)/lint-imports --no-logo
+
+bench: $(READY) ## measure speed and import time
+	@$(BIN)/python benchmarks/run.py
+
+clean: ## remove .venv, builds and caches
+	@rm -rf $(VENV) dist build .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(READY): uv.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+	  { echo "Python 3.11 or newer is needed, and '$(PYTHON)' is not: try  make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@echo "Making .venv from uv.lock (once; a cold cache downloads about 300 MB) ..."
+	@test -x $(BIN)/uv || $(PYTHON) -m venv --clear $(VENV)
+	@test -x $(BIN)/uv || $(BIN)/python -m pip install -qq --disable-pip-version-check \
+	  "uv==$$(sed -n '/^name = "uv"$$/{n;s/^version = "\(.*\)"/\1/p;}' uv.lock)"
+	@$(UV) sync --quiet --frozen --all-packages --all-extras
+	@touch $@

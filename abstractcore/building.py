@@ -1,0 +1,121 @@
+"""From what the user says to the `ModelCall` it means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias, cast
+
+from .errors import InvalidInputError
+from .option_values import media_policy, sampling, tool_choice
+from .schema import MediaPart, Message, ModelCall, OutputSchema, Role, SchemaError, TextPart, ToolSpec
+
+MessageInput: TypeAlias = Message | Mapping[str, str]
+"""A message, or its short form `{"role": "user", "content": "text"}`."""
+
+
+def build_call(
+    *,
+    provider: str,
+    model: str,
+    prompt: str | None,
+    messages: Sequence[MessageInput],
+    system_prompt: str | None,
+    media: Sequence[MediaPart],
+    tools: Sequence[ToolSpec],
+    output: OutputSchema | None,
+    options: Mapping[str, Any],
+    stream: bool,
+) -> ModelCall:
+    """The call: `messages`, then one user message of `media` and `prompt`, after `system_prompt`.
+
+    Raises `InvalidInputError` with the path of what does not fit.
+    """
+    conversation = [_message(message, index) for index, message in enumerate(_sequence(messages, "messages"))]
+    try:
+        if system_prompt is not None:
+            conversation.insert(0, _system(system_prompt, conversation))
+        user = _user(prompt, media)
+        if user is not None:
+            conversation.append(user)
+        return ModelCall(
+            model=model,
+            provider=provider,
+            messages=tuple(conversation),
+            tools=_tools(tools),
+            tool_choice=tool_choice(options.get("tool_choice")),
+            parallel_tool_calls=options.get("parallel_tool_calls"),
+            sampling=sampling(options),
+            output=output,
+            thinking=options.get("thinking"),
+            modalities=tuple(options.get("modalities", ())),
+            stream=stream,
+            strict=options.get("strict", False),
+            media_policy=cast(Any, media_policy(options.get("media_policy", {}))),
+            provider_options=options.get("provider_options", {}),
+            tags=options.get("tags", {}),
+            parent_id=options.get("parent_id"),
+            trace_context=options.get("trace_context", {}),
+        )
+    except SchemaError as error:
+        raise InvalidInputError(error.message, path=error.path) from None
+
+
+def _message(message: object, index: int) -> Message:
+    path = f"messages[{index}]"
+    if isinstance(message, Message):
+        return message
+    short = cast("Mapping[str, object]", message)
+    if isinstance(message, Mapping):
+        role, content = short.get("role"), short.get("content")
+        if set(short) == {"role", "content"} and isinstance(content, str):
+            try:
+                return Message(cast(Role, role), (TextPart(content),))
+            except SchemaError as error:
+                raise InvalidInputError(error.message, path=error.at(path).path) from None
+    raise InvalidInputError(
+        f"expected a Message or {{'role': ..., 'content': text}}, got {type(short).__name__}", path=path
+    )
+
+
+def _system(system_prompt: object, conversation: Sequence[Message]) -> Message:
+    if not isinstance(system_prompt, str):
+        raise SchemaError(f"expected text, got {type(system_prompt).__name__}", "system_prompt")
+    if any(message.role == "system" for message in conversation):
+        raise SchemaError("`messages` has a system message already: give one or the other", "system_prompt")
+    if not system_prompt:
+        raise SchemaError("is empty: leave it out", "system_prompt")
+    return _at("system_prompt", Message.system, system_prompt)
+
+
+def _user(prompt: object, media: Sequence[MediaPart]) -> Message | None:
+    if prompt is not None and not isinstance(prompt, str):
+        raise SchemaError(f"expected text, got {type(prompt).__name__}", "prompt")
+    if prompt is not None and not prompt.strip() and not media:
+        raise SchemaError("is empty: ask something, or pass media", "prompt")
+    content = [*media, *([prompt] if prompt else [])]
+    return _at("prompt", Message.user, *content) if content else None
+
+
+def _at(path: str, make: Any, *arguments: object) -> Message:
+    try:
+        return make(*arguments)
+    except SchemaError as error:
+        raise SchemaError(error.message, path) from None
+
+
+def _tools(tools: object) -> tuple[ToolSpec, ...]:
+    specs = _sequence(tools, "tools")
+    for index, tool in enumerate(specs):
+        if not isinstance(tool, ToolSpec):
+            raise InvalidInputError(
+                f"expected a ToolSpec, got {type(tool).__name__}",
+                path=f"tools[{index}]",
+                hint="Use ToolSpec(name, description, parameters) with a JSON Schema.",
+            )
+    return cast("tuple[ToolSpec, ...]", specs)
+
+
+def _sequence(value: object, path: str) -> tuple[object, ...]:
+    if not isinstance(value, list | tuple):
+        raise InvalidInputError(f"expected a list, got {type(value).__name__}", path=path)
+    return tuple(cast("list[object]", value))

@@ -1,0 +1,101 @@
+"""A streamed reply being decoded: bytes in, deltas out, one network chunk at a time."""
+
+from __future__ import annotations
+
+from ..errors import AbstractCoreError, ConnectionFailedError, ProviderError, StreamInterruptedError
+from ..ports import Body, CallContext, ProviderSession
+from ..schema import Delta, ModelReply, SchemaError, accumulate
+
+
+class DecodedStream:
+    """A `DeltaStream` over a response body. `deltas` holds all that arrived so far."""
+
+    def __init__(self, body: Body, session: ProviderSession, context: CallContext) -> None:
+        self.deltas: list[Delta] = []
+        self._body = body
+        self._endpoint = session.endpoint
+        self._framer = session.transpiler.framer()
+        self._decoder = session.transpiler.decoder()
+        self._context = context
+        self._first: list[Delta] = []
+        self._ended = False
+
+    async def begin(self) -> None:
+        """Read up to the first deltas, so that a failure before them can be tried again."""
+        self._first = await self._decode()
+
+    async def read(self) -> list[Delta]:
+        """The next deltas; empty at the end. Raises `StreamInterruptedError` if the reply broke off."""
+        if self._first:
+            first, self._first = self._first, []
+            return first
+        if self._ended:
+            return []
+        try:
+            async with self._context.runtime.timeout(self._remaining()):
+                return await self._decode()
+        except TimeoutError:
+            await self.close()
+            raise self._interrupted("the call did not finish in the time given") from None
+        except ConnectionFailedError as error:
+            await self.close()
+            raise self._explained(error) from None
+        except AbstractCoreError as error:
+            await self.close()
+            error.partial = self.partial()
+            raise
+        except BaseException:
+            await self.close()
+            raise
+
+    async def close(self) -> None:
+        """Let go of the connection."""
+        self._ended = True
+        await self._body.close()
+
+    def abort(self) -> None:
+        """Cut the connection from another thread."""
+        self._body.abort()
+
+    def partial(self) -> ModelReply | None:
+        """What has arrived, as a reply; None if it is not valid Unicode."""
+        try:
+            return accumulate(self.deltas)
+        except SchemaError:
+            return None
+
+    async def _decode(self) -> list[Delta]:
+        new: list[Delta] = []
+        while not new:
+            data = await self._body.read()
+            if not data:
+                for frame in self._framer.finish():
+                    new += self._decoder.feed(frame)
+                new += self._decoder.finish()
+                await self.close()
+                break
+            for frame in self._framer.feed(data):
+                new += self._decoder.feed(frame)
+        self.deltas += new
+        return new
+
+    def _remaining(self) -> float | None:
+        if self._context.deadline is None:
+            return None
+        left = self._context.deadline - self._context.runtime.now()
+        if left <= 0:
+            raise TimeoutError
+        return left
+
+    def _explained(self, error: ProviderError) -> AbstractCoreError:
+        """The end's own explanation of a broken connection, else that the stream was interrupted."""
+        better = self._endpoint.diagnose(error)
+        if better is not error:
+            better.partial = self.partial()
+            return better
+        return self._interrupted(error.message)
+
+    def _interrupted(self, why: str) -> StreamInterruptedError:
+        return StreamInterruptedError(
+            f"the answer broke off: {why}", partial=self.partial(), hint="What arrived is in the error's `partial`."
+        )

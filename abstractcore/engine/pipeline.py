@@ -1,0 +1,141 @@
+"""A call's way from `ModelCall` to `GenerateResponse`, written once for both colours."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Protocol, TypeAlias
+
+from ..errors import AbstractCoreError, UnsupportedOptionError
+from ..ports import (
+    Answer,
+    Attempt,
+    CallContext,
+    DeltaStream,
+    MediaContext,
+    MediaHandler,
+    Middleware,
+    ProviderSession,
+    Runtime,
+    Transport,
+)
+from ..schema import CallWarning, Delta, GenerateResponse, ModelCall, ModelReply, accumulate, deltas_of
+from .exchange import Exchange, located
+from .lowering import lower
+from .media import carry_out
+from .results import as_response
+from .rings import compose
+
+
+class OutputReader(Protocol):
+    """Makes the user's `output` of a reply; raises `OutputValidationError`."""
+
+    def __call__(self, reply: ModelReply) -> Any:
+        """The output."""
+        ...
+
+
+Prepare: TypeAlias = Callable[[Runtime], Awaitable[ModelCall]]
+"""Makes the call; reading the user's files is part of it."""
+
+
+class Pipeline:
+    """Everything a call passes, for one LLM in one colour."""
+
+    def __init__(
+        self,
+        session: ProviderSession,
+        runtime: Runtime,
+        transport: Transport,
+        *,
+        handlers: Sequence[MediaHandler],
+        media_context: MediaContext,
+        middleware: Sequence[Middleware],
+        new_id: Callable[[], str],
+        time_of_day: Callable[[], float],
+    ) -> None:
+        self.runtime = runtime
+        self._session = session
+        self._handlers = handlers
+        self._media_context = media_context
+        self._new_id = new_id
+        exchange = Exchange(session, transport, time_of_day)
+        self._around_call = compose(middleware, "around_call", self._perform)
+        self._around_attempt = compose(middleware, "around_attempt", exchange)
+
+    async def generate(
+        self, prepare: Prepare, timeout: float | None, read_output: OutputReader
+    ) -> GenerateResponse[Any]:
+        """The response to the call that `prepare` makes; `timeout` in seconds for all of it."""
+        started = self.runtime.now()
+        context = self._context(await prepare(self.runtime), started, timeout)
+        try:
+            answer = await self._around_call(context)
+        except AbstractCoreError as error:
+            raise located(error, context, None) from error.__cause__
+        reply = answer if isinstance(answer, ModelReply) else await read_to_end(answer)
+        return self.respond(reply, context, read_output, started)
+
+    async def open(self, prepare: Prepare, started: float, timeout: float | None) -> tuple[CallContext, DeltaStream]:
+        """A stream of the reply, its first deltas read."""
+        context = self._context(await prepare(self.runtime), started, timeout)
+        try:
+            answer = await self._around_call(context)
+        except AbstractCoreError as error:
+            raise located(error, context, None) from error.__cause__
+        return context, WholeReply(answer) if isinstance(answer, ModelReply) else answer
+
+    def _context(self, call: ModelCall, started: float, timeout: float | None) -> CallContext:
+        return CallContext(call, self.runtime, None if timeout is None else started + timeout, self._new_id())
+
+    async def _perform(self, context: CallContext) -> Answer:
+        """The inside of the outer ring: lower, carry out, encode, and make attempts."""
+        lowered = lower(context.call, self._session.profile, self._handlers)
+        if lowered.decisions:
+            lowered = await carry_out(lowered, self._handlers, self._media_context, self.runtime)
+        encoded = self._session.transpiler.encode(lowered.call)
+        if context.call.strict and encoded.warnings:
+            raise _strict(encoded.warnings)
+        context.decisions = lowered.decisions
+        context.warnings += (*lowered.warnings, *encoded.warnings)
+        return await self._around_attempt(Attempt(context, encoded.request))
+
+    def respond(
+        self, reply: ModelReply, context: CallContext, read_output: OutputReader, started: float
+    ) -> GenerateResponse[Any]:
+        """The response for a complete reply."""
+        seconds = self.runtime.now() - started
+        return as_response(reply, context, read_output(reply), self._session.profile.price, seconds)
+
+
+def _strict(warnings: Sequence[CallWarning]) -> UnsupportedOptionError:
+    losses = "; ".join(str(warning) for warning in warnings)
+    return UnsupportedOptionError(losses, hint="Leave the option out, or call without strict=True.")
+
+
+async def read_to_end(stream: DeltaStream) -> ModelReply:
+    """The reply a stream adds up to."""
+    deltas: list[Delta] = []
+    try:
+        while batch := await stream.read():
+            deltas += batch
+    finally:
+        await stream.close()
+    return accumulate(deltas)
+
+
+class WholeReply:
+    """A reply that is complete already (from a cache, say) as a stream."""
+
+    def __init__(self, reply: ModelReply) -> None:
+        self._deltas = deltas_of(reply)
+
+    async def read(self) -> list[Delta]:
+        """All deltas at once, then none."""
+        deltas, self._deltas = self._deltas, []
+        return deltas
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+    def abort(self) -> None:
+        """Nothing can be cut."""

@@ -1,0 +1,46 @@
+"""From a reply and what happened on the way to the response the user gets; and what it cost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..ports import CallContext, Price
+from ..schema import GenerateResponse, ModelReply, Usage
+
+_MILLION = 1_000_000
+
+
+def as_response(
+    reply: ModelReply, context: CallContext, output: Any, price: Price | None, seconds: float
+) -> GenerateResponse[Any]:
+    """The response for a finished call."""
+    media_usage = [decision.usage for decision in context.decisions if decision.usage is not None]
+    return GenerateResponse(
+        reply=reply,
+        output=output,
+        steps=(reply,),
+        attempts=tuple(context.attempts),
+        usage=sum(media_usage, reply.usage),
+        warnings=(*context.warnings, *reply.warnings),
+        media=context.decisions,
+        provider=context.call.provider,
+        model=reply.model or context.call.model,
+        cost=cost(reply.usage, price),
+        trace_id=context.trace_id,
+        seconds=seconds,
+    )
+
+
+def cost(usage: Usage, price: Price | None) -> float | None:
+    """US dollars for `usage`; None where the price or the counts are not known. Cached tokens have their own price."""
+    if price is None:
+        return None
+    if price.input == price.output == 0.0:
+        return 0.0
+    if usage.input is None or usage.output is None:
+        return None
+    cached, written = usage.cached or 0, usage.cache_written or 0
+    dollars = (usage.input - cached - written) * price.input + usage.output * price.output
+    dollars += cached * (price.input if price.cached is None else price.cached)
+    dollars += written * (price.input if price.cache_written is None else price.cache_written)
+    return dollars / _MILLION

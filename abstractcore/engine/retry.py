@@ -1,0 +1,48 @@
+"""The one owner of retries: failures that may pass are tried again, with growing, jittered pauses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..errors import AbstractCoreError
+from ..ports import Answer, Attempt, AttemptNext
+
+_FIRST_PAUSE_SECONDS = 0.5
+_LONGEST_PAUSE_SECONDS = 30.0
+
+
+class Retry:
+    """Tries a request up to `max_retries` more times after errors marked `retryable`.
+
+    `Retry-After` is obeyed; a pause that would pass the deadline is not begun. A stream is tried again only until its
+    first deltas are there. `random` gives numbers from 0 to 1.
+    """
+
+    def __init__(self, max_retries: int, random: Callable[[], float]) -> None:
+        self._max_retries = max_retries
+        self._random = random
+
+    async def around_attempt(self, attempt: Attempt, next: AttemptNext) -> Answer:
+        """Make the attempt, again where that may help."""
+        while True:
+            try:
+                return await next(attempt)
+            except AbstractCoreError as error:
+                pause = self._pause(error, attempt)
+                if pause is None:
+                    raise
+            await attempt.context.runtime.sleep(pause)
+            attempt = Attempt(attempt.context, attempt.request, attempt.number + 1)
+
+    def _pause(self, error: AbstractCoreError, attempt: Attempt) -> float | None:
+        """Seconds to wait before the next try; None to give up."""
+        if not error.retryable or attempt.number > self._max_retries:
+            return None
+        pause = error.retry_after
+        if pause is None:
+            longest = min(_LONGEST_PAUSE_SECONDS, _FIRST_PAUSE_SECONDS * 2.0 ** (attempt.number - 1))
+            pause = longest * (0.5 + self._random() / 2)
+        deadline = attempt.context.deadline
+        if deadline is not None and attempt.context.runtime.now() + pause >= deadline:
+            return None
+        return pause

@@ -1,0 +1,70 @@
+"""Bytes cut at line ends (LF, CR, CRLF), however they arrive."""
+
+from __future__ import annotations
+
+from ..errors import ServerError
+
+MAX_FRAME_BYTES = 32 * 1024 * 1024
+"""A longer line or event is refused: more than any provider sends, little enough to hold in memory."""
+
+
+class LineSplitter:
+    """Gives whole lines without their ends. A line that is not complete waits for the next bytes."""
+
+    __slots__ = ("_limit", "_skip_line_feed", "_waiting", "_waiting_bytes")
+
+    def __init__(self, max_bytes: int = MAX_FRAME_BYTES) -> None:
+        self._limit = max_bytes
+        self._waiting: list[bytes] = []
+        self._waiting_bytes = 0
+        self._skip_line_feed = False
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """The lines complete with `data`; raises `ServerError` for a line over the limit."""
+        if self._skip_line_feed and data:
+            self._skip_line_feed = False
+            if data.startswith(b"\n"):
+                data = data[1:]
+        if not data:
+            return []
+        lines = data.splitlines()
+        complete = data.endswith((b"\n", b"\r"))
+        self._skip_line_feed = data.endswith(b"\r")
+        if len(lines) == 1 and not complete:
+            self._wait(data)
+            return []
+        if self._waiting:
+            lines[0] = b"".join(self._waiting) + lines[0]
+            self._waiting.clear()
+            self._waiting_bytes = 0
+        if not complete:
+            self._wait(lines.pop())
+        return lines
+
+    def rest(self) -> bytes:
+        """What is left of a last line without an end."""
+        return b"".join(self._waiting)
+
+    def _wait(self, data: bytes) -> None:
+        self._waiting.append(data)
+        self._waiting_bytes += len(data)
+        if self._waiting_bytes > self._limit:
+            raise ServerError(f"the provider sent a line of over {self._limit:,} bytes")
+
+
+class LineFramer:
+    """Frames that are lines, as in JSON lines; empty lines are left out."""
+
+    __slots__ = ("_lines",)
+
+    def __init__(self, max_bytes: int = MAX_FRAME_BYTES) -> None:
+        self._lines = LineSplitter(max_bytes)
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """The lines complete with `data`."""
+        return [line for line in self._lines.feed(data) if line.strip()]
+
+    def finish(self) -> list[bytes]:
+        """A last line that came without its end."""
+        rest = self._lines.rest()
+        return [rest] if rest.strip() else []

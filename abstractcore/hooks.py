@@ -1,0 +1,23 @@
+"""What a plugin may register. The entry-point group `abstractcore.plugins` names modules with these hooks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pluggy
+
+from .ports import MediaHandler, Provider
+
+GROUP = "abstractcore.plugins"
+hookspec = pluggy.HookspecMarker("abstractcore")
+hookimpl = pluggy.HookimplMarker("abstractcore")
+
+
+@hookspec
+def register_providers() -> Iterable[Provider]:  # type: ignore[empty-body]  # pyright: ignore[reportReturnType]
+    """Providers that `create_llm` can name."""
+
+
+@hookspec
+def register_media_handlers() -> Iterable[MediaHandler]:  # type: ignore[empty-body]  # pyright: ignore[reportReturnType]
+    """Handlers of kinds of files; asked in this order, after those of plugins registered later."""

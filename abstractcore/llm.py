@@ -1,0 +1,240 @@
+"""`LLM`: one model of one provider, ready to be asked, in plain code and in any event loop."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Literal, TypeVar, Unpack, cast, overload
+
+from .building import build_call
+from .engine import CallStream, OutputReader, lower
+from .errors import ConfigurationError, InvalidInputError
+from .media_loading import load_media
+from .options import CALL_OPTIONS, REQUEST_FIELDS, CallRequest, check_names, merged
+from .outputs import OutputType, no_output
+from .pipelines import Pipelines
+from .ports import Runtime
+from .runtimes import drive
+from .schema import GenerateResponse, MediaDecision, ModelCall
+from .streams import AsyncStream, Stream
+
+T = TypeVar("T")
+_DEFAULT_TIMEOUT_SECONDS = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A request, checked as far as it can be without reading files."""
+
+    build: Callable[[Runtime], Awaitable[ModelCall]]
+    timeout: float | None
+    read_output: OutputReader
+
+
+class LLM:
+    """Made by `create_llm`. Safe to share between threads and event loops; holds no connection of its own.
+
+    `with` or `close` ends it: calls after that raise `ConfigurationError`. Never closing it is fine.
+    """
+
+    def __init__(self, provider: str, pipelines: Pipelines, defaults: Mapping[str, Any]) -> None:
+        self.provider = provider
+        self.model = pipelines.session.model
+        self._pipelines = pipelines
+        self._defaults = defaults
+        self._closed = False
+
+    @property
+    def calls(self) -> Sequence[ModelCall]:
+        """The calls a scripted model has got; raises `ConfigurationError` for a real one, which keeps none."""
+        calls = self._pipelines.session.calls
+        if calls is None:
+            raise ConfigurationError(f"{self.provider!r} keeps no record of its calls: only scripted models do.")
+        return calls
+
+    @overload
+    def generate(
+        self,
+        prompt: str | None = None,
+        *,
+        response_model: None = None,
+        stream: Literal[False] = False,
+        **request: Unpack[CallRequest],
+    ) -> GenerateResponse[None]: ...
+
+    @overload
+    def generate(
+        self,
+        prompt: str | None = None,
+        *,
+        response_model: type[T],
+        stream: Literal[False] = False,
+        **request: Unpack[CallRequest],
+    ) -> GenerateResponse[T]: ...
+
+    @overload
+    def generate(
+        self,
+        prompt: str | None = None,
+        *,
+        response_model: None = None,
+        stream: Literal[True],
+        **request: Unpack[CallRequest],
+    ) -> Stream[None]: ...
+
+    @overload
+    def generate(
+        self,
+        prompt: str | None = None,
+        *,
+        response_model: type[T],
+        stream: Literal[True],
+        **request: Unpack[CallRequest],
+    ) -> Stream[T]: ...
+
+    def generate(
+        self,
+        prompt: str | None = None,
+        *,
+        response_model: type[Any] | None = None,
+        stream: bool = False,
+        **request: Unpack[CallRequest],
+    ) -> GenerateResponse[Any] | Stream[Any]:
+        """Ask the model and wait for its answer; with `stream=True` the same as `stream(...)`.
+
+        `request` is the rest of the content and the options: see `CallRequest`. `response_model` is the type that
+        `response.output` is to have. `timeout` is in seconds for the whole call with its retries, 600 unless given,
+        None for no limit. Raises `InvalidInputError`, `MediaError`, `MissingExtraError` and
+        `UnsupportedContentError` before anything is sent, `ProviderError` after, `OutputValidationError` at the end.
+        """
+        asked = self._ask(prompt, response_model, request, stream)
+        pipeline = self._pipelines.sync
+        if stream:
+            return Stream(CallStream(pipeline, asked.build, asked.timeout, asked.read_output))
+        return drive(pipeline.generate(asked.build, asked.timeout, asked.read_output))
+
+    @overload
+    async def agenerate(
+        self, prompt: str | None = None, *, response_model: None = None, **request: Unpack[CallRequest]
+    ) -> GenerateResponse[None]: ...
+
+    @overload
+    async def agenerate(
+        self, prompt: str | None = None, *, response_model: type[T], **request: Unpack[CallRequest]
+    ) -> GenerateResponse[T]: ...
+
+    async def agenerate(
+        self, prompt: str | None = None, *, response_model: type[Any] | None = None, **request: Unpack[CallRequest]
+    ) -> GenerateResponse[Any]:
+        """As `generate`, in an event loop. Cancelling the task closes the connection."""
+        asked = self._ask(prompt, response_model, request, False)
+        return await self._pipelines.asynchronous.generate(asked.build, asked.timeout, asked.read_output)
+
+    @overload
+    def stream(
+        self, prompt: str | None = None, *, response_model: None = None, **request: Unpack[CallRequest]
+    ) -> Stream[None]: ...
+
+    @overload
+    def stream(
+        self, prompt: str | None = None, *, response_model: type[T], **request: Unpack[CallRequest]
+    ) -> Stream[T]: ...
+
+    def stream(
+        self, prompt: str | None = None, *, response_model: type[Any] | None = None, **request: Unpack[CallRequest]
+    ) -> Stream[Any]:
+        """Ask the model and get its answer piece by piece; nothing is sent before the first read."""
+        asked = self._ask(prompt, response_model, request, True)
+        return Stream(CallStream(self._pipelines.sync, asked.build, asked.timeout, asked.read_output))
+
+    @overload
+    def astream(
+        self, prompt: str | None = None, *, response_model: None = None, **request: Unpack[CallRequest]
+    ) -> AsyncStream[None]: ...
+
+    @overload
+    def astream(
+        self, prompt: str | None = None, *, response_model: type[T], **request: Unpack[CallRequest]
+    ) -> AsyncStream[T]: ...
+
+    def astream(
+        self, prompt: str | None = None, *, response_model: type[Any] | None = None, **request: Unpack[CallRequest]
+    ) -> AsyncStream[Any]:
+        """As `stream`, for `async with` and `async for`."""
+        asked = self._ask(prompt, response_model, request, True)
+        return AsyncStream(CallStream(self._pipelines.asynchronous, asked.build, asked.timeout, asked.read_output))
+
+    def build(
+        self,
+        prompt: str | None = None,
+        *,
+        response_model: type[Any] | None = None,
+        stream: bool = False,
+        **request: Unpack[CallRequest],
+    ) -> ModelCall:
+        """The call that `generate` would make, as data. Reads the files in `media`; sends nothing."""
+        asked = self._ask(prompt, response_model, request, stream)
+        return drive(cast(Any, asked.build(self._pipelines.sync.runtime)))
+
+    def plan(self, prompt: str | None = None, **request: Unpack[CallRequest]) -> tuple[MediaDecision, ...]:
+        """What would become of each file, as in `response.media`, without converting or sending anything.
+
+        Raises what `generate` would raise for the same files, as far as it shows without converting them.
+        """
+        session = self._pipelines.session
+        return lower(self.build(prompt, **request), session.profile, self._pipelines.handlers).decisions
+
+    def close(self) -> None:
+        """End this LLM. Connections are shared by the process: they stay for other LLMs, and end when idle."""
+        self._closed = True
+
+    def __enter__(self) -> LLM:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    async def __aenter__(self) -> LLM:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"LLM({self.provider}/{self.model})"
+
+    def _ask(self, prompt: str | None, response_model: type[Any] | None, request: CallRequest, stream: bool) -> _Asked:
+        if self._closed:
+            raise ConfigurationError("this LLM is closed.", hint="Make another with create_llm.")
+        if request:
+            check_names(request, REQUEST_FIELDS, "a call")
+        given = request.get("options") or {}
+        check_names(given, CALL_OPTIONS, "`options`")
+        options = merged(self._defaults, {**given, **request}) if request else self._defaults
+        output = OutputType(response_model) if response_model is not None else None
+        media = request.get("media", ())
+        if media and (isinstance(media, str | bytes) or not isinstance(media, Sequence)):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInputError(f"expected a list, got {type(media).__name__}", path="media")
+
+        async def build(runtime: Runtime) -> ModelCall:
+            parts = await runtime.call(load_media, media, self._pipelines.handlers) if media else ()
+            return build_call(
+                provider=self.provider,
+                model=self.model,
+                prompt=prompt,
+                messages=request.get("messages", ()),
+                system_prompt=request.get("system_prompt"),
+                media=parts,
+                tools=request.get("tools", ()),
+                output=output.schema if output is not None else None,
+                options=options,
+                stream=stream,
+            )
+
+        timeout = cast("float | None", options.get("timeout", _DEFAULT_TIMEOUT_SECONDS))
+        return _Asked(build, timeout, output.read if output is not None else no_output)

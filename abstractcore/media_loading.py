@@ -1,0 +1,118 @@
+"""From what a user passes in `media=[...]` to a part of a message: looked at and hashed, not converted."""
+
+from __future__ import annotations
+
+import mimetypes
+import os
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TypeAlias, cast
+from urllib.parse import urlsplit
+
+from .errors import InvalidInputError, MediaError
+from .ports import MediaHandler
+from .schema import MEDIA_PARTS, AudioPart, Blob, DocumentPart, ImagePart, MediaKind, MediaPart, VideoPart
+
+MediaInput: TypeAlias = str | os.PathLike[str] | bytes | Blob | MediaPart
+"""A path, an http(s) URL for the provider to fetch, the bytes themselves, a blob, or a part made by hand."""
+
+MAX_FILE_BYTES = 256 * 1024 * 1024
+"""A bigger file is refused: no provider takes one in a request, and a fallback would read it whole."""
+
+_HEAD_BYTES = 8192
+_PARTS: dict[MediaKind, type[MediaPart]] = {
+    "text": DocumentPart,
+    "document": DocumentPart,
+    "image": ImagePart,
+    "audio": AudioPart,
+    "video": VideoPart,
+}
+
+
+def load_media(items: Sequence[MediaInput], handlers: Sequence[MediaHandler]) -> list[MediaPart]:
+    """The parts for `items`. Reads files; raises `MediaError` for one that cannot be used, `InvalidInputError` for
+    what is no file at all.
+    """
+    return [_load(item, f"media[{index}]", handlers) for index, item in enumerate(items)]
+
+
+def _load(item: object, path: str, handlers: Sequence[MediaHandler]) -> MediaPart:
+    if isinstance(item, MEDIA_PARTS):
+        return item
+    if isinstance(item, Blob):
+        return _part(item, handlers)
+    if isinstance(item, bytes | bytearray | memoryview):
+        data = bytes(cast(bytes, item))
+        if not data:
+            raise MediaError(f"{path} is empty: there is nothing to send.", source=path)
+        return _part(Blob.from_bytes(data, _recognise(data[:_HEAD_BYTES], "", path, handlers)), handlers)
+    if isinstance(item, str) and urlsplit(item).scheme in ("http", "https"):
+        return _part(_from_url(item), handlers)
+    if isinstance(item, str | os.PathLike):
+        return _part(_from_file(os.fspath(item), handlers), handlers)
+    raise InvalidInputError(f"expected a path, bytes, a Blob or a media part, got {type(item).__name__}", path=path)
+
+
+def _from_url(url: str) -> Blob:
+    media_type = mimetypes.guess_type(urlsplit(url).path)[0]
+    if media_type is None:
+        raise MediaError(
+            f"{url} does not say what it is: its path has no known ending.",
+            source=url,
+            hint="Download it, or pass a part with its type: ImagePart(Blob.from_url(url, 'image/png')).",
+        )
+    return Blob.from_url(url, media_type)
+
+
+def _from_file(path: str, handlers: Sequence[MediaHandler]) -> Blob:
+    name = os.path.basename(path) or path
+    try:
+        status = os.stat(path)
+        if stat.S_ISDIR(status.st_mode):
+            raise MediaError(f"{path} is a directory.", source=name, hint="Pass the files in it one by one.")
+        if not stat.S_ISREG(status.st_mode):
+            raise MediaError(f"{path} is not a regular file.", source=name, hint="Copy its content to a file first.")
+        if status.st_size == 0:
+            raise MediaError(f"{path} is empty: there is nothing to send.", source=name)
+        if status.st_size > MAX_FILE_BYTES:
+            raise MediaError(
+                f"{path} has {status.st_size:,} bytes; the limit is {MAX_FILE_BYTES:,}.",
+                source=name,
+                hint="Cut it into smaller files, or extract the part you need.",
+            )
+        with open(path, "rb") as file:
+            head = file.read(_HEAD_BYTES)
+        return Blob.from_file(path, _recognise(head, name, path, handlers))
+    except ValueError:
+        raise MediaError(f"{path!r} is not a path.", source=name) from None
+    except FileNotFoundError:
+        raise MediaError(f"{path} does not exist.", source=name, hint=f"Looked in {Path.cwd()}.") from None
+    except PermissionError:
+        raise MediaError(f"{path} cannot be read: permission denied.", source=name, hint="Check its mode.") from None
+    except OSError as error:
+        raise MediaError(f"{path} cannot be read: {error.strerror or error}.", source=name) from None
+
+
+def _recognise(head: bytes, name: str, path: str, handlers: Sequence[MediaHandler]) -> str:
+    for handler in handlers:
+        media_type = handler.recognise(head, name)
+        if media_type is not None:
+            return media_type
+    kinds = ", ".join(sorted({handler.kind for handler in handlers})) or "none: is a media plugin installed?"
+    raise MediaError(
+        f"{path} is of a kind that nothing installed here reads.",
+        source=name or path,
+        hint=f"Kinds that are read: {kinds}. If it is text, save it as UTF-8.",
+    )
+
+
+def _part(blob: Blob, handlers: Sequence[MediaHandler]) -> MediaPart:
+    for part_type in dict.fromkeys(_PARTS.values()):
+        part = part_type(blob)
+        handler = next((handler for handler in handlers if handler.handles(part)), None)
+        if handler is not None and _PARTS[handler.kind] is part_type:
+            return part
+    top = blob.media_type.partition("/")[0]
+    kinds: dict[str, MediaKind] = {"image": "image", "audio": "audio", "video": "video"}
+    return _PARTS[kinds.get(top, "document")](blob)

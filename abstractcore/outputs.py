@@ -1,0 +1,88 @@
+"""`response_model`: its JSON Schema for the model, and its check of what came back. pydantic is loaded at first use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+
+from .errors import InvalidInputError, OutputValidationError
+from .schema import JSONObject, ModelReply, OutputSchema
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+T = TypeVar("T")
+
+
+class OutputType(Generic[T]):
+    """A type an answer is to have: a pydantic model, a dataclass, a TypedDict, or any type pydantic knows.
+
+    Raises `InvalidInputError` for a type that has no JSON Schema.
+    """
+
+    def __init__(self, response_model: type[T]) -> None:
+        from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapter
+
+        self._name = getattr(response_model, "__name__", "output")
+        try:
+            self._adapter: TypeAdapter[T] = TypeAdapter(response_model)
+            schema = self._adapter.json_schema()
+        except (PydanticSchemaGenerationError, PydanticUserError) as error:
+            raise InvalidInputError(f"{self._name} has no JSON Schema: {error}", path="response_model") from None
+        self.schema = OutputSchema(self._name, _closed(schema), strict=_is_strict(schema))
+
+    def read(self, reply: ModelReply) -> T:
+        """The answer as this type; raises `OutputValidationError` with the reply in `partial`."""
+        from pydantic import ValidationError
+
+        try:
+            return self._adapter.validate_json(reply.text)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            where = ".".join(map(str, first["loc"])) or "the answer"
+            reason = "it was cut off at max_output_tokens" if reply.finish_reason == "length" else first["msg"]
+            raise OutputValidationError(
+                f"the answer is not a valid {self._name}: {where}: {reason}",
+                hint="The answer itself is in the error's `partial`.",
+                partial=reply,
+            ) from None
+
+
+def no_output(reply: ModelReply) -> None:
+    """The output of a call without `response_model`."""
+    return
+
+
+def _closed(schema: Mapping[str, Any]) -> JSONObject:
+    """The schema with `additionalProperties: false` on every object whose properties are all required.
+
+    Providers that enforce a schema ask for it, and it only says what the type means.
+    """
+    return cast(JSONObject, _map_objects(schema))
+
+
+def _map_objects(node: Any) -> Any:
+    if isinstance(node, list):
+        return [_map_objects(item) for item in cast("list[Any]", node)]
+    if not isinstance(node, dict):
+        return node
+    mapped = {key: _map_objects(value) for key, value in cast("dict[str, Any]", node).items()}
+    if "properties" in mapped and "additionalProperties" not in mapped and _all_required(mapped):
+        mapped["additionalProperties"] = False
+    return mapped
+
+
+def _is_strict(node: Any) -> bool:
+    """Whether every object of the schema has all its properties required, as enforcing providers demand."""
+    if isinstance(node, list):
+        return all(_is_strict(item) for item in cast("list[Any]", node))
+    if not isinstance(node, dict):
+        return True
+    schema = cast("dict[str, Any]", node)
+    if schema.get("type") == "object" and not ("properties" in schema and _all_required(schema)):
+        return False
+    return all(_is_strict(value) for value in schema.values())
+
+
+def _all_required(schema: dict[str, Any]) -> bool:
+    return set(schema.get("required", ())) == set(schema["properties"])

@@ -1,0 +1,100 @@
+"""The two colours: a runtime for plain code, whose coroutines never suspend, and one for asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import contextvars
+import time
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import AbstractAsyncContextManager
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+def drive(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine that never suspends to its end, without an event loop."""
+    try:
+        coroutine.send(None)
+    except StopIteration as stop:
+        return stop.value
+    coroutine.close()
+    raise RuntimeError("code called through the sync API waited for an event loop: use the async API with it")
+
+
+class _NoTimeout:
+    """A time-out that never strikes: blocking code cannot be interrupted, so deadlines are checked between reads."""
+
+    async def __aenter__(self) -> None:
+        return None
+
+    async def __aexit__(self, *exception: object) -> None:
+        return None
+
+
+_NO_TIMEOUT = _NoTimeout()
+
+
+class SyncRuntime:
+    """Plain blocking code."""
+
+    def now(self) -> float:
+        """Seconds on the monotonic clock."""
+        return time.monotonic()
+
+    async def sleep(self, seconds: float) -> None:
+        """Block the thread."""
+        time.sleep(seconds)  # noqa: ASYNC251 - the sync colour blocks on purpose
+
+    async def gather(self, *thunks: Callable[[], Awaitable[T]]) -> list[T]:
+        """Run the thunks in threads, each in a copy of the caller's context."""
+        if len(thunks) < 2:
+            return [await thunk() for thunk in thunks]
+        with concurrent.futures.ThreadPoolExecutor(max_workers=min(len(thunks), 16)) as pool:
+            futures = [pool.submit(contextvars.copy_context().run, drive, _as_coroutine(thunk)) for thunk in thunks]
+            return [future.result() for future in futures]
+
+    async def call(self, function: Callable[..., T], *arguments: object) -> T:
+        """Call the function here."""
+        return function(*arguments)
+
+    def timeout(self, seconds: float | None) -> AbstractAsyncContextManager[object]:
+        """Nothing: see `_NoTimeout`."""
+        return _NO_TIMEOUT
+
+
+class AsyncRuntime:
+    """asyncio."""
+
+    def now(self) -> float:
+        """Seconds on the monotonic clock."""
+        return time.monotonic()
+
+    async def sleep(self, seconds: float) -> None:
+        """Let other tasks run meanwhile."""
+        await asyncio.sleep(seconds)
+
+    async def gather(self, *thunks: Callable[[], Awaitable[T]]) -> list[T]:
+        """Run the thunks as tasks; the first failure cancels the others and waits for them."""
+        if len(thunks) < 2:
+            return [await thunk() for thunk in thunks]
+        tasks = [asyncio.ensure_future(_as_coroutine(thunk)) for thunk in thunks]
+        try:
+            return await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def call(self, function: Callable[..., T], *arguments: object) -> T:
+        """Call the function in a thread. It runs on to its end if the caller is cancelled."""
+        return await asyncio.to_thread(function, *arguments)
+
+    def timeout(self, seconds: float | None) -> AbstractAsyncContextManager[object]:
+        """Cancel what runs inside after `seconds`."""
+        return asyncio.timeout(seconds)
+
+
+async def _as_coroutine(thunk: Callable[[], Awaitable[T]]) -> T:
+    return await thunk()

@@ -1,0 +1,148 @@
+"""From deltas to the reply they describe: pure, so that a stream and a plain call give the same `ModelReply`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from .deltas import (
+    Delta,
+    PartDelta,
+    ReasoningDelta,
+    ReasoningEnd,
+    ReasoningStart,
+    ReplyEnd,
+    ReplyStart,
+    TextDelta,
+    TextEnd,
+    TextStart,
+    ToolCallDelta,
+    ToolCallEnd,
+    ToolCallStart,
+    UsageDelta,
+)
+from .json_values import EMPTY, JSONObject
+from .parts import Part, ReasoningPart, TextPart, ToolCall
+from .replies import FinishReason, ModelReply
+from .usage import Usage
+
+
+@dataclass(slots=True)
+class _Block:
+    """What is known so far of one block; `make` turns it into its part."""
+
+    kind: str = "text"
+    pieces: list[str] = field(default_factory=list[str])
+    part: Part | None = None
+    id: str = ""
+    name: str = ""
+    signature: str | None = None
+    redacted_data: str | None = None
+    origin: str | None = None
+
+    def make(self) -> Part:
+        if self.part is not None:
+            return self.part
+        text = "".join(self.pieces)
+        if self.kind == "tool_call":
+            return ToolCall(self.id, self.name, text, self.signature)
+        if self.kind == "reasoning":
+            return ReasoningPart(text, self.signature, self.redacted_data, self.origin)
+        return TextPart(text)
+
+
+@dataclass(slots=True)
+class _Reply:
+    blocks: dict[int, _Block] = field(default_factory=dict[int, _Block])
+    model: str | None = None
+    provider: str | None = None
+    id: str | None = None
+    usage: Usage = field(default_factory=Usage)
+    finish_reason: FinishReason = "unknown"
+    raw_finish_reason: str | None = None
+    provider_metadata: JSONObject = EMPTY
+
+    def block(self, number: int) -> _Block:
+        block = self.blocks.get(number)
+        if block is None:
+            block = self.blocks[number] = _Block()
+        return block
+
+    def add(self, delta: Delta) -> None:
+        if isinstance(delta, TextDelta | ReasoningDelta):
+            self.block(delta.block).pieces.append(delta.text)
+        elif isinstance(delta, ToolCallDelta):
+            self.block(delta.block).pieces.append(delta.arguments_text)
+        elif isinstance(delta, ReasoningStart):
+            block = self.block(delta.block)
+            block.kind, block.origin = "reasoning", delta.origin
+        elif isinstance(delta, ToolCallStart):
+            block = self.block(delta.block)
+            block.kind, block.id, block.name = "tool_call", delta.id, delta.name
+        elif isinstance(delta, ReasoningEnd):
+            block = self.block(delta.block)
+            block.signature, block.redacted_data = delta.signature, delta.redacted_data
+        elif isinstance(delta, ToolCallEnd):
+            self.block(delta.block).signature = delta.signature
+        elif isinstance(delta, PartDelta):
+            self.block(delta.block).part = delta.part
+        else:
+            self.add_frame(delta)
+
+    def add_frame(self, delta: Delta) -> None:
+        """Deltas that speak of the whole reply; starts and ends of text carry nothing."""
+        if isinstance(delta, ReplyStart):
+            self.model, self.provider, self.id = delta.model, delta.provider, delta.id
+        elif isinstance(delta, UsageDelta):
+            self.usage = delta.usage
+        elif isinstance(delta, ReplyEnd):
+            self.finish_reason, self.raw_finish_reason = delta.finish_reason, delta.raw_finish_reason
+            self.provider_metadata = delta.provider_metadata
+
+
+def accumulate(deltas: Iterable[Delta]) -> ModelReply:
+    """The reply that `deltas` describe, complete or as far as they go (`finish_reason` is then "unknown").
+
+    Blocks stand in the order they began. Raises `SchemaError` where the joined text of a block is not valid Unicode.
+    """
+    reply = _Reply()
+    for delta in deltas:
+        reply.add(delta)
+    return ModelReply(
+        parts=tuple(block.make() for block in reply.blocks.values()),
+        finish_reason=reply.finish_reason,
+        raw_finish_reason=reply.raw_finish_reason,
+        usage=reply.usage,
+        model=reply.model,
+        provider=reply.provider,
+        id=reply.id,
+        provider_metadata=reply.provider_metadata,
+    )
+
+
+def deltas_of(reply: ModelReply) -> list[Delta]:
+    """The shortest stream that adds up to `reply` (its `warnings` are not part of a stream)."""
+    deltas: list[Delta] = [ReplyStart(0, reply.model, reply.provider, reply.id)]
+    for block, part in enumerate(reply.parts):
+        deltas += _part_deltas(part, block, len(deltas))
+    deltas.append(UsageDelta(len(deltas), reply.usage))
+    deltas.append(ReplyEnd(len(deltas), reply.finish_reason, reply.raw_finish_reason, reply.provider_metadata))
+    return deltas
+
+
+def _part_deltas(part: Part, block: int, sequence: int) -> list[Delta]:
+    if isinstance(part, TextPart) and not part.citations:
+        return [TextStart(sequence, block), TextDelta(sequence + 1, block, part.text), TextEnd(sequence + 2, block)]
+    if isinstance(part, ReasoningPart):
+        return [
+            ReasoningStart(sequence, block, part.origin),
+            ReasoningDelta(sequence + 1, block, part.text),
+            ReasoningEnd(sequence + 2, block, part.signature, part.redacted_data),
+        ]
+    if isinstance(part, ToolCall):
+        return [
+            ToolCallStart(sequence, block, part.id, part.name),
+            ToolCallDelta(sequence + 1, block, part.arguments_text),
+            ToolCallEnd(sequence + 2, block, part.signature),
+        ]
+    return [PartDelta(sequence, block, part)]

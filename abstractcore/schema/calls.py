@@ -1,0 +1,160 @@
+"""`ModelCall`: everything one exchange with a model needs, as serialisable data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Literal
+
+from .json_values import EMPTY, JSONObject, SchemaError, check_text, freeze_object
+from .messages import Message, canonical_messages
+from .parts import MediaKind
+
+MediaPolicy = Literal["native", "auto", "fallback_only", "refuse"]
+"""What may happen to a file: sent as it is only; as it is, else by a fallback; by a fallback only; nothing."""
+
+MEDIA_POLICIES: tuple[MediaPolicy, ...] = ("native", "auto", "fallback_only", "refuse")
+Modality = Literal["text", "image", "audio"]
+ThinkingLevel = Literal["off", "minimal", "low", "medium", "high"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool as the model sees it. `parameters` is a JSON Schema of an object; the flags are hints to policies."""
+
+    name: str
+    description: str = ""
+    parameters: JSONObject = EMPTY
+    strict: bool | None = None
+    read_only: bool = False
+    idempotent: bool = False
+    destructive: bool = False
+
+    def __post_init__(self) -> None:
+        if not check_text(self.name, "name"):
+            raise SchemaError("a tool needs a name", "name")
+        check_text(self.description, "description")
+        object.__setattr__(self, "parameters", freeze_object(self.parameters, "parameters"))
+
+
+@dataclass(frozen=True, slots=True)
+class ToolChoice:
+    """Whether the model may, must or must not call tools; `tool` names the one it must call."""
+
+    mode: Literal["auto", "none", "required", "tool"] = "auto"
+    tool: str | None = None
+
+    def __post_init__(self) -> None:
+        if (self.mode == "tool") != (self.tool is not None):
+            raise SchemaError("a tool's name goes with mode 'tool', and only with it", "tool")
+
+
+@dataclass(frozen=True, slots=True)
+class OutputSchema:
+    """The JSON Schema the answer must match. `strict` asks the provider to enforce it."""
+
+    name: str
+    schema: JSONObject
+    description: str | None = None
+    strict: bool = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "schema", freeze_object(self.schema, "schema"))
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How tokens are chosen and how many. None leaves the provider's default."""
+
+    max_output_tokens: int | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    top_k: int | None = None
+    seed: int | None = None
+    stop: tuple[str, ...] = ()
+    presence_penalty: float | None = None
+    frequency_penalty: float | None = None
+    top_logprobs: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("max_output_tokens", "top_k", "seed", "top_logprobs"):
+            _check_number(getattr(self, name), name, int)
+        for name in ("temperature", "top_p", "presence_penalty", "frequency_penalty"):
+            _check_number(getattr(self, name), name, int | float)
+        if self.max_output_tokens is not None and self.max_output_tokens < 1:
+            raise SchemaError("must be at least 1", "max_output_tokens")
+        if isinstance(self.stop, str) or not all(isinstance(text, str) and text for text in self.stop):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise SchemaError("expected a sequence of non-empty texts", "stop")
+        object.__setattr__(self, "stop", tuple(self.stop))
+
+
+def _check_number(value: object, name: str, kind: type | object) -> None:
+    if value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, kind):  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+        raise SchemaError(f"expected a number, got {type(value).__name__}", name)
+    if value != value or value in (float("inf"), float("-inf")):
+        raise SchemaError(f"{value} is not a number a provider takes", name)
+
+
+_DEFAULT_SAMPLING = Sampling()
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCall:
+    """One exchange with a model, complete and serialisable. `with_` gives a changed copy.
+
+    `media_policy` is by kind of media; `provider_options` by provider; `tags`, `parent_id` and `trace_context` are
+    for records and never sent. With `strict`, an option the model cannot take is an error, not a warning. `messages`
+    and `tools` are put into canonical form here.
+    """
+
+    model: str
+    messages: tuple[Message, ...]
+    provider: str = ""
+    tools: tuple[ToolSpec, ...] = ()
+    tool_choice: ToolChoice | None = None
+    parallel_tool_calls: bool | None = None
+    sampling: Sampling = _DEFAULT_SAMPLING
+    output: OutputSchema | None = None
+    thinking: ThinkingLevel | int | None = None
+    modalities: tuple[Modality, ...] = ()
+    stream: bool = False
+    strict: bool = False
+    media_policy: Mapping[MediaKind, MediaPolicy] = EMPTY  # type: ignore[assignment]  # pyright: ignore[reportAssignmentType]
+    provider_options: Mapping[str, JSONObject] = EMPTY  # type: ignore[assignment]  # pyright: ignore[reportAssignmentType]
+    tags: Mapping[str, str] = EMPTY  # type: ignore[assignment]  # pyright: ignore[reportAssignmentType]
+    parent_id: str | None = None
+    trace_context: Mapping[str, str] = EMPTY  # type: ignore[assignment]  # pyright: ignore[reportAssignmentType]
+
+    def __post_init__(self) -> None:
+        if not self.messages:
+            raise SchemaError("there is nothing to send: give a prompt, messages or media", "messages")
+        object.__setattr__(self, "messages", canonical_messages(self.messages))
+        for name in ("tools", "modalities"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        if self.tools:
+            _check_tool_names(self.tools)
+        for name in ("media_policy", "provider_options", "tags", "trace_context"):
+            value = getattr(self, name)
+            if value is not EMPTY:
+                object.__setattr__(self, name, freeze_object(value, name))
+        for kind, policy in self.media_policy.items():
+            if policy not in MEDIA_POLICIES:
+                raise SchemaError(f"unknown policy {policy!r}: use {', '.join(MEDIA_POLICIES)}", f"media_policy.{kind}")
+
+    def with_(self, **changes: object) -> ModelCall:
+        """A copy with some fields changed, checked like a new one; raises `TypeError` for an unknown field."""
+        values = {name: getattr(self, name) for name in _FIELD_NAMES}
+        return ModelCall(**{**values, **changes})  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+_FIELD_NAMES = tuple(field.name for field in fields(ModelCall))
+
+
+def _check_tool_names(tools: tuple[ToolSpec, ...]) -> None:
+    seen: set[str] = set()
+    for index, tool in enumerate(tools):
+        if tool.name in seen:
+            raise SchemaError(f"two tools are named {tool.name!r}", f"tools[{index}].name")
+        seen.add(tool.name)

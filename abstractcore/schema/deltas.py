@@ -1,0 +1,159 @@
+"""Deltas: what a streamed reply is made of, in order. Plain slots, since one is made per chunk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, TypeAlias
+
+from .json_values import EMPTY, JSONObject
+from .parts import Part
+from .replies import FinishReason
+from .usage import Usage
+
+
+@dataclass(slots=True)
+class ReplyStart:
+    """The reply begins: the model that answers and the vendor's id of the reply, as far as known."""
+
+    type: ClassVar[str] = "reply_start"
+    sequence: int
+    model: str | None = None
+    provider: str | None = None
+    id: str | None = None
+
+
+@dataclass(slots=True)
+class TextStart:
+    """A block of text begins."""
+
+    type: ClassVar[str] = "text_start"
+    sequence: int
+    block: int
+
+
+@dataclass(slots=True)
+class TextDelta:
+    """More text of the block."""
+
+    type: ClassVar[str] = "text_delta"
+    sequence: int
+    block: int
+    text: str
+
+
+@dataclass(slots=True)
+class TextEnd:
+    """The block of text is complete."""
+
+    type: ClassVar[str] = "text_end"
+    sequence: int
+    block: int
+
+
+@dataclass(slots=True)
+class ReasoningStart:
+    """A block of reasoning begins; `origin` is the model it belongs to."""
+
+    type: ClassVar[str] = "reasoning_start"
+    sequence: int
+    block: int
+    origin: str | None = None
+
+
+@dataclass(slots=True)
+class ReasoningDelta:
+    """More reasoning of the block."""
+
+    type: ClassVar[str] = "reasoning_delta"
+    sequence: int
+    block: int
+    text: str
+
+
+@dataclass(slots=True)
+class ReasoningEnd:
+    """The block of reasoning is complete, with the vendor's signature or redacted data."""
+
+    type: ClassVar[str] = "reasoning_end"
+    sequence: int
+    block: int
+    signature: str | None = None
+    redacted_data: str | None = None
+
+
+@dataclass(slots=True)
+class ToolCallStart:
+    """A tool call begins."""
+
+    type: ClassVar[str] = "tool_call_start"
+    sequence: int
+    block: int
+    id: str
+    name: str
+
+
+@dataclass(slots=True)
+class ToolCallDelta:
+    """More of the call's arguments, as text."""
+
+    type: ClassVar[str] = "tool_call_delta"
+    sequence: int
+    block: int
+    arguments_text: str
+
+
+@dataclass(slots=True)
+class ToolCallEnd:
+    """The tool call is complete."""
+
+    type: ClassVar[str] = "tool_call_end"
+    sequence: int
+    block: int
+    signature: str | None = None
+
+
+@dataclass(slots=True)
+class PartDelta:
+    """A part that arrived whole (an image, a hosted tool's result, something opaque)."""
+
+    type: ClassVar[str] = "part"
+    sequence: int
+    block: int
+    part: Part
+
+
+@dataclass(slots=True)
+class UsageDelta:
+    """Token counts. Each replaces the one before: they are totals, never increments."""
+
+    type: ClassVar[str] = "usage"
+    sequence: int
+    usage: Usage
+
+
+@dataclass(slots=True)
+class ReplyEnd:
+    """The reply is complete."""
+
+    type: ClassVar[str] = "reply_end"
+    sequence: int
+    finish_reason: FinishReason
+    raw_finish_reason: str | None = None
+    provider_metadata: JSONObject = EMPTY
+
+
+Delta: TypeAlias = (
+    ReplyStart
+    | TextStart
+    | TextDelta
+    | TextEnd
+    | ReasoningStart
+    | ReasoningDelta
+    | ReasoningEnd
+    | ToolCallStart
+    | ToolCallDelta
+    | ToolCallEnd
+    | PartDelta
+    | UsageDelta
+    | ReplyEnd
+)

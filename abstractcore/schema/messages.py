@@ -1,0 +1,136 @@
+"""Messages, in the one canonical form: no empty parts, neighbouring plain texts joined, one tool message per turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, cast
+
+from .json_values import SchemaError
+from .parts import (
+    ALL_PARTS,
+    CONTENT_PARTS,
+    ContentPart,
+    HostedToolCall,
+    HostedToolResult,
+    OpaquePart,
+    Part,
+    ReasoningPart,
+    TextPart,
+    ToolCall,
+    ToolResult,
+    join_texts,
+)
+
+Role = Literal["system", "user", "assistant", "tool"]
+
+_ALLOWED: dict[str, tuple[type, ...]] = {
+    "system": (TextPart, OpaquePart),
+    "user": (*CONTENT_PARTS, OpaquePart),
+    "assistant": (*CONTENT_PARTS, ReasoningPart, ToolCall, HostedToolCall, HostedToolResult, OpaquePart),
+    "tool": (ToolResult,),
+}
+assert {part for allowed in _ALLOWED.values() for part in allowed} == set(ALL_PARTS)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn's content from one role.
+
+    A system message may stand anywhere; a tool message holds the results of the assistant turn before it. Raises
+    `SchemaError` for a part the role cannot hold and for a message with nothing in it.
+    """
+
+    role: Role
+    parts: tuple[Part, ...]
+
+    def __post_init__(self) -> None:
+        allowed = _ALLOWED.get(self.role)
+        if allowed is None:
+            raise SchemaError(f"unknown role {self.role!r}: use {', '.join(_ALLOWED)}", "role")
+        if len(self.parts) == 1 and type(self.parts) is tuple:
+            part = self.parts[0]
+            if isinstance(part, TextPart) and part.text and self.role != "tool":
+                return
+        parts = cast("tuple[Part, ...]", join_texts(self.parts, "parts", allowed))
+        if not parts:
+            raise SchemaError(f"the {self.role} message is empty: give it text or a file", "parts")
+        object.__setattr__(self, "parts", parts)
+
+    @classmethod
+    def system(cls, text: str) -> Message:
+        """Instructions to the model."""
+        return cls("system", (TextPart(text),))
+
+    @classmethod
+    def user(cls, *content: str | ContentPart) -> Message:
+        """What the user says: texts and media parts in order."""
+        return cls("user", _as_parts(content))
+
+    @classmethod
+    def assistant(cls, *content: str | Part) -> Message:
+        """What the model said before."""
+        return cls("assistant", _as_parts(content))
+
+    @classmethod
+    def tool(cls, *results: ToolResult) -> Message:
+        """The results of the calls in the assistant message before."""
+        return cls("tool", results)
+
+    @property
+    def text(self) -> str:
+        """All text parts, joined."""
+        return "".join(part.text for part in self.parts if isinstance(part, TextPart))
+
+    @property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """The tool calls of an assistant message, in order."""
+        return tuple(part for part in self.parts if isinstance(part, ToolCall))
+
+
+def _as_parts(content: Iterable[str | Part]) -> tuple[Part, ...]:
+    return tuple(TextPart(item) if isinstance(item, str) else item for item in content)
+
+
+def canonical_messages(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """Messages with neighbouring tool messages made one and its results put in the order of the calls.
+
+    Raises `SchemaError` for a result without its call, two results for one call, or two calls with one id.
+    """
+    canonical: list[Message] = []
+    pending: dict[str, int] = {}
+    for index, message in enumerate(messages):
+        if message.role == "assistant":
+            pending = _call_order(message, index)
+        elif message.role == "tool":
+            if canonical and canonical[-1].role == "tool":
+                message = Message("tool", (*canonical.pop().parts, *message.parts))
+            message = _in_call_order(message, pending, index)
+        elif message.role == "user":
+            pending = {}
+        canonical.append(message)
+    return tuple(canonical)
+
+
+def _call_order(message: Message, index: int) -> dict[str, int]:
+    calls = message.tool_calls
+    order = {call.id: position for position, call in enumerate(calls)}
+    if len(order) < len(calls):
+        raise SchemaError("two tool calls have one id", f"messages[{index}]")
+    return order
+
+
+def _in_call_order(message: Message, order: dict[str, int], index: int) -> Message:
+    results = [part for part in message.parts if isinstance(part, ToolResult)]
+    seen: set[str] = set()
+    for result in results:
+        where = f"messages[{index}]"
+        if result.call_id not in order:
+            raise SchemaError(
+                f"tool result for {result.call_id!r} has no such call in the assistant turn before", where
+            )
+        if result.call_id in seen:
+            raise SchemaError(f"two results for tool call {result.call_id!r}", where)
+        seen.add(result.call_id)
+    in_order = tuple(sorted(results, key=lambda result: order[result.call_id]))
+    return message if in_order == message.parts else Message("tool", in_order)

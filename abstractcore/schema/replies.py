@@ -1,0 +1,68 @@
+"""`ModelReply`: what came back from one exchange, as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, cast
+
+from .call_warnings import CallWarning
+from .json_values import EMPTY, JSONObject, freeze_object
+from .messages import Message, Role
+from .parts import ALL_PARTS, Part, ReasoningPart, TextPart, ToolCall, join_texts
+from .usage import Usage
+
+FinishReason = Literal["stop", "length", "tool_calls", "content_filter", "refusal", "paused", "unknown"]
+FINISH_REASONS: tuple[FinishReason, ...] = (
+    "stop",
+    "length",
+    "tool_calls",
+    "content_filter",
+    "refusal",
+    "paused",
+    "unknown",
+)
+_NO_USAGE = Usage()
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReply:
+    """One reply. `raw_finish_reason` is the vendor's own word; `id` the vendor's id of the reply.
+
+    `provider_metadata` holds what came back and the schema has no field for.
+    """
+
+    parts: tuple[Part, ...] = ()
+    finish_reason: FinishReason = "unknown"
+    raw_finish_reason: str | None = None
+    usage: Usage = _NO_USAGE
+    model: str | None = None
+    provider: str | None = None
+    id: str | None = None
+    warnings: tuple[CallWarning, ...] = ()
+    provider_metadata: JSONObject = EMPTY
+
+    def __post_init__(self) -> None:
+        parts = cast("tuple[Part, ...]", join_texts(self.parts, "parts", ALL_PARTS))
+        object.__setattr__(self, "parts", parts)
+        if self.provider_metadata is not EMPTY:
+            object.__setattr__(self, "provider_metadata", freeze_object(self.provider_metadata, "provider_metadata"))
+
+    @property
+    def text(self) -> str:
+        """The answer's text, without reasoning."""
+        return "".join(part.text for part in self.parts if isinstance(part, TextPart))
+
+    @property
+    def reasoning(self) -> str:
+        """The reasoning's text, where the provider shows it."""
+        return "".join(part.text for part in self.parts if isinstance(part, ReasoningPart))
+
+    @property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """The tools the model asks to run, in order."""
+        return tuple(part for part in self.parts if isinstance(part, ToolCall))
+
+    def message(self) -> Message | None:
+        """The reply as the assistant's message of a conversation; None if it is empty."""
+        role: Role = "assistant"
+        return Message(role, self.parts) if self.parts else None

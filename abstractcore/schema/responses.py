@@ -1,0 +1,102 @@
+"""`GenerateResponse`: what the user gets: the last reply with everything that happened on the way to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Generic, Literal, TypeVar
+
+from .call_warnings import CallWarning
+from .parts import MediaKind, Part, ToolCall
+from .replies import FinishReason, ModelReply
+from .usage import Usage
+
+T = TypeVar("T")
+MediaRoute = Literal["native", "inline", "fallback"]
+
+
+@dataclass(frozen=True, slots=True)
+class MediaSent:
+    """What went to the model in a file's place: its media type and size in bytes."""
+
+    media_type: str
+    size: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class MediaDecision:
+    """What was decided for one file, and why.
+
+    `route` is "native" (the file itself), "inline" (a text file, as text) or "fallback" (what `handler` made of it).
+    `sent` and `usage` are None in a plan, which sends nothing; `usage` also where no model was asked.
+    """
+
+    part_path: str
+    source: str
+    type: str
+    kind: MediaKind
+    route: MediaRoute
+    reason: str
+    handler: str | None = None
+    sent: MediaSent | None = None
+    usage: Usage | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptRecord:
+    """One try at the provider: when it began (seconds since the epoch), how long it took, and how it failed, if so."""
+
+    number: int
+    started_at: float
+    seconds: float
+    status: int | None = None
+    request_id: str | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GenerateResponse(Generic[T]):
+    """The answer, with what it took: tokens over all attempts, US dollars (None if no price is known), decisions.
+
+    `output` is the answer validated as the `response_model`, else None.
+    """
+
+    reply: ModelReply
+    output: T
+    steps: tuple[ModelReply, ...]
+    attempts: tuple[AttemptRecord, ...]
+    usage: Usage
+    warnings: tuple[CallWarning, ...]
+    media: tuple[MediaDecision, ...]
+    provider: str
+    model: str
+    cost: float | None
+    trace_id: str
+    seconds: float
+
+    @property
+    def content(self) -> str:
+        """The answer's text."""
+        return self.reply.text
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The answer's parts in order: text, reasoning, tool calls, media."""
+        return self.reply.parts
+
+    @property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """The tools the model asks to run."""
+        return self.reply.tool_calls
+
+    @property
+    def reasoning(self) -> str:
+        """The model's reasoning, where the provider shows it."""
+        return self.reply.reasoning
+
+    @property
+    def finish_reason(self) -> FinishReason:
+        """Why the model stopped."""
+        return self.reply.finish_reason
+
+    def __str__(self) -> str:
+        return self.content

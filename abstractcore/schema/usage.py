@@ -1,0 +1,40 @@
+"""Token counts of an exchange. A count that was not reported is None, never zero."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens. `input` includes cached and cache-written ones, `output` includes reasoning; None is "not reported"."""
+
+    input: int | None = None
+    output: int | None = None
+    cached: int | None = None
+    cache_written: int | None = None
+    reasoning: int | None = None
+    input_audio: int | None = None
+    output_audio: int | None = None
+
+    @property
+    def total(self) -> int | None:
+        """Input and output together; None unless both were reported."""
+        return None if self.input is None or self.output is None else self.input + self.output
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            _add(self.input, other.input),
+            _add(self.output, other.output),
+            _add(self.cached, other.cached),
+            _add(self.cache_written, other.cache_written),
+            _add(self.reasoning, other.reasoning),
+            _add(self.input_audio, other.input_audio),
+            _add(self.output_audio, other.output_audio),
+        )
+
+
+def _add(left: int | None, right: int | None) -> int | None:
+    if left is None:
+        return right
+    return left if right is None else left + right

@@ -1,0 +1,73 @@
+"""What transpilers read and write: HTTP requests and responses as data, and the results of each operation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from .call_warnings import CallWarning
+from .calls import ModelCall
+from .responses import MediaDecision
+
+
+@dataclass(frozen=True, slots=True)
+class WireRequest:
+    """An HTTP request. A transpiler gives a path (`/chat/completions`); the engine puts the endpoint's URL before it.
+
+    Header names are lower-case.
+    """
+
+    url: str
+    headers: Mapping[str, str]
+    body: bytes
+    method: str = "POST"
+
+    def with_url(self, url: str) -> WireRequest:
+        """The same request to another URL."""
+        return WireRequest(url, self.headers, self.body, self.method)
+
+    def with_headers(self, headers: Mapping[str, str]) -> WireRequest:
+        """The request with `headers` added over its own."""
+        return replace(self, headers={**self.headers, **headers})
+
+
+@dataclass(frozen=True, slots=True)
+class WireResponse:
+    """A whole HTTP response; header names are lower-case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """A call as a request, with every loss named."""
+
+    request: WireRequest
+    warnings: tuple[CallWarning, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """A call after the model-dependent choices, with what was decided for each file."""
+
+    call: ModelCall
+    decisions: tuple[MediaDecision, ...] = ()
+    warnings: tuple[CallWarning, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A client's request as a call (server side)."""
+
+    call: ModelCall
+    warnings: tuple[CallWarning, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A reply as a response's body (server side)."""
+
+    body: bytes
+    warnings: tuple[CallWarning, ...] = ()

@@ -1,0 +1,113 @@
+"""What `stream` and `astream` give: the deltas of an answer as they arrive, and the response at the end."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import AsyncIterator, Iterator
+from types import TracebackType
+from typing import Any, Generic, TypeVar
+
+from .engine import CallStream
+from .runtimes import drive
+from .schema import Delta, GenerateResponse, ModelReply, TextDelta
+
+T = TypeVar("T")
+
+
+class _StreamBase(Generic[T]):
+    def __init__(self, call: CallStream) -> None:
+        self._call = call
+        self._batch: list[Delta] = []
+        self._next = 0
+
+    @property
+    def response(self) -> GenerateResponse[T]:
+        """The response, once the stream has been read to its end; before that `StreamInterruptedError`."""
+        return self._call.response
+
+    @property
+    def partial(self) -> ModelReply:
+        """What has arrived so far."""
+        return self._call.partial()
+
+
+class Stream(_StreamBase[T]):
+    """The deltas of an answer. The request is sent at the first read; `close`, or leaving `with`, ends it.
+
+    `for delta in stream` gives deltas, `for text in stream.text()` just the text of the answer.
+    """
+
+    def __enter__(self) -> Stream[T]:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __iter__(self) -> Stream[T]:
+        return self
+
+    def __next__(self) -> Delta:
+        while self._next == len(self._batch):
+            self._batch = drive(self._call.read())
+            self._next = 0
+            if not self._batch:
+                raise StopIteration
+        delta = self._batch[self._next]
+        self._next += 1
+        return delta
+
+    def text(self) -> Iterator[str]:
+        """The pieces of the answer's text."""
+        for delta in self:
+            if isinstance(delta, TextDelta):
+                yield delta.text
+
+    def close(self) -> None:
+        """End the stream and its connection, also from another thread."""
+        drive(self._call.close())
+
+    def __del__(self) -> None:
+        if self._call.state == "open":
+            self.close()
+
+
+class AsyncStream(_StreamBase[T]):
+    """As `Stream`, for `async with` and `async for`. Leave neither out: only they can close the connection in time."""
+
+    async def __aenter__(self) -> AsyncStream[T]:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    def __aiter__(self) -> AsyncStream[T]:
+        return self
+
+    async def __anext__(self) -> Delta:
+        while self._next == len(self._batch):
+            self._batch = await self._call.read()
+            self._next = 0
+            if not self._batch:
+                raise StopAsyncIteration
+        delta = self._batch[self._next]
+        self._next += 1
+        return delta
+
+    async def text(self) -> AsyncIterator[str]:
+        """The pieces of the answer's text."""
+        async for delta in self:
+            if isinstance(delta, TextDelta):
+                yield delta.text
+
+    async def close(self) -> None:
+        """End the stream and its connection."""
+        await self._call.close()
+
+    def __del__(self, _warn: Any = warnings.warn) -> None:
+        if self._call.state == "open":
+            self._call.abort()
+            _warn("an open stream was dropped: use it with `async with`", ResourceWarning, stacklevel=2, source=self)

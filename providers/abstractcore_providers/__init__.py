@@ -1,0 +1,1 @@
+"""Wire formats as pure transpilers, vendors as rows, and the embedded model."""

@@ -1,0 +1,60 @@
+"""Places that answer at a fixed URL, and the usual ways of showing a key. No I/O."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from abstractcore.errors import AbstractCoreError, ConfigurationError, ProviderError
+from abstractcore.ports import Address, Auth, Runtime
+from abstractcore.schema import WireRequest
+
+
+@dataclass(frozen=True, slots=True)
+class NoAuth:
+    """No credentials."""
+
+    def sign(self, request: WireRequest, now: float) -> WireRequest:
+        """The request as it is."""
+        return request
+
+
+@dataclass(frozen=True, slots=True)
+class BearerAuth:
+    """`Authorization: Bearer <key>` (RFC 6750)."""
+
+    key: str = field(repr=False)
+
+    def sign(self, request: WireRequest, now: float) -> WireRequest:
+        """The request with the key on it."""
+        return request.with_headers({"authorization": f"Bearer {self.key}"})
+
+
+@dataclass(frozen=True, slots=True)
+class FixedEndpoint:
+    """An address that is known beforehand."""
+
+    address: Address
+
+    @classmethod
+    def at(cls, url: str, auth: Auth) -> FixedEndpoint:
+        """The endpoint at `url`, which requests are put behind."""
+        return cls(Address(url.rstrip("/"), auth))
+
+    async def open(self, runtime: Runtime) -> Address:
+        """The address."""
+        return self.address
+
+    def diagnose(self, error: ProviderError) -> AbstractCoreError:
+        """The error itself: nothing more is known here."""
+        return error
+
+
+def check_key(key: str, provider: str) -> str:
+    """The key without surrounding white space; raises `ConfigurationError` for one no HTTP header can carry."""
+    key = key.strip()
+    if not key.isascii() or not key.isprintable() or " " in key:
+        raise ConfigurationError(
+            f"the API key for {provider} has characters a key cannot have",
+            hint="Copy it again, without quotes, spaces or line breaks.",
+        )
+    return key

@@ -1,0 +1,59 @@
+"""Content parts as the format writes them."""
+
+from __future__ import annotations
+
+import base64
+
+from abstractcore.errors import UnsupportedContentError
+from abstractcore.schema import AudioPart, Blob, DocumentPart, ImagePart, Part, TextPart
+
+from ..json_reading import Object
+
+AUDIO_FORMATS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/wave": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}
+
+
+def write_part(part: Part, path: str, provider: str) -> Object:
+    """A text or media part; raises `UnsupportedContentError` with its path for what the format has no shape for."""
+    if isinstance(part, TextPart):
+        return {"type": "text", "text": part.text}
+    if isinstance(part, ImagePart):
+        image: Object = {"url": _url(part.blob, path)}
+        if part.detail is not None:
+            image["detail"] = part.detail
+        return {"type": "image_url", "image_url": image}
+    if isinstance(part, AudioPart) and part.blob.media_type in AUDIO_FORMATS:
+        data = base64.b64encode(_bytes(part.blob, path)).decode("ascii")
+        return {"type": "input_audio", "input_audio": {"data": data, "format": AUDIO_FORMATS[part.blob.media_type]}}
+    if isinstance(part, DocumentPart) and part.blob.media_type == "application/pdf":
+        return {"type": "file", "file": _file(part.blob, path, provider)}
+    what = part.blob.media_type if isinstance(part, AudioPart | DocumentPart) else part.type
+    raise UnsupportedContentError(
+        f"{path}: the chat completions format cannot carry {what}.",
+        hint="It carries text, images, WAV and MP3 audio, and PDF.",
+    )
+
+
+def _file(blob: Blob, path: str, provider: str) -> Object:
+    if blob.form == "provider_file":
+        if blob.provider != provider:
+            raise UnsupportedContentError(f"{path}: the file is kept by {blob.provider!r}, not by {provider!r}.")
+        return {"file_id": blob.location}
+    return {"filename": blob.name or "document.pdf", "file_data": _data_url(blob, path)}
+
+
+def _url(blob: Blob, path: str) -> str:
+    return blob.location if blob.form == "url" and blob.location else _data_url(blob, path)
+
+
+def _data_url(blob: Blob, path: str) -> str:
+    return f"data:{blob.media_type};base64,{base64.b64encode(_bytes(blob, path)).decode('ascii')}"
+
+
+def _bytes(blob: Blob, path: str) -> bytes:
+    if blob.form not in ("bytes", "file"):
+        place = f"{blob.form.replace('_', ' ')} {blob.location or blob.sha256}"
+        raise UnsupportedContentError(
+            f"{path}: the content is {place}, which is not at hand.",
+            hint="Pass the file itself.",
+        )
+    return blob.read()

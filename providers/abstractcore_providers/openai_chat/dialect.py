@@ -1,0 +1,27 @@
+"""Where servers of this format differ, as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """One vendor's way of speaking the format.
+
+    `provider` is the name under which `provider_options` are looked up. `max_tokens_field` is what the limit on the
+    answer is called. `options` are the sampling options taken beyond those every server takes.
+    """
+
+    provider: str = "openai"
+    max_tokens_field: str = "max_completion_tokens"
+    options: frozenset[str] = frozenset()
+    reasoning_effort: bool = True
+    stream_usage: bool = True
+
+
+COMPATIBLE = Dialect("openai-compatible", "max_tokens", reasoning_effort=False)
+"""The common ground of servers that speak the format."""
+
+LLAMA_CPP = Dialect("local", "max_tokens", frozenset({"top_k"}), reasoning_effort=False)
+"""llama.cpp's own server (tools/server/README.md in its repository)."""

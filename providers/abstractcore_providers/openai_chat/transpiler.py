@@ -1,0 +1,63 @@
+"""The format's operations gathered in one object; each is a pure function in a module of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from abstractcore.errors import AbstractCoreError, ProviderError
+from abstractcore.framing import ServerSentEventFramer
+from abstractcore.schema import Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest, WireResponse
+
+from .decode import decode
+from .decoder import ChatDecoder
+from .dialect import Dialect
+from .encode import encode
+from .failures import error_of, render_error
+from .parse import parse
+from .render import render
+from .renderer import ChatRenderer
+
+_OPENAI = Dialect()
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAIChat:
+    """`POST /chat/completions` (https://platform.openai.com/docs/api-reference/chat)."""
+
+    dialect: Dialect = _OPENAI
+
+    def encode(self, call: ModelCall) -> Encoded:
+        """The request for `call`."""
+        return encode(call, self.dialect)
+
+    def decode(self, response: WireResponse) -> ModelReply:
+        """The reply in a `chat.completion` object."""
+        return decode(response, self.dialect.provider)
+
+    def framer(self) -> ServerSentEventFramer:
+        """Server-sent events."""
+        return ServerSentEventFramer()
+
+    def decoder(self) -> ChatDecoder:
+        """A decoder of `chat.completion.chunk` objects."""
+        return ChatDecoder(self.dialect.provider)
+
+    def error(self, response: WireResponse) -> ProviderError:
+        """The error in a failed response."""
+        return error_of(response)
+
+    def parse(self, request: WireRequest) -> Parsed:
+        """The call in a client's request."""
+        return parse(request, self.dialect)
+
+    def render(self, reply: ModelReply) -> Rendered:
+        """A `chat.completion` object."""
+        return render(reply)
+
+    def renderer(self) -> ChatRenderer:
+        """A renderer of `chat.completion.chunk` events."""
+        return ChatRenderer()
+
+    def render_error(self, error: AbstractCoreError) -> WireResponse:
+        """An error object with its status."""
+        return render_error(error)

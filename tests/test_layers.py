@@ -1,0 +1,57 @@
+"""The architecture's layers, as import-linter's contracts in pyproject.toml state them."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = {"abstractcore": ".", "abstractcore_media": "media", "abstractcore_providers": "providers"}
+STRAY_IMPORTS = {
+    "abstractcore.schema.stray_up": "abstractcore.ports",
+    "abstractcore.schema.stray_library": "pydantic",
+    "abstractcore.stray_http": "httpx2",
+    "abstractcore.stray_loop": "asyncio",
+    "abstractcore.stray_terminal": "typer",
+    "abstractcore.stray_door": "abstractcore",
+    "abstractcore.stray_adapter": "abstractcore_media",
+    "abstractcore_providers.stray_kernel": "abstractcore.stray_http",
+    "abstractcore_providers.stray_sibling": "abstractcore_media",
+    "abstractcore_media.stray_kernel": "abstractcore.stray_http",
+    "abstractcore_media.stray_sibling": "abstractcore_providers",
+}
+
+
+def lint_imports(root: Path) -> subprocess.CompletedProcess[str]:
+    paths = [root / parent for parent in PACKAGES.values()]
+    return subprocess.run(
+        [sys.executable, "-c", "from importlinter.cli import lint_imports; exit(lint_imports(cache_dir=None))"],
+        cwd=root,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, paths)), "COLUMNS": "120"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_every_import_keeps_to_its_layer():
+    result = lint_imports(ROOT)
+    assert result.returncode == 0, f"\n{result.stdout}{result.stderr}"
+
+
+def test_each_contract_catches_a_stray_import(tmp_path: Path):
+    for package, parent in PACKAGES.items():
+        folder = Path(parent, package)
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    for module, imported in STRAY_IMPORTS.items():
+        package, name = module.rsplit(".", 1)
+        folder = tmp_path / PACKAGES[package.split(".")[0]] / package.replace(".", "/")
+        (folder / f"{name}.py").write_text(f"import {imported}\n")
+
+    report = lint_imports(tmp_path).stdout
+
+    assert "Contracts: 0 kept," in report, f"\n{report}"
+    missed = [module for module, imported in STRAY_IMPORTS.items() if f"{module} -> {imported} (" not in report]
+    assert missed == [], f"\n{report}"

@@ -1,0 +1,123 @@
+"""The wheel a user installs: what is in it, what it needs, and that it works away from this checkout."""
+
+import email
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("abstractcore", "abstractcore_media", "abstractcore_providers")
+LOADED_ON_DEMAND = {
+    "av", "charset_normalizer", "faster_whisper", "filelock", "httpx2", "huggingface_hub", "jiter", "mcp", "numpy",
+    "opentelemetry", "platformdirs", "puremagic", "pydantic", "pypdf", "rich", "starlette", "typer", "uvicorn",
+    "xllamacpp",
+}  # fmt: skip
+FIRST_CALL = """
+from abstractcore import create_llm
+print(create_llm("scripted", replies=["hello"]).generate("hi").content)
+"""
+LIST_PLUGINS = """
+from importlib.metadata import entry_points
+print(*(entry_point.load().__name__ for entry_point in entry_points(group="abstractcore.plugins")))
+"""
+LIST_LOADED = """
+import sys, abstractcore
+print(*(name for name in sys.modules if "." not in name))
+"""
+
+
+def run(*command: str | Path, cwd: Path = ROOT, env: dict[str, str] | None = None) -> str:
+    result = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, f"\n$ {' '.join(map(str, command))}\n{result.stdout}{result.stderr}"
+    return result.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    run(sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", folder)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A fresh environment with the wheel and its locked base dependencies; its folder of executables."""
+    uv = (sys.executable, "-m", "uv", "--quiet")
+    venv = tmp_path_factory.mktemp("installed") / "venv"
+    env = {name: value for name, value in os.environ.items() if name not in ("VIRTUAL_ENV", "UV_PYTHON")}
+    env |= {"UV_PROJECT_ENVIRONMENT": str(venv), "UV_PYTHON": sys.executable, "UV_PYTHON_DOWNLOADS": "never"}
+    run(*uv, "sync", "--frozen", "--no-default-groups", "--no-install-workspace", env=env)
+    executables = venv / ("Scripts" if os.name == "nt" else "bin")
+    run(*uv, "pip", "install", "--python", executables / "python", "--no-deps", wheel)
+    run(*uv, "pip", "check", "--python", executables / "python")
+    return executables
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> dict[str, Any]:
+    """An empty working directory and an empty home, as arguments for `run`."""
+    home, work = tmp_path / "home", tmp_path / "work"
+    home.mkdir()
+    work.mkdir()
+    return {"cwd": work, "env": {"HOME": str(home), "USERPROFILE": str(home), "PATH": os.defpath}}
+
+
+@pytest.mark.slow
+def test_the_wheel_holds_three_typed_packages_and_nothing_else(wheel: Path):
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == set(PACKAGES)
+    assert {f"{package}/py.typed" for package in PACKAGES} <= set(names)
+    assert any(name.endswith(".dist-info/licenses/LICENSE") for name in names)
+
+
+@pytest.mark.slow
+def test_the_wheel_requires_no_name_that_an_index_gives_to_another_project(wheel: Path):
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        metadata = email.message_from_bytes(archive.read(name))
+    requirements = metadata.get_all("Requires-Dist", [])
+    assert requirements
+    assert [row for row in requirements if re.match(r"abstract|litellm", row, re.IGNORECASE)] == []
+
+
+@pytest.mark.slow
+def test_an_installed_wheel_makes_a_first_call_without_a_warning(installed: Path, elsewhere: dict[str, Any]):
+    assert run(installed / "python", "-W", "error", "-c", FIRST_CALL, **elsewhere) == "hello\n"
+
+
+@pytest.mark.slow
+def test_an_installed_wheel_brings_the_command_and_its_plugins(installed: Path, elsewhere: dict[str, Any]):
+    assert "Usage" in run(installed / "abstractcore", "--help", **elsewhere)
+    loaded = run(installed / "python", "-W", "error", "-c", LIST_PLUGINS, **elsewhere).split()
+    assert sorted(loaded) == ["abstractcore_media.plugin", "abstractcore_providers.plugin"]
+
+
+def test_importing_the_package_loads_nothing_optional(elsewhere: dict[str, Any]):
+    loaded = set(run(sys.executable, "-W", "error", "-c", LIST_LOADED, **elsewhere).split())
+    assert "abstractcore" in loaded
+    assert loaded & LOADED_ON_DEMAND == set()
+
+
+def test_the_extra_all_is_the_union_of_the_extras_a_user_picks():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    picked = {row for name, rows in extras.items() if name not in ("all", "test") for row in rows}
+    assert extras["all"] == sorted(picked)
+
+
+def test_the_lock_takes_first_party_names_from_the_checkout_and_the_rest_from_pypi():
+    packages = tomllib.loads((ROOT / "uv.lock").read_text())["package"]
+    sources = {package["name"]: package["source"] for package in packages}
+    first_party = {name for name in sources if name.startswith("abstract")}
+    assert "abstractcore" in first_party
+    assert all(sources[name].keys() == {"editable"} for name in first_party)
+    registries = {json.dumps(source) for name, source in sources.items() if name not in first_party}
+    assert registries == {json.dumps({"registry": "https://pypi.org/simple"})}
