@@ -81,7 +81,10 @@ class AbstractCoreError(Exception):
         text = f"{where}: {self.message}" if where else self.message
         if self.status is not None:
             text += f" (HTTP {self.status})"
-        return f"{text} {self.hint}" if self.hint else text
+        if not self.hint:
+            return text
+        stop = "" if text.endswith((".", "!", "?", "\n")) else "."
+        return f"{text}{stop} {self.hint}"
 
 
 class ConfigurationError(AbstractCoreError):

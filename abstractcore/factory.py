@@ -9,8 +9,8 @@ from typing import Any, Unpack
 from .engine import Retry
 from .errors import ConfigurationError, InvalidInputError
 from .llm import LLM
-from .option_values import media_policy, sampling, tool_choice
-from .options import CALL_OPTIONS, LLM_OPTIONS, LLMOptions, check_names
+from .option_values import at_least_zero, media_policy, sampling, seconds, tool_choice
+from .options import CALL_OPTIONS, LLM_OPTIONS, CreateOptions, check_names, merged
 from .pipelines import Pipelines
 from .ports import ModelProfile, Provider, ProviderConfig, ProviderSession
 from .services import Services, default_services
@@ -25,7 +25,7 @@ def create_llm(
     model: str | None = None,
     *,
     services: Services | None = None,
-    **options: Unpack[LLMOptions],
+    **options: Unpack[CreateOptions],
 ) -> LLM:
     """An LLM of `provider`: `create_llm("openai", model="gpt-5")`, `create_llm("openai/gpt-5")`, or the embedded model.
 
@@ -36,12 +36,12 @@ def create_llm(
     services = services or default_services()
     name, model = _names(provider, model)
     chosen = services.registry.provider(name)
-    given: dict[str, Any] = {**options}
-    check_names(given, {*LLM_OPTIONS, *chosen.options}, f"the provider {name!r}")
+    check_names(options, {*LLM_OPTIONS, *chosen.options}, f"the provider {name!r}")
+    given = merged({}, options)
     _check_defaults(given)
     session = _session(chosen, model, given, services)
     retries = given.get("max_retries", _DEFAULT_RETRIES)
-    middleware = (*given.get("middleware", ()), Retry(retries, services.random))
+    middleware = (Retry(retries, services.random), *given.get("middleware", ()))
     settings = TransportSettings(proxy=given.get("proxy"), verify=given.get("verify", True))
     pipelines = Pipelines(session, services, settings, middleware, given.get("transcription_model"))
     return LLM(name, pipelines, {key: value for key, value in given.items() if key in CALL_OPTIONS})
@@ -64,6 +64,8 @@ def _check_defaults(given: dict[str, Any]) -> None:
     sampling(given)
     media_policy(given.get("media_policy", {}))
     tool_choice(given.get("tool_choice"))
+    seconds(given.get("timeout"), "timeout")
+    at_least_zero(given.get("max_retries", 0), "max_retries")
 
 
 def _session(provider: Provider, model: str | None, given: dict[str, Any], services: Services) -> ProviderSession:

@@ -75,6 +75,14 @@ class LLMOptions(CallOptions, total=False):
     transcription_model: str
 
 
+class CreateOptions(LLMOptions, total=False):
+    """As `LLMOptions`, with the options that the built-in providers add; each is taken by its provider only."""
+
+    context_size: int
+    threads: int
+    replies: Sequence[Any]
+
+
 CALL_OPTIONS = frozenset(CallOptions.__annotations__)
 REQUEST_FIELDS = frozenset(CallRequest.__annotations__)
 LLM_OPTIONS = frozenset(LLMOptions.__annotations__)

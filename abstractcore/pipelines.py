@@ -50,7 +50,7 @@ class Pipelines:
             runtime,
             transport,
             handlers=self.handlers,
-            media_context=MediaContext(self._services.models, options),
+            media_context=MediaContext(self._services.models, options, self._services.spare_cores),
             middleware=self._middleware,
             new_id=self._services.new_id,
             time_of_day=self._services.time_of_day,

@@ -23,6 +23,7 @@ from .schema import (
     ModelReply,
     Parsed,
     Rendered,
+    Sampling,
     Usage,
     WireRequest,
     WireResponse,
@@ -224,6 +225,8 @@ class ModelProfile:
     accepts: frozenset[str] = frozenset()
     context_tokens: int | None = None
     price: Price | None = None
+    sampling: Sampling | None = None
+    """What the model's makers recommend: it stands where a call says nothing."""
     known: bool = True
     """False if nothing is known of this model and the provider's common ground is assumed."""
 
@@ -285,6 +288,11 @@ class ProviderServices(Protocol):
         """Environment variables, for keys and addresses."""
         ...
 
+    @property
+    def spare_cores(self) -> int:
+        """Processor cores that a model on this machine may use, at least one. May read files."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class ProviderSession:
@@ -331,6 +339,8 @@ class MediaContext:
 
     models: ModelStore
     options: JSONObject = EMPTY
+    spare_cores: int = 1
+    """Processor cores that a conversion may use."""
 
 
 @dataclass(frozen=True, slots=True)

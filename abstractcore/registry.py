@@ -60,6 +60,11 @@ class Registry:
         if provider is None:
             near = difflib.get_close_matches(name, self._providers, n=3, cutoff=0.5) or sorted(self._providers)
             broken = "".join(f" The plugin {report.name!r} is broken: {report.error}" for report in self._broken())
+            if not near:
+                install = "Install the package (from the checkout: pip install .), so that its entry points are found."
+                raise UnknownProviderError(
+                    f"no provider is called {name!r}: none is registered at all.", hint=broken.strip() or install
+                )
             raise UnknownProviderError(
                 f"no provider is called {name!r}.", hint=f"Did you mean {', '.join(near)}?{broken}"
             )

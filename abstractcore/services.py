@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
+from .cores import spare_cores
 from .ports import ModelStore
 from .registry import Registry
 
@@ -62,6 +63,11 @@ class Services:
 
             self._models = FileModelStore()
         return self._models
+
+    @property
+    def spare_cores(self) -> int:
+        """Physical cores this process may use, minus one for everything else; at least one."""
+        return spare_cores()
 
     def sync_transport(self, settings: TransportSettings) -> SyncHttpTransport:
         """The sync transport that all LLMs with these settings share."""

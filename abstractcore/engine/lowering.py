@@ -17,6 +17,7 @@ from ..schema import (
     MediaPart,
     MediaPolicy,
     ModelCall,
+    Sampling,
 )
 
 
@@ -36,7 +37,13 @@ def lower(call: ModelCall, profile: ModelProfile, handlers: Sequence[MediaHandle
     for path, part in media_parts(call):
         decisions.append(_decide(part, path, call, profile, handlers))
         warnings.extend(_misnamed(part.blob, path))
-    return Lowered(call, tuple(decisions), tuple(warnings))
+    return Lowered(_with_recommended(call, profile.sampling), tuple(decisions), tuple(warnings))
+
+
+def _with_recommended(call: ModelCall, recommended: Sampling | None) -> ModelCall:
+    if recommended is None:
+        return call
+    return call.with_(sampling=call.sampling.over(recommended))
 
 
 def media_parts(call: ModelCall) -> list[tuple[str, MediaPart]]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Literal
+from dataclasses import dataclass, fields, replace
+from typing import Literal, cast, get_args
 
-from .json_values import EMPTY, JSONObject, SchemaError, check_text, freeze_object
+from .json_values import EMPTY, JSONObject, SchemaError, check_number, check_text, freeze_given, freeze_object
 from .messages import Message, canonical_messages
 from .parts import MediaKind
 
@@ -16,6 +16,9 @@ MediaPolicy = Literal["native", "auto", "fallback_only", "refuse"]
 MEDIA_POLICIES: tuple[MediaPolicy, ...] = ("native", "auto", "fallback_only", "refuse")
 Modality = Literal["text", "image", "audio"]
 ThinkingLevel = Literal["off", "minimal", "low", "medium", "high"]
+_MODALITIES = get_args(Modality)
+_LEVELS = get_args(ThinkingLevel)
+_MODES = ("auto", "none", "required", "tool")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +48,12 @@ class ToolChoice:
     tool: str | None = None
 
     def __post_init__(self) -> None:
+        if self.mode not in _MODES:
+            raise SchemaError(f"{self.mode!r} is not one of {', '.join(_MODES)}", "mode")
         if (self.mode == "tool") != (self.tool is not None):
             raise SchemaError("a tool's name goes with mode 'tool', and only with it", "tool")
+        if self.tool is not None:
+            check_text(self.tool, "tool")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +66,9 @@ class OutputSchema:
     strict: bool = True
 
     def __post_init__(self) -> None:
+        check_text(self.name, "name")
+        if self.description is not None:
+            object.__setattr__(self, "description", check_text(self.description, "description") or None)
         object.__setattr__(self, "schema", freeze_object(self.schema, "schema"))
 
 
@@ -80,12 +90,23 @@ class Sampling:
         for name in ("max_output_tokens", "top_k", "seed", "top_logprobs"):
             _check_number(getattr(self, name), name, int)
         for name in ("temperature", "top_p", "presence_penalty", "frequency_penalty"):
-            _check_number(getattr(self, name), name, int | float)
+            value = getattr(self, name)
+            _check_number(value, name, int | float)
+            if type(value) is int:
+                object.__setattr__(self, name, float(value))
         if self.max_output_tokens is not None and self.max_output_tokens < 1:
             raise SchemaError("must be at least 1", "max_output_tokens")
         if isinstance(self.stop, str) or not all(isinstance(text, str) and text for text in self.stop):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise SchemaError("expected a sequence of non-empty texts", "stop")
-        object.__setattr__(self, "stop", tuple(self.stop))
+        object.__setattr__(self, "stop", tuple(check_text(text, f"stop[{i}]") for i, text in enumerate(self.stop)))
+
+    def over(self, other: Sampling) -> Sampling:
+        """What is set here, and `other`'s value for what is not."""
+        unset = [name for name in _SAMPLING_FIELDS if getattr(self, name) in (None, ())]
+        return replace(self, **{name: getattr(other, name) for name in unset})
+
+
+_SAMPLING_FIELDS = tuple(field.name for field in fields(Sampling))
 
 
 def _check_number(value: object, name: str, kind: type | object) -> None:
@@ -93,8 +114,7 @@ def _check_number(value: object, name: str, kind: type | object) -> None:
         return
     if isinstance(value, bool) or not isinstance(value, kind):  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
         raise SchemaError(f"expected a number, got {type(value).__name__}", name)
-    if value != value or value in (float("inf"), float("-inf")):
-        raise SchemaError(f"{value} is not a number a provider takes", name)
+    check_number(cast(float, value), name)
 
 
 _DEFAULT_SAMPLING = Sampling()
@@ -106,7 +126,8 @@ class ModelCall:
 
     `media_policy` is by kind of media; `provider_options` by provider; `tags`, `parent_id` and `trace_context` are
     for records and never sent. With `strict`, an option the model cannot take is an error, not a warning. `messages`
-    and `tools` are put into canonical form here.
+    and `tools` are put into canonical form here; a provider option that is None, or a provider without options, is
+    as good as not given.
     """
 
     model: str
@@ -135,13 +156,13 @@ class ModelCall:
             object.__setattr__(self, name, tuple(getattr(self, name)))
         if self.tools:
             _check_tool_names(self.tools)
-        for name in ("media_policy", "provider_options", "tags", "trace_context"):
+        for name in ("media_policy", "tags", "trace_context"):
             value = getattr(self, name)
             if value is not EMPTY:
                 object.__setattr__(self, name, freeze_object(value, name))
-        for kind, policy in self.media_policy.items():
-            if policy not in MEDIA_POLICIES:
-                raise SchemaError(f"unknown policy {policy!r}: use {', '.join(MEDIA_POLICIES)}", f"media_policy.{kind}")
+        if self.provider_options is not EMPTY:
+            object.__setattr__(self, "provider_options", _given_options(self.provider_options))
+        _check_choices(self)
 
     def with_(self, **changes: object) -> ModelCall:
         """A copy with some fields changed, checked like a new one; raises `TypeError` for an unknown field."""
@@ -150,6 +171,28 @@ class ModelCall:
 
 
 _FIELD_NAMES = tuple(field.name for field in fields(ModelCall))
+
+
+def _given_options(options: Mapping[str, JSONObject]) -> JSONObject:
+    given: dict[str, JSONObject] = {}
+    for provider, values in freeze_object(options, "provider_options").items():
+        of_provider = freeze_given(values, f"provider_options.{provider}")
+        if of_provider:
+            given[provider] = of_provider
+    return freeze_object(given)
+
+
+def _check_choices(call: ModelCall) -> None:
+    check_text(call.model, "model")
+    for index, modality in enumerate(call.modalities):
+        if modality not in _MODALITIES:
+            raise SchemaError(f"{modality!r} is not one of {', '.join(_MODALITIES)}", f"modalities[{index}]")
+    thinking = call.thinking
+    if thinking is not None and thinking not in _LEVELS and (type(thinking) is not int or thinking < 0):
+        raise SchemaError(f"{thinking!r} is neither a number of tokens nor one of {', '.join(_LEVELS)}", "thinking")
+    for kind, policy in call.media_policy.items():
+        if policy not in MEDIA_POLICIES:
+            raise SchemaError(f"unknown policy {policy!r}: use {', '.join(MEDIA_POLICIES)}", f"media_policy.{kind}")
 
 
 def _check_tool_names(tools: tuple[ToolSpec, ...]) -> None:

@@ -1,0 +1,46 @@
+"""How many processor cores this machine can spare for a model."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+_CPUINFO = Path("/proc/cpuinfo")
+_QUOTA = Path("/sys/fs/cgroup/cpu.max")
+
+
+def spare_cores() -> int:
+    """Physical cores this process may run on, minus one for everything else; at least one."""
+    return max(1, min(_physical_cores(), _quota()) - 1)
+
+
+def _physical_cores() -> int:
+    if not hasattr(os, "sched_getaffinity"):
+        return (os.cpu_count() or 2) // 2
+    allowed = os.sched_getaffinity(0)
+    cores = _cores(_read(_CPUINFO), allowed)
+    return cores or len(allowed)
+
+
+def _cores(cpuinfo: str, allowed: set[int]) -> int:
+    """Distinct cores in the text of /proc/cpuinfo; 0 if it does not tell, as on ARM."""
+    cores: set[tuple[str, str]] = set()
+    for block in cpuinfo.split("\n\n"):
+        pairs = (line.partition(":") for line in block.splitlines())
+        fields = {name.strip(): value.strip() for name, _, value in pairs}
+        if "core id" in fields and int(fields["processor"]) in allowed:
+            cores.add((fields.get("physical id", "0"), fields["core id"]))
+    return len(cores)
+
+
+def _quota() -> int:
+    """Whole cores a container's limit leaves; very many without a limit."""
+    limit, _, period = _read(_QUOTA).strip().partition(" ")
+    return max(1, int(limit) // int(period)) if limit.isdigit() and period.isdigit() else 1 << 16
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError:
+        return ""

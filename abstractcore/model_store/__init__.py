@@ -1,0 +1,7 @@
+"""Model weights on this machine: a catalogue, and a store that fetches, checks and keeps. Runs no model."""
+
+from .catalogue import CATALOGUE, CatalogueModel, ModelFile
+from .progress import Progress
+from .store import FileModelStore
+
+__all__ = ["CATALOGUE", "CatalogueModel", "FileModelStore", "ModelFile", "Progress"]

@@ -1,0 +1,98 @@
+"""Whether weights are still what was fetched: a full hash once, then size and time of change at each use."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+SEAL = ".verified.json"
+
+
+def seal(folder: Path, expected: Mapping[str, str] | None) -> str | None:
+    """Hash the files of `folder` and write the seal. `expected` is SHA-256 by file name, None to take them as they are.
+
+    Returns what is wrong with the files, None if nothing is.
+    """
+    names = expected if expected is not None else _names(folder)
+    marks: dict[str, list[Any]] = {}
+    for name in names:
+        file = folder / name
+        if not file.is_file():
+            return f"{name} is missing"
+        mark = _mark(file)
+        if expected is not None and mark[2] != expected[name]:
+            return f"{name} has {mark[0]} bytes and SHA-256 {mark[2]}, not {expected[name]}"
+        marks[name] = mark
+    if not marks:
+        return "it has no files"
+    _write(folder, marks)
+    return None
+
+
+def is_intact(folder: Path, expected: Mapping[str, str] | None) -> bool:
+    """Whether all files are there and unchanged. Hashes only a file whose size or time differs from the seal's."""
+    marks = _read(folder)
+    hashes = expected if expected is not None else {name: str(mark[2]) for name, mark in marks.items()}
+    fresh: dict[str, list[Any]] = {}
+    for name, sha256 in hashes.items():
+        try:
+            fresh[name] = mark = _quick_mark(folder / name, marks.get(name)) or _mark(folder / name)
+        except OSError:
+            return False
+        if mark[2] != sha256:
+            return False
+    if fresh and fresh != marks:
+        _write(folder, fresh)
+    return bool(fresh)
+
+
+def size_of(path: Path) -> int:
+    """Bytes in a file, or in all files under a folder; what vanishes meanwhile does not count."""
+    if not path.is_dir():
+        return path.stat().st_size
+    total = 0
+    for folder, _, names in os.walk(path):
+        for name in names:
+            with contextlib.suppress(OSError):
+                total += os.lstat(os.path.join(folder, name)).st_size
+    return total
+
+
+def _names(folder: Path) -> list[str]:
+    return [file.relative_to(folder).as_posix() for file in sorted(folder.rglob("*")) if file.is_file()]
+
+
+def _mark(file: Path) -> list[Any]:
+    with file.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    status = file.stat()
+    return [status.st_size, status.st_mtime_ns, digest]
+
+
+def _quick_mark(file: Path, known: list[Any] | None) -> list[Any] | None:
+    status = file.stat()
+    return known if known is not None and known[:2] == [status.st_size, status.st_mtime_ns] else None
+
+
+def _read(folder: Path) -> dict[str, list[Any]]:
+    try:
+        marks: Any = json.loads((folder / SEAL).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    if not isinstance(marks, dict):
+        return {}
+    items = cast("dict[str, Any]", marks).items()
+    return {name: cast("list[Any]", mark) for name, mark in items if isinstance(mark, list) and len(mark) == 3}  # pyright: ignore[reportUnknownArgumentType]
+
+
+def _write(folder: Path, marks: Mapping[str, list[Any]]) -> None:
+    # A store that may not be written to still works; it hashes again at each use.
+    with contextlib.suppress(OSError):
+        scratch = folder / f"{SEAL}.new"
+        scratch.write_text(json.dumps(marks, indent=1) + "\n", encoding="utf-8")
+        scratch.replace(folder / SEAL)

@@ -1,0 +1,83 @@
+"""The child process that runs llama.cpp's server. Started by file, alone: it imports nothing of this package.
+
+One JSON line with settings comes in on stdin, one with the server's URL goes out on stdout, logs go to stderr.
+It ends when stdin does, so also when the parent is killed.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import signal
+import sys
+from typing import Any
+
+LOAD_FAILED = 3
+"""The exit code when llama.cpp could not load the weights; why is in the log."""
+
+_ERRORS = 1
+_PROMPT_CACHE_MIB = 512
+
+
+def main() -> None:
+    """Serve until stdin ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent to act on
+    settings: dict[str, Any] = json.loads(sys.stdin.buffer.readline())
+    answer = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # whatever a library prints is log
+    _end_with_parent()
+    sys.path[:] = settings["search_path"]
+    try:
+        llama: Any = importlib.import_module("xllamacpp")
+        server = llama.Server(_parameters(llama, settings))
+    except Exception as error:
+        sys.stderr.write(f"{error}\n")
+        sys.stderr.flush()
+        os._exit(LOAD_FAILED)
+    answer.write(json.dumps({"url": server.listening_address}) + "\n")
+    answer.close()
+    sys.stdin.buffer.read()
+    os._exit(0)
+
+
+def _end_with_parent() -> None:
+    """On Linux, have the kernel end this process as soon as stdin does.
+
+    llama.cpp keeps the interpreter's lock while it loads, so a thread that watches stdin would not run. Elsewhere
+    the end is seen after the load.
+    """
+    if sys.platform == "linux":
+        import fcntl
+        import select
+
+        signal.signal(signal.SIGIO, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGIO])
+        fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())
+        fcntl.fcntl(0, fcntl.F_SETFL, fcntl.fcntl(0, fcntl.F_GETFL) | os.O_ASYNC)
+        if select.select([0], [], [], 0)[0]:
+            os._exit(0)  # it ended before the kernel was asked
+
+
+def _parameters(llama: Any, settings: dict[str, Any]) -> Any:
+    parameters = llama.CommonParams()
+    parameters.model.path = settings["weights"]
+    parameters.model_alias = {settings["alias"]}
+    parameters.n_ctx = settings["context_size"]
+    parameters.n_parallel = 1
+    parameters.ctx_shift = False  # a full context ends the reply instead of dropping its beginning
+    parameters.cpuparams.n_threads = settings["threads"]
+    parameters.cpuparams_batch.n_threads = settings["threads"]
+    parameters.cache_ram_mib = _PROMPT_CACHE_MIB
+    parameters.hostnames = ["127.0.0.1"]
+    parameters.port = 0
+    parameters.api_keys = [settings["key"]]
+    parameters.ui = False
+    parameters.endpoint_slots = False
+    parameters.offline = True
+    parameters.verbosity = _ERRORS
+    return parameters
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""The endpoint of a model on this machine: weights from the store, a child process from the pool."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+from abstractcore.errors import (
+    AbstractCoreError,
+    ConnectionFailedError,
+    MissingExtraError,
+    ModelCrashedError,
+    ModelStoreError,
+    ProviderError,
+    StreamInterruptedError,
+)
+from abstractcore.ports import Address, ProviderServices, Runtime
+from abstractcore_providers.endpoints import BearerAuth
+
+from .process import ModelProcess, ServerKey
+from .servers import ServerPool
+
+_DYING = 0.25
+
+
+class LocalEndpoint:
+    """Starts the model at the first request, and again at the first one after its process died."""
+
+    def __init__(
+        self, model: str, context_size: int, threads: int | None, services: ProviderServices, pool: ServerPool
+    ) -> None:
+        self._model = model
+        self._context_size = context_size
+        self._threads = threads
+        self._services = services
+        self._pool = pool
+        self._server: ModelProcess | None = None
+
+    async def open(self, runtime: Runtime) -> Address:
+        """Where the model answers; may fetch weights and load them first."""
+        server = self._server
+        if server is None or not server.alive():
+            self._server = server = await runtime.call(self._start)
+        return Address(f"{server.url}/v1", BearerAuth(server.key))
+
+    def diagnose(self, error: ProviderError) -> AbstractCoreError:
+        """What the child died of, if it did."""
+        server = self._server
+        if server is None or server.abandoned:
+            return error
+        # The connection breaks an instant before the system says that the process has ended.
+        broken = isinstance(error, ConnectionFailedError | StreamInterruptedError)
+        if server.alive(_DYING if broken else 0.0):
+            return error
+        message, hint = server.death()
+        return ModelCrashedError(
+            message, hint=hint, provider="local", model=self._model, partial=error.partial, attempts=error.attempts
+        )
+
+    def _start(self) -> ModelProcess:
+        if importlib.util.find_spec("xllamacpp") is None:
+            raise MissingExtraError(
+                "the embedded model runs on xllamacpp, which is not installed",
+                hint="Type `pip install 'abstractcore[local]'`.",
+            )
+        weights = self._weights()
+        threads = self._threads or self._services.spare_cores
+        try:
+            return self._pool.ensure(ServerKey(weights, self._context_size, threads), self._model)
+        except AbstractCoreError as error:
+            error.provider, error.model = "local", self._model
+            raise
+
+    def _weights(self) -> Path:
+        path = self._services.models.path(self._model)
+        if path.is_dir():
+            files = sorted(file.relative_to(path).as_posix() for file in path.rglob("*.gguf"))
+            raise ModelStoreError(
+                f"{self._model} is a folder, and a model that runs here is one GGUF file",
+                hint=f"Name the file, as in {self._model}/{files[0]}." if files else "There is none in it.",
+            )
+        return path.resolve()

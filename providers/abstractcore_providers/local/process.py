@@ -1,0 +1,171 @@
+"""One child process with a model in it: its start, whether it lives, what it died of, its end."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import secrets
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, cast
+
+from abstractcore.errors import ConfigurationError, ModelCrashedError
+
+from .child import LOAD_FAILED
+
+_CHILD = Path(__file__).with_name("child.py")
+_GRACE = 1.0
+_LOG_LINES = 8
+_LOG_BYTES = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class ServerKey:
+    """What makes two models on this machine the same: the weights, tokens of context, threads."""
+
+    weights: Path
+    context_size: int
+    threads: int
+
+
+class ModelProcess:
+    """A child that serves one model at `url` to those who show `key`."""
+
+    def __init__(self, process: subprocess.Popen[bytes], log: IO[bytes], key: str) -> None:
+        self.url = ""
+        self.key = key
+        self.abandoned = False
+        self._process = process
+        self._log = log
+
+    @classmethod
+    def start(cls, settings: ServerKey, alias: str, limit: float) -> ModelProcess:
+        """Load the weights in a new child, for `limit` seconds at most. Raises `ModelCrashedError`."""
+        if not sys.executable or getattr(sys, "frozen", False):
+            raise ConfigurationError(
+                "a model on this machine runs in a second Python interpreter, and this program has none",
+                hint="Run the program with an installed Python, or use a model server such as Ollama.",
+            )
+        log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the child
+        process = subprocess.Popen(
+            [sys.executable, "-I", str(_CHILD)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            start_new_session=True,
+        )
+        server = cls(process, log, secrets.token_urlsafe(32))
+        try:
+            server._await_url(settings, alias, limit)
+        except BaseException:
+            server.end()
+            raise
+        return server
+
+    @property
+    def pid(self) -> int:
+        """The child's process id."""
+        return self._process.pid
+
+    def alive(self, patience: float = 0.0) -> bool:
+        """Whether the child still runs; waits up to `patience` seconds for one that is just dying."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return (self._process.wait(patience) if patience else self._process.poll()) is None
+        return True
+
+    def death(self) -> tuple[str, str]:
+        """What a dead child died of, and what to do about it."""
+        code = self._process.returncode
+        if code == LOAD_FAILED:
+            text = "llama.cpp could not load the weights"
+            hint = (
+                "The file may be damaged, of a kind this llama.cpp does not know, or too big for the memory. "
+                "If the store fetched it, `abstractcore models remove` it and pull it again."
+            )
+        elif code is not None and code < 0:
+            name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
+            text, hint = f"the process running the model was ended by {name}", "The next call starts a new one."
+            if name == "SIGKILL":
+                hint = "Most likely memory ran out: use a smaller model or a smaller `context_size`. " + hint
+        else:
+            text, hint = f"the process running the model ended with exit code {code}", "The next call starts a new one."
+        lines = self._last_lines()
+        return (f"{text}; its last words were:\n{lines}\n" if lines else text), hint
+
+    def end(self) -> None:
+        """End the child and wait for it. May be called again."""
+        if not self.abandoned:
+            self._close(self._process.stdin)
+            try:
+                self._process.wait(_GRACE)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+        self._close(self._process.stdout)
+        self._close(self._log)
+
+    def abandon(self) -> None:
+        """Let go of a child that belongs to the process this one was forked from."""
+        self.abandoned = True
+        self._process.returncode = 0  # it is not ours to wait for, nor to warn about
+        for stream in (self._process.stdin, self._process.stdout, self._log):
+            self._close(stream)
+
+    def _await_url(self, settings: ServerKey, alias: str, limit: float) -> None:
+        line = json.dumps(
+            {
+                "weights": str(settings.weights),
+                "alias": alias,
+                "context_size": settings.context_size,
+                "threads": settings.threads,
+                "key": self.key,
+                "search_path": sys.path,
+            }
+        )
+        late = threading.Event()
+
+        def give_up() -> None:
+            late.set()
+            self._process.kill()
+
+        timer = threading.Timer(limit, give_up)
+        timer.daemon = True
+        timer.start()
+        try:
+            with contextlib.suppress(BrokenPipeError):
+                stdin = cast("IO[bytes]", self._process.stdin)
+                stdin.write(line.encode() + b"\n")
+                stdin.flush()
+            answer = cast("IO[bytes]", self._process.stdout).readline()
+        finally:
+            timer.cancel()
+        if late.is_set():
+            raise ModelCrashedError(
+                f"the model was not loaded within {limit:g} s",
+                hint="Use a smaller model, or try again when the machine has less to do.",
+            )
+        if not answer:
+            self._process.wait()
+            message, hint = self.death()
+            raise ModelCrashedError(message, hint=hint)
+        self.url = json.loads(answer)["url"]
+
+    def _last_lines(self) -> str:
+        try:
+            size = self._log.seek(0, 2)
+            self._log.seek(max(0, size - _LOG_BYTES))
+            text = self._log.read().decode(errors="replace")
+        except (OSError, ValueError):
+            return ""
+        return "\n".join(f"  {line}" for line in text.splitlines()[-_LOG_LINES:])
+
+    @staticmethod
+    def _close(stream: IO[bytes] | None) -> None:
+        if stream is not None:
+            with contextlib.suppress(OSError):
+                stream.close()

