@@ -1,0 +1,13 @@
+"""The error for an optional library that is not installed."""
+
+from __future__ import annotations
+
+from abstractcore.errors import MissingExtraError
+
+
+def missing_extra(purpose: str, package: str, extra: str) -> MissingExtraError:
+    """What to raise where `package`, which `extra` of this distribution installs, cannot be imported."""
+    return MissingExtraError(
+        f"{purpose} needs the package {package}, which cannot be imported.",
+        hint=f"Install it with: pip install 'abstractcore[{extra}]'",
+    )

@@ -1,0 +1,60 @@
+"""Media types by file name, and which of them are text. Data only."""
+
+from __future__ import annotations
+
+_SUFFIXES = {
+    "application/json": "json ipynb geojson",
+    "application/pdf": "pdf",
+    "application/xml": "xml xsd xsl rss atom",
+    "application/yaml": "yaml yml",
+    "audio/aac": "aac",
+    "audio/aiff": "aif aiff",
+    "audio/flac": "flac",
+    "audio/mp4": "m4a m4b",
+    "audio/mpeg": "mp3",
+    "audio/ogg": "ogg oga opus",
+    "audio/wav": "wav",
+    "audio/x-ms-wma": "wma",
+    "image/bmp": "bmp",
+    "image/gif": "gif",
+    "image/jpeg": "jpg jpeg",
+    "image/png": "png",
+    "image/svg+xml": "svg",
+    "image/tiff": "tif tiff",
+    "image/webp": "webp",
+    "text/css": "css",
+    "text/csv": "csv",
+    "text/html": "html htm",
+    "text/javascript": "js mjs",
+    "text/markdown": "md markdown",
+    "text/plain": "txt text log rst ini cfg toml jsonl ndjson",
+    "text/rtf": "rtf",
+    "text/tab-separated-values": "tsv",
+    "text/x-python": "py pyi",
+    "video/mp4": "mp4 m4v",
+    "video/mpeg": "mpg mpeg",
+    "video/ogg": "ogv",
+    "video/quicktime": "mov",
+    "video/webm": "webm",
+    "video/x-matroska": "mkv",
+    "video/x-msvideo": "avi",
+}
+_BY_SUFFIX = {suffix: media_type for media_type, suffixes in _SUFFIXES.items() for suffix in suffixes.split()}
+
+
+def type_by_name(name: str) -> str | None:
+    """What a file of this name should be; None for an ending that says nothing here.
+
+    The standard library's table is not used: it differs between machines and takes `.ts` for video.
+    """
+    _, dot, suffix = name.rpartition(".")
+    return _BY_SUFFIX.get(suffix.lower()) if dot else None
+
+
+def is_text_type(media_type: str) -> bool:
+    """Whether files of this type are text by themselves."""
+    return (
+        media_type.startswith("text/")
+        or media_type in ("application/json", "application/xml", "application/yaml")
+        or media_type.endswith(("+json", "+xml", "+yaml"))
+    )

@@ -1,0 +1,18 @@
+"""The media handlers this package registers."""
+
+from __future__ import annotations
+
+from abstractcore.hooks import hookimpl
+from abstractcore.ports import MediaHandler
+
+from .audio import AudioHandler
+from .image import ImageHandler
+from .pdf import PdfHandler
+from .text import TextHandler
+from .video import VideoHandler
+
+
+@hookimpl
+def register_media_handlers() -> list[MediaHandler]:
+    """New handlers, most specific first: the first that recognises a file has it."""
+    return [ImageHandler(), AudioHandler(), VideoHandler(), PdfHandler(), TextHandler()]

@@ -1,0 +1,144 @@
+"""The media type of a file, from its content first and its name second.
+
+puremagic knows the signatures. Its mistakes are corrected here: text that begins like something else, and containers
+(RIFF, MP4, Matroska, Ogg, ZIP), whose signature alone does not tell sound from video.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Callable
+from typing import Any, cast
+
+from .extras import missing_extra
+from .media_types import is_text_type, type_by_name
+
+UNICODE_MARKS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF32_LE: "utf-32",  # before UTF-16, whose mark it begins with
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+_CONTROL_BYTES = bytes(set(range(0x20)) - set(b"\b\t\n\v\f\r\x1b")) + b"\x7f"
+_USUAL_NAMES = {"audio/x-aiff": "audio/aiff", "image/x-ms-bmp": "image/bmp", "video/dvd": "video/mpeg"}
+
+
+def media_type_of(head: bytes, name: str) -> str | None:
+    """The media type of a file that begins with `head` and is called `name`; None if neither says anything.
+
+    Content wins. The name tells kinds of text apart, settles ties, and speaks for content that nothing else knows.
+    Raises `MissingExtraError` where it takes puremagic and that is not installed.
+    """
+    named = type_by_name(name)
+    if head.lstrip().startswith(b"%PDF-"):
+        return "application/pdf"
+    if looks_like_text(head):
+        return _text_type(head, named)
+    if b"%PDF-" in head[:1024]:  # readers accept some bytes before it
+        return "application/pdf"
+    for signature, type_inside in _CONTAINERS:
+        if signature.match(head):
+            return type_inside(head, named) or named
+    return _type_by_signature(head, named) or named
+
+
+def looks_like_text(head: bytes) -> bool:
+    """Whether the beginning of a file is text in some encoding; a character may be cut at its end."""
+    if head.startswith(tuple(UNICODE_MARKS)):
+        return True
+    if b"\0" in head:
+        return False
+    if head == head.translate(None, _CONTROL_BYTES):
+        return True
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _text_type(head: bytes, named: str | None) -> str:
+    if named is not None and is_text_type(named):
+        return named
+    start = head.removeprefix(codecs.BOM_UTF8).lstrip()[:20].lower()
+    if start.startswith((b"<!doctype html", b"<html")):
+        return "text/html"
+    return "application/xml" if start.startswith(b"<?xml") else "text/plain"
+
+
+def _type_by_signature(head: bytes, named: str | None) -> str | None:
+    try:
+        import puremagic
+    except ImportError as error:
+        raise missing_extra("Telling what kind of file this is", "puremagic", "media") from error
+    try:
+        matches = cast(list[Any], puremagic.magic_string(head))  # pyright: ignore[reportUnknownMemberType]
+    except puremagic.PureError:
+        return None
+    found: list[str] = [match.mime_type for match in matches if match.mime_type]
+    types = [_USUAL_NAMES.get(media_type, media_type) for media_type in found]
+    return named if named in types else next(iter(types), None)
+
+
+def _riff_type(head: bytes, named: str | None) -> str | None:
+    return {b"WAVE": "audio/wav", b"AVI ": "video/x-msvideo", b"WEBP": "image/webp"}.get(head[8:12])
+
+
+_MP4_BRANDS = {
+    b"M4A ": "audio/mp4",
+    b"M4B ": "audio/mp4",
+    b"avif": "image/avif",
+    b"avis": "image/avif",
+    b"heic": "image/heic",
+    b"heix": "image/heic",
+    b"mif1": "image/heif",
+    b"qt  ": "video/quicktime",
+}
+
+
+def _mp4_type(head: bytes, named: str | None) -> str:
+    return _MP4_BRANDS.get(head[8:12]) or ("audio/mp4" if named == "audio/mp4" else "video/mp4")
+
+
+def _matroska_type(head: bytes, named: str | None) -> str:
+    # Element 0x86 is a track's codec, named "A_..." or "V_...": after it comes the length of the name.
+    tracks = set(re.findall(rb"\x86[\x80-\xff]([AV]_)", head))
+    return ("audio/" if tracks == {b"A_"} else "video/") + ("webm" if b"webm" in head[:64] else "x-matroska")
+
+
+def _ogg_type(head: bytes, named: str | None) -> str:
+    return "video/ogg" if b"\x80theora" in head else "audio/ogg"
+
+
+def _zip_type(head: bytes, named: str | None) -> str:
+    if declared := re.match(rb"PK\x03\x04.{26}mimetype(application/[\w.+-]+?)PK", head, re.DOTALL):
+        return declared[1].decode("ascii")
+    if b"[Content_Types].xml" in head:
+        for folder, office in _OFFICE_FOLDERS:
+            if folder in head:
+                return f"application/vnd.openxmlformats-officedocument.{office}"
+    return "application/zip"
+
+
+_OFFICE_FOLDERS = (
+    (b"word/", "wordprocessingml.document"),
+    (b"xl/", "spreadsheetml.sheet"),
+    (b"ppt/", "presentationml.presentation"),
+)
+
+
+def _mpeg_audio_type(head: bytes, named: str | None) -> str:
+    return "audio/mpeg"
+
+
+_CONTAINERS: tuple[tuple[re.Pattern[bytes], Callable[[bytes, str | None], str | None]], ...] = (
+    (re.compile(rb"RIFF|RF64"), _riff_type),
+    (re.compile(rb"....ftyp", re.DOTALL), _mp4_type),
+    (re.compile(rb"\x1a\x45\xdf\xa3"), _matroska_type),
+    (re.compile(rb"OggS"), _ogg_type),
+    (re.compile(rb"PK\x03\x04"), _zip_type),
+    # An MP3 without an ID3 tag: sync word, layer III, a bit rate that is neither free nor bad.
+    (re.compile(rb"\xff[\xe2\xe3\xf2\xf3\xfa\xfb][\x10-\xef]"), _mpeg_audio_type),
+)

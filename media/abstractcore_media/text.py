@@ -1,0 +1,85 @@
+"""Text files: plain text, Markdown, CSV, JSON, YAML, XML, HTML, source code, in whatever encoding."""
+
+from __future__ import annotations
+
+from abstractcore.errors import MediaError
+from abstractcore.ports import Conversion, MediaContext
+from abstractcore.schema import CallWarning, DocumentPart, MediaKind, MediaPart
+
+from .content import content_of, source_of
+from .extras import missing_extra
+from .media_types import is_text_type
+from .sniffing import UNICODE_MARKS, media_type_of
+
+_LEGACY_ENCODINGS = ["cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "koi8_r", "cp932", "euc_jp",
+                     "gb18030", "big5", "cp949"]  # fmt: skip
+"""What is looked for when it is not Unicode, likeliest first: Windows' code pages, Russian Unix, East Asia."""
+
+
+class TextHandler:
+    """Knows files that are text by themselves, and gives their text."""
+
+    name = "text"
+    kind: MediaKind = "text"
+    converts = True
+
+    def recognise(self, head: bytes, name: str) -> str | None:
+        """The media type of a text file; None for any other."""
+        media_type = media_type_of(head, name)
+        return media_type if media_type is not None and is_text_type(media_type) else None
+
+    def handles(self, part: MediaPart) -> bool:
+        """Whether `part` is a document of a text type."""
+        return isinstance(part, DocumentPart) and is_text_type(part.blob.media_type)
+
+    def check(self, part: MediaPart) -> None:
+        """Raise `MediaError` for a file that cannot be decoded."""
+        self._decode(part)
+
+    def convert(self, part: MediaPart, context: MediaContext) -> Conversion:
+        """The text; a warning names an encoding that had to be guessed. Raises `MediaError` for binary content."""
+        text, guessed = self._decode(part)
+        if guessed is None:
+            return Conversion(text, "text")
+        message = (
+            f"{source_of(part)} is not UTF-8; by its letters it was read as {guessed}. Save it as UTF-8 to be sure."
+        )
+        return Conversion(text, "text", warnings=(CallWarning("text_encoding", "", message, sent=guessed),))
+
+    def _decode(self, part: MediaPart) -> tuple[str, str | None]:
+        """The text and the encoding that was guessed, if one was."""
+        data, source = content_of(part), source_of(part)
+        encoding = next((name for mark, name in UNICODE_MARKS.items() if data.startswith(mark)), "utf-8")
+        text = _decoded(data, encoding)
+        if text is not None:
+            return text, None
+        guessed = _guess_encoding(data) if encoding == "utf-8" and b"\0" not in data else None
+        text = guessed and _decoded(data, guessed)
+        if text is None:
+            raise MediaError(
+                f"{source} is not text: it holds bytes that no text encoding explains.",
+                source=source,
+                hint="If it is a picture, sound or document, give it the right ending; if text, save it as UTF-8.",
+            )
+        return text, guessed
+
+
+def _decoded(data: bytes, encoding: str) -> str | None:
+    """The text; None for bytes that are not in `encoding`, and for NULs, which no text has."""
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError:
+        return None
+    return None if "\0" in text else text
+
+
+def _guess_encoding(data: bytes) -> str | None:
+    try:
+        from charset_normalizer import from_bytes
+    except ImportError as error:
+        raise missing_extra("Reading text that is not UTF-8", "charset-normalizer", "media") from error
+    matches = list(from_bytes(data, cp_isolation=_LEGACY_ENCODINGS))
+    # In short texts many encodings tie, and charset-normalizer then answers by the alphabet: cp1250 for French.
+    tied = [match for match in matches if (match.chaos, match.coherence) == (matches[0].chaos, matches[0].coherence)]
+    possible = {name for match in tied for name in match.could_be_from_charset}
+    return next((name for name in _LEGACY_ENCODINGS if name in possible), None)

@@ -1,0 +1,261 @@
+"""Sound: transcribed by a real model; lengths are ffprobe 5.1's, broken files are made of the real one."""
+
+import io
+import math
+import re
+import struct
+import sys
+import threading
+import wave
+from array import array
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from abstractcore.errors import InvalidInputError, MediaError, MissingExtraError, ModelStoreError
+from abstractcore.ports import MediaContext, ModelStore
+from abstractcore.schema import AudioPart, Blob, FrozenDict, ImagePart, VideoPart
+from abstractcore_media import AudioHandler
+from abstractcore_media.sound import decode_sound
+from tests.media.parts import EXAMPLES, FILES, NO_MODELS, NoModels, sound
+
+MEETING = EXAMPLES / "meeting.wav"
+SPOKEN = {"good", "morning", "the", "meeting", "starts", "at", "on", "tuesday", "room", "please", "bring", "budget",
+          "report", "two", "copies", "of", "contract"}  # fmt: skip
+
+
+def wav(samples: list[float], rate: int = 8000) -> bytes:
+    """One channel of 16 bits."""
+    out = io.BytesIO()
+    with wave.open(out, "wb") as file:
+        file.setparams((1, 2, rate, 0, "NONE", ""))
+        file.writeframes(array("h", [int(32767 * sample) for sample in samples]).tobytes())
+    return out.getvalue()
+
+
+def riff(*chunks: tuple[bytes, bytes]) -> bytes:
+    body = b"".join(struct.pack("<4sI", name, len(data)) + data for name, data in chunks)
+    return struct.pack("<4sI4s", b"RIFF", len(body) + 4, b"WAVE") + body
+
+
+SILENCE = wav([0.0] * 16_000)
+FLOAT_FORMAT = struct.pack("<HHIIHH", 3, 1, 8000, 32_000, 4, 32)
+
+
+@pytest.fixture(scope="session")
+def handler() -> AudioHandler:
+    """One for all, so that the model is loaded once."""
+    return AudioHandler()
+
+
+@pytest.fixture
+def context(models: ModelStore) -> MediaContext:
+    return MediaContext(models)
+
+
+def words(text: str) -> set[str]:
+    return set(re.findall(r"[a-z]+", text.lower()))
+
+
+def test_the_recording_becomes_its_transcript(handler: AudioHandler, context: MediaContext):
+    conversion = handler.convert(sound(MEETING), context)
+    assert words(conversion.text) >= SPOKEN
+    assert "12" in conversion.text
+    assert re.search(r"9[.:]?30", conversion.text)
+    assert (conversion.label, conversion.warnings) == ("transcript", ())
+
+
+def test_the_same_sound_gives_the_same_words(handler: AudioHandler, context: MediaContext):
+    first, second = (handler.convert(sound(MEETING), context) for _ in range(2))
+    assert first == second
+
+
+@pytest.mark.parametrize(
+    ("file", "media_type"), [("speech.mp3", "audio/mpeg"), ("speech.m4a", "audio/mp4"), ("speech.webm", "audio/webm")]
+)
+def test_compressed_sound_is_transcribed(handler: AudioHandler, context: MediaContext, file: str, media_type: str):
+    conversion = handler.convert(sound(FILES / file, media_type), context)
+    assert words(conversion.text) >= {"meeting", "tuesday", "budget", "report", "contract"}
+    assert conversion.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("path", "seconds"),
+    [
+        (MEETING, 7.059),
+        (FILES / "speech.flac", 1.5),
+        (FILES / "speech.m4a", 7.059),
+        (FILES / "speech.mp3", 7.164),
+        (FILES / "speech.ogg", 7.059),
+        (FILES / "speech.webm", 7.066),
+        (FILES / "clip.mp4", 1.0),
+    ],
+    ids=lambda value: value.name if isinstance(value, Path) else "",
+)
+def test_the_length_decoded_is_what_ffprobe_says(path: Path, seconds: float):
+    decoded = decode_sound(path.read_bytes(), path.name, 60)
+    assert decoded.seconds == pytest.approx(seconds, abs=0.15)
+    assert decoded.announced == pytest.approx(seconds, abs=0.15)
+    assert len(decoded.samples) == decoded.seconds * 16_000
+    assert abs(decoded.samples).max() <= 1
+
+
+@pytest.mark.parametrize(
+    "content", [SILENCE, wav([0.3 * math.sin(n / 3) for n in range(16_000)])], ids=["silence", "tone"]
+)
+def test_sound_without_speech_is_refused_since_a_model_would_make_something_up(
+    handler: AudioHandler, context: MediaContext, content: bytes
+):
+    with pytest.raises(MediaError, match=r"No speech was found in the-file \(2.0 s\).*takes audio natively"):
+        handler.convert(sound(content), context)
+    handler.check(sound(content))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (MEETING.read_bytes()[:44], "holds no sound: its length is 0 seconds"),
+        (wav([]), "holds no sound: its length is 0 seconds"),
+        (MEETING.read_bytes()[:5000], "cut off: it has 0.1 of the 7.1 seconds"),
+        (MEETING.read_bytes()[:30], "broken WAV file: it has a header and no sound"),
+        (riff((b"LIST", b"INFO")), "broken WAV file: it has a header and no sound"),
+        (riff((b"data", b"\0\0" * 9)), "broken WAV file: its header does not say how the sound is coded"),
+        (b"RIFF" + bytes(range(256)), "broken or not audio/wav"),
+        (bytes(range(256)) * 9, "broken or not audio/wav"),
+        (b"Not found", "broken or not audio/wav: its content is text/plain"),
+        ((FILES / "small.png").read_bytes(), "broken or not audio/wav: its content is image/png"),
+    ],
+    ids=[
+        "44-bytes",
+        "0-seconds",
+        "cut",
+        "cut-in-header",
+        "no-data",
+        "no-format",
+        "riff-garbage",
+        "garbage",
+        "text",
+        "png",
+    ],
+)
+def test_broken_sound_is_refused_before_it_is_sent_and_before_a_model_is_loaded(content: bytes, message: str):
+    part = sound(content)
+    for step in (AudioHandler().check, lambda part: AudioHandler().convert(part, NO_MODELS)):
+        with pytest.raises(MediaError, match=message) as caught:
+            step(part)
+        assert caught.value.source == "the-file"
+        assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("content", "media_type", "message"),
+    [
+        ((FILES / "speech.m4a").read_bytes()[:3000], "audio/mp4", "cannot be decoded"),
+        (b"\xff\xfb\x90\x00" + bytes(500), "audio/mpeg", "cannot be decoded|holds no sound"),
+        (b"OggS\0\2" + bytes(500), "audio/ogg", "cannot be decoded|holds no sound"),
+        ((FILES / "clip.avi").read_bytes(), "audio/x-msvideo", "has no sound track"),
+    ],
+    ids=["m4a-cut", "mp3-garbage", "ogg-garbage", "video-without-sound"],
+)
+def test_broken_compressed_sound_is_refused_when_it_is_decoded(content: bytes, media_type: str, message: str):
+    with pytest.raises(MediaError, match=message):
+        AudioHandler().convert(sound(content, media_type), NO_MODELS)
+
+
+def test_a_recording_cut_off_is_transcribed_as_far_as_it_goes_with_a_warning(
+    handler: AudioHandler, context: MediaContext
+):
+    half = (FILES / "speech.mp3").read_bytes()[:11_000]
+    conversion = handler.convert(sound(half, "audio/mpeg"), context)
+    assert words(conversion.text) >= {"good", "morning", "meeting"}
+    (warning,) = conversion.warnings
+    assert warning.code == "media_damaged"
+    assert re.search(r"3\.\d of the 7\.\d seconds", warning.message)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        riff((b"fmt ", FLOAT_FORMAT), (b"data", struct.pack("<800f", *[0.5] * 800))),
+        riff((b"JUNK", bytes(28)), (b"fmt ", FLOAT_FORMAT), (b"data", bytes(800))),
+        SILENCE[:40] + b"\xff\xff\xff\xff" + SILENCE[44:],
+    ],
+    ids=["floating-point", "junk-first", "length-left-open"],
+)
+def test_unusual_wav_files_pass(content: bytes):
+    AudioHandler().check(sound(content))
+    decode_sound(content, "a.wav", 60)
+
+
+def test_sound_longer_than_the_limit_is_refused_while_it_is_decoded(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(AudioHandler, "max_seconds", 5)
+    with pytest.raises(MediaError, match=r"meeting.wav is longer than .* minutes.*ffmpeg"):
+        AudioHandler().convert(sound(MEETING), NO_MODELS)
+
+
+def test_a_wav_called_pdf_is_claimed_and_read_as_sound(tmp_path: Path):
+    path = tmp_path / "meeting.pdf"
+    path.write_bytes(MEETING.read_bytes())
+    assert AudioHandler().recognise(path.read_bytes()[:8192], path.name) == "audio/wav"
+    AudioHandler().check(sound(path))
+
+
+def test_it_handles_audio_parts_only():
+    handler = AudioHandler()
+    assert handler.handles(sound(b"x"))
+    assert not handler.handles(ImagePart(Blob.from_bytes(b"x", "audio/wav")))
+    assert not handler.handles(VideoPart(Blob.from_bytes(b"x", "audio/wav")))
+    assert not handler.handles(AudioPart(Blob.from_bytes(b"x", "application/pdf")))
+    assert handler.recognise(b"words", "a.wav") is None
+
+
+def test_threads_share_one_loaded_model(context: MediaContext):
+    asked: list[str] = []
+    barrier = threading.Barrier(2, timeout=30)
+
+    class Counting(NoModels):
+        def path(self, name: str) -> Path:
+            asked.append(name)
+            return context.models.path(name)
+
+    shared, counting = AudioHandler(), MediaContext(Counting())
+
+    def transcribe() -> str:
+        barrier.wait()
+        return shared.convert(sound(MEETING), counting).text
+
+    with ThreadPoolExecutor(2) as pool:
+        texts = [task.result() for task in [pool.submit(transcribe) for _ in range(2)]]
+    assert texts[0] == texts[1]
+    assert asked == ["whisper-tiny.en"]
+
+
+def test_the_model_can_be_chosen():
+    with pytest.raises(AssertionError, match="asked for my-model"):
+        AudioHandler().convert(
+            sound(MEETING), MediaContext(NoModels(), FrozenDict({"transcription_model": "my-model"}))
+        )
+    with pytest.raises(InvalidInputError, match="transcription_model: expected a model's name, got 7"):
+        AudioHandler().convert(sound(MEETING), MediaContext(NoModels(), FrozenDict({"transcription_model": 7})))
+
+
+@pytest.mark.parametrize("content", [None, b"", b"garbage"], ids=["no-file", "empty", "garbage"])
+def test_broken_weights_are_the_stores_error_not_the_files(tmp_path: Path, content: bytes | None):
+    if content is not None:
+        (tmp_path / "model.bin").write_bytes(content)
+
+    class Broken(NoModels):
+        def path(self, name: str) -> Path:
+            return tmp_path
+
+    with pytest.raises(ModelStoreError, match=r"whisper-tiny.en cannot be loaded.*Remove it"):
+        AudioHandler().convert(sound(MEETING), MediaContext(Broken()))
+
+
+@pytest.mark.parametrize("package", ["av", "faster_whisper"])
+def test_without_its_packages_it_names_what_to_install(monkeypatch: pytest.MonkeyPatch, package: str):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'abstractcore\[audio\]'"):
+        AudioHandler().convert(sound(MEETING), NO_MODELS)
+    AudioHandler().check(sound(MEETING))

@@ -1,0 +1,58 @@
+"""Pictures: known and checked by their first bytes."""
+
+import sys
+
+import pytest
+
+from abstractcore.errors import MediaError
+from abstractcore.schema import AudioPart, ImagePart
+from abstractcore_media import ImageHandler
+from tests.media.parts import FILES, NO_MODELS, blob
+
+PICTURES = {
+    "small.png": "image/png",
+    "small.jpg": "image/jpeg",
+    "small.webp": "image/webp",
+    "animated.gif": "image/gif",
+    "multipage.tif": "image/tiff",
+}
+
+
+@pytest.mark.parametrize(("file", "media_type"), PICTURES.items())
+def test_a_picture_is_recognised_and_passes_its_check(file: str, media_type: str):
+    handler = ImageHandler()
+    assert handler.recognise((FILES / file).read_bytes()[:8192], file) == media_type
+    part = ImagePart(blob(FILES / file, media_type))
+    assert handler.handles(part)
+    handler.check(part)
+
+
+def test_a_picture_under_the_wrong_type_is_refused_with_the_right_one():
+    with pytest.raises(MediaError, match=r"small.jpg is said to be image/png, and its content is image/jpeg"):
+        ImageHandler().check(ImagePart(blob(FILES / "small.jpg", "image/png")))
+
+
+@pytest.mark.parametrize("content", [b"\x89PNG", b"\0" * 99, b"<html>Not found</html>", b"%PDF-1.4 ..."])
+def test_what_is_no_picture_is_refused(content: bytes):
+    with pytest.raises(MediaError, match="the-file is broken or not image/png"):
+        ImageHandler().check(ImagePart(blob(content, "image/png")))
+
+
+def test_svg_is_left_to_text_and_other_kinds_to_their_handlers():
+    handler = ImageHandler()
+    assert handler.recognise(b"<svg/>", "a.svg") is None
+    assert handler.recognise(b"words", "a.png") is None
+    assert not handler.handles(AudioPart(blob(b"x", "audio/wav")))
+    assert not handler.handles(ImagePart(blob(b"x", "audio/wav")))
+
+
+def test_no_text_is_made_of_a_picture():
+    handler = ImageHandler()
+    assert not handler.converts
+    with pytest.raises(MediaError, match="Use a model that takes images"):
+        handler.convert(ImagePart(blob(FILES / "small.png", "image/png")), NO_MODELS)
+
+
+def test_a_picture_is_sent_as_it_is_without_puremagic(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "puremagic", None)
+    ImageHandler().check(ImagePart(blob(FILES / "small.png", "image/png")))

@@ -1,0 +1,180 @@
+"""PDF documents. The texts expected are pdftotext 22.12's; the files were made by LibreOffice, qpdf and Pillow."""
+
+import sys
+import zlib
+from io import BytesIO
+
+import pytest
+
+from abstractcore.errors import MediaError, MissingExtraError
+from abstractcore.schema import Blob, DocumentPart, ImagePart
+from abstractcore_media import PdfHandler
+from tests.media.parts import EXAMPLES, FILES, NO_MODELS, pdf, text_file
+
+NOTICE = """\
+Bicycle Repair Workshop
+The workshop takes place on Saturday, 14 March, in the
+town library.
+Doors open at 10:00, and the workshop ends at 15:00.
+A ticket costs 12 euros. Children under 14 come in free.
+Please bring your own bicycle. Tools and spare tubes are
+provided.
+Tickets are sold at the front desk."""
+PAGE_1 = "Rainfall in April\nThe café’s gauge caught 41 mm in eleven days."  # noqa: RUF001
+PAGE_2 = "Rainfall in May\nThe gauge was broken from 3 to 9 May."
+
+
+def read(content, handler=None):
+    return (handler or PdfHandler()).convert(pdf(content), NO_MODELS)
+
+
+def made_of(content: bytes, pages: int = 1) -> bytes:
+    """A PDF whose pages all draw `content`."""
+    packed = zlib.compress(content)
+    kids = b" ".join([b"3 0 R"] * pages)
+    objects = [
+        b"<</Type/Catalog/Pages 2 0 R>>",
+        b"<</Type/Pages/Count %d/Kids[%s]>>" % (pages, kids),
+        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 99 99]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>>>",
+        b"<</Length %d/Filter/FlateDecode>>stream\n%s\nendstream" % (len(packed), packed),
+        b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+    ]
+    out, places = b"%PDF-1.4\n%\xe2\xe3\n", []
+    for number, body in enumerate(objects, 1):
+        places.append(len(out))
+        out += b"%d 0 obj%s\nendobj\n" % (number, body)
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    end = b"trailer<</Size 6/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF" % len(out)
+    return out + b"xref\n0 6\n0000000000 65535 f \n" + table + end
+
+
+HELLO = made_of(b"BT /F 9 Tf (hello) Tj ET")
+
+
+def test_the_text_of_one_page_is_what_pdftotext_reads():
+    conversion = read(EXAMPLES / "notice.pdf")
+    assert (conversion.text, conversion.label, conversion.warnings) == (NOTICE, "text of 1 page", ())
+
+
+@pytest.mark.parametrize("file", ["two_pages.pdf", "linearized.pdf", "restricted.pdf"])
+def test_several_pages_come_under_their_numbers(file: str):
+    conversion = read(FILES / file)
+    assert conversion.text == f"[page 1]\n{PAGE_1}\n\n[page 2]\n{PAGE_2}"
+    assert conversion.label == "text of 2 pages"
+    assert conversion.warnings == ()
+
+
+def test_a_page_without_text_is_named_in_a_warning():
+    conversion = read(FILES / "with_scan.pdf")
+    assert conversion.text == f"[page 1]\n{PAGE_1}\n\n[page 2]"
+    assert [(warning.code, "page 2 of with_scan.pdf" in warning.message) for warning in conversion.warnings] == [
+        ("page_without_text", True)
+    ]
+
+
+def test_a_scan_is_refused_with_the_ways_on():
+    with pytest.raises(MediaError, match=r"scan.pdf has no text.*takes PDF files natively.*ocrmypdf") as caught:
+        read(FILES / "scan.pdf")
+    assert caught.value.source == "scan.pdf"
+    PdfHandler().check(pdf(FILES / "scan.pdf"))
+
+
+def test_a_locked_pdf_is_refused_with_the_command_that_unlocks_it():
+    for step in (PdfHandler().check, lambda part: PdfHandler().convert(part, NO_MODELS)):
+        with pytest.raises(MediaError, match=r"locked.pdf is encrypted and needs a password.*qpdf --decrypt"):
+            step(pdf(FILES / "locked.pdf"))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"\0\1\2" * 99, "is not a PDF"),
+        (b"RIFF\0\0\0\0WAVEfmt ", "is not a PDF"),
+        (b"%PDF-1.4\n", "is cut off"),
+        (b"%PDF-1.4\nstartxref\n7\n%%EOF", "is a broken PDF"),
+        (HELLO[:-60], "is cut off"),
+        (HELLO.replace(b"/Pages 2", b"/Pages 9"), "is a broken PDF"),
+        (HELLO.replace(b"3 0 R", b"2 0 R", 1), "is a broken PDF|has no text"),
+        (made_of(b"\xff\xfe(((BT Tj"), "is a broken PDF|has no text"),
+    ],
+    ids=["garbage", "wav", "head-only", "no-objects", "no-end", "no-pages", "pages-in-a-circle", "bad-drawing"],
+)
+def test_a_broken_pdf_is_refused(content: bytes, message: str):
+    with pytest.raises(MediaError, match=message) as caught:
+        read(content)
+    assert caught.value.source == "the-file"
+
+
+@pytest.mark.parametrize("file", ["two_pages.pdf", "linearized.pdf"])
+def test_half_a_download_is_refused_before_it_is_sent_and_when_it_is_read(file: str):
+    half = pdf((FILES / file).read_bytes()[:9000])
+    with pytest.raises(MediaError, match="is cut off"):
+        PdfHandler().check(half)
+    with pytest.raises(MediaError, match="is cut off"):
+        PdfHandler().convert(half, NO_MODELS)
+
+
+def test_more_pages_than_the_limit_are_refused_not_cut():
+    handler = PdfHandler()
+    handler.max_pages = 3
+    assert read(made_of(b"BT /F 9 Tf (hello) Tj ET", 3), handler).label == "text of 3 pages"
+    with pytest.raises(MediaError, match=r"it has 4 pages, and at most 3 are read.*qpdf"):
+        read(made_of(b"BT /F 9 Tf (hello) Tj ET", 4), handler)
+
+
+def test_more_text_than_the_limit_is_refused_not_cut():
+    handler = PdfHandler()
+    handler.max_characters = 4
+    with pytest.raises(MediaError, match="more than 4 characters"):
+        read(HELLO, handler)
+
+
+def test_a_page_that_takes_for_ever_is_stopped_at_the_time_limit():
+    handler = PdfHandler()
+    handler.max_seconds = 0.2
+    with pytest.raises(MediaError, match=r"takes more than 0.2 seconds"):
+        read(made_of(b"BT /F 9 Tf " + b"(hello) Tj 0 -9 Td " * 20_000 + b"ET"), handler)
+
+
+def test_a_page_that_unpacks_to_hundreds_of_megabytes_is_refused():
+    with pytest.raises(MediaError, match="unpacks to an enormous size"):
+        read(made_of(b" " * 100_000_000))
+
+
+def test_what_pypdf_repairs_is_not_printed(capfd: pytest.CaptureFixture[str]):
+    moved = HELLO.replace(b"%PDF-1.4\n", b"%PDF-1.4\n% all tables are now wrong\n")
+    assert read(moved).text == "hello"
+    assert capfd.readouterr() == ("", "")
+
+
+def test_text_that_no_message_may_hold_is_cleaned():
+    from abstractcore_media.pdf import _clean
+
+    assert _clean("a\0b \ud83d\ude42 \ud800 \nc  ") == "ab 🙂 �\nc"
+
+
+def test_it_handles_pdf_documents_only():
+    handler = PdfHandler()
+    assert handler.handles(pdf(b"x"))
+    assert not handler.handles(text_file(b"x"))
+    assert not handler.handles(ImagePart(Blob.from_bytes(b"x", "application/pdf")))
+    assert handler.recognise(HELLO, "a.txt") == "application/pdf"
+    assert handler.recognise(b"words", "a.pdf") is None
+
+
+def test_without_pypdf_it_names_what_to_install_and_still_sends_as_it_is(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "pypdf", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'abstractcore\[documents\]'"):
+        read(HELLO)
+    PdfHandler().check(pdf(FILES / "locked.pdf"))
+
+
+def test_a_pdf_encrypted_by_pypdf_itself_is_refused_too():
+    from pypdf import PdfWriter
+
+    writer = PdfWriter(clone_from=BytesIO(HELLO))
+    writer.encrypt("secret", algorithm="RC4-128")
+    out = BytesIO()
+    writer.write(out)
+    with pytest.raises(MediaError, match="needs a password"):
+        PdfHandler().convert(DocumentPart(Blob.from_bytes(out.getvalue(), "application/pdf")), NO_MODELS)

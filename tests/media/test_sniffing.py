@@ -1,0 +1,120 @@
+"""Kinds of files by content. Expected: what libmagic 5.44 says of the same files, or the format's magic number."""
+
+import sys
+
+import pytest
+
+from abstractcore.errors import MissingExtraError
+from abstractcore_media import media_type_of, register_media_handlers
+from tests.media.parts import EXAMPLES, FILES
+
+OFFICE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+
+
+@pytest.mark.parametrize(
+    ("file", "expected"),
+    [
+        ("animated.gif", "image/gif"),
+        ("clip.avi", "video/x-msvideo"),
+        ("clip.mp4", "video/mp4"),
+        ("clip.webm", "video/webm"),
+        ("linearized.pdf", "application/pdf"),
+        ("locked.pdf", "application/pdf"),
+        ("multipage.tif", "image/tiff"),
+        ("report.docx", OFFICE),
+        ("report.odt", "application/vnd.oasis.opendocument.text"),
+        ("small.jpg", "image/jpeg"),
+        ("small.png", "image/png"),
+        ("small.webp", "image/webp"),
+        ("speech.flac", "audio/flac"),
+        ("speech.m4a", "audio/mp4"),  # audio/x-m4a to libmagic
+        ("speech.mp3", "audio/mpeg"),
+        ("speech.ogg", "audio/ogg"),
+        ("speech.webm", "audio/webm"),  # video/webm to libmagic, though it has no picture
+        ("untagged.mp3", "audio/mpeg"),
+    ],
+)
+def test_a_file_is_known_by_its_content_whatever_it_is_called(file: str, expected: str):
+    head = (FILES / file).read_bytes()[:8192]
+    assert media_type_of(head, file) == expected
+    assert media_type_of(head, "") == expected
+    assert media_type_of(head, "wrong.txt") == expected
+
+
+def test_a_wav_called_pdf_is_a_wav():
+    assert media_type_of((EXAMPLES / "meeting.wav").read_bytes()[:8192], "meeting.pdf") == "audio/wav"
+
+
+@pytest.mark.parametrize(
+    ("head", "expected"),
+    [
+        (b"PK\x03\x04" + bytes(26) + b"note.txt", "application/zip"),  # APPNOTE 4.3.7: local file header
+        (b"RF64\xff\xff\xff\xffWAVEds64\x1c\0\0\0", "audio/wav"),  # EBU Tech 3306
+        (bytes.fromhex("0000001c66747970") + b"qt  ", "video/quicktime"),  # ISO 14496-12: ftyp and its brand
+        (bytes.fromhex("0000001c66747970") + b"avif", "image/avif"),
+        (b"BM\x36\x00\x0c\x00\x00\x00\x00\x00\x36\x00\x00\x00\x28\x00\x00\x00", "image/bmp"),
+        (b"OggS\x00\x02" + bytes(22) + b"\x80theora", "video/ogg"),
+        (b"\n\n%PDF-1.7\n", "application/pdf"),
+        (b"\0\1 a mail's header \r\n%PDF-1.7\n", "application/pdf"),  # ISO 32000: within the first 1,024 bytes
+    ],
+)
+def test_a_magic_number_is_enough(head: bytes, expected: str):
+    assert media_type_of(head, "") == expected
+
+
+@pytest.mark.parametrize("start", ["BM", "ID3", "MZ", "GIF89a", "%PDF", "RIFF", "II*", "PK", "OggS", "P6"])
+def test_text_that_begins_like_a_binary_format_is_text(start: str):
+    assert media_type_of(f"{start} is how some files begin.\n".encode(), "note.txt") == "text/plain"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("a.md", "# Title", "text/markdown"),
+        ("a.csv", "a,b\n1,2", "text/csv"),
+        ("a.json", "{}", "application/json"),
+        ("a.YAML", "a: 1", "application/yaml"),
+        ("a.svg", "<svg/>", "image/svg+xml"),
+        ("a.py", "import os", "text/x-python"),
+        ("Makefile", "all:\n", "text/plain"),
+        ("a.ts", "let a = 1", "text/plain"),
+        ("", "<?xml version='1.0'?><a/>", "application/xml"),
+        ("", "\n<!DOCTYPE html><p>", "text/html"),
+        ("report.pdf", "<html>Not found</html>", "text/html"),
+        ("song.mp3", "Not found", "text/plain"),
+    ],
+)
+def test_the_name_tells_kinds_of_text_apart(name: str, content: str, expected: str):
+    assert media_type_of(content.encode(), name) == expected
+
+
+@pytest.mark.parametrize("cut", [1, 2, 3])
+def test_a_character_cut_at_the_end_of_the_head_does_not_make_text_binary(cut: int):
+    assert media_type_of("\x01 smile 🙂".encode()[:-cut], "") == "text/plain"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32", "latin-1", "cp1251", "shift_jis"])
+def test_text_in_any_encoding_is_text(encoding: str):
+    assert media_type_of("naïve".encode(encoding, "ignore") + "\n".encode(encoding), "") == "text/plain"
+
+
+def test_content_that_nothing_knows_is_what_its_name_says():
+    garbage = bytes(range(256)) * 4
+    assert media_type_of(garbage, "") is None
+    assert media_type_of(garbage, "a.unknown") is None
+    assert media_type_of(garbage, "a.pdf") == "application/pdf"
+    assert media_type_of(b"RIFF" + garbage, "a.wav") == "audio/wav"
+
+
+def test_without_puremagic_text_is_still_known_and_a_picture_names_what_to_install(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "puremagic", None)
+    assert media_type_of(b"words", "a.txt") == "text/plain"
+    with pytest.raises(MissingExtraError, match=r"pip install 'abstractcore\[media\]'"):
+        media_type_of((FILES / "small.png").read_bytes()[:8192], "small.png")
+
+
+@pytest.mark.parametrize("file", sorted(file.name for file in FILES.iterdir() if file.name != "SOURCES.md"))
+def test_at_most_one_handler_claims_a_file(file: str):
+    head = (FILES / file).read_bytes()[:8192]
+    claims = [handler.name for handler in register_media_handlers() if handler.recognise(head, file)]
+    assert len(claims) == (0 if file.startswith("report.") else 1)
