@@ -107,7 +107,7 @@ if TYPE_CHECKING:
     from .hooks import hookimpl
     from .llm import LLM
     from .model_store import FileModelStore
-    from .options import CallOptions, LLMOptions
+    from .options import CallOptions, CallRequest, LLMOptions
     from .registry import Registry
     from .services import Services
     from .streams import AsyncStream, Stream
@@ -115,6 +115,7 @@ if TYPE_CHECKING:
 _LATER = {
     "AsyncStream": "streams",
     "CallOptions": "options",
+    "CallRequest": "options",
     "FileModelStore": "model_store",
     "LLM": "llm",
     "LLMOptions": "options",
@@ -148,6 +149,7 @@ __all__ = [
     "BadRequestError",
     "Blob",
     "CallOptions",
+    "CallRequest",
     "CallWarning",
     "Citation",
     "ConfigurationError",

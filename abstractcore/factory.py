@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any, Unpack
 
@@ -84,6 +84,6 @@ def _session(provider: Provider, model: str | None, given: dict[str, Any], servi
 
 
 def _accepting(profile: ModelProfile, accepts: Sequence[str]) -> ModelProfile:
-    if isinstance(accepts, str):
+    if isinstance(accepts, str) or not isinstance(accepts, Collection):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise ConfigurationError("`accepts` is a list of kinds or media types.", hint="As in accepts=['image'].")
     return replace(profile, accepts=frozenset(accepts), known=True)

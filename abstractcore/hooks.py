@@ -14,10 +14,10 @@ hookimpl = pluggy.HookimplMarker("abstractcore")
 
 
 @hookspec
-def register_providers() -> Iterable[Provider]:  # type: ignore[empty-body]  # pyright: ignore[reportReturnType]
+def register_providers() -> Iterable[Provider]:  # pyright: ignore[reportReturnType]
     """Providers that `create_llm` can name."""
 
 
 @hookspec
-def register_media_handlers() -> Iterable[MediaHandler]:  # type: ignore[empty-body]  # pyright: ignore[reportReturnType]
+def register_media_handlers() -> Iterable[MediaHandler]:  # pyright: ignore[reportReturnType]
     """Handlers of kinds of files; asked in this order, after those of plugins registered later."""

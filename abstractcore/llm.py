@@ -11,6 +11,7 @@ from .building import build_call
 from .engine import CallStream, OutputReader, lower
 from .errors import ConfigurationError, InvalidInputError
 from .media_loading import load_media
+from .option_values import seconds
 from .options import CALL_OPTIONS, REQUEST_FIELDS, CallRequest, check_names, merged
 from .outputs import OutputType, no_output
 from .pipelines import Pipelines
@@ -236,5 +237,5 @@ class LLM:
                 stream=stream,
             )
 
-        timeout = cast("float | None", options.get("timeout", _DEFAULT_TIMEOUT_SECONDS))
+        timeout = seconds(options.get("timeout", _DEFAULT_TIMEOUT_SECONDS), "timeout")
         return _Asked(build, timeout, output.read if output is not None else no_output)

@@ -47,7 +47,7 @@ def _load(item: object, path: str, handlers: Sequence[MediaHandler]) -> MediaPar
         if not data:
             raise MediaError(f"{path} is empty: there is nothing to send.", source=path)
         return _part(Blob.from_bytes(data, _recognise(data[:_HEAD_BYTES], "", path, handlers)), handlers)
-    if isinstance(item, str) and urlsplit(item).scheme in ("http", "https"):
+    if isinstance(item, str) and item.lower().startswith(("http://", "https://")):
         return _part(_from_url(item), handlers)
     if isinstance(item, str | os.PathLike):
         return _part(_from_file(os.fspath(item), handlers), handlers)
@@ -55,7 +55,10 @@ def _load(item: object, path: str, handlers: Sequence[MediaHandler]) -> MediaPar
 
 
 def _from_url(url: str) -> Blob:
-    media_type = mimetypes.guess_type(urlsplit(url).path)[0]
+    try:
+        media_type = mimetypes.guess_type(urlsplit(url).path)[0]
+    except ValueError:
+        raise MediaError(f"{url} is not an address.", source=url) from None
     if media_type is None:
         raise MediaError(
             f"{url} does not say what it is: its path has no known ending.",

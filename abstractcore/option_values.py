@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -46,6 +47,22 @@ def media_policy(value: object) -> Mapping[str, str]:
                 f"unknown kind {kind!r}", path="media_policy", hint=f"Use {', '.join(MEDIA_KINDS)}."
             )
     return policies
+
+
+def seconds(value: object, path: str) -> float | None:
+    """A time to wait, above zero; None for ever."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+        raise InvalidInputError(f"expected seconds, more than 0, got {value!r}", path=path, hint="None is no limit.")
+    return value
+
+
+def at_least_zero(value: object, path: str) -> int:
+    """A count."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise InvalidInputError(f"expected a whole number, 0 or more, got {value!r}", path=path)
+    return value
 
 
 def tool_choice(value: object) -> ToolChoice | None:

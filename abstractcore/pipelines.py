@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 
 from .engine import Pipeline
 from .ports import MediaContext, MediaHandler, Middleware, ProviderSession, Runtime, Transport
@@ -12,7 +11,10 @@ from .transport import TransportSettings
 
 
 class Pipelines:
-    """What the sync and the async pipeline share, and the pipelines themselves."""
+    """What the sync and the async pipeline share, and the pipelines themselves.
+
+    Not `cached_property`: until Python 3.12 it has one lock for all instances, which a fork could leave locked.
+    """
 
     def __init__(
         self,
@@ -28,20 +30,28 @@ class Pipelines:
         self._settings = settings
         self._middleware = middleware
         self._transcription_model = transcription_model
+        self._sync: Pipeline | None = None
+        self._async: Pipeline | None = None
 
-    @cached_property
+    @property
     def sync(self) -> Pipeline:
         """For plain code."""
-        from .runtimes import SyncRuntime
+        if self._sync is None:
+            from .runtimes import SyncRuntime
 
-        return self._make(SyncRuntime(), self.session.transport or self._services.sync_transport(self._settings))
+            transport = self.session.transport or self._services.sync_transport(self._settings)
+            self._sync = self._make(SyncRuntime(), transport)
+        return self._sync
 
-    @cached_property
+    @property
     def asynchronous(self) -> Pipeline:
         """For event loops."""
-        from .runtimes import AsyncRuntime
+        if self._async is None:
+            from .runtimes import AsyncRuntime
 
-        return self._make(AsyncRuntime(), self.session.transport or self._services.async_transport(self._settings))
+            transport = self.session.transport or self._services.async_transport(self._settings)
+            self._async = self._make(AsyncRuntime(), transport)
+        return self._async
 
     def _make(self, runtime: Runtime, transport: Transport) -> Pipeline:
         options = {"transcription_model": self._transcription_model} if self._transcription_model else {}

@@ -80,7 +80,7 @@ class Registry:
             for entry, register in self._entries(load(), name):
                 register()
                 registered.append(entry)
-        except Exception as failure:
+        except (Exception, SystemExit) as failure:
             error = f"{type(failure).__name__}: {failure}"
         report = PluginReport(name, target, distribution, tuple(registered), error)
         self.reports.append(report)

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import contextlib
 import contextvars
+import queue
+import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 T = TypeVar("T")
+_Jobs: TypeAlias = "queue.SimpleQueue[tuple[Callable[[], T], concurrent.futures.Future[T]]]"
+_MOST_THREADS = 16
 
 
 def drive(coroutine: Coroutine[Any, Any, T]) -> T:
@@ -48,12 +53,21 @@ class SyncRuntime:
         time.sleep(seconds)  # noqa: ASYNC251 - the sync colour blocks on purpose
 
     async def gather(self, *thunks: Callable[[], Awaitable[T]]) -> list[T]:
-        """Run the thunks in threads, each in a copy of the caller's context."""
+        """Run the thunks in threads, each in a copy of the caller's context.
+
+        The threads are daemons: Ctrl-C or a first failure ends the wait, and what still runs is left behind.
+        """
         if len(thunks) < 2:
             return [await thunk() for thunk in thunks]
-        with concurrent.futures.ThreadPoolExecutor(max_workers=min(len(thunks), 16)) as pool:
-            futures = [pool.submit(contextvars.copy_context().run, drive, _as_coroutine(thunk)) for thunk in thunks]
-            return [future.result() for future in futures]
+        results: list[concurrent.futures.Future[T]] = [concurrent.futures.Future() for _ in thunks]
+        waiting: _Jobs[T] = queue.SimpleQueue()
+        for thunk, result in zip(thunks, results, strict=True):
+            waiting.put((_in_this_context(thunk), result))
+        for _ in range(min(len(thunks), _MOST_THREADS)):
+            threading.Thread(target=_work_off, args=(waiting,), daemon=True).start()
+        concurrent.futures.wait(results, return_when=concurrent.futures.FIRST_EXCEPTION)
+        failed = next((result for result in results if result.done() and result.exception()), None)
+        return [result.result() for result in ([failed] if failed else results)]
 
     async def call(self, function: Callable[..., T], *arguments: object) -> T:
         """Call the function here."""
@@ -94,6 +108,25 @@ class AsyncRuntime:
     def timeout(self, seconds: float | None) -> AbstractAsyncContextManager[object]:
         """Cancel what runs inside after `seconds`."""
         return asyncio.timeout(seconds)
+
+
+def _in_this_context(thunk: Callable[[], Awaitable[T]]) -> Callable[[], T]:
+    """A function for another thread that drives the thunk in a copy of the context of now."""
+    context = contextvars.copy_context()
+    return lambda: context.run(drive, _as_coroutine(thunk))
+
+
+def _work_off(waiting: _Jobs[T]) -> None:
+    """Do what waits until nothing does; a failure empties the queue."""
+    with contextlib.suppress(queue.Empty):
+        while True:
+            job, result = waiting.get_nowait()
+            try:
+                result.set_result(job())
+            except BaseException as error:
+                while not waiting.empty():
+                    waiting.get_nowait()
+                result.set_exception(error)
 
 
 async def _as_coroutine(thunk: Callable[[], Awaitable[T]]) -> T:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import os
 import random
-import threading
 import time
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -23,7 +22,8 @@ class Services:
     """Clock, ids, chance, registry, model store, environment and connections.
 
     `time_of_day` gives seconds since the epoch; `random` numbers from 0 to 1; `new_id` a new trace id of 32 hex
-    digits (W3C Trace Context). What is not given is the real thing.
+    digits (W3C Trace Context). What is not given is the real thing. There are no locks in it, which a fork could leave
+    locked for ever: what two threads make at once, one of them throws away.
     """
 
     def __init__(
@@ -42,7 +42,6 @@ class Services:
         self.environment: Mapping[str, str] = os.environ if environment is None else environment
         self._registry = registry
         self._models = models
-        self._lock = threading.Lock()
         self._sync: dict[TransportSettings, SyncHttpTransport] = {}
         self._async: dict[TransportSettings, AsyncHttpTransport] = {}
 
@@ -50,9 +49,8 @@ class Services:
     def registry(self) -> Registry:
         """What plugins registered; collected when first asked for."""
         if self._registry is None:
-            with self._lock:
-                if self._registry is None:
-                    self._registry = Registry.from_entry_points()
+            registry = Registry.from_entry_points()
+            self._registry = self._registry or registry
         return self._registry
 
     @property
@@ -73,19 +71,17 @@ class Services:
         """The sync transport that all LLMs with these settings share."""
         from .transport import SyncHttpTransport
 
-        with self._lock:
-            return self._sync.setdefault(settings, SyncHttpTransport(settings))
+        return self._sync.get(settings) or self._sync.setdefault(settings, SyncHttpTransport(settings))
 
     def async_transport(self, settings: TransportSettings) -> AsyncHttpTransport:
         """The async transport that all LLMs with these settings share."""
         from .transport import AsyncHttpTransport
 
-        with self._lock:
-            return self._async.setdefault(settings, AsyncHttpTransport(settings))
+        return self._async.get(settings) or self._async.setdefault(settings, AsyncHttpTransport(settings))
 
     def close(self) -> None:
         """Close the idle connections of sync code; those of event loops close with their loop."""
-        for transport in self._sync.values():
+        for transport in list(self._sync.values()):
             transport.close_now()
 
 

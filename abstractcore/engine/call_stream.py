@@ -6,13 +6,16 @@ from typing import Any, Literal
 
 from ..errors import AbstractCoreError, InvalidInputError, StreamInterruptedError
 from ..ports import CallContext, DeltaStream
-from ..schema import Delta, GenerateResponse, ModelReply, accumulate
-from .pipeline import OutputReader, Pipeline, Prepare
+from ..schema import Delta, GenerateResponse, ModelReply
+from .decoding import reply_so_far
+from .exchange import located
+from .pipeline import OutputReader, Pipeline, Prepare, complete
 
 
 class CallStream:
     """One reader at a time. Reading on after a failure raises `StreamInterruptedError`, so that a broken answer is
-    never taken for a whole one. `response` is there once `read` has given its empty list.
+    never taken for a whole one. `response` is there once `read` has given its empty list. Time counts from the
+    first read.
     """
 
     def __init__(self, pipeline: Pipeline, prepare: Prepare, timeout: float | None, read_output: OutputReader) -> None:
@@ -20,11 +23,12 @@ class CallStream:
         self._prepare = prepare
         self._timeout = timeout
         self._read_output = read_output
-        self._started = pipeline.runtime.now()
+        self._started = 0.0
         self._context: CallContext | None = None
         self._source: DeltaStream | None = None
         self._deltas: list[Delta] = []
         self._reading = False
+        self._closing = False
         self.state: Literal["new", "open", "done", "broken", "closed"] = "new"
         self._response: GenerateResponse[Any] | None = None
 
@@ -55,7 +59,7 @@ class CallStream:
             if self._source is not None:
                 await self._source.close()
             if isinstance(error, AbstractCoreError) and self._context is not None:
-                error.attempts = error.attempts or tuple(self._context.attempts)
+                located(error, self._context)
             raise
         finally:
             self._reading = False
@@ -63,18 +67,25 @@ class CallStream:
     async def _read(self) -> list[Delta]:
         if self._source is None:
             self.state = "open"
+            self._started = self._pipeline.runtime.now()
             self._context, self._source = await self._pipeline.open(self._prepare, self._started, self._timeout)
         batch = await self._source.read()
         self._deltas += batch
+        if self._closing:
+            raise StreamInterruptedError("this stream was closed while it was read", partial=self.partial())
         if not batch and self._context is not None:
-            reply = accumulate(self._deltas)
+            reply = complete(self._deltas)
             self._response = self._pipeline.respond(reply, self._context, self._read_output, self._started)
             self.state = "done"
         return batch
 
     async def close(self) -> None:
-        """Let go of the connection; from another thread than the reader's, cut it."""
+        """Let go of the connection; from another thread than the reader's, cut it.
+
+        A reader that waits for the answer to begin cannot be cut short: it ends as soon as something arrives.
+        """
         if self._reading:
+            self._closing = True
             self.abort()
             return
         if self.state != "done":
@@ -89,4 +100,4 @@ class CallStream:
 
     def partial(self) -> ModelReply:
         """What has arrived so far."""
-        return accumulate(self._deltas)
+        return reply_so_far(self._deltas)

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from ..errors import AbstractCoreError, ConnectionFailedError, ProviderError, StreamInterruptedError
+from collections.abc import Sequence
+from dataclasses import fields, replace
+
+from ..errors import (
+    AbstractCoreError,
+    ConnectionFailedError,
+    ProviderError,
+    RequestTimeoutError,
+    StreamInterruptedError,
+)
 from ..ports import Body, CallContext, ProviderSession
 from ..schema import Delta, ModelReply, SchemaError, accumulate
 
@@ -37,12 +46,12 @@ class DecodedStream:
         except TimeoutError:
             await self.close()
             raise self._interrupted("the call did not finish in the time given") from None
-        except ConnectionFailedError as error:
+        except (ConnectionFailedError, RequestTimeoutError) as error:
             await self.close()
             raise self._explained(error) from None
         except AbstractCoreError as error:
             await self.close()
-            error.partial = self.partial()
+            error.partial = reply_so_far(self.deltas)
             raise
         except BaseException:
             await self.close()
@@ -57,17 +66,11 @@ class DecodedStream:
         """Cut the connection from another thread."""
         self._body.abort()
 
-    def partial(self) -> ModelReply | None:
-        """What has arrived, as a reply; None if it is not valid Unicode."""
-        try:
-            return accumulate(self.deltas)
-        except SchemaError:
-            return None
-
     async def _decode(self) -> list[Delta]:
         new: list[Delta] = []
         while not new:
             data = await self._body.read()
+            self._remaining()
             if not data:
                 for frame in self._framer.finish():
                     new += self._decoder.feed(frame)
@@ -80,6 +83,7 @@ class DecodedStream:
         return new
 
     def _remaining(self) -> float | None:
+        """Seconds to the deadline; raises `TimeoutError` if none are left. A colour that blocks relies on it."""
         if self._context.deadline is None:
             return None
         left = self._context.deadline - self._context.runtime.now()
@@ -91,11 +95,27 @@ class DecodedStream:
         """The end's own explanation of a broken connection, else that the stream was interrupted."""
         better = self._endpoint.diagnose(error)
         if better is not error:
-            better.partial = self.partial()
+            better.partial = reply_so_far(self.deltas)
             return better
         return self._interrupted(error.message)
 
     def _interrupted(self, why: str) -> StreamInterruptedError:
         return StreamInterruptedError(
-            f"the answer broke off: {why}", partial=self.partial(), hint="What arrived is in the error's `partial`."
+            f"the answer broke off: {why}",
+            partial=reply_so_far(self.deltas),
+            hint="What arrived is in the error's `partial`.",
         )
+
+
+def reply_so_far(deltas: Sequence[Delta]) -> ModelReply:
+    """What has arrived, as a reply; a character of which only half has arrived shows as a question mark."""
+    try:
+        return accumulate(deltas)
+    except SchemaError:
+        return accumulate(map(_in_unicode, deltas))
+
+
+def _in_unicode(delta: Delta) -> Delta:
+    values = {field.name: getattr(delta, field.name) for field in fields(delta)}
+    texts = {name: value for name, value in values.items() if isinstance(value, str)}
+    return replace(delta, **{name: text.encode("utf-8", "replace").decode() for name, text in texts.items()})

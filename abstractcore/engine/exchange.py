@@ -68,12 +68,15 @@ class Exchange:
                 await body.close()
 
 
-def located(error: AbstractCoreError, context: CallContext, body: Body | None) -> AbstractCoreError:
-    """`error` with the provider, the model and the request's id on it, where it does not have them yet."""
+def located(error: AbstractCoreError, context: CallContext, body: Body | None = None) -> AbstractCoreError:
+    """`error` with the provider, the model, the attempts and the last request's id, where it does not have them yet."""
     error.provider = error.provider or context.call.provider or None
     error.model = error.model or context.call.model or None
-    if body is not None:
-        error.request_id = error.request_id or _request_id(body)
+    error.attempts = error.attempts or tuple(context.attempts)
+    if error.request_id is None and body is not None:
+        error.request_id = _request_id(body)
+    elif error.request_id is None and context.attempts:
+        error.request_id = context.attempts[-1].request_id
     return error
 
 

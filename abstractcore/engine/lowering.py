@@ -85,10 +85,12 @@ def _decide(
         return decision
     if kind == "text" and handler is not None:
         return _changed(decision, "inline", "a text file stands in the message as text")
-    why = "the policy is 'fallback_only'" if policy == "fallback_only" else f"{call.model} does not take {kind}"
+    why = f"{call.model} does not take {part.blob.media_type}"
+    if policy == "fallback_only":
+        why = "the policy is 'fallback_only'"
     if policy == "native" or handler is None or not handler.converts:
         raise _refused(decision, call, why, native, handler)
-    return _changed(decision, "fallback", f"{why}; {handler.name} makes text of it")
+    return _changed(decision, "fallback", f"{why}, so the {handler.name} handler makes text of it")
 
 
 def _changed(decision: MediaDecision, route: str, reason: str) -> MediaDecision:

@@ -61,7 +61,7 @@ def _handle(
     except (SchemaError, OSError) as error:
         raise MediaError(f"{decision.source} cannot be read: {error}", source=decision.source) from error
     text = as_untrusted_text(decision.source, conversion)
-    sent = MediaSent("text/plain", len(text.encode()))
+    sent = MediaSent("text/plain", len(text.encode()), conversion.text)
     warnings = tuple(replace(warning, path=decision.part_path) for warning in conversion.warnings)
     return replace(decision, sent=sent, usage=conversion.usage), text, warnings
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Protocol, TypeAlias
 
-from ..errors import AbstractCoreError, UnsupportedOptionError
+from ..errors import AbstractCoreError, ServerError, UnsupportedOptionError
 from ..ports import (
     Answer,
     Attempt,
@@ -18,7 +18,16 @@ from ..ports import (
     Runtime,
     Transport,
 )
-from ..schema import CallWarning, Delta, GenerateResponse, ModelCall, ModelReply, accumulate, deltas_of
+from ..schema import (
+    CallWarning,
+    Delta,
+    GenerateResponse,
+    ModelCall,
+    ModelReply,
+    SchemaError,
+    accumulate,
+    deltas_of,
+)
 from .exchange import Exchange, located
 from .lowering import lower
 from .media import carry_out
@@ -70,10 +79,10 @@ class Pipeline:
         context = self._context(await prepare(self.runtime), started, timeout)
         try:
             answer = await self._around_call(context)
+            reply = answer if isinstance(answer, ModelReply) else await read_to_end(answer)
+            return self.respond(reply, context, read_output, started)
         except AbstractCoreError as error:
-            raise located(error, context, None) from error.__cause__
-        reply = answer if isinstance(answer, ModelReply) else await read_to_end(answer)
-        return self.respond(reply, context, read_output, started)
+            raise located(error, context) from error.__cause__
 
     async def open(self, prepare: Prepare, started: float, timeout: float | None) -> tuple[CallContext, DeltaStream]:
         """A stream of the reply, its first deltas read."""
@@ -81,7 +90,7 @@ class Pipeline:
         try:
             answer = await self._around_call(context)
         except AbstractCoreError as error:
-            raise located(error, context, None) from error.__cause__
+            raise located(error, context) from error.__cause__
         return context, WholeReply(answer) if isinstance(answer, ModelReply) else answer
 
     def _context(self, call: ModelCall, started: float, timeout: float | None) -> CallContext:
@@ -120,7 +129,15 @@ async def read_to_end(stream: DeltaStream) -> ModelReply:
             deltas += batch
     finally:
         await stream.close()
-    return accumulate(deltas)
+    return complete(deltas)
+
+
+def complete(deltas: Sequence[Delta]) -> ModelReply:
+    """The reply that all its deltas add up to; raises `ServerError` if they do not fit the schema."""
+    try:
+        return accumulate(deltas)
+    except SchemaError as error:
+        raise ServerError(f"the reply does not fit the schema: {error}") from error
 
 
 class WholeReply:

@@ -34,9 +34,12 @@ class LineSplitter:
             self._wait(data)
             return []
         if self._waiting:
-            lines[0] = b"".join(self._waiting) + lines[0]
+            lines[0] = b"".join((*self._waiting, lines[0]))
+            self._check(len(lines[0]))
             self._waiting.clear()
             self._waiting_bytes = 0
+        if len(data) > self._limit:
+            self._check(max(map(len, lines)))
         if not complete:
             self._wait(lines.pop())
         return lines
@@ -48,7 +51,10 @@ class LineSplitter:
     def _wait(self, data: bytes) -> None:
         self._waiting.append(data)
         self._waiting_bytes += len(data)
-        if self._waiting_bytes > self._limit:
+        self._check(self._waiting_bytes)
+
+    def _check(self, length: int) -> None:
+        if length > self._limit:
             raise ServerError(f"the provider sent a line of over {self._limit:,} bytes")
 
 

@@ -22,7 +22,7 @@ class ServerSentEvent:
 class ServerSentEventFramer:
     """Cuts a stream into events. Line ends may be LF, CR or CRLF; comments and `retry` are left out.
 
-    Every event is bounded by `max_bytes`; more raises `ServerError`.
+    Every line and every event is bounded by `max_bytes`; more raises `ServerError`.
     """
 
     __slots__ = ("_bytes", "_data", "_event", "_id", "_limit", "_lines", "_started")
@@ -77,6 +77,6 @@ class ServerSentEventFramer:
 
     def _add_data(self, value: bytes) -> None:
         self._data.append(value)
-        self._bytes += len(value)
+        self._bytes += len(value) + 1
         if self._bytes > self._limit:
             raise ServerError(f"the provider sent an event of over {self._limit:,} bytes")

@@ -79,7 +79,7 @@ def _explained(name: str) -> Generator[Any]:
     except ImportError:
         raise MissingExtraError(
             f"{name} is on a hub, and huggingface-hub is not installed",
-            hint="Type `pip install 'abstractcore[local]'`.",
+            hint="Install it with: pip install huggingface-hub filelock (the extra 'local').",
         ) from None
     try:
         with _without_bars(hub_utils):

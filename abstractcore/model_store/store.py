@@ -54,6 +54,11 @@ class FileModelStore:
         cache = os.environ.get("ABSTRACTCORE_CACHE")
         return (Path(cache).expanduser() if cache else platformdirs.user_cache_path("abstractcore", False)) / "models"
 
+    @property
+    def catalogue(self) -> Sequence[CatalogueModel]:
+        """The models that `pull` knows by a short name."""
+        return tuple(self._catalogue.values())
+
     def path(self, name: str) -> Path:
         """The file of a model that is one file, else its folder; fetched and checked first if need be."""
         if is_path(name):

@@ -21,7 +21,7 @@ def locked(root: Path, slug: str, name: str) -> Generator[None]:
     except ImportError:
         raise MissingExtraError(
             f"{name} is not here, and filelock, which fetching needs, is not installed",
-            hint="Type `pip install 'abstractcore[local]'`.",
+            hint="Install it with: pip install filelock (part of the extra 'local').",
         ) from None
     locks = root / ".locks"
     locks.mkdir(parents=True, exist_ok=True)

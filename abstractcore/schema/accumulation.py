@@ -22,7 +22,7 @@ from .deltas import (
     UsageDelta,
 )
 from .json_values import EMPTY, JSONObject
-from .parts import Part, ReasoningPart, TextPart, ToolCall
+from .parts import Citation, Part, ReasoningPart, TextPart, ToolCall
 from .replies import FinishReason, ModelReply
 from .usage import Usage
 
@@ -39,6 +39,7 @@ class _Block:
     signature: str | None = None
     redacted_data: str | None = None
     origin: str | None = None
+    citations: tuple[Citation, ...] = ()
 
     def make(self) -> Part:
         if self.part is not None:
@@ -48,7 +49,7 @@ class _Block:
             return ToolCall(self.id, self.name, text, self.signature)
         if self.kind == "reasoning":
             return ReasoningPart(text, self.signature, self.redacted_data, self.origin)
-        return TextPart(text)
+        return TextPart(text, self.citations)
 
 
 @dataclass(slots=True)
@@ -81,16 +82,19 @@ class _Reply:
             block.kind, block.id, block.name = "tool_call", delta.id, delta.name
         elif isinstance(delta, ReasoningEnd):
             block = self.block(delta.block)
-            block.signature, block.redacted_data = delta.signature, delta.redacted_data
+            block.signature = delta.signature or block.signature
+            block.redacted_data = delta.redacted_data or block.redacted_data
         elif isinstance(delta, ToolCallEnd):
             self.block(delta.block).signature = delta.signature
+        elif isinstance(delta, TextEnd):
+            self.block(delta.block).citations += delta.citations
         elif isinstance(delta, PartDelta):
             self.block(delta.block).part = delta.part
         else:
             self.add_frame(delta)
 
     def add_frame(self, delta: Delta) -> None:
-        """Deltas that speak of the whole reply; starts and ends of text carry nothing."""
+        """Deltas that speak of the whole reply; the start of a text carries nothing."""
         if isinstance(delta, ReplyStart):
             self.model, self.provider, self.id = delta.model, delta.provider, delta.id
         elif isinstance(delta, UsageDelta):
@@ -103,13 +107,14 @@ class _Reply:
 def accumulate(deltas: Iterable[Delta]) -> ModelReply:
     """The reply that `deltas` describe, complete or as far as they go (`finish_reason` is then "unknown").
 
-    Blocks stand in the order they began. Raises `SchemaError` where the joined text of a block is not valid Unicode.
+    Blocks stand in the order of their numbers. Raises `SchemaError` where the joined text of a block is not valid
+    Unicode.
     """
     reply = _Reply()
     for delta in deltas:
         reply.add(delta)
     return ModelReply(
-        parts=tuple(block.make() for block in reply.blocks.values()),
+        parts=tuple(block.make() for _, block in sorted(reply.blocks.items())),
         finish_reason=reply.finish_reason,
         raw_finish_reason=reply.raw_finish_reason,
         usage=reply.usage,
@@ -131,8 +136,12 @@ def deltas_of(reply: ModelReply) -> list[Delta]:
 
 
 def _part_deltas(part: Part, block: int, sequence: int) -> list[Delta]:
-    if isinstance(part, TextPart) and not part.citations:
-        return [TextStart(sequence, block), TextDelta(sequence + 1, block, part.text), TextEnd(sequence + 2, block)]
+    if isinstance(part, TextPart):
+        return [
+            TextStart(sequence, block),
+            TextDelta(sequence + 1, block, part.text),
+            TextEnd(sequence + 2, block, part.citations),
+        ]
     if isinstance(part, ReasoningPart):
         return [
             ReasoningStart(sequence, block, part.origin),

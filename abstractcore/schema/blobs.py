@@ -4,23 +4,35 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
-from .json_values import SchemaError
+from .json_values import SchemaError, check_text
 
 BlobForm = Literal["bytes", "file", "url", "provider_file", "artifact"]
+_FORMS = get_args(BlobForm)
 _HASH_CHUNK = 1 << 20
+_SHA256 = re.compile("[0-9a-f]{64}")
+_REGISTERED = {
+    "audio/mp3": "audio/mpeg",
+    "audio/vnd.wave": "audio/wav",
+    "audio/wave": "audio/wav",
+    "audio/x-mp3": "audio/mpeg",
+    "audio/x-wav": "audio/wav",
+    "image/jpg": "image/jpeg",
+}
+"""Other names in use for a media type, each with the one that counts here."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Blob:
     """Binary content in one of five forms; make it with the `from_...` constructors.
 
-    `media_type` is an IANA type such as `audio/wav`. `name` is the file's own name, if it has one, for labels only.
-    `size` is in bytes and `sha256` in lower-case hex; both are known for bytes, files and artifacts. Two blobs are
-    equal when type and hash are; without a hash, when they point at the same place.
+    `media_type` is an IANA type such as `audio/wav`, in lower case; aliases are replaced. `name` is the file's own
+    name, if it has one, for labels only. `size` is in bytes and `sha256` in lower-case hex; both are known for bytes,
+    files and artifacts. Two blobs are equal when type and hash are; without a hash, when they point at the same place.
     """
 
     form: BlobForm
@@ -34,19 +46,45 @@ class Blob:
     name: str | None = None
 
     def __post_init__(self) -> None:
+        if self.form not in _FORMS:
+            raise SchemaError(f"{self.form!r} is not one of {', '.join(_FORMS)}", "form")
         if (self.data is None) == (self.form == "bytes"):
-            raise SchemaError(f"a blob of form {self.form!r} {'needs' if self.form == 'bytes' else 'has no'} data")
+            raise SchemaError(
+                f"a blob of form {self.form!r} {'needs' if self.form == 'bytes' else 'has no'} data", "data"
+            )
         if self.form in ("file", "url", "provider_file") and not self.location:
-            raise SchemaError(f"a blob of form {self.form!r} needs a location")
+            raise SchemaError(f"a blob of form {self.form!r} needs a location", "location")
         if self.form == "provider_file" and not self.provider:
-            raise SchemaError("a provider's file needs the provider's name")
-        if self.form == "artifact" and not self.sha256:
-            raise SchemaError("an artifact is named by its sha256")
+            raise SchemaError("a provider's file needs the provider's name", "provider")
+        if self.form in ("file", "artifact") and not self.sha256:
+            raise SchemaError(f"a blob of form {self.form!r} needs its sha256", "sha256")
+        if self.form == "url" and self.location and self.location[:5].lower() == "data:":
+            raise SchemaError("a data URL is content, not a place: use Blob.from_bytes", "location")
+        self._check_content()
+        media_type = check_text(self.media_type, "media_type").strip().lower()
+        object.__setattr__(self, "media_type", _REGISTERED.get(media_type, media_type))
+        object.__setattr__(self, "name", check_text(self.name, "name") if self.name else None)
+
+    def _check_content(self) -> None:
+        """Hash and size: computed for bytes (and compared, if given), well-formed for the other forms."""
+        if self.data is not None:
+            data = bytes(self.data)
+            found = hashlib.sha256(data).hexdigest()
+            if self.sha256 not in (None, found):
+                raise SchemaError("the data has another hash", "sha256")
+            if self.size not in (None, len(data)):
+                raise SchemaError("the data has another length", "size")
+            for name, value in (("data", data), ("sha256", found), ("size", len(data))):
+                object.__setattr__(self, name, value)
+        elif self.sha256 is not None and not _SHA256.fullmatch(self.sha256):
+            raise SchemaError("expected 64 lower-case hex digits", "sha256")
+        if self.size is not None and self.size < 0:
+            raise SchemaError("must not be negative", "size")
 
     @classmethod
     def from_bytes(cls, data: bytes, media_type: str, *, name: str | None = None) -> Blob:
         """Content held in memory."""
-        return cls("bytes", media_type, data=data, sha256=hashlib.sha256(data).hexdigest(), size=len(data), name=name)
+        return cls("bytes", media_type, data=data, name=name)
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str], media_type: str) -> Blob:
@@ -57,9 +95,8 @@ class Blob:
                 hasher.update(chunk)
                 size += len(chunk)
         location = str(Path(path).absolute())
-        return cls(
-            "file", media_type, location=location, sha256=hasher.hexdigest(), size=size, name=os.path.basename(location)
-        )
+        name = os.path.basename(location).encode("utf-8", "replace").decode("utf-8")
+        return cls("file", media_type, location=location, sha256=hasher.hexdigest(), size=size, name=name)
 
     @classmethod
     def from_url(cls, url: str, media_type: str, *, name: str | None = None) -> Blob:
@@ -91,16 +128,17 @@ class Blob:
         return data
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Blob) and self._identity() == other._identity()
+        return isinstance(other, Blob) and self.identity() == other.identity()
 
     def __hash__(self) -> int:
-        return hash(self._identity())
+        return hash(tuple(self.identity().values()))
 
     def __repr__(self) -> str:
         what = self.location or (self.sha256 or "")[:12]
         return f"Blob({self.form}, {self.media_type}, {what}, {self.size} bytes)"
 
-    def _identity(self) -> tuple[str | None, ...]:
+    def identity(self) -> dict[str, str | None]:
+        """What makes two blobs equal, for hashes and digests."""
         if self.sha256 is not None:
-            return (self.media_type, self.sha256)
-        return (self.media_type, self.form, self.provider, self.location)
+            return {"media_type": self.media_type, "sha256": self.sha256}
+        return {"form": self.form, "provider": self.provider, "location": self.location}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .json_values import JSONValue
+from .json_values import JSONValue, freeze
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,7 +12,9 @@ class CallWarning:
     """One difference between what was asked and what was done.
 
     `code` is stable and short (`unsupported_option`, `media_type_mismatch`); `path` is the place in the `ModelCall`
-    or reply it speaks of; `requested` and `sent` show the two values where they are small.
+    or reply it speaks of; `requested` and `sent` show the two values where they are small. `sent` None means that
+    nothing was sent. For code "reordered" the two are positions: where the part stood, and where it was sent among
+    those that were.
     """
 
     code: str
@@ -20,6 +22,10 @@ class CallWarning:
     message: str
     requested: JSONValue = None
     sent: JSONValue = None
+
+    def __post_init__(self) -> None:
+        for name in ("requested", "sent"):
+            object.__setattr__(self, name, freeze(getattr(self, name), name))
 
     def __str__(self) -> str:
         return f"{self.message} [{self.code} at {self.path}]"

@@ -112,7 +112,7 @@ _SAMPLING_FIELDS = tuple(field.name for field in fields(Sampling))
 def _check_number(value: object, name: str, kind: type | object) -> None:
     if value is None:
         return
-    if isinstance(value, bool) or not isinstance(value, kind):  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    if isinstance(value, bool) or not isinstance(value, kind):  # pyright: ignore[reportArgumentType]
         raise SchemaError(f"expected a number, got {type(value).__name__}", name)
     check_number(cast(float, value), name)
 
@@ -142,11 +142,11 @@ class ModelCall:
     modalities: tuple[Modality, ...] = ()
     stream: bool = False
     strict: bool = False
-    media_policy: Mapping[MediaKind, MediaPolicy] = EMPTY  # type: ignore[assignment]  # pyright: ignore[reportAssignmentType]
-    provider_options: Mapping[str, JSONObject] = EMPTY  # type: ignore[assignment]  # pyright: ignore[reportAssignmentType]
-    tags: Mapping[str, str] = EMPTY  # type: ignore[assignment]  # pyright: ignore[reportAssignmentType]
+    media_policy: Mapping[MediaKind, MediaPolicy] = EMPTY  # pyright: ignore[reportAssignmentType]
+    provider_options: Mapping[str, JSONObject] = EMPTY  # pyright: ignore[reportAssignmentType]
+    tags: Mapping[str, str] = EMPTY  # pyright: ignore[reportAssignmentType]
     parent_id: str | None = None
-    trace_context: Mapping[str, str] = EMPTY  # type: ignore[assignment]  # pyright: ignore[reportAssignmentType]
+    trace_context: Mapping[str, str] = EMPTY  # pyright: ignore[reportAssignmentType]
 
     def __post_init__(self) -> None:
         if not self.messages:
@@ -167,7 +167,7 @@ class ModelCall:
     def with_(self, **changes: object) -> ModelCall:
         """A copy with some fields changed, checked like a new one; raises `TypeError` for an unknown field."""
         values = {name: getattr(self, name) for name in _FIELD_NAMES}
-        return ModelCall(**{**values, **changes})  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+        return ModelCall(**{**values, **changes})  # pyright: ignore[reportArgumentType]
 
 
 _FIELD_NAMES = tuple(field.name for field in fields(ModelCall))

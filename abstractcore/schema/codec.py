@@ -6,7 +6,6 @@ import base64
 import binascii
 import hashlib
 import json
-import math
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
@@ -16,7 +15,7 @@ from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get
 from .blobs import Blob
 from .calls import ModelCall, ToolSpec
 from .deltas import Delta
-from .json_values import JSONValue, SchemaError, check_text, freeze
+from .json_values import JSONValue, SchemaError, check_depth, check_key, check_number, check_text, freeze
 from .messages import Message
 from .parts import Part
 from .replies import ModelReply
@@ -43,27 +42,37 @@ def to_data(value: object, path: str = "") -> JSONValue:
 
     Raises `SchemaError` with the path for what JSON cannot carry.
     """
-    if value is None or isinstance(value, bool | int):
+    return _to_data(value, path, 0, canonical=False)
+
+
+def _to_data(value: object, path: str, depth: int, canonical: bool) -> JSONValue:
+    """`canonical` writes of a blob only what makes it equal to another."""
+    if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
         return check_text(value, path)
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            raise SchemaError(f"{value} is not a JSON number", path)
-        return value
+    if isinstance(value, int | float):
+        return check_number(value, path)
     if isinstance(value, bytes):
         return base64.b64encode(value).decode("ascii")
+    check_depth(depth, path)
     if isinstance(value, tuple | list):
-        return [to_data(item, f"{path}[{i}]") for i, item in enumerate(cast("list[object]", value))]
+        items = enumerate(cast("list[object]", value))
+        return [_to_data(item, f"{path}[{i}]", depth + 1, canonical) for i, item in items]
     if isinstance(value, Mapping):
-        items = cast("Mapping[str, object]", value).items()
-        return {key: to_data(item, f"{path}.{key}") for key, item in items}
+        entries = cast("Mapping[object, object]", value).items()
+        return {
+            check_key(key, path): _to_data(item, f"{path}.{key}" if path else str(key), depth + 1, canonical)
+            for key, item in entries
+        }
+    if canonical and isinstance(value, Blob):
+        return cast("dict[str, JSONValue]", value.identity())
     if is_dataclass(value):
-        return _object_to_data(value, path)
+        return _object_to_data(value, path, canonical)
     return freeze(value, path)
 
 
-def _object_to_data(value: object, path: str) -> dict[str, JSONValue]:
+def _object_to_data(value: object, path: str, canonical: bool) -> dict[str, JSONValue]:
     data: dict[str, JSONValue] = {}
     tag = getattr(type(value), "type", None)
     if isinstance(tag, str):
@@ -71,7 +80,7 @@ def _object_to_data(value: object, path: str) -> dict[str, JSONValue]:
     for name, default in _written_fields(type(value)):
         item = getattr(value, name)
         if item is not default and (default is MISSING or item != default):
-            data[name] = to_data(item, f"{path}.{name}" if path else name)
+            data[name] = _to_data(item, f"{path}.{name}" if path else name, 0, canonical)
     return data
 
 
@@ -108,7 +117,7 @@ def from_json(text: str | bytes) -> object:
         raise SchemaError("a document is a JSON object")
     document = cast("dict[str, object]", data)
     version = document.pop("schema_version", None)
-    if version != SCHEMA_VERSION:
+    if type(version) is not int or version != SCHEMA_VERSION:
         raise SchemaError(f"version {version!r} is not {SCHEMA_VERSION}, the one this release reads", "schema_version")
     cls = _DOCUMENTS.get(str(document.get("type")))
     if cls is None:
@@ -124,12 +133,16 @@ def from_data(cls: type[T], data: object, path: str = "") -> T:
 
 
 def canonical_json(value: object) -> str:
-    """The one JSON text of a value: sorted keys, no spaces, fields at their default left out."""
-    return json.dumps(to_data(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    """The one JSON text of a value: sorted keys, no spaces, fields at their default left out.
+
+    A blob stands in it by its hash, wherever its content is, so it cannot be read back.
+    """
+    data = _to_data(value, "", 0, canonical=True)
+    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
 def digest(value: object) -> str:
-    """SHA-256 of `canonical_json(value)` in hex: equal for equal values, in every process."""
+    """SHA-256 of `canonical_json(value)` in hex: the same for the same content, in every process."""
     return hashlib.sha256(canonical_json(value).encode("utf-8")).hexdigest()
 
 
@@ -159,7 +172,7 @@ def _scalar_reader(hint: type) -> _Reader:
         if hint is bytes:
             return _read_bytes(data, path)
         if hint is float and type(data) is int:
-            return data
+            return float(check_number(data, path))
         if type(data) is not hint:
             raise SchemaError(f"expected {hint.__name__}, got {type(data).__name__}", path)
         return freeze(data, path)

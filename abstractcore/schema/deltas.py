@@ -1,4 +1,7 @@
-"""Deltas: what a streamed reply is made of, in order. Plain slots, since one is made per chunk."""
+"""Deltas: what a streamed reply is made of, in order. Plain slots, since one is made per chunk.
+
+The number of a block is its place in the reply. A block that goes on after its end starts again under its number.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
 from .json_values import EMPTY, JSONObject
-from .parts import Part
+from .parts import Citation, Part
 from .replies import FinishReason
 from .usage import Usage
 
@@ -43,11 +46,12 @@ class TextDelta:
 
 @dataclass(slots=True)
 class TextEnd:
-    """The block of text is complete."""
+    """The block of text is complete, with its citations."""
 
     type: ClassVar[str] = "text_end"
     sequence: int
     block: int
+    citations: tuple[Citation, ...] = ()
 
 
 @dataclass(slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
 if TYPE_CHECKING:
     JSONValue = None | bool | int | float | str | Sequence["JSONValue"] | Mapping[str, "JSONValue"]
@@ -13,8 +13,11 @@ else:
 
 JSONObject = Mapping[str, JSONValue]
 
-MAX_DEPTH = 100
+MAX_DEPTH: Final = 100
 """Nesting beyond this is refused: deeper than any vendor takes, far below Python's own recursion limit."""
+
+_MAX_INTEGER_BITS = 1024
+"""A larger whole number is infinity to most readers of JSON, and Python may refuse to write it."""
 
 
 class SchemaError(ValueError):
@@ -32,16 +35,25 @@ class SchemaError(ValueError):
 
 
 class FrozenDict(dict[str, JSONValue]):
-    """A dict that refuses changes, so that `json.dumps` and type checks see a dict and nobody can alter a call."""
+    """A dict that refuses changes, so that `json.dumps` and type checks see a dict and nobody can alter a call.
+
+    What it is made from is frozen too; raises `SchemaError` as `freeze` does.
+    """
 
     __slots__ = ()
+
+    def __new__(cls, values: Mapping[str, object] | None = None, /) -> FrozenDict:
+        return _freeze_mapping(values or {}, "", 0)
+
+    def __init__(self, values: Mapping[str, object] | None = None, /) -> None:
+        """Nothing: `__new__` has filled it, and calling this again must not change it."""
 
     def _refuse(self, *args: object, **kwargs: object) -> NoReturn:
         raise TypeError("this mapping belongs to an immutable message or call; make a copy with dict(...)")
 
     __setitem__ = __delitem__ = update = setdefault = pop = popitem = clear = __ior__ = cast(Any, _refuse)
 
-    def __hash__(self) -> int:  # type: ignore[override]
+    def __hash__(self) -> int:
         return hash(frozenset(self.items()))
 
     def __reduce__(self) -> tuple[type[FrozenDict], tuple[dict[str, JSONValue]]]:
@@ -52,9 +64,6 @@ class FrozenDict(dict[str, JSONValue]):
 
     def __deepcopy__(self, memo: object) -> FrozenDict:
         return self
-
-
-EMPTY: JSONObject = FrozenDict()
 
 
 def check_text(text: object, path: str = "") -> str:
@@ -75,16 +84,13 @@ def freeze(value: object, path: str = "", depth: int = 0) -> JSONValue:
     Raises `SchemaError` with the path for NaN, infinities, keys that are not text, other types, lone surrogates
     and nesting beyond `MAX_DEPTH` (so also for cycles).
     """
-    if value is None or isinstance(value, bool | int):
+    if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
         return check_text(value, path)
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            raise SchemaError(f"{value} is not a JSON number", path)
-        return value
-    if depth >= MAX_DEPTH:
-        raise SchemaError(f"nested deeper than {MAX_DEPTH} levels (or refers to itself)", path)
+    if isinstance(value, int | float):
+        return check_number(value, path)
+    check_depth(depth, path)
     if isinstance(value, Mapping):
         return _freeze_mapping(value, path, depth)  # pyright: ignore[reportUnknownArgumentType]
     if isinstance(value, list | tuple):
@@ -92,14 +98,38 @@ def freeze(value: object, path: str = "", depth: int = 0) -> JSONValue:
     raise SchemaError(f"{type(value).__name__} is not a JSON value", path)
 
 
-def _freeze_mapping(value: Mapping[object, object], path: str, depth: int) -> FrozenDict:
-    frozen: dict[str, JSONValue] = {}
+def check_number(number: float, path: str = "") -> float:
+    """Return `number`; raise `SchemaError` for NaN, the infinities, and whole numbers too large for most readers."""
+    if isinstance(number, int):
+        if number.bit_length() > _MAX_INTEGER_BITS:
+            raise SchemaError(f"a whole number of {number.bit_length():,} bits is too large", path)
+    elif not math.isfinite(number):
+        raise SchemaError(f"{number} is not a JSON number", path)
+    return number
+
+
+def check_depth(depth: int, path: str = "") -> None:
+    """Raise `SchemaError` at `MAX_DEPTH`."""
+    if depth >= MAX_DEPTH:
+        raise SchemaError(f"nested deeper than {MAX_DEPTH} levels (or refers to itself)", path)
+
+
+def check_key(key: object, path: str = "") -> str:
+    """Return `key` if it is text; raise `SchemaError` with the path of the mapping it stands in."""
+    if not isinstance(key, str):
+        raise SchemaError(f"key {key!r} is not text", path)
+    return check_text(key, path)
+
+
+def _freeze_mapping(value: Mapping[Any, object], path: str, depth: int) -> FrozenDict:
+    frozen: FrozenDict = dict.__new__(FrozenDict)
     for key, item in value.items():
-        if not isinstance(key, str):
-            raise SchemaError(f"key {key!r} is not text", path)
-        check_text(key, path)
-        frozen[key] = freeze(item, f"{path}.{key}" if path else key, depth + 1)
-    return FrozenDict(frozen)
+        _put(frozen, check_key(key, path), freeze(item, f"{path}.{key}" if path else key, depth + 1))
+    return frozen
+
+
+_put = cast(Any, dict).__setitem__
+EMPTY: JSONObject = FrozenDict()
 
 
 def freeze_object(value: object, path: str = "") -> JSONObject:
@@ -109,3 +139,11 @@ def freeze_object(value: object, path: str = "") -> JSONObject:
     if not isinstance(value, Mapping):
         raise SchemaError(f"expected a mapping, got {type(value).__name__}", path)
     return _freeze_mapping(value, path, 0)  # pyright: ignore[reportUnknownArgumentType]
+
+
+def freeze_given(value: object, path: str = "") -> JSONObject:
+    """As `freeze_object`, without the entries that are None: what is None was not given."""
+    frozen = freeze_object(value, path)
+    if None not in frozen.values():
+        return frozen
+    return FrozenDict({key: item for key, item in frozen.items() if item is not None})

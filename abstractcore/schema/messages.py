@@ -1,10 +1,10 @@
-"""Messages, in the one canonical form: no empty parts, neighbouring plain texts joined, one tool message per turn."""
+"""Messages, in the one canonical form: no empty parts, neighbouring texts joined, one tool message per turn."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import Literal
 
 from .json_values import SchemaError
 from .parts import (
@@ -19,7 +19,7 @@ from .parts import (
     TextPart,
     ToolCall,
     ToolResult,
-    join_texts,
+    canonical_parts,
 )
 
 Role = Literal["system", "user", "assistant", "tool"]
@@ -52,7 +52,7 @@ class Message:
             part = self.parts[0]
             if isinstance(part, TextPart) and part.text and self.role != "tool":
                 return
-        parts = cast("tuple[Part, ...]", join_texts(self.parts, "parts", allowed))
+        parts = canonical_parts(self.parts, "parts", allowed)
         if not parts:
             raise SchemaError(f"the {self.role} message is empty: give it text or a file", "parts")
         object.__setattr__(self, "parts", parts)
@@ -93,22 +93,25 @@ def _as_parts(content: Iterable[str | Part]) -> tuple[Part, ...]:
 
 
 def canonical_messages(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Messages with neighbouring tool messages made one and its results put in the order of the calls.
+    """Messages with one tool message per assistant turn, right after it, its results in the order of the calls.
 
     Raises `SchemaError` for a result without its call, two results for one call, or two calls with one id.
     """
     canonical: list[Message] = []
     pending: dict[str, int] = {}
+    place = 0
+    """Where the results of the last assistant turn stand."""
     for index, message in enumerate(messages):
-        if message.role == "assistant":
-            pending = _call_order(message, index)
-        elif message.role == "tool":
-            if canonical and canonical[-1].role == "tool":
-                message = Message("tool", (*canonical.pop().parts, *message.parts))
-            message = _in_call_order(message, pending, index)
-        elif message.role == "user":
-            pending = {}
-        canonical.append(message)
+        if message.role != "tool":
+            canonical.append(message)
+            if message.role == "assistant":
+                pending, place = _call_order(message, index), len(canonical)
+            elif message.role == "user":
+                pending = {}
+        elif place < len(canonical) and canonical[place].role == "tool" and pending:
+            canonical[place] = _in_call_order((*canonical[place].parts, *message.parts), pending, index)
+        else:
+            canonical.insert(place, _in_call_order(message.parts, pending, index))
     return tuple(canonical)
 
 
@@ -120,8 +123,8 @@ def _call_order(message: Message, index: int) -> dict[str, int]:
     return order
 
 
-def _in_call_order(message: Message, order: dict[str, int], index: int) -> Message:
-    results = [part for part in message.parts if isinstance(part, ToolResult)]
+def _in_call_order(parts: tuple[Part, ...], order: dict[str, int], index: int) -> Message:
+    results = [part for part in parts if isinstance(part, ToolResult)]
     seen: set[str] = set()
     for result in results:
         where = f"messages[{index}]"
@@ -132,5 +135,5 @@ def _in_call_order(message: Message, order: dict[str, int], index: int) -> Messa
         if result.call_id in seen:
             raise SchemaError(f"two results for tool call {result.call_id!r}", where)
         seen.add(result.call_id)
-    in_order = tuple(sorted(results, key=lambda result: order[result.call_id]))
-    return message if in_order == message.parts else Message("tool", in_order)
+    results.sort(key=lambda result: order[result.call_id])
+    return Message("tool", tuple(results))

@@ -3,18 +3,35 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
-from typing import ClassVar, Literal, TypeAlias, cast
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Literal, TypeAlias, cast, get_args
 
 from .blobs import Blob
-from .json_values import EMPTY, JSONObject, JSONValue, SchemaError, check_text, freeze, freeze_object
+from .json_values import EMPTY, JSONObject, JSONValue, SchemaError, check_text, freeze, freeze_given, freeze_object
 
 MediaKind = Literal["text", "image", "audio", "video", "document"]
+Detail = Literal["auto", "low", "high"]
+_DETAILS = get_args(Detail)
+
+
+def _clean_optional(part: object, *names: str) -> None:
+    """Optional texts: an empty one is None."""
+    for name in names:
+        value = getattr(part, name)
+        if value is not None:
+            object.__setattr__(part, name, check_text(value, name) or None)
+
+
+def _freeze_metadata(part: Citation | HostedToolCall | HostedToolResult) -> None:
+    object.__setattr__(part, "provider_metadata", freeze_given(part.provider_metadata, "provider_metadata"))
 
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """Where a span of text comes from; `start` and `end` are character offsets into the part's text, if known."""
+    """Where a span of text comes from; `start` and `end` are character offsets into the part's text.
+
+    A part fills in missing offsets: a citation without them is for the whole part.
+    """
 
     source: str
     title: str | None = None
@@ -22,6 +39,19 @@ class Citation:
     start: int | None = None
     end: int | None = None
     provider_metadata: JSONObject = EMPTY
+
+    def __post_init__(self) -> None:
+        check_text(self.source, "source")
+        _clean_optional(self, "title", "quote")
+        _freeze_metadata(self)
+
+    def spanning(self, length: int, offset: int = 0) -> Citation:
+        """The citation in a text where its part, of `length` characters, begins at `offset`."""
+        start = 0 if self.start is None else self.start
+        end = length if self.end is None else self.end
+        if offset == 0 and start == self.start and end == self.end:
+            return self
+        return replace(self, start=start + offset, end=end + offset)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +64,9 @@ class TextPart:
 
     def __post_init__(self) -> None:
         check_text(self.text, "text")
+        if self.citations != ():
+            spans = tuple(citation.spanning(len(self.text)) for citation in self.citations)
+            object.__setattr__(self, "citations", spans)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +84,12 @@ class ReasoningPart:
 
     def __post_init__(self) -> None:
         check_text(self.text, "text")
+        _clean_optional(self, "signature", "redacted_data", "origin")
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is text only, without a signature or redacted data."""
+        return self.signature is None and self.redacted_data is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +98,11 @@ class ImagePart:
 
     type: ClassVar[str] = "image"
     blob: Blob
-    detail: Literal["auto", "low", "high"] | None = None
+    detail: Detail | None = None
+
+    def __post_init__(self) -> None:
+        if self.detail is not None and self.detail not in _DETAILS:
+            raise SchemaError(f"{self.detail!r} is not one of {', '.join(_DETAILS)}", "detail")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +113,9 @@ class AudioPart:
     blob: Blob
     transcript: str | None = None
     id: str | None = None
+
+    def __post_init__(self) -> None:
+        _clean_optional(self, "transcript", "id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +155,7 @@ class ToolCall:
         check_text(self.id, "id")
         check_text(self.name, "name")
         check_text(self.arguments_text, "arguments_text")
+        _clean_optional(self, "signature")
         arguments, error = _parse_arguments(self.arguments_text)
         object.__setattr__(self, "arguments", arguments)
         object.__setattr__(self, "arguments_error", error)
@@ -147,7 +194,8 @@ class ToolResult:
     is_error: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "content", join_texts(self.content, "content"))
+        check_text(self.call_id, "call_id")
+        object.__setattr__(self, "content", canonical_content(self.content, "content"))
 
     @classmethod
     def text(cls, call_id: str, text: str, *, is_error: bool = False) -> ToolResult:
@@ -165,6 +213,11 @@ class HostedToolCall:
     arguments_text: str = "{}"
     provider_metadata: JSONObject = EMPTY
 
+    def __post_init__(self) -> None:
+        for name in ("id", "name", "arguments_text"):
+            check_text(getattr(self, name), name)
+        _freeze_metadata(self)
+
 
 @dataclass(frozen=True, slots=True)
 class HostedToolResult:
@@ -176,7 +229,9 @@ class HostedToolResult:
     provider_metadata: JSONObject = EMPTY
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "content", join_texts(self.content, "content"))
+        check_text(self.call_id, "call_id")
+        object.__setattr__(self, "content", canonical_content(self.content, "content"))
+        _freeze_metadata(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +244,8 @@ class OpaquePart:
     data: JSONValue = None
 
     def __post_init__(self) -> None:
+        check_text(self.provider, "provider")
+        check_text(self.kind, "kind")
         object.__setattr__(self, "data", freeze(self.data, "data"))
 
 
@@ -213,22 +270,46 @@ CONTENT_PARTS = (TextPart, *MEDIA_PARTS)
 ALL_PARTS = (*CONTENT_PARTS, ReasoningPart, ToolCall, ToolResult, HostedToolCall, HostedToolResult, OpaquePart)
 
 
-def join_texts(parts: object, path: str, allowed: tuple[type, ...] = CONTENT_PARTS) -> tuple[ContentPart, ...]:
-    """The canonical order-preserving form of a sequence of parts: no empty text, neighbouring plain texts joined.
+def canonical_parts(parts: object, path: str, allowed: tuple[type, ...] = ALL_PARTS) -> tuple[Part, ...]:
+    """The canonical form of a sequence of parts, in the same order.
 
-    Raises `SchemaError` for anything that is not one of the `allowed` parts.
+    Empty texts and reasonings are left out. Neighbouring texts are one, with the citations of both; so are
+    neighbouring plain reasonings of one origin. Raises `SchemaError` for anything that is not one of the `allowed`.
     """
     if not isinstance(parts, tuple | list):
         raise SchemaError(f"expected a sequence of parts, got {type(parts).__name__}", path)
-    joined: list[ContentPart] = []
+    canonical: list[Part] = []
     for index, part in enumerate(cast("list[object]", parts)):
         if not isinstance(part, allowed):
             raise SchemaError(f"a {type(part).__name__} cannot stand here", f"{path}[{index}]")
-        before = joined[-1] if joined else None
-        if not isinstance(part, TextPart):
-            joined.append(cast(ContentPart, part))
-        elif isinstance(before, TextPart) and not before.citations and not part.citations:
-            joined[-1] = TextPart(before.text + part.text)
-        elif part.text:
-            joined.append(part)
-    return tuple(joined)
+        if isinstance(part, TextPart | ReasoningPart) and canonical:
+            joined = _joined(canonical[-1], part)
+            if joined is not None:
+                canonical[-1] = joined
+                continue
+        if not _is_empty(part):
+            canonical.append(cast(Part, part))
+    return tuple(canonical)
+
+
+def canonical_content(parts: object, path: str) -> tuple[ContentPart, ...]:
+    """As `canonical_parts`, for what a tool gives."""
+    return cast("tuple[ContentPart, ...]", canonical_parts(parts, path, CONTENT_PARTS))
+
+
+def _is_empty(part: object) -> bool:
+    if isinstance(part, TextPart):
+        return not part.text
+    return isinstance(part, ReasoningPart) and part.is_plain and not part.text
+
+
+def _joined(before: Part, part: Part) -> Part | None:
+    """The two as one part; None if they stay apart."""
+    if isinstance(before, TextPart) and isinstance(part, TextPart):
+        moved = (citation.spanning(len(part.text), len(before.text)) for citation in part.citations)
+        return TextPart(before.text + part.text, (*before.citations, *moved))
+    if not isinstance(before, ReasoningPart) or not isinstance(part, ReasoningPart):
+        return None
+    if before.is_plain and part.is_plain and before.origin == part.origin:
+        return ReasoningPart(before.text + part.text, origin=part.origin)
+    return None

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import Literal
 
 from .call_warnings import CallWarning
-from .json_values import EMPTY, JSONObject, freeze_object
+from .json_values import EMPTY, JSONObject, SchemaError, freeze_given
 from .messages import Message, Role
-from .parts import ALL_PARTS, Part, ReasoningPart, TextPart, ToolCall, join_texts
+from .parts import Part, ReasoningPart, TextPart, ToolCall, canonical_parts
 from .usage import Usage
 
 FinishReason = Literal["stop", "length", "tool_calls", "content_filter", "refusal", "paused", "unknown"]
@@ -28,7 +28,7 @@ _NO_USAGE = Usage()
 class ModelReply:
     """One reply. `raw_finish_reason` is the vendor's own word; `id` the vendor's id of the reply.
 
-    `provider_metadata` holds what came back and the schema has no field for.
+    `provider_metadata` holds what came back and the schema has no field for. An empty name is None.
     """
 
     parts: tuple[Part, ...] = ()
@@ -42,10 +42,15 @@ class ModelReply:
     provider_metadata: JSONObject = EMPTY
 
     def __post_init__(self) -> None:
-        parts = cast("tuple[Part, ...]", join_texts(self.parts, "parts", ALL_PARTS))
-        object.__setattr__(self, "parts", parts)
+        object.__setattr__(self, "parts", canonical_parts(self.parts, "parts"))
+        if self.finish_reason not in FINISH_REASONS:
+            raise SchemaError(f"{self.finish_reason!r} is not one of {', '.join(FINISH_REASONS)}", "finish_reason")
+        for name in ("raw_finish_reason", "model", "provider", "id"):
+            if getattr(self, name) == "":
+                object.__setattr__(self, name, None)
+        object.__setattr__(self, "warnings", tuple(self.warnings))
         if self.provider_metadata is not EMPTY:
-            object.__setattr__(self, "provider_metadata", freeze_object(self.provider_metadata, "provider_metadata"))
+            object.__setattr__(self, "provider_metadata", freeze_given(self.provider_metadata, "provider_metadata"))
 
     @property
     def text(self) -> str:

@@ -16,10 +16,14 @@ MediaRoute = Literal["native", "inline", "fallback"]
 
 @dataclass(frozen=True, slots=True)
 class MediaSent:
-    """What went to the model in a file's place: its media type and size in bytes."""
+    """What went to the model in a file's place: its media type, its size in bytes, and the text, if it is text.
+
+    The text is the file's alone; the model gets it with a label and delimiters around it.
+    """
 
     media_type: str
     size: int | None
+    text: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from .call_warnings import CallWarning
 from .calls import ModelCall
+from .json_values import freeze_object
 from .responses import MediaDecision
 
 
@@ -14,13 +15,16 @@ from .responses import MediaDecision
 class WireRequest:
     """An HTTP request. A transpiler gives a path (`/chat/completions`); the engine puts the endpoint's URL before it.
 
-    Header names are lower-case.
+    Header names are lower-case. Headers hold keys, so they are not shown.
     """
 
     url: str
-    headers: Mapping[str, str]
+    headers: Mapping[str, str] = field(repr=False)
     body: bytes
     method: str = "POST"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "headers", freeze_object(self.headers, "headers"))
 
     def with_url(self, url: str) -> WireRequest:
         """The same request to another URL."""

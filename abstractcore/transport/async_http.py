@@ -29,13 +29,15 @@ class _LoopPools:
 
 
 class AsyncHttpTransport:
-    """Connections for any number of event loops, one after the other or at once in several threads."""
+    """Connections for any number of event loops, one after the other or at once in several threads.
+
+    A forked child starts with none, and leaves its parent's alone.
+    """
 
     def __init__(self, settings: TransportSettings) -> None:
         self._settings = settings
         self._routes = Routes(settings)
-        self._loops: dict[asyncio.AbstractEventLoop, _LoopPools] = {}
-        self._process = os.getpid()
+        self._loops: dict[tuple[int, asyncio.AbstractEventLoop], _LoopPools] = {}
 
     async def open(self, request: WireRequest, timeout: float) -> AsyncHttpBody:
         """Send `request` and read the response's head; `timeout` in seconds bounds each step."""
@@ -49,15 +51,15 @@ class AsyncHttpTransport:
 
     async def close(self) -> None:
         """Close this loop's idle connections."""
-        mine = self._loops.pop(asyncio.get_running_loop(), None)
+        mine = self._loops.pop((os.getpid(), asyncio.get_running_loop()), None)
         if mine is not None and mine.keeper is not None:
             await mine.keeper.aclose()
 
     async def _pool(self, url: str) -> httpx2.AsyncHTTPTransport:
-        loop = asyncio.get_running_loop()
-        mine = self._loops.get(loop)
-        if mine is None or self._process != os.getpid():
-            mine = await self._start(loop)
+        place = os.getpid(), asyncio.get_running_loop()
+        mine = self._loops.get(place)
+        if mine is None:
+            mine = await self._start(place)
         route = self._routes.of(url)
         pool = mine.pools.get(route)
         if pool is None:
@@ -67,34 +69,34 @@ class AsyncHttpTransport:
             )
         return pool
 
-    async def _start(self, loop: asyncio.AbstractEventLoop) -> _LoopPools:
-        if self._process != os.getpid():
-            self._process, self._loops = os.getpid(), {}
-        for other in [other for other in self._loops if other.is_closed()]:
-            self._loops.pop(other, None)
-        mine = self._loops[loop] = _LoopPools()
-        mine.keeper = self._keep(loop, mine)
+    async def _start(self, place: tuple[int, asyncio.AbstractEventLoop]) -> _LoopPools:
+        for other in list(self._loops):  # a copy: other threads add their loops meanwhile
+            if other[0] == place[0] and other[1].is_closed():
+                self._loops.pop(other, None)
+        mine = self._loops[place] = _LoopPools()
+        mine.keeper = self._keep(place, mine)
         await anext(mine.keeper)
         return mine
 
-    async def _keep(self, loop: asyncio.AbstractEventLoop, mine: _LoopPools) -> AsyncGenerator[None]:
+    async def _keep(self, place: tuple[int, asyncio.AbstractEventLoop], mine: _LoopPools) -> AsyncGenerator[None]:
         """Waits to be closed: event loops close the async generators that began in them when they shut down."""
         try:
             yield
         finally:
-            if self._loops.get(loop) is mine:
-                del self._loops[loop]
+            if self._loops.get(place) is mine:
+                del self._loops[place]
             await mine.close()
 
 
 class AsyncHttpBody:
     """A response being read."""
 
-    __slots__ = ("_chunks", "_response", "_url", "headers", "status")
+    __slots__ = ("_chunks", "_process", "_response", "_url", "headers", "status")
 
     def __init__(self, response: httpx2.Response, url: str) -> None:
         self._response = response
         self._url = url
+        self._process = os.getpid()
         self._chunks: AsyncIterator[bytes] = response.aiter_bytes()
         self.status: int = response.status_code
         self.headers: Mapping[str, str] = lower_headers(response)
@@ -112,5 +114,6 @@ class AsyncHttpBody:
         await self._response.aclose()
 
     def abort(self) -> None:
-        """Cut the connection from another thread."""
-        cut(self._response)
+        """Cut the connection from another thread; in a forked child it is the parent's, and stays."""
+        if self._process == os.getpid():
+            cut(self._response)

@@ -7,10 +7,13 @@ import ssl
 import urllib.request
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
 from typing import TypeAlias
 from urllib.parse import urlsplit
 
 import httpx2
+
+from ..errors import ConfigurationError
 
 Route: TypeAlias = tuple[str, str | None]
 
@@ -20,7 +23,8 @@ class TransportSettings:
     """Transports with equal settings are shared by the process.
 
     `proxy` is a URL; None takes the environment's (HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY).
-    `verify` is True, or the path of a file with the certificate authorities to trust.
+    `verify` is True, or the path of a file with the certificate authorities to trust. Raises `ConfigurationError` for
+    a proxy of a kind that cannot be used.
     """
 
     proxy: str | None = None
@@ -28,6 +32,10 @@ class TransportSettings:
     max_connections: int = 1000
     max_idle_connections: int = 100
     idle_seconds: float = 30.0
+
+    def __post_init__(self) -> None:
+        if self.proxy is not None:
+            object.__setattr__(self, "proxy", _proxy_url(self.proxy))
 
     def limits(self) -> httpx2.Limits:
         """The same in the HTTP library's words."""
@@ -57,10 +65,28 @@ class Routes:
         proxy = self._proxies.get(parts.scheme) or self._proxies.get("all")
         if proxy and urllib.request.proxy_bypass(parts.netloc):
             proxy = None
-        return parts.scheme, proxy
+        return parts.scheme, _proxy_url(proxy) if proxy else None
+
+
+def _proxy_url(proxy: str) -> str:
+    """A proxy's URL, also from the short form HOST:PORT. Errors show its scheme only: the rest may hold a password."""
+    url = proxy if "://" in proxy else f"http://{proxy}"
+    scheme = url.partition("://")[0].lower()
+    if scheme in ("http", "https") or (scheme in ("socks5", "socks5h") and find_spec("socksio")):
+        return url
+    hint = "Run: pip install socksio" if scheme.startswith("socks5") else "Use an http:// or https:// proxy."
+    raise ConfigurationError(f"a proxy of kind {scheme!r} cannot be used here.", hint=hint)
 
 
 @cache
 def _tls_context(verify: bool | str, certificate_file: str | None) -> ssl.SSLContext:
     """Reading the certificates takes about 40 ms; `certificate_file` is the environment's, part of the key only."""
-    return httpx2.create_ssl_context(verify=verify)
+    if not isinstance(verify, str):
+        return httpx2.create_ssl_context(verify=verify)
+    try:
+        if os.path.isdir(verify):
+            return ssl.create_default_context(capath=verify)
+        return ssl.create_default_context(cafile=verify)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ConfigurationError(f"certificate authorities cannot be read from {verify!r}: {reason}") from None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Iterator, Mapping
 from typing import cast
 
@@ -16,14 +15,12 @@ from .settings import Route, Routes, TransportSettings
 
 
 class SyncHttpTransport:
-    """Connections shared by all threads of a process. A forked child starts with none."""
+    """Connections shared by all threads of a process. A forked child has its own, and leaves its parent's alone."""
 
     def __init__(self, settings: TransportSettings) -> None:
         self._settings = settings
         self._routes = Routes(settings)
-        self._pools: dict[Route, httpx2.HTTPTransport] = {}
-        self._process = os.getpid()
-        self._lock = threading.Lock()
+        self._pools: dict[tuple[int, Route], httpx2.HTTPTransport] = {}
 
     async def open(self, request: WireRequest, timeout: float) -> SyncHttpBody:
         """Send `request` and read the response's head; `timeout` in seconds bounds each step."""
@@ -40,37 +37,32 @@ class SyncHttpTransport:
 
     def close_now(self) -> None:
         """As `close`, from plain code."""
-        with self._lock:
-            pools, self._pools = self._pools, {}
-        if self._process == os.getpid():
-            for pool in pools.values():
-                pool.close()
+        for place in list(self._pools):
+            if place[0] == os.getpid():
+                pool = self._pools.pop(place, None)
+                if pool is not None:
+                    pool.close()
 
     def _pool(self, url: str) -> httpx2.HTTPTransport:
         route = self._routes.of(url)
-        if self._process == os.getpid():
-            pool = self._pools.get(route)
-            if pool is not None:
-                return pool
-        with self._lock:
-            if self._process != os.getpid():
-                self._process, self._pools = os.getpid(), {}
-            if route not in self._pools:
-                scheme, proxy = route
-                self._pools[route] = httpx2.HTTPTransport(
-                    verify=self._settings.tls(scheme), limits=self._settings.limits(), proxy=proxy
-                )
-            return self._pools[route]
+        place = os.getpid(), route
+        pool = self._pools.get(place)
+        if pool is None:
+            scheme, proxy = route
+            new = httpx2.HTTPTransport(verify=self._settings.tls(scheme), limits=self._settings.limits(), proxy=proxy)
+            pool = self._pools.setdefault(place, new)
+        return pool
 
 
 class SyncHttpBody:
     """A response being read."""
 
-    __slots__ = ("_chunks", "_response", "_url", "headers", "status")
+    __slots__ = ("_chunks", "_process", "_response", "_url", "headers", "status")
 
     def __init__(self, response: httpx2.Response, url: str) -> None:
         self._response = response
         self._url = url
+        self._process = os.getpid()
         self._chunks: Iterator[bytes] = response.iter_bytes()
         self.status: int = response.status_code
         self.headers: Mapping[str, str] = lower_headers(response)
@@ -91,8 +83,9 @@ class SyncHttpBody:
             self._response.close()
         except ValueError:
             # Another thread is inside the generator: ending its socket ends the read there, which then closes.
-            cut(self._response)
+            self.abort()
 
     def abort(self) -> None:
-        """Cut the connection from another thread."""
-        cut(self._response)
+        """Cut the connection from another thread; in a forked child it is the parent's, and stays."""
+        if self._process == os.getpid():
+            cut(self._response)

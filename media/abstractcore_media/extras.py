@@ -9,5 +9,5 @@ def missing_extra(purpose: str, package: str, extra: str) -> MissingExtraError:
     """What to raise where `package`, which `extra` of this distribution installs, cannot be imported."""
     return MissingExtraError(
         f"{purpose} needs the package {package}, which cannot be imported.",
-        hint=f"Install it with: pip install 'abstractcore[{extra}]'",
+        hint=f"Install it with: pip install {package} (part of the extra {extra!r}).",
     )

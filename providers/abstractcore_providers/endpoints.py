@@ -51,6 +51,8 @@ class FixedEndpoint:
 
 def check_key(key: str, provider: str) -> str:
     """The key without surrounding white space; raises `ConfigurationError` for one no HTTP header can carry."""
+    if not isinstance(key, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise ConfigurationError(f"the API key for {provider} is text, not {type(key).__name__}")
     key = key.strip()
     if not key.isascii() or not key.isprintable() or " " in key:
         raise ConfigurationError(

@@ -3,23 +3,60 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any, TypeAlias, cast
 
 import jiter
+
+from .surrogates import mend
 
 Object: TypeAlias = dict[str, Any]
 
 
 def read_json(data: bytes) -> Any:
-    """The value of a JSON text; raises `ValueError`.
+    """The value of a JSON text, with what the schema will refuse still in it; raises `ValueError`.
 
     jiter is several times faster than the standard library, and refuses a byte order mark and lone surrogates, which
     some servers send when they cut text in the middle of a character.
     """
     try:
-        return jiter.from_json(data, cache_mode="keys")
+        return jiter.from_json(data, cache_mode="keys", allow_inf_nan=False)
     except ValueError:
-        return json.loads(data.decode("utf-8-sig"))
+        return _read_slowly(data, None)
+
+
+def read_answer(data: bytes, *, halves: bool = False) -> Any:
+    """As `read_json`, for what a provider sent: NaN and infinities become None, lone surrogates U+FFFD.
+
+    With `halves` surrogates are left as they are, for a stream whose next event may hold the other half.
+    """
+    try:
+        return jiter.from_json(data, cache_mode="keys", allow_inf_nan=False)
+    except ValueError:
+        value = _read_slowly(data, _nothing)
+        return value if halves else mended(value)
+
+
+def _read_slowly(data: bytes, constant: Callable[[str], Any] | None) -> Any:
+    try:
+        return json.loads(data.decode("utf-8-sig"), parse_constant=constant)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def _nothing(constant: str) -> None:
+    return None
+
+
+def mended(value: Any) -> Any:
+    """A JSON value without lone surrogates in its texts."""
+    if isinstance(value, str):
+        return mend(value)
+    if isinstance(value, list):
+        return [mended(item) for item in cast("list[Any]", value)]
+    if isinstance(value, dict):
+        return {mend(key): mended(item) for key, item in cast(Object, value).items()}
+    return value
 
 
 def as_object(value: Any) -> Object:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
 from abstractcore.errors import AuthenticationError, ConfigurationError
 from abstractcore.ports import Auth, ModelProfile, ProviderConfig, ProviderServices, ProviderSession
@@ -33,7 +34,7 @@ class Preset:
     @property
     def options(self) -> Mapping[str, str]:
         """No options beyond those of every provider."""
-        return EMPTY  # type: ignore[return-value]  # pyright: ignore[reportReturnType]
+        return EMPTY  # pyright: ignore[reportReturnType]
 
     def connect(self, config: ProviderConfig, services: ProviderServices) -> ProviderSession:
         """A session; raises `ConfigurationError` without a model or an address, `AuthenticationError` without a key."""
@@ -54,9 +55,9 @@ class Preset:
         )
 
     def _auth(self, config: ProviderConfig, services: ProviderServices) -> Auth:
-        key = config.api_key or services.environment.get(self.key_variable)
+        key = check_key(config.api_key or services.environment.get(self.key_variable, ""), self.name)
         if key:
-            return BearerAuth(check_key(key, self.name))
+            return BearerAuth(key)
         if self.key_needed:
             raise AuthenticationError(
                 "no API key.", hint=f"Set {self.key_variable}, or pass api_key=...", provider=self.name
@@ -71,8 +72,15 @@ class Preset:
 
 
 def _checked(url: str) -> str:
-    if not url.startswith(("http://", "https://")):
-        raise ConfigurationError(f"base_url {url!r} is no address.", hint="It begins with http:// or https://.")
+    """`url` if it can be called. What stands before an @ is not shown: it may be a password."""
+    try:
+        parts = urlsplit(url)
+        callable_ = parts.scheme in ("http", "https") and parts.hostname and (parts.port or 80) > 0
+    except (AttributeError, ValueError):
+        callable_ = False
+    if not callable_:
+        shown = str(url).rpartition("@")[2]
+        raise ConfigurationError(f"base_url {shown!r} is no address.", hint="It begins with http:// or https://.")
     return url
 
 

@@ -5,18 +5,22 @@ Their wire format is the schema's own JSON, and their network end is a list.
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias, TypeVar, cast, get_args
 
+from abstractcore import errors
 from abstractcore.errors import (
     AbstractCoreError,
     ConfigurationError,
     InvalidInputError,
+    ProviderError,
     ScriptExhaustedError,
     ServerError,
+    StreamInterruptedError,
 )
 from abstractcore.framing import LineFramer
 from abstractcore.ports import ModelProfile, Price, ProviderConfig, ProviderServices, ProviderSession
@@ -27,6 +31,7 @@ from abstractcore.schema import (
     ModelReply,
     Parsed,
     Rendered,
+    ReplyEnd,
     SchemaError,
     TextDelta,
     TextPart,
@@ -39,9 +44,14 @@ from abstractcore.schema import (
 )
 
 from .endpoints import FixedEndpoint, NoAuth
+from .json_reading import as_object, read_answer, text_of
+
+T = TypeVar("T")
 
 Script: TypeAlias = "str | ModelReply | AbstractCoreError | Callable[[ModelCall], Any]"
 """A reply's text, a whole reply, an error to raise, or a function of the call that gives one of these."""
+
+_DELTAS: tuple[type[Delta], ...] = get_args(Delta)
 
 
 class CanonicalJson:
@@ -53,7 +63,7 @@ class CanonicalJson:
 
     def decode(self, response: WireResponse) -> ModelReply:
         """The reply itself."""
-        return cast(ModelReply, from_json(response.body))
+        return _read(response.body, ModelReply)
 
     def framer(self) -> LineFramer:
         """One delta a line."""
@@ -63,16 +73,19 @@ class CanonicalJson:
         """A decoder of lines."""
         return CanonicalDecoder()
 
-    def error(self, response: WireResponse) -> ServerError:
-        """Scripted errors are raised as they are, so this is for anything else."""
-        return ServerError(response.body.decode("utf-8", "replace"), status=response.status)
+    def error(self, response: WireResponse) -> ProviderError:
+        """The error that was rendered; scripted errors are raised as they are and never come here."""
+        return _read_error(response.body, response.status)
 
     def parse(self, request: WireRequest) -> Parsed:
         """The call itself."""
         try:
-            return Parsed(cast(ModelCall, from_json(request.body)))
+            call = from_json(request.body)
         except SchemaError as error:
             raise InvalidInputError(error.message, path=error.path) from None
+        if not isinstance(call, ModelCall):
+            raise InvalidInputError(f"expected a ModelCall, got a {type(call).__name__}", path="type")
+        return Parsed(call)
 
     def render(self, reply: ModelReply) -> Rendered:
         """The reply itself."""
@@ -83,19 +96,56 @@ class CanonicalJson:
         return CanonicalRenderer()
 
     def render_error(self, error: AbstractCoreError) -> WireResponse:
-        """The message alone."""
-        return WireResponse(500, {"content-type": "text/plain"}, error.message.encode())
+        """The class, the message and the time to wait."""
+        return WireResponse(500, {"content-type": "application/json"}, _write_error(error))
+
+
+def _read(data: bytes, kind: type[T] | tuple[type[T], ...]) -> T:
+    """The document of this kind; raises `ServerError` for anything else."""
+    try:
+        document = from_json(data)
+    except SchemaError as error:
+        raise ServerError(f"the script's answer does not fit the schema: {error}") from None
+    if not isinstance(document, kind):
+        raise ServerError(f"the script's answer is a {type(document).__name__}")
+    return document
+
+
+def _write_error(error: AbstractCoreError) -> bytes:
+    return json.dumps({"error": type(error).__name__, "message": error.message, "wait": error.retry_after}).encode()
+
+
+def _read_error(data: bytes, status: int | None) -> ProviderError:
+    try:
+        told = as_object(read_answer(data))
+    except ValueError:
+        told = {}
+    error_class = getattr(errors, text_of(told, "error") or "", None)
+    if not isinstance(error_class, type) or not issubclass(error_class, ProviderError):
+        error_class = ServerError
+    message = text_of(told, "message") or data.decode("utf-8", "replace")
+    wait = told.get("wait")
+    return error_class(message, status=status, retry_after=wait if isinstance(wait, int | float) else None)
 
 
 class CanonicalDecoder:
     """Reads deltas from lines."""
 
+    def __init__(self) -> None:
+        self._ended = False
+
     def feed(self, frame: bytes) -> list[Delta]:
-        """The delta in one line."""
-        return [cast(Delta, from_json(frame))]
+        """The delta in one line; raises the error in a line that holds one."""
+        if frame.startswith(b'{"error"'):
+            raise _read_error(frame, None)
+        delta = _read(frame, _DELTAS)
+        self._ended = isinstance(delta, ReplyEnd)
+        return [delta]
 
     def finish(self) -> list[Delta]:
-        """Nothing: the last line said it."""
+        """Nothing; raises `StreamInterruptedError` if the reply did not end."""
+        if not self._ended:
+            raise StreamInterruptedError("the stream ended before the reply did")
         return []
 
 
@@ -111,8 +161,8 @@ class CanonicalRenderer:
         return b""
 
     def error(self, error: AbstractCoreError) -> bytes:
-        """The message as a line that is no delta."""
-        return error.message.encode() + b"\n"
+        """The error as a line."""
+        return _write_error(error) + b"\n"
 
 
 class ScriptedBody:

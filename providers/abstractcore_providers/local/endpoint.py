@@ -61,7 +61,7 @@ class LocalEndpoint:
         if importlib.util.find_spec("xllamacpp") is None:
             raise MissingExtraError(
                 "the embedded model runs on xllamacpp, which is not installed",
-                hint="Type `pip install 'abstractcore[local]'`.",
+                hint="Install it with: pip install xllamacpp filelock huggingface-hub (the extra 'local').",
             )
         weights = self._weights()
         threads = self._threads or self._services.spare_cores

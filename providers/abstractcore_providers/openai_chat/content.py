@@ -9,7 +9,9 @@ from abstractcore.schema import AudioPart, Blob, DocumentPart, ImagePart, Part, 
 
 from ..json_reading import Object
 
-AUDIO_FORMATS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/wave": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}
+AUDIO_FORMATS = {"audio/wav": "wav", "audio/mpeg": "mp3"}
+SPOKEN_TYPE = "audio/wav"
+"""What a reply's audio is taken for: the format does not name its type."""
 
 
 def write_part(part: Part, path: str, provider: str) -> Object:
@@ -30,6 +32,19 @@ def write_part(part: Part, path: str, provider: str) -> Object:
     raise UnsupportedContentError(
         f"{path}: the chat completions format cannot carry {what}.",
         hint="It carries text, images, WAV and MP3 audio, and PDF.",
+    )
+
+
+def spoken_blob(id: str, provider: str) -> Blob:
+    """Audio of an earlier reply, which the provider keeps under its id."""
+    return Blob.from_provider_file(provider, id, SPOKEN_TYPE)
+
+
+def media_in_result(part: Part, call_id: str, path: str) -> UnsupportedContentError:
+    """The error for a tool result that holds more than text."""
+    return UnsupportedContentError(
+        f"{path}: the result of tool call {call_id!r} holds {part.type}; this format takes text there only.",
+        hint="Put it into a user message after the result.",
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 from typing import Any
 
 from abstractcore.errors import ServerError
@@ -11,42 +10,53 @@ from abstractcore.schema import (
     AudioPart,
     Blob,
     CallWarning,
-    Citation,
     FinishReason,
     ModelReply,
     Part,
     ReasoningPart,
+    SchemaError,
     TextPart,
     ToolCall,
     WireResponse,
 )
 
-from ..json_reading import Object, as_object, as_objects, count_of, read_json, text_of
-from .vocabulary import finish_reason_to_ours, unmodelled, usage_to_ours
+from ..json_reading import Object, as_object, as_objects, read_answer, text_of
+from .content import SPOKEN_TYPE
+from .failures import error_in_answer
+from .vocabulary import citations_to_ours, finish_reason_to_ours, metadata_to_ours, origin_of, usage_to_ours
 
 
 def decode(response: WireResponse, provider: str) -> ModelReply:
-    """The reply; raises `ServerError` for a body that holds none."""
+    """The reply; raises `ServerError` for a body that holds none, or the error it reports in spite of its status."""
     try:
-        data = as_object(read_json(response.body))
+        data = as_object(read_answer(response.body))
     except ValueError:
         raise ServerError(
             f"the answer is not JSON: it begins with {response.body[:60]!r}",
             status=response.status,
             hint="Does base_url point at the API, with its /v1?",
         ) from None
+    if data.get("error") is not None:
+        raise error_in_answer(data["error"])
     choices = as_objects(data.get("choices"))
     if not choices:
         raise ServerError("the answer holds no choices", status=response.status)
+    try:
+        return _reply(data, choices, provider)
+    except SchemaError as error:
+        raise ServerError(f"the answer does not fit the schema: {error}", status=response.status) from None
+
+
+def _reply(data: Object, choices: list[Object], provider: str) -> ModelReply:
     choice = choices[0]
     message = as_object(choice.get("message"))
     raw = text_of(choice, "finish_reason")
     model = text_of(data, "model")
-    metadata = unmodelled(data)
-    if choice.get("logprobs") is not None:
+    metadata = metadata_to_ours(data)
+    if isinstance(choice.get("logprobs"), dict):
         metadata["logprobs"] = choice["logprobs"]
     return ModelReply(
-        parts=_parts(message, f"{provider}/{model}"),
+        parts=_parts(message, origin_of(provider, model)),
         finish_reason=_finish_reason(message, raw),
         raw_finish_reason=raw,
         usage=usage_to_ours(as_object(data.get("usage"))),
@@ -68,14 +78,14 @@ def _extra_choices(count: int) -> tuple[CallWarning, ...]:
     return (CallWarning("extra_choices", "choices", f"{count} choices came; the first is the reply", count, 1),)
 
 
-def _parts(message: Object, origin: str) -> tuple[Part, ...]:
+def _parts(message: Object, origin: str | None) -> tuple[Part, ...]:
     parts: list[Part] = []
     reasoning = text_of(message, "reasoning_content") or text_of(message, "reasoning")
     if reasoning:
         parts.append(ReasoningPart(reasoning, origin=origin))
-    text = _text(message.get("content")) or text_of(message, "refusal")
+    text = _text(message.get("content")) + (text_of(message, "refusal") or "")
     if text:
-        parts.append(TextPart(text, _citations(message)))
+        parts.append(TextPart(text, citations_to_ours(message.get("annotations"))))
     if isinstance(message.get("audio"), dict):
         parts.append(_audio(as_object(message["audio"])))
     for index, call in enumerate(as_objects(message.get("tool_calls"))):
@@ -90,29 +100,20 @@ def _parts(message: Object, origin: str) -> tuple[Part, ...]:
     return tuple(parts)
 
 
-def _text(content: Any) -> str | None:
+def _text(content: Any) -> str:
     if isinstance(content, str):
         return content
     return "".join(text_of(part, "text") or "" for part in as_objects(content))
 
 
-def _citations(message: Object) -> tuple[Citation, ...]:
-    cited = [as_object(note.get("url_citation")) for note in as_objects(message.get("annotations"))]
-    return tuple(
-        Citation(
-            source=text_of(citation, "url") or "",
-            title=text_of(citation, "title"),
-            start=count_of(citation, "start_index"),
-            end=count_of(citation, "end_index"),
-        )
-        for citation in cited
-        if citation
-    )
-
-
 def _audio(audio: Object) -> AudioPart:
+    data = audio_bytes(text_of(audio, "data") or "")
+    return AudioPart(Blob.from_bytes(data, SPOKEN_TYPE), text_of(audio, "transcript"), text_of(audio, "id"))
+
+
+def audio_bytes(text: str) -> bytes:
+    """Audio as it comes in JSON; raises `ServerError` if it is not base64."""
     try:
-        data = base64.b64decode(text_of(audio, "data") or "", validate=True)
-    except binascii.Error:
+        return base64.b64decode(text, validate=True)
+    except ValueError:
         raise ServerError("the audio in the answer is not base64") from None
-    return AudioPart(Blob.from_bytes(data, "audio/wav"), text_of(audio, "transcript"), text_of(audio, "id"))

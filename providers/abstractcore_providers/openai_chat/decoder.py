@@ -7,12 +7,15 @@ from typing import Any
 from abstractcore.errors import ServerError, StreamInterruptedError
 from abstractcore.framing import ServerSentEvent
 from abstractcore.schema import (
+    Citation,
     Delta,
+    PartDelta,
     ReasoningDelta,
     ReasoningEnd,
     ReasoningStart,
     ReplyEnd,
     ReplyStart,
+    SchemaError,
     TextDelta,
     TextEnd,
     TextStart,
@@ -20,53 +23,53 @@ from abstractcore.schema import (
     ToolCallEnd,
     ToolCallStart,
     UsageDelta,
+    freeze_object,
 )
 
-from ..json_reading import Object, as_object, as_objects, count_of, read_json, text_of
-from .failures import error_in_stream
-from .vocabulary import finish_reason_to_ours, unmodelled, usage_to_ours
+from ..json_reading import Object, as_object, as_objects, mended, read_answer, text_of
+from ..surrogates import HalfJoiner, mend
+from .failures import error_in_answer
+from .spoken import SpokenAudio
+from .streamed_calls import StreamedCalls
+from .vocabulary import citations_to_ours, finish_reason_to_ours, metadata_to_ours, origin_of, usage_to_ours
+
+_REASONING, _TEXT, _AUDIO, _FIRST_CALL = range(4)
+"""Blocks have the places that parts have in a whole reply, so that a stream adds up to the same."""
 
 
 class ChatDecoder:
-    """Decodes one stream.
-
-    Tool calls are told apart by id where an index repeats. Usage may come with the last choice, after it, or never.
-    """
+    """Decodes one stream. Usage may come with the last choice, after it, or never."""
 
     def __init__(self, provider: str) -> None:
         self._provider = provider
         self._sequence = 0
-        self._blocks = 0
         self._events = 0
-        self._open: tuple[str, int] | None = None
+        self._open: int | None = None
         self._origin: str | None = None
-        self._calls: dict[int, tuple[str, int]] = {}
-        self._open_calls: list[int] = []
+        self._calls = StreamedCalls(_FIRST_CALL)
+        self._audio: SpokenAudio | None = None
+        self._citations: tuple[Citation, ...] = ()
+        self._halves: dict[int, HalfJoiner] = {}
         self._finish: str | None = None
         self._refused = False
         self._metadata: Object = {}
 
     def feed(self, frame: ServerSentEvent) -> list[Delta]:
         """The deltas of one event; raises `ServerError` for one that is not JSON, or the error it reports."""
-        if frame.data == b"[DONE]":
+        if frame.data == b"[DONE]" or not frame.data:
             return []
+        self._events += 1
         try:
-            chunk = as_object(read_json(frame.data))
+            chunk = as_object(read_answer(frame.data, halves=True))
         except ValueError:
             raise ServerError(f"event {self._events} of the stream is not JSON: {frame.data[:60]!r}") from None
+        if frame.event == "error" or chunk.get("error") is not None:
+            raise error_in_answer(chunk.get("error") or chunk)
         deltas: list[Delta] = []
-        if self._events == 0:
-            self._begin(chunk, deltas)
-        self._events += 1
-        if "error" in chunk:
-            raise error_in_stream(chunk["error"])
-        choices = chunk.get("choices")
-        if isinstance(choices, list) and choices:
-            self._choice(as_object(choices[0]), deltas)
-        usage = chunk.get("usage")
-        if usage:
-            deltas.append(UsageDelta(self._next(), usage_to_ours(as_object(usage))))
-            self._metadata.update(unmodelled(chunk))
+        try:
+            self._chunk(chunk, deltas)
+        except SchemaError as error:
+            raise ServerError(f"event {self._events} of the stream does not fit the schema: {error}") from None
         return deltas
 
     def finish(self) -> list[Delta]:
@@ -74,87 +77,133 @@ class ChatDecoder:
         if self._finish is None:
             raise StreamInterruptedError("the stream ended without a finish reason")
         deltas: list[Delta] = []
+        self._flush_halves(deltas)
         self._close(deltas)
-        deltas += [ToolCallEnd(self._next(), block) for block in self._open_calls]
+        if self._citations:
+            deltas.append(TextStart(self._next(), _TEXT))
+            deltas.append(TextEnd(self._next(), _TEXT, self._citations))
+        if self._audio is not None:
+            deltas.append(PartDelta(self._next(), _AUDIO, self._audio.part()))
+        deltas += [ToolCallEnd(self._next(), call.block) for call in self._calls.begun]
         reason = "refusal" if self._refused else finish_reason_to_ours(self._finish)
-        deltas.append(ReplyEnd(self._next(), reason, self._finish, self._metadata))
+        try:
+            metadata = freeze_object(mended(self._metadata), "provider_metadata")
+        except SchemaError as error:
+            raise ServerError(f"the stream does not fit the schema: {error}") from None
+        deltas.append(ReplyEnd(self._next(), reason, self._finish, metadata))
         return deltas
 
     def _next(self) -> int:
         self._sequence += 1
         return self._sequence - 1
 
+    def _chunk(self, chunk: Object, deltas: list[Delta]) -> None:
+        if self._events == 1:
+            self._begin(chunk, deltas)
+        choices = chunk.get("choices")
+        if isinstance(choices, list) and choices:
+            self._choice(as_object(choices[0]), chunk, deltas)
+        usage = chunk.get("usage")
+        if usage and isinstance(usage, dict):
+            deltas.append(UsageDelta(self._next(), usage_to_ours(as_object(usage))))
+            self._metadata.update(metadata_to_ours(chunk))
+
     def _begin(self, chunk: Object, deltas: list[Delta]) -> None:
         model = text_of(chunk, "model")
-        self._origin = f"{self._provider}/{model}"
-        self._metadata.update(unmodelled(chunk))
+        self._origin = origin_of(self._provider, model)
+        self._metadata.update(metadata_to_ours(chunk))
         deltas.append(ReplyStart(self._next(), model, self._provider, text_of(chunk, "id")))
 
-    def _choice(self, choice: Object, deltas: list[Delta]) -> None:
+    def _choice(self, choice: Object, chunk: Object, deltas: list[Delta]) -> None:
         delta = as_object(choice.get("delta"))
         content = delta.get("content")
         if content and isinstance(content, str):
-            deltas.append(TextDelta(self._next(), self._block("text", deltas), content))
+            self._text(_TEXT, content, deltas)
         if len(delta) > 1 or not content:
             self._rest(delta, deltas)
         finish = choice.get("finish_reason")
         if isinstance(finish, str):
             self._finish = finish
+            self._metadata.update(metadata_to_ours(chunk))
+            self._refused = self._refused or delta == {"refusal": ""}
         logprobs = choice.get("logprobs")
         if logprobs is not None:
-            self._add_logprobs(as_object(logprobs))
+            self._add_logprobs(logprobs)
 
     def _rest(self, delta: Object, deltas: list[Delta]) -> None:
         reasoning = text_of(delta, "reasoning_content") or text_of(delta, "reasoning")
         if reasoning:
-            deltas.append(ReasoningDelta(self._next(), self._block("reasoning", deltas), reasoning))
+            self._text(_REASONING, reasoning, deltas)
         refusal = text_of(delta, "refusal")
         if refusal:
             self._refused = True
-            deltas.append(TextDelta(self._next(), self._block("text", deltas), refusal))
+            self._text(_TEXT, refusal, deltas)
         for call in as_objects(delta.get("tool_calls")):
             self._tool_call(call, deltas)
+        if delta.get("audio"):
+            self._audio = self._audio or SpokenAudio()
+            self._audio.add(as_object(delta["audio"]))
+        if delta.get("annotations"):
+            self._citations += citations_to_ours(delta["annotations"])
 
-    def _tool_call(self, call: Object, deltas: list[Delta]) -> None:
-        function = as_object(call.get("function"))
-        index = count_of(call, "index") or 0
-        id = text_of(call, "id")
-        known = self._calls.get(index)
-        if known is None or (id and id != known[0]):
+    def _text(self, block: int, text: str, deltas: list[Delta]) -> None:
+        """Text or reasoning, whose block is begun if another was open."""
+        text = self._mended(block, text)
+        if not text:
+            return
+        if self._open != block:
             self._close(deltas)
-            known = (id or f"call_{len(self._open_calls)}", self._new_block())
-            self._calls[index] = known
-            self._open_calls.append(known[1])
-            deltas.append(ToolCallStart(self._next(), known[1], known[0], text_of(function, "name") or ""))
-        arguments = text_of(function, "arguments")
+            self._open = block
+            start = TextStart(self._next(), block) if block == _TEXT else self._reasoning_start()
+            deltas.append(start)
+        if block == _TEXT:
+            deltas.append(TextDelta(self._next(), block, text))
+        else:
+            deltas.append(ReasoningDelta(self._next(), block, text))
+
+    def _reasoning_start(self) -> ReasoningStart:
+        return ReasoningStart(self._next(), _REASONING, self._origin)
+
+    def _tool_call(self, fragment: Object, deltas: list[Delta]) -> None:
+        function = as_object(fragment.get("function"))
+        name = mend(text_of(function, "name") or "")
+        call = self._calls.find(fragment, name)
+        if call is None:
+            self._close(deltas)
+            call = self._calls.begin(fragment, name)
+            deltas.append(ToolCallStart(self._next(), call.block, call.id, name))
+        arguments = self._mended(call.block, text_of(function, "arguments") or "")
         if arguments:
-            deltas.append(ToolCallDelta(self._next(), known[1], arguments))
+            deltas.append(ToolCallDelta(self._next(), call.block, arguments))
 
-    def _block(self, kind: str, deltas: list[Delta]) -> int:
-        """The number of the open block of this kind, which is begun if another was open."""
-        if self._open is not None and self._open[0] == kind:
-            return self._open[1]
-        self._close(deltas)
-        block = self._new_block()
-        self._open = (kind, block)
-        deltas.append(
-            TextStart(self._next(), block) if kind == "text" else ReasoningStart(self._next(), block, self._origin)
-        )
-        return block
+    def _mended(self, block: int, text: str) -> str:
+        """`text` without lone surrogates: a first half waits for the block's next text."""
+        if not self._halves and text.isascii():
+            return text
+        return self._halves.setdefault(block, HalfJoiner()).feed(text)
 
-    def _new_block(self) -> int:
-        self._blocks += 1
-        return self._blocks - 1
+    def _flush_halves(self, deltas: list[Delta]) -> None:
+        for block, joiner in self._halves.items():
+            half = joiner.finish()
+            if half and block >= _FIRST_CALL:
+                deltas.append(ToolCallDelta(self._next(), block, half))
+            elif half:
+                deltas.append(
+                    TextDelta(self._next(), block, half)
+                    if block == _TEXT
+                    else ReasoningDelta(self._next(), block, half)
+                )
 
     def _close(self, deltas: list[Delta]) -> None:
         if self._open is not None:
-            kind, block = self._open
-            deltas.append(TextEnd(self._next(), block) if kind == "text" else ReasoningEnd(self._next(), block))
-            self._open = None
+            block, self._open = self._open, None
+            deltas.append(TextEnd(self._next(), block) if block == _TEXT else ReasoningEnd(self._next(), block))
 
-    def _add_logprobs(self, logprobs: Object) -> None:
+    def _add_logprobs(self, logprobs: Any) -> None:
+        if not isinstance(logprobs, dict):
+            return
         gathered: dict[str, Any] = self._metadata.setdefault("logprobs", {})
-        for name, tokens in logprobs.items():
+        for name, tokens in as_object(logprobs).items():
             if isinstance(tokens, list):
                 gathered[name] = [*(gathered.get(name) or []), *tokens]  # pyright: ignore[reportUnknownVariableType]
             else:

@@ -11,21 +11,17 @@ from abstractcore.schema import (
     CallWarning,
     Encoded,
     JSONValue,
-    Message,
     ModelCall,
-    Part,
     Sampling,
-    TextPart,
-    ToolCall,
     ToolChoice,
-    ToolResult,
     ToolSpec,
     WireRequest,
 )
 
 from ..json_reading import Object
-from .content import write_part
 from .dialect import Dialect
+from .vocabulary import has_field
+from .write_messages import write_messages
 
 _HEADERS = {"content-type": "application/json"}
 _COMMON_OPTIONS = ("temperature", "top_p", "seed", "presence_penalty", "frequency_penalty")
@@ -35,10 +31,10 @@ def encode(call: ModelCall, dialect: Dialect) -> Encoded:
     """The request for a lowered call.
 
     Raises `UnsupportedContentError` for content without a shape here, and `InvalidInputError` for provider options
-    that contradict the call.
+    that the call has a field of its own for.
     """
     warnings: list[CallWarning] = []
-    body: Object = {"model": call.model, "messages": _messages(call, warnings, dialect)}
+    body: Object = {"model": call.model, "messages": write_messages(call.messages, dialect, warnings)}
     body.update(_sampling(call.sampling, dialect, warnings))
     if call.tools:
         body["tools"] = [_tool(tool) for tool in call.tools]
@@ -111,98 +107,6 @@ def _tool_choice(choice: ToolChoice) -> Any:
     return {"type": "function", "function": {"name": choice.tool}} if choice.mode == "tool" else choice.mode
 
 
-def _messages(call: ModelCall, warnings: list[CallWarning], dialect: Dialect) -> list[Object]:
-    written: list[Object] = []
-    for index, message in enumerate(call.messages):
-        path = f"messages[{index}]"
-        if message.role == "tool":
-            written += [_tool_result(part, f"{path}.parts[{j}]", warnings) for j, part in enumerate(message.parts)]
-        elif message.role == "assistant":
-            body = _assistant(message, path, warnings)
-            if body is not None:
-                written.append(body)
-        else:
-            written.append({"role": message.role, "content": _content(message, path, warnings, dialect)})
-    return written
-
-
-def _content(message: Message, path: str, warnings: list[CallWarning], dialect: Dialect) -> Any:
-    if len(message.parts) == 1 and isinstance(message.parts[0], TextPart):
-        _warn_of_citations(message.parts[0], f"{path}.parts[0]", warnings)
-        return message.parts[0].text
-    content: list[Object] = []
-    for index, part in enumerate(message.parts):
-        place = f"{path}.parts[{index}]"
-        if part.type == "opaque":
-            warnings.append(_left_out(part, place))
-            continue
-        if isinstance(part, TextPart):
-            _warn_of_citations(part, place, warnings)
-        content.append(write_part(part, place, dialect.provider))
-    return content
-
-
-def _left_out(part: Part, path: str) -> CallWarning:
-    return CallWarning("part_left_out", path, f"the chat completions format has no place for {part.type} parts")
-
-
-def _warn_of_citations(part: TextPart, path: str, warnings: list[CallWarning]) -> None:
-    if part.citations:
-        warnings.append(CallWarning("citations_left_out", f"{path}.citations", "citations cannot be sent back"))
-
-
-def _assistant(message: Message, path: str, warnings: list[CallWarning]) -> Object | None:
-    texts: list[str] = []
-    calls: list[Object] = []
-    body: Object = {"role": "assistant"}
-    for index, part in enumerate(message.parts):
-        place = f"{path}.parts[{index}]"
-        if isinstance(part, TextPart):
-            _warn_of_citations(part, place, warnings)
-            if calls:
-                warnings.append(CallWarning("reordered", place, "text after a tool call is sent before it"))
-            texts.append(part.text)
-        elif isinstance(part, ToolCall):
-            calls.append(_tool_call(part, place, warnings))
-        elif part.type == "audio" and getattr(part, "id", None):
-            body["audio"] = {"id": getattr(part, "id", None)}
-        else:
-            warnings.append(_left_out(part, place))
-    if texts:
-        body["content"] = texts[0] if len(texts) == 1 else [{"type": "text", "text": text} for text in texts]
-    if calls:
-        body["tool_calls"] = calls
-    return body if len(body) > 1 else None
-
-
-def _tool_call(call: ToolCall, path: str, warnings: list[CallWarning]) -> Object:
-    if call.signature is not None:
-        warnings.append(CallWarning("signature_left_out", f"{path}.signature", "signatures have no place here"))
-    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments_text}}
-
-
-def _tool_result(part: Part, path: str, warnings: list[CallWarning]) -> Object:
-    assert isinstance(part, ToolResult)
-    if part.is_error:
-        warnings.append(CallWarning("error_flag_left_out", f"{path}.is_error", "a result cannot be marked as an error"))
-    texts: list[Object] = []
-    for index, content in enumerate(part.content):
-        if isinstance(content, TextPart):
-            texts.append({"type": "text", "text": content.text})
-        else:
-            raise _media_in_result(content, part, f"{path}.content[{index}]")
-    text = texts[0]["text"] if len(texts) == 1 else texts or ""
-    return {"role": "tool", "tool_call_id": part.call_id, "content": text}
-
-
-def _media_in_result(content: Part, result: ToolResult, path: str) -> InvalidInputError:
-    return InvalidInputError(
-        f"the result of tool call {result.call_id!r} holds {content.type}; this format takes text there only",
-        path=path,
-        hint="Put it into a user message after the result.",
-    )
-
-
 def _add_provider_options(body: Object, call: ModelCall, dialect: Dialect, warnings: list[CallWarning]) -> None:
     for provider, options in call.provider_options.items():
         if provider != dialect.provider:
@@ -210,10 +114,10 @@ def _add_provider_options(body: Object, call: ModelCall, dialect: Dialect, warni
             warnings.append(CallWarning("other_provider_options", f"provider_options.{provider}", message))
             continue
         for name, value in options.items():
-            if name in body:
+            if name in body or has_field(name, value):
                 raise InvalidInputError(
-                    "contradicts what the call says already",
+                    "the call has a field of its own for this",
                     path=f"provider_options.{provider}.{name}",
-                    hint="Leave one of the two out.",
+                    hint="Use that one.",
                 )
             body[name] = value

@@ -5,6 +5,7 @@ Source: https://platform.openai.com/docs/guides/error-codes, and llama.cpp's too
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
@@ -16,7 +17,8 @@ from abstractcore import errors
 from abstractcore.errors import AbstractCoreError, ContextOverflowError, ProviderError
 from abstractcore.schema import WireResponse
 
-from ..json_reading import Object, as_object, count_of, read_json, text_of
+from ..json_reading import Object, as_object, count_of, read_answer, text_of
+from ..surrogates import mend
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,7 @@ _ROWS = (
     _Row(errors.QuotaError, 429, "insufficient_quota", "insufficient_quota"),
     _Row(errors.AuthenticationError, 401, "authentication_error", "invalid_api_key"),
     _Row(errors.AccessDeniedError, 403, "permission_error"),
-    _Row(errors.NotFoundError, 404, "not_found_error"),
+    _Row(errors.NotFoundError, 404, "not_found_error", "not_found"),
     _Row(errors.RequestTimeoutError, 408, "timeout_error"),
     _Row(errors.RateLimitError, 429, "rate_limit_error", "rate_limit_exceeded"),
     _Row(errors.OverloadedError, 503, "overloaded_error"),
@@ -61,22 +63,34 @@ _BY_STATUS: dict[int, type[ProviderError]] = {
     503: errors.OverloadedError,
     529: errors.OverloadedError,
 }
+_CALLERS_FAULT = (
+    errors.InvalidInputError,
+    errors.MediaError,
+    errors.UnknownOptionError,
+    errors.UnknownProviderError,
+    errors.UnsupportedContentError,
+    errors.UnsupportedOptionError,
+)
+_LONGEST_WAIT = 10.0**9
 _HINTS: dict[type[ProviderError], str] = {
     errors.AuthenticationError: "Check the API key: api_key=..., or the provider's environment variable.",
     errors.QuotaError: "Check the account's plan and billing.",
     errors.ModelNotFoundError: "Check the model's name, and that this key may use it.",
     errors.ContextOverflowError: "Shorten the prompt or the files, or choose a model with a longer context.",
 }
-_OPENAI_OVERFLOW = re.compile(r"maximum context length is ([\d,]+) tokens.*?resulted in ([\d,]+) tokens", re.DOTALL)
+_NUMBER = r"(\d[\d,]{0,15})"
+_OPENAI_OVERFLOW = re.compile(
+    rf"maximum context length is {_NUMBER} tokens.*?(?:resulted in|requested) {_NUMBER} tokens", re.DOTALL | re.ASCII
+)
 
 
 def error_of(response: WireResponse) -> ProviderError:
     """The error for a response whose status is no success."""
     try:
-        data = as_object(read_json(response.body))
+        data = as_object(read_answer(response.body))
     except ValueError:
         data = {}
-    detail = data.get("error", data)
+    detail = data.get("error") or data
     fallback = f"the provider answered with status {response.status}"
     error = _make(detail, response.status, fallback)
     error.request_id = response.headers.get("x-request-id")
@@ -84,19 +98,20 @@ def error_of(response: WireResponse) -> ProviderError:
     return error
 
 
-def error_in_stream(detail: Any) -> ProviderError:
-    """The error an event inside a successful stream reports."""
+def error_in_answer(detail: Any) -> ProviderError:
+    """The error that an answer with a successful status, or an event of its stream, reports."""
     status = count_of(as_object(detail), "code")
-    return _make(detail, status, "the provider reported an error in the middle of its answer")
+    return _make(detail, status, "the provider reported an error in its answer")
 
 
 def _make(detail: Any, status: int | None, fallback: str) -> ProviderError:
     body = as_object(detail)
-    message = text_of(body, "message") or (detail if isinstance(detail, str) else None) or fallback
+    told = text_of(body, "message") or text_of(body, "detail") or (detail if isinstance(detail, str) else None)
+    message = told or fallback
     code, type_ = text_of(body, "code"), text_of(body, "type")
     error_class = _class_of(code, type_, status)
-    if error_class is errors.NotFoundError and "model" in message.lower():
-        error_class = errors.ModelNotFoundError
+    if code not in _BY_CODE:
+        error_class = _narrowed(error_class, message)
     error = error_class(message, status=status, code=code or type_, hint=_HINTS.get(error_class))
     if isinstance(error, ContextOverflowError):
         _add_token_counts(error, body, message)
@@ -112,6 +127,15 @@ def _class_of(code: str | None, type_: str | None, status: int | None) -> type[P
     return errors.BadRequestError if status is not None and 400 <= status < 500 else errors.ServerError
 
 
+def _narrowed(error_class: type[ProviderError], message: str) -> type[ProviderError]:
+    """What only the message says, at servers that give no code."""
+    if error_class is errors.NotFoundError and "model" in message.lower():
+        return errors.ModelNotFoundError
+    if error_class is errors.BadRequestError and _OPENAI_OVERFLOW.search(message):
+        return errors.ContextOverflowError
+    return error_class
+
+
 def _add_token_counts(error: ContextOverflowError, body: Object, message: str) -> None:
     error.prompt_tokens, error.context_tokens = count_of(body, "n_prompt_tokens"), count_of(body, "n_ctx")
     told = _OPENAI_OVERFLOW.search(message)
@@ -121,30 +145,54 @@ def _add_token_counts(error: ContextOverflowError, body: Object, message: str) -
 
 def _retry_after(response: WireResponse) -> float | None:
     """Seconds to wait, from milliseconds, seconds, or a date (against the response's own date, as RFC 9110 allows)."""
-    milliseconds = response.headers.get("retry-after-ms")
+    milliseconds = _seconds(response.headers.get("retry-after-ms"))
+    if milliseconds is not None:
+        return milliseconds / 1000
     value = response.headers.get("retry-after")
+    seconds = _seconds(value)
+    if seconds is not None or value is None:
+        return seconds
     try:
-        if milliseconds is not None:
-            return max(0.0, float(milliseconds) / 1000)
-        if value is None:
-            return None
-        if value.replace(".", "", 1).isdigit():
-            return float(value)
         sent = parsedate_to_datetime(response.headers["date"])
         return max(0.0, (parsedate_to_datetime(value) - sent).total_seconds())
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, OverflowError):
         return None
+
+
+def _seconds(value: str | None) -> float | None:
+    """A number that is at least zero and finite; None for anything else."""
+    try:
+        number = float(value or "")
+    except ValueError:
+        return None
+    return number if math.isfinite(number) and number >= 0 else None
 
 
 def render_error(error: AbstractCoreError) -> WireResponse:
     """The response that tells a client of `error`. Only our own message goes out."""
-    row = next((row for row in _ROWS if isinstance(error, row.error)), None)
-    if row is None:
-        row = _Row(ProviderError, 500, "server_error") if isinstance(error, ProviderError) else _ROWS[-1]
-    headers = {"content-type": "application/json"}
-    if error.retry_after is not None:
-        headers["retry-after"] = f"{error.retry_after:g}"
-    body: Object = {"message": error.message, "type": row.type, "param": None, "code": row.code}
-    if isinstance(error, ContextOverflowError) and error.prompt_tokens is not None:
-        body |= {"n_prompt_tokens": error.prompt_tokens, "n_ctx": error.context_tokens}
+    row = _row_of(error)
+    body: Object = {"message": mend(error.message), "type": row.type, "param": None, "code": row.code}
+    if isinstance(error, errors.InvalidInputError) and error.path:
+        body["param"] = mend(error.path)
+    if isinstance(error, ContextOverflowError):
+        counts = {"n_prompt_tokens": error.prompt_tokens, "n_ctx": error.context_tokens}
+        body |= {name: count for name, count in counts.items() if count is not None}
+    headers = {"content-type": "application/json", **_retry_headers(error.retry_after)}
     return WireResponse(row.status, headers, to_json({"error": body}))
+
+
+def _row_of(error: AbstractCoreError) -> _Row:
+    if isinstance(error, _CALLERS_FAULT):
+        return _ROWS[-1]
+    return next((row for row in _ROWS if isinstance(error, row.error)), _Row(ProviderError, 500, "server_error"))
+
+
+def _retry_headers(seconds: float | None) -> dict[str, str]:
+    """The wait in whole seconds for everyone, and in milliseconds for clients of OpenAI; never less than asked for."""
+    if seconds is None or not math.isfinite(seconds):
+        return {}
+    seconds = min(max(seconds, 0.0), _LONGEST_WAIT)
+    return {
+        "retry-after": str(math.ceil(seconds)),
+        "retry-after-ms": str(math.ceil(round(seconds * 1000, 3))),
+    }

@@ -6,21 +6,34 @@ import base64
 
 from pydantic_core import to_json
 
-from abstractcore.schema import AudioPart, CallWarning, ModelReply, ReasoningPart, Rendered, TextPart, ToolCall
+from abstractcore.schema import (
+    AudioPart,
+    CallWarning,
+    Citation,
+    JSONObject,
+    ModelReply,
+    Part,
+    ReasoningPart,
+    Rendered,
+    TextPart,
+    ToolCall,
+)
 
 from ..json_reading import Object
-from .vocabulary import finish_reason_to_theirs, usage_to_theirs
+from .content import SPOKEN_TYPE
+from .part_order import in_order
+from .vocabulary import REPLY_FIELDS, citations_to_theirs, finish_reason_to_theirs, usage_to_theirs
 
 
 def render(reply: ModelReply) -> Rendered:
-    """The body, with a warning for each part the format has no place for."""
+    """The body, with a warning for everything the format has no place for."""
     warnings: list[CallWarning] = []
-    metadata = dict(reply.provider_metadata)
+    metadata, logprobs = metadata_to_theirs(reply.provider_metadata, warnings)
     choice: Object = {
         "index": 0,
         "message": _message(reply, warnings),
-        "finish_reason": finish_reason_to_theirs(reply.finish_reason),
-        "logprobs": metadata.pop("logprobs", None),
+        "finish_reason": _finish_reason(reply, warnings),
+        "logprobs": logprobs,
     }
     body: Object = {
         "id": reply.id or "",
@@ -36,49 +49,100 @@ def render(reply: ModelReply) -> Rendered:
     return Rendered(to_json(body), tuple(warnings))
 
 
+def metadata_to_theirs(metadata: JSONObject, warnings: list[CallWarning]) -> tuple[Object, object]:
+    """What can stand beside the reply's own fields, and the log probabilities, which stand in the choice."""
+    written: Object = {}
+    logprobs = None
+    for name, value in metadata.items():
+        if name == "logprobs" and isinstance(value, dict):
+            logprobs = value
+        elif name == "logprobs" or name in REPLY_FIELDS or (name == "created" and not _is_time(value)):
+            message = f"{name!r} has another meaning in this format"
+            warnings.append(CallWarning("metadata_left_out", f"provider_metadata.{name}", message))
+        else:
+            written[name] = value
+    return written, logprobs
+
+
+def _is_time(value: object) -> bool:
+    return type(value) is int and value != 0
+
+
+def _finish_reason(reply: ModelReply, warnings: list[CallWarning]) -> str:
+    theirs = finish_reason_to_theirs(reply.finish_reason)
+    if theirs != reply.finish_reason and not (reply.finish_reason == "refusal" and reply.text):
+        message = f"the chat completions format has no word for {reply.finish_reason!r}"
+        warnings.append(CallWarning("finish_reason_changed", "finish_reason", message, reply.finish_reason, theirs))
+    return theirs
+
+
 def _message(reply: ModelReply, warnings: list[CallWarning]) -> Object:
     message: Object = {"role": "assistant", "content": None, "refusal": None}
-    texts: list[str] = []
-    calls: list[Object] = []
-    for index, part in enumerate(reply.parts):
+    text, reasoning, annotations = "", "", list[Object]()
+    kept = [item for item in enumerate(reply.parts) if _is_kept(*item, reply.parts, warnings)]
+    for index, part in in_order(kept, "parts", warnings):
+        place = f"parts[{index}]"
         if isinstance(part, TextPart):
-            texts.append(part.text)
-            message.setdefault("annotations", []).extend(_annotations(part))
-        elif isinstance(part, ReasoningPart) and part.text:
-            message["reasoning_content"] = message.get("reasoning_content", "") + part.text
+            _warn_of_citations(part.citations, place, warnings)
+            annotations += citations_to_theirs(part.citations, len(text))
+            text += part.text
+        elif isinstance(part, ReasoningPart):
+            _warn_of_fields(part, place, ("signature", "redacted_data"), warnings)
+            reasoning += part.text
         elif isinstance(part, ToolCall):
+            _warn_of_fields(part, place, ("signature",), warnings)
             function = {"name": part.name, "arguments": part.arguments_text}
-            calls.append({"id": part.id, "type": "function", "function": function})
+            message.setdefault("tool_calls", []).append({"id": part.id, "type": "function", "function": function})
         elif isinstance(part, AudioPart):
-            message["audio"] = _audio(part)
-        else:
-            warning = f"the chat completions format has no place for {part.type} parts"
-            warnings.append(CallWarning("part_left_out", f"parts[{index}]", warning))
-    if texts:
-        message["refusal" if reply.finish_reason == "refusal" else "content"] = "".join(texts)
-    if not message.get("annotations"):
-        message.pop("annotations", None)
-    if calls:
-        message["tool_calls"] = calls
+            message["audio"] = audio_to_theirs(part)
+            if part.blob.media_type != SPOKEN_TYPE:
+                warnings.append(_relabelled(part, place))
+    if text:
+        message["refusal" if reply.finish_reason == "refusal" else "content"] = text
+    if reasoning:
+        message["reasoning_content"] = reasoning
+    if annotations:
+        message["annotations"] = annotations
     return message
 
 
-def _annotations(part: TextPart) -> list[Object]:
-    return [
-        {
-            "type": "url_citation",
-            "url_citation": {
-                "url": citation.source,
-                "title": citation.title or "",
-                "start_index": citation.start or 0,
-                "end_index": citation.end or 0,
-            },
-        }
-        for citation in part.citations
-    ]
+def _is_kept(index: int, part: Part, parts: tuple[Part, ...], warnings: list[CallWarning]) -> bool:
+    """Whether the format has a place for a part; a warning if it has not. There is room for one audio part."""
+    if isinstance(part, TextPart | ReasoningPart | ToolCall):
+        return True
+    first = next((other for other in parts if is_audible(other)), None)
+    if part is first:
+        return True
+    warning = f"the chat completions format has no place for {'more ' if is_audible(part) else ''}{part.type} parts"
+    warnings.append(CallWarning("part_left_out", f"parts[{index}]", warning))
+    return False
 
 
-def _audio(part: AudioPart) -> Object:
+def is_audible(part: Part) -> bool:
+    """Whether it is audio whose content is at hand."""
+    return isinstance(part, AudioPart) and part.blob.form in ("bytes", "file")
+
+
+def _relabelled(part: AudioPart, path: str) -> CallWarning:
+    requested = part.blob.media_type
+    message = f"the format does not name {requested}: it is taken for {SPOKEN_TYPE}"
+    return CallWarning("relabelled", f"{path}.blob.media_type", message, requested, SPOKEN_TYPE)
+
+
+def _warn_of_citations(citations: tuple[Citation, ...], path: str, warnings: list[CallWarning]) -> None:
+    for index, citation in enumerate(citations):
+        _warn_of_fields(citation, f"{path}.citations[{index}]", ("quote", "provider_metadata"), warnings)
+
+
+def _warn_of_fields(item: object, path: str, names: tuple[str, ...], warnings: list[CallWarning]) -> None:
+    for name in names:
+        if getattr(item, name):
+            message = f"the chat completions format has no place for {name}"
+            warnings.append(CallWarning(f"{name}_left_out", f"{path}.{name}", message))
+
+
+def audio_to_theirs(part: AudioPart) -> Object:
+    """The format's audio object."""
     return {
         "id": part.id or "",
         "data": base64.b64encode(part.blob.read()).decode("ascii"),

@@ -8,11 +8,15 @@ from pydantic_core import to_json
 
 from abstractcore.errors import AbstractCoreError
 from abstractcore.schema import (
+    AudioPart,
     Delta,
+    PartDelta,
     ReasoningDelta,
     ReplyEnd,
     ReplyStart,
     TextDelta,
+    TextEnd,
+    TextStart,
     ToolCallDelta,
     ToolCallStart,
     UsageDelta,
@@ -20,7 +24,8 @@ from abstractcore.schema import (
 
 from ..json_reading import Object
 from .failures import render_error
-from .vocabulary import finish_reason_to_theirs, usage_to_theirs
+from .render import audio_to_theirs, is_audible, metadata_to_theirs
+from .vocabulary import citations_to_theirs, finish_reason_to_theirs, usage_to_theirs
 
 
 class ChatRenderer:
@@ -30,10 +35,14 @@ class ChatRenderer:
         self._head: Object = {"id": "", "object": "chat.completion.chunk", "created": 0, "model": ""}
         self._calls: dict[int, int] = {}
         self._usage: Object | None = None
+        self._text_begins: dict[int, int] = {}
+        self._text_length = 0
+        self._spoke = False
 
     def feed(self, delta: Delta) -> bytes:
         """The event of one delta; nothing for those that carry nothing here."""
         if isinstance(delta, TextDelta):
+            self._text_length += len(delta.text)
             return self._chunk({"content": delta.text})
         if isinstance(delta, ReasoningDelta):
             return self._chunk({"reasoning_content": delta.text})
@@ -49,11 +58,7 @@ class ChatRenderer:
         if isinstance(delta, ReplyStart):
             self._head |= {"id": delta.id or "", "model": delta.model or ""}
             return self._chunk({"role": "assistant", "content": ""})
-        if isinstance(delta, UsageDelta):
-            self._usage = usage_to_theirs(delta.usage)
-        if isinstance(delta, ReplyEnd):
-            return self._chunk({}, finish_reason_to_theirs(delta.finish_reason))
-        return b""
+        return self._rare(delta)
 
     def finish(self) -> bytes:
         """Usage, if it was reported, and the end mark."""
@@ -64,9 +69,38 @@ class ChatRenderer:
         """The error as an event."""
         return b"data: " + render_error(error).body + b"\n\n"
 
-    def _chunk(self, delta: Object, finish_reason: str | None = None) -> bytes:
-        choice = {"index": 0, "delta": delta, "finish_reason": finish_reason}
-        return _event({**self._head, "choices": [choice]})
+    def _rare(self, delta: Delta) -> bytes:
+        if isinstance(delta, TextStart):
+            self._text_begins.setdefault(delta.block, self._text_length)
+        elif isinstance(delta, TextEnd) and delta.citations:
+            begins = self._text_begins.get(delta.block, 0)
+            whole = (citation.spanning(self._text_length - begins) for citation in delta.citations)
+            return self._chunk({"annotations": citations_to_theirs(tuple(whole), begins)})
+        elif isinstance(delta, PartDelta) and isinstance(delta.part, AudioPart):
+            if is_audible(delta.part) and not self._spoke:
+                self._spoke = True
+                return self._chunk({"audio": audio_to_theirs(delta.part)})
+        elif isinstance(delta, UsageDelta):
+            self._usage = usage_to_theirs(delta.usage)
+        elif isinstance(delta, ReplyEnd):
+            return self._end(delta)
+        return b""
+
+    def _end(self, delta: ReplyEnd) -> bytes:
+        """The finish reason. An empty refusal says that the text before it was one."""
+        metadata, logprobs = metadata_to_theirs(delta.provider_metadata, [])
+        refused = delta.finish_reason == "refusal" and self._text_length > 0
+        choice: Object = {
+            "index": 0,
+            "delta": {"refusal": ""} if refused else {},
+            "finish_reason": finish_reason_to_theirs(delta.finish_reason),
+        }
+        if logprobs is not None:
+            choice["logprobs"] = logprobs
+        return _event({**self._head, **metadata, "choices": [choice]})
+
+    def _chunk(self, delta: Object) -> bytes:
+        return _event({**self._head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
 
 
 def _event(data: Any) -> bytes:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from abstractcore.schema import FinishReason, Usage
+from abstractcore.schema import Citation, FinishReason, ThinkingLevel, Usage
 
-from ..json_reading import Object, as_object, count_of
+from ..json_reading import Object, as_object, as_objects, count_of, text_of
 
 _TO_OURS: dict[str, FinishReason] = {
     "stop": "stop",
@@ -24,7 +24,43 @@ _TO_THEIRS: dict[FinishReason, str] = {
     "paused": "stop",
     "unknown": "stop",
 }
-MODELLED_REPLY_FIELDS = frozenset({"id", "object", "model", "choices", "usage"})
+SAMPLING_FIELDS = ("temperature", "top_p", "top_k", "seed", "presence_penalty", "frequency_penalty")
+EFFORTS: dict[str, ThinkingLevel] = {
+    "none": "off",
+    "minimal": "minimal",
+    "low": "low",
+    "medium": "medium",
+    "high": "high",
+}
+_CALL_FIELDS = frozenset(
+    {
+        "model",
+        "messages",
+        "max_tokens",
+        "max_completion_tokens",
+        "stop",
+        "logprobs",
+        "top_logprobs",
+        "tools",
+        "tool_choice",
+        "parallel_tool_calls",
+        "modalities",
+        "stream",
+        "stream_options",
+        *SAMPLING_FIELDS,
+    }
+)
+REPLY_FIELDS = frozenset({"id", "object", "model", "choices", "usage", "error", "obfuscation"})
+"""Fields of a reply that never become metadata; `obfuscation` is padding."""
+
+
+def has_field(name: str, value: Any) -> bool:
+    """Whether `name: value` in a request is something a `ModelCall` has a field for."""
+    if name == "reasoning_effort":
+        return isinstance(value, str) and value in EFFORTS
+    if name == "response_format":
+        return as_object(value).get("type") == "json_schema"
+    return name in _CALL_FIELDS
 
 
 def finish_reason_to_ours(raw: str | None) -> FinishReason:
@@ -35,6 +71,11 @@ def finish_reason_to_ours(raw: str | None) -> FinishReason:
 def finish_reason_to_theirs(reason: FinishReason) -> str:
     """The format's word; it has none for a refusal, a pause or an unknown end."""
     return _TO_THEIRS[reason]
+
+
+def origin_of(provider: str, model: str | None) -> str | None:
+    """Whose reasoning it is; None if the model is not named."""
+    return f"{provider}/{model}" if model else None
 
 
 def usage_to_ours(data: Object) -> Usage:
@@ -71,6 +112,40 @@ def _reported(**counts: int | None) -> dict[str, Any]:
     return {name: count for name, count in counts.items() if count is not None}
 
 
-def unmodelled(data: Object) -> Object:
+def citations_to_ours(annotations: Any) -> tuple[Citation, ...]:
+    """The web citations among a message's annotations."""
+    cited = [as_object(note.get("url_citation")) for note in as_objects(annotations)]
+    return tuple(
+        Citation(
+            source=text_of(citation, "url") or "",
+            title=text_of(citation, "title"),
+            start=count_of(citation, "start_index"),
+            end=count_of(citation, "end_index"),
+        )
+        for citation in cited
+        if citation
+    )
+
+
+def citations_to_theirs(citations: tuple[Citation, ...], offset: int) -> list[Object]:
+    """Annotations for a text that begins at `offset` of the message's."""
+    return [
+        {
+            "type": "url_citation",
+            "url_citation": {
+                "url": citation.source,
+                "title": citation.title or "",
+                "start_index": (citation.start or 0) + offset,
+                "end_index": (citation.end or 0) + offset,
+            },
+        }
+        for citation in citations
+    ]
+
+
+def metadata_to_ours(data: Object) -> Object:
     """What a reply says that the schema has no field for."""
-    return {name: value for name, value in data.items() if name not in MODELLED_REPLY_FIELDS and value is not None}
+    metadata = {name: value for name, value in data.items() if name not in REPLY_FIELDS and value is not None}
+    if metadata.get("created") == 0:
+        del metadata["created"]
+    return metadata

@@ -1,0 +1,5 @@
+"""`python -m abstractcore` is the command `abstractcore`."""
+
+from .cli import main
+
+main()

@@ -1,0 +1,131 @@
+"""The commands and what each may be given. What they do is in modules of their own, loaded when called."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from abstractcore import __version__
+
+from . import parameters as given
+from .exit_codes import EPILOG
+
+app = typer.Typer(
+    name="abstractcore",
+    help="Ask any language model, with any file.",
+    epilog=EPILOG,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+models = typer.Typer(help="The weights of models that run on this machine.", no_args_is_help=True)
+app.add_typer(models, name="models")
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"abstractcore {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and end.")
+    ] = False,
+) -> None:
+    """Ask any language model, with any file."""
+
+
+@app.command(epilog=EPILOG)
+def ask(
+    question: Annotated[str | None, typer.Argument(help="The question.", show_default=False)] = None,
+    media: given.Media = None,
+    provider: given.Provider = None,
+    model: given.Model = None,
+    system: given.System = None,
+    stream: Annotated[
+        bool | None,
+        typer.Option("--stream/--no-stream", help="Show the answer as it comes; on if stdout is a terminal."),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object, also for an error, and nothing else.")
+    ] = False,
+    temperature: given.Temperature = None,
+    max_tokens: given.MaxTokens = None,
+    timeout: given.Timeout = None,
+    base_url: given.BaseUrl = None,
+    quiet: given.Quiet = False,
+) -> None:
+    """Ask one question and print the answer.
+
+    Text that is piped in is the question if none is given, else more of it, put after it with an empty line between:
+
+        git diff | abstractcore ask "Write a commit message for this."
+
+    The answer goes to stdout; what was done with each file, warnings, tokens, seconds and cost go to stderr.
+    """
+    from .asking import Question, answer
+    from .connection import Connection
+
+    answer(
+        Question(question, tuple(media or ()), system),
+        Connection(provider, model, base_url, temperature, max_tokens, timeout, quiet),
+        stream=stream,
+        as_json=as_json,
+    )
+
+
+@app.command(epilog=EPILOG)
+def chat(
+    provider: given.Provider = None,
+    model: given.Model = None,
+    system: given.System = None,
+    temperature: given.Temperature = None,
+    max_tokens: given.MaxTokens = None,
+    timeout: given.Timeout = None,
+    base_url: given.BaseUrl = None,
+    quiet: given.Quiet = False,
+) -> None:
+    """Talk with a model, a line at a time; it remembers what was said.
+
+    /exit or Ctrl-D ends the chat. Ctrl-C stops an answer, and ends the chat when none is coming.
+    """
+    from .chatting import converse
+    from .connection import Connection
+
+    converse(Connection(provider, model, base_url, temperature, max_tokens, timeout, quiet), system)
+
+
+@models.command("list")
+def list_models() -> None:
+    """List the models that are kept on this machine."""
+    from .weights import show_kept
+
+    show_kept()
+
+
+@models.command("pull")
+def pull_model(name: given.ModelName) -> None:
+    """Fetch a model, unless it is here already."""
+    from .weights import pull
+
+    pull(name)
+
+
+@models.command("remove")
+def remove_model(name: given.ModelName) -> None:
+    """Delete a model from this machine."""
+    from .weights import remove
+
+    remove(name)
+
+
+@app.command()
+def plugins() -> None:
+    """List what is plugged in, and what is broken."""
+    from .plugins import show_plugins
+
+    show_plugins()

@@ -1,0 +1,72 @@
+"""`abstractcore chat`: question and answer in turns, with what was said before."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import sys
+
+import abstractcore
+
+from .asking import write_stream
+from .connection import Connection, connected
+from .reporting import complain_of, reported
+from .screen import note, write
+from .summary import summary
+
+_LAST_WORDS = ("/exit", "/quit")
+
+
+def converse(connection: Connection, system: str | None) -> None:
+    """Talk until the person ends it. Where nobody is there to try again, an error ends it too."""
+    interactive = sys.stdin.isatty()
+    with reported(), connected(connection) as llm:
+        if interactive and not connection.quiet:
+            note(f"{llm.provider}/{llm.model}: /exit or Ctrl-D ends, Ctrl-C stops an answer")
+        history = [abstractcore.Message.system(system)] if system else []
+        while (line := _next_line(interactive)) is not None:
+            try:
+                history += _turn(llm, history, line, connection.quiet)
+            except abstractcore.AbstractCoreError as error:
+                if not interactive:
+                    raise
+                complain_of(error)
+
+
+def _next_line(interactive: bool) -> str | None:
+    """What the person says next; None at the end."""
+    if interactive:
+        with contextlib.suppress(ImportError):
+            importlib.import_module("readline")  # gives `input` arrow keys and a history
+    prompt = "> " if interactive and sys.stdout.isatty() else ""
+    line = ""
+    while not line:
+        try:
+            line = input(prompt).strip()
+        except (EOFError, KeyboardInterrupt) as end:
+            if prompt:
+                write("\n")
+            if isinstance(end, KeyboardInterrupt):
+                raise
+            return None
+    return None if line in _LAST_WORDS else line
+
+
+def _turn(
+    llm: abstractcore.LLM, history: list[abstractcore.Message], line: str, quiet: bool
+) -> list[abstractcore.Message]:
+    """What is to be remembered of one question and its answer: nothing if no answer came."""
+    said = abstractcore.Message.user(line)
+    with llm.stream(messages=[*history, said]) as stream:
+        try:
+            write_stream(stream)
+        except KeyboardInterrupt:
+            note("stopped")
+            text = stream.partial.text
+            return [said, abstractcore.Message.assistant(text)] if text.strip() else []
+        response = stream.response
+    if not quiet:
+        for remark in summary(response):
+            note(remark)
+    reply = response.reply.message()
+    return [said, reply] if reply is not None else []

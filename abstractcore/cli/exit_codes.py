@@ -1,0 +1,36 @@
+"""What each kind of error ends the process with."""
+
+from __future__ import annotations
+
+import abstractcore
+
+_CODES: tuple[tuple[type[abstractcore.AbstractCoreError], int], ...] = (
+    (abstractcore.ConnectionFailedError, 4),
+    (abstractcore.RequestTimeoutError, 4),
+    (abstractcore.StreamInterruptedError, 4),
+    (abstractcore.ProviderError, 3),
+    (abstractcore.ConfigurationError, 2),
+    (abstractcore.InvalidInputError, 2),
+    (abstractcore.MediaError, 2),
+    (abstractcore.UnsupportedContentError, 2),
+    (abstractcore.UnsupportedOptionError, 2),
+)
+"""The first that fits counts."""
+
+EPILOG = """\
+API keys are read from the environment only (OPENAI_API_KEY and the like): other users of a machine can see arguments.
+
+\b
+Exit codes:
+  0    done
+  1    any other error
+  2    usage: an option, a file or its content, the setup
+  3    the provider refused or failed
+  4    no connection, a broken one, or no answer in time
+  130  Ctrl-C
+"""
+
+
+def exit_code(error: abstractcore.AbstractCoreError) -> int:
+    """The exit code for `error`."""
+    return next((code for kind, code in _CODES if isinstance(error, kind)), 1)

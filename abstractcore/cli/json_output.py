@@ -1,0 +1,59 @@
+"""What `--json` prints: one object, with `error` in it if there was one."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import abstractcore
+
+_CONTROL = re.compile("[\x7f-\x9f]")
+
+
+def response_json(response: abstractcore.GenerateResponse[Any]) -> str:
+    """An answer."""
+    data = json.loads(abstractcore.to_json(response))
+    return _line(
+        {
+            "content": response.content,
+            "finish_reason": response.finish_reason,
+            "provider": response.provider,
+            "model": response.model,
+            "usage": asdict(response.usage),
+            "media": data["media"],
+            "warnings": data["warnings"],
+            "cost": response.cost,
+            "seconds": response.seconds,
+            "trace_id": response.trace_id,
+        }
+    )
+
+
+def error_json(error: abstractcore.AbstractCoreError, code: int) -> str:
+    """An error; `partial` is what had come of the answer's text."""
+    return _line(
+        {
+            "error": {
+                "type": type(error).__name__,
+                "message": error.message,
+                "hint": error.hint,
+                "provider": error.provider,
+                "model": error.model,
+                "status": error.status,
+                "request_id": error.request_id,
+                "retryable": error.retryable,
+                "retry_after": error.retry_after,
+                "partial": error.partial.text if error.partial is not None else None,
+            },
+            "exit_code": code,
+        }
+    )
+
+
+def _line(data: Mapping[str, object]) -> str:
+    """One line. JSON escapes the control characters of ASCII by itself; those above are as dangerous to a terminal."""
+    text = json.dumps(data, ensure_ascii=False)
+    return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"

@@ -1,0 +1,38 @@
+"""The lines under an answer: what became of each file, warnings, and what it took."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import abstractcore
+
+
+def summary(response: abstractcore.GenerateResponse[Any]) -> Iterator[str]:
+    """The lines, in order."""
+    for decision in response.media:
+        yield _decision(decision)
+    for warning in response.warnings:
+        yield f"warning: {warning.message}"
+    if response.finish_reason != "stop":
+        yield f"warning: the answer may not be whole; it ended with {response.finish_reason!r}"
+    yield f"{response.provider}/{response.model}: {_took(response)}"
+
+
+def _decision(decision: abstractcore.MediaDecision) -> str:
+    line = f"{decision.source}: {decision.route}, since {decision.reason}"
+    if decision.sent is None:
+        return line
+    size = "" if decision.sent.size is None else f", {decision.sent.size:,} bytes"
+    return f"{line}; sent {decision.sent.media_type}{size}"
+
+
+def _took(response: abstractcore.GenerateResponse[Any]) -> str:
+    usage = response.usage
+    cached = f" ({usage.cached} cached)" if usage.cached else ""
+    cost = "price not known" if response.cost is None else f"${response.cost:.6f}" if response.cost else "$0"
+    return f"{_count(usage.input)} tokens in{cached}, {_count(usage.output)} out, {response.seconds:.1f} s, {cost}"
+
+
+def _count(tokens: int | None) -> str:
+    return "?" if tokens is None else str(tokens)

@@ -1,0 +1,74 @@
+"""What a call costs: one after the other in plain code, and 64 at once in an event loop. Processor time, per call."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import clients
+from rounds import Row, Setup, best, cpu_seconds, repeated
+
+_AT_ONCE = 64
+_GOAL = 1.15
+
+
+def sequential(setup: Setup) -> list[Row]:
+    """`llm.generate` against `Client.post(json=...).json()` and openai-python."""
+    url, count = f"{setup.url}/v1", 60 if setup.quick else 150
+    llm, bare, openai = clients.ours(url), clients.bare(url), clients.openai_sync(url)
+
+    def ours() -> object:
+        return llm.generate(clients.PROMPT, system_prompt=clients.SYSTEM)
+
+    def httpx2() -> object:
+        return bare.post("/chat/completions", json=clients.BODY).json()
+
+    def openai_python() -> object:
+        return openai.chat.completions.create(**clients.BODY)
+
+    ways = {"ours": ours, "httpx2": httpx2, "openai-python": openai_python}
+    with bare, openai:
+        times = best({name: cpu_seconds(repeated(way, count), count) for name, way in ways.items()}, setup.rounds)
+    return _rows("call", times)
+
+
+def concurrent(setup: Setup) -> list[Row]:
+    """`llm.agenerate` against `AsyncClient` and openai-python, 64 at once."""
+    url, each = f"{setup.url}/v1", 2 if setup.quick else 4
+    llm, bare, openai = clients.ours(url), clients.bare_async(url), clients.openai_async(url)
+
+    async def ours() -> object:
+        return await llm.agenerate(clients.PROMPT, system_prompt=clients.SYSTEM)
+
+    async def httpx2() -> object:
+        return (await bare.post("/chat/completions", json=clients.BODY)).json()
+
+    async def openai_python() -> object:
+        return await openai.chat.completions.create(**clients.BODY)
+
+    async def crowd(way: Callable[[], Awaitable[object]]) -> None:
+        async def one_after_the_other() -> None:
+            for _ in range(each):
+                await way()
+
+        await asyncio.gather(*(one_after_the_other() for _ in range(_AT_ONCE)))
+
+    async def close() -> None:
+        await bare.aclose()
+        await openai.close()
+
+    ways = {"ours": ours, "httpx2": httpx2, "openai-python": openai_python}
+    with asyncio.Runner() as runner:
+        batches = {
+            name: cpu_seconds(lambda way=way: runner.run(crowd(way)), _AT_ONCE * each) for name, way in ways.items()
+        }
+        times = best(batches, setup.rounds)
+        runner.run(close())
+    return _rows("64 at once", times)
+
+
+def _rows(name: str, times: dict[str, float]) -> list[Row]:
+    return [
+        Row(f"{name} / httpx2", times["ours"], times["httpx2"], _GOAL),
+        Row(f"{name} / openai-python", times["ours"], times["openai-python"]),
+    ]

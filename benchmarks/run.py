@@ -1,0 +1,87 @@
+"""Measures speed against the HTTP library alone and openai-python. Ratios count: times are those of a machine and hour.
+
+`python benchmarks/run.py [--quick] [NAME ...]`; a name is part of a measure's name. Misses are told, never an error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Iterable
+
+import calls
+import conversations
+import imports
+import making
+import server
+import streams
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rounds import Row, Setup
+
+MEASURES: dict[str, Callable[[Setup], list[Row]]] = {
+    "import": imports.imports,
+    "call": calls.sequential,
+    "concurrent-call": calls.concurrent,
+    "stream": streams.sync_stream,
+    "async-stream": streams.async_stream,
+    "single-event-stream": streams.single_events,
+    "create-llm": making.creation,
+    "frames": making.frames,
+    "conversation": conversations.conversation,
+}
+
+
+def main() -> None:
+    """Run the measures asked for and print their table."""
+    parser = argparse.ArgumentParser(description="Measure speed and import time.")
+    parser.add_argument("--quick", action="store_true", help="fewer rounds and smaller batches")
+    parser.add_argument("name", nargs="*", help=f"measures whose name has this in it, of {', '.join(MEASURES)}")
+    arguments = parser.parse_args()
+    wanted = [name for name in MEASURES if not arguments.name or any(part in name for part in arguments.name)]
+    if not wanted:
+        parser.error(f"no measure is named so; there are {', '.join(MEASURES)}")
+    for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
+        del os.environ[name]
+    console = Console()
+    rows: list[Row] = []
+    with server.running() as url, console.status("") as status:
+        setup = Setup(url, rounds=6 if arguments.quick else 12, quick=arguments.quick)
+        for name in wanted:
+            status.update(f"measuring {name} ...")
+            rows += MEASURES[name](setup)
+    console.print(table(rows))
+
+
+def table(rows: Iterable[Row]) -> Table:
+    """The rows for people."""
+    drawn = Table("what / bar", box=SIMPLE_HEAD, caption="The best of interleaved rounds. Calls and chunks: CPU time.")
+    for heading in ("ours", "bar", "ratio", "goal", "verdict"):
+        drawn.add_column(heading, justify="right", no_wrap=True)
+    for row in rows:
+        verdict = {"ok": "[green]ok[/]", "MISSED": "[red]MISSED[/]"}.get(row.verdict, "")
+        ratio = "" if row.ratio is None else f"{row.ratio:.2f}"
+        drawn.add_row(row.name, _value(row, row.ours), _value(row, row.bar), ratio, _goal(row), verdict)
+    return drawn
+
+
+def _goal(row: Row) -> str:
+    if row.goal is None:
+        return ""
+    return f"<= {row.goal:.2f}" if row.ratio is not None else f"<= {_value(row, row.goal)}"
+
+
+def _value(row: Row, value: float | None) -> str:
+    if value is None:
+        return ""
+    if row.is_count:
+        return f"{value:.0f}"
+    for unit, seconds in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
+        if value >= seconds:
+            return f"{value / seconds:.3g} {unit}"
+    return f"{value * 1e6:.2g} us"
+
+
+if __name__ == "__main__":
+    main()

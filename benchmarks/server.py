@@ -1,0 +1,72 @@
+"""A loopback server in a process of its own, so that its work is not counted. It answers from bytes made beforehand.
+
+`/v1` streams pieces as networks cut them, `/single` one event a piece. Each piece is one chunk of HTTP's chunked
+encoding, so that a client meets the same pieces however busy the machine is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import wire
+
+_PLAIN_HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nx-request-id: req_b1946ac92492d234\r\n"
+_STREAM_HEAD = (
+    b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\nx-request-id: req_b1946ac92492d234\r\n"
+    b"transfer-encoding: chunked\r\n\r\n"
+)
+
+
+@contextmanager
+def running() -> Iterator[str]:
+    """The server's address while it runs in a child process, which ends when its stdin does."""
+    child = subprocess.Popen([sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    with child:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        yield f"http://127.0.0.1:{int(child.stdout.readline())}"
+        child.stdin.close()
+
+
+class _Answers(asyncio.Protocol):
+    def __init__(self, plain: bytes, streams: dict[bytes, bytes]) -> None:
+        self._plain = plain
+        self._streams = streams
+        self._received = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self._received += data
+        head, end, rest = self._received.partition(b"\r\n\r\n")
+        if not end:
+            return
+        length = int(head.lower().partition(b"content-length:")[2].split(b"\r\n", 1)[0])
+        if len(rest) < length:
+            return
+        body, self._received = rest[:length], rest[length:]
+        streamed = b'"stream":true' in body.replace(b" ", b"")
+        self._transport.write(self._streams[head.split(b"/", 2)[1]] if streamed else self._plain)
+
+
+def _chunked(pieces: list[bytes]) -> bytes:
+    return _STREAM_HEAD + b"".join(b"%x\r\n%b\r\n" % (len(piece), piece) for piece in [*pieces, b""])
+
+
+async def _serve() -> None:
+    body = wire.completion()
+    plain = _PLAIN_HEAD + b"content-length: %d\r\n\r\n%b" % (len(body), body)
+    streams = {b"v1": _chunked(wire.pieces()), b"single": _chunked(wire.events())}
+    server = await asyncio.get_running_loop().create_server(lambda: _Answers(plain, streams), "127.0.0.1", 0)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await asyncio.to_thread(sys.stdin.read)
+
+
+if __name__ == "__main__":
+    asyncio.run(_serve())

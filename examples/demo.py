@@ -1,0 +1,67 @@
+"""What `make demo` runs: a recording and a PDF are asked about, and a small model on this machine answers."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from abstractcore import LLM, GenerateResponse, __version__, create_llm
+
+MEDIA = Path(__file__).parent / "media"
+QUESTIONS = {
+    "meeting.wav": "What is the room number?",
+    "notice.pdf": "Where does the workshop take place?",
+}
+WIDTH = min(shutil.get_terminal_size().columns, 100)
+
+
+def ask(llm: LLM, file: str, question: str) -> None:
+    """Show the plan for the file, the answer as it comes, and what it took."""
+    print(f"\n{file}")
+    show("question", question)
+    media = [MEDIA / file]
+    for decision in llm.plan(question, media=media):
+        show("plan", f"{decision.route}: {decision.reason}")
+    started, first = perf_counter(), 0.0
+    with llm.stream(question, media=media, temperature=0, max_output_tokens=60) as stream:
+        for text in stream.text():
+            if not first:
+                first = perf_counter() - started
+                print("  answer    ", end="")
+            print(text, end="", flush=True)
+    print()
+    report(stream.response, first)
+
+
+def report(response: GenerateResponse[Any], first: float) -> None:
+    """What became of the file, and what the call took."""
+    for decision in response.media:
+        if decision.sent is not None and decision.sent.text is not None:
+            show("sent", f"{decision.sent.size} bytes of text in place of {decision.type}:")
+            show("", decision.sent.text.strip())
+    show("tokens", f"{response.usage.input} in, {response.usage.output} out")
+    show("time", f"{first:.1f} s to the first word, {response.seconds:.1f} s in all")
+    show("cost", "not known" if response.cost is None else f"${response.cost:.2f}")
+
+
+def show(label: str, text: str) -> None:
+    """A labelled text, at most as wide as the terminal."""
+    print(textwrap.fill(text, WIDTH, initial_indent=f"  {label:<10}", subsequent_indent=" " * 12), flush=True)
+
+
+def main() -> None:
+    """Ask each question with its file."""
+    with create_llm() as llm:
+        print(f"AbstractCore {__version__} with {llm.model}, a very small model")
+        print("on this machine: no key, and a network only for its weights (180 MB, once).")
+        for file, question in QUESTIONS.items():
+            ask(llm, file, question)
+    print("\nYour turn:")
+    print('.venv/bin/abstractcore ask "When does it end?" -f examples/media/notice.pdf -t 0')
+
+
+if __name__ == "__main__":
+    main()

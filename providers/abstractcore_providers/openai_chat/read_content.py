@@ -1,0 +1,80 @@
+"""Content parts as a client writes them, read (server side)."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any, cast
+
+from abstractcore.errors import InvalidInputError
+from abstractcore.schema import AudioPart, Blob, CallWarning, DocumentPart, ImagePart, Part, TextPart
+
+from ..json_reading import Object, text_of
+from .content import AUDIO_FORMATS
+from .reading import get_object, get_text, name_the_rest
+
+_AUDIO_TYPES = {format: media_type for media_type, format in AUDIO_FORMATS.items()}
+
+
+def read_content(content: Any, path: str, provider: str, warnings: list[CallWarning]) -> tuple[Part, ...]:
+    """The parts of a message; raises `InvalidInputError` with the path of what is wrong."""
+    if content is None:
+        return ()
+    if isinstance(content, str):
+        return (TextPart(content),)
+    if not isinstance(content, list):
+        raise InvalidInputError(f"expected text or a list of parts, got {type(content).__name__}", path=path)
+    parts: list[Part] = []
+    for index, value in enumerate(cast("list[Any]", content)):
+        place = f"{path}[{index}]"
+        data = get_object(value, place)
+        parts.append(_part(data, place, provider))
+        name_the_rest(data, frozenset({"type", str(data["type"])}), place, warnings)
+    return tuple(parts)
+
+
+def _part(data: Object, path: str, provider: str) -> Part:
+    kind = data.get("type")
+    if kind in ("text", "refusal"):
+        return TextPart(get_text(data.get(kind), f"{path}.{kind}"))
+    if kind == "image_url":
+        image = get_object(data.get("image_url"), f"{path}.image_url")
+        place = f"{path}.image_url.url"
+        return ImagePart(_blob(get_text(image.get("url"), place), "image/*", place), image.get("detail"))
+    if kind == "input_audio":
+        return _audio(get_object(data.get("input_audio"), f"{path}.input_audio"), f"{path}.input_audio")
+    if kind == "file":
+        return DocumentPart(_file(get_object(data.get("file"), f"{path}.file"), f"{path}.file", provider))
+    raise InvalidInputError(f"unknown content part {kind!r}", path=f"{path}.type")
+
+
+def _audio(data: Object, path: str) -> AudioPart:
+    media_type = _AUDIO_TYPES.get(text_of(data, "format") or "")
+    if media_type is None:
+        raise InvalidInputError(f"use {' or '.join(map(repr, _AUDIO_TYPES))}", path=f"{path}.format")
+    content = _base64(get_text(data.get("data"), f"{path}.data"), f"{path}.data")
+    return AudioPart(Blob.from_bytes(content, media_type))
+
+
+def _file(data: Object, path: str, provider: str) -> Blob:
+    name = text_of(data, "filename")
+    file_id = text_of(data, "file_id")
+    if file_id:
+        return Blob.from_provider_file(provider, file_id, "application/pdf", name=name)
+    return _blob(get_text(data.get("file_data"), f"{path}.file_data"), "application/pdf", f"{path}.file_data", name)
+
+
+def _blob(url: str, media_type: str, path: str, name: str | None = None) -> Blob:
+    if url[:5].lower() != "data:":
+        return Blob.from_url(url, media_type, name=name)
+    header, comma, data = url[5:].partition(",")
+    type_, _, encoding = header.rpartition(";")
+    if not comma or encoding.strip().lower() != "base64":
+        raise InvalidInputError("a data URL here is data:TYPE;base64,DATA", path=path)
+    return Blob.from_bytes(_base64(data, path), type_ or media_type, name=name)
+
+
+def _base64(data: str, path: str) -> bytes:
+    try:
+        return base64.b64decode(data, validate=True)
+    except ValueError as error:
+        raise InvalidInputError(f"not base64: {error}", path=path) from None

@@ -1,0 +1,97 @@
+"""Messages as a client writes them, read (server side). What has no place in ours is named in a warning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, cast
+
+from abstractcore.errors import InvalidInputError
+from abstractcore.schema import (
+    AudioPart,
+    CallWarning,
+    Message,
+    Part,
+    Role,
+    SchemaError,
+    TextPart,
+    ToolCall,
+    ToolResult,
+)
+
+from ..json_reading import Object, as_object, text_of
+from .content import spoken_blob
+from .read_content import read_content
+from .reading import get_list, get_object, get_text, name_the_rest
+
+_ROLES: dict[str, Role] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "tool",
+}
+_FIELDS = frozenset({"role", "content"})
+_FIELDS_OF: dict[Role, frozenset[str]] = {
+    "system": _FIELDS,
+    "user": _FIELDS,
+    "assistant": _FIELDS | {"tool_calls", "audio", "refusal"},
+    "tool": _FIELDS | {"tool_call_id"},
+}
+
+
+def read_messages(values: Iterable[Any], provider: str, warnings: list[CallWarning]) -> tuple[Message, ...]:
+    """The conversation; a message that says nothing is left out. Raises `InvalidInputError` with the path."""
+    messages: list[Message] = []
+    for index, value in enumerate(values):
+        path = f"messages[{index}]"
+        message = _message(value, path, provider, warnings)
+        if message is None:
+            warnings.append(CallWarning("message_left_out", path, "the message is empty"))
+        else:
+            messages.append(message)
+    return tuple(messages)
+
+
+def _message(value: Any, path: str, provider: str, warnings: list[CallWarning]) -> Message | None:
+    data = get_object(value, path)
+    role = _ROLES.get(get_text(data.get("role"), f"{path}.role"))
+    if role is None:
+        raise InvalidInputError(f"unknown role {data['role']!r}", path=f"{path}.role")
+    name_the_rest(data, _FIELDS_OF[role], path, warnings)
+    try:
+        parts = read_content(data.get("content"), f"{path}.content", provider, warnings)
+        if role == "tool":
+            call_id = get_text(data.get("tool_call_id"), f"{path}.tool_call_id")
+            return Message.tool(ToolResult(call_id, cast("tuple[TextPart, ...]", parts)))
+        if role == "assistant":
+            parts += _refusal(data) + _spoken(data, provider) + _calls(data, path)
+        said = [part for part in parts if not isinstance(part, TextPart) or part.text]
+        return Message(role, tuple(said)) if said else None
+    except SchemaError as error:
+        raise InvalidInputError(error.message, path=f"{path}.{error.path}" if error.path else path) from None
+
+
+def _refusal(data: Object) -> tuple[Part, ...]:
+    refusal = text_of(data, "refusal")
+    return (TextPart(refusal),) if refusal else ()
+
+
+def _spoken(data: Object, provider: str) -> tuple[Part, ...]:
+    id = text_of(as_object(data.get("audio")), "id")
+    return (AudioPart(spoken_blob(id, provider), id=id),) if id else ()
+
+
+def _calls(data: Object, path: str) -> tuple[Part, ...]:
+    calls: list[Part] = []
+    for index, value in enumerate(get_list(data, "tool_calls", f"{path}.")):
+        place = f"{path}.tool_calls[{index}]"
+        call = get_object(value, place)
+        function = get_object(call.get("function"), f"{place}.function")
+        calls.append(
+            ToolCall(
+                get_text(call.get("id"), f"{place}.id"),
+                get_text(function.get("name"), f"{place}.function.name"),
+                get_text(function.get("arguments"), f"{place}.function.arguments"),
+            )
+        )
+    return tuple(calls)

@@ -1,0 +1,142 @@
+"""Messages as the format writes them, with a warning for everything it has no place for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from abstractcore.errors import UnsupportedContentError
+from abstractcore.schema import (
+    AudioPart,
+    CallWarning,
+    Citation,
+    Message,
+    OpaquePart,
+    Part,
+    TextPart,
+    ToolCall,
+    ToolResult,
+    to_data,
+)
+
+from ..json_reading import Object
+from .content import media_in_result, spoken_blob, write_part
+from .dialect import Dialect
+from .part_order import in_order
+
+
+def write_messages(messages: Iterable[Message], dialect: Dialect, warnings: list[CallWarning]) -> list[Object]:
+    """The conversation; a message of which nothing is left is left out.
+
+    Raises `UnsupportedContentError` for content without a shape here, or if no message is left.
+    """
+    written: list[Object] = []
+    for index, message in enumerate(messages):
+        path = f"messages[{index}].parts"
+        if message.role == "tool":
+            written += [_tool_result(part, f"{path}[{i}]", warnings) for i, part in enumerate(message.parts)]
+        elif message.role == "assistant":
+            body = _assistant(message, path, dialect, warnings)
+            if len(body) > 1:
+                written.append(body)
+        else:
+            content = _content(message, path, dialect, warnings)
+            if content:
+                written.append({"role": message.role, "content": content})
+    if not written:
+        raise UnsupportedContentError("the chat completions format has no place for any part of these messages.")
+    return written
+
+
+def _content(message: Message, path: str, dialect: Dialect, warnings: list[CallWarning]) -> Any:
+    """The content of a user's or system message: one text as a string, anything else as a list."""
+    content: list[Object] = []
+    for index, part in enumerate(message.parts):
+        place = f"{path}[{index}]"
+        if isinstance(part, OpaquePart):
+            warnings.append(_left_out(part, place))
+            continue
+        body = write_part(part, place, dialect.provider)
+        _warn_of_extras(part, place, warnings)
+        if body["type"] == "text" and content and content[-1]["type"] == "text":
+            content[-1]["text"] += body["text"]
+        else:
+            content.append(body)
+    return content[0]["text"] if len(content) == 1 and content[0]["type"] == "text" else content
+
+
+def _left_out(part: Part, path: str) -> CallWarning:
+    return CallWarning("part_left_out", path, f"the chat completions format has no place for {part.type} parts")
+
+
+def _warn_of_extras(part: Part, path: str, warnings: list[CallWarning]) -> None:
+    """What a part says beyond its content."""
+    if isinstance(part, TextPart):
+        warn_of_citations(part.citations, path, warnings)
+    elif isinstance(part, AudioPart):
+        warnings += [
+            CallWarning(f"{name}_left_out", f"{path}.{name}", f"audio is sent without its {name}")
+            for name in ("transcript", "id")
+            if getattr(part, name) is not None
+        ]
+
+
+def warn_of_citations(citations: tuple[Citation, ...], path: str, warnings: list[CallWarning]) -> None:
+    """Citations are for replies only."""
+    if citations:
+        warnings.append(CallWarning("citations_left_out", f"{path}.citations", "citations cannot be sent back"))
+
+
+def _assistant(message: Message, path: str, dialect: Dialect, warnings: list[CallWarning]) -> Object:
+    kept: list[tuple[int, Part]] = []
+    spoken = False
+    for index, part in enumerate(message.parts):
+        if isinstance(part, TextPart | ToolCall):
+            kept.append((index, part))
+        elif isinstance(part, AudioPart) and part.id is not None and not spoken:
+            spoken = True
+            kept.append((index, part))
+        else:
+            warnings.append(_left_out(part, f"{path}[{index}]"))
+    body: Object = {"role": "assistant"}
+    for index, part in in_order(kept, path, warnings):
+        place = f"{path}[{index}]"
+        if isinstance(part, TextPart):
+            warn_of_citations(part.citations, place, warnings)
+            body["content"] = body.get("content", "") + part.text
+        elif isinstance(part, AudioPart):
+            body["audio"] = _spoken(part, place, dialect, warnings)
+        elif isinstance(part, ToolCall):
+            body.setdefault("tool_calls", []).append(_tool_call(part, place, warnings))
+    return body
+
+
+def _spoken(part: AudioPart, path: str, dialect: Dialect, warnings: list[CallWarning]) -> Object:
+    """Earlier speech is named, not sent: the provider keeps it."""
+    kept = spoken_blob(part.id or "", dialect.provider)
+    if part.blob != kept:
+        message = "the provider's own copy stands for this audio"
+        warnings.append(CallWarning("sent_by_reference", f"{path}.blob", message, sent=to_data(kept)))
+    if part.transcript is not None:
+        warnings.append(CallWarning("transcript_left_out", f"{path}.transcript", "the provider has its own"))
+    return {"id": part.id}
+
+
+def _tool_call(call: ToolCall, path: str, warnings: list[CallWarning]) -> Object:
+    if call.signature is not None:
+        warnings.append(CallWarning("signature_left_out", f"{path}.signature", "signatures have no place here"))
+    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments_text}}
+
+
+def _tool_result(part: Part, path: str, warnings: list[CallWarning]) -> Object:
+    assert isinstance(part, ToolResult)
+    if part.is_error:
+        warnings.append(CallWarning("error_flag_left_out", f"{path}.is_error", "a result cannot be marked as an error"))
+    text = ""
+    for index, content in enumerate(part.content):
+        place = f"{path}.content[{index}]"
+        if not isinstance(content, TextPart):
+            raise media_in_result(content, part.call_id, place)
+        warn_of_citations(content.citations, place, warnings)
+        text += content.text
+    return {"role": "tool", "tool_call_id": part.call_id, "content": text}

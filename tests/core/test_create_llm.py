@@ -1,0 +1,257 @@
+"""`create_llm`: what it takes, what it refuses with a hint, and that it does nothing else."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import traceback
+
+import pytest
+
+from abstractcore import (
+    AuthenticationError,
+    ConfigurationError,
+    InvalidInputError,
+    Services,
+    UnknownOptionError,
+    UnknownProviderError,
+    create_llm,
+)
+from tests.chaos_server import completion
+
+CANARY = "sk-canary-0123456789"
+
+
+def test_a_model_is_named_in_an_argument_or_behind_the_providers_name(services):
+    for llm in (
+        create_llm("openai", model="gpt-5", api_key="k", services=services),
+        create_llm("openai", "gpt-5", api_key="k", services=services),
+        create_llm("openai/gpt-5", api_key="k", services=services),
+    ):
+        assert (llm.provider, llm.model, repr(llm)) == ("openai", "gpt-5", "LLM(openai/gpt-5)")
+
+
+def test_a_models_name_may_hold_slashes(services):
+    llm = create_llm("openai-compatible/org/model", base_url="http://localhost", services=services)
+    assert (llm.provider, llm.model) == ("openai-compatible", "org/model")
+
+
+def test_naming_two_models_is_an_error():
+    with pytest.raises(InvalidInputError, match="two models"):
+        create_llm("openai/gpt-5", model="gpt-4o")
+
+
+def test_no_name_is_the_embedded_model(services):
+    assert create_llm(services=services).provider == "local"
+
+
+@pytest.mark.parametrize("name", ["opnai", "OpenAI", "open-ai"])
+def test_an_unknown_provider_is_an_error_with_the_nearest_names(name):
+    with pytest.raises(UnknownProviderError, match=r"Did you mean .*openai"):
+        create_llm(name, model="m")
+
+
+def test_an_unknown_provider_like_no_other_is_an_error_with_all_names():
+    with pytest.raises(UnknownProviderError, match=r"local.*openai.*scripted"):
+        create_llm("xyzzy", model="m")
+
+
+def test_a_name_that_is_no_text_is_an_error():
+    with pytest.raises(InvalidInputError, match="provider"):
+        create_llm(3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("option", "nearest"), [("temprature", "temperature"), ("max_token", "max_output_tokens"), ("apikey", "api_key")]
+)
+def test_an_unknown_option_is_an_error_with_the_nearest_names(option, nearest):
+    with pytest.raises(UnknownOptionError, match=f"Did you mean .*{nearest}"):
+        create_llm("openai", model="m", **{option: 1})
+
+
+def test_an_unknown_option_is_a_type_error_too():
+    with pytest.raises(TypeError):
+        create_llm("openai", model="m", colour="red")  # type: ignore[call-arg]
+
+
+def test_an_option_of_another_provider_is_an_error():
+    with pytest.raises(UnknownOptionError, match="replies"):
+        create_llm("openai", model="m", replies=[])
+
+
+def test_options_of_capability_plugins_are_let_through(colour):
+    llm = create_llm("scripted", replies=["a"], voice_speed=2, vision_model="x", music_key="C")  # type: ignore[call-arg]
+    assert colour.generate(llm, "hi", voice_speed=3).content == "a"
+
+
+def test_an_option_given_as_none_is_as_good_as_left_out(colour):
+    options = ("stop", "media_policy", "tool_choice", "base_url", "api_key", "max_retries", "middleware", "proxy")
+    llm = create_llm("scripted", replies=["a"], **dict.fromkeys(options))
+    assert colour.generate(llm, "hi").content == "a"
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("temperature", "hot"),
+        ("max_output_tokens", 0),
+        ("stop", [""]),
+        ("media_policy", {"smell": "auto"}),
+        ("tool_choice", "maybe"),
+        ("timeout", 0),
+        ("timeout", "5"),
+        ("timeout", float("nan")),
+        ("timeout", float("inf")),
+        ("max_retries", -1),
+        ("max_retries", "3"),
+        ("max_retries", True),
+    ],
+)
+def test_a_default_that_does_not_fit_is_refused_at_once(option, value):
+    with pytest.raises(InvalidInputError) as caught:
+        create_llm("scripted", replies=[], **{option: value})
+    assert caught.value.path == option
+
+
+def test_a_timeout_of_none_is_no_limit(colour):
+    assert colour.generate(create_llm("scripted", replies=["a"], timeout=None), "hi").content == "a"
+    assert colour.generate(create_llm("scripted", replies=["a"], timeout=5), "hi", timeout=None).content == "a"
+
+
+@pytest.mark.parametrize("accepts", ["image", 3])
+def test_accepts_is_a_list(accepts):
+    with pytest.raises(ConfigurationError, match="list"):
+        create_llm("scripted", replies=[], accepts=accepts)
+
+
+@pytest.mark.parametrize("replies", ["hello", 3])
+def test_replies_are_a_list(replies):
+    with pytest.raises(ConfigurationError, match="list"):
+        create_llm("scripted", replies=replies)
+
+
+@pytest.mark.parametrize("name", ["openai", "openai/", "openai-compatible"])
+def test_a_provider_that_needs_a_model_says_so(name, services):
+    with pytest.raises(ConfigurationError, match="model"):
+        create_llm(name, api_key="k", base_url="http://localhost", services=services)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "localhost:8000",
+        "ftp://localhost",
+        "http://",
+        "http:///v1",
+        "http://[::1",
+        "http://localhost:99999",
+        "http://localhost:port",
+        f"ftp://user:{CANARY}@localhost",
+        3,
+    ],
+)
+def test_an_address_that_is_none_is_refused_without_its_password(url, services):
+    with pytest.raises(ConfigurationError, match="address") as caught:
+        create_llm("openai-compatible", model="m", base_url=url, services=services)
+    assert CANARY not in told(caught.value)
+
+
+def test_a_provider_that_needs_an_address_says_so(services):
+    with pytest.raises(ConfigurationError, match="base_url"):
+        create_llm("openai-compatible", model="m", services=services)
+
+
+# Keys
+
+
+def told(error: BaseException) -> str:
+    """All that an error says, with its causes."""
+    texts = traceback.format_exception(error)
+    each: BaseException | None = error
+    while each is not None:
+        texts += [str(each), repr(each), repr(each.args), repr(vars(each))]
+        each = each.__cause__ or each.__context__
+    return "\n".join(texts)
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        f"{CANARY} x",
+        f"{CANARY}\nx",
+        f"{CANARY}\r\nx-evil: 1",
+        f"{CANARY}\x00",
+        f"{CANARY}\u00e9",
+        f"\u201c{CANARY}\u201d",
+        f"{CANARY}\udc80",
+        CANARY.encode(),
+    ],
+)
+def test_a_key_that_no_header_can_carry_is_refused_and_never_shown(key, services):
+    with pytest.raises(ConfigurationError, match="API key") as caught:
+        create_llm("openai", model="m", api_key=key, services=services)
+    assert CANARY not in told(caught.value)
+
+
+@pytest.mark.parametrize("key", [f"{CANARY}\n", f" {CANARY}", f"{CANARY}\r\n", f"\t{CANARY} "])
+def test_white_space_around_a_key_is_cut_off(colour, server, connect, key):
+    server.script(completion())
+    colour.generate(connect(api_key=key), "hi")
+    assert server.requests[0].headers["authorization"] == f"Bearer {CANARY}"
+
+
+@pytest.mark.parametrize("key", ["", " ", "\n", None])
+def test_a_key_of_nothing_is_no_key(colour, server, connect, services, key):
+    with pytest.raises(AuthenticationError, match="OPENAI_API_KEY"):
+        create_llm("openai", model="m", api_key=key, services=services)
+    server.script(completion())
+    colour.generate(connect(api_key=key), "hi")
+    assert "authorization" not in server.requests[0].headers
+
+
+def test_the_environments_key_is_read_at_creation_only(colour, server):
+    environment = {"OPENAI_COMPATIBLE_API_KEY": "first"}
+    services = Services(environment=environment)
+    llm = create_llm("openai-compatible", model="m", base_url=server.url, services=services)
+    environment["OPENAI_COMPATIBLE_API_KEY"] = "second"
+    server.always(completion())
+    colour.generate(llm, "hi")
+    del environment["OPENAI_COMPATIBLE_API_KEY"]
+    colour.generate(llm, "hi")
+    services.close()
+    assert [request.headers["authorization"] for request in server.requests] == ["Bearer first"] * 2
+
+
+def test_a_key_given_stands_over_the_environments(colour, server):
+    services = Services(environment={"OPENAI_COMPATIBLE_API_KEY": "environment"})
+    llm = create_llm("openai-compatible", model="m", base_url=server.url, services=services, api_key="given")
+    server.script(completion())
+    colour.generate(llm, "hi")
+    services.close()
+    assert server.requests[0].headers["authorization"] == "Bearer given"
+
+
+NO_IO = """
+import sys
+from abstractcore import create_llm
+
+def create_all():
+    create_llm()
+    create_llm("scripted", replies=["a"])
+    create_llm("openai", model="gpt-5", api_key="k")
+    create_llm("openai-compatible", model="m", base_url="https://host.test/v1", proxy="http://proxy.test:1")
+
+create_all()
+seen = []
+sys.addaudithook(lambda name, arguments: seen.append((name, arguments)))
+create_all()
+print([event for event in seen if event[0].partition(".")[0] not in ("object", "builtins", "sys", "code", "compile")])
+"""
+
+
+def test_creating_an_llm_touches_no_file_no_socket_and_no_process():
+    """The first creation loads modules; after that there is nothing to be seen."""
+    result = subprocess.run(
+        [sys.executable, "-W", "error", "-c", NO_IO], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (result.stdout, result.stderr) == ("[]\n", "")

@@ -1,0 +1,292 @@
+"""A plain call, in both colours: what it sends, what it gives, and how it fails."""
+
+from __future__ import annotations
+
+import gzip
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from abstractcore import (
+    AccessDeniedError,
+    AuthenticationError,
+    BadRequestError,
+    ConfigurationError,
+    ConnectionFailedError,
+    ContextOverflowError,
+    InvalidInputError,
+    Message,
+    ModelNotFoundError,
+    ModelReply,
+    OverloadedError,
+    ProviderError,
+    QuotaError,
+    RateLimitError,
+    Registry,
+    ScriptExhaustedError,
+    ServerError,
+    Services,
+    TextPart,
+    ToolSpec,
+    UnknownOptionError,
+    UnsupportedOptionError,
+    create_llm,
+)
+from abstractcore_providers.scripted import ScriptedBody, ScriptedProvider, ScriptedTransport
+from tests.chaos_server import CUT, answer, completion, completion_body, failure
+
+
+def texts(call) -> list[tuple[str, str]]:
+    return [(message.role, message.text) for message in call.messages]
+
+
+def test_generate_gives_the_answer_and_what_it_took(colour, server, connect):
+    server.script(completion("hello", headers={"x_request_id": "r-1"}))
+    response = colour.generate(connect(), "hi")
+    assert (response.content, str(response), response.finish_reason) == ("hello", "hello", "stop")
+    assert (response.provider, response.model, response.reply.id) == ("openai-compatible", "m-1", "chat-1")
+    assert (response.usage.input, response.usage.output, response.usage.total) == (3, 2, 5)
+    assert (response.cost, response.output, response.media, response.warnings) == (None, None, (), ())
+    (attempt,) = response.attempts
+    assert (attempt.number, attempt.status, attempt.request_id, attempt.error) == (1, 200, "r-1", None)
+    assert len(response.trace_id) == 32
+    assert response.seconds >= attempt.seconds > 0
+
+
+def test_the_time_of_day_and_the_trace_id_come_from_the_services(colour, server, connect, services):
+    services.time_of_day, services.new_id = (lambda: 12.5), (lambda: "f" * 32)
+    server.script(completion())
+    response = colour.generate(connect(), "hi")
+    assert response.attempts[0].started_at == 12.5
+    assert response.trace_id == "f" * 32
+
+
+def test_a_request_says_who_asks_and_what(colour, server, connect):
+    server.script(completion())
+    colour.generate(connect(api_key="k-1"), "hi", temperature=0.5, tags={"secret": "tag"}, parent_id="p-1")
+    (request,) = server.requests
+    assert (request.method, request.target) == ("POST", "/v1/chat/completions")
+    assert request.headers["authorization"] == "Bearer k-1"
+    assert request.headers["host"] == f"127.0.0.1:{server.port}"
+    assert request.headers["user-agent"].startswith("abstractcore/")
+    assert request.json == {"model": "m", "messages": [{"role": "user", "content": "hi"}], "temperature": 0.5}
+
+
+def test_the_conversation_is_the_system_prompt_then_messages_then_the_prompt(colour):
+    llm = create_llm("scripted", replies=["a"])
+    history = [{"role": "user", "content": "one"}, Message.assistant("two")]
+    colour.generate(llm, "three", messages=history, system_prompt="zero")
+    assert texts(llm.calls[0]) == [("system", "zero"), ("user", "one"), ("assistant", "two"), ("user", "three")]
+
+
+def test_messages_alone_are_enough(colour):
+    llm = create_llm("scripted", replies=["a"])
+    colour.generate(llm, messages=[{"role": "user", "content": "one"}])
+    assert texts(llm.calls[0]) == [("user", "one")]
+
+
+def test_build_gives_the_call_that_generate_makes(colour):
+    llm = create_llm("scripted", replies=["a"], temperature=0.5)
+    request: dict[str, Any] = {"system_prompt": "s", "seed": 3, "tags": {"a": "b"}}
+    colour.generate(llm, "hi", **request)
+    assert llm.build("hi", **request) == llm.calls[0]
+
+
+def test_a_calls_options_stand_over_the_llms_and_none_is_the_providers_default(colour):
+    llm = create_llm("scripted", replies=["a", "b", "c"], temperature=0.5, seed=1)
+    colour.generate(llm, "hi")
+    colour.generate(llm, "hi", temperature=1.0, options={"seed": 2})
+    colour.generate(llm, "hi", temperature=None)
+    assert [(call.sampling.temperature, call.sampling.seed) for call in llm.calls] == [(0.5, 1), (1.0, 2), (None, 1)]
+
+
+@pytest.mark.parametrize(
+    ("request_", "path"),
+    [
+        ({}, "messages"),
+        ({"prompt": " "}, "prompt"),
+        ({"prompt": 3}, "prompt"),
+        ({"prompt": "hi\udc80"}, "prompt"),
+        ({"prompt": "hi", "system_prompt": ""}, "system_prompt"),
+        ({"prompt": "hi", "system_prompt": "a", "messages": [Message.system("b")]}, "system_prompt"),
+        ({"prompt": "hi", "messages": "hello"}, "messages"),
+        ({"messages": [{"role": "user", "content": "a"}, {"role": "user", "text": "b"}]}, "messages[1]"),
+        ({"messages": [{"role": "robot", "content": "a"}]}, "messages[0].role"),
+        ({"prompt": "hi", "tools": [len]}, "tools[0]"),
+        ({"prompt": "hi", "tools": [ToolSpec("a"), ToolSpec("a")]}, "tools[1].name"),
+        ({"prompt": "hi", "media": "photo.png"}, "media"),
+        ({"prompt": "hi", "media": [3]}, "media[0]"),
+        ({"prompt": "hi", "tool_choice": "maybe"}, "tool_choice"),
+        ({"prompt": "hi", "temperature": "hot"}, "temperature"),
+        ({"prompt": "hi", "temperature": float("nan")}, "temperature"),
+        ({"prompt": "hi", "max_output_tokens": 0}, "max_output_tokens"),
+        ({"prompt": "hi", "stop": ""}, "stop"),
+        ({"prompt": "hi", "media_policy": {"smell": "auto"}}, "media_policy"),
+        ({"prompt": "hi", "media_policy": "maybe"}, "media_policy.text"),
+        ({"prompt": "hi", "tags": {"a": object()}}, "tags.a"),
+        ({"prompt": "hi", "timeout": "5"}, "timeout"),
+        ({"prompt": "hi", "timeout": float("nan")}, "timeout"),
+        ({"prompt": "hi", "timeout": 0}, "timeout"),
+        ({"prompt": "hi", "timeout": True}, "timeout"),
+    ],
+)
+def test_what_does_not_fit_is_refused_with_its_path_before_anything_is_sent(colour, request_, path):
+    llm = create_llm("scripted", replies=["never"])
+    with pytest.raises(InvalidInputError) as caught:
+        colour.generate(llm, **request_)
+    assert caught.value.path == path
+    assert list(llm.calls) == []
+
+
+def test_a_misspelt_option_is_an_error_with_the_nearest_name(colour):
+    llm = create_llm("scripted", replies=["never"])
+    with pytest.raises(UnknownOptionError, match="max_output_tokens"):
+        colour.generate(llm, "hi", max_output_token=3)
+    with pytest.raises(UnknownOptionError, match="temperature"):
+        colour.generate(llm, "hi", options={"temprature": 1})
+    assert list(llm.calls) == []
+
+
+def test_a_closed_llm_says_so(colour):
+    with create_llm("scripted", replies=["never"]) as llm:
+        pass
+    for call in (colour.generate, colour.stream):
+        with pytest.raises(ConfigurationError, match="closed"):
+            call(llm, "hi")
+
+
+def test_a_real_provider_keeps_no_calls(connect):
+    with pytest.raises(ConfigurationError, match="only scripted models"):
+        _ = connect().calls
+
+
+def test_an_option_the_provider_cannot_take_is_a_warning(colour, server, connect):
+    server.script(completion())
+    (warning,) = colour.generate(connect(), "hi", top_k=3).warnings
+    assert (warning.code, warning.path, warning.requested, warning.sent) == (
+        "unsupported_option",
+        "sampling.top_k",
+        3,
+        None,
+    )
+
+
+def test_an_option_the_provider_cannot_take_is_an_error_under_strict_and_nothing_is_sent(colour, server, connect):
+    with pytest.raises(UnsupportedOptionError, match="top_k"):
+        colour.generate(connect(), "hi", top_k=3, strict=True)
+    assert server.requests == []
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "expected"),
+    [
+        (400, {}, BadRequestError),
+        (400, {"code": "context_length_exceeded"}, ContextOverflowError),
+        (401, {}, AuthenticationError),
+        (402, {}, QuotaError),
+        (403, {}, AccessDeniedError),
+        (404, {"code": "model_not_found"}, ModelNotFoundError),
+        (418, {}, BadRequestError),
+        (429, {}, RateLimitError),
+        (429, {"code": "insufficient_quota"}, QuotaError),
+        (500, {}, ServerError),
+        (529, {}, OverloadedError),
+    ],
+)
+def test_a_failure_is_an_error_by_cause_that_says_where(colour, server, connect, status, error, expected):
+    server.script(failure(status, "no such luck", error=error, x_request_id="r-7"))
+    with pytest.raises(expected, match="no such luck") as caught:
+        colour.generate(connect(max_retries=0), "hi")
+    found = caught.value
+    assert type(found) is expected
+    assert (found.provider, found.model, found.status, found.request_id) == ("openai-compatible", "m", status, "r-7")
+    assert [attempt.error for attempt in found.attempts] == [expected.__name__]
+
+
+@pytest.mark.parametrize(
+    ("steps", "expected"),
+    [
+        ([answer("<html>hello</html>", content_type="text/html")], ServerError),
+        ([answer(b"")], ServerError),
+        ([answer(b"", 204)], ServerError),
+        ([answer({"object": "chat.completion"})], ServerError),
+        ([answer(b"\x1f\x8bnot gzip", content_encoding="gzip")], ServerError),
+        ([answer(b"x" * 50, length=100), CUT], ConnectionFailedError),
+        ([b"\x00\x01\x02 garbage\r\n\r\n", CUT], ConnectionFailedError),
+        ([b"HTTP/1.1 200 OK\r\ncontent-le", CUT], ConnectionFailedError),
+        ([CUT], ConnectionFailedError),
+    ],
+    ids=["html", "empty", "no-content", "no-choices", "bad-gzip", "cut-body", "garbage", "cut-head", "no-head"],
+)
+def test_what_is_no_answer_is_a_typed_error_and_its_connection_is_not_used_again(
+    colour, server, connect, steps, expected
+):
+    llm = connect(max_retries=0)
+    server.script(*steps)
+    server.script(completion("whole"))
+    with pytest.raises(expected) as caught:
+        colour.generate(llm, "hi")
+    assert (caught.value.provider, caught.value.model) == ("openai-compatible", "m")
+    assert colour.generate(llm, "again").content == "whole"
+
+
+def test_html_with_status_200_hints_at_the_address(colour, server, connect):
+    server.script(answer("<!doctype html>", content_type="text/html"))
+    with pytest.raises(ServerError, match="base_url"):
+        colour.generate(connect(max_retries=0), "hi")
+
+
+def test_a_compressed_answer_is_read(colour, server, connect):
+    packed = gzip.compress(answer(completion_body("packed")).split(b"\r\n\r\n", 1)[1])
+    server.script(answer(packed, content_encoding="gzip"))
+    assert colour.generate(connect(), "hi").content == "packed"
+
+
+def test_a_body_longer_than_the_limit_is_refused(colour, server, connect, monkeypatch):
+    monkeypatch.setattr("abstractcore.engine.exchange.MAX_BODY_BYTES", 1000)
+    server.script(answer(b"x" * 5000))
+    with pytest.raises(ServerError, match="longer than 1,000 bytes"):
+        colour.generate(connect(max_retries=0), "hi")
+
+
+class Nonsense(ScriptedProvider):
+    """A server whose replies do not fit the schema."""
+
+    def connect(self, config, services):
+        class Transport(ScriptedTransport):
+            async def open(self, request, timeout):
+                return ScriptedBody([b'{"schema_version": 1, "type": "model_reply", "parts": 3}'])
+
+        return replace(super().connect(config, services), transport=Transport([]))
+
+
+def test_a_reply_that_does_not_fit_the_schema_is_a_server_error(colour):
+    registry = Registry()
+    registry.add_provider(Nonsense("nonsense"))
+    llm = create_llm("nonsense", services=Services(registry=registry, environment={}), max_retries=0)
+    with pytest.raises(ServerError, match="does not fit the schema: parts") as caught:
+        colour.generate(llm, "hi")
+    assert caught.value.provider == "nonsense"
+
+
+def test_scripted_replies_are_texts_replies_errors_and_functions(colour):
+    reply = ModelReply((TextPart("two"),), "length")
+    failing = ProviderError("three")
+    llm = create_llm("scripted", replies=["one", reply, failing, lambda call: call.messages[-1].text.upper()])
+    assert colour.generate(llm, "a").content == "one"
+    assert colour.generate(llm, "b").reply == reply
+    with pytest.raises(ProviderError, match="three") as caught:
+        colour.generate(llm, "c")
+    assert caught.value is failing
+    assert colour.generate(llm, "four").content == "FOUR"
+    with pytest.raises(ScriptExhaustedError, match="4 replies, and this is call 5"):
+        colour.generate(llm, "e")
+    assert [call.messages[-1].text for call in llm.calls] == ["a", "b", "c", "four", "e"]
+
+
+def test_generate_with_stream_true_is_stream():
+    llm = create_llm("scripted", replies=["one two"])
+    with llm.generate("hi", stream=True) as stream:
+        assert list(stream.text()) == ["one", " two"]
+    assert stream.response.content == "one two"

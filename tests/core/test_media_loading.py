@@ -1,0 +1,187 @@
+"""What users pass in `media`: files of every sort and state, looked at once and refused with a reason."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from abstractcore import AudioPart, Blob, DocumentPart, ImagePart, InvalidInputError, MediaError, Services, create_llm
+from tests.media_doubles import PICTURE, SOUND, TEXT, registry
+
+
+@pytest.fixture
+def llm():
+    services = Services(registry=registry(), environment={})
+    yield create_llm("scripted", replies=["a"] * 9, accepts=["image", "audio"], services=services)
+    services.close()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, content in (("p.png", PICTURE), ("s.wav", SOUND), ("t.txt", TEXT), ("empty.png", b""), ("x", b"?")):
+        (tmp_path / name).write_bytes(content)
+    return tmp_path
+
+
+def loaded(llm, item):
+    return llm.build("hi", media=[item]).messages[0].parts[0]
+
+
+def test_a_path_becomes_a_part_of_the_kind_its_content_has(llm, folder):
+    for name, part_type, media_type in (
+        ("p.png", ImagePart, "image/png"),
+        ("s.wav", AudioPart, "audio/wav"),
+        ("t.txt", DocumentPart, "text/plain"),
+    ):
+        for path in (folder / name, str(folder / name)):
+            part = loaded(llm, path)
+            assert type(part) is part_type
+            blob = part.blob
+            assert (blob.form, blob.media_type, blob.name, blob.size) == (
+                "file",
+                media_type,
+                name,
+                (folder / name).stat().st_size,
+            )
+
+
+def test_bytes_blobs_and_parts_are_taken_too(llm):
+    blob = Blob.from_bytes(PICTURE, "image/png")
+    for item in (PICTURE, bytearray(PICTURE), memoryview(PICTURE), blob, ImagePart(blob)):
+        assert loaded(llm, item) == ImagePart(blob)
+    part = ImagePart(blob, detail="low")
+    assert loaded(llm, part) is part
+
+
+def test_a_blob_no_handler_knows_becomes_the_part_its_type_says(llm):
+    for media_type, part_type in (("image/x", ImagePart), ("audio/x", AudioPart), ("application/x", DocumentPart)):
+        assert type(loaded(llm, Blob.from_bytes(b"?", media_type))) is part_type
+
+
+def test_media_stand_before_the_prompt_in_their_order(llm, folder):
+    call = llm.build("hi", media=[folder / "s.wav", folder / "p.png"])
+    assert [type(part).__name__ for part in call.messages[0].parts] == ["AudioPart", "ImagePart", "TextPart"]
+
+
+def test_a_url_is_typed_by_its_ending_and_not_fetched(llm):
+    for url in ("https://host.test/a/photo.png?size=3", "HTTP://host.test/photo.PNG"):
+        part = loaded(llm, url)
+        assert (type(part), part.blob.form, part.blob.media_type, part.blob.location) == (
+            ImagePart,
+            "url",
+            "image/png",
+            url,
+        )
+
+
+@pytest.mark.parametrize(
+    "url", ["https://host.test/photo", "https://host.test/", "http://[bad", "https://x.test/a.zz9"]
+)
+def test_a_url_without_a_known_ending_is_refused(llm, url):
+    with pytest.raises(MediaError) as caught:
+        loaded(llm, url)
+    assert caught.value.source == url
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("missing.png", "does not exist"),
+        ("", "is a directory"),
+        ("p.png/below", "cannot be read"),
+        ("empty.png", "is empty"),
+        ("x", "nothing installed here reads"),
+        ("n" * 300, "cannot be read"),
+        ("nul\0.png", "is not a path"),
+        ("loop", "cannot be read"),
+        ("fifo", "not a regular file"),
+        ("link-to-nothing", "does not exist"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_refused_with_the_reason(llm, folder, name, why):
+    (folder / "loop").symlink_to(folder / "loop")
+    (folder / "link-to-nothing").symlink_to(folder / "nothing")
+    os.mkfifo(folder / "fifo")
+    with pytest.raises(MediaError, match=why) as caught:
+        loaded(llm, f"{folder}/{name}" if name else str(folder))
+    assert caught.value.source
+    assert list(llm.calls) == []
+
+
+@pytest.mark.parametrize("device", ["/dev/null", "/dev/zero"])
+def test_a_device_is_refused(llm, device):
+    with pytest.raises(MediaError, match="not a regular file"):
+        loaded(llm, device)
+
+
+def test_a_file_of_two_gigabytes_is_refused_without_being_read(llm, folder):
+    with open(folder / "huge.png", "wb") as file:
+        file.write(PICTURE)
+        file.truncate(2 << 30)
+    began = time.monotonic()
+    with pytest.raises(MediaError, match="2,147,483,648 bytes"):
+        loaded(llm, folder / "huge.png")
+    assert time.monotonic() - began < 0.5
+
+
+@contextmanager
+def nobody() -> Iterator[None]:
+    """A user without rights, if the tests run as root."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+def test_a_file_without_permission_is_refused(llm):
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:
+        os.chmod(name, 0o755)
+        secret = Path(name) / "secret.png"
+        secret.write_bytes(PICTURE)
+        secret.chmod(0)
+        with nobody(), pytest.raises(MediaError, match="permission denied"):
+            loaded(llm, secret)
+
+
+def test_empty_bytes_are_refused(llm):
+    with pytest.raises(MediaError, match=r"media\[0\] is empty"):
+        loaded(llm, b"")
+
+
+@pytest.mark.parametrize("item", [3, None, ["a"], {"path": "a"}])
+def test_what_is_no_file_at_all_is_refused_with_its_place(llm, item):
+    with pytest.raises(InvalidInputError) as caught:
+        llm.build("hi", media=[PICTURE, item])
+    assert caught.value.path == "media[1]"
+
+
+def test_a_file_that_changed_or_went_after_it_was_looked_at_is_a_media_error(colour, llm, folder):
+    blob = Blob.from_file(folder / "p.png", "image/png")
+    (folder / "p.png").write_bytes(PICTURE + b"more")
+    with pytest.raises(MediaError, match="changed"):
+        colour.generate(llm, "hi", media=[blob])
+    (folder / "p.png").unlink()
+    with pytest.raises(MediaError):
+        colour.generate(llm, "hi", media=[blob])
+    assert list(llm.calls) == []
+
+
+def test_without_handlers_the_error_says_so(folder):
+    from abstractcore import Registry
+    from abstractcore_providers.scripted import ScriptedProvider
+
+    empty = Registry()
+    empty.add_provider(ScriptedProvider())
+    llm = create_llm("scripted", replies=[], services=Services(registry=empty))
+    with pytest.raises(MediaError, match="media plugin"):
+        loaded(llm, folder / "p.png")

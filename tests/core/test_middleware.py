@@ -1,0 +1,228 @@
+"""Middleware, in both colours: two rings, each seeing what it is said to see."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from abstractcore import (
+    BadRequestError,
+    ModelReply,
+    OverloadedError,
+    StreamInterruptedError,
+    TextDelta,
+    TextPart,
+    create_llm,
+)
+from tests.chaos_server import CUT, chunk, completion, delta, failure, stream_head
+
+
+class Recorder:
+    """Writes down who was where."""
+
+    def __init__(self, name: str, log: list[str]) -> None:
+        self.name, self.log = name, log
+
+    async def around_call(self, context, next):
+        self.log.append(f"{self.name} call")
+        answer = await next(context)
+        self.log.append(f"{self.name} called")
+        return answer
+
+    async def around_attempt(self, attempt, next):
+        self.log.append(f"{self.name} attempt {attempt.number}")
+        try:
+            return await next(attempt)
+        finally:
+            self.log.append(f"{self.name} attempted")
+
+
+def test_the_first_middleware_is_outermost_in_both_rings(colour):
+    log: list[str] = []
+    llm = create_llm("scripted", replies=["a"], middleware=[Recorder("one", log), Recorder("two", log)])
+    colour.generate(llm, "hi")
+    assert log == [
+        "one call",
+        "two call",
+        "one attempt 1",
+        "two attempt 1",
+        "two attempted",
+        "one attempted",
+        "two called",
+        "one called",
+    ]
+
+
+def test_around_attempt_sees_every_request_with_its_number(colour, server, connect):
+    log: list[str] = []
+    server.script(failure(503, retry_after_ms="1"))
+    server.script(failure(503, retry_after_ms="1"))
+    server.script(completion())
+    colour.generate(connect(middleware=[Recorder("m", log)]), "hi")
+    assert [line for line in log if line[-1].isdigit()] == ["m attempt 1", "m attempt 2", "m attempt 3"]
+    assert log.count("m call") == 1
+
+
+class Cache:
+    """Answers by itself."""
+
+    def __init__(self, reply: ModelReply) -> None:
+        self.reply = reply
+
+    async def around_call(self, context, next):
+        return self.reply
+
+
+def test_an_answer_given_without_going_on_sends_nothing(colour, server, connect):
+    cached = ModelReply((TextPart("one two"),), "stop")
+    llm = connect(middleware=[Cache(cached)])
+    assert colour.generate(llm, "hi").reply == cached
+    stream = colour.stream(llm, "hi")
+    with stream:
+        assert [each.text for each in stream if isinstance(each, TextDelta)] == ["one two"]
+    assert stream.response.reply == cached
+    assert stream.response.attempts == ()
+    assert server.requests == []
+
+
+class Louder:
+    """Changes the call on its way."""
+
+    async def around_call(self, context, next):
+        context.call = context.call.with_(model="other", tags={"loud": "yes"})
+        return await next(context)
+
+
+def test_a_changed_call_is_the_one_that_is_sent(colour, server, connect):
+    server.script(completion())
+    colour.generate(connect(middleware=[Louder()]), "hi")
+    assert server.requests[0].json["model"] == "other"
+
+
+class Header:
+    """Changes the request on its way; credentials are not on it yet."""
+
+    def __init__(self) -> None:
+        self.seen = {}
+
+    async def around_attempt(self, attempt, next):
+        self.seen = dict(attempt.request.headers)
+        attempt.request = attempt.request.with_headers({"x-extra": "1"})
+        return await next(attempt)
+
+
+def test_a_changed_request_is_the_one_that_is_sent_and_middleware_never_sees_the_key(colour, server, connect):
+    server.script(completion())
+    header = Header()
+    colour.generate(connect(api_key="k-1", middleware=[header]), "hi")
+    assert server.requests[0].headers["x-extra"] == "1"
+    assert server.requests[0].headers["authorization"] == "Bearer k-1"
+    assert "k-1" not in str(header.seen)
+
+
+class Refuser:
+    """Fails instead of going on."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    async def around_call(self, context, next):
+        raise self.error
+
+
+@pytest.mark.parametrize("error", [BadRequestError("over budget"), ZeroDivisionError("bug")])
+def test_an_error_of_a_middleware_reaches_the_caller_and_nothing_is_sent(colour, server, connect, error):
+    llm = connect(middleware=[Refuser(error)])
+    for ask in (colour.generate, lambda *arguments: next(colour.stream(*arguments))):
+        with pytest.raises(type(error)) as caught:
+            ask(llm, "hi")
+        assert caught.value is error
+    assert server.requests == []
+
+
+class Fallback:
+    """Another answer where the first failed."""
+
+    async def around_call(self, context, next):
+        try:
+            return await next(context)
+        except OverloadedError:
+            return ModelReply((TextPart("fallback"),), "stop")
+
+
+def test_a_middleware_may_answer_for_a_call_that_failed_and_the_attempts_stay_on_record(colour, server, connect):
+    server.script(failure(503))
+    response = colour.generate(connect(middleware=[Fallback()], max_retries=0), "hi")
+    assert response.content == "fallback"
+    assert [attempt.status for attempt in response.attempts] == [503]
+
+
+class Counter:
+    """Sees what happens to a stream after its first deltas."""
+
+    def __init__(self) -> None:
+        self.events: list[str] = []
+
+    async def around_call(self, context, next):
+        self.source = await next(context)
+        return self
+
+    async def read(self):
+        try:
+            batch = await self.source.read()
+        except Exception as error:
+            self.events.append(type(error).__name__)
+            raise
+        self.events.append("deltas" if batch else "end")
+        return batch
+
+    async def close(self):
+        self.events.append("close")
+        await self.source.close()
+
+    def abort(self):
+        self.source.abort()
+
+
+def test_a_middleware_may_stand_around_the_stream(colour, server, connect):
+    counter = Counter()
+    server.script(stream_head() + chunk(delta("a")), CUT)
+    with pytest.raises(StreamInterruptedError) as caught:
+        list(colour.stream(connect(middleware=[counter]), "hi"))
+    assert caught.value.partial.text == "a"
+    assert counter.events == ["deltas", "StreamInterruptedError", "close"]
+
+
+def test_a_stream_that_a_middleware_returns_for_a_plain_call_is_read_to_its_end(colour, server, connect):
+    class Streaming:
+        async def around_call(self, context, next):
+            context.call = context.call.with_(stream=True)
+            return await next(context)
+
+    body = [delta("a"), delta("b", "stop")]
+    server.script(stream_head() + b"".join(map(chunk, body)) + b"0\r\n\r\n")
+    assert colour.generate(connect(middleware=[Streaming()]), "hi").content == "ab"
+
+
+class Waiting:
+    """Needs an event loop."""
+
+    def __init__(self) -> None:
+        self.cleaned_up = False
+
+    async def around_call(self, context, next):
+        try:
+            await asyncio.sleep(0)
+        finally:
+            self.cleaned_up = True
+        return await next(context)
+
+
+def test_a_middleware_that_waits_for_a_loop_is_an_error_in_plain_code_that_says_so():
+    waiting = Waiting()
+    llm = create_llm("scripted", replies=["a"], middleware=[waiting])
+    with pytest.raises(RuntimeError, match="use the async API"):
+        llm.generate("hi")
+    assert waiting.cleaned_up
+    assert asyncio.run(llm.agenerate("hi")).content == "a"

@@ -1,0 +1,499 @@
+"""Streams, in both colours: whole ones, broken ones, and ones that nobody reads to the end."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+import time
+from dataclasses import dataclass
+
+import pytest
+
+from abstractcore import (
+    InvalidInputError,
+    ModelReply,
+    OutputValidationError,
+    OverloadedError,
+    ReplyEnd,
+    ReplyStart,
+    RequestTimeoutError,
+    ServerError,
+    StreamInterruptedError,
+    TextDelta,
+    TextPart,
+    Usage,
+    accumulate,
+    create_llm,
+)
+from tests.chaos_server import (
+    CUT,
+    DONE,
+    HANG,
+    LAST_CHUNK,
+    RESET,
+    USAGE,
+    Pause,
+    answer,
+    chunk,
+    completion,
+    delta,
+    drip,
+    event,
+    stream_head,
+    streamed,
+)
+
+HEAD = stream_head(x_request_id="r-1")
+HELLO = HEAD + chunk(delta("hel")) + chunk(delta("lo"))
+
+
+def read_all(stream) -> list:
+    with stream:
+        return list(stream)
+
+
+def read_until(stream, text: str) -> None:
+    """Read on until the answer's text so far is `text`."""
+    so_far = ""
+    while so_far != text:
+        delta = next(stream)
+        so_far += delta.text if isinstance(delta, TextDelta) else ""
+
+
+def test_a_stream_gives_deltas_in_order_that_add_up_to_the_response(colour, server, connect):
+    server.script(streamed("hel", "lo"))
+    stream = colour.stream(connect(), "hi")
+    deltas = read_all(stream)
+    assert [each.sequence for each in deltas] == list(range(len(deltas)))
+    assert isinstance(deltas[0], ReplyStart)
+    assert isinstance(deltas[-1], ReplyEnd)
+    assert [each.text for each in deltas if isinstance(each, TextDelta)] == ["hel", "lo"]
+    response = stream.response
+    assert response.reply == accumulate(deltas)
+    assert (response.content, response.finish_reason, response.usage.total) == ("hello", "stop", 5)
+    assert (response.attempts[0].status, response.attempts[0].error) == (200, None)
+
+
+def test_a_stream_gives_the_reply_that_generate_gives(colour):
+    reply = ModelReply((TextPart("one  two\n"),), "length", "max", Usage(1, 2), "m", "scripted", "id-1")
+    llm = create_llm("scripted", replies=[reply, reply])
+    stream = colour.stream(llm, "hi")
+    read_all(stream)
+    assert stream.response.reply == colour.generate(llm, "hi").reply == reply
+
+
+def test_text_gives_the_pieces_of_the_answer_only(colour, server, connect):
+    server.script(streamed("hel", "lo"))
+    with colour.stream(connect(), "hi") as stream:
+        assert list(stream.text()) == ["hel", "lo"]
+    assert stream.response.content == "hello"
+
+
+def test_a_stream_read_to_its_end_stays_at_its_end_and_gives_its_connection_back(colour, server, connect):
+    llm = connect()
+    server.script(streamed("a"))
+    server.script(completion())
+    stream = colour.stream(llm, "hi")
+    read_all(stream)
+    assert list(stream) == []
+    stream.close()
+    assert stream.response.content == "a"
+    colour.generate(llm, "hi")
+    assert len(server.connections) == 1
+
+
+def test_nothing_is_sent_before_the_first_read(colour, server, connect):
+    llm = connect()
+    stream = colour.stream(llm, "never")
+    stream.close()
+    del stream
+    server.script(completion())
+    colour.generate(llm, "now")
+    assert [request.json["messages"][0]["content"] for request in server.requests] == ["now"]
+
+
+def test_the_time_of_a_stream_begins_with_its_first_read(colour, server, connect):
+    server.script(streamed("a"))
+    clock = Clock(colour.runtime.now)
+    llm = connect(timeout=5.0)
+    for pipeline in (llm._pipelines.sync, llm._pipelines.asynchronous):
+        pipeline.runtime.now = clock
+    stream = colour.stream(llm, "hi")
+    clock.ahead += 60.0
+    read_all(stream)
+    assert stream.response.seconds < 5.0
+
+
+class Clock:
+    """A clock that can be put forward."""
+
+    def __init__(self, now) -> None:
+        self.now, self.ahead = now, 0.0
+
+    def __call__(self) -> float:
+        return self.now() + self.ahead
+
+
+def test_there_is_no_response_before_the_end_but_what_arrived_is_at_hand(colour, server, connect):
+    server.script(HELLO, HANG)
+    with colour.stream(connect(), "hi") as stream:
+        with pytest.raises(StreamInterruptedError, match="no response yet"):
+            _ = stream.response
+        read_until(stream, "hello")
+        with pytest.raises(StreamInterruptedError) as caught:
+            _ = stream.response
+    assert caught.value.partial.text == "hello"
+    assert stream.partial.text == "hello"
+
+
+def test_the_same_deltas_come_from_one_byte_at_a_time(colour, server, connect):
+    llm = connect()
+    gate = server.gate()
+    whole = streamed("h\u00e9l", "lo")
+    server.script(whole)
+    server.script(*drip(whole, gate))
+    at_once = read_all(colour.stream(llm, "hi"))
+    opener = threading.Thread(target=lambda: [gate.open() for _ in whole])
+    opener.start()
+    dripped = read_all(colour.stream(llm, "hi"))
+    opener.join()
+    assert dripped == at_once
+
+
+def test_a_delta_is_given_before_the_next_one_is_sent(colour, server, connect):
+    gate = server.gate()
+    server.script(HELLO, gate, chunk(delta(" there", "stop")) + LAST_CHUNK)
+    with colour.stream(connect(), "hi") as stream:
+        read_until(stream, "hello")
+        gate.open()
+        assert [each.text for each in stream if isinstance(each, TextDelta)] == [" there"]
+
+
+def test_usage_before_an_early_end_is_kept(colour, server, connect):
+    server.script(HELLO + chunk(USAGE), HANG)
+    with colour.stream(connect(), "hi") as stream:
+        while stream.partial.usage.total is None:
+            next(stream)
+    assert (stream.partial.text, stream.partial.usage.total) == ("hello", 5)
+
+
+BREAKS = {
+    "mid_event": [HELLO + chunk(b'data: {"choices": [{"delta": {"con'), CUT],
+    "mid_event_reset": [HELLO + chunk(b'data: {"choices": [{"delta": {"con'), RESET],
+    "mid_chunk": [HELLO + b"40\r\ndata: ", CUT],
+    "between_events": [HELLO, CUT],
+    "in_order_without_finish_reason": [HELLO + LAST_CHUNK],
+    "in_order_mid_event": [HELLO + chunk(b'data: {"choices"') + LAST_CHUNK],
+    "done_without_finish_reason": [HELLO + chunk(DONE) + LAST_CHUNK],
+}
+
+
+@pytest.mark.parametrize("steps", BREAKS.values(), ids=BREAKS.keys())
+def test_stream_cut_mid_event_raises_interrupted_with_partial_text(colour, server, connect, steps):
+    server.script(*steps)
+    stream = colour.stream(connect(), "hi")
+    with pytest.raises(StreamInterruptedError) as caught:
+        read_all(stream)
+    error = caught.value
+    assert error.partial.text == stream.partial.text == "hello"
+    assert error.partial.finish_reason == "unknown"
+    assert (error.provider, error.model, error.request_id) == ("openai-compatible", "m", "r-1")
+    assert len(error.attempts) == len(server.requests) == 1
+    assert not error.retryable
+
+
+def test_an_error_event_in_the_middle_is_typed_with_partial_text(colour, server, connect):
+    overloaded = event({"error": {"message": "too busy", "type": "overloaded_error"}})
+    server.script(HELLO + chunk(overloaded), HANG)
+    with pytest.raises(OverloadedError, match="too busy") as caught:
+        read_all(colour.stream(connect(), "hi"))
+    ended = time.monotonic()
+    assert caught.value.partial.text == "hello"
+    assert (caught.value.provider, caught.value.model) == ("openai-compatible", "m")
+    assert len(server.requests) == 1
+    server.assert_closed_promptly(ended)
+
+
+def test_a_broken_event_is_a_typed_error_with_its_position_and_partial_text(colour, server, connect):
+    server.script(HELLO + chunk(event(b'{"choices": [')), HANG)
+    with pytest.raises(ServerError, match=r"event \d of the stream") as caught:
+        read_all(colour.stream(connect(), "hi"))
+    assert caught.value.partial.text == "hello"
+
+
+class HalfACharacter:
+    """A stream whose text is not Unicode at its end, nor in between."""
+
+    def __init__(self, deltas) -> None:
+        self.batches = [[each] for each in deltas]
+
+    async def around_call(self, context, next):
+        return self
+
+    async def read(self):
+        return self.batches.pop(0) if self.batches else []
+
+    async def close(self):
+        pass
+
+    def abort(self):
+        pass
+
+
+def test_half_a_character_in_a_stream_is_a_server_error_at_its_end_and_the_rest_stays_readable(colour):
+    deltas = [ReplyStart(0), TextDelta(1, 0, "hello"), TextDelta(2, 0, "\ud83d"), ReplyEnd(3, "stop")]
+    stream = colour.stream(create_llm("scripted", middleware=[HalfACharacter(deltas)]), "hi")
+    with pytest.raises(ServerError, match="surrogate"):
+        read_all(stream)
+    assert stream.partial.text == "hello?"
+    with pytest.raises(StreamInterruptedError) as caught:
+        next(stream)
+    assert caught.value.partial.text == "hello?"
+    with pytest.raises(ServerError, match="surrogate"):
+        colour.generate(create_llm("scripted", middleware=[HalfACharacter(deltas)]), "hi")
+
+
+@pytest.mark.parametrize("body", ["<html>hello</html>", '{"id": "chat-1"}', ""], ids=["html", "json", "nothing"])
+def test_a_stream_that_is_none_is_an_error(colour, server, connect, body):
+    server.script(answer(body, content_type="text/html"))
+    with pytest.raises((ServerError, StreamInterruptedError)):
+        read_all(colour.stream(connect(max_retries=0), "hi"))
+
+
+def test_an_error_status_is_an_error_at_the_first_read(colour, server, connect):
+    server.script(answer({"error": {"message": "busy"}}, 503))
+    stream = colour.stream(connect(max_retries=0), "hi")
+    with pytest.raises(OverloadedError, match="busy"):
+        next(stream)
+
+
+def test_reading_on_after_a_failure_raises_and_never_looks_like_the_end(colour, server, connect):
+    server.script(HELLO, CUT)
+    stream = colour.stream(connect(), "hi")
+    with pytest.raises(StreamInterruptedError):
+        list(stream)
+    for _ in range(2):
+        with pytest.raises(StreamInterruptedError) as caught:
+            next(stream)
+        assert caught.value.partial.text == "hello"
+
+
+def test_reading_on_after_close_raises(colour, server, connect):
+    server.script(HELLO, HANG)
+    stream = colour.stream(connect(), "hi")
+    read_until(stream, "hello")
+    stream.close()
+    stream.close()
+    with pytest.raises(StreamInterruptedError, match="closed"):
+        next(stream)
+
+
+def test_a_stream_that_falls_silent_is_interrupted_at_its_deadline(colour, server, connect):
+    server.script(HELLO, HANG)
+    stream = colour.stream(connect(), "hi", timeout=0.2)
+    with pytest.raises(StreamInterruptedError) as caught:
+        read_all(stream)
+    ended = time.monotonic()
+    assert caught.value.partial.text == "hello"
+    assert len(server.requests) == 1
+    server.assert_closed_promptly(ended)
+    with pytest.raises(StreamInterruptedError):
+        next(stream)
+
+
+def test_a_stream_that_drips_is_interrupted_at_its_deadline(colour, server, connect):
+    server.always(HEAD, *drip(b"".join(chunk(delta("x")) for _ in range(3)), Pause(0.01)))
+    began = time.monotonic()
+    with pytest.raises((StreamInterruptedError, RequestTimeoutError)):
+        read_all(colour.stream(connect(max_retries=0), "hi", timeout=0.2))
+    assert time.monotonic() - began < 1.0
+
+
+def test_a_stream_that_never_begins_is_a_timeout(colour, server, connect):
+    server.script(HEAD, HANG)
+    with pytest.raises(RequestTimeoutError) as caught:
+        read_all(colour.stream(connect(max_retries=0), "hi", timeout=0.2))
+    ended = time.monotonic()
+    assert caught.value.attempts[0].error == "RequestTimeoutError"
+    server.assert_closed_promptly(ended)
+
+
+# Leaving early: the server counts.
+
+
+def leave_with(stream) -> None:
+    with stream:
+        for _ in stream:
+            break
+
+
+def leave_by_exception(stream) -> None:
+    with contextlib.suppress(ZeroDivisionError), stream:
+        for _ in stream:
+            raise ZeroDivisionError
+
+
+def leave_by_generator_exit(stream) -> None:
+    def reader():
+        with stream:
+            yield from stream
+
+    deltas = reader()
+    next(deltas)
+    deltas.close()
+
+
+def leave_text(stream) -> None:
+    with stream:
+        for _ in stream.text():
+            break
+
+
+def leave_by_close(stream) -> None:
+    next(stream)
+    stream.close()
+
+
+@pytest.mark.parametrize("leave", [leave_with, leave_text, leave_by_exception, leave_by_generator_exit, leave_by_close])
+def test_leaving_a_stream_early_closes_its_connection(colour, server, connect, leave):
+    server.script(HELLO, HANG)
+    stream = colour.stream(connect(), "hi")
+    leave(stream)
+    server.assert_closed_promptly(time.monotonic())
+    assert stream.partial.provider == "openai-compatible"
+
+
+def test_breaking_out_without_with_closes_the_connection_when_the_stream_is_dropped(server, connect):
+    server.script(HELLO, HANG)
+    for _ in connect().stream("hi"):
+        break
+    server.assert_closed_promptly(time.monotonic())
+
+
+def test_breaking_out_of_text_without_with_closes_the_connection_when_the_stream_is_dropped(server, connect):
+    server.script(HELLO, HANG)
+    for _ in connect().stream("hi").text():
+        break
+    server.assert_closed_promptly(time.monotonic())
+
+
+def test_a_dropped_async_stream_closes_its_connection_and_is_warned_about(server, connect):
+    from tests.colours import AsyncColour
+
+    colour = AsyncColour()
+    server.script(HELLO, HANG)
+    streams = [colour.stream(connect(), "hi")]
+    next(streams[0])
+    with pytest.warns(ResourceWarning, match="async with"):
+        streams.clear()
+    server.assert_closed_promptly(time.monotonic())
+    colour.close()
+
+
+def test_a_second_reader_is_refused_and_sends_no_second_request(server, connect):
+    gate = server.gate()
+    server.script(HEAD, gate, streamed("a").split(b"\r\n\r\n", 1)[1])
+    stream = connect().stream("hi")
+    first = InThread(lambda: list(stream))
+    server.wait_for_requests(1)
+    with pytest.raises(InvalidInputError, match="being read already"):
+        next(stream)
+    gate.open()
+    assert accumulate(first.result()).text == "a"
+    assert len(server.requests) == 1
+
+
+def test_close_from_another_thread_ends_a_read_in_progress(server, connect):
+    server.script(HELLO, HANG)
+    stream = connect().stream("hi")
+    read_until(stream, "hello")
+    reader = InThread(lambda: next(stream))
+    reader.wait_until(lambda: stream._call._reading)
+    stream.close()
+    server.assert_closed_promptly(time.monotonic())
+    with pytest.raises(StreamInterruptedError) as caught:
+        reader.result()
+    assert caught.value.partial.text == "hello"
+    with pytest.raises(StreamInterruptedError):
+        next(stream)
+
+
+def test_close_from_another_thread_holds_while_the_answer_has_not_begun(server, connect):
+    gate = server.gate()
+    server.script(HEAD, gate, chunk(delta("late")), HANG)
+    stream = connect(max_retries=0).stream("hi")
+    reader = InThread(lambda: list(stream))
+    server.wait_for_requests(1)
+    stream.close()
+    closed = time.monotonic()
+    gate.open()
+    with pytest.raises(StreamInterruptedError):
+        reader.result()
+    server.assert_closed_promptly(closed)
+
+
+def test_ctrl_c_in_a_read_closes_the_connection_and_breaks_the_stream(server, connect):
+    server.script(HELLO, HANG)
+    stream = connect().stream("hi")
+    read_until(stream, "hello")
+    main = threading.get_ident()
+    interrupter = InThread(lambda: signal.pthread_kill(main, signal.SIGINT), after=lambda: stream._call._reading)
+    with pytest.raises(KeyboardInterrupt):
+        next(stream)
+    interrupter.result()
+    server.assert_closed_promptly(time.monotonic())
+    with pytest.raises(StreamInterruptedError):
+        next(stream)
+
+
+class InThread:
+    """A function running in a thread; `after` is a condition it waits for."""
+
+    def __init__(self, function, after=lambda: True) -> None:
+        self._value = self._error = None
+
+        def run() -> None:
+            self.wait_until(after)
+            try:
+                self._value = function()
+            except BaseException as error:
+                self._error = error
+
+        self._thread = threading.Thread(target=run)
+        self._thread.start()
+
+    @staticmethod
+    def wait_until(condition) -> None:
+        """A condition of another thread that nothing tells of: looked at again and again."""
+        deadline = time.monotonic() + 10
+        while not condition():
+            assert time.monotonic() < deadline
+
+    def result(self):
+        self._thread.join(10)
+        assert not self._thread.is_alive()
+        if self._error is not None:
+            raise self._error
+        return self._value
+
+
+@dataclass
+class City:
+    name: str
+    people: int
+
+
+def test_a_streams_output_is_in_its_response(colour):
+    llm = create_llm("scripted", replies=['{"name": "Bern", "people": 134000}'])
+    stream = colour.stream(llm, "hi", response_model=City)
+    read_all(stream)
+    assert stream.response.output == City("Bern", 134000)
+
+
+def test_a_streams_invalid_output_is_an_error_at_its_end_with_the_answer(colour):
+    llm = create_llm("scripted", replies=["Bern"])
+    with pytest.raises(OutputValidationError) as caught:
+        read_all(colour.stream(llm, "hi", response_model=City))
+    assert caught.value.partial.text == "Bern"
+    assert (caught.value.provider, caught.value.model) == ("scripted", "scripted")

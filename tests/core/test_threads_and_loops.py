@@ -1,0 +1,289 @@
+"""One LLM everywhere: in threads, in one event loop after the other, in several at once, in forked children."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import faulthandler
+import gc
+import os
+import subprocess
+import sys
+import threading
+import traceback
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from abstractcore import Services, create_llm
+from abstractcore.transport import TransportSettings
+from tests.chaos_server import HANG, PATIENCE_SECONDS, chunk, completion, delta, stream_head, streamed
+
+HELLO = stream_head() + chunk(delta("hello"))
+
+
+def echo(request) -> list[bytes]:
+    return [completion(request.json["messages"][-1]["content"])]
+
+
+def test_one_llm_answers_in_many_threads_at_once(server, connect):
+    server.always_by(echo)
+    llm = connect()
+    prompts = [f"prompt {number}" for number in range(60)]
+    with ThreadPoolExecutor(8) as pool:
+        assert [response.content for response in pool.map(llm.generate, prompts)] == prompts
+    assert len(server.connections) <= 8
+
+
+def test_one_llm_streams_in_many_threads_at_once(server, connect):
+    server.always_by(lambda request: [streamed(*request.json["messages"][-1]["content"])])
+    llm = connect()
+    prompts = [f"{number:04}" for number in range(24)]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(lambda prompt: "".join(llm.stream(prompt).text()), prompts)) == prompts
+
+
+def test_one_llm_answers_many_tasks_of_a_loop_at_once(server, connect):
+    async def main(prompts) -> list[str]:
+        return [response.content for response in await asyncio.gather(*map(llm.agenerate, prompts))]
+
+    server.always_by(echo)
+    llm = connect()
+    prompts = [f"prompt {number}" for number in range(64)]
+    assert asyncio.run(main(prompts)) == prompts
+
+
+def test_a_second_asyncio_run_works_and_each_loop_closes_its_connections(server, connect):
+    server.always_by(echo)
+    llm = connect()
+    for number in range(3):
+        assert asyncio.run(llm.agenerate(f"run {number}")).content == f"run {number}"
+        server.wait_for(lambda: not server.open, "the end of the loop's connections")
+    assert len(server.connections) == 3
+
+
+def test_a_second_asyncio_run_works_after_a_stream_left_open_in_the_first(server, connect):
+    async def leave_open() -> None:
+        async with contextlib.AsyncExitStack() as stack:
+            stream = await stack.enter_async_context(llm.astream("hi"))
+            await anext(stream)
+            stack.pop_all()
+            kept.append(stream)
+
+    kept: list = []
+    llm = connect()
+    server.script(HELLO, HANG)
+    asyncio.run(leave_open())
+    server.wait_for(lambda: not server.open)
+    server.script(completion("whole"))
+    assert asyncio.run(llm.agenerate("hi")).content == "whole"
+    with pytest.warns(ResourceWarning, match="an open stream was dropped"):
+        kept.clear()
+
+
+def test_one_llm_answers_in_event_loops_of_several_threads_at_once(server, connect):
+    async def main(number: int) -> list[str]:
+        answers = await asyncio.gather(*(llm.agenerate(f"{number}.{i}") for i in range(3)))
+        return [answer.content for answer in answers]
+
+    server.always_by(echo)
+    llm = connect()
+    with ThreadPoolExecutor(6) as pool:
+        results = list(pool.map(lambda number: asyncio.run(main(number)), range(12)))
+    assert results == [[f"{number}.{i}" for i in range(3)] for number in range(12)]
+    server.wait_for(lambda: not server.open)
+
+
+def test_loops_may_begin_and_end_in_threads_while_others_look_for_closed_ones(services):
+    """Many short loops, and a thread switch wherever one can be."""
+
+    async def begin() -> None:
+        await transport._pool("http://127.0.0.1")
+
+    def loops() -> None:
+        for _ in range(40):
+            asyncio.run(begin())
+
+    transport = services.async_transport(TransportSettings())
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(6) as pool:
+            for future in [pool.submit(loops) for _ in range(6)]:
+                future.result()
+    finally:
+        sys.setswitchinterval(interval)
+    assert transport._loops == {}
+
+
+def test_sync_and_async_calls_of_one_llm_do_not_meet(server, connect):
+    async def main() -> tuple[str, str]:
+        return llm.generate("plain").content, (await llm.agenerate("loop")).content
+
+    server.always_by(echo)
+    llm = connect()
+    assert asyncio.run(main()) == ("plain", "loop")
+    assert len(server.connections) == 2
+
+
+def test_a_loop_is_forgotten_when_it_ends(server, connect, services):
+    async def main() -> weakref.ref:
+        await llm.agenerate("hi")
+        return weakref.ref(asyncio.get_running_loop())
+
+    server.always(completion())
+    llm = connect()
+    loops = [asyncio.run(main()) for _ in range(3)]
+    gc.collect()
+    assert [loop() for loop in loops] == [None, None, None]
+
+
+def test_a_loop_closed_without_a_shutdown_is_forgotten_at_the_next(server, connect, services):
+    server.always(completion())
+    llm = connect()
+
+    def answer_once_more() -> None:
+        assert asyncio.run(llm.agenerate("hi")).content == "hello"
+        gc.collect()
+
+    loop = asyncio.new_event_loop()
+    loop.run_until_complete(llm.agenerate("hi"))
+    loop.close()
+    with pytest.warns(ResourceWarning, match="unclosed"):
+        answer_once_more()
+    assert services.async_transport(TransportSettings())._loops == {}
+
+
+def test_an_llm_its_services_and_its_connections_are_collected(colour, server, connect):
+    services = Services(environment={})
+    server.script(completion())
+    llm = create_llm("openai-compatible", model="m", base_url=server.url, services=services)
+    colour.generate(llm, "hi")
+    services.close()
+    kept = [weakref.ref(each) for each in (llm, services, services.sync_transport(TransportSettings()))]
+    colour.close()
+    del llm, services
+    gc.collect()
+    assert [each() for each in kept] == [None, None, None]
+
+
+NEVER_CLOSED = """
+import asyncio, sys
+from abstractcore import create_llm
+llm = create_llm("openai-compatible", model="m", base_url=sys.argv[1])
+print(llm.generate("hi").content)
+for _ in range(2):
+    print(asyncio.run(llm.agenerate("hi")).content)
+stream = llm.stream("hi")
+next(stream)
+print("open")
+"""
+
+
+def test_an_llm_that_is_never_closed_ends_without_a_warning(server, services):
+    for _ in range(3):
+        server.script(completion())
+    server.script(HELLO, HANG)
+    result = subprocess.run(
+        [sys.executable, "-W", "error", "-c", NEVER_CLOSED, server.url],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS * 3,
+        check=False,
+    )
+    assert (result.stdout, result.stderr, result.returncode) == ("hello\nhello\nhello\nopen\n", "", 0)
+    server.wait_for(lambda: not server.open)
+
+
+def in_fork(function) -> None:
+    """Run `function` in a forked child; fail if it fails there."""
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        faulthandler.dump_traceback_later(PATIENCE_SECONDS, exit=True)
+        try:
+            function()
+            os._exit(0)
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_a_forked_child_uses_connections_of_its_own(colour, server, connect):
+    server.always_by(echo)
+    llm = connect()
+    assert colour.generate(llm, "parent").content == "parent"
+
+    def child() -> None:
+        assert llm.generate("child").content == "child"
+        assert asyncio.run(llm.agenerate("child")).content == "child"
+        gc.collect()
+
+    in_fork(child)
+    assert colour.generate(llm, "parent again").content == "parent again"
+    users = [(request.json["messages"][-1]["content"], request.connection.number) for request in server.requests]
+    assert users == [("parent", 0), ("child", 1), ("child", 2), ("parent again", 0)]
+
+
+def test_a_fork_in_the_middle_of_a_stream_leaves_it_to_the_parent(server, connect):
+    gate = server.gate()
+    llm = connect()
+    server.script(HELLO, gate, chunk(delta(" there", "stop")) + b"0\r\n\r\n")
+    streams = [llm.stream("hi")]
+    next(streams[0])
+    server.always(completion("child"))
+
+    def child() -> None:
+        assert llm.generate("hi").content == "child"
+        streams.clear()
+        gc.collect()
+
+    in_fork(child)
+    gate.open()
+    assert "".join(streams[0].text()) == "hello there"
+    assert len(server.connections) == 2
+
+
+def test_an_async_stream_inherited_by_a_forked_child_is_not_cut_there(server, connect):
+    gate = server.gate()
+    server.script(HELLO, gate, chunk(delta(" there", "stop")) + b"0\r\n\r\n")
+
+    async def main() -> str:
+        streams = [connect().astream("hi")]
+        await anext(streams[0])
+
+        def child() -> None:
+            with pytest.warns(ResourceWarning):
+                streams.clear()
+
+        in_fork(child)
+        gate.open()
+        return "".join([text async for text in streams[0].text()])
+
+    assert asyncio.run(main()) == "hello there"
+
+
+def test_calls_go_on_while_the_process_forks(server, connect):
+    server.always_by(echo)
+    llm = connect()
+    stop = threading.Event()
+    errors: list[BaseException] = []
+
+    def call() -> None:
+        try:
+            while not stop.is_set():
+                assert llm.generate("parent").content == "parent"
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=call) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for _ in range(5):
+        in_fork(lambda: llm.generate("child"))
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert errors == []

@@ -1,0 +1,368 @@
+"""Connections, in both colours: shared, given back, cut, and never used to carry more than they should."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import ssl
+import threading
+import time
+import traceback
+from pathlib import Path
+
+import pytest
+
+from abstractcore import (
+    AbstractCoreError,
+    ConfigurationError,
+    ConnectionFailedError,
+    ProviderError,
+    RequestTimeoutError,
+    Services,
+    create_llm,
+)
+from abstractcore.schema import WireRequest
+from abstractcore.transport import AsyncHttpTransport, TransportSettings
+from tests.chaos_server import CUT, HANG, ChaosServer, answer, chunk, completion, delta, failure, stream_head, streamed
+from tests.colours import AsyncColour
+
+CANARY = "sk-canary-0123456789"
+
+
+def test_calls_one_after_the_other_share_a_connection(colour, server, connect):
+    server.always(completion())
+    first, second = connect(), connect()
+    for llm in (first, second, first):
+        colour.generate(llm, "hi")
+    assert [request.connection.number for request in server.requests] == [0, 0, 0]
+
+
+def test_a_kept_connection_that_the_server_closed_is_replaced_without_an_error(colour, server, connect):
+    llm = connect(max_retries=0)
+    for text in ("one", "two"):
+        server.script(completion(text), CUT)
+        assert colour.generate(llm, "hi").content == text
+        server.wait_for(lambda: not server.open, "the server's end")
+    assert len(server.connections) == 2
+
+
+def test_cookies_are_never_kept(colour, server, connect):
+    llm = connect()
+    server.script(completion(headers={"set_cookie": "tenant=a; Path=/"}))
+    server.script(completion())
+    colour.generate(llm, "hi")
+    colour.generate(llm, "hi")
+    assert "cookie" not in server.requests[1].headers
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_redirects_are_never_followed(colour, server, connect, status):
+    with ChaosServer() as elsewhere:
+        elsewhere.always(completion("stolen"))
+        server.always(answer(b"", status, location=f"{elsewhere.url}/v1/chat/completions"))
+        with pytest.raises(ProviderError) as caught:
+            colour.generate(connect(api_key=CANARY, max_retries=0), "hi")
+        assert caught.value.status == status
+        assert elsewhere.requests == []
+
+
+def test_a_stream_left_early_does_not_give_its_connection_to_the_next_call(colour, server, connect):
+    llm = connect()
+    server.script(stream_head() + chunk(delta("old")), HANG)
+    server.script(completion("new"))
+    with colour.stream(llm, "hi") as stream:
+        next(stream)
+    assert colour.generate(llm, "hi").content == "new"
+    assert len(server.connections) == 2
+
+
+def test_a_failed_answers_connection_is_used_again_once_its_body_is_read(colour, server, connect):
+    llm = connect(max_retries=0)
+    server.script(failure(400))
+    server.script(completion())
+    with pytest.raises(ProviderError):
+        colour.generate(llm, "hi")
+    colour.generate(llm, "hi")
+    assert len(server.connections) == 1
+
+
+# Proxies
+
+
+def test_a_proxy_of_the_environment_is_used(colour, server, services, monkeypatch):
+    monkeypatch.setenv("HTTP_PROXY", server.url)
+    server.script(completion("through"))
+    llm = create_llm("openai-compatible", model="m", base_url="http://api.test/v1", services=services)
+    assert colour.generate(llm, "hi").content == "through"
+    assert server.requests[0].target == "http://api.test/v1/chat/completions"
+    assert server.requests[0].headers["host"] == "api.test"
+
+
+@pytest.mark.parametrize("no_proxy", ["127.0.0.1", "*", "example.com,127.0.0.1"])
+def test_no_proxy_is_honoured(colour, server, connect, monkeypatch, no_proxy):
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("NO_PROXY", no_proxy)
+    server.script(completion("direct"))
+    assert colour.generate(connect(), "hi").content == "direct"
+    assert server.requests[0].target == "/v1/chat/completions"
+
+
+@pytest.mark.parametrize("prefix", ["http://", ""])
+def test_a_proxy_of_the_llms_own_stands_over_the_environment(colour, server, services, monkeypatch, prefix):
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("NO_PROXY", "*")
+    server.script(completion("through"))
+    llm = create_llm(
+        "openai-compatible",
+        model="m",
+        base_url="http://api.test/v1",
+        services=services,
+        proxy=f"{prefix}127.0.0.1:{server.port}",
+    )
+    assert colour.generate(llm, "hi").content == "through"
+
+
+def test_a_proxys_password_goes_to_the_proxy_and_nowhere_else(colour, server, services):
+    server.script(CUT)
+    llm = create_llm(
+        "openai-compatible",
+        model="m",
+        base_url="http://api.test/v1",
+        services=services,
+        max_retries=0,
+        proxy=f"http://user:{CANARY}@127.0.0.1:{server.port}",
+    )
+    with pytest.raises(ConnectionFailedError) as caught:
+        colour.generate(llm, "hi")
+    assert server.requests[0].headers["proxy-authorization"].startswith("Basic ")
+    assert CANARY not in told(caught.value)
+
+
+@pytest.mark.parametrize("proxy", ["socks4://127.0.0.1:9", "ftp://127.0.0.1:9", f"carrier://{CANARY}@pigeon"])
+def test_a_proxy_of_another_kind_is_refused(colour, connect, services, monkeypatch, proxy):
+    with pytest.raises(ConfigurationError, match="proxy") as caught:
+        connect(proxy=proxy)
+    assert CANARY not in told(caught.value)
+    monkeypatch.setenv("ALL_PROXY", proxy)
+    with pytest.raises(ConfigurationError, match="proxy"):
+        colour.generate(connect(), "hi")
+
+
+# Addresses and certificates
+
+
+def test_nothing_listening_is_a_connection_error_that_names_the_place_only(colour, services):
+    llm = create_llm(
+        "openai-compatible",
+        model="m",
+        base_url=f"http://user:{CANARY}@127.0.0.1:9/secret?key={CANARY}",
+        services=services,
+        max_retries=0,
+    )
+    with pytest.raises(ConnectionFailedError, match=r"http://127\.0\.0\.1:9: ") as caught:
+        colour.generate(llm, "hi")
+    assert CANARY not in told(caught.value)
+
+
+def test_https_to_a_plain_server_is_a_connection_error(colour, server, services):
+    url = server.url.replace("http:", "https:")
+    llm = create_llm("openai-compatible", model="m", base_url=url, services=services, max_retries=0)
+    with pytest.raises(ConnectionFailedError):
+        colour.generate(llm, "hi")
+
+
+def test_certificate_authorities_that_cannot_be_read_are_a_configuration_error(colour, services, tmp_path: Path):
+    (tmp_path / "empty.pem").write_text("no certificate")
+    for name in ("missing.pem", "empty.pem"):
+        llm = create_llm(
+            "openai-compatible",
+            model="m",
+            base_url="https://127.0.0.1:9",
+            services=services,
+            verify=str(tmp_path / name),
+        )
+        with pytest.raises(ConfigurationError, match=name):
+            colour.generate(llm, "hi")
+
+
+def test_certificate_authorities_of_the_users_own_are_read_without_a_warning(colour, services):
+    file = ssl.get_default_verify_paths().cafile
+    if file is None:
+        pytest.skip("this machine has no file of certificate authorities")
+    llm = create_llm(
+        "openai-compatible",
+        model="m",
+        base_url="https://127.0.0.1:9",
+        services=services,
+        verify=file,
+        max_retries=0,
+    )
+    with pytest.raises(ConnectionFailedError):
+        colour.generate(llm, "hi")
+
+
+def test_plain_http_reads_no_certificates(colour, server, connect):
+    server.script(completion())
+    colour.generate(connect(verify="/no/such/file"), "hi")
+
+
+# Keys
+
+
+def told(error: BaseException) -> str:
+    """All that an error says, with its causes."""
+    texts = []
+    todo: list[BaseException | None] = [error]
+    while todo:
+        each = todo.pop()
+        if each is not None:
+            texts += [str(each), repr(each), repr(each.args), repr(vars(each))]
+            todo += [each.__cause__, each.__context__]
+    return "\n".join([*texts, *traceback.format_exception(error)])
+
+
+def variables(error: BaseException) -> str:
+    """What a report of an error that shows variables would show of the library's."""
+    frames = traceback.TracebackException.from_exception(error, capture_locals=True).stack
+    return "\n".join(repr(frame.locals) for frame in frames if "abstractcore" in frame.filename)
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [failure(401, "bad key")],
+        [failure(500)],
+        [answer("<html>")],
+        [answer(b"{}")],
+        [CUT],
+        [HANG],
+        [b"nonsense\r\n\r\n", CUT],
+        [b"HTTP/1.1 200 OK\r\nset cookie: x\r\n\r\n", CUT],
+        [stream_head() + chunk(delta("a")), CUT],
+        [stream_head() + chunk(b"data: {\n\n"), CUT],
+    ],
+)
+@pytest.mark.parametrize("call", ["generate", "stream"])
+def test_a_key_never_shows_in_an_error(colour, server, connect, steps, call):
+    server.script(*steps)
+    llm = connect(api_key=CANARY, max_retries=0, timeout=0.3)
+    assert CANARY not in repr(llm)
+    with pytest.raises(AbstractCoreError) as caught:
+        list(colour.stream(llm, "hi")) if call == "stream" else colour.generate(llm, "hi")
+    assert server.requests[0].headers["authorization"] == f"Bearer {CANARY}"
+    assert CANARY not in told(caught.value)
+    assert CANARY not in variables(caught.value)
+
+
+# Limits
+
+
+def request_to(server: ChaosServer) -> WireRequest:
+    return WireRequest(server.url, {}, b"")
+
+
+def test_a_pool_that_is_used_up_is_a_timeout_that_says_why(colour, server, services):
+    transport = colour.transport(TransportSettings(max_connections=1))
+    server.script(stream_head(), HANG)
+    held = colour.run(transport.open(request_to(server), 5.0))
+    with pytest.raises(RequestTimeoutError, match="came free") as caught:
+        colour.run(transport.open(request_to(server), 0.2))
+    assert "Streams" in str(caught.value)
+    colour.run(held.close())
+    server.script(answer(b"ok"))
+    body = colour.run(transport.open(request_to(server), 5.0))
+    assert colour.run(body.read()) == b"ok"
+    colour.run(body.close())
+    colour.run(transport.close())
+    assert len(server.requests) == 2
+
+
+def test_a_body_given_up_gives_its_place_back(colour, server, services):
+    transport = colour.transport(TransportSettings(max_connections=1))
+    for _ in range(3):
+        server.script(stream_head() + chunk(b"data"), HANG)
+        body = colour.run(transport.open(request_to(server), 1.0))
+        colour.run(body.read())
+        colour.run(body.close())
+        colour.run(body.close())
+    colour.run(transport.close())
+    assert len(server.connections) == 3
+
+
+def test_a_dropped_async_body_gives_its_place_back(server, services):
+    async def main() -> None:
+        transport = AsyncHttpTransport(TransportSettings(max_connections=1))
+        for _ in range(3):
+            server.script(stream_head() + chunk(b"data"), HANG)
+            body = await transport.open(request_to(server), 5.0)
+            await body.read()
+            del body
+            gc.collect()
+
+    asyncio.run(main())
+    assert len(server.connections) == 3
+
+
+def test_a_cut_body_ends_a_read_in_another_thread(server, services):
+    colour = AsyncColour()
+    try:
+        for transport in (colour.transport(TransportSettings()), services.sync_transport(TransportSettings())):
+            run = colour.run if isinstance(transport, AsyncHttpTransport) else _drive
+            server.script(stream_head() + chunk(b"data"), HANG)
+            body = run(transport.open(request_to(server), 5.0))
+            assert run(body.read()) == b"data"
+            started = threading.Event()
+            cutter = threading.Thread(target=lambda body=body, started=started: (started.wait(), body.abort()))
+            cutter.start()
+            started.set()
+            with pytest.raises(ConnectionFailedError):
+                run(body.read())
+            server.assert_closed_promptly(time.monotonic(), len(server.connections) - 1)
+            cutter.join()
+            run(body.close())
+    finally:
+        colour.close()
+
+
+def _drive(coroutine):
+    from abstractcore.runtimes import drive
+
+    return drive(coroutine)
+
+
+def test_transports_with_equal_settings_are_shared(services):
+    assert services.sync_transport(TransportSettings()) is services.sync_transport(TransportSettings())
+    assert services.async_transport(TransportSettings()) is services.async_transport(TransportSettings())
+    assert services.sync_transport(TransportSettings(proxy="http://a:1")) is not services.sync_transport(
+        TransportSettings()
+    )
+
+
+def test_certificates_are_read_once_for_all_transports():
+    """Reading them takes 40 ms."""
+    assert TransportSettings().tls("https") is TransportSettings(max_connections=3).tls("https")
+    assert TransportSettings().tls("http") is False
+
+
+def test_closed_services_can_be_used_again(colour, server, connect, services: Services):
+    server.always(completion())
+    llm = connect()
+    colour.generate(llm, "hi")
+    services.close()
+    assert colour.generate(llm, "hi").content == "hello"
+
+
+def test_an_early_answer_to_a_long_request_is_read(colour, server, connect):
+    """The server may refuse before it has read everything, and close."""
+    server.always(failure(413, "too long"), CUT)
+    with pytest.raises(ProviderError):
+        colour.generate(connect(max_retries=0), "x" * 3_000_000)
+
+
+def test_a_whole_stream_gives_its_connection_back_after_the_done_mark(colour, server, connect):
+    server.script(streamed("a"))
+    server.script(streamed("b"))
+    llm = connect()
+    for text in ("a", "b"):
+        assert "".join(colour.stream(llm, "hi").text()) == text
+    assert len(server.connections) == 1

@@ -1,0 +1,74 @@
+"""Every example runs, from any folder, and does what it says."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from abstractcore.model_store import FileModelStore
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+PATIENCE_SECONDS = 120.0
+
+
+@pytest.fixture
+def run(models: FileModelStore, tmp_path: Path):
+    """Runs Python, and gives what it printed."""
+
+    def run(*arguments: str) -> str:
+        result = subprocess.run(
+            [sys.executable, "-W", "error", *arguments],
+            cwd=tmp_path,
+            env={**os.environ, "ABSTRACTCORE_CACHE": str(models.root.parent)},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_SECONDS,
+        )
+        assert result.returncode == 0, result.stdout + result.stderr
+        assert "Warning" not in result.stderr
+        return result.stdout
+
+    return run
+
+
+SPOKEN = "good morning the meeting starts at on tuesday room please bring the budget report two copies of the contract"
+
+
+def test_the_demo_understands_the_recording_and_the_document(run):
+    recording, document = re.split(r"^notice\.pdf$", run(str(EXAMPLES / "demo.py")), flags=re.MULTILINE)
+    for text, answer in ((recording, r"\b12\b"), (document, r"town library")):
+        assert re.search(rf"^  answer +.*{answer}", text, re.MULTILINE), text
+        tokens = re.search(r"^  tokens +(\d+) in, (\d+) out$", text, re.MULTILINE)
+        assert tokens
+        assert 0 < int(tokens[1]) <= 220
+        assert re.search(r"^  time +[\d.]+ s to the first word, [\d.]+ s in all$", text, re.MULTILINE)
+        assert "cost      $0.00" in text
+    heard = set(re.findall(r"\w+", recording.partition("sent")[2].lower()))
+    assert set(SPOKEN.split()) <= heard
+    assert "A ticket costs 12 euros." in " ".join(document.partition("sent")[2].split())
+
+
+def test_ask_answers(run):
+    answer, reason, tokens = run(str(EXAMPLES / "ask.py")).splitlines()
+    assert "12 euros" in answer
+    assert reason.endswith("so the pdf handler makes text of it")
+    assert re.fullmatch(r"\d+ tokens in, \d+ out", tokens)
+
+
+def test_stream_async_prints_an_answer(run):
+    assert re.search(r"\w+.*\n\(\d+ tokens, (stop|length)\)\n$", run(str(EXAMPLES / "stream_async.py")), re.DOTALL)
+
+
+def test_the_tests_with_scripted_models_pass(run):
+    assert " passed in " in run("-m", "pytest", "-q", "-p", "no:cacheprovider", str(EXAMPLES / "scripted_test.py"))
+
+
+def test_no_example_is_left_out():
+    tested = Path(__file__).read_text()
+    assert all(f'"{path.name}"' in tested for path in EXAMPLES.glob("*.py"))

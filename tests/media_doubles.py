@@ -1,0 +1,55 @@
+"""Media handlers that know their files by a few first bytes: enough for the kernel, which knows no kind of file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from abstractcore import AudioPart, CallWarning, DocumentPart, ImagePart, MediaError, MediaKind, Registry, Usage
+from abstractcore.ports import Conversion
+from abstractcore_providers.plugin import register_providers
+
+PICTURE = b"PICTURE" + bytes(20)
+SOUND = b"SOUND" + bytes(20)
+TEXT = b"TEXT of a file"
+_PARTS = {"image": ImagePart, "audio": AudioPart, "text": DocumentPart, "document": DocumentPart}
+
+
+@dataclass
+class Handler:
+    """Files that begin with `magic`; those that hold BROKEN cannot be read."""
+
+    name: str
+    kind: MediaKind
+    magic: bytes
+    media_type: str
+    converts: bool
+    checked: list = field(default_factory=list)
+
+    def recognise(self, head: bytes, name: str) -> str | None:
+        return self.media_type if head.startswith(self.magic) else None
+
+    def handles(self, part) -> bool:
+        return isinstance(part, _PARTS[self.kind]) and part.blob.media_type == self.media_type
+
+    def check(self, part) -> None:
+        self.checked.append(part)
+        if b"BROKEN" in part.blob.read():
+            raise MediaError(f"{part.blob.name} is broken.", source=part.blob.name or "")
+
+    def convert(self, part, context) -> Conversion:
+        text = part.blob.read().removeprefix(self.magic).strip(b"\0").decode()
+        if "BROKEN" in text:
+            raise MediaError(f"{part.blob.name} is broken.", source=part.blob.name or "")
+        warning = CallWarning("guessed", "", "some of it is a guess")
+        return Conversion(f"{self.name} says {text}", "transcript", Usage(10, 5), (warning,))
+
+
+def registry() -> Registry:
+    """The built-in providers, with handlers of pictures (native only), sounds and texts."""
+    made = Registry()
+    for provider in register_providers():
+        made.add_provider(provider)
+    made.add_media_handler(Handler("picture", "image", b"PICTURE", "image/png", converts=False))
+    made.add_media_handler(Handler("sound", "audio", b"SOUND", "audio/wav", converts=True))
+    made.add_media_handler(Handler("text", "text", b"TEXT", "text/plain", converts=True))
+    return made

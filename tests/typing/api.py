@@ -1,0 +1,45 @@
+"""What a type checker says of user code. Checked by `make check`; never run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import assert_type
+
+from abstractcore import AsyncStream, Delta, GenerateResponse, ModelCall, Stream, create_llm
+
+
+@dataclass
+class City:
+    name: str
+
+
+llm = create_llm("openai", model="gpt-5", temperature=0.2, media_policy={"audio": "fallback_only"})
+create_llm("local", context_size=2048, threads=1)
+create_llm("scripted", replies=["hello"])
+
+assert_type(llm.generate("hi"), GenerateResponse[None])
+assert_type(llm.generate("hi", response_model=City), GenerateResponse[City])
+assert_type(llm.generate("hi", response_model=City).output.name, str)
+assert_type(llm.generate("hi", stream=True), Stream[None])
+assert_type(llm.stream("hi", response_model=City).response.output, City)
+assert_type(llm.build("hi", media=["a.pdf", b"bytes"]), ModelCall)
+
+for delta in llm.stream("hi"):
+    assert_type(delta, Delta)
+    if delta.type == "text_delta":
+        print(delta)
+
+llm.generate("hi", temprature=1)  # pyright: ignore[reportCallIssue]
+llm.generate("hi", temperature="hot")  # pyright: ignore[reportArgumentType]
+llm.generate("hi", media_policy={"audio": "always"})  # pyright: ignore[reportArgumentType]
+create_llm("openai", modle="gpt-5")  # pyright: ignore[reportCallIssue]
+
+
+async def asynchronous() -> None:
+    assert_type(await llm.agenerate("hi"), GenerateResponse[None])
+    assert_type((await llm.agenerate("hi", response_model=City)).output, City)
+    assert_type(llm.astream("hi"), AsyncStream[None])
+    async with llm.astream("hi", response_model=City) as stream:
+        async for text in stream.text():
+            assert_type(text, str)
+        assert_type(stream.response.output, City)
