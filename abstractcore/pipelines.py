@@ -54,14 +54,18 @@ class Pipelines:
         return self._async
 
     def _make(self, runtime: Runtime, transport: Transport) -> Pipeline:
-        options = {"transcription_model": self._transcription_model} if self._transcription_model else {}
         return Pipeline(
             self.session,
             runtime,
             transport,
             handlers=self.handlers,
-            media_context=MediaContext(self._services.models, options, self._services.spare_cores),
+            media_context=self._media_context,
             middleware=self._middleware,
             new_id=self._services.new_id,
             time_of_day=self._services.time_of_day,
         )
+
+    def _media_context(self) -> MediaContext:
+        """Made for the first file: the model store takes a while to load."""
+        options = {"transcription_model": self._transcription_model} if self._transcription_model else {}
+        return MediaContext(self._services.models, options, self._services.spare_cores)

@@ -55,6 +55,13 @@ class Runtime(Protocol):
         """End what runs inside after `seconds` with the builtin `TimeoutError`, where the colour can interrupt."""
         ...
 
+    def alarm(self, seconds: float, ring: Callable[[], object]) -> Callable[[], object]:
+        """Call `ring` after `seconds`, where the colour can interrupt; gives the function that calls the alarm off.
+
+        One alarm for a whole stream costs less than a `timeout` around each of its reads.
+        """
+        ...
+
 
 class Body(Protocol):
     """An HTTP response whose content is read piece by piece."""

@@ -39,6 +39,8 @@ class _NoTimeout:
 
 
 _NO_TIMEOUT = _NoTimeout()
+_CLOCK_TICK = time.get_clock_info("monotonic").resolution
+"""Event loops ring timers up to this much too early."""
 
 
 class SyncRuntime:
@@ -77,6 +79,10 @@ class SyncRuntime:
         """Nothing: see `_NoTimeout`."""
         return _NO_TIMEOUT
 
+    def alarm(self, seconds: float, ring: Callable[[], object]) -> Callable[[], object]:
+        """Never rings, for the same reason."""
+        return _nothing
+
 
 class AsyncRuntime:
     """asyncio."""
@@ -108,6 +114,14 @@ class AsyncRuntime:
     def timeout(self, seconds: float | None) -> AbstractAsyncContextManager[object]:
         """Cancel what runs inside after `seconds`."""
         return asyncio.timeout(seconds)
+
+    def alarm(self, seconds: float, ring: Callable[[], object]) -> Callable[[], object]:
+        """A timer of the event loop."""
+        return asyncio.get_running_loop().call_later(seconds + _CLOCK_TICK, ring).cancel
+
+
+def _nothing() -> None:
+    return
 
 
 def _in_this_context(thunk: Callable[[], Awaitable[T]]) -> Callable[[], T]:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
+import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -38,6 +41,28 @@ def colour(request: pytest.FixtureRequest) -> Iterator[Colour]:
     yield colour
     colour.close()
     gc.collect()
+
+
+@pytest.fixture
+def ctrl_c() -> Iterator[Callable[..., None]]:
+    """`ctrl_c(condition)` interrupts the main thread as soon as the condition of another thread holds."""
+    threads: list[threading.Thread] = []
+    main, before = threading.get_ident(), signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def interrupt(condition: Callable[[], object]) -> None:
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not condition() and time.monotonic() < deadline:
+            pass
+        signal.pthread_kill(main, signal.SIGINT)
+
+    def ctrl_c(condition: Callable[[], object]) -> None:
+        threads.append(threading.Thread(target=interrupt, args=[condition]))
+        threads[-1].start()
+
+    yield ctrl_c
+    for thread in threads:
+        thread.join()
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 
 from ..errors import (
@@ -28,10 +28,18 @@ class DecodedStream:
         self._context = context
         self._first: list[Delta] = []
         self._ended = False
+        self._alarm_off: Callable[[], object] | None = None
 
     async def begin(self) -> None:
-        """Read up to the first deltas, so that a failure before them can be tried again."""
+        """Read up to the first deltas, so that a failure before them can be tried again.
+
+        From then on one alarm cuts the connection at the deadline: a time-out around every read would cost more
+        than all the decoding.
+        """
         self._first = await self._decode()
+        left = self._remaining()
+        if left is not None and not self._ended:
+            self._alarm_off = self._context.runtime.alarm(left, self._body.abort)
 
     async def read(self) -> list[Delta]:
         """The next deltas; empty at the end. Raises `StreamInterruptedError` if the reply broke off."""
@@ -41,8 +49,8 @@ class DecodedStream:
         if self._ended:
             return []
         try:
-            async with self._context.runtime.timeout(self._remaining()):
-                return await self._decode()
+            self._remaining()
+            return await self._decode()
         except TimeoutError:
             await self.close()
             raise self._interrupted("the call did not finish in the time given") from None
@@ -60,6 +68,8 @@ class DecodedStream:
     async def close(self) -> None:
         """Let go of the connection."""
         self._ended = True
+        if self._alarm_off is not None:
+            self._alarm_off()
         await self._body.close()
 
     def abort(self) -> None:
@@ -69,7 +79,11 @@ class DecodedStream:
     async def _decode(self) -> list[Delta]:
         new: list[Delta] = []
         while not new:
-            data = await self._body.read()
+            try:
+                data = await self._body.read()
+            except ConnectionFailedError:
+                self._remaining()
+                raise
             self._remaining()
             if not data:
                 for frame in self._framer.finish():

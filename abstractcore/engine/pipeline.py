@@ -57,7 +57,7 @@ class Pipeline:
         transport: Transport,
         *,
         handlers: Sequence[MediaHandler],
-        media_context: MediaContext,
+        media_context: Callable[[], MediaContext],
         middleware: Sequence[Middleware],
         new_id: Callable[[], str],
         time_of_day: Callable[[], float],
@@ -100,7 +100,7 @@ class Pipeline:
         """The inside of the outer ring: lower, carry out, encode, and make attempts."""
         lowered = lower(context.call, self._session.profile, self._handlers)
         if lowered.decisions:
-            lowered = await carry_out(lowered, self._handlers, self._media_context, self.runtime)
+            lowered = await carry_out(lowered, self._handlers, self._media_context(), self.runtime)
         encoded = self._session.transpiler.encode(lowered.call)
         if context.call.strict and encoded.warnings:
             raise _strict(encoded.warnings)

@@ -39,31 +39,26 @@ class ServerSentEventFramer:
     def feed(self, data: bytes) -> list[ServerSentEvent]:
         """The events complete with `data`."""
         events: list[ServerSentEvent] = []
-        for line in self._lines.feed(data):
-            if not self._started:
-                self._started = True
-                line = line.removeprefix(_BYTE_ORDER_MARK)
-            if line.startswith(b"data: "):
-                self._add_data(line[6:])
-            elif line:
-                self._field(line)
-            elif self._data:
-                events.append(self._dispatch())
-            else:
+        lines = self._lines.feed(data)
+        if lines and not self._started:
+            self._started = True
+            lines[0] = lines[0].removeprefix(_BYTE_ORDER_MARK)
+        for line in lines:
+            if not line:
+                if self._data:
+                    events.append(ServerSentEvent(b"\n".join(self._data), self._event or "message", self._id))
+                    self._data.clear()
+                    self._bytes = 0
                 self._event = ""
+            elif line.startswith(b"data: "):
+                self._add_data(line[6:])
+            else:
+                self._field(line)
         return events
 
     def finish(self) -> list[ServerSentEvent]:
         """Nothing: an event the end of the stream cuts is dropped, as the standard says; decoders notice."""
         return []
-
-    def _dispatch(self) -> ServerSentEvent:
-        data = self._data[0] if len(self._data) == 1 else b"\n".join(self._data)
-        event = ServerSentEvent(data, self._event or "message", self._id)
-        self._data = []
-        self._bytes = 0
-        self._event = ""
-        return event
 
     def _field(self, line: bytes) -> None:
         name, _, value = line.partition(b":")

@@ -26,6 +26,8 @@ from .parts import Citation, Part, ReasoningPart, TextPart, ToolCall
 from .replies import FinishReason, ModelReply
 from .usage import Usage
 
+_TEXTS = (TextDelta, ReasoningDelta)
+
 
 @dataclass(slots=True)
 class _Block:
@@ -70,7 +72,7 @@ class _Reply:
         return block
 
     def add(self, delta: Delta) -> None:
-        if isinstance(delta, TextDelta | ReasoningDelta):
+        if isinstance(delta, _TEXTS):
             self.block(delta.block).pieces.append(delta.text)
         elif isinstance(delta, ToolCallDelta):
             self.block(delta.block).pieces.append(delta.arguments_text)

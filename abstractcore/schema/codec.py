@@ -7,7 +7,7 @@ import binascii
 import hashlib
 import json
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
@@ -37,56 +37,77 @@ _DOCUMENTS: dict[str, type] = {
 _NAMES = {member: name for name, member in _DOCUMENTS.items()}
 
 
-def to_data(value: object, path: str = "") -> JSONValue:
+def to_data(value: object) -> JSONValue:
     """A schema object as plain JSON values: fields at their default left out, bytes as base64.
 
     Raises `SchemaError` with the path for what JSON cannot carry.
     """
-    return _to_data(value, path, 0, canonical=False)
+    return _to_data(value, 0, canonical=False)
 
 
-def _to_data(value: object, path: str, depth: int, canonical: bool) -> JSONValue:
+def _to_data(value: object, depth: int, canonical: bool) -> JSONValue:
     """`canonical` writes of a blob only what makes it equal to another."""
-    if value is None or isinstance(value, bool):
-        return value
     if isinstance(value, str):
-        return check_text(value, path)
-    if isinstance(value, int | float):
-        return check_number(value, path)
-    if isinstance(value, bytes):
-        return base64.b64encode(value).decode("ascii")
-    check_depth(depth, path)
-    if isinstance(value, tuple | list):
-        items = enumerate(cast("list[object]", value))
-        return [_to_data(item, f"{path}[{i}]", depth + 1, canonical) for i, item in items]
-    if isinstance(value, Mapping):
-        entries = cast("Mapping[object, object]", value).items()
-        return {
-            check_key(key, path): _to_data(item, f"{path}.{key}" if path else str(key), depth + 1, canonical)
-            for key, item in entries
-        }
+        return check_text(value)
     if canonical and isinstance(value, Blob):
         return cast("dict[str, JSONValue]", value.identity())
     if is_dataclass(value):
-        return _object_to_data(value, path, canonical)
-    return freeze(value, path)
+        return _object_to_data(value, canonical)
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int | float):
+        return check_number(value)
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode("ascii")
+    check_depth(depth)
+    if isinstance(value, tuple | list):
+        return _items_to_data(cast("list[object]", value), depth + 1, canonical)
+    if isinstance(value, Mapping):
+        return _entries_to_data(cast("Mapping[object, object]", value), depth + 1, canonical)
+    return freeze(value)
 
 
-def _object_to_data(value: object, path: str, canonical: bool) -> dict[str, JSONValue]:
+def _items_to_data(items: Iterable[object], depth: int, canonical: bool) -> list[JSONValue]:
+    """The path of what does not fit is put together on the way out: most of the time nothing is wrong."""
+    data: list[JSONValue] = []
+    try:
+        for item in items:
+            data.append(_to_data(item, depth, canonical))  # noqa: PERF401 - its length says which item failed
+    except SchemaError as error:
+        raise error.at(f"[{len(data)}]") from None
+    return data
+
+
+def _entries_to_data(entries: Mapping[object, object], depth: int, canonical: bool) -> dict[str, JSONValue]:
     data: dict[str, JSONValue] = {}
-    tag = getattr(type(value), "type", None)
-    if isinstance(tag, str):
-        data["type"] = tag
-    for name, default in _written_fields(type(value)):
-        item = getattr(value, name)
-        if item is not default and (default is MISSING or item != default):
-            data[name] = _to_data(item, f"{path}.{name}" if path else name, 0, canonical)
+    for key, item in entries.items():
+        name = check_key(key)
+        try:
+            data[name] = _to_data(item, depth, canonical)
+        except SchemaError as error:
+            raise error.at(name) from None
+    return data
+
+
+def _object_to_data(value: object, canonical: bool) -> dict[str, JSONValue]:
+    tag, written = _written_fields(type(value))
+    data, name = tag.copy(), ""
+    try:
+        for name, default in written:
+            item = getattr(value, name)
+            if item is not default and (default is MISSING or item != default):
+                data[name] = _to_data(item, 0, canonical)
+    except SchemaError as error:
+        raise error.at(name) from None
     return data
 
 
 @cache
-def _written_fields(cls: type) -> tuple[tuple[str, object], ...]:
-    return tuple((field.name, field.default) for field in fields(cast(Any, cls)) if field.init)
+def _written_fields(cls: type) -> tuple[dict[str, JSONValue], tuple[tuple[str, object], ...]]:
+    """The tag that stands first, if there is one; the fields with their defaults."""
+    tag = getattr(cls, "type", None)
+    written = tuple((field.name, field.default) for field in fields(cast(Any, cls)) if field.init)
+    return {"type": tag} if isinstance(tag, str) else {}, written
 
 
 def to_json(value: object) -> str:
@@ -137,7 +158,7 @@ def canonical_json(value: object) -> str:
 
     A blob stands in it by its hash, wherever its content is, so it cannot be read back.
     """
-    data = _to_data(value, "", 0, canonical=True)
+    data = _to_data(value, 0, canonical=True)
     return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 

@@ -53,7 +53,7 @@ class FrozenDict(dict[str, JSONValue]):
 
     __setitem__ = __delitem__ = update = setdefault = pop = popitem = clear = __ior__ = cast(Any, _refuse)
 
-    def __hash__(self) -> int:
+    def __hash__(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
         return hash(frozenset(self.items()))
 
     def __reduce__(self) -> tuple[type[FrozenDict], tuple[dict[str, JSONValue]]]:
@@ -138,6 +138,8 @@ def freeze_object(value: object, path: str = "") -> JSONObject:
         return value
     if not isinstance(value, Mapping):
         raise SchemaError(f"expected a mapping, got {type(value).__name__}", path)
+    if not value:
+        return EMPTY
     return _freeze_mapping(value, path, 0)  # pyright: ignore[reportUnknownArgumentType]
 
 

@@ -20,7 +20,7 @@ def read_json(data: bytes) -> Any:
     some servers send when they cut text in the middle of a character.
     """
     try:
-        return jiter.from_json(data, cache_mode="keys", allow_inf_nan=False)
+        return jiter.from_json(data, allow_inf_nan=False)
     except ValueError:
         return _read_slowly(data, None)
 
@@ -31,7 +31,7 @@ def read_answer(data: bytes, *, halves: bool = False) -> Any:
     With `halves` surrogates are left as they are, for a stream whose next event may hold the other half.
     """
     try:
-        return jiter.from_json(data, cache_mode="keys", allow_inf_nan=False)
+        return jiter.from_json(data, allow_inf_nan=False)
     except ValueError:
         value = _read_slowly(data, _nothing)
         return value if halves else mended(value)
@@ -61,7 +61,7 @@ def mended(value: Any) -> Any:
 
 def as_object(value: Any) -> Object:
     """`value` if it is an object, else an empty one."""
-    return cast(Object, value) if isinstance(value, dict) else {}
+    return value if isinstance(value, dict) else {}  # pyright: ignore[reportUnknownVariableType]
 
 
 def as_objects(value: Any) -> list[Object]:

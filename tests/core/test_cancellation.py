@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-import signal
-import threading
 import time
 
 import pytest
@@ -241,35 +239,18 @@ def test_cancelled_calls_give_their_places_in_the_pool_back(server, services, tu
     asyncio.run(main())
 
 
-def test_ctrl_c_in_a_plain_call_closes_its_connection(server, connect):
-    main = threading.get_ident()
-
-    def interrupt() -> None:
-        server.wait_for_requests(1)
-        signal.pthread_kill(main, signal.SIGINT)
-
+def test_ctrl_c_in_a_plain_call_closes_its_connection(server, connect, ctrl_c):
     server.script(HANG)
-    thread = threading.Thread(target=interrupt)
-    thread.start()
+    ctrl_c(lambda: server.requests)
     with pytest.raises(KeyboardInterrupt):
         connect().generate("hi")
-    interrupted = time.monotonic()
-    thread.join()
-    server.assert_closed_promptly(interrupted)
+    server.assert_closed_promptly(time.monotonic())
     assert len(server.requests) == 1
 
 
-def test_ctrl_c_in_an_event_loop_closes_its_connections(server, connect):
-    main = threading.get_ident()
-
-    def interrupt() -> None:
-        server.wait_for_requests(1)
-        signal.pthread_kill(main, signal.SIGINT)
-
+def test_ctrl_c_in_an_event_loop_closes_its_connections(server, connect, ctrl_c):
     server.script(HANG)
-    thread = threading.Thread(target=interrupt)
-    thread.start()
+    ctrl_c(lambda: server.requests)
     with pytest.raises(KeyboardInterrupt):
         asyncio.run(connect().agenerate("hi"))
-    thread.join()
     server.wait_for(lambda: not server.open)

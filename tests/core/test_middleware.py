@@ -15,7 +15,7 @@ from abstractcore import (
     TextPart,
     create_llm,
 )
-from tests.chaos_server import CUT, chunk, completion, delta, failure, stream_head
+from tests.chaos_server import CUT, HANG, chunk, completion, delta, failure, stream_head
 
 
 class Recorder:
@@ -192,6 +192,14 @@ def test_a_middleware_may_stand_around_the_stream(colour, server, connect):
         list(colour.stream(connect(middleware=[counter]), "hi"))
     assert caught.value.partial.text == "a"
     assert counter.events == ["deltas", "StreamInterruptedError", "close"]
+
+
+def test_a_dropped_stream_is_closed_through_the_middleware_around_it(server, connect):
+    counter = Counter()
+    server.script(stream_head() + chunk(delta("a")), HANG)
+    for _ in connect(middleware=[counter]).stream("hi"):
+        break
+    assert counter.events == ["deltas", "close"]
 
 
 def test_a_stream_that_a_middleware_returns_for_a_plain_call_is_read_to_its_end(colour, server, connect):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import signal
 import threading
 import time
 from dataclasses import dataclass
@@ -433,28 +432,25 @@ def test_close_from_another_thread_holds_while_the_answer_has_not_begun(server, 
     server.assert_closed_promptly(closed)
 
 
-def test_ctrl_c_in_a_read_closes_the_connection_and_breaks_the_stream(server, connect):
+def test_ctrl_c_in_a_read_closes_the_connection_and_breaks_the_stream(server, connect, ctrl_c):
     server.script(HELLO, HANG)
     stream = connect().stream("hi")
     read_until(stream, "hello")
-    main = threading.get_ident()
-    interrupter = InThread(lambda: signal.pthread_kill(main, signal.SIGINT), after=lambda: stream._call._reading)
+    ctrl_c(lambda: stream._call._reading)
     with pytest.raises(KeyboardInterrupt):
         next(stream)
-    interrupter.result()
     server.assert_closed_promptly(time.monotonic())
     with pytest.raises(StreamInterruptedError):
         next(stream)
 
 
 class InThread:
-    """A function running in a thread; `after` is a condition it waits for."""
+    """A function running in a thread."""
 
-    def __init__(self, function, after=lambda: True) -> None:
+    def __init__(self, function) -> None:
         self._value = self._error = None
 
         def run() -> None:
-            self.wait_until(after)
             try:
                 self._value = function()
             except BaseException as error:

@@ -7,6 +7,7 @@ import contextlib
 import faulthandler
 import gc
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -201,7 +202,8 @@ def in_fork(function) -> None:
     sys.stdout.flush()
     child = os.fork()
     if child == 0:
-        faulthandler.dump_traceback_later(PATIENCE_SECONDS, exit=True)
+        faulthandler.register(signal.SIGALRM, file=sys.__stderr__, chain=True)
+        signal.alarm(int(PATIENCE_SECONDS))
         try:
             function()
             os._exit(0)

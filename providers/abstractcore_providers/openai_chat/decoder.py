@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from abstractcore.errors import ServerError, StreamInterruptedError
 from abstractcore.framing import ServerSentEvent
@@ -118,7 +118,10 @@ class ChatDecoder:
         delta = as_object(choice.get("delta"))
         content = delta.get("content")
         if content and isinstance(content, str):
-            self._text(_TEXT, content, deltas)
+            if self._open == _TEXT and not self._halves and content.isascii():
+                deltas.append(TextDelta(self._next(), _TEXT, content))
+            else:
+                self._text(_TEXT, content, deltas)
         if len(delta) > 1 or not content:
             self._rest(delta, deltas)
         finish = choice.get("finish_reason")
@@ -204,7 +207,7 @@ class ChatDecoder:
             return
         gathered: dict[str, Any] = self._metadata.setdefault("logprobs", {})
         for name, tokens in as_object(logprobs).items():
-            if isinstance(tokens, list):
-                gathered[name] = [*(gathered.get(name) or []), *tokens]  # pyright: ignore[reportUnknownVariableType]
-            else:
-                gathered.setdefault(name, tokens)
+            if isinstance(tokens, list) and gathered.get(name) is not None:
+                gathered[name].extend(cast("list[Any]", tokens))
+            elif gathered.get(name) is None:
+                gathered[name] = tokens
