@@ -1,0 +1,58 @@
+"""All the laws at once, over made-up calls, replies and errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis.strategies import SearchStrategy
+
+from ..errors import ProviderError
+from ..ports import Transpiler
+from ..schema import Message, ModelCall, ModelReply
+from . import strategies
+from .laws import (
+    LawBrokenError,
+    check_call_losses,
+    check_encode_again,
+    check_errors,
+    check_render_again,
+    check_reply_losses,
+    check_stream,
+)
+
+_PATIENCE = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example)
+
+
+def check_laws(
+    transpiler: Transpiler,
+    provider: str,
+    *,
+    calls: SearchStrategy[ModelCall] | None = None,
+    replies: SearchStrategy[ModelReply] | None = None,
+    errors: SearchStrategy[ProviderError] | None = None,
+    max_examples: int = 100,
+) -> None:
+    """Raise `LawBrokenError` with the smallest example found for a law that `transpiler` breaks.
+
+    `provider` is the name it gives to calls and replies. Narrow `calls` to content that may be sent at all.
+    """
+    plainest = ModelCall("model", (Message.user("hello"),), provider)
+    try:
+        transpiler.encode(plainest)
+    except Exception as error:
+        raise LawBrokenError("call_losses", f"the plainest call is refused: {error}") from error
+
+    def run(check: Callable[[Any], None], cases: SearchStrategy[Any]) -> None:
+        patient = settings(max_examples=max_examples, deadline=None, suppress_health_check=_PATIENCE)
+        patient(given(cases)(check))()
+
+    some_calls = strategies.calls(provider) if calls is None else calls
+    some_replies = strategies.replies(provider) if replies is None else replies
+    run(lambda call: check_call_losses(transpiler, call), some_calls)
+    run(lambda call: check_encode_again(transpiler, call), some_calls)
+    run(lambda reply: check_reply_losses(transpiler, reply), some_replies)
+    run(lambda reply: check_render_again(transpiler, reply), some_replies)
+    run(lambda case: check_stream(transpiler, *case), strategies.streams(some_replies))
+    run(lambda error: check_errors(transpiler, error), strategies.errors() if errors is None else errors)

@@ -1,0 +1,90 @@
+"""From deltas to the reply they describe."""
+
+import pytest
+from hypothesis import given
+
+from abstractcore.schema import (
+    Citation,
+    Delta,
+    ModelReply,
+    ReasoningDelta,
+    ReasoningEnd,
+    ReasoningPart,
+    ReasoningStart,
+    ReplyStart,
+    SchemaError,
+    TextDelta,
+    TextEnd,
+    TextPart,
+    TextStart,
+    ToolCall,
+    ToolCallDelta,
+    ToolCallStart,
+    Usage,
+    UsageDelta,
+    accumulate,
+    deltas_of,
+)
+from abstractcore.testing import strategies as made
+from tests.properties import examples
+
+
+@examples(80)
+@given(made.replies())
+def test_the_deltas_of_a_reply_add_up_to_it(reply: ModelReply):
+    assert accumulate(deltas_of(reply)) == reply
+
+
+@examples(80)
+@given(made.streams(made.replies()))
+def test_a_reply_in_pieces_adds_up_to_it(case: tuple[ModelReply, list[Delta]]):
+    reply, deltas = case
+    assert accumulate(deltas) == reply
+    assert [delta.sequence for delta in deltas] == list(range(len(deltas)))
+
+
+def test_a_stream_cut_off_gives_what_there_is_and_no_finish_reason():
+    deltas = [ReplyStart(0, "m", "p", "r"), TextStart(1, 0), TextDelta(2, 0, "Hel"), ToolCallStart(3, 1, "c", "t")]
+    partial = accumulate([*deltas, ToolCallDelta(4, 1, '{"a')])
+    assert partial.parts == (TextPart("Hel"), ToolCall("c", "t", '{"a'))
+    assert (partial.finish_reason, partial.model, partial.id) == ("unknown", "m", "r")
+    assert accumulate([]) == ModelReply()
+
+
+def test_blocks_stand_in_the_order_of_their_numbers():
+    deltas: list[Delta] = [
+        TextStart(0, 5),
+        TextDelta(1, 5, "late"),
+        ReasoningStart(2, 1, "p/m"),
+        ReasoningDelta(3, 1, "x"),
+    ]
+    assert accumulate(deltas).parts == (ReasoningPart("x", origin="p/m"), TextPart("late"))
+
+
+def test_a_block_that_goes_on_after_its_end_is_one_part():
+    deltas: list[Delta] = [
+        ReasoningStart(0, 0),
+        ReasoningDelta(1, 0, "a"),
+        ReasoningEnd(2, 0, signature="s"),
+        TextStart(3, 1),
+        TextDelta(4, 1, "b"),
+        TextEnd(5, 1, (Citation("s"),)),
+        ReasoningStart(6, 0),
+        ReasoningDelta(7, 0, "c"),
+        ReasoningEnd(8, 0),
+    ]
+    assert accumulate(deltas).parts == (ReasoningPart("ac", signature="s"), TextPart("b", (Citation("s"),)))
+
+
+def test_each_usage_replaces_the_one_before():
+    assert accumulate([UsageDelta(0, Usage(1, 1)), UsageDelta(1, Usage(1, 5))]).usage == Usage(1, 5)
+
+
+def test_text_that_is_not_unicode_is_refused():
+    with pytest.raises(SchemaError, match="lone surrogate"):
+        accumulate([TextStart(0, 0), TextDelta(1, 0, "\ud83d")])
+
+
+def test_usage_adds_up_and_what_nobody_reported_stays_unknown():
+    assert Usage(1, 2, cached=3) + Usage(10, None, reasoning=4) == Usage(11, 2, cached=3, reasoning=4)
+    assert (Usage(1, 2).total, Usage(1).total) == (3, None)

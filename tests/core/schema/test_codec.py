@@ -1,0 +1,329 @@
+"""The schema as JSON, both ways, and as a digest."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from abstractcore.schema import (
+    EMPTY,
+    Blob,
+    CallWarning,
+    Delta,
+    DocumentPart,
+    GenerateResponse,
+    ImagePart,
+    Message,
+    ModelCall,
+    ModelReply,
+    OpaquePart,
+    Part,
+    Sampling,
+    SchemaError,
+    TextPart,
+    ToolCall,
+    ToolSpec,
+    Usage,
+    canonical_json,
+    digest,
+    from_data,
+    from_json,
+    to_data,
+    to_json,
+)
+from abstractcore.testing import strategies as made
+from tests.properties import examples
+
+DEEP: Any = "bottom"
+for _ in range(101):
+    DEEP = [DEEP]
+CYCLE: list[Any] = []
+CYCLE.append(CYCLE)
+
+DOCUMENTS = {
+    "call": made.calls(),
+    "reply": made.replies(),
+    "response": made.responses(),
+    "message": made.messages(),
+    "tool": made.tool_specs(),
+    "blob": made.blobs() | made.blobs_elsewhere(),
+    "part": made.parts(),
+    "delta": made.streams(made.replies()).flatmap(lambda case: st.sampled_from(case[1])),
+}
+
+
+@pytest.mark.parametrize("kind", DOCUMENTS)
+def test_every_document_reads_back_as_what_was_written(kind: str):
+    @examples(40)
+    @given(DOCUMENTS[kind])
+    def check(document: object):
+        again = from_json(to_json(document))
+        assert type(again) is type(document)
+        assert again == document
+        assert to_json(again) == to_json(document)
+        assert digest(again) == digest(document)
+
+    check()
+
+
+def test_the_strategies_make_every_document():
+    covered = {ModelCall, ModelReply, GenerateResponse, Message, ToolSpec, Blob, *get_args(Part), *get_args(Delta)}
+    from abstractcore.schema import codec
+
+    assert set(codec._DOCUMENTS.values()) == covered
+
+
+@examples(30)
+@given(made.calls())
+def test_canonical_json_has_sorted_keys_and_no_spaces(call: ModelCall):
+    text = canonical_json(call)
+    assert text == json.dumps(json.loads(text), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def test_fields_at_their_default_are_left_out():
+    assert to_data(ModelCall("m", (Message.user("hi"),))) == {
+        "model": "m",
+        "messages": [{"role": "user", "parts": [{"type": "text", "text": "hi"}]}],
+    }
+
+
+DIGEST_PROGRAM = """
+from abstractcore.schema import *
+call = ModelCall(
+    "m",
+    (Message.user("Grüße", ImagePart(Blob.from_bytes(b"1", "image/png"))),),
+    tools=(ToolSpec("t", parameters={"b": [1, 2.5], "a": {"z": None, "y": True}}),),
+    provider_options={"p": {"x": 1, "w": "2"}},
+    tags={"b": "1", "a": "2"},
+)
+print(digest(call))
+"""
+
+
+def test_a_digest_is_the_same_in_every_process():
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", DIGEST_PROGRAM],
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("0", "1", "2")
+    }
+    assert digests == {"e01177499d2971b968423135e1262babe961e9570d6b3cc865a1cb8b35678c6c\n"}
+
+
+def test_the_order_of_a_mapping_does_not_change_a_digest():
+    one = ModelCall("m", (Message.user("hi"),), tags={"a": "1", "b": "2"})
+    other = ModelCall("m", (Message.user("hi"),), tags={"b": "2", "a": "1"})
+    assert digest(one) == digest(other)
+
+
+def test_content_has_one_digest_wherever_it_is(tmp_path: Path):
+    file = tmp_path / "cat.png"
+    file.write_bytes(b"cat")
+    held, stored = Blob.from_bytes(b"cat", "image/png"), Blob.from_file(file, "image/png")
+    kept = Blob.from_artifact(held.sha256 or "", "image/png", 3)
+    digests = {digest(ModelCall("m", (Message.user(ImagePart(blob)),))) for blob in (held, stored, kept)}
+    assert held == stored == kept
+    assert len(digests) == 1
+    assert digest(held) != digest(Blob.from_bytes(b"cat", "image/jpeg"))
+
+
+@pytest.mark.parametrize(
+    ("value", "path", "what"),
+    [
+        ({"temperature": [float("nan")]}, "temperature[0]", "nan is not a JSON number"),
+        ({"a": {"b": float("inf")}}, "a.b", "inf is not a JSON number"),
+        ({"a": [1, {"b": float("-inf")}]}, "a[1].b", "-inf is not a JSON number"),
+        ({"a": "\ud800"}, "a", "lone surrogate"),
+        ({"a": {"\udfff": 1}}, "a", "lone surrogate"),
+        ({"a": {1: 2}}, "a", "key 1 is not text"),
+        ({"a": [{1, 2}]}, "a[0]", "set is not a JSON value"),
+        ({"a": b"bytes"}, "a", "bytes is not a JSON value"),
+        ({"a": 2**1025}, "a", "too large"),
+        ({"a": -(10**5000)}, "a", "too large"),
+        ({"a": CYCLE}, "a" + "[0]" * 99, "nested deeper than 100 levels"),
+        ({"a": DEEP}, "a" + "[0]" * 99, "nested deeper than 100 levels"),
+    ],
+    ids=["nan", "inf", "-inf", "surrogate", "surrogate-key", "key", "set", "bytes", "integer", "huge", "cycle", "deep"],
+)
+def test_what_json_cannot_carry_is_refused_with_its_path(value: Any, path: str, what: str):
+    with pytest.raises(SchemaError, match=what) as caught:
+        OpaquePart("p", "k", value)
+    assert caught.value.path == f"data.{path}"
+    if "a" in value and not isinstance(value["a"], bytes):
+        with pytest.raises(SchemaError, match=what) as caught:
+            canonical_json(value)
+        assert caught.value.path == path
+
+
+def test_numbers_at_the_edge_are_kept():
+    numbers = [2**1024 - 1, -(2**1023), 5e-324, 1.7976931348623157e308, -0.0, 0]
+    part = OpaquePart("p", "k", numbers)
+    assert from_json(to_json(part)) == part
+
+
+def document(**changes: Any) -> str:
+    data: dict[str, Any] = {
+        "schema_version": 1,
+        "type": "model_call",
+        "model": "m",
+        "messages": [{"role": "user", "parts": [{"type": "text", "text": "hi"}]}],
+    }
+    return json.dumps({name: value for name, value in {**data, **changes}.items() if value is not ...})
+
+
+def user(**part: Any) -> list[Any]:
+    return [{"role": "user", "parts": [part]}]
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "what"),
+    [
+        ("{", "", "not a JSON document"),
+        ("[" * 100_000, "", "not a JSON document"),
+        ("1" * 5000, "", "not a JSON document"),
+        (b"\xff\xfe\xfa", "", "not a JSON document"),
+        ("[]", "", "a document is a JSON object"),
+        (document(schema_version=2), "schema_version", "version 2 is not 1"),
+        (document(schema_version=True), "schema_version", "version True is not 1"),
+        (document(schema_version=1.0), "schema_version", "version 1.0 is not 1"),
+        (document(schema_version=...), "schema_version", "version None is not 1"),
+        (document(type="call"), "type", "unknown type 'call'"),
+        (document(type=["model_call"]), "type", "unknown type"),
+        (document(type=...), "type", "unknown type None"),
+        (document(model=...), "model", "missing"),
+        (document(model=5), "model", "expected text, got int"),
+        (document(modell="m"), "modell", "no such field"),
+        (document(messages=[]), "messages", "nothing to send"),
+        (document(messages={}), "messages", "expected a list, got dict"),
+        (document(messages=[5]), "messages[0]", "expected an object, got int"),
+        (document(messages=[{"role": "user"}]), "messages[0].parts", "missing"),
+        (document(messages=[{"role": "bard", "parts": []}]), "messages[0].role", "'bard' is not one of"),
+        (document(messages=user(type="smell")), "messages[0].parts[0].type", "unknown type 'smell'"),
+        (document(messages=user(type="text", text=5)), "messages[0].parts[0].text", "expected text"),
+        (document(messages=user(type="text", text="\ud800")), "messages[0].parts[0].text", "lone surrogate"),
+        (document(messages=user(type="text", text="x", x=1)), "messages[0].parts[0].x", "no such field"),
+        (
+            document(messages=user(type="image", blob={"form": "bytes", "media_type": "image/png", "data": "%"})),
+            "messages[0].parts[0].blob.data",
+            "not base64",
+        ),
+        (
+            document(messages=user(type="image", blob={"form": "bytes", "media_type": "image/png"})),
+            "messages[0].parts[0].blob.data",
+            "needs data",
+        ),
+        (
+            document(messages=user(type="tool_result", call_id="c", content=[])),
+            "messages[0].parts[0]",
+            "cannot stand here",
+        ),
+        (document(sampling={"temperature": "hot"}), "sampling.temperature", "expected float, got str"),
+        (document(sampling={"temperature": True}), "sampling.temperature", "expected float, got bool"),
+        (document(sampling={"seed": 1.5}), "sampling.seed", "expected int, got float"),
+        (document(sampling={"max_output_tokens": 0}), "sampling.max_output_tokens", "at least 1"),
+        (document(sampling={"stop": [""]}), "sampling.stop", "non-empty"),
+        (document(sampling={"temperature": 10**400}), "sampling.temperature", "too large"),
+        (document(tools=[{"name": ""}]), "tools[0].name", "needs a name"),
+        (document(tools=[{"name": "t"}, {"name": "t"}]), "tools[1].name", "two tools"),
+        (document(tools=[{"name": "t", "parameters": []}]), "tools[0].parameters", "expected an object"),
+        (document(tool_choice={"mode": "tool"}), "tool_choice.tool", "goes with mode"),
+        (document(tool_choice={"mode": "any"}), "tool_choice.mode", "'any' is not one of"),
+        (document(thinking="hard"), "thinking", "'hard' is not one of"),
+        (document(thinking=-1), "thinking", "neither a number of tokens"),
+        (document(modalities=["smell"]), "modalities[0]", "'smell' is not one of"),
+        (document(stream=1), "stream", "expected bool, got int"),
+        (document(provider_options={"p": 5}), "provider_options.p", "expected an object"),
+        (document(media_policy={"image": "never"}), "media_policy.image", "is not one of"),
+        (document(tags={"a": 1}), "tags.a", "expected text"),
+    ],
+    ids=lambda value: str(value)[-40:],
+)
+def test_a_document_that_does_not_fit_is_refused_with_its_path(text: str | bytes, path: str, what: str):
+    with pytest.raises(SchemaError, match=what) as caught:
+        from_json(text)
+    assert caught.value.path == path
+
+
+@examples(100)
+@given(st.binary(max_size=40) | st.text(max_size=40))
+def test_bytes_at_random_are_a_schema_error(text: str | bytes):
+    with pytest.raises(SchemaError):
+        from_json(text)
+
+
+@examples(100)
+@given(made.calls(), st.data())
+def test_a_changed_document_reads_or_is_a_schema_error(call: ModelCall, data: st.DataObject):
+    """One value anywhere in a document is replaced by any JSON value."""
+    written = json.loads(to_json(call))
+    node = written
+    while True:
+        keys = sorted(node) if isinstance(node, dict) else range(len(node))
+        key = data.draw(st.sampled_from(list(keys)))
+        if isinstance(node[key], dict | list) and node[key] and data.draw(st.booleans()):
+            node = node[key]
+            continue
+        node[key] = data.draw(made.json_values())
+        break
+    try:
+        again = from_json(json.dumps(written))
+    except SchemaError:
+        return
+    assert from_json(to_json(again)) == again
+
+
+def test_an_object_that_is_no_document_of_its_own_is_refused():
+    with pytest.raises(SchemaError, match="Usage is not a document of its own"):
+        to_json(Usage())
+
+
+def test_data_can_be_read_as_a_type_that_is_no_document():
+    assert from_data(Usage, {"input": 1}) == Usage(1)
+    with pytest.raises(SchemaError, match="expected int, got str") as caught:
+        from_data(Usage, {"input": "1"}, "usage")
+    assert caught.value.path == "usage.input"
+
+
+def test_what_is_equal_has_one_digest_whether_a_number_was_whole_or_not():
+    assert Sampling(temperature=1) == Sampling(temperature=1.0)
+    assert digest(Sampling(temperature=1)) == digest(Sampling(temperature=1.0))
+
+
+def test_metadata_nested_as_deep_as_allowed_can_be_written_anywhere():
+    deep: Any = None
+    for _ in range(99):
+        deep = [deep]
+    call = ModelCall("m", (Message.assistant(OpaquePart("p", "k", deep)),))
+    assert from_json(to_json(call)) == call
+
+
+def test_a_response_keeps_its_output_as_json():
+    response = GenerateResponse(
+        ModelReply((TextPart("{}"),)), {"a": [1]}, (), (), Usage(), (), (), "p", "m", None, "t", 0.5
+    )
+    again: Any = from_json(to_json(response))
+    assert again.output == {"a": (1,)}
+
+
+def test_warnings_and_arguments_hold_frozen_json():
+    assert CallWarning("c", "p", "m", [1]).requested == (1,)
+    call = ToolCall("c", "t", '{"a": [1]}')
+    assert call.arguments == {"a": (1,)}
+    assert ToolCall.of("c", "t", {"ä": 1.10}).arguments_text == '{"ä": 1.1}'
+
+
+def test_documents_keep_the_name_of_a_file():
+    part = DocumentPart(Blob.from_bytes(b"%PDF", "application/pdf", name="a.pdf"))
+    again: Any = from_json(to_json(part))
+    assert again.blob.name == "a.pdf"
+    assert EMPTY == {}

@@ -1,0 +1,163 @@
+"""Nothing of a message, call or reply can be changed after it was made."""
+
+import copy
+import pickle
+from dataclasses import FrozenInstanceError, fields, is_dataclass
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given
+
+from abstractcore.schema import (
+    EMPTY,
+    CallWarning,
+    Citation,
+    Delta,
+    Encoded,
+    FrozenDict,
+    Message,
+    ModelCall,
+    ModelReply,
+    OpaquePart,
+    Parsed,
+    Rendered,
+    SchemaError,
+    TextPart,
+    ToolResult,
+    ToolSpec,
+    Usage,
+    WireRequest,
+)
+from abstractcore.testing import strategies as made
+from tests.properties import examples
+
+ATOMS = (str, int, float, bool, bytes, type(None))
+
+
+def mutable_places(value: object, path: str) -> list[str]:
+    """The paths in `value` of everything that could be changed."""
+    if isinstance(value, ATOMS):
+        return []
+    if type(value) is tuple:
+        return [place for i, item in enumerate(value) for place in mutable_places(item, f"{path}[{i}]")]
+    if type(value) is FrozenDict:
+        return [place for key, item in value.items() for place in mutable_places(item, f"{path}.{key}")]
+    if is_dataclass(value) and type(value).__dataclass_params__.frozen and not hasattr(value, "__dict__"):
+        pairs = [(field.name, getattr(value, field.name)) for field in fields(value)]
+        return [place for name, item in pairs for place in mutable_places(item, f"{path}.{name}")]
+    return [path]
+
+
+@examples(60)
+@given(made.calls())
+def test_a_call_is_immutable_to_its_leaves(call: ModelCall):
+    assert mutable_places(call, "call") == []
+
+
+@examples(60)
+@given(made.replies())
+def test_a_reply_is_immutable_to_its_leaves(reply: ModelReply):
+    assert mutable_places(reply, "reply") == []
+
+
+def test_what_a_caller_passed_in_and_keeps_is_not_shared():
+    inner: list[Any] = [1]
+    options, citations, texts, stops = (
+        {"a": inner},
+        [Citation("s", provider_metadata={"a": inner})],
+        [],
+        [TextPart("x")],
+    )
+    made_of_these = [
+        OpaquePart("p", "k", options),
+        CallWarning("c", "p", "m", inner),
+        ToolSpec("t", parameters=options),
+        TextPart("text", citations),  # type: ignore[arg-type]
+        ToolResult("c", stops),  # type: ignore[arg-type]
+        Message("user", stops),  # type: ignore[arg-type]
+        ModelReply(stops, warnings=texts, provider_metadata=options),  # type: ignore[arg-type]
+        ModelCall("m", [Message.user("hi")], provider_options={"p": options}),  # type: ignore[arg-type]
+        WireRequest("/", {"a": "b"}, b""),
+        FrozenDict(options),
+    ]
+    assert [mutable_places(value, type(value).__name__) for value in made_of_these] == [[]] * len(made_of_these)
+    before = [repr(value) for value in made_of_these]
+    inner.append(2)
+    options["b"] = [3]
+    stops.append(TextPart("y"))
+    assert [repr(value) for value in made_of_these] == before
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda mapping: mapping.__setitem__("a", 2),
+        lambda mapping: mapping.__delitem__("a"),
+        lambda mapping: mapping.update(a=2),
+        lambda mapping: mapping.setdefault("b", 2),
+        lambda mapping: mapping.pop("a"),
+        lambda mapping: mapping.popitem(),
+        lambda mapping: mapping.clear(),
+        lambda mapping: mapping.__ior__({"a": 2}),
+    ],
+    ids=["set", "delete", "update", "setdefault", "pop", "popitem", "clear", "ior"],
+)
+def test_a_frozen_mapping_refuses_every_change(change: Any):
+    mapping = FrozenDict({"a": 1})
+    with pytest.raises(TypeError, match="immutable"):
+        change(mapping)
+    assert mapping == {"a": 1}
+
+
+def test_a_frozen_mapping_cannot_be_filled_a_second_time():
+    mapping = FrozenDict({"a": 1})
+    mapping.__init__({"a": 2})
+    assert mapping == {"a": 1}
+    assert EMPTY == {}
+
+
+def test_a_frozen_mapping_freezes_what_it_is_made_from():
+    mapping = FrozenDict({"a": [{"b": [1]}]})
+    assert mapping == {"a": ({"b": (1,)},)}
+    assert hash(mapping) == hash(FrozenDict({"a": [{"b": [1]}]}))
+    with pytest.raises(SchemaError, match="nan"):
+        FrozenDict({"a": float("nan")})
+
+
+def test_a_frozen_mapping_survives_copying_and_pickling():
+    mapping = FrozenDict({"a": [1]})
+    assert copy.copy(mapping) is mapping
+    assert copy.deepcopy(mapping) is mapping
+    again = pickle.loads(pickle.dumps(mapping))
+    assert type(again) is FrozenDict
+    assert again == mapping
+    assert dict(mapping) == mapping.copy() == {"a": (1,)}
+
+
+@examples(30)
+@given(made.calls())
+def test_a_call_survives_pickling(call: ModelCall):
+    assert pickle.loads(pickle.dumps(call)) == call
+
+
+def test_fields_cannot_be_assigned():
+    for value in (TextPart("x"), Usage(1), Message.user("hi"), ModelReply(), Encoded(WireRequest("/", {}, b""))):
+        name = fields(value)[0].name
+        with pytest.raises(FrozenInstanceError):
+            setattr(value, name, None)
+        with pytest.raises(FrozenInstanceError):
+            delattr(value, name)
+
+
+def test_no_object_of_the_schema_takes_new_attributes():
+    values = [
+        TextPart("x"),
+        Message.user("hi"),
+        ModelReply(),
+        Parsed(ModelCall("m", (Message.user("hi"),))),
+        Rendered(b""),
+    ]
+    for value in values:
+        assert not hasattr(value, "__dict__")
+    for delta in get_args(Delta):
+        assert "__slots__" in vars(delta)

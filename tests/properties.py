@@ -1,0 +1,8 @@
+"""How many examples Hypothesis tries. Under `CI` it takes the same ones each time (its own "ci" profile)."""
+
+from hypothesis import HealthCheck, settings
+
+
+def examples(count: int) -> settings:
+    """Settings for a property that is tried `count` times, however long each takes on a busy machine."""
+    return settings(max_examples=count, deadline=None, suppress_health_check=[HealthCheck.too_slow])
