@@ -20,4 +20,4 @@ def register_providers() -> Iterable[Provider]:  # pyright: ignore[reportReturnT
 
 @hookspec
 def register_media_handlers() -> Iterable[MediaHandler]:  # pyright: ignore[reportReturnType]
-    """Handlers of kinds of files; asked in this order, after those of plugins registered later."""
+    """Handlers of kinds of files; the first that recognises a file has it."""

@@ -143,6 +143,7 @@ def test_a_provider_that_needs_a_model_says_so(name, services):
         "ftp://localhost",
         "http://",
         "http:///v1",
+        "http://host.test/v1?key=1",
         "http://[::1",
         "http://localhost:99999",
         "http://localhost:port",

@@ -155,7 +155,7 @@ def test_nothing_listening_is_a_connection_error_that_names_the_place_only(colou
     llm = create_llm(
         "openai-compatible",
         model="m",
-        base_url=f"http://user:{CANARY}@127.0.0.1:9/secret?key={CANARY}",
+        base_url=f"http://user:{CANARY}@127.0.0.1:9/{CANARY}",
         services=services,
         max_retries=0,
     )

@@ -74,6 +74,8 @@ class ChatDecoder:
 
     def finish(self) -> list[Delta]:
         """The end of the reply; raises `StreamInterruptedError` if no finish reason came."""
+        if self._events == 0:
+            raise ServerError("the answer is no stream of events", hint="Does base_url point at the API, with its /v1?")
         if self._finish is None:
             raise StreamInterruptedError("the stream ended without a finish reason")
         deltas: list[Delta] = []

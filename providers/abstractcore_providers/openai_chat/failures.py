@@ -93,6 +93,8 @@ def error_of(response: WireResponse) -> ProviderError:
     detail = data.get("error") or data
     fallback = f"the provider answered with status {response.status}"
     error = _make(detail, response.status, fallback)
+    if 300 <= response.status < 400:
+        error.hint = "The address redirects, and no key follows: give the final one as base_url."
     error.request_id = response.headers.get("x-request-id")
     error.retry_after = _retry_after(response)
     return error
@@ -124,7 +126,7 @@ def _class_of(code: str | None, type_: str | None, status: int | None) -> type[P
         return by_name
     if status is not None and status in _BY_STATUS:
         return _BY_STATUS[status]
-    return errors.BadRequestError if status is not None and 400 <= status < 500 else errors.ServerError
+    return errors.BadRequestError if status is not None and 300 <= status < 500 else errors.ServerError
 
 
 def _narrowed(error_class: type[ProviderError], message: str) -> type[ProviderError]:

@@ -125,7 +125,7 @@ OBJECTS: dict[str, object] = {
     "message": Message.assistant("hello"),
     "tool_spec": ToolSpec("weather"),
     "blob_bytes": Blob.from_bytes(b"test", "text/plain"),
-    "blob_file": Blob("file", "text/plain", location="/tmp/test.txt", sha256=HASH, size=4, name="test.txt"),
+    "blob_file": Blob("file", "text/plain", location="/files/test.txt", sha256=HASH, size=4, name="test.txt"),
     "blob_url": Blob.from_url("https://example.com/a.png", "image/png", name="a.png"),
     "blob_provider_file": Blob.from_provider_file("openai", "file-1", "application/pdf"),
     "blob_artifact": Blob.from_artifact(HASH, "text/plain", 4),
