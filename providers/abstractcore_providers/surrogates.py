@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+def has_halves(text: str) -> bool:
+    """Whether `text` holds a surrogate."""
+    return not text.isascii() and _HALF.search(text) is not None
+
 
 def mend(text: str) -> str:
     """`text` with surrogate pairs joined and lone surrogates replaced by U+FFFD."""
-    if text.isascii():
+    if not has_halves(text):
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 

@@ -143,7 +143,6 @@ def test_a_provider_that_needs_a_model_says_so(name, services):
         "ftp://localhost",
         "http://",
         "http:///v1",
-        "http://host.test/v1?key=1",
         "http://[::1",
         "http://localhost:99999",
         "http://localhost:port",
@@ -154,6 +153,12 @@ def test_a_provider_that_needs_a_model_says_so(name, services):
 def test_an_address_that_is_none_is_refused_without_its_password(url, services):
     with pytest.raises(ConfigurationError, match="address") as caught:
         create_llm("openai-compatible", model="m", base_url=url, services=services)
+    assert CANARY not in told(caught.value)
+
+
+def test_an_address_with_a_query_is_refused_since_paths_are_put_behind_it(services):
+    with pytest.raises(ConfigurationError, match="base_url has a query") as caught:
+        create_llm("openai-compatible", model="m", base_url=f"http://host.test/v1?key={CANARY}", services=services)
     assert CANARY not in told(caught.value)
 
 

@@ -256,7 +256,7 @@ def test_start_that_takes_too_long_is_an_error(make: Callable[..., LocalEndpoint
 def test_missing_library_is_told_before_anything_is_fetched(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name, package=None: None)
     endpoint = LocalEndpoint(DEFAULT_MODEL, CONTEXT, 1, services_with(FileModelStore(tmp_path / "store")), ServerPool())
-    with pytest.raises(MissingExtraError, match=r"pip install 'abstractcore\[local\]'"):
+    with pytest.raises(MissingExtraError, match="pip install xllamacpp"):
         opened(endpoint)
     assert not (tmp_path / "store").exists()
 

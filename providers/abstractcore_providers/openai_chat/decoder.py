@@ -27,7 +27,7 @@ from abstractcore.schema import (
 )
 
 from ..json_reading import Object, as_object, as_objects, mended, read_answer, text_of
-from ..surrogates import HalfJoiner, mend
+from ..surrogates import HalfJoiner, has_halves, mend
 from .failures import error_in_answer
 from .spoken import SpokenAudio
 from .streamed_calls import StreamedCalls
@@ -111,10 +111,10 @@ class ChatDecoder:
             self._metadata.update(metadata_to_ours(chunk))
 
     def _begin(self, chunk: Object, deltas: list[Delta]) -> None:
-        model = text_of(chunk, "model")
+        model, id = mended(text_of(chunk, "model")), mended(text_of(chunk, "id"))
         self._origin = origin_of(self._provider, model)
         self._metadata.update(metadata_to_ours(chunk))
-        deltas.append(ReplyStart(self._next(), model, self._provider, text_of(chunk, "id")))
+        deltas.append(ReplyStart(self._next(), model, self._provider, id))
 
     def _choice(self, choice: Object, chunk: Object, deltas: list[Delta]) -> None:
         delta = as_object(choice.get("delta"))
@@ -154,8 +154,10 @@ class ChatDecoder:
     def _text(self, block: int, text: str, deltas: list[Delta]) -> None:
         """Text or reasoning, whose block is begun if another was open."""
         text = self._mended(block, text)
-        if not text:
-            return
+        if text:
+            self._write(block, text, deltas)
+
+    def _write(self, block: int, text: str, deltas: list[Delta]) -> None:
         if self._open != block:
             self._close(deltas)
             self._open = block
@@ -183,7 +185,7 @@ class ChatDecoder:
 
     def _mended(self, block: int, text: str) -> str:
         """`text` without lone surrogates: a first half waits for the block's next text."""
-        if not self._halves and text.isascii():
+        if not self._halves and not has_halves(text):
             return text
         return self._halves.setdefault(block, HalfJoiner()).feed(text)
 
@@ -193,11 +195,7 @@ class ChatDecoder:
             if half and block >= _FIRST_CALL:
                 deltas.append(ToolCallDelta(self._next(), block, half))
             elif half:
-                deltas.append(
-                    TextDelta(self._next(), block, half)
-                    if block == _TEXT
-                    else ReasoningDelta(self._next(), block, half)
-                )
+                self._write(block, half, deltas)
 
     def _close(self, deltas: list[Delta]) -> None:
         if self._open is not None:

@@ -36,11 +36,17 @@ _ROWS = (
     _Row(errors.ContentFilterError, 400, "invalid_request_error", "content_policy_violation"),
     _Row(errors.ModelNotFoundError, 404, "invalid_request_error", "model_not_found"),
     _Row(errors.QuotaError, 429, "insufficient_quota", "insufficient_quota"),
+    _Row(errors.QuotaError, 429, "insufficient_quota", "credit_balance_exhausted"),
+    _Row(errors.QuotaError, 429, "insufficient_quota", "organization_spend_limit_exceeded"),
+    _Row(errors.QuotaError, 429, "insufficient_quota", "organization_usage_limit_exceeded"),
+    _Row(errors.QuotaError, 429, "insufficient_quota", "project_spend_limit_exceeded"),
     _Row(errors.AuthenticationError, 401, "authentication_error", "invalid_api_key"),
     _Row(errors.AccessDeniedError, 403, "permission_error"),
     _Row(errors.NotFoundError, 404, "not_found_error", "not_found"),
     _Row(errors.RequestTimeoutError, 408, "timeout_error"),
     _Row(errors.RateLimitError, 429, "rate_limit_error", "rate_limit_exceeded"),
+    _Row(errors.RateLimitError, 429, "rate_limit_error", "slow_down"),
+    _Row(errors.OverloadedError, 503, "service_unavailable_error", "server_is_overloaded"),
     _Row(errors.OverloadedError, 503, "overloaded_error"),
     _Row(errors.ServerError, 500, "server_error"),
     _Row(errors.BadRequestError, 400, "invalid_request_error"),
@@ -48,7 +54,8 @@ _ROWS = (
 """The first row of a class is how it is rendered."""
 
 _BY_CODE = {row.code: row.error for row in _ROWS if row.code is not None}
-_BY_TYPE = {row.type: row.error for row in _ROWS if row.type != "invalid_request_error"}
+_BY_TYPE = {row.type: row.error for row in _ROWS if row.type not in ("invalid_request_error", "server_error")}
+"""Two types say less than the status."""
 _BY_STATUS: dict[int, type[ProviderError]] = {
     400: errors.BadRequestError,
     401: errors.AuthenticationError,
