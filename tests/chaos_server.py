@@ -201,12 +201,13 @@ class ChaosServer:
                 if not playing.result():
                     break
         finally:
-            line.connection.ended = line.connection.closed_at is None
+            ours = line.connection.closed_at is None
             listening.cancel()
             await asyncio.gather(listening, return_exceptions=True)
             line.writer.close()
             with suppress(OSError):
                 await line.writer.wait_closed()
+            self._record(lambda: setattr(line.connection, "ended", ours))
 
     async def _listen(self, line: _Line) -> None:
         """Reads all the time, so that the moment a client goes is known."""
