@@ -106,7 +106,8 @@ class LLM:
 
         `request` is the rest of the content and the options: see `CallRequest`. `response_model` is the type that
         `response.output` is to have. `timeout` is in seconds for the whole call with its retries, 600 unless given,
-        None for no limit. Raises `InvalidInputError`, `MediaError`, `MissingExtraError` and
+        None for no limit but 600 s of silence. Blocking code looks at the clock between reads and cannot interrupt
+        one, so it may take up to twice as long. Raises `InvalidInputError`, `MediaError`, `MissingExtraError` and
         `UnsupportedContentError` before anything is sent, `ProviderError` after, `OutputValidationError` at the end.
         """
         asked = self._ask(prompt, response_model, request, stream)

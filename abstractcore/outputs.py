@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 T = TypeVar("T")
+_LONGEST_NAME = 64
+"""Of an output schema, at OpenAI; letters, digits, `_` and `-` only."""
 
 
 class OutputType(Generic[T]):
@@ -29,7 +32,8 @@ class OutputType(Generic[T]):
             schema = self._adapter.json_schema()
         except (PydanticSchemaGenerationError, PydanticUserError) as error:
             raise InvalidInputError(f"{self._name} has no JSON Schema: {error}", path="response_model") from None
-        self.schema = OutputSchema(self._name, _closed(schema), strict=_is_strict(schema))
+        name = re.sub(r"[^A-Za-z0-9_-]+", "_", self._name).strip("_")[:_LONGEST_NAME] or "output"
+        self.schema = OutputSchema(name, _closed(schema), strict=_is_strict(schema))
 
     def read(self, reply: ModelReply) -> T:
         """The answer as this type; raises `OutputValidationError` with the reply in `partial`."""

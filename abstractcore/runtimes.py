@@ -6,6 +6,7 @@ import asyncio
 import concurrent.futures
 import contextlib
 import contextvars
+import os
 import queue
 import threading
 import time
@@ -124,6 +125,32 @@ def _nothing() -> None:
     return
 
 
+_closing: set[asyncio.Task[None]] = set()
+"""Event loops hold their tasks weakly: these must not vanish before they are done."""
+
+
+def in_this_loop() -> Callable[[Callable[[], Coroutine[Any, Any, None]]], bool]:
+    """A function that runs a coroutine in the event loop of now, later and from any thread.
+
+    It says whether that will happen soon: not if the loop stands still or is closed, or after a fork.
+    """
+    loop, process = asyncio.get_running_loop(), os.getpid()
+
+    def run(make: Callable[[], Coroutine[Any, Any, None]]) -> bool:
+        if loop.is_closed() or process != os.getpid():
+            return False
+
+        def start() -> None:
+            task = loop.create_task(make())
+            _closing.add(task)
+            task.add_done_callback(_closing.discard)
+
+        loop.call_soon_threadsafe(start)
+        return loop.is_running()
+
+    return run
+
+
 def _in_this_context(thunk: Callable[[], Awaitable[T]]) -> Callable[[], T]:
     """A function for another thread that drives the thunk in a copy of the context of now."""
     context = contextvars.copy_context()
@@ -138,9 +165,9 @@ def _work_off(waiting: _Jobs[T]) -> None:
             try:
                 result.set_result(job())
             except BaseException as error:
-                while not waiting.empty():
-                    waiting.get_nowait()
                 result.set_exception(error)
+                while True:
+                    waiting.get_nowait()
 
 
 async def _as_coroutine(thunk: Callable[[], Awaitable[T]]) -> T:

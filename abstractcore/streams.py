@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from types import TracebackType
 from typing import Any, Generic, TypeVar
 
 from .engine import CallStream
-from .runtimes import drive
+from .runtimes import drive, in_this_loop
 from .schema import Delta, GenerateResponse, ModelReply, TextDelta
 
 T = TypeVar("T")
@@ -76,6 +76,10 @@ class Stream(_StreamBase[T]):
 class AsyncStream(_StreamBase[T]):
     """As `Stream`, for `async with` and `async for`. Leave neither out: only they can close the connection in time."""
 
+    def __init__(self, call: CallStream) -> None:
+        super().__init__(call)
+        self._run_later: Callable[[Callable[[], Coroutine[Any, Any, None]]], bool] | None = None
+
     async def __aenter__(self) -> AsyncStream[T]:
         return self
 
@@ -89,6 +93,8 @@ class AsyncStream(_StreamBase[T]):
 
     async def __anext__(self) -> Delta:
         while self._next == len(self._batch):
+            if self._run_later is None:
+                self._run_later = in_this_loop()
             self._batch = await self._call.read()
             self._next = 0
             if not self._batch:
@@ -109,5 +115,6 @@ class AsyncStream(_StreamBase[T]):
 
     def __del__(self, _warn: Any = warnings.warn) -> None:
         if self._call.state == "open":
-            self._call.abort()
+            if self._run_later is None or not self._run_later(self._call.close):
+                self._call.abort()
             _warn("an open stream was dropped: use it with `async with`", ResourceWarning, stacklevel=2, source=self)

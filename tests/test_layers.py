@@ -14,6 +14,7 @@ STRAY_IMPORTS = {
     "abstractcore.stray_http": "httpx2",
     "abstractcore.stray_loop": "asyncio",
     "abstractcore.stray_terminal": "typer",
+    "abstractcore.stray_test": "hypothesis",
     "abstractcore.stray_door": "abstractcore",
     "abstractcore.stray_adapter": "abstractcore_media",
     "abstractcore_providers.stray_kernel": "abstractcore.stray_http",

@@ -12,6 +12,7 @@ _CODES: tuple[tuple[type[abstractcore.AbstractCoreError], int], ...] = (
     (abstractcore.ConfigurationError, 2),
     (abstractcore.InvalidInputError, 2),
     (abstractcore.MediaError, 2),
+    (abstractcore.ModelStoreError, 2),
     (abstractcore.UnsupportedContentError, 2),
     (abstractcore.UnsupportedOptionError, 2),
 )

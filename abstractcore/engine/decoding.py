@@ -10,10 +10,14 @@ from ..errors import (
     ConnectionFailedError,
     ProviderError,
     RequestTimeoutError,
+    ServerError,
     StreamInterruptedError,
 )
 from ..ports import Body, CallContext, ProviderSession
 from ..schema import Delta, ModelReply, SchemaError, accumulate
+
+MAX_BODY_BYTES = 256 * 1024 * 1024
+"""A longer reply is refused, so that a broken server cannot fill the memory."""
 
 
 class DecodedStream:
@@ -28,6 +32,7 @@ class DecodedStream:
         self._context = context
         self._first: list[Delta] = []
         self._ended = False
+        self._size = 0
         self._alarm_off: Callable[[], object] | None = None
 
     async def begin(self) -> None:
@@ -85,6 +90,9 @@ class DecodedStream:
                 self._remaining()
                 raise
             self._remaining()
+            self._size += len(data)
+            if self._size > MAX_BODY_BYTES:
+                raise ServerError(f"the reply is longer than {MAX_BODY_BYTES:,} bytes")
             if not data:
                 for frame in self._framer.finish():
                     new += self._decoder.feed(frame)

@@ -7,10 +7,7 @@ from collections.abc import Callable
 from ..errors import AbstractCoreError, ProviderError, RequestTimeoutError, ServerError
 from ..ports import Answer, Attempt, Body, CallContext, ProviderSession, Transport
 from ..schema import AttemptRecord, SchemaError, WireResponse
-from .decoding import DecodedStream
-
-MAX_BODY_BYTES = 256 * 1024 * 1024
-"""A longer reply is refused, so that a broken server cannot fill the memory."""
+from .decoding import MAX_BODY_BYTES, DecodedStream
 
 _LONGEST_STEP_SECONDS = 600.0
 

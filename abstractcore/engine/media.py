@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -22,6 +23,7 @@ from ..schema import (
 from .lowering import handler_for, media_parts
 
 _TAG = "untrusted-file"
+_CLOSING = re.compile(rf"</(?=\s*{_TAG})", re.IGNORECASE)
 
 
 async def carry_out(
@@ -69,7 +71,7 @@ def _handle(
 def as_untrusted_text(source: str, conversion: Conversion) -> str:
     """A file's text, labelled with its name and fenced so that nothing in it can close the fence."""
     name = source.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;").replace("\n", " ")
-    body = conversion.text.strip().replace(f"</{_TAG}", f"<\\/{_TAG}")
+    body = _CLOSING.sub(r"<\\/", conversion.text.strip())
     return f'<{_TAG} name="{name}" content="{conversion.label}">\n{body}\n</{_TAG}>\n'
 
 

@@ -22,13 +22,14 @@ from ..schema import (
     CallWarning,
     Delta,
     GenerateResponse,
+    Lowered,
     ModelCall,
     ModelReply,
     SchemaError,
     accumulate,
     deltas_of,
 )
-from .exchange import Exchange, located
+from .exchange import Exchange, located, out_of_time, remaining
 from .lowering import lower
 from .media import carry_out
 from .results import as_response
@@ -100,13 +101,21 @@ class Pipeline:
         """The inside of the outer ring: lower, carry out, encode, and make attempts."""
         lowered = lower(context.call, self._session.profile, self._handlers)
         if lowered.decisions:
-            lowered = await carry_out(lowered, self._handlers, self._media_context(), self.runtime)
+            lowered = await self._carry_out(lowered, context)
         encoded = self._session.transpiler.encode(lowered.call)
         if context.call.strict and encoded.warnings:
             raise _strict(encoded.warnings)
         context.decisions = lowered.decisions
         context.warnings += (*lowered.warnings, *encoded.warnings)
         return await self._around_attempt(Attempt(context, encoded.request))
+
+    async def _carry_out(self, lowered: Lowered, context: CallContext) -> Lowered:
+        """The decisions carried out, in the time the call has."""
+        try:
+            async with self.runtime.timeout(remaining(context)):
+                return await carry_out(lowered, self._handlers, self._media_context(), self.runtime)
+        except TimeoutError:
+            raise out_of_time(context) from None
 
     def respond(
         self, reply: ModelReply, context: CallContext, read_output: OutputReader, started: float

@@ -9,12 +9,14 @@ from ..ports import Answer, Attempt, AttemptNext
 
 _FIRST_PAUSE_SECONDS = 0.5
 _LONGEST_PAUSE_SECONDS = 30.0
+_LONGEST_WAIT_SECONDS = 600.0
 
 
 class Retry:
     """Tries a request up to `max_retries` more times after errors marked `retryable`.
 
-    `Retry-After` is obeyed; a pause that would pass the deadline is not begun. A stream is tried again only until its
+    `Retry-After` is obeyed; a pause that would pass the deadline, or be longer than ten
+    minutes, is not begun. A stream is tried again only until its
     first deltas are there. `random` gives numbers from 0 to 1.
     """
 
@@ -42,6 +44,8 @@ class Retry:
         if pause is None:
             longest = min(_LONGEST_PAUSE_SECONDS, _FIRST_PAUSE_SECONDS * 2.0 ** (attempt.number - 1))
             pause = longest * (0.5 + self._random() / 2)
+        if pause > _LONGEST_WAIT_SECONDS:
+            return None
         deadline = attempt.context.deadline
         if deadline is not None and attempt.context.runtime.now() + pause >= deadline:
             return None

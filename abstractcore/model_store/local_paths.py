@@ -18,15 +18,18 @@ def is_path(name: str) -> bool:
 
 def checked_path(name: str) -> Path:
     """The absolute path of a folder or of a GGUF file; raises `ModelStoreError` if it is neither."""
-    path = Path(name).expanduser().absolute()
+    path = Path(name)
     try:
+        path = path.expanduser().absolute()
         if path.is_dir():
             return path
+        if path.exists() and not path.is_file():
+            raise ModelStoreError(f"{path} is not a regular file", hint="Give a file in llama.cpp's GGUF format.")
         with path.open("rb") as stream:
             magic = stream.read(len(_MAGIC))
-    except OSError as error:
+    except (OSError, ValueError, RuntimeError) as error:
         raise ModelStoreError(
-            f"{path} cannot be read: {error.strerror}",
+            f"{path} cannot be read: {getattr(error, 'strerror', None) or error}",
             hint="Check the path; a model's name has no slash and no `.gguf` in it.",
         ) from None
     if magic != _MAGIC:

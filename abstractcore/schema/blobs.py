@@ -60,6 +60,8 @@ class Blob:
             raise SchemaError(f"a blob of form {self.form!r} needs its sha256", "sha256")
         if self.form == "url" and self.location and self.location[:5].lower() == "data:":
             raise SchemaError("a data URL is content, not a place: use Blob.from_bytes", "location")
+        if self.location is not None and self.form != "file":
+            check_text(self.location, "location")
         self._check_content()
         media_type = check_text(self.media_type, "media_type").strip().lower()
         object.__setattr__(self, "media_type", _REGISTERED.get(media_type, media_type))

@@ -131,6 +131,10 @@ def _rebuilt_list(items: list[JSONValue], trail: Trail, edits: dict[Trail, CallW
 
 def differences(left: JSONValue, right: JSONValue, path: str = "") -> list[str]:
     """The paths in which two JSON values differ, each with both values."""
+    if isinstance(left, dict) and right is None:
+        right = {}
+    if isinstance(right, dict) and left is None:
+        left = {}
     if isinstance(left, dict) and isinstance(right, dict):
         found: list[str] = []
         for key in {**left, **right}:

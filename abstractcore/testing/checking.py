@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.strategies import SearchStrategy
 
 from ..errors import ProviderError
@@ -45,7 +45,8 @@ def check_laws(
         raise LawBrokenError("call_losses", f"the plainest call is refused: {error}") from error
 
     def run(check: Callable[[Any], None], cases: SearchStrategy[Any]) -> None:
-        patient = settings(max_examples=max_examples, deadline=None, suppress_health_check=_PATIENCE)
+        phases = [phase for phase in settings().phases if phase is not Phase.explain]
+        patient = settings(max_examples=max_examples, deadline=None, suppress_health_check=_PATIENCE, phases=phases)
         patient(given(cases)(check))()
 
     some_calls = strategies.calls(provider) if calls is None else calls

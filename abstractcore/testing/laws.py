@@ -1,4 +1,4 @@
-"""The laws of a transpiler, as functions that raise `LawBrokenError`. See docs/decisions for why these.
+"""The laws of a transpiler, as functions that raise `LawBrokenError`.
 
 A call or reply "changed as its warnings say" has, at the path of every warning, nothing (`sent` is None), or `sent`;
 a part with a warning of code "reordered" has moved to position `sent`. It is then put in canonical form.

@@ -9,9 +9,10 @@ from typing import Any, cast
 
 import httpx2
 
+from ..errors import ServerError
 from ..schema import WireRequest
 from .failures import FAILURES, as_ours
-from .messages import cut, lower_headers, to_http
+from .messages import check_encoding, cut, lower_headers, to_http
 from .settings import Route, Routes, TransportSettings
 
 
@@ -47,6 +48,11 @@ class AsyncHttpTransport:
             response = await pool.handle_async_request(http_request)
         except FAILURES as error:
             raise as_ours(error, request.url) from None
+        try:
+            check_encoding(response)
+        except ServerError:
+            await response.aclose()
+            raise
         return AsyncHttpBody(response, request.url)
 
     async def close(self) -> None:

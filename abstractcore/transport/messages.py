@@ -9,6 +9,7 @@ from functools import lru_cache
 
 import httpx2
 
+from ..errors import ServerError
 from ..schema import WireRequest
 from ..version import __version__
 
@@ -50,6 +51,13 @@ def lower_headers(response: httpx2.Response) -> Mapping[str, str]:
         name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
     return headers
+
+
+def check_encoding(response: httpx2.Response) -> None:
+    """Raise `ServerError` for a body packed other than once: a kilobyte packed twice can fill the memory."""
+    encoding = response.headers.get("content-encoding", "identity").strip().lower()
+    if encoding not in ("", "identity", "gzip", "deflate"):
+        raise ServerError(f"the provider sent its answer packed as {encoding!r}, which was not asked for")
 
 
 def cut(response: httpx2.Response) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import ssl
 import urllib.request
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import find_spec
 from typing import TypeAlias
@@ -27,13 +27,17 @@ class TransportSettings:
     a proxy of a kind that cannot be used.
     """
 
-    proxy: str | None = None
+    proxy: str | None = field(default=None, repr=False)
     verify: bool | str = True
     max_connections: int = 1000
     max_idle_connections: int = 100
     idle_seconds: float = 30.0
 
     def __post_init__(self) -> None:
+        if isinstance(self.verify, os.PathLike):
+            object.__setattr__(self, "verify", os.fspath(self.verify))
+        if not isinstance(self.verify, bool | str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ConfigurationError("`verify` is True, or the path of a file with certificate authorities.")
         if self.proxy is not None:
             object.__setattr__(self, "proxy", _proxy_url(self.proxy))
 
@@ -70,7 +74,11 @@ class Routes:
 
 def _proxy_url(proxy: str) -> str:
     """A proxy's URL, also from the short form HOST:PORT. Errors show its scheme only: the rest may hold a password."""
-    url = proxy if "://" in proxy else f"http://{proxy}"
+    try:
+        url = proxy if "://" in proxy else f"http://{proxy}"
+        httpx2.URL(url)
+    except (TypeError, httpx2.InvalidURL):
+        raise ConfigurationError("the proxy is no address.", hint="As in proxy='http://host:8080'.") from None
     scheme = url.partition("://")[0].lower()
     if scheme in ("http", "https") or (scheme in ("socks5", "socks5h") and find_spec("socksio")):
         return url

@@ -8,9 +8,10 @@ from typing import cast
 
 import httpx2
 
+from ..errors import ServerError
 from ..schema import WireRequest
 from .failures import FAILURES, as_ours
-from .messages import cut, lower_headers, to_http
+from .messages import check_encoding, cut, lower_headers, to_http
 from .settings import Route, Routes, TransportSettings
 
 
@@ -29,6 +30,11 @@ class SyncHttpTransport:
             response = self._pool(request.url).handle_request(http_request)
         except FAILURES as error:
             raise as_ours(error, request.url) from None
+        try:
+            check_encoding(response)
+        except ServerError:
+            response.close()
+            raise
         return SyncHttpBody(response, request.url)
 
     async def close(self) -> None:

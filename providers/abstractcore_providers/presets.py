@@ -81,6 +81,8 @@ def _checked(url: str) -> str:
     if not callable_:
         shown = str(url).rpartition("@")[2]
         raise ConfigurationError(f"base_url {shown!r} is no address.", hint="It begins with http:// or https://.")
+    if "@" in urlsplit(url).netloc:
+        raise ConfigurationError("base_url has a user or a password, which are not sent.", hint="Pass api_key=...")
     if urlsplit(url).query or urlsplit(url).fragment:
         raise ConfigurationError("base_url has a query.", hint="Paths are put behind it: end it with the path, as /v1.")
     return url

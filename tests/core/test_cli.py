@@ -159,8 +159,8 @@ def test_a_broken_stream_ends_its_line_before_the_error(server, to_server):
         (["ask", "hi", "--media", "missing.wav"], 2, "missing.wav does not exist"),
         (["ask", "hi", "--api-key", "x"], 2, "No such option"),
         (["chat", "--provider", "opnai"], 2, "Did you mean openai"),
-        (["models", "pull", "smolm2"], 1, "smollm2-135m-instruct"),
-        (["models", "remove", "./mine.gguf"], 1, "Delete it yourself"),
+        (["models", "pull", "smolm2"], 2, "smollm2-135m-instruct"),
+        (["models", "remove", "./mine.gguf"], 2, "Delete it yourself"),
     ],
 )
 def test_an_error_is_a_line_with_a_hint_and_an_exit_code(arguments, code, message):
@@ -192,7 +192,7 @@ def test_every_error_has_an_exit_code():
     errors = [getattr(abstractcore, name) for name in abstractcore.__all__ if name.endswith("Error")]
     codes = {kind.__name__: exit_code(kind("x")) for kind in errors if issubclass(kind, abstractcore.AbstractCoreError)}
     assert {name for name, code in codes.items() if code == 1} == {
-        *("AbstractCoreError", "FallbackExhaustedError", "ModelStoreError", "OutputValidationError"),
+        *("AbstractCoreError", "FallbackExhaustedError", "OutputValidationError"),
         *("ScriptExhaustedError", "ToolError"),
     }
     assert {name for name, code in codes.items() if code == 4} == {

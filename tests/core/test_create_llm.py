@@ -162,6 +162,12 @@ def test_an_address_with_a_query_is_refused_since_paths_are_put_behind_it(servic
     assert CANARY not in told(caught.value)
 
 
+def test_an_address_with_a_password_is_refused_since_it_would_not_be_sent(services):
+    with pytest.raises(ConfigurationError, match="base_url has a user or a password") as caught:
+        create_llm("openai-compatible", model="m", base_url=f"http://user:{CANARY}@host.test/v1", services=services)
+    assert CANARY not in told(caught.value)
+
+
 def test_a_provider_that_needs_an_address_says_so(services):
     with pytest.raises(ConfigurationError, match="base_url"):
         create_llm("openai-compatible", model="m", services=services)

@@ -8,6 +8,7 @@ import ssl
 import threading
 import time
 import traceback
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from abstractcore import (
     ConnectionFailedError,
     ProviderError,
     RequestTimeoutError,
+    ServerError,
     Services,
     create_llm,
 )
@@ -155,7 +157,7 @@ def test_nothing_listening_is_a_connection_error_that_names_the_place_only(colou
     llm = create_llm(
         "openai-compatible",
         model="m",
-        base_url=f"http://user:{CANARY}@127.0.0.1:9/{CANARY}",
+        base_url=f"http://127.0.0.1:9/{CANARY}",
         services=services,
         max_retries=0,
     )
@@ -366,3 +368,29 @@ def test_a_whole_stream_gives_its_connection_back_after_the_done_mark(colour, se
     for text in ("a", "b"):
         assert "".join(colour.stream(llm, "hi").text()) == text
     assert len(server.connections) == 1
+
+
+def test_an_answer_packed_twice_is_refused_unopened(colour, server, connect):
+    server.script(answer(b"x", content_encoding="gzip, gzip"))
+    with pytest.raises(ServerError, match="packed as 'gzip, gzip'"):
+        colour.generate(connect(max_retries=0), "hi")
+
+
+def test_dropped_async_streams_give_their_connections_back(server, services):
+    """More streams are dropped than there may be connections."""
+    settings = TransportSettings(max_connections=2)
+    transport = services.async_transport(settings)
+    server.always(stream_head(), chunk(delta("hel")), HANG)
+
+    async def main() -> None:
+        llm = create_llm("openai-compatible", model="m", base_url=f"{server.url}/v1", services=services)
+        llm._pipelines.session = replace(llm._pipelines.session, transport=transport)
+        for _ in range(5):
+            with pytest.warns(ResourceWarning, match="open stream was dropped"):
+                async for _delta in llm.astream("hi", timeout=5):
+                    break
+                gc.collect()
+            await asyncio.sleep(0)
+
+    asyncio.run(main())
+    assert len(server.requests) == 5

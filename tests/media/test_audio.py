@@ -2,14 +2,17 @@
 
 import io
 import math
+import os
 import re
 import struct
+import subprocess
 import sys
 import threading
 import wave
 from array import array
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -259,3 +262,20 @@ def test_without_its_packages_it_names_what_to_install(monkeypatch: pytest.Monke
     with pytest.raises(MissingExtraError, match="pip install faster-whisper"):
         AudioHandler().convert(sound(MEETING), NO_MODELS)
     AudioHandler().check(sound(MEETING))
+
+
+def test_transcribing_leaves_nothing_in_the_home_and_reports_to_nobody(tmp_path: Path, models: Any):
+    """Newer versions of a library below write a device id there and report to their maker: see pyproject.toml."""
+    code = """
+import sys
+from pathlib import Path
+from abstractcore.model_store import FileModelStore
+from abstractcore.ports import MediaContext
+from abstractcore.schema import AudioPart, Blob
+from abstractcore_media import AudioHandler
+part = AudioPart(Blob.from_file(sys.argv[1], "audio/wav"))
+assert "Tuesday" in AudioHandler().convert(part, MediaContext(FileModelStore(Path(sys.argv[2])))).text
+"""
+    environment = {**os.environ, "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    subprocess.run([sys.executable, "-c", code, MEETING, models.root], env=environment, check=True)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []

@@ -38,7 +38,7 @@ _REASONING, _TEXT, _AUDIO, _FIRST_CALL = range(4)
 
 
 class ChatDecoder:
-    """Decodes one stream. Usage may come with the last choice, after it, or never."""
+    """Decodes one stream: its first choice. Usage may come with the last chunk of it, after it, or never."""
 
     def __init__(self, provider: str) -> None:
         self._provider = provider
@@ -102,9 +102,10 @@ class ChatDecoder:
     def _chunk(self, chunk: Object, deltas: list[Delta]) -> None:
         if self._events == 1:
             self._begin(chunk, deltas)
-        choices = chunk.get("choices")
-        if isinstance(choices, list) and choices:
-            self._choice(as_object(choices[0]), chunk, deltas)
+        for choice in as_objects(chunk.get("choices")):
+            if not choice.get("index"):
+                self._choice(choice, chunk, deltas)
+                break
         usage = chunk.get("usage")
         if usage and isinstance(usage, dict):
             deltas.append(UsageDelta(self._next(), usage_to_ours(as_object(usage))))

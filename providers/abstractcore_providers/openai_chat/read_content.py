@@ -6,7 +6,7 @@ import base64
 from typing import Any, cast
 
 from abstractcore.errors import InvalidInputError
-from abstractcore.schema import AudioPart, Blob, CallWarning, DocumentPart, ImagePart, Part, TextPart
+from abstractcore.schema import AudioPart, Blob, CallWarning, DocumentPart, ImagePart, Part, SchemaError, TextPart
 
 from ..json_reading import Object, text_of
 from .content import AUDIO_FORMATS
@@ -20,22 +20,32 @@ def read_content(content: Any, path: str, provider: str, warnings: list[CallWarn
     if content is None:
         return ()
     if isinstance(content, str):
-        return (TextPart(content),)
+        return (_text(content, path),)
     if not isinstance(content, list):
         raise InvalidInputError(f"expected text or a list of parts, got {type(content).__name__}", path=path)
     parts: list[Part] = []
     for index, value in enumerate(cast("list[Any]", content)):
         place = f"{path}[{index}]"
         data = get_object(value, place)
-        parts.append(_part(data, place, provider))
+        try:
+            parts.append(_part(data, place, provider))
+        except SchemaError as error:
+            raise InvalidInputError(error.message, path=f"{place}.{data['type']}.{error.path}") from None
         name_the_rest(data, frozenset({"type", str(data["type"])}), place, warnings)
     return tuple(parts)
+
+
+def _text(text: str, path: str) -> TextPart:
+    try:
+        return TextPart(text)
+    except SchemaError as error:
+        raise InvalidInputError(error.message, path=path) from None
 
 
 def _part(data: Object, path: str, provider: str) -> Part:
     kind = data.get("type")
     if kind in ("text", "refusal"):
-        return TextPart(get_text(data.get(kind), f"{path}.{kind}"))
+        return _text(get_text(data.get(kind), f"{path}.{kind}"), f"{path}.{kind}")
     if kind == "image_url":
         image = get_object(data.get("image_url"), f"{path}.image_url")
         place = f"{path}.image_url.url"
@@ -64,6 +74,8 @@ def _file(data: Object, path: str, provider: str) -> Blob:
 
 
 def _blob(url: str, media_type: str, path: str, name: str | None = None) -> Blob:
+    if not url:
+        raise InvalidInputError("is empty", path=path)
     if url[:5].lower() != "data:":
         return Blob.from_url(url, media_type, name=name)
     header, comma, data = url[5:].partition(",")

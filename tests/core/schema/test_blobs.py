@@ -63,6 +63,7 @@ def test_content_that_is_elsewhere_cannot_be_read(blob: Blob):
         ({"form": "url", "data": b""}, "data"),
         ({"form": "url"}, "location"),
         ({"form": "url", "location": "DATA:image/png;base64,"}, "location"),
+        ({"form": "url", "location": "https://\ud800"}, "location"),
         ({"form": "file", "location": "/x"}, "sha256"),
         ({"form": "provider_file", "location": "f"}, "provider"),
         ({"form": "artifact"}, "sha256"),

@@ -106,7 +106,8 @@ def test_a_published_reply_comes_back_from_our_server_as_it_was(name: str):
     ours = json.loads(rendered.body)
     assert rendered.warnings == ()
     assert _without_nothing(ours) == _without_nothing(printed)
-    assert faults("CreateChatCompletionResponse", ours) == []
+    schema = "CreateChatCompletionResponse"
+    assert set(faults(schema, ours)) <= set(faults(schema, printed)), "what is printed does not always fit the schema"
 
 
 def _without_nothing(reply: dict[str, Any]) -> dict[str, Any]:
