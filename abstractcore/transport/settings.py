@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import ssl
+import threading
 import urllib.request
 from dataclasses import dataclass, field
 from functools import cache
@@ -49,9 +50,10 @@ class TransportSettings:
             keepalive_expiry=self.idle_seconds,
         )
 
-    def tls(self, scheme: str) -> ssl.SSLContext | bool:
-        """The TLS context for `scheme`. Plain HTTP needs none, so certificates are not read for it."""
-        return False if scheme == "http" else _tls_context(self.verify, os.environ.get("SSL_CERT_FILE"))
+    def tls(self, scheme: str) -> ssl.SSLContext:
+        """The TLS context for `scheme`. Plain HTTP never uses it, so certificates are not read for it."""
+        with _making_tls:
+            return _tls_context(scheme != "http" and self.verify, os.environ.get("SSL_CERT_FILE"))
 
 
 class Routes:
@@ -84,6 +86,15 @@ def _proxy_url(proxy: str) -> str:
         return url
     hint = "Run: pip install socksio" if scheme.startswith("socks5") else "Use an http:// or https:// proxy."
     raise ConfigurationError(f"a proxy of kind {scheme!r} cannot be used here.", hint=hint)
+
+
+_making_tls = threading.Lock()
+"""Held while a TLS context is made, and by a fork: OpenSSL's own locks stay locked for ever in a child that is forked
+in the middle."""
+
+if hasattr(os, "register_at_fork"):
+    _done = _making_tls.release
+    os.register_at_fork(before=_making_tls.acquire, after_in_parent=_done, after_in_child=_done)
 
 
 @cache

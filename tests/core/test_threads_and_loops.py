@@ -8,6 +8,7 @@ import faulthandler
 import gc
 import os
 import signal
+import ssl
 import subprocess
 import sys
 import threading
@@ -15,6 +16,7 @@ import traceback
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 
+import httpx2
 import pytest
 
 from abstractcore import Services, create_llm
@@ -267,9 +269,36 @@ def test_an_async_stream_inherited_by_a_forked_child_is_not_cut_there(server, co
     assert asyncio.run(main()) == "hello there"
 
 
+def test_a_fork_waits_until_another_thread_has_made_its_tls_context(monkeypatch):
+    """OpenSSL's locks would stay locked in the child."""
+    begun, forking = threading.Event(), threading.Event()
+    made: list[object] = []
+
+    def create(**options: object) -> ssl.SSLContext:
+        begun.set()
+        assert forking.wait(PATIENCE_SECONDS)
+        made.append("context")
+        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+    monkeypatch.setattr(httpx2, "create_ssl_context", create)
+    monkeypatch.setenv("SSL_CERT_FILE", "/a/name/that/no/other/test/has")
+    maker = threading.Thread(target=TransportSettings().tls, args=["https"])
+    maker.start()
+    assert begun.wait(PATIENCE_SECONDS)
+    os.register_at_fork(before=forking.set)  # these hooks run before older ones
+
+    def child() -> None:
+        assert made == ["context"]
+
+    in_fork(child)
+    maker.join()
+
+
 def test_calls_go_on_while_the_process_forks(server, connect):
+    """After the first call: a fork while another thread imports a module stops any Python program's child."""
     server.always_by(echo)
     llm = connect()
+    llm.generate("first")
     stop = threading.Event()
     errors: list[BaseException] = []
 
@@ -283,9 +312,11 @@ def test_calls_go_on_while_the_process_forks(server, connect):
     threads = [threading.Thread(target=call) for _ in range(2)]
     for thread in threads:
         thread.start()
-    for _ in range(5):
-        in_fork(lambda: llm.generate("child"))
-    stop.set()
-    for thread in threads:
-        thread.join()
+    try:
+        for _ in range(5):
+            in_fork(lambda: llm.generate("child"))
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
     assert errors == []
