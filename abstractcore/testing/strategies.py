@@ -233,8 +233,8 @@ def opaque_parts() -> SearchStrategy[OpaquePart]:
 
 
 def reply_parts() -> SearchStrategy[Part]:
-    """Everything a model can answer with, tool calls apart."""
-    return st.one_of(content_parts(), reasoning_parts(), hosted_parts(), opaque_parts())
+    """Everything a model can answer with, tool calls apart: text and reasoning for the most part."""
+    return st.one_of(text_parts(), reasoning_parts(), text_parts() | content_parts(), hosted_parts() | opaque_parts())
 
 
 def parts() -> SearchStrategy[Part]:

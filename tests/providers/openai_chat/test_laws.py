@@ -13,7 +13,7 @@ from abstractcore_providers.openai_chat.dialect import COMPATIBLE, LLAMA_CPP
 from tests.properties import examples
 from tests.providers.openai_chat import made
 
-check_chat = partial(check_laws, max_examples=40)
+check_chat = partial(check_laws, max_examples=60)
 
 
 def test_the_laws_hold():
