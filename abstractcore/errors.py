@@ -3,6 +3,7 @@
 AbstractCoreError
 |- ConfigurationError               how the library is set up
 |  |- UnknownProviderError          no provider of that name
+|  |- UnknownCapabilityError        no plugin brings a capability of that name
 |  |- UnknownOptionError            no option of that name
 |  |- MissingExtraError             an optional package is not installed
 |  `- PluginError                   a plugin is broken, or two claim one name
@@ -13,8 +14,11 @@ AbstractCoreError
 |- ToolError                        a tool failed in a way the model cannot be told of
 |- OutputValidationError            the answer does not match the schema asked for
 |- ModelStoreError                  weights cannot be found, fetched or kept
+|- ArtifactError                    kept content cannot be found, read or written
 |- FallbackExhaustedError           every model of a fallback list failed
 |- ScriptExhaustedError             a scripted model has no reply left
+|- CassetteError                    a recording of exchanges cannot be read or written
+|  `- ReplayMismatchError           a request is not in the recording that is played back
 `- ProviderError                    an exchange with a provider failed
    |- AuthenticationError           the key is missing or wrong
    |- AccessDeniedError             the key may not do this
@@ -95,6 +99,10 @@ class UnknownProviderError(ConfigurationError):
     """No provider has that name; the nearest names are in the hint."""
 
 
+class UnknownCapabilityError(ConfigurationError):
+    """No installed plugin brings that capability; the hint says what does."""
+
+
 class UnknownOptionError(ConfigurationError, TypeError):
     """No option has that name; the nearest names are in the hint."""
 
@@ -143,12 +151,24 @@ class ModelStoreError(AbstractCoreError):
     """A model's weights cannot be found, fetched, checked or kept."""
 
 
+class ArtifactError(AbstractCoreError):
+    """Content kept in an artifact store cannot be found, read or written."""
+
+
 class FallbackExhaustedError(AbstractCoreError):
     """Every model of a fallback list failed."""
 
 
 class ScriptExhaustedError(AbstractCoreError):
     """A scripted model was called more often than it has replies."""
+
+
+class CassetteError(AbstractCoreError):
+    """A recording of exchanges cannot be read or written."""
+
+
+class ReplayMismatchError(CassetteError):
+    """A request is not in the recording that is played back; the message shows how the nearest one differs."""
 
 
 class ProviderError(AbstractCoreError):

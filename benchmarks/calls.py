@@ -33,12 +33,16 @@ def sequential(setup: Setup) -> list[Row]:
 
 
 def concurrent(setup: Setup) -> list[Row]:
-    """`llm.agenerate` against `AsyncClient` and openai-python, 64 at once."""
+    """`llm.agenerate` against `AsyncClient` and openai-python, 64 at once; and on aiohttp against on httpx2."""
     url, each = f"{setup.url}/v1", 2 if setup.quick else 4
     llm, bare, openai = clients.ours(url), clients.bare_async(url), clients.openai_async(url)
+    other = clients.ours_on_aiohttp(url)
 
     async def ours() -> object:
         return await llm.agenerate(clients.PROMPT, system_prompt=clients.SYSTEM)
+
+    async def aiohttp() -> object:
+        return await other.agenerate(clients.PROMPT, system_prompt=clients.SYSTEM)
 
     async def httpx2() -> object:
         return (await bare.post("/chat/completions", json=clients.BODY)).json()
@@ -57,14 +61,14 @@ def concurrent(setup: Setup) -> list[Row]:
         await bare.aclose()
         await openai.close()
 
-    ways = {"ours": ours, "httpx2": httpx2, "openai-python": openai_python}
+    ways = {"ours": ours, "aiohttp": aiohttp, "httpx2": httpx2, "openai-python": openai_python}
     with asyncio.Runner() as runner:
         batches = {
             name: cpu_seconds(lambda way=way: runner.run(crowd(way)), _AT_ONCE * each) for name, way in ways.items()
         }
         times = best(batches, setup.rounds)
         runner.run(close())
-    return _rows("64 at once", times)
+    return [*_rows("64 at once", times), Row("64 at once, aiohttp / httpx2", times["aiohttp"], times["ours"])]
 
 
 def _rows(name: str, times: dict[str, float]) -> list[Row]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx2
 import openai
 
-from abstractcore import LLM, create_llm
+from abstractcore import LLM, Services, create_llm
 
 MODEL = "gpt-4o-mini"
 PROMPT = "How fast is light, and who measured it first?"
@@ -21,9 +21,14 @@ LIMITS = httpx2.Limits(max_connections=1000, max_keepalive_connections=100)
 """Ours and openai-python's. The library's own keep 20 connections, and would open 44 new ones for 64 calls at once."""
 
 
-def ours(url: str) -> LLM:
+def ours(url: str, services: Services | None = None) -> LLM:
     """Our LLM."""
-    return create_llm("openai", model=MODEL, base_url=url, api_key=KEY)
+    return create_llm("openai", model=MODEL, base_url=url, api_key=KEY, services=services)
+
+
+def ours_on_aiohttp(url: str) -> LLM:
+    """Our LLM with the other transport for event loops."""
+    return create_llm("openai", model=MODEL, base_url=url, api_key=KEY, transport="aiohttp")
 
 
 def bare(url: str) -> httpx2.Client:

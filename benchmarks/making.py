@@ -12,6 +12,7 @@ from rounds import Row, Setup, best, cpu_seconds, repeated
 
 import abstractcore
 import abstractcore_providers
+from abstractcore import Services
 
 _MOST_SECONDS = 1e-3
 _MOST_FRAMES = 7
@@ -25,7 +26,7 @@ def creation(setup: Setup) -> list[Row]:
 
 
 def frames(setup: Setup) -> list[Row]:
-    """The frames of ours on the stack when a plain call without tools reaches the HTTP library."""
+    """The frames of ours on the stack when a plain call without tools, traced, reaches the HTTP library."""
     depths: list[int] = []
     send = httpx2.HTTPTransport.handle_request
 
@@ -33,8 +34,10 @@ def frames(setup: Setup) -> list[Row]:
         depths.append(_our_frames(sys._getframe()))
         return send(transport, request)
 
-    with mock.patch.object(httpx2.HTTPTransport, "handle_request", counting):
-        clients.ours(f"{setup.url}/v1").generate(clients.PROMPT)
+    services = Services()
+    counted = mock.patch.object(httpx2.HTTPTransport, "handle_request", counting)
+    with counted, services.records.subscribe(lambda record: None):
+        clients.ours(f"{setup.url}/v1", services).generate(clients.PROMPT)
     return [Row("our frames in a call", max(depths), goal=_MOST_FRAMES, is_count=True)]
 
 

@@ -15,6 +15,7 @@ import imports
 import making
 import server
 import streams
+import tracing
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
@@ -29,6 +30,7 @@ MEASURES: dict[str, Callable[[Setup], list[Row]]] = {
     "single-event-stream": streams.single_events,
     "create-llm": making.creation,
     "frames": making.frames,
+    "tracing": tracing.tracing,
     "conversation": conversations.conversation,
 }
 

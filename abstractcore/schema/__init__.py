@@ -2,6 +2,7 @@
 
 from .accumulation import accumulate, deltas_of
 from .blobs import Blob, BlobForm
+from .cache_points import CachePoint
 from .call_warnings import CallWarning
 from .calls import (
     MEDIA_POLICIES,
@@ -14,7 +15,7 @@ from .calls import (
     ToolChoice,
     ToolSpec,
 )
-from .codec import SCHEMA_VERSION, canonical_json, digest, from_data, from_json, to_data, to_json
+from .codec import SCHEMA_VERSION, canonical_json, digest, from_json, to_data, to_json
 from .deltas import (
     Delta,
     PartDelta,
@@ -52,6 +53,9 @@ from .parts import (
     ToolResult,
     VideoPart,
 )
+from .reading import from_data
+from .records import CallRecord, Capture, ErrorRecord, Outcome
+from .redaction import redacted_call, redacted_reply
 from .replies import FINISH_REASONS, FinishReason, ModelReply
 from .responses import AttemptRecord, GenerateResponse, MediaDecision, MediaRoute, MediaSent
 from .usage import Usage
@@ -67,12 +71,16 @@ __all__ = [
     "AudioPart",
     "Blob",
     "BlobForm",
+    "CachePoint",
+    "CallRecord",
     "CallWarning",
+    "Capture",
     "Citation",
     "ContentPart",
     "Delta",
     "DocumentPart",
     "Encoded",
+    "ErrorRecord",
     "FinishReason",
     "FrozenDict",
     "GenerateResponse",
@@ -93,6 +101,7 @@ __all__ = [
     "ModelCall",
     "ModelReply",
     "OpaquePart",
+    "Outcome",
     "OutputSchema",
     "Parsed",
     "Part",
@@ -132,6 +141,8 @@ __all__ = [
     "freeze_object",
     "from_data",
     "from_json",
+    "redacted_call",
+    "redacted_reply",
     "to_data",
     "to_json",
 ]

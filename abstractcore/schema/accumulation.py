@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import cast
 
 from .deltas import (
     Delta,
@@ -21,7 +22,7 @@ from .deltas import (
     ToolCallStart,
     UsageDelta,
 )
-from .json_values import EMPTY, JSONObject
+from .json_values import EMPTY, JSONObject, SchemaError, check_class, check_count
 from .parts import Citation, Part, ReasoningPart, TextPart, ToolCall
 from .replies import FinishReason, ModelReply
 from .usage import Usage
@@ -46,7 +47,7 @@ class _Block:
     def make(self) -> Part:
         if self.part is not None:
             return self.part
-        text = "".join(self.pieces)
+        text = _joined(self.pieces)
         if self.kind == "tool_call":
             return ToolCall(self.id, self.name, text, self.signature)
         if self.kind == "reasoning":
@@ -68,6 +69,7 @@ class _Reply:
     def block(self, number: int) -> _Block:
         block = self.blocks.get(number)
         if block is None:
+            check_count(number, "block")
             block = self.blocks[number] = _Block()
         return block
 
@@ -104,19 +106,26 @@ class _Reply:
         elif isinstance(delta, ReplyEnd):
             self.finish_reason, self.raw_finish_reason = delta.finish_reason, delta.raw_finish_reason
             self.provider_metadata = delta.provider_metadata
+        elif not isinstance(delta, TextStart):
+            raise SchemaError(f"expected a delta, got {type(delta).__name__}")
 
 
 def accumulate(deltas: Iterable[Delta]) -> ModelReply:
     """The reply that `deltas` describe, complete or as far as they go (`finish_reason` is then "unknown").
 
-    Blocks stand in the order of their numbers. Raises `SchemaError` where the joined text of a block is not valid
-    Unicode.
+    Blocks stand in the order of their numbers. Raises `SchemaError` with the path for what is no delta, a field of
+    another type, and a block whose joined text is not valid Unicode.
     """
     reply = _Reply()
-    for delta in deltas:
-        reply.add(delta)
+    for index, delta in enumerate(_sequence(deltas)):
+        try:
+            reply.add(delta)
+        except SchemaError as error:
+            raise error.at(f"deltas[{index}]") from None
+        except TypeError as error:
+            raise SchemaError(str(error), f"deltas[{index}]") from None
     return ModelReply(
-        parts=tuple(block.make() for _, block in sorted(reply.blocks.items())),
+        parts=tuple(_made(block, number) for number, block in sorted(reply.blocks.items())),
         finish_reason=reply.finish_reason,
         raw_finish_reason=reply.raw_finish_reason,
         usage=reply.usage,
@@ -127,8 +136,30 @@ def accumulate(deltas: Iterable[Delta]) -> ModelReply:
     )
 
 
+def _sequence(deltas: object) -> Iterable[Delta]:
+    if not isinstance(deltas, Iterable):
+        raise SchemaError(f"expected deltas, got {type(deltas).__name__}", "deltas")
+    return cast("Iterable[Delta]", deltas)
+
+
+def _made(block: _Block, number: int) -> Part:
+    try:
+        return block.make()
+    except SchemaError as error:
+        raise error.at(f"block {number}") from None
+
+
+def _joined(pieces: list[str]) -> str:
+    try:
+        return "".join(pieces)
+    except TypeError:
+        wrong = next(piece for piece in pieces if not isinstance(piece, str))  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise SchemaError(f"expected text, got {type(wrong).__name__}", "text") from None
+
+
 def deltas_of(reply: ModelReply) -> list[Delta]:
     """The shortest stream that adds up to `reply` (its `warnings` are not part of a stream)."""
+    check_class(reply, ModelReply, "reply")
     deltas: list[Delta] = [ReplyStart(0, reply.model, reply.provider, reply.id)]
     for block, part in enumerate(reply.parts):
         deltas += _part_deltas(part, block, len(deltas))

@@ -7,9 +7,9 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import BinaryIO, Literal, get_args
 
-from .json_values import SchemaError, check_text
+from .json_values import SchemaError, check_class, check_count, check_text, shown
 
 BlobForm = Literal["bytes", "file", "url", "provider_file", "artifact"]
 _FORMS = get_args(BlobForm)
@@ -47,7 +47,13 @@ class Blob:
 
     def __post_init__(self) -> None:
         if self.form not in _FORMS:
-            raise SchemaError(f"{self.form!r} is not one of {', '.join(_FORMS)}", "form")
+            raise SchemaError(f"{shown(self.form)} is not one of {', '.join(_FORMS)}", "form")
+        for name in ("location", "provider", "sha256", "name"):
+            value = getattr(self, name)
+            if value is not None:
+                check_class(value, str, name)
+                if (self.form, name) != ("file", "location"):
+                    check_text(value, name)
         if (self.data is None) == (self.form == "bytes"):
             raise SchemaError(
                 f"a blob of form {self.form!r} {'needs' if self.form == 'bytes' else 'has no'} data", "data"
@@ -60,16 +66,18 @@ class Blob:
             raise SchemaError(f"a blob of form {self.form!r} needs its sha256", "sha256")
         if self.form == "url" and self.location and self.location[:5].lower() == "data:":
             raise SchemaError("a data URL is content, not a place: use Blob.from_bytes", "location")
-        if self.location is not None and self.form != "file":
-            check_text(self.location, "location")
         self._check_content()
         media_type = check_text(self.media_type, "media_type").strip().lower()
         object.__setattr__(self, "media_type", _REGISTERED.get(media_type, media_type))
-        object.__setattr__(self, "name", check_text(self.name, "name") if self.name else None)
+        object.__setattr__(self, "name", self.name or None)
 
     def _check_content(self) -> None:
         """Hash and size: computed for bytes (and compared, if given), well-formed for the other forms."""
+        if self.size is not None:
+            check_count(self.size, "size")
         if self.data is not None:
+            if not isinstance(self.data, bytes | bytearray | memoryview):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise SchemaError(f"expected bytes, got {type(self.data).__name__}", "data")
             data = bytes(self.data)
             found = hashlib.sha256(data).hexdigest()
             if self.sha256 not in (None, found):
@@ -80,8 +88,6 @@ class Blob:
                 object.__setattr__(self, name, value)
         elif self.sha256 is not None and not _SHA256.fullmatch(self.sha256):
             raise SchemaError("expected 64 lower-case hex digits", "sha256")
-        if self.size is not None and self.size < 0:
-            raise SchemaError("must not be negative", "size")
 
     @classmethod
     def from_bytes(cls, data: bytes, media_type: str, *, name: str | None = None) -> Blob:
@@ -91,8 +97,10 @@ class Blob:
     @classmethod
     def from_file(cls, path: str | os.PathLike[str], media_type: str) -> Blob:
         """Content of a file, which is read once now for its hash; raises `OSError` as `open` does."""
+        if not isinstance(path, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise SchemaError(f"expected a path, got {type(path).__name__}", "path")
         hasher, size = hashlib.sha256(), 0
-        with open(path, "rb") as file:
+        with _opened(path) as file:
             while chunk := file.read(_HASH_CHUNK):
                 hasher.update(chunk)
                 size += len(chunk)
@@ -144,3 +152,10 @@ class Blob:
         if self.sha256 is not None:
             return {"media_type": self.media_type, "sha256": self.sha256}
         return {"form": self.form, "provider": self.provider, "location": self.location}
+
+
+def _opened(path: str | os.PathLike[str]) -> BinaryIO:
+    try:
+        return open(path, "rb")
+    except ValueError:
+        raise SchemaError(f"{shown(path)} is not a path", "path") from None

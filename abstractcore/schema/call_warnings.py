@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .json_values import JSONValue, freeze
+from .json_values import JSONValue, check_text, freeze
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,8 @@ class CallWarning:
     sent: JSONValue = None
 
     def __post_init__(self) -> None:
+        for name in ("code", "path", "message"):
+            check_text(getattr(self, name), name)
         for name in ("requested", "sent"):
             object.__setattr__(self, name, freeze(getattr(self, name), name))
 

@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Literal, cast, get_args
 
-from .json_values import EMPTY, JSONObject, SchemaError, check_number, check_text, freeze_given, freeze_object
+from .cache_points import CachePoint, check_cache
+from .json_values import (
+    EMPTY,
+    JSONObject,
+    SchemaError,
+    as_float,
+    check_class,
+    check_flag,
+    check_items,
+    check_number,
+    check_text,
+    freeze_given,
+    freeze_object,
+    shown,
+)
 from .messages import Message, canonical_messages
 from .parts import MediaKind
 
@@ -18,6 +33,7 @@ Modality = Literal["text", "image", "audio"]
 ThinkingLevel = Literal["off", "minimal", "low", "medium", "high"]
 _MODALITIES = get_args(Modality)
 _LEVELS = get_args(ThinkingLevel)
+_KINDS = get_args(MediaKind)
 _MODES = ("auto", "none", "required", "tool")
 
 
@@ -32,11 +48,17 @@ class ToolSpec:
     read_only: bool = False
     idempotent: bool = False
     destructive: bool = False
+    cache: CachePoint | None = None
 
     def __post_init__(self) -> None:
         if not check_text(self.name, "name"):
             raise SchemaError("a tool needs a name", "name")
         check_text(self.description, "description")
+        for name in ("read_only", "idempotent", "destructive"):
+            check_flag(getattr(self, name), name)
+        if self.strict is not None:
+            check_flag(self.strict, "strict")
+        check_cache(self.cache)
         object.__setattr__(self, "parameters", freeze_object(self.parameters, "parameters"))
 
 
@@ -49,7 +71,7 @@ class ToolChoice:
 
     def __post_init__(self) -> None:
         if self.mode not in _MODES:
-            raise SchemaError(f"{self.mode!r} is not one of {', '.join(_MODES)}", "mode")
+            raise SchemaError(f"{shown(self.mode)} is not one of {', '.join(_MODES)}", "mode")
         if (self.mode == "tool") != (self.tool is not None):
             raise SchemaError("a tool's name goes with mode 'tool', and only with it", "tool")
         if self.tool is not None:
@@ -67,6 +89,7 @@ class OutputSchema:
 
     def __post_init__(self) -> None:
         check_text(self.name, "name")
+        check_flag(self.strict, "strict")
         if self.description is not None:
             object.__setattr__(self, "description", check_text(self.description, "description") or None)
         object.__setattr__(self, "schema", freeze_object(self.schema, "schema"))
@@ -93,18 +116,31 @@ class Sampling:
             value = getattr(self, name)
             _check_number(value, name, int | float)
             if type(value) is int:
-                object.__setattr__(self, name, float(value))
-        if self.max_output_tokens is not None and self.max_output_tokens < 1:
-            raise SchemaError("must be at least 1", "max_output_tokens")
-        if isinstance(self.stop, str) or not all(isinstance(text, str) and text for text in self.stop):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise SchemaError("expected a sequence of non-empty texts", "stop")
-        object.__setattr__(self, "stop", tuple(check_text(text, f"stop[{i}]") for i, text in enumerate(self.stop)))
+                object.__setattr__(self, name, as_float(value, name))
+        for name, lowest, highest in _RANGES:
+            value = getattr(self, name)
+            if value is not None and not lowest <= value <= highest:
+                limit = f"at least {lowest}" if highest == math.inf else f"between {lowest} and {highest}"
+                raise SchemaError(f"must be {limit}, got {value}", name)
+        stop = check_items(self.stop, str, "stop")
+        if "" in stop:
+            raise SchemaError("expected non-empty texts", "stop")
+        object.__setattr__(self, "stop", tuple(check_text(text, f"stop[{i}]") for i, text in enumerate(stop)))
 
     def over(self, other: Sampling) -> Sampling:
         """What is set here, and `other`'s value for what is not."""
         unset = [name for name in _SAMPLING_FIELDS if getattr(self, name) in (None, ())]
         return replace(self, **{name: getattr(other, name) for name in unset})
 
+
+_RANGES = (
+    ("max_output_tokens", 1, math.inf),
+    ("temperature", 0, math.inf),
+    ("top_p", 0, 1),
+    ("top_k", 0, math.inf),
+    ("top_logprobs", 0, math.inf),
+)
+"""What no provider takes is outside of these. The penalties of some may be of any size, either way."""
 
 _SAMPLING_FIELDS = tuple(field.name for field in fields(Sampling))
 
@@ -113,7 +149,8 @@ def _check_number(value: object, name: str, kind: type | object) -> None:
     if value is None:
         return
     if isinstance(value, bool) or not isinstance(value, kind):  # pyright: ignore[reportArgumentType]
-        raise SchemaError(f"expected a number, got {type(value).__name__}", name)
+        what = "whole number" if kind is int else "number"
+        raise SchemaError(f"expected a {what}, got {type(value).__name__}", name)
     check_number(cast(float, value), name)
 
 
@@ -149,17 +186,18 @@ class ModelCall:
     trace_context: Mapping[str, str] = EMPTY  # pyright: ignore[reportAssignmentType]
 
     def __post_init__(self) -> None:
-        if not self.messages:
+        messages = check_items(self.messages, Message, "messages")
+        if not messages:
             raise SchemaError("there is nothing to send: give a prompt, messages or media", "messages")
-        object.__setattr__(self, "messages", canonical_messages(self.messages))
-        for name in ("tools", "modalities"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
+        object.__setattr__(self, "messages", canonical_messages(messages))
+        object.__setattr__(self, "tools", check_items(self.tools, ToolSpec, "tools"))
+        object.__setattr__(self, "modalities", check_items(self.modalities, object, "modalities"))
         if self.tools:
             _check_tool_names(self.tools)
         for name in ("media_policy", "tags", "trace_context"):
             value = getattr(self, name)
             if value is not EMPTY:
-                object.__setattr__(self, name, freeze_object(value, name))
+                object.__setattr__(self, name, _labels(value, name))
         if self.provider_options is not EMPTY:
             object.__setattr__(self, "provider_options", _given_options(self.provider_options))
         _check_choices(self)
@@ -173,6 +211,13 @@ class ModelCall:
 _FIELD_NAMES = tuple(field.name for field in fields(ModelCall))
 
 
+def _labels(labels: object, path: str) -> JSONObject:
+    frozen = freeze_object(labels, path)
+    for name, label in frozen.items():
+        check_text(label, f"{path}.{name}")
+    return frozen
+
+
 def _given_options(options: Mapping[str, JSONObject]) -> JSONObject:
     given: dict[str, JSONObject] = {}
     for provider, values in freeze_object(options, "provider_options").items():
@@ -184,20 +229,40 @@ def _given_options(options: Mapping[str, JSONObject]) -> JSONObject:
 
 def _check_choices(call: ModelCall) -> None:
     check_text(call.model, "model")
+    check_text(call.provider, "provider")
+    for name in ("stream", "strict"):
+        check_flag(getattr(call, name), name)
+    check_class(call.sampling, Sampling, "sampling")
+    if call.tool_choice is not None:
+        check_class(call.tool_choice, ToolChoice, "tool_choice")
+    if call.output is not None:
+        check_class(call.output, OutputSchema, "output")
+    if call.parallel_tool_calls is not None:
+        check_flag(call.parallel_tool_calls, "parallel_tool_calls")
+    if call.parent_id is not None:
+        check_text(call.parent_id, "parent_id")
     for index, modality in enumerate(call.modalities):
         if modality not in _MODALITIES:
-            raise SchemaError(f"{modality!r} is not one of {', '.join(_MODALITIES)}", f"modalities[{index}]")
+            raise SchemaError(f"{shown(modality)} is not one of {', '.join(_MODALITIES)}", f"modalities[{index}]")
     thinking = call.thinking
-    if thinking is not None and thinking not in _LEVELS and (type(thinking) is not int or thinking < 0):
-        raise SchemaError(f"{thinking!r} is neither a number of tokens nor one of {', '.join(_LEVELS)}", "thinking")
+    if type(thinking) is int and thinking >= 0:
+        check_number(thinking, "thinking")
+    elif thinking is not None and thinking not in _LEVELS:
+        raise SchemaError(
+            f"{shown(thinking)} is neither a number of tokens nor one of {', '.join(_LEVELS)}", "thinking"
+        )
     for kind, policy in call.media_policy.items():
+        if kind not in _KINDS:
+            raise SchemaError(f"unknown kind {shown(kind)}: use {', '.join(_KINDS)}", "media_policy")
         if policy not in MEDIA_POLICIES:
-            raise SchemaError(f"unknown policy {policy!r}: use {', '.join(MEDIA_POLICIES)}", f"media_policy.{kind}")
+            raise SchemaError(
+                f"unknown policy {shown(policy)}: use {', '.join(MEDIA_POLICIES)}", f"media_policy.{kind}"
+            )
 
 
 def _check_tool_names(tools: tuple[ToolSpec, ...]) -> None:
     seen: set[str] = set()
     for index, tool in enumerate(tools):
         if tool.name in seen:
-            raise SchemaError(f"two tools are named {tool.name!r}", f"tools[{index}].name")
+            raise SchemaError(f"two tools are named {shown(tool.name)}", f"tools[{index}].name")
         seen.add(tool.name)

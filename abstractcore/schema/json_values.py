@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar, cast
+
+T = TypeVar("T")
 
 if TYPE_CHECKING:
     JSONValue = None | bool | int | float | str | Sequence["JSONValue"] | Mapping[str, "JSONValue"]
@@ -16,6 +18,8 @@ JSONObject = Mapping[str, JSONValue]
 MAX_DEPTH: Final = 100
 """Nesting beyond this is refused: deeper than any vendor takes, far below Python's own recursion limit."""
 
+_NAMES: dict[type, str] = {str: "text"}
+_MAX_SHOWN = 80
 _MAX_INTEGER_BITS = 1024
 """A larger whole number is infinity to most readers of JSON, and Python may refuse to write it."""
 
@@ -43,6 +47,8 @@ class FrozenDict(dict[str, JSONValue]):
     __slots__ = ()
 
     def __new__(cls, values: Mapping[str, object] | None = None, /) -> FrozenDict:
+        if values is not None and not isinstance(values, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise SchemaError(f"expected a mapping, got {type(values).__name__}")
         return _freeze_mapping(values or {}, "", 0)
 
     def __init__(self, values: Mapping[str, object] | None = None, /) -> None:
@@ -66,10 +72,21 @@ class FrozenDict(dict[str, JSONValue]):
         return self
 
 
+def shown(value: object) -> str:
+    """`value` for an error message: short, and never an error of its own."""
+    try:
+        text = repr(value)
+    except Exception:
+        return f"a {type(value).__name__}"
+    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."
+
+
 def check_text(text: object, path: str = "") -> str:
-    """Return `text` if it is a str that UTF-8 can carry; raise `SchemaError` for a lone surrogate or another type."""
-    if not isinstance(text, str):
-        raise SchemaError(f"expected text, got {type(text).__name__}", path)
+    """Return `text` as a plain str; raise `SchemaError` for a lone surrogate, which UTF-8 has not, or another type."""
+    if type(text) is not str:
+        if not isinstance(text, str):
+            raise SchemaError(f"expected text, got {type(text).__name__}", path)
+        text = str.__str__(text)
     if not text.isascii():
         try:
             text.encode("utf-8")
@@ -81,21 +98,31 @@ def check_text(text: object, path: str = "") -> str:
 def freeze(value: object, path: str = "", depth: int = 0) -> JSONValue:
     """Return an immutable copy of a JSON value: mappings become `FrozenDict`, sequences tuples.
 
-    Raises `SchemaError` with the path for NaN, infinities, keys that are not text, other types, lone surrogates
-    and nesting beyond `MAX_DEPTH` (so also for cycles).
+    Texts and numbers of a class of their own (an enum's) become plain ones. Raises `SchemaError` with the path for NaN,
+    infinities, keys that are not text, other types, lone surrogates and nesting beyond `MAX_DEPTH` (cycles, too).
     """
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
         return check_text(value, path)
-    if isinstance(value, int | float):
-        return check_number(value, path)
+    if isinstance(value, int):
+        return int.__int__(cast(int, check_number(value, path)))
+    if isinstance(value, float):
+        return float.__float__(check_number(value, path))
     check_depth(depth, path)
     if isinstance(value, Mapping):
         return _freeze_mapping(value, path, depth)  # pyright: ignore[reportUnknownArgumentType]
     if isinstance(value, list | tuple):
         return tuple(freeze(item, f"{path}[{i}]", depth + 1) for i, item in enumerate(value))  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
     raise SchemaError(f"{type(value).__name__} is not a JSON value", path)
+
+
+def as_float(number: float, path: str = "") -> float:
+    """Return `number` as a float; raise `SchemaError` for NaN, the infinities, and what is too large for one."""
+    try:
+        return float(check_number(number, path))
+    except OverflowError:
+        raise SchemaError("is too large", path) from None
 
 
 def check_number(number: float, path: str = "") -> float:
@@ -108,6 +135,37 @@ def check_number(number: float, path: str = "") -> float:
     return number
 
 
+def check_count(number: object, path: str = "") -> int:
+    """Return `number` if it is a whole one, 0 or more; raise `SchemaError` for anything else, bools too."""
+    if isinstance(number, bool) or not isinstance(number, int):
+        raise SchemaError(f"expected a whole number, got {type(number).__name__}", path)
+    if number < 0:
+        raise SchemaError("must not be negative", path)
+    return cast(int, check_number(number, path))
+
+
+def check_flag(flag: object, path: str) -> None:
+    """Raise `SchemaError` for anything but True and False."""
+    if not isinstance(flag, bool):
+        raise SchemaError(f"expected True or False, got {type(flag).__name__}", path)
+
+
+def check_class(value: object, cls: type, path: str) -> None:
+    """Raise `SchemaError` for what is no `cls`."""
+    if not isinstance(value, cls):
+        raise SchemaError(f"expected {_NAMES.get(cls, f'a {cls.__name__}')}, got {type(value).__name__}", path)
+
+
+def check_items(items: object, cls: type[T], path: str) -> tuple[T, ...]:
+    """Return a list or tuple as a tuple; raise `SchemaError` for another type, or an item that is no `cls`."""
+    if not isinstance(items, list | tuple):
+        raise SchemaError(f"expected a list, got {type(items).__name__}", path)
+    for index, item in enumerate(cast("list[object]", items)):
+        if not isinstance(item, cls):
+            check_class(item, cls, f"{path}[{index}]")
+    return tuple(cast("list[T]", items))
+
+
 def check_depth(depth: int, path: str = "") -> None:
     """Raise `SchemaError` at `MAX_DEPTH`."""
     if depth >= MAX_DEPTH:
@@ -117,7 +175,7 @@ def check_depth(depth: int, path: str = "") -> None:
 def check_key(key: object, path: str = "") -> str:
     """Return `key` if it is text; raise `SchemaError` with the path of the mapping it stands in."""
     if not isinstance(key, str):
-        raise SchemaError(f"key {key!r} is not text", path)
+        raise SchemaError(f"key {shown(key)} is not text", path)
     return check_text(key, path)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from .json_values import SchemaError
+from .json_values import SchemaError, shown
 from .parts import (
     ALL_PARTS,
     CONTENT_PARTS,
@@ -45,10 +45,10 @@ class Message:
     parts: tuple[Part, ...]
 
     def __post_init__(self) -> None:
-        allowed = _ALLOWED.get(self.role)
+        allowed = _ALLOWED.get(self.role) if isinstance(self.role, str) else None  # pyright: ignore[reportUnnecessaryIsInstance]
         if allowed is None:
-            raise SchemaError(f"unknown role {self.role!r}: use {', '.join(_ALLOWED)}", "role")
-        if len(self.parts) == 1 and type(self.parts) is tuple:
+            raise SchemaError(f"unknown role {shown(self.role)}: use {', '.join(_ALLOWED)}", "role")
+        if type(self.parts) is tuple and len(self.parts) == 1:
             part = self.parts[0]
             if isinstance(part, TextPart) and part.text and self.role != "tool":
                 return
@@ -130,10 +130,10 @@ def _in_call_order(parts: tuple[Part, ...], order: dict[str, int], index: int) -
         where = f"messages[{index}]"
         if result.call_id not in order:
             raise SchemaError(
-                f"tool result for {result.call_id!r} has no such call in the assistant turn before", where
+                f"tool result for {shown(result.call_id)} has no such call in the assistant turn before", where
             )
         if result.call_id in seen:
-            raise SchemaError(f"two results for tool call {result.call_id!r}", where)
+            raise SchemaError(f"two results for tool call {shown(result.call_id)}", where)
         seen.add(result.call_id)
     results.sort(key=lambda result: order[result.call_id])
     return Message("tool", tuple(results))

@@ -7,7 +7,22 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal, TypeAlias, cast, get_args
 
 from .blobs import Blob
-from .json_values import EMPTY, JSONObject, JSONValue, SchemaError, check_text, freeze, freeze_given, freeze_object
+from .cache_points import CachePoint, check_cache
+from .json_values import (
+    EMPTY,
+    JSONObject,
+    JSONValue,
+    SchemaError,
+    check_class,
+    check_count,
+    check_flag,
+    check_items,
+    check_text,
+    freeze,
+    freeze_given,
+    freeze_object,
+    shown,
+)
 
 MediaKind = Literal["text", "image", "audio", "video", "document"]
 Detail = Literal["auto", "low", "high"]
@@ -20,6 +35,11 @@ def _clean_optional(part: object, *names: str) -> None:
         value = getattr(part, name)
         if value is not None:
             object.__setattr__(part, name, check_text(value, name) or None)
+
+
+def _check_media(part: MediaPart) -> None:
+    check_class(part.blob, Blob, "blob")
+    check_cache(part.cache)
 
 
 def _freeze_metadata(part: Citation | HostedToolCall | HostedToolResult) -> None:
@@ -43,6 +63,9 @@ class Citation:
     def __post_init__(self) -> None:
         check_text(self.source, "source")
         _clean_optional(self, "title", "quote")
+        for name in ("start", "end"):
+            if getattr(self, name) is not None:
+                check_count(getattr(self, name), name)
         _freeze_metadata(self)
 
     def spanning(self, length: int, offset: int = 0) -> Citation:
@@ -56,17 +79,22 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class TextPart:
-    """Text, with the citations a model gave for spans of it."""
+    """Text, with the citations a model gave for spans of it. A text with a cache point is not empty."""
 
     type: ClassVar[str] = "text"
     text: str
     citations: tuple[Citation, ...] = ()
+    cache: CachePoint | None = None
 
     def __post_init__(self) -> None:
         check_text(self.text, "text")
         if self.citations != ():
-            spans = tuple(citation.spanning(len(self.text)) for citation in self.citations)
-            object.__setattr__(self, "citations", spans)
+            citations = check_items(self.citations, Citation, "citations")
+            object.__setattr__(self, "citations", tuple(item.spanning(len(self.text)) for item in citations))
+        if self.cache is not None:
+            check_cache(self.cache)
+            if not self.text:
+                raise SchemaError("an empty text cannot hold a cache point", "cache")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +127,12 @@ class ImagePart:
     type: ClassVar[str] = "image"
     blob: Blob
     detail: Detail | None = None
+    cache: CachePoint | None = None
 
     def __post_init__(self) -> None:
+        _check_media(self)
         if self.detail is not None and self.detail not in _DETAILS:
-            raise SchemaError(f"{self.detail!r} is not one of {', '.join(_DETAILS)}", "detail")
+            raise SchemaError(f"{shown(self.detail)} is not one of {', '.join(_DETAILS)}", "detail")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +143,10 @@ class AudioPart:
     blob: Blob
     transcript: str | None = None
     id: str | None = None
+    cache: CachePoint | None = None
 
     def __post_init__(self) -> None:
+        _check_media(self)
         _clean_optional(self, "transcript", "id")
 
 
@@ -124,6 +156,10 @@ class VideoPart:
 
     type: ClassVar[str] = "video"
     blob: Blob
+    cache: CachePoint | None = None
+
+    def __post_init__(self) -> None:
+        _check_media(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +168,10 @@ class DocumentPart:
 
     type: ClassVar[str] = "document"
     blob: Blob
+    cache: CachePoint | None = None
+
+    def __post_init__(self) -> None:
+        _check_media(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +188,7 @@ class ToolCall:
     arguments_text: str = "{}"
     signature: str | None = None
     """A vendor's signature over the reasoning behind this call, replayed unchanged."""
+    cache: CachePoint | None = None
     arguments: JSONObject | None = field(init=False, compare=False)
     arguments_error: str | None = field(init=False, compare=False)
 
@@ -156,6 +197,7 @@ class ToolCall:
         check_text(self.name, "name")
         check_text(self.arguments_text, "arguments_text")
         _clean_optional(self, "signature")
+        check_cache(self.cache)
         arguments, error = _parse_arguments(self.arguments_text)
         object.__setattr__(self, "arguments", arguments)
         object.__setattr__(self, "arguments_error", error)
@@ -192,9 +234,12 @@ class ToolResult:
     call_id: str
     content: tuple[ContentPart, ...]
     is_error: bool = False
+    cache: CachePoint | None = None
 
     def __post_init__(self) -> None:
         check_text(self.call_id, "call_id")
+        check_flag(self.is_error, "is_error")
+        check_cache(self.cache)
         object.__setattr__(self, "content", canonical_content(self.content, "content"))
 
     @classmethod
@@ -273,8 +318,9 @@ ALL_PARTS = (*CONTENT_PARTS, ReasoningPart, ToolCall, ToolResult, HostedToolCall
 def canonical_parts(parts: object, path: str, allowed: tuple[type, ...] = ALL_PARTS) -> tuple[Part, ...]:
     """The canonical form of a sequence of parts, in the same order.
 
-    Empty texts and reasonings are left out. Neighbouring texts are one, with the citations of both; so are
-    neighbouring plain reasonings of one origin. Raises `SchemaError` for anything that is not one of the `allowed`.
+    Empty texts and reasonings are left out. Neighbouring texts are one, with the citations of both, unless a cache
+    point stands between them; so are neighbouring plain reasonings of one origin. Raises `SchemaError` for anything
+    that is not one of the `allowed`.
     """
     if not isinstance(parts, tuple | list):
         raise SchemaError(f"expected a sequence of parts, got {type(parts).__name__}", path)
@@ -306,8 +352,10 @@ def _is_empty(part: object) -> bool:
 def _joined(before: Part, part: Part) -> Part | None:
     """The two as one part; None if they stay apart."""
     if isinstance(before, TextPart) and isinstance(part, TextPart):
+        if before.cache is not None:
+            return None
         moved = (citation.spanning(len(part.text), len(before.text)) for citation in part.citations)
-        return TextPart(before.text + part.text, (*before.citations, *moved))
+        return TextPart(before.text + part.text, (*before.citations, *moved), part.cache)
     if not isinstance(before, ReasoningPart) or not isinstance(part, ReasoningPart):
         return None
     if before.is_plain and part.is_plain and before.origin == part.origin:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from .call_warnings import CallWarning
-from .json_values import EMPTY, JSONObject, SchemaError, freeze_given
+from .json_values import EMPTY, JSONObject, SchemaError, check_class, check_items, check_text, freeze_given, shown
 from .messages import Message, Role
 from .parts import Part, ReasoningPart, TextPart, ToolCall, canonical_parts
 from .usage import Usage
@@ -43,12 +43,17 @@ class ModelReply:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parts", canonical_parts(self.parts, "parts"))
+        for index, part in enumerate(self.parts):
+            if getattr(part, "cache", None) is not None:
+                raise SchemaError("a cache point marks what is sent: a reply has none", f"parts[{index}].cache")
         if self.finish_reason not in FINISH_REASONS:
-            raise SchemaError(f"{self.finish_reason!r} is not one of {', '.join(FINISH_REASONS)}", "finish_reason")
+            raise SchemaError(f"{shown(self.finish_reason)} is not one of {', '.join(FINISH_REASONS)}", "finish_reason")
         for name in ("raw_finish_reason", "model", "provider", "id"):
-            if getattr(self, name) == "":
+            value = getattr(self, name)
+            if value is not None and not check_text(value, name):
                 object.__setattr__(self, name, None)
-        object.__setattr__(self, "warnings", tuple(self.warnings))
+        check_class(self.usage, Usage, "usage")
+        object.__setattr__(self, "warnings", check_items(self.warnings, CallWarning, "warnings"))
         if self.provider_metadata is not EMPTY:
             object.__setattr__(self, "provider_metadata", freeze_given(self.provider_metadata, "provider_metadata"))
 

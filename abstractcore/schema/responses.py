@@ -61,7 +61,7 @@ class AttemptRecord:
 class GenerateResponse(Generic[T]):
     """The answer, with what it took: tokens over all attempts, US dollars (None if no price is known), decisions.
 
-    `output` is the answer validated as the `response_model`, else None.
+    `output` is the answer validated as the `response_model`, else None. It goes to JSON if it is JSON data.
     """
 
     reply: ModelReply

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+
+from .json_values import SchemaError, check_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +18,14 @@ class Usage:
     reasoning: int | None = None
     input_audio: int | None = None
     output_audio: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in _COUNTS:
+            count = getattr(self, name)
+            if count is not None:
+                if type(count) is not int:
+                    raise SchemaError(f"expected a whole number, got {type(count).__name__}", name)
+                check_number(count, name)
 
     @property
     def total(self) -> int | None:
@@ -32,6 +42,9 @@ class Usage:
             _add(self.input_audio, other.input_audio),
             _add(self.output_audio, other.output_audio),
         )
+
+
+_COUNTS = tuple(field.name for field in fields(Usage))
 
 
 def _add(left: int | None, right: int | None) -> int | None:

@@ -1,13 +1,15 @@
-"""For authors of wire formats: made-up calls and replies, and the laws every transpiler keeps.
+"""For tests: a clock whose time takes none, both colours behind one interface, and a wire format's laws.
 
-`check_laws(MyTranspiler(), provider="mine")` in a test runs them all. Needs Hypothesis (the `test` extra), which is
-loaded only when a strategy is asked for.
+For authors of wire formats, `check_laws(MyTranspiler(), provider="mine")` in a test runs all laws on made-up calls and
+replies. That needs Hypothesis (the `test` extra), which is loaded only when a strategy is asked for.
+For authors of transports, `abstractcore.testing.transports` has tests to inherit, and `http_server` their server.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .clocks import VirtualClock
 from .laws import (
     LAWS,
     Law,
@@ -23,11 +25,28 @@ from .laws import (
 if TYPE_CHECKING:
     from . import strategies
     from .checking import check_laws
+    from .colours import COLOURS, AsyncColour, BlockingStream, Colour, SyncColour
+
+_LATER = {
+    "COLOURS": "colours",
+    "AsyncColour": "colours",
+    "BlockingStream": "colours",
+    "Colour": "colours",
+    "SyncColour": "colours",
+    "check_laws": "checking",
+}
+"""Names whose modules are loaded when first asked for: they load HTTP, or Hypothesis."""
 
 __all__ = [
+    "COLOURS",
     "LAWS",
+    "AsyncColour",
+    "BlockingStream",
+    "Colour",
     "Law",
     "LawBrokenError",
+    "SyncColour",
+    "VirtualClock",
     "check_call_losses",
     "check_encode_again",
     "check_errors",
@@ -40,10 +59,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in ("check_laws", "strategies"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
     if name == "strategies":
         return import_module(".strategies", __name__)
-    return import_module(".checking", __name__).check_laws
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_LATER[name]}", __name__), name)

@@ -111,9 +111,7 @@ def check_stream(transpiler: Transpiler, reply: ModelReply, deltas: Sequence[Del
     renderer = transpiler.renderer()
     stream = b"".join(renderer.feed(delta) for delta in deltas or deltas_of(reply)) + renderer.finish()
     frames = _frames(transpiler, [stream])
-    decoder = transpiler.decoder()
-    decoded = [delta for frame in frames for delta in decoder.feed(frame)] + list(decoder.finish())
-    _same("stream", replace(body, warnings=()), accumulate(decoded))
+    _same("stream", replace(body, warnings=()), accumulate(_deltas(transpiler, frames)))
     if _frames(transpiler, [stream[i : i + 1] for i in range(len(stream))]) != frames:
         raise LawBrokenError("stream", "its frames are others when every byte comes alone")
     step = max(1, len(stream) // _MAX_SPLITS)
@@ -153,6 +151,17 @@ def _decode(transpiler: Transpiler, body: bytes) -> ModelReply:
 def _frames(transpiler: Transpiler, pieces: Sequence[bytes]) -> list[Any]:
     framer = transpiler.framer()
     return [frame for piece in pieces for frame in framer.feed(piece)] + list(framer.finish())
+
+
+def _deltas(transpiler: Transpiler, frames: Sequence[Any]) -> list[Delta]:
+    """What the engine makes of `frames`: it goes on until the decoder says that the reply is complete."""
+    decoder = transpiler.decoder()
+    deltas: list[Delta] = []
+    for frame in frames:
+        deltas += decoder.feed(frame)
+        if decoder.complete:
+            break
+    return deltas + decoder.finish()
 
 
 def _expect(

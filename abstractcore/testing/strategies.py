@@ -29,18 +29,12 @@ from ..schema import (
     FINISH_REASONS,
     MEDIA_POLICIES,
     AttemptRecord,
-    AudioPart,
-    Blob,
+    CallRecord,
     CallWarning,
-    Citation,
     ContentPart,
     Delta,
-    DocumentPart,
+    ErrorRecord,
     GenerateResponse,
-    HostedToolCall,
-    HostedToolResult,
-    ImagePart,
-    JSONObject,
     JSONValue,
     MediaDecision,
     MediaKind,
@@ -50,7 +44,7 @@ from ..schema import (
     Modality,
     ModelCall,
     ModelReply,
-    OpaquePart,
+    Outcome,
     OutputSchema,
     Part,
     ReasoningDelta,
@@ -58,7 +52,6 @@ from ..schema import (
     Sampling,
     SchemaError,
     TextDelta,
-    TextPart,
     ThinkingLevel,
     ToolCall,
     ToolCallDelta,
@@ -66,10 +59,85 @@ from ..schema import (
     ToolResult,
     ToolSpec,
     Usage,
-    VideoPart,
     deltas_of,
     freeze,
 )
+from .part_strategies import (
+    CACHE,
+    FLAG,
+    JSON,
+    NAME,
+    OBJECT,
+    SOME_TEXT,
+    TEXT,
+    audio_parts,
+    blobs,
+    blobs_elsewhere,
+    cache_points,
+    citations,
+    content_parts,
+    document_parts,
+    hosted_parts,
+    image_parts,
+    json_objects,
+    json_values,
+    names,
+    numbers,
+    opaque_parts,
+    parts,
+    reasoning_parts,
+    reply_parts,
+    text_parts,
+    texts,
+    tool_arguments,
+    tool_calls,
+    tool_results,
+    tuples,
+    video_parts,
+)
+
+__all__ = [
+    "PROVIDER_ERRORS",
+    "attempt_records",
+    "audio_parts",
+    "blobs",
+    "blobs_elsewhere",
+    "cache_points",
+    "call_records",
+    "call_warnings",
+    "calls",
+    "citations",
+    "content_parts",
+    "conversations",
+    "deltas",
+    "document_parts",
+    "errors",
+    "hosted_parts",
+    "image_parts",
+    "json_objects",
+    "json_values",
+    "media_decisions",
+    "messages",
+    "names",
+    "numbers",
+    "opaque_parts",
+    "output_schemas",
+    "parts",
+    "reasoning_parts",
+    "replies",
+    "reply_parts",
+    "responses",
+    "samplings",
+    "streams",
+    "text_parts",
+    "texts",
+    "tool_arguments",
+    "tool_calls",
+    "tool_results",
+    "tool_specs",
+    "usages",
+    "video_parts",
+]
 
 PROVIDER_ERRORS: tuple[type[ProviderError], ...] = (
     AccessDeniedError,
@@ -89,162 +157,14 @@ PROVIDER_ERRORS: tuple[type[ProviderError], ...] = (
 
 _KINDS: tuple[MediaKind, ...] = get_args(MediaKind)
 _LEVELS: tuple[ThinkingLevel, ...] = get_args(ThinkingLevel)
+_OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 _ROUTES: tuple[MediaRoute, ...] = get_args(MediaRoute)
-_MEDIA_TYPES = ("image/png", "audio/wav", "video/mp4", "application/pdf")
 _MODALITIES: tuple[Modality, ...] = get_args(Modality)
-
-
-def texts(*, min_size: int = 0, max_size: int = 12) -> SearchStrategy[str]:
-    """Unicode text without lone surrogates."""
-    return st.text(st.characters(codec="utf-8"), min_size=min_size, max_size=max_size)
-
-
-_TEXT, _SOME_TEXT = texts(), texts(min_size=1)
-_FLAG = st.booleans()
-
-
-def names() -> SearchStrategy[str]:
-    """Short names of ASCII letters, digits, underscores and dashes, for models, tools and ids."""
-    return _NAME
-
-
-_NAME = st.text("abcxyzABC019_-", min_size=1, max_size=10)
-
-
-def numbers() -> SearchStrategy[float]:
-    """Finite floats."""
-    return st.floats(allow_nan=False, allow_infinity=False)
-
-
-def json_values() -> SearchStrategy[JSONValue]:
-    """Any JSON value."""
-    return _JSON
-
-
-def json_objects() -> SearchStrategy[JSONObject]:
-    """JSON objects without entries that are null."""
-    return _OBJECT
-
-
-def _mappings(values: SearchStrategy[Any]) -> SearchStrategy[Any]:
-    return st.dictionaries(texts(max_size=6), values, max_size=3)
-
-
-def _tuples(items: SearchStrategy[Any], max_size: int = 3, min_size: int = 0) -> SearchStrategy[tuple[Any, ...]]:
-    return st.lists(items, min_size=min_size, max_size=max_size).map(tuple)
-
-
-_LEAVES = st.none() | _FLAG | st.integers(-(2**1000), 2**1000) | numbers() | _TEXT
-_JSON: SearchStrategy[JSONValue] = st.recursive(
-    _LEAVES, lambda inner: st.lists(inner, max_size=3) | _mappings(inner), max_leaves=6
-)
-_OBJECT: SearchStrategy[JSONObject] = _mappings(_JSON.filter(lambda value: value is not None))
-
-
-def tool_arguments() -> SearchStrategy[str]:
-    """Arguments as models write them: JSON objects mostly, sometimes broken or empty."""
-    written = st.sampled_from(['{"a": 1}', '{"b":1.10}', "{}", "", "{", "[1]", '{"city": "Zürich"}'])
-    return written | _TEXT
-
-
-def blobs(*media_types: str) -> SearchStrategy[Blob]:
-    """Binary content in memory, with one of the types given."""
-    types = st.sampled_from(media_types or _MEDIA_TYPES)
-    return st.builds(Blob.from_bytes, st.binary(max_size=12), types, name=st.none() | _NAME)
-
-
-def blobs_elsewhere(*media_types: str) -> SearchStrategy[Blob]:
-    """Content at a URL, at a provider, or in an artifact store."""
-    types = st.sampled_from(media_types or _MEDIA_TYPES)
-    hashes = st.text("0123456789abcdef", min_size=64, max_size=64)
-    return st.one_of(
-        st.builds(Blob.from_url, _NAME.map("https://example.com/".__add__), types),
-        st.builds(Blob.from_provider_file, _NAME, _NAME, types),
-        st.builds(Blob.from_artifact, hashes, types, st.integers(0, 2**40)),
-    )
-
-
-def citations() -> SearchStrategy[Citation]:
-    """Sources of a text, with or without the span."""
-    offsets, optional = st.none() | st.integers(0, 20), st.none() | _SOME_TEXT
-    return st.builds(Citation, _TEXT, optional, optional, offsets, offsets, _OBJECT)
-
-
-def text_parts(*, cited: bool = True) -> SearchStrategy[TextPart]:
-    """Text, some of it with citations unless `cited` is off."""
-    plain = st.builds(TextPart, _SOME_TEXT)
-    return plain | st.builds(TextPart, _SOME_TEXT, _tuples(citations(), 2)) if cited else plain
-
-
-def reasoning_parts(origin: str | None = None) -> SearchStrategy[ReasoningPart]:
-    """Reasoning of `origin`, plain, signed or redacted."""
-    optional = st.none() | _NAME
-    return st.builds(ReasoningPart, _TEXT, optional, optional, st.just(origin))
-
-
-def image_parts() -> SearchStrategy[ImagePart]:
-    """Images."""
-    types = ("image/png", "image/jpeg")
-    details = st.sampled_from([None, "auto", "low", "high"])
-    return st.builds(ImagePart, blobs(*types) | blobs_elsewhere(*types), details)
-
-
-def audio_parts() -> SearchStrategy[AudioPart]:
-    """Sound."""
-    types = ("audio/wav", "audio/mpeg", "audio/flac")
-    return st.builds(AudioPart, blobs(*types) | blobs_elsewhere(*types), st.none() | _TEXT, st.none() | _NAME)
-
-
-def video_parts() -> SearchStrategy[VideoPart]:
-    """Moving pictures."""
-    return st.builds(VideoPart, blobs("video/mp4"))
-
-
-def document_parts() -> SearchStrategy[DocumentPart]:
-    """Documents."""
-    types = ("application/pdf", "text/markdown")
-    return st.builds(DocumentPart, blobs(*types) | blobs_elsewhere(*types))
-
-
-def content_parts() -> SearchStrategy[ContentPart]:
-    """What a user or a tool can show."""
-    return st.one_of(text_parts(), image_parts(), audio_parts(), video_parts(), document_parts())
-
-
-def tool_calls() -> SearchStrategy[ToolCall]:
-    """Requests to run a tool."""
-    return st.builds(ToolCall, _NAME, _NAME, tool_arguments(), st.none() | _NAME)
-
-
-def tool_results(content: SearchStrategy[ContentPart] | None = None) -> SearchStrategy[ToolResult]:
-    """What tools gave."""
-    return st.builds(ToolResult, _NAME, _tuples(content_parts() if content is None else content), _FLAG)
-
-
-def hosted_parts() -> SearchStrategy[Part]:
-    """Calls of a provider's own tools, and their results."""
-    calls = st.builds(HostedToolCall, _NAME, _NAME, tool_arguments(), _OBJECT)
-    return calls | st.builds(HostedToolResult, _NAME, _tuples(content_parts()), _OBJECT)
-
-
-def opaque_parts() -> SearchStrategy[OpaquePart]:
-    """What only its provider understands."""
-    return st.builds(OpaquePart, _NAME, _NAME, _JSON)
-
-
-def reply_parts() -> SearchStrategy[Part]:
-    """Everything a model can answer with, tool calls apart: text and reasoning for the most part."""
-    return st.one_of(text_parts(), reasoning_parts(), text_parts() | content_parts(), hosted_parts() | opaque_parts())
-
-
-def parts() -> SearchStrategy[Part]:
-    """Any part."""
-    return st.one_of(reply_parts(), tool_calls(), tool_results())
 
 
 def _with_calls(others: SearchStrategy[Any]) -> SearchStrategy[tuple[Part, ...]]:
     """Some parts, and some tool calls with different ids anywhere between them."""
-    return st.builds(_mixed, _tuples(others), st.lists(st.tuples(st.integers(0, 3), tool_calls()), max_size=2))
+    return st.builds(_mixed, tuples(others), st.lists(st.tuples(st.integers(0, 3), tool_calls()), max_size=2))
 
 
 def _mixed(others: tuple[Part, ...], calls: Sequence[tuple[int, ToolCall]]) -> tuple[Part, ...]:
@@ -261,8 +181,8 @@ def messages(content: SearchStrategy[ContentPart] | None = None) -> SearchStrate
 
 
 def _said(content: SearchStrategy[Any]) -> SearchStrategy[Message]:
-    user = st.builds(Message, st.just("user"), _tuples(content | opaque_parts(), min_size=1))
-    return user | st.builds(Message, st.just("system"), _tuples(text_parts() | opaque_parts(), min_size=1))
+    user = st.builds(Message, st.just("user"), tuples(content | opaque_parts(), min_size=1))
+    return user | st.builds(Message, st.just("system"), tuples(text_parts() | opaque_parts(), min_size=1))
 
 
 def _assistant(content: SearchStrategy[Any]) -> SearchStrategy[Message]:
@@ -293,26 +213,26 @@ def _turn(said: Message, answer: Message | None, results: Sequence[ToolResult]) 
     if answer is None:
         return [said]
     pairs = zip(reversed(answer.tool_calls), results, strict=False)
-    given = tuple(ToolResult(call.id, result.content, result.is_error) for call, result in pairs)
+    given = tuple(replace(result, call_id=call.id) for call, result in pairs)
     return [said, answer, Message("tool", given)] if given else [said, answer]
 
 
 def tool_specs() -> SearchStrategy[ToolSpec]:
     """Tools as a model sees them."""
-    schemas = st.just({"type": "object", "properties": {"a": {"type": "integer"}}}) | _OBJECT
-    return st.builds(ToolSpec, _NAME, _TEXT, schemas, st.sampled_from([None, True, False]), _FLAG, _FLAG, _FLAG)
+    schemas = st.just({"type": "object", "properties": {"a": {"type": "integer"}}}) | OBJECT
+    return st.builds(ToolSpec, NAME, TEXT, schemas, st.sampled_from([None, True, False]), FLAG, FLAG, FLAG, CACHE)
 
 
 def samplings() -> SearchStrategy[Sampling]:
     """How tokens are chosen."""
-    small, large = st.none() | st.floats(-2, 2), st.none() | st.integers(0, 10**6)
-    limits = st.none() | st.integers(1, 10**6)
-    return st.builds(Sampling, limits, small, small, large, large, _tuples(_SOME_TEXT, 2), small, small, large)
+    large, limits = st.none() | st.integers(0, 10**6), st.none() | st.integers(1, 10**6)
+    heat, share, penalty = (st.none() | st.floats(*ends) for ends in ((0, 2), (0, 1), (-2, 2)))
+    return st.builds(Sampling, limits, heat, share, large, large, tuples(SOME_TEXT, 2), penalty, penalty, large)
 
 
 def output_schemas() -> SearchStrategy[OutputSchema]:
     """Schemas an answer must match."""
-    return st.builds(OutputSchema, _NAME, _OBJECT, st.none() | _TEXT, _FLAG)
+    return st.builds(OutputSchema, NAME, OBJECT, st.none() | TEXT, FLAG)
 
 
 def calls(
@@ -322,27 +242,27 @@ def calls(
 ) -> SearchStrategy[ModelCall]:
     """Calls to `provider`, lowered: with content it may be sent, which `user_content` and `tool_content` can narrow."""
     choices = st.sampled_from([None, *map(ToolChoice, ("auto", "none", "required"))]) | st.builds(
-        ToolChoice, st.just("tool"), _NAME
+        ToolChoice, st.just("tool"), NAME
     )
-    labels = st.dictionaries(_NAME, _TEXT, max_size=1)
+    labels = st.dictionaries(NAME, TEXT, max_size=1)
     return st.builds(
         ModelCall,
-        model=_NAME,
+        model=NAME,
         messages=conversations(user_content, tool_content),
         provider=st.just(provider),
         tools=st.lists(tool_specs(), max_size=2, unique_by=lambda tool: tool.name),
         tool_choice=choices,
-        parallel_tool_calls=st.none() | _FLAG,
+        parallel_tool_calls=st.none() | FLAG,
         sampling=st.just(Sampling()) | samplings(),
         output=st.none() | output_schemas(),
         thinking=st.none() | st.sampled_from(_LEVELS) | st.integers(0, 9999),
         modalities=st.lists(st.sampled_from(_MODALITIES), max_size=2, unique=True),
-        stream=_FLAG,
-        strict=_FLAG,
+        stream=FLAG,
+        strict=FLAG,
         media_policy=st.dictionaries(st.sampled_from(_KINDS), st.sampled_from(MEDIA_POLICIES), max_size=1),
-        provider_options=st.dictionaries(st.sampled_from([provider, "another"]), _OBJECT, max_size=2),
+        provider_options=st.dictionaries(st.sampled_from([provider, "another"]), OBJECT, max_size=2),
         tags=labels,
-        parent_id=st.none() | _NAME,
+        parent_id=st.none() | NAME,
         trace_context=labels,
     )
 
@@ -355,23 +275,27 @@ def usages() -> SearchStrategy[Usage]:
 
 def call_warnings() -> SearchStrategy[CallWarning]:
     """Warnings."""
-    return st.builds(CallWarning, _NAME, _NAME, _TEXT, _JSON, _JSON)
+    return st.builds(CallWarning, NAME, NAME, TEXT, JSON, JSON)
 
 
 def replies(provider: str = "scripted", others: SearchStrategy[Part] | None = None) -> SearchStrategy[ModelReply]:
     """Replies of `provider`, whose reasoning is its own. `others` are the parts beside tool calls."""
     made = st.builds(
         ModelReply,
-        parts=_with_calls(reply_parts() if others is None else others),
+        parts=_with_calls(reply_parts() if others is None else others).map(_uncached),
         finish_reason=st.sampled_from(FINISH_REASONS),
-        raw_finish_reason=st.none() | _NAME,
+        raw_finish_reason=st.none() | NAME,
         usage=usages(),
-        model=st.none() | _NAME,
+        model=st.none() | NAME,
         provider=st.just(provider),
-        id=st.none() | _NAME,
-        provider_metadata=_OBJECT,
+        id=st.none() | NAME,
+        provider_metadata=OBJECT,
     )
     return made.map(_with_origin)
+
+
+def _uncached(some: tuple[Part, ...]) -> tuple[Part, ...]:
+    return tuple(replace(part, cache=None) if getattr(part, "cache", None) else part for part in some)
 
 
 def _with_origin(reply: ModelReply) -> ModelReply:
@@ -380,36 +304,73 @@ def _with_origin(reply: ModelReply) -> ModelReply:
     return replace(reply, parts=tuple(owned))
 
 
-def responses() -> SearchStrategy[GenerateResponse[JSONValue]]:
-    """What users get."""
-    counts, sizes = st.integers(0, 10**6), st.none() | st.integers(0, 2**40)
-    attempts = st.builds(AttemptRecord, counts, numbers(), numbers(), st.none() | counts, st.none() | _NAME)
-    decisions = st.builds(
+def attempt_records() -> SearchStrategy[AttemptRecord]:
+    """Tries at a provider."""
+    counts = st.integers(0, 10**6)
+    return st.builds(AttemptRecord, counts, numbers(), numbers(), st.none() | counts, st.none() | NAME)
+
+
+def media_decisions() -> SearchStrategy[MediaDecision]:
+    """What was decided for files."""
+    sizes = st.none() | st.integers(0, 2**40)
+    return st.builds(
         MediaDecision,
-        part_path=_NAME,
-        source=_TEXT,
-        type=_NAME,
+        part_path=NAME,
+        source=TEXT,
+        type=NAME,
         kind=st.sampled_from(_KINDS),
         route=st.sampled_from(_ROUTES),
-        reason=_TEXT,
-        handler=st.none() | _NAME,
-        sent=st.none() | st.builds(MediaSent, _NAME, sizes),
+        reason=TEXT,
+        handler=st.none() | NAME,
+        sent=st.none() | st.builds(MediaSent, NAME, sizes),
         usage=st.none() | usages(),
     )
+
+
+def responses() -> SearchStrategy[GenerateResponse[JSONValue]]:
+    """What users get."""
     return st.builds(
         cast("type[GenerateResponse[JSONValue]]", GenerateResponse),
         reply=replies(),
-        output=_JSON.map(freeze),
-        steps=_tuples(replies(), 1),
-        attempts=_tuples(attempts, 2),
+        output=JSON.map(freeze),
+        steps=tuples(replies(), 1),
+        attempts=tuples(attempt_records(), 2),
         usage=usages(),
-        warnings=_tuples(call_warnings(), 2),
-        media=_tuples(decisions, 2),
-        provider=_NAME,
-        model=_NAME,
+        warnings=tuples(call_warnings(), 2),
+        media=tuples(media_decisions(), 2),
+        provider=NAME,
+        model=NAME,
         cost=st.none() | numbers(),
-        trace_id=_NAME,
+        trace_id=NAME,
         seconds=numbers(),
+    )
+
+
+def call_records() -> SearchStrategy[CallRecord]:
+    """What subscribers are told of."""
+    errors = st.builds(ErrorRecord, NAME, TEXT, st.none() | st.integers(100, 599), st.none() | NAME, FLAG)
+    return st.builds(
+        CallRecord,
+        trace_id=NAME,
+        parent_id=st.none() | NAME,
+        provider=NAME,
+        model=NAME,
+        outcome=st.sampled_from(_OUTCOMES),
+        streamed=FLAG,
+        started_at=numbers(),
+        seconds=numbers(),
+        seconds_to_first=st.none() | numbers(),
+        call_digest=NAME,
+        reply_digest=st.none() | NAME,
+        call=st.none() | calls(),
+        reply=st.none() | replies(),
+        attempts=tuples(attempt_records(), 2),
+        usage=usages(),
+        cost=st.none() | numbers(),
+        media=tuples(media_decisions(), 1),
+        warnings=tuples(call_warnings(), 1),
+        error=st.none() | errors,
+        tags=st.dictionaries(NAME, TEXT, max_size=1),
     )
 
 
@@ -457,7 +418,7 @@ def _pieces(text: str, sizes: Sequence[int]) -> list[str]:
 def errors() -> SearchStrategy[ProviderError]:
     """Failures a provider can tell of, with and without a time to wait."""
     waits = st.none() | st.integers(0, 3600).map(float) | st.floats(0, 3600)
-    return st.builds(_failure, st.sampled_from(PROVIDER_ERRORS), _SOME_TEXT, waits)
+    return st.builds(_failure, st.sampled_from(PROVIDER_ERRORS), SOME_TEXT, waits)
 
 
 def _failure(kind: type[ProviderError], message: str, wait: float | None) -> ProviderError:

@@ -9,14 +9,24 @@ import urllib.request
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import find_spec
-from typing import TypeAlias
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import httpx2
 
 from ..errors import ConfigurationError
 
-Route: TypeAlias = tuple[str, str | None]
+_MAX_CONNECTIONS = 1000
+"""More than any program has calls at once by design, and fewer than files a process may have open."""
+_MAX_IDLE_CONNECTIONS = 100
+"""httpx2 looks at each idle connection before each request."""
+
+
+class Route(NamedTuple):
+    """How a URL is reached: its scheme, and the URL of the proxy to go through."""
+
+    scheme: str
+    proxy: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,14 +34,15 @@ class TransportSettings:
     """Transports with equal settings are shared by the process.
 
     `proxy` is a URL; None takes the environment's (HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY).
-    `verify` is True, or the path of a file with the certificate authorities to trust. Raises `ConfigurationError` for
-    a proxy of a kind that cannot be used.
+    `verify` is True, or the path of a file with the certificate authorities to trust. `max_connections` are open at
+    once to one scheme through one proxy, `max_idle_connections` of them kept for `idle_seconds`. Raises
+    `ConfigurationError` for a proxy of a kind that cannot be used.
     """
 
     proxy: str | None = field(default=None, repr=False)
     verify: bool | str = True
-    max_connections: int = 1000
-    max_idle_connections: int = 100
+    max_connections: int = _MAX_CONNECTIONS
+    max_idle_connections: int = _MAX_IDLE_CONNECTIONS
     idle_seconds: float = 30.0
 
     def __post_init__(self) -> None:
@@ -43,12 +54,19 @@ class TransportSettings:
             object.__setattr__(self, "proxy", _proxy_url(self.proxy))
 
     def limits(self) -> httpx2.Limits:
-        """The same in the HTTP library's words."""
+        """The same in httpx2's words."""
         return httpx2.Limits(
             max_connections=self.max_connections,
             max_keepalive_connections=self.max_idle_connections,
             keepalive_expiry=self.idle_seconds,
         )
+
+    def proxy_of(self, route: Route) -> httpx2.Proxy | None:
+        """The route's proxy in httpx2's words; one that is reached over TLS is checked as `verify` says."""
+        if route.proxy is None:
+            return None
+        over_tls = route.proxy.startswith("https:")
+        return httpx2.Proxy(route.proxy, ssl_context=self.tls("https") if over_tls else None)
 
     def tls(self, scheme: str) -> ssl.SSLContext:
         """The TLS context for `scheme`. Plain HTTP never uses it, so certificates are not read for it."""
@@ -67,11 +85,11 @@ class Routes:
         """The route of `url`."""
         parts = urlsplit(url)
         if not self._proxies:
-            return parts.scheme, self._fixed
+            return Route(parts.scheme, self._fixed)
         proxy = self._proxies.get(parts.scheme) or self._proxies.get("all")
         if proxy and urllib.request.proxy_bypass(parts.netloc):
             proxy = None
-        return parts.scheme, _proxy_url(proxy) if proxy else None
+        return Route(parts.scheme, _proxy_url(proxy) if proxy else None)
 
 
 def _proxy_url(proxy: str) -> str:
@@ -86,6 +104,13 @@ def _proxy_url(proxy: str) -> str:
         return url
     hint = "Run: pip install socksio" if scheme.startswith("socks5") else "Use an http:// or https:// proxy."
     raise ConfigurationError(f"a proxy of kind {scheme!r} cannot be used here.", hint=hint)
+
+
+def http_only(proxy: str | None) -> None:
+    """Raise `ConfigurationError` for a SOCKS proxy."""
+    if proxy is not None and not proxy.startswith(("http:", "https:")):
+        hint = "Use transport='httpx2', or an http:// or https:// proxy."
+        raise ConfigurationError("aiohttp cannot use a SOCKS proxy.", hint=hint)
 
 
 _making_tls = threading.Lock()

@@ -1,4 +1,4 @@
-"""The sync transport: its coroutines never suspend, so that plain code can run them."""
+"""The sync transport, on httpx2: its coroutines never suspend, so that plain code can run them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import httpx2
 
 from ..errors import ServerError
 from ..schema import WireRequest
-from .failures import FAILURES, as_ours
+from .failures import FAILURES, as_ours, broken
 from .messages import check_encoding, cut, lower_headers, to_http
 from .settings import Route, Routes, TransportSettings
 
@@ -29,13 +29,10 @@ class SyncHttpTransport:
             http_request = to_http(request, timeout)
             response = self._pool(request.url).handle_request(http_request)
         except FAILURES as error:
-            raise as_ours(error, request.url) from None
-        try:
-            check_encoding(response)
-        except ServerError:
-            response.close()
-            raise
-        return SyncHttpBody(response, request.url)
+            failure = as_ours(error, request.url)
+        else:
+            return begun(response, request.url)
+        raise failure
 
     async def close(self) -> None:
         """Close idle connections."""
@@ -54,31 +51,51 @@ class SyncHttpTransport:
         place = os.getpid(), route
         pool = self._pools.get(place)
         if pool is None:
-            scheme, proxy = route
-            new = httpx2.HTTPTransport(verify=self._settings.tls(scheme), limits=self._settings.limits(), proxy=proxy)
+            new = httpx2.HTTPTransport(
+                verify=self._settings.tls(route.scheme),
+                limits=self._settings.limits(),
+                proxy=self._settings.proxy_of(route),
+            )
             pool = self._pools.setdefault(place, new)
         return pool
+
+
+def begun(response: httpx2.Response, url: str) -> SyncHttpBody:
+    """The body of a response whose head is fit to go on with."""
+    body = SyncHttpBody(response, url)
+    try:
+        check_encoding(body.headers)
+    except ServerError:
+        response.close()
+        raise
+    return body
 
 
 class SyncHttpBody:
     """A response being read."""
 
-    __slots__ = ("_chunks", "_process", "_response", "_url", "headers", "status")
+    __slots__ = ("_aborted", "_chunks", "_process", "_response", "_url", "headers", "status")
 
     def __init__(self, response: httpx2.Response, url: str) -> None:
         self._response = response
         self._url = url
         self._process = os.getpid()
+        self._aborted = False
         self._chunks: Iterator[bytes] = response.iter_bytes()
         self.status: int = response.status_code
-        self.headers: Mapping[str, str] = lower_headers(response)
+        self.headers: Mapping[str, str] = lower_headers(response.headers.raw)
 
     async def read(self) -> bytes:
         """The next piece of the body; empty at its end."""
         try:
-            return next(self._chunks, b"")
+            piece = next(self._chunks, b"")
         except FAILURES as error:
-            raise as_ours(error, self._url) from None
+            failure = as_ours(error, self._url)
+        else:
+            if not self._aborted:
+                return piece
+            failure = broken(self._url, "it was cut on this side")
+        raise failure
 
     async def close(self) -> None:
         """Give the connection back, or cut it if the body is not read to its end."""
@@ -94,4 +111,5 @@ class SyncHttpBody:
     def abort(self) -> None:
         """Cut the connection from another thread; in a forked child it is the parent's, and stays."""
         if self._process == os.getpid():
+            self._aborted = True
             cut(self._response)

@@ -1,5 +1,6 @@
 """The one canonical form of messages, calls and replies."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import given
 from abstractcore.schema import (
     AudioPart,
     Blob,
+    CachePoint,
     Citation,
     ImagePart,
     Message,
@@ -134,6 +136,15 @@ def test_results_without_their_calls_are_refused_by_their_place(messages: tuple[
     with pytest.raises(SchemaError, match=what) as caught:
         call(*messages)
     assert caught.value.path == (f"messages[{len(messages) - 1}]" if messages else "messages")
+
+
+def test_a_cache_point_keeps_a_text_apart_from_the_next():
+    one, two, point = TextPart("a"), TextPart("b"), CachePoint(300)
+    marked = TextPart("a", cache=point)
+    assert Message("user", (one, replace(two, cache=point))).parts == (TextPart("ab", cache=point),)
+    assert Message("user", (marked, two)).parts == (marked, two)
+    assert Message("user", (marked, replace(two, cache=point))).parts == (marked, TextPart("b", cache=point))
+    assert Message("user", (marked, TextPart(""))).parts == (marked,)
 
 
 def test_an_option_that_is_none_is_not_given():

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from abstractcore.schema import (
     EMPTY,
     Blob,
+    CallRecord,
     CallWarning,
     Delta,
     DocumentPart,
@@ -50,6 +51,7 @@ DOCUMENTS = {
     "call": made.calls(),
     "reply": made.replies(),
     "response": made.responses(),
+    "record": made.call_records(),
     "message": made.messages(),
     "tool": made.tool_specs(),
     "blob": made.blobs() | made.blobs_elsewhere(),
@@ -73,10 +75,10 @@ def test_every_document_reads_back_as_what_was_written(kind: str):
 
 
 def test_the_strategies_make_every_document():
-    covered = {ModelCall, ModelReply, GenerateResponse, Message, ToolSpec, Blob, *get_args(Part), *get_args(Delta)}
+    objects = {ModelCall, ModelReply, GenerateResponse, CallRecord, Message, ToolSpec, Blob}
     from abstractcore.schema import codec
 
-    assert set(codec._DOCUMENTS.values()) == covered
+    assert set(codec._DOCUMENTS.values()) == objects | {*get_args(Part), *get_args(Delta)}
 
 
 @examples(30)

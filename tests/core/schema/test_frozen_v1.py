@@ -10,10 +10,13 @@ from abstractcore.schema import (
     AttemptRecord,
     AudioPart,
     Blob,
+    CachePoint,
+    CallRecord,
     CallWarning,
     Citation,
     Delta,
     DocumentPart,
+    ErrorRecord,
     GenerateResponse,
     HostedToolCall,
     HostedToolResult,
@@ -100,6 +103,21 @@ OBJECTS: dict[str, object] = {
         parent_id="parent",
         trace_context={"traceparent": "00-1-2-01"},
     ),
+    "model_call_cached": ModelCall(
+        "claude",
+        (
+            Message("system", (TextPart("Be brief.", cache=CachePoint(3600)),)),
+            Message.user(
+                ImagePart(Blob.from_bytes(b"test", "image/png"), cache=CachePoint()),
+                AudioPart(Blob.from_bytes(b"test", "audio/wav"), cache=CachePoint()),
+                VideoPart(Blob.from_bytes(b"test", "video/mp4"), CachePoint()),
+                DocumentPart(Blob.from_bytes(b"test", "application/pdf"), CachePoint(300)),
+            ),
+            Message.assistant(ToolCall("call_1", "weather", cache=CachePoint())),
+            Message.tool(ToolResult("call_1", (TextPart("rain"),), cache=CachePoint())),
+        ),
+        tools=(ToolSpec("weather", cache=CachePoint()),),
+    ),
     "model_call_plain": ModelCall("m", (Message.user("hi"),), thinking=2048),
     "model_reply": REPLY,
     "model_reply_empty": ModelReply(),
@@ -121,6 +139,28 @@ OBJECTS: dict[str, object] = {
         cost=0.001,
         trace_id="trace",
         seconds=0.75,
+    ),
+    "call_record": CallRecord(
+        trace_id="trace",
+        parent_id="parent",
+        provider="anthropic",
+        model="claude",
+        outcome="failed",
+        streamed=True,
+        started_at=1700000000.5,
+        seconds=0.75,
+        seconds_to_first=0.25,
+        call_digest=HASH,
+        reply_digest=HASH,
+        call=ModelCall("claude", (Message.user("hi"),)),
+        reply=REPLY,
+        attempts=(AttemptRecord(1, 1700000000.5, 0.25, 429, "req_1", "RateLimitError"),),
+        usage=USAGE,
+        cost=0.001,
+        media=(MediaDecision("messages[0].parts[0]", "a.png", "image/png", "image", "native", "it sees"),),
+        warnings=(WARNING,),
+        error=ErrorRecord("RateLimitError", "too many requests", 429, "req_1", True),
+        tags={"team": "a"},
     ),
     "message": Message.assistant("hello"),
     "tool_spec": ToolSpec("weather"),
@@ -156,6 +196,7 @@ OBJECTS: dict[str, object] = {
     "usage": UsageDelta(11, USAGE),
     "reply_end": ReplyEnd(12, "tool_calls", "tool_use", {"service_tier": "standard"}),
 }  # fmt: skip
+DOCUMENTS = {"model_call", "model_reply", "generate_response", "call_record", "message", "tool_spec", "blob"}
 DIGESTS = json.loads((FOLDER / "digests.json").read_text())
 
 
@@ -182,5 +223,5 @@ def test_a_frozen_document_keeps_its_digest(name: str):
 def test_every_kind_of_document_is_frozen():
     kinds = {json.loads(frozen(name))["type"] for name in OBJECTS}
     tags = {member.type for member in (*get_args(Part), *get_args(Delta))}
-    assert kinds == tags | {"model_call", "model_reply", "generate_response", "message", "tool_spec", "blob"}
+    assert kinds == tags | DOCUMENTS
     assert {path.stem for path in FOLDER.glob("*.json")} == {*OBJECTS, "digests"}

@@ -36,6 +36,7 @@ from abstractcore.schema import (
     Rendered,
     Sampling,
     TextDelta,
+    TextEnd,
     TextPart,
     ToolCall,
     ToolResult,
@@ -460,15 +461,25 @@ class Merging(CanonicalDecoder):
         return deltas
 
 
+class Hasty(CanonicalDecoder):
+    """Takes the end of a part for the end of the reply."""
+
+    def feed(self, frame: bytes) -> list[Delta]:
+        deltas = super().feed(frame)
+        self.complete = self.complete or isinstance(deltas[0], TextEnd)
+        return deltas
+
+
 @pytest.mark.parametrize(
     ("parts", "says"),
     [
         ({"renderer": Deaf}, "parts: 4 became 3"),
         ({"decoder": Merging}, "parts: 4 became 1"),
+        ({"decoder": Hasty}, "parts: 4 became 2"),
         ({"framer": Impatient}, "when every byte comes alone"),
         ({"framer": Careless}, "when it is split at byte|when every byte comes alone"),
     ],
-    ids=["drops a delta", "merges blocks", "takes reads for lines", "loses a byte at a split"],
+    ids=["drops a delta", "merges blocks", "ends too early", "takes reads for lines", "loses a byte at a split"],
 )
 def test_a_stream_that_does_not_add_up_breaks_the_law(parts: dict[str, Any], says: str):
     toy = CanonicalJson()

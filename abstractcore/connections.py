@@ -1,0 +1,60 @@
+"""How an LLM's requests travel: from `create_llm`'s options to its transports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from importlib.util import find_spec
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from .errors import ConfigurationError, MissingExtraError
+from .option_values import at_least_one
+from .ports import Transport
+from .schema.json_values import shown
+from .services import Services
+from .transport import TransportSettings, client_transports, http_only
+
+AsyncLibrary: TypeAlias = Literal["httpx2", "aiohttp"]
+"""Which library carries the calls of event loops."""
+_NOT_WITH_A_CLIENT = ("transport", "proxy", "verify", "max_connections")
+
+
+class Connections(NamedTuple):
+    """What gives the transport for plain code and the one for event loops, when they are needed."""
+
+    sync: Callable[[], Transport]
+    asynchronous: Callable[[], Transport]
+
+
+def connections(given: Mapping[str, Any], services: Services) -> Connections:
+    """The connections of an LLM made with these options; raises `ConfigurationError` for what cannot work."""
+    client = given.get("http_client")
+    if client is None:
+        return _shared(given, services)
+    for name in _NOT_WITH_A_CLIENT:
+        if name in given:
+            hint = "Set the client up for it, and leave the option out."
+            raise ConfigurationError(f"`{name}` has no effect on an `http_client` of one's own.", hint=hint)
+    sync, asynchronous = client_transports(client)
+    return Connections(lambda: sync, lambda: asynchronous)
+
+
+def _shared(given: Mapping[str, Any], services: Services) -> Connections:
+    options: dict[str, Any] = {name: given[name] for name in ("proxy", "verify") if name in given}
+    if "max_connections" in given:
+        most = at_least_one(given["max_connections"], "max_connections")
+        options |= {"max_connections": most, "max_idle_connections": most}
+    settings = TransportSettings(**options)
+    if _library(given) == "httpx2":
+        return Connections(partial(services.sync_transport, settings), partial(services.async_transport, settings))
+    http_only(settings.proxy)
+    return Connections(partial(services.sync_transport, settings), partial(services.aiohttp_transport, settings))
+
+
+def _library(given: Mapping[str, Any]) -> AsyncLibrary:
+    library = given.get("transport", "httpx2")
+    if library not in ("httpx2", "aiohttp"):
+        raise ConfigurationError(f"there is no transport {shown(library)}.", hint="Use 'httpx2' or 'aiohttp'.")
+    if library == "aiohttp" and find_spec("aiohttp") is None:
+        raise MissingExtraError("transport='aiohttp' needs aiohttp, which is missing.", hint="Run: pip install aiohttp")
+    return library

@@ -1,0 +1,68 @@
+"""The interfaces between the kernel and everything that plugs into it. No behaviour, no imports but the data."""
+
+from .media import Conversion, MediaContext, MediaHandler
+from .middleware import (
+    Answer,
+    Attempt,
+    AttemptMiddleware,
+    AttemptNext,
+    CallContext,
+    CallEnd,
+    CallMiddleware,
+    CallNext,
+    DeltaStream,
+    Middleware,
+)
+from .plugins import Capability, CapabilityServices, ToolSource, TraceSubscriber
+from .profiles import ModelProfile, Price
+from .providers import Provider, ProviderConfig, ProviderServices, ProviderSession
+from .runtimes import Clock, Runtime
+from .scripts import Piece, Reply, Script, ScriptedAnswer, ScriptFunction
+from .stores import ArtifactStore, ModelStore, StoredModel
+from .transpilers import Framer, StreamDecoder, StreamRenderer, Transpiler
+from .transports import Address, Auth, Body, Endpoint, Transport
+
+__all__ = [
+    "Address",
+    "Answer",
+    "ArtifactStore",
+    "Attempt",
+    "AttemptMiddleware",
+    "AttemptNext",
+    "Auth",
+    "Body",
+    "CallContext",
+    "CallEnd",
+    "CallMiddleware",
+    "CallNext",
+    "Capability",
+    "CapabilityServices",
+    "Clock",
+    "Conversion",
+    "DeltaStream",
+    "Endpoint",
+    "Framer",
+    "MediaContext",
+    "MediaHandler",
+    "Middleware",
+    "ModelProfile",
+    "ModelStore",
+    "Piece",
+    "Price",
+    "Provider",
+    "ProviderConfig",
+    "ProviderServices",
+    "ProviderSession",
+    "Reply",
+    "Runtime",
+    "Script",
+    "ScriptFunction",
+    "ScriptedAnswer",
+    "StoredModel",
+    "StreamDecoder",
+    "StreamRenderer",
+    "ToolSource",
+    "TraceSubscriber",
+    "Transpiler",
+    "Transport",
+]

@@ -1,0 +1,100 @@
+"""Code around calls and around requests."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias
+
+from ..schema import AttemptRecord, CallWarning, Delta, MediaDecision, ModelCall, ModelReply, Outcome, WireRequest
+from .runtimes import Runtime
+
+
+class DeltaStream(Protocol):
+    """A streamed reply, pulled one network chunk at a time."""
+
+    async def read(self) -> list[Delta]:
+        """The next deltas; an empty list is the end."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of the connection. May be called again."""
+        ...
+
+    def abort(self) -> None:
+        """Cut the connection from another thread."""
+        ...
+
+
+Answer: TypeAlias = ModelReply | DeltaStream
+"""What a call gives: a whole reply, or a stream whose first deltas have arrived, if `call.stream` is set."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallEnd:
+    """How a call ended. `deltas` are what a stream gave, as far as it came; `reply` is there if it is whole.
+
+    `seconds` counts from the beginning of the call, `seconds_to_first` to a stream's first deltas.
+    """
+
+    outcome: Outcome
+    seconds: float
+    reply: ModelReply | None = None
+    deltas: Sequence[Delta] = ()
+    error: BaseException | None = None
+    seconds_to_first: float | None = None
+
+
+@dataclass(slots=True)
+class CallContext:
+    """One logical call on its way through the rings. A middleware may put another call in `call`.
+
+    `began` and `deadline` are on the runtime's clock, `started_at` in seconds since the epoch. `attempts` and
+    `warnings` grow as the call goes on. The functions in `at_end` are called once, however the call ends: for a stream
+    that is later than `next` returns.
+    """
+
+    call: ModelCall
+    runtime: Runtime
+    began: float
+    started_at: float
+    deadline: float | None
+    trace_id: str
+    attempts: list[AttemptRecord] = field(default_factory=list[AttemptRecord])
+    decisions: tuple[MediaDecision, ...] = ()
+    warnings: list[CallWarning] = field(default_factory=list[CallWarning])
+    at_end: list[Callable[[CallEnd], None]] = field(default_factory=list[Callable[[CallEnd], None]])
+
+
+@dataclass(slots=True)
+class Attempt:
+    """One request on its way to the provider."""
+
+    context: CallContext
+    request: WireRequest
+    number: int = 1
+
+
+class CallMiddleware(Protocol):
+    """Code around every logical call. It may answer without going on, change what goes on, or fail.
+
+    For a stream, `next` returns when the first deltas are there; what happens later is seen by returning a
+    `DeltaStream` of one's own.
+    """
+
+    def around_call(self, context: CallContext, next: CallNext) -> Awaitable[Answer]:
+        """Once per call, before files are handled and the request is made."""
+        ...
+
+
+class AttemptMiddleware(Protocol):
+    """Code around every request. It may also try again."""
+
+    def around_attempt(self, attempt: Attempt, next: AttemptNext) -> Awaitable[Answer]:
+        """Once per request, before its bytes leave."""
+        ...
+
+
+Middleware: TypeAlias = CallMiddleware | AttemptMiddleware
+CallNext: TypeAlias = Callable[[CallContext], Awaitable[Answer]]
+AttemptNext: TypeAlias = Callable[[Attempt], Awaitable[Answer]]

@@ -1,0 +1,78 @@
+"""Who answers: a provider, and a session with one of its models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from ..schema import EMPTY, ModelCall
+from .profiles import ModelProfile
+from .stores import ModelStore
+from .transpilers import Transpiler
+from .transports import Endpoint
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderConfig:
+    """What the user said of a provider: model, address, key and options of the provider's own."""
+
+    provider: str
+    model: str | None = None
+    base_url: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    options: Mapping[str, Any] = EMPTY
+
+
+class ProviderServices(Protocol):
+    """What a provider may use from above."""
+
+    @property
+    def models(self) -> ModelStore:
+        """The weights on this machine."""
+        ...
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """Environment variables, for keys and addresses."""
+        ...
+
+    @property
+    def spare_cores(self) -> int:
+        """Processor cores that a model on this machine may use, at least one. May read files."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderSession:
+    """A provider made ready for one model. Making it does no I/O."""
+
+    model: str
+    transpiler: Transpiler
+    endpoint: Endpoint
+    profile: ModelProfile
+    calls: Sequence[ModelCall] | None = None
+    """The calls made so far, for providers that keep them: scripted models."""
+
+
+class Provider(Protocol):
+    """A provider: its name, what it may be called with, and how a session with it is made."""
+
+    @property
+    def name(self) -> str:
+        """As in `create_llm(name)`."""
+        ...
+
+    @property
+    def summary(self) -> str:
+        """One line for people."""
+        ...
+
+    @property
+    def options(self) -> Mapping[str, str]:
+        """Options of its own for `create_llm`, each with a line of help."""
+        ...
+
+    def connect(self, config: ProviderConfig, services: ProviderServices) -> ProviderSession:
+        """A session for `config.model`; raises `ConfigurationError` for what cannot work. No I/O."""
+        ...

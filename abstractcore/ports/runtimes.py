@@ -1,0 +1,82 @@
+"""What differs between plain code and event loops."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from typing import Protocol, TypeVar
+
+T = TypeVar("T")
+
+
+class Clock(Protocol):
+    """Time, and waiting for it to pass. Seconds everywhere."""
+
+    def now(self) -> float:
+        """On a clock that only goes forward, for durations and deadlines."""
+        ...
+
+    def time_of_day(self) -> float:
+        """Since the epoch."""
+        ...
+
+    def sleep(self, seconds: float) -> None:
+        """Block the thread."""
+        ...
+
+    async def asleep(self, seconds: float) -> None:
+        """Let other tasks run meanwhile."""
+        ...
+
+
+class Runtime(Protocol):
+    """What differs between the two colours. The sync one never suspends, the async one never blocks."""
+
+    @property
+    def interrupts(self) -> bool:
+        """Whether `timeout` ends what is running: not in plain code."""
+        ...
+
+    def now(self) -> float:
+        """Seconds on a clock that only goes forward, for durations and deadlines."""
+        ...
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait."""
+        ...
+
+    async def gather(self, *thunks: Callable[[], Awaitable[T]]) -> list[T]:
+        """Run several at once; the first failure ends the others and is raised."""
+        ...
+
+    async def call(self, function: Callable[..., T], *arguments: object) -> T:
+        """Run a function that blocks, where it does no harm."""
+        ...
+
+    async def invoke(
+        self, function: Callable[..., Awaitable[T] | T], *arguments: object, timeout: float | None = None
+    ) -> T:
+        """Run a user's function, plain or async, for `timeout` seconds at most; in another thread it has a copy of
+        the context.
+
+        Past its time it raises the builtin `TimeoutError`. An async function is cancelled then; a plain one, which
+        cannot be stopped, runs on: it is counted in `abandoned`, and warned of in the log. Raises `ConfigurationError`
+        for an async function whose event loop cannot go on before this call has ended.
+        """
+        ...
+
+    @property
+    def abandoned(self) -> int:
+        """How many functions still run though nobody waits for them any more."""
+        ...
+
+    def timeout(self, seconds: float | None) -> AbstractAsyncContextManager[object]:
+        """End what runs inside after `seconds` with the builtin `TimeoutError`, where the colour can interrupt."""
+        ...
+
+    def alarm(self, seconds: float, ring: Callable[[], object]) -> Callable[[], object]:
+        """Call `ring` after `seconds`, in plain code from another thread; gives the function that calls the alarm off.
+
+        One alarm for a whole stream costs less than a `timeout` around each of its reads.
+        """
+        ...

@@ -1,0 +1,66 @@
+"""`CallRecord`: one finished call as a fact, for cost tracking, dashboards and workflows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from .call_warnings import CallWarning
+from .calls import ModelCall
+from .json_values import EMPTY, freeze_object
+from .replies import ModelReply
+from .responses import AttemptRecord, MediaDecision
+from .usage import Usage
+
+Outcome = Literal["done", "failed", "cancelled", "abandoned"]
+"""How a call ended: with its reply, with an error, by cancellation, or left before the end of its stream."""
+
+Capture = Literal["off", "redacted", "full"]
+"""Whether records hold the call and the reply: not at all, by size only, or in full. Digests are there always."""
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorRecord:
+    """An error as data: its class's name and what it said."""
+
+    type: str
+    message: str
+    status: int | None = None
+    request_id: str | None = None
+    retryable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CallRecord:
+    """One logical call with all its attempts.
+
+    `started_at` is in seconds since the epoch, `seconds` how long it took, `seconds_to_first` until a stream's first
+    deltas. `call` and `reply` are there in full, redacted (texts and files replaced by their sizes) or not at all, as
+    the subscriber chose; their digests are there always. A reply that broke off is as far as it came. `usage` and
+    `cost` (US dollars, None if not known) are of this call with all its attempts, as far as they were reported.
+    """
+
+    trace_id: str
+    parent_id: str | None
+    provider: str
+    model: str
+    outcome: Outcome
+    streamed: bool
+    started_at: float
+    seconds: float
+    seconds_to_first: float | None
+    call_digest: str
+    reply_digest: str | None
+    call: ModelCall | None
+    reply: ModelReply | None
+    attempts: tuple[AttemptRecord, ...]
+    usage: Usage
+    cost: float | None
+    media: tuple[MediaDecision, ...]
+    warnings: tuple[CallWarning, ...]
+    error: ErrorRecord | None
+    tags: Mapping[str, str] = EMPTY  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tags", freeze_object(self.tags, "tags"))

@@ -1,0 +1,67 @@
+"""Calls and replies without their content: the shape stays, texts and files are replaced by their sizes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from .blobs import Blob
+from .calls import ModelCall
+from .messages import Message
+from .parts import (
+    MEDIA_PARTS,
+    HostedToolCall,
+    HostedToolResult,
+    OpaquePart,
+    Part,
+    ReasoningPart,
+    TextPart,
+    ToolCall,
+    ToolResult,
+)
+from .replies import ModelReply
+
+AnyPart = TypeVar("AnyPart", bound=Part)
+
+
+def redacted_call(call: ModelCall) -> ModelCall:
+    """`call` with the sizes of its texts and files in their place, and without provider options."""
+    messages = tuple(Message(message.role, tuple(_part(part) for part in message.parts)) for message in call.messages)
+    return replace(call, messages=messages, provider_options={})
+
+
+def redacted_reply(reply: ModelReply) -> ModelReply:
+    """`reply` with the sizes of its texts and files in their place, and without the provider's metadata."""
+    return replace(reply, parts=tuple(_part(part) for part in reply.parts), provider_metadata={})
+
+
+def _size(text: str) -> str:
+    return f"[{len(text)} characters]" if text else ""
+
+
+def _part(part: AnyPart) -> AnyPart:
+    redacted: Any = part
+    if isinstance(part, TextPart):
+        redacted = TextPart(_size(part.text))
+    elif isinstance(part, ReasoningPart):
+        redacted = ReasoningPart(_size(part.text), origin=part.origin)
+    elif isinstance(part, MEDIA_PARTS):
+        redacted = type(part)(_blob(part.blob))
+    elif isinstance(part, ToolCall):
+        redacted = ToolCall(part.id, part.name, "{}")
+    elif isinstance(part, HostedToolCall):
+        redacted = HostedToolCall(part.id, part.name)
+    elif isinstance(part, ToolResult):
+        redacted = replace(part, content=tuple(_part(content) for content in part.content))
+    elif isinstance(part, HostedToolResult):
+        redacted = HostedToolResult(part.call_id, tuple(_part(content) for content in part.content))
+    else:
+        redacted = OpaquePart(part.provider, part.kind)
+    return redacted
+
+
+def _blob(blob: Blob) -> Blob:
+    """The same content by its hash alone, or nothing but its type where there is no hash."""
+    if blob.sha256 is None or blob.size is None:
+        return Blob.from_url("redacted:", blob.media_type)
+    return Blob.from_artifact(blob.sha256, blob.media_type, blob.size)

@@ -1,0 +1,154 @@
+"""Schema objects as compact JSON: the one writer, for documents, digests and plain data."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, fields, is_dataclass
+from functools import cache
+from typing import Any, TypeAlias, cast
+
+from .blobs import Blob
+from .json_values import SchemaError, check_depth, check_key, check_number, check_text
+
+_Named: TypeAlias = "tuple[tuple[str, str, object], ...]"
+"""Of each field its name, its key as it is written, and its default; of a type tag no name, and all of it written."""
+
+_NAMED_ESCAPES = {0x08: b"\\b", 0x09: b"\\t", 0x0A: b"\\n", 0x0C: b"\\f", 0x0D: b"\\r"}
+_ESCAPES = {bytes([code]): _NAMED_ESCAPES.get(code, b"\\u%04x" % code) for code in range(0x20)}
+_CONTROLS = b"".join(_ESCAPES)
+
+
+def written(value: object, *, canonical: bool = False) -> bytes:
+    """`value` as JSON in UTF-8, fields at their default left out; mappings keep their order.
+
+    `canonical` sorts them, and writes of a blob only what makes it equal to another: equal values give equal bytes.
+    Raises `SchemaError` with the path for what JSON cannot carry.
+    """
+    pieces: list[str] = []
+    try:
+        _write(value, pieces, 0, canonical)
+    except RecursionError:
+        raise SchemaError("nested too deeply (or refers to itself)") from None
+    return _escaped("".join(pieces).encode())
+
+
+def _escaped(data: bytes) -> bytes:
+    """Control characters can stand in texts only, so that one pass over everything finds and replaces them."""
+    if len(data.translate(None, _CONTROLS)) < len(data):
+        for control, escape in _ESCAPES.items():
+            data = data.replace(control, escape)
+    return data
+
+
+def _write(value: object, pieces: list[str], depth: int, canonical: bool) -> None:
+    """Append `value` to `pieces`; the frequent kinds come first."""
+    kind = type(value)
+    if kind is str:
+        pieces.append(_text(cast(str, value)))
+    elif kind is tuple:
+        _write_items(cast("tuple[object, ...]", value), pieces, depth, canonical)
+    elif (named := _named_fields(kind)) is None:
+        _write_other(value, pieces, depth, canonical)
+    elif canonical and kind is Blob:
+        _write_entries(cast(Blob, value).identity(), pieces, depth, canonical)
+    else:
+        _write_fields(value, named, pieces, canonical)
+
+
+def _write_other(value: object, pieces: list[str], depth: int, canonical: bool) -> None:
+    if isinstance(value, Mapping):
+        _write_entries(cast("Mapping[object, object]", value), pieces, depth, canonical)
+    elif isinstance(value, tuple | list):
+        _write_items(cast("list[object]", value), pieces, depth, canonical)
+    else:
+        pieces.append(_scalar(value))
+
+
+def _scalar(value: object) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return int.__repr__(cast(int, check_number(value)))
+    if isinstance(value, float):
+        return float.__repr__(check_number(value))
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, bytes):
+        return f'"{base64.b64encode(value).decode("ascii")}"'
+    raise SchemaError(f"{type(value).__name__} is not a JSON value")
+
+
+def _text(text: str) -> str:
+    """`text` in quotes; its control characters are left for `_escaped`."""
+    if type(text) is not str or not text.isascii():
+        text = check_text(text)
+    if '"' in text or "\\" in text:
+        text = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{text}"'
+
+
+def _write_items(items: Sequence[object], pieces: list[str], depth: int, canonical: bool) -> None:
+    """The path of what does not fit is put together on the way out: most of the time nothing is wrong."""
+    check_depth(depth)
+    pieces.append("[")
+    index = 0
+    try:
+        for index, item in enumerate(items):  # noqa: B007 - says which item failed
+            _write(item, pieces, depth + 1, canonical)
+            pieces.append(",")
+    except SchemaError as error:
+        raise error.at(f"[{index}]") from None
+    _close(pieces, "[]")
+
+
+def _write_entries(entries: Mapping[Any, object], pieces: list[str], depth: int, canonical: bool) -> None:
+    check_depth(depth)
+    pieces.append("{")
+    keys = map(check_key, entries)
+    for key in sorted(keys) if canonical else keys:
+        pieces.append(f"{_text(key)}:")
+        try:
+            _write(entries[key], pieces, depth + 1, canonical)
+        except SchemaError as error:
+            raise error.at(key) from None
+        pieces.append(",")
+    _close(pieces, "{}")
+
+
+def _write_fields(value: object, named: _Named, pieces: list[str], canonical: bool) -> None:
+    pieces.append("{")
+    name = ""
+    try:
+        for name, key, default in named:
+            if name:
+                item = getattr(value, name)
+                if item is default or (default is not MISSING and item == default):
+                    continue
+                pieces.append(key)
+                _write(item, pieces, 0, canonical)
+            else:
+                pieces.append(key)
+            pieces.append(",")
+    except SchemaError as error:
+        raise error.at(name) from None
+    _close(pieces, "{}")
+
+
+def _close(pieces: list[str], brackets: str) -> None:
+    """End what was opened last: the comma after its last entry becomes the bracket."""
+    pieces[-1] = brackets[1] if pieces[-1] == "," else brackets
+
+
+@cache
+def _named_fields(cls: type) -> _Named | None:
+    """The fields of a dataclass in the order of their names, the tag among them; None for any other class."""
+    if not is_dataclass(cls):
+        return None
+    named = [(field.name, f'"{field.name}":', field.default) for field in fields(cls) if field.init]
+    tag = getattr(cls, "type", None)
+    if isinstance(tag, str):
+        named.append(("", f'"type":"{tag}"', MISSING))
+    return tuple(sorted(named, key=lambda entry: entry[1]))

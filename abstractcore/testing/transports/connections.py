@@ -1,0 +1,120 @@
+"""How connections are kept, given back and cut, and what they never carry from one call to the next."""
+
+from __future__ import annotations
+
+import time
+
+from ...errors import ConnectionFailedError, RequestTimeoutError, ServerError
+from ..http_bytes import LAST_CHUNK, answer, chunk, stream_head
+from ..http_server import CUT, HANG, ScriptedServer
+from .cases import TransportCase, no_warning, same
+
+_AT_ONCE = 64
+
+
+class ConnectionTests(TransportCase):
+    """One call does not meet another."""
+
+    def test_calls_one_after_the_other_share_a_connection(self) -> None:
+        """Whole answers with a length, in chunks, and failures."""
+        self.server.script(answer("a"))
+        self.server.script(stream_head(), chunk(b"b"), LAST_CHUNK)
+        self.server.script(answer("c", 500))
+        self.server.script(answer("d"))
+        same([self.answer().body for _ in range(4)], [b"a", b"b", b"c", b"d"])
+        same([request.connection.number for request in self.server.requests], [0, 0, 0, 0])
+
+    def test_a_kept_connection_that_the_server_closed_is_replaced(self) -> None:
+        """Nobody is told of it."""
+        for text in (b"one", b"two", b"three"):
+            gate = self.server.gate()
+            self.server.script(answer(text), gate, CUT)
+            same(self.answer().body, text)
+            gate.open()
+            self.server.wait_for(lambda: not self.server.open, "the server's end")
+        same(len(self.server.connections), 3)
+
+    def test_what_a_server_says_unasked_is_no_answer(self) -> None:
+        """It would be the answer to another caller's question."""
+        gate, said = self.server.gate(), self.server.gate()
+        self.server.script(answer("one"), gate, answer("unasked"), said)
+        same(self.answer().body, b"one")
+        gate.open()
+        self.server.script(answer("two"))
+        with ScriptedServer() as other:  # an exchange elsewhere gives the bytes time to come
+            other.script(answer("other"))
+            self.answer(url=other.url)
+        said.open()
+        same(self.answer().body, b"two")
+
+    def test_many_calls_at_once_each_get_their_own_answer(self) -> None:
+        """64, twice, over no more connections than that."""
+        self.server.always_by(lambda request: [answer(request.body)])
+        prompts = [b"prompt %d" % number for number in range(_AT_ONCE)]
+        for _ in range(2):
+            calls = [lambda prompt=prompt: self.fetch(body=prompt) for prompt in prompts]
+            same([response.body for response in self.run_at_once(calls)], prompts)
+        same(len(self.server.connections) <= _AT_ONCE, True)
+
+    def test_a_body_closed_early_cuts_its_connection(self) -> None:
+        """The rest of it is not the next call's."""
+
+        async def leave() -> None:
+            body = await self.open()
+            await body.read()
+            await body.close()
+            await body.close()
+
+        self.server.script(stream_head() + chunk(b"old"), HANG)
+        self.run(leave())
+        left = time.monotonic()
+        self.server.script(answer("new"))
+        same(self.answer().body, b"new")
+        self.server.assert_closed_promptly(left)
+        same(len(self.server.connections), 2)
+
+    def test_a_failed_exchange_leaves_nothing_open(self) -> None:
+        """Cut, late and refused answers."""
+        scripts = [[stream_head(), CUT], [HANG], [stream_head(), HANG], [answer(b"x", content_encoding="br")]]
+        for script in scripts:
+            self.server.script(*script)
+            try:
+                self.answer(timeout=0.1)
+            except (ConnectionFailedError, RequestTimeoutError, ServerError):
+                self.run(self.transport.close())
+                self.server.wait_for(lambda: not self.server.open, "the end of the connection")
+        same(len(self.server.requests), len(scripts))
+
+    def test_redirects_are_answers_and_not_followed(self) -> None:
+        """No key goes to another host."""
+        with ScriptedServer() as elsewhere:
+            for status in (301, 302, 303, 307, 308):
+                self.server.script(answer(b"", status, location=f"{elsewhere.url}/"))
+                same(self.answer().status, status)
+            same(elsewhere.requests, [])
+
+    def test_cookies_are_not_kept(self) -> None:
+        """They would tell one tenant of another."""
+        self.server.script(answer("one", set_cookie="tenant=a; Path=/"))
+        self.server.script(answer("two"))
+        self.answer()
+        self.answer()
+        same("cookie" in self.server.requests[1].headers, False)
+
+    def test_a_closed_transport_can_be_used_again(self) -> None:
+        """Closing is for what is idle."""
+        for text in (b"one", b"two"):
+            self.server.script(answer(text))
+            same(self.answer().body, text)
+            self.run(self.transport.close())
+
+    def test_a_body_dropped_without_close_makes_no_warning(self) -> None:
+        """Its connection is not used again."""
+        self.server.script(stream_head() + chunk(b"old"), HANG)
+        self.server.script(answer("new"))
+        with no_warning():
+            body = self.run(self.open())
+            self.run(body.read())
+            del body
+        same(self.answer().body, b"new")
+        same(len(self.server.connections), 2)

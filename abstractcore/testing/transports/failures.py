@@ -1,0 +1,121 @@
+"""What goes wrong, and how it is told: in our errors, soon enough, and without the key."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from ...errors import ConfigurationError, ConnectionFailedError, RequestTimeoutError, ServerError
+from ..http_bytes import answer, chunk, stream_head
+from ..http_server import CUT, HANG, RESET, ScriptedServer, Step
+from .cases import KEY, TransportCase, expect, rest, same
+
+_SOON_SECONDS = 0.2
+
+
+class FailureTests(TransportCase):
+    """Each failure is told by its cause; `failure` also looks for the key."""
+
+    def test_an_answer_that_breaks_off_is_a_broken_connection(self) -> None:
+        """Before the head, in it, and in bodies of each kind."""
+        scripts: list[list[Step]] = [
+            [CUT],
+            [RESET],
+            [b"HTTP/1.1 200 OK\r\ncontent-le", CUT],
+            [answer("half", length=8), CUT],
+            [answer("half", length=8), RESET],
+            [stream_head(), chunk(b"half"), CUT],
+            [stream_head(), b"8\r\nhalf", RESET],
+        ]
+        for script in scripts:
+            self.server.script(*script)
+            self.failure(ConnectionFailedError)
+
+    def test_what_is_not_http_is_a_broken_connection(self) -> None:
+        """In the head and in the framing of a body."""
+        heads = [b"nonsense\r\n\r\n", b"HTTP/1.1 200 OK\r\nset cookie: x\r\n\r\n", b"\x16\x03\x01\x00\xff" * 20]
+        for garbage in [*heads, stream_head() + b"zz\r\nbody"]:
+            self.server.script(garbage, CUT)
+            self.failure(ConnectionFailedError)
+
+    def test_what_came_before_a_cut_can_be_read(self) -> None:
+        """The caller may be slower than the network."""
+        gate = self.server.gate()
+        self.server.script(stream_head(), chunk(b"first"), gate, chunk(b"second"), CUT)
+
+        async def read() -> bytes:
+            body = await self.open()
+            first = await body.read()
+            gate.open()
+            self.server.wait_for(lambda: not self.server.open, "the server's end")
+            await self.settle()
+            try:
+                second = await body.read()
+                return first + second
+            finally:
+                await body.close()
+
+        same(self.run(read()), b"firstsecond")
+
+    def test_no_answer_in_time_is_a_timeout(self) -> None:
+        """In the head and in the body."""
+        scripts: list[list[Step]] = [
+            [HANG],
+            [b"HTTP/1.1 200", HANG],
+            [stream_head(), HANG],
+            [answer("", length=9), HANG],
+        ]
+        for script in scripts:
+            self.server.script(*script)
+            began = time.monotonic()
+            self.failure(RequestTimeoutError, timeout=_SOON_SECONDS)
+            waited = time.monotonic() - began
+            expect(_SOON_SECONDS * 0.9 < waited < _SOON_SECONDS + 1, f"{waited:.2f} s passed")
+
+    def test_nobody_listening_is_a_failed_connection_that_names_the_place_only(self) -> None:
+        """A path can hold a key."""
+        with ScriptedServer() as gone:
+            url = gone.url
+        error = self.failure(ConnectionFailedError, url=url, path=f"/{KEY}")
+        expect(url in str(error), f"{url} is not in {error}")
+
+    def test_what_is_no_address_is_an_error_of_configuration(self) -> None:
+        """Other schemes, no host, characters that no address has."""
+        for url in ("ftp://127.0.0.1", "http://", "127.0.0.1", "http://127.0.0.1:1/\n"):
+            self.failure(ConfigurationError, url=url)
+
+    def test_headers_that_http_cannot_carry_are_an_error_of_configuration(self) -> None:
+        """A key with a line break could add headers of its own."""
+        for value in (f"{KEY}\r\nx-more: 1", f"{KEY}\n", f"{KEY}\x00", f"{KEY}\u00e9", f"{KEY}\u2603"):
+            self.failure(ConfigurationError, headers={"authorization": value})
+        same(self.server.requests, [])
+
+    def test_a_body_packed_as_nobody_asked_is_refused(self) -> None:
+        """A kilobyte packed twice can fill the memory."""
+        for encoding in ("gzip, gzip", "br", "zstd", "gzip, identity"):
+            self.server.script(answer(b"x", content_encoding=encoding))
+            self.failure(ServerError)
+
+    def test_a_body_that_cannot_be_unpacked_is_the_servers_fault(self) -> None:
+        """It says gzip and is not."""
+        self.server.script(answer(b"plain text", content_encoding="gzip"))
+        self.failure(ServerError)
+
+    def test_abort_ends_a_read_in_another_thread(self) -> None:
+        """And never looks like the end of the body, also where the connection's end is the body's."""
+        for head in (stream_head() + chunk(b"data"), b"HTTP/1.1 200 OK\r\n\r\ndata"):
+            number = len(self.server.connections)
+            self.server.script(head, HANG)
+            body = self.run(self.open())
+            same(self.run(body.read()), b"data")
+            cutter = threading.Timer(_SOON_SECONDS / 4, body.abort)
+            cutter.start()
+            try:
+                more = self.run(rest(body))
+            except ConnectionFailedError:
+                self.server.assert_closed_promptly(time.monotonic(), number)
+            else:
+                raise AssertionError(f"the cut body went on with {more!r}, and ended")
+            finally:
+                cutter.join()
+                self.run(body.close())

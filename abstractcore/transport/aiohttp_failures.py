@@ -1,0 +1,63 @@
+"""Our error for the exceptions of aiohttp."""
+
+from __future__ import annotations
+
+import os
+
+import aiohttp
+import httpx2
+from aiohttp.http_exceptions import ContentEncodingError, HttpProcessingError
+
+from ..errors import AbstractCoreError
+from .failures import (
+    broken,
+    cannot_connect,
+    cannot_unpack,
+    no_address,
+    refused_by_proxy,
+    slow_to_answer,
+    slow_to_connect,
+)
+
+FAILURES: tuple[type[Exception], ...] = (
+    aiohttp.ClientError,
+    HttpProcessingError,
+    OSError,
+    RuntimeError,
+    ValueError,
+)
+"""What aiohttp raises; RuntimeError comes from a connection that another task has closed."""
+
+
+def as_ours(error: BaseException, url: str) -> AbstractCoreError:
+    """Our error for one of `FAILURES`. Raise it after the `except` block: the original holds the request's headers."""
+    if isinstance(error, aiohttp.ConnectionTimeoutError):
+        return slow_to_connect(url)
+    if isinstance(error, TimeoutError):
+        return slow_to_answer(url)
+    if isinstance(error, aiohttp.ClientHttpProxyError):
+        return refused_by_proxy(url)
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        return cannot_connect(url, str(error.certificate_error))
+    if isinstance(error, aiohttp.ClientConnectorError):
+        return cannot_connect(url, str(error.os_error))
+    if _comes_from(ContentEncodingError, error):
+        return cannot_unpack(url)
+    if isinstance(error, aiohttp.InvalidURL | aiohttp.NonHttpUrlClientError | httpx2.InvalidURL):
+        return no_address(url)
+    return broken(url, _reason(error))
+
+
+def _comes_from(kind: type[Exception], error: BaseException | None) -> bool:
+    return error is not None and (isinstance(error, kind) or _comes_from(kind, error.__cause__))
+
+
+def _reason(error: BaseException) -> str:
+    """In words of our own: aiohttp's quote the address."""
+    if isinstance(error, aiohttp.ClientResponseError | HttpProcessingError):
+        return "what came is not HTTP"
+    if isinstance(error, aiohttp.ClientPayloadError):
+        return "the body is not complete"
+    if isinstance(error, OSError) and error.errno:
+        return os.strerror(error.errno)
+    return "it was closed"

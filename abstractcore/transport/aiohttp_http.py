@@ -1,0 +1,113 @@
+"""The async transport on aiohttp, which needs less processor time than httpx2 where many calls run at once."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping
+from weakref import finalize
+
+import aiohttp
+
+from ..errors import ServerError
+from ..schema import WireRequest
+from .aiohttp_failures import FAILURES, as_ours
+from .aiohttp_pools import AiohttpPool
+from .failures import broken
+from .loops import LoopPools
+from .messages import check_encoding, lower_headers, shut_down
+from .settings import Route, Routes, TransportSettings, http_only
+
+
+class AiohttpTransport:
+    """Connections of aiohttp for any number of event loops."""
+
+    def __init__(self, settings: TransportSettings) -> None:
+        self._settings = settings
+        self._routes = Routes(settings)
+        self.pools = LoopPools(self._pool, AiohttpPool.close)
+
+    async def open(self, request: WireRequest, timeout: float) -> AiohttpBody:
+        """Send `request` and read the response's head in `timeout` seconds; connecting has ten at most."""
+        route = self._routes.of(request.url)
+        http_only(route.proxy)
+        pool = await self.pools.of(route)
+        body = AiohttpBody(await pool.send(request, timeout), pool, request.url, timeout)
+        try:
+            check_encoding(body.headers)
+        except ServerError:
+            await body.close()
+            raise
+        return body
+
+    async def close(self) -> None:
+        """Close this loop's connections."""
+        await self.pools.close()
+
+    def _pool(self, route: Route) -> AiohttpPool:
+        return AiohttpPool(self._settings, route)
+
+
+class AiohttpBody:
+    """A response being read."""
+
+    __slots__ = (
+        "__weakref__",
+        "_aborted",
+        "_dropped",
+        "_pool",
+        "_process",
+        "_response",
+        "_timeout",
+        "_url",
+        "headers",
+        "status",
+    )
+
+    def __init__(self, response: aiohttp.ClientResponse, pool: AiohttpPool, url: str, timeout: float) -> None:
+        self._response = response
+        self._pool = pool
+        self._url = url
+        self._timeout = timeout
+        self._process = os.getpid()
+        self._aborted = False
+        self._dropped = finalize(self, pool.leave_later, response, asyncio.get_running_loop())
+        self._dropped.atexit = False
+        self.status: int = response.status
+        self.headers: Mapping[str, str] = lower_headers(response.raw_headers)
+
+    async def read(self) -> bytes:
+        """The next piece of the body; empty at its end."""
+        content = self._response.content
+        try:
+            piece = _arrived(content)
+            if not piece and not content.at_eof():
+                async with asyncio.timeout(self._timeout):
+                    piece = await content.readany()
+        except FAILURES as error:
+            failure = as_ours(error, self._url)
+        else:
+            if not self._aborted:
+                return piece
+            failure = broken(self._url, "it was cut on this side")
+        self._response.close()
+        raise failure
+
+    async def close(self) -> None:
+        """Give the connection back, or cut it if the body is not read to its end."""
+        if self._dropped.detach():
+            self._pool.leave(self._response)
+
+    def abort(self) -> None:
+        """Cut the connection from another thread; in a forked child it is the parent's, and stays."""
+        connection = self._response.connection
+        if self._process == os.getpid() and connection is not None and connection.transport is not None:
+            self._aborted = True
+            shut_down(connection.transport.get_extra_info("socket"))
+
+
+def _arrived(content: aiohttp.StreamReader) -> bytes:
+    """What waits to be read, also if the connection broke after it."""
+    if content.exception() is None:
+        return content.read_nowait()
+    return content._read_nowait(-1) or content.read_nowait()  # pyright: ignore[reportPrivateUsage]

@@ -1,0 +1,136 @@
+"""Transports on a client of the user's own: with his authentication, certificates, event hooks, or HTTP/2.
+
+The client is used as it is set up, and closed by its owner. It follows redirects only if it was told to. Cookies it was
+made with are sent; those that answers set are not, so that none travels from one call to the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import httpx2
+
+from ..errors import AbstractCoreError, ConfigurationError
+from ..ports import Transport
+from ..schema import WireRequest
+from . import async_http, sync_http
+from .failures import FAILURES, as_ours
+from .messages import HEADERS, parsed, timeouts
+
+HttpClient: TypeAlias = httpx2.Client | httpx2.AsyncClient
+"""What `create_llm(..., http_client=...)` takes."""
+
+
+def client_transports(client: HttpClient) -> tuple[Transport, Transport]:
+    """The transports for plain code and for event loops: one is on `client`, the other tells which client to pass.
+
+    Raises `ConfigurationError` for what is no client.
+    """
+    if isinstance(client, httpx2.Client):
+        return SyncClientTransport(client), OtherColour("an event loop", "httpx2.AsyncClient")
+    if isinstance(client, httpx2.AsyncClient):  # pyright: ignore[reportUnnecessaryIsInstance]
+        return OtherColour("plain code", "httpx2.Client"), AsyncClientTransport(client)
+    kind = type(client).__name__
+    raise ConfigurationError(f"`http_client` is an httpx2.Client or an httpx2.AsyncClient, not {kind}.")
+
+
+class SyncClientTransport:
+    """Sends through an `httpx2.Client`."""
+
+    def __init__(self, client: httpx2.Client) -> None:
+        self._client = client
+        self._request = _request_maker(client)
+
+    async def open(self, request: WireRequest, timeout: float) -> sync_http.SyncHttpBody:
+        """Send `request` and read the response's head; `timeout` in seconds bounds each step."""
+        _check_open(self._client)
+        try:
+            response = self._client.send(self._request(request, timeout), stream=True)
+        except _FAILURES as error:
+            failure = _as_ours(error, request.url)
+        else:
+            return sync_http.begun(response, request.url)
+        raise failure
+
+    async def close(self) -> None:
+        """Nothing: the client is its owner's."""
+
+
+class AsyncClientTransport:
+    """Sends through an `httpx2.AsyncClient`, in the event loop it belongs to."""
+
+    def __init__(self, client: httpx2.AsyncClient) -> None:
+        self._client = client
+        self._request = _request_maker(client)
+
+    async def open(self, request: WireRequest, timeout: float) -> async_http.AsyncHttpBody:
+        """Send `request` and read the response's head; `timeout` in seconds bounds each step."""
+        _check_open(self._client)
+        try:
+            response = await self._client.send(self._request(request, timeout), stream=True)
+        except _FAILURES as error:
+            failure = _as_ours(error, request.url)
+        else:
+            return await async_http.begun(response, request.url)
+        raise failure
+
+    async def close(self) -> None:
+        """Nothing: the client is its owner's."""
+
+
+class OtherColour:
+    """Stands where the client given cannot be used."""
+
+    def __init__(self, place: str, needed: str) -> None:
+        self._place = place
+        self._needed = needed
+
+    async def open(self, request: WireRequest, timeout: float) -> sync_http.SyncHttpBody:
+        """Raises `ConfigurationError`."""
+        hint = f"Make an LLM with http_client={self._needed}(...) for it."
+        raise ConfigurationError(f"`http_client` is of the wrong kind for {self._place}.", hint=hint)
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+_FAILURES = (*FAILURES, RuntimeError)
+"""RuntimeError comes from a client of another event loop."""
+
+
+def _as_ours(error: Exception, url: str) -> AbstractCoreError:
+    if isinstance(error, httpx2.HTTPStatusError):
+        message = f"an event hook of `http_client` refused an answer with HTTP status {error.response.status_code}"
+        return ConfigurationError(message, hint="Leave raise_for_status out: errors are raised here.")
+    if isinstance(error, RuntimeError) and not isinstance(error, httpx2.StreamError):
+        hint = "An AsyncClient belongs to the event loop it was first used in."
+        return ConfigurationError(f"`http_client` cannot be used here: {error}", hint=hint)
+    if isinstance(error, httpx2.TooManyRedirects):
+        return ConfigurationError("`http_client` was sent from one address to the next too often.")
+    return as_ours(error, url)
+
+
+def _request_maker(client: HttpClient) -> Callable[[WireRequest, float], httpx2.Request]:
+    """Makes requests with the client's own headers, parameters and cookies, as they are now."""
+    cookies = httpx2.Cookies(client.cookies)
+
+    def make(request: WireRequest, timeout: float) -> httpx2.Request:
+        headers = httpx2.Headers(client.headers)
+        headers.update([*HEADERS, *request.headers.items()])
+        url = parsed(request.url)
+        return httpx2.Request(
+            request.method,
+            url.copy_merge_params(client.params) if client.params else url,
+            headers=headers,
+            cookies=cookies,
+            content=request.body,
+            extensions={"timeout": timeouts(timeout)},
+        )
+
+    return make
+
+
+def _check_open(client: HttpClient) -> None:
+    if client.is_closed:
+        raise ConfigurationError("the `http_client` of this LLM is closed.", hint="Close it after the last call.")

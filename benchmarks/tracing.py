@@ -1,0 +1,60 @@
+"""What a subscriber to call records adds. Processor time of the process: the thread that tells it is counted in."""
+
+from __future__ import annotations
+
+import clients
+import wire
+from rounds import Row, Setup, best, cpu_seconds, repeated
+
+from abstractcore import LLM, CallRecord, Services
+
+_MOST_SECONDS_A_CALL = 40e-6
+_ROUNDS = 3
+
+
+def tracing(setup: Setup) -> list[Row]:
+    """A call and a streamed chunk, with a subscriber that does nothing and without."""
+    services = Services()
+    subscription = services.records.subscribe(_ignore)
+    url, count = f"{setup.url}/v1", 60 if setup.quick else 150
+    plain, traced = clients.ours(url), clients.ours(url, services)
+
+    def call(llm: LLM) -> None:
+        llm.generate(clients.PROMPT, system_prompt=clients.SYSTEM)
+
+    def stream(llm: LLM) -> None:
+        with llm.stream(clients.PROMPT, system_prompt=clients.SYSTEM) as chunks:
+            for _ in chunks:
+                pass
+
+    def traced_calls() -> None:
+        repeated(lambda: call(traced), count)()
+        subscription.flush()
+
+    def traced_stream() -> None:
+        stream(traced)
+        subscription.flush()
+
+    calls = best(
+        {
+            "plain": cpu_seconds(repeated(lambda: call(plain), count), count),
+            "traced": cpu_seconds(traced_calls, count),
+        },
+        _ROUNDS * setup.rounds,
+    )
+    chunks = best(
+        {
+            "plain": cpu_seconds(lambda: stream(plain), wire.CHUNKS),
+            "traced": cpu_seconds(traced_stream, wire.CHUNKS),
+        },
+        _ROUNDS * setup.rounds,
+    )
+    return [
+        Row("what tracing adds to a call", calls["traced"] - calls["plain"], goal=_MOST_SECONDS_A_CALL),
+        Row("traced call / call", calls["traced"], calls["plain"]),
+        Row("traced chunk / chunk", chunks["traced"], chunks["plain"]),
+    ]
+
+
+def _ignore(record: CallRecord) -> None:
+    """What a subscriber does is its own cost."""

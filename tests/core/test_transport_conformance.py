@@ -1,0 +1,49 @@
+"""Every transport of the kernel does what the suite for authors asks."""
+
+from __future__ import annotations
+
+import httpx2
+import pytest
+
+from abstractcore.testing.transports import AsyncTransportSuite, EventLoopSuite, ForkSuite, SyncTransportSuite
+from abstractcore.transport import AsyncHttpTransport, SyncHttpTransport, TransportSettings, client_transports
+from abstractcore.transport.aiohttp_http import AiohttpTransport
+from tests.conftest import PROXY_VARIABLES
+
+LIMITS = httpx2.Limits(max_connections=100, max_keepalive_connections=100)
+
+
+@pytest.fixture(autouse=True)
+def _no_proxies(monkeypatch):
+    for name in PROXY_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+
+
+class TestSync(SyncTransportSuite, ForkSuite):
+    def make_transport(self):
+        return SyncHttpTransport(TransportSettings())
+
+
+class TestAsync(AsyncTransportSuite, EventLoopSuite, ForkSuite):
+    def make_transport(self):
+        return AsyncHttpTransport(TransportSettings())
+
+
+class TestAiohttp(AsyncTransportSuite, EventLoopSuite, ForkSuite):
+    def make_transport(self):
+        return AiohttpTransport(TransportSettings())
+
+
+class TestSyncClient(SyncTransportSuite):
+    def make_transport(self):
+        client = httpx2.Client(trust_env=False, limits=LIMITS)
+        self.at_end(client.close)
+        return client_transports(client)[0]
+
+
+class TestAsyncClient(AsyncTransportSuite):
+    def make_transport(self):
+        client = httpx2.AsyncClient(trust_env=False, limits=LIMITS)
+        self.at_end(lambda: self.run(client.aclose()))
+        return client_transports(client)[1]

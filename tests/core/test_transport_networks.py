@@ -1,0 +1,154 @@
+"""TLS with certificates of one's own, and proxies, on each library."""
+
+from __future__ import annotations
+
+import ssl
+from pathlib import Path
+
+import pytest
+import trustme
+
+from abstractcore import ConnectionFailedError, create_llm
+from abstractcore.testing import AsyncColour, SyncColour
+from abstractcore.testing.transports.cases import told
+from tests.chaos_server import ScriptedServer, completion
+from tests.proxy_server import ProxyServer
+
+PASSWORD = "canary-0123456789"
+WAYS = [(SyncColour, "httpx2"), (AsyncColour, "httpx2"), (AsyncColour, "aiohttp")]
+
+
+@pytest.fixture(scope="module")
+def authority() -> trustme.CA:
+    """A certificate authority that nobody trusts yet."""
+    return trustme.CA()
+
+
+@pytest.fixture
+def trusted(authority, tmp_path) -> Path:
+    """Its certificate in a file."""
+    file = tmp_path / "authority.pem"
+    authority.cert_pem.write_to_path(str(file))
+    return file
+
+
+@pytest.fixture
+def tls_server(authority):
+    """A server with a certificate for this machine."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1", "api.test").configure_cert(context)
+    with ScriptedServer(context) as server:
+        yield server
+
+
+@pytest.fixture(params=WAYS, ids=lambda way: f"{way[0].name}-{way[1]}")
+def way(request):
+    """A colour and what carries its calls: those of plain code have no choice."""
+    return request.param
+
+
+@pytest.fixture
+def colour(way):
+    """As in every suite."""
+    colour = way[0]()
+    yield colour
+    colour.close()
+
+
+@pytest.fixture
+def reach(services, way):
+    """Makes an LLM at an address."""
+
+    def reach(url: str, **options):
+        return create_llm(
+            "openai-compatible",
+            model="m",
+            base_url=url,
+            services=services,
+            transport=way[1],
+            max_retries=0,
+            timeout=10,
+            **options,
+        )
+
+    return reach
+
+
+def test_a_server_with_a_certificate_of_ones_own_authority_is_reached(colour, reach, tls_server, trusted):
+    tls_server.always(completion("safe"))
+    llm = reach(tls_server.url, verify=trusted)
+    assert [colour.generate(llm, "hi").content for _ in range(2)] == ["safe", "safe"]
+    assert len(tls_server.connections) == 1
+
+
+def test_a_server_nobody_vouches_for_is_not_reached(colour, reach, tls_server):
+    with pytest.raises(ConnectionFailedError, match="certificate verify failed"):
+        colour.generate(reach(tls_server.url), "hi")
+    assert tls_server.requests == []
+
+
+def test_a_certificate_for_another_name_is_refused(colour, reach, authority, trusted):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("elsewhere.test").configure_cert(context)
+    with ScriptedServer(context) as server:
+        with pytest.raises(ConnectionFailedError, match="certificate verify failed"):
+            colour.generate(reach(server.url, verify=trusted), "hi")
+        assert server.requests == []
+
+
+def test_a_proxy_with_a_password_forwards_plain_requests(colour, reach, server):
+    server.script(completion("through"))
+    with ProxyServer(f"user:{PASSWORD}") as proxy:
+        llm = reach(f"http://api.test:{server.port}/v1", proxy=f"http://user:{PASSWORD}@127.0.0.1:{proxy.port}")
+        assert colour.generate(llm, "hi").content == "through"
+        assert proxy.asked == [f"POST http://api.test:{server.port}/v1/chat/completions HTTP/1.1"]
+
+
+def test_a_proxy_opens_a_tunnel_to_a_server_over_tls(colour, reach, tls_server, trusted):
+    """What goes through it is not for the proxy to read, nor is its password for the server."""
+    tls_server.always(completion("through"))
+    with ProxyServer("user:p@ss word") as proxy:
+        llm = reach(
+            f"https://api.test:{tls_server.port}/v1",
+            proxy=f"http://user:p%40ss%20word@127.0.0.1:{proxy.port}",
+            verify=trusted,
+        )
+        assert [colour.generate(llm, "hi").content for _ in range(2)] == ["through", "through"]
+        assert proxy.asked == [f"CONNECT api.test:{tls_server.port} HTTP/1.1"]
+    assert "proxy-authorization" not in tls_server.requests[0].headers
+
+
+def test_a_proxy_that_refuses_the_password_is_named_and_the_password_is_not(colour, reach, tls_server, trusted):
+    with ProxyServer("user:other") as proxy:
+        llm = reach(tls_server.url, proxy=f"http://user:{PASSWORD}@127.0.0.1:{proxy.port}", verify=trusted)
+        with pytest.raises(ConnectionFailedError, match="the proxy refused") as caught:
+            colour.generate(llm, "hi")
+    assert PASSWORD not in told(caught.value)
+
+
+def test_a_proxy_that_is_gone_is_a_failed_connection_without_its_password(colour, reach, server):
+    with ProxyServer() as proxy:
+        port = proxy.port
+    with pytest.raises(ConnectionFailedError) as caught:
+        colour.generate(reach(server.url, proxy=f"http://user:{PASSWORD}@127.0.0.1:{port}"), "hi")
+    assert PASSWORD not in told(caught.value)
+
+
+def test_a_proxy_over_tls_is_checked_by_the_same_authorities(colour, reach, authority, server, trusted):
+    """The scripted server plays the proxy."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+    with ScriptedServer(context) as proxy:
+        proxy.script(completion("through"))
+        llm = reach("http://api.test/v1", proxy=proxy.url, verify=trusted)
+        assert colour.generate(llm, "hi").content == "through"
+        with pytest.raises(ConnectionFailedError):
+            colour.generate(reach("http://api.test/v1", proxy=proxy.url), "hi")
+        assert len(proxy.requests) == 1
+
+
+def test_no_proxy_is_honoured(colour, reach, server, monkeypatch):
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    server.script(completion("direct"))
+    assert colour.generate(reach(server.url), "hi").content == "direct"

@@ -1,0 +1,109 @@
+"""How many connections there may be, and when a place is given back, on each library."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+
+import pytest
+
+from abstractcore import RequestTimeoutError, create_llm
+from abstractcore.schema import WireRequest
+from abstractcore.testing import AsyncColour, SyncColour
+from abstractcore.transport import AsyncHttpTransport, SyncHttpTransport, TransportSettings
+from abstractcore.transport.aiohttp_http import AiohttpTransport
+from tests.chaos_server import HANG, answer, chunk, delta, stream_head
+
+TRANSPORTS = [(SyncColour, SyncHttpTransport), (AsyncColour, AsyncHttpTransport), (AsyncColour, AiohttpTransport)]
+
+
+@pytest.fixture(params=TRANSPORTS, ids=lambda each: each[1].__name__)
+def small(request, services):
+    """A transport with one connection, and what runs its coroutines."""
+    make_colour, make_transport = request.param
+    colour = make_colour()
+    transport = make_transport(TransportSettings(max_connections=1))
+    yield transport, colour.run
+    colour.run(transport.close())
+    colour.close()
+
+
+def test_a_pool_that_is_used_up_is_a_timeout_that_says_why(small, server):
+    transport, run = small
+    request = WireRequest(server.url, {}, b"")
+    server.script(stream_head(), HANG)
+    held = run(transport.open(request, 5.0))
+    with pytest.raises(RequestTimeoutError, match="came free") as caught:
+        run(transport.open(request, 0.2))
+    assert "max_connections" in str(caught.value)
+    run(held.close())
+    server.script(answer(b"ok"))
+    body = run(transport.open(request, 5.0))
+    assert run(body.read()) == b"ok"
+    run(body.close())
+    assert len(server.requests) == 2
+
+
+def test_a_slow_answer_is_not_taken_for_a_pool_that_is_used_up(small, server):
+    transport, run = small
+    server.script(HANG)
+    with pytest.raises(RequestTimeoutError, match="did not answer"):
+        run(transport.open(WireRequest(server.url, {}, b""), 0.2))
+
+
+def test_a_body_given_up_gives_its_place_back(small, server):
+    transport, run = small
+    for _ in range(3):
+        server.script(stream_head() + chunk(b"data"), HANG)
+        body = run(transport.open(WireRequest(server.url, {}, b""), 1.0))
+        run(body.read())
+        run(body.close())
+        run(body.close())
+    assert len(server.connections) == 3
+
+
+@pytest.mark.parametrize("make_transport", [AsyncHttpTransport, AiohttpTransport])
+def test_a_dropped_async_body_gives_its_place_back(server, services, make_transport):
+    async def main() -> None:
+        transport = make_transport(TransportSettings(max_connections=1))
+        for _ in range(3):
+            server.script(stream_head() + chunk(b"data"), HANG)
+            body = await transport.open(WireRequest(server.url, {}, b""), 5.0)
+            await body.read()
+            del body
+            gc.collect()
+
+    asyncio.run(main())
+    assert len(server.connections) == 3
+
+
+@pytest.mark.parametrize("library", ["httpx2", "aiohttp"])
+def test_dropped_async_streams_give_their_connections_back(server, connect, library):
+    """More streams are dropped than there may be connections."""
+    server.always(stream_head(), chunk(delta("hel")), HANG)
+    llm = connect(max_connections=2, transport=library)
+
+    async def main() -> None:
+        for _ in range(5):
+            with pytest.warns(ResourceWarning, match="open stream was dropped"):
+                async for _delta in llm.astream("hi", timeout=5):
+                    break
+                gc.collect()
+            await asyncio.sleep(0)
+
+    asyncio.run(main())
+    assert len(server.requests) == 5
+
+
+def test_as_many_connections_as_asked_for_are_kept_open(colour, server, connect):
+    """The default keeps a hundred."""
+    assert TransportSettings().limits().max_keepalive_connections == 100
+    llm = connect(max_connections=300)
+    limits = llm._pipelines._connections.sync.args[0].limits()
+    assert (limits.max_connections, limits.max_keepalive_connections) == (300, 300)
+
+
+@pytest.mark.parametrize("count", [0, -1, 1.5, True, "many"])
+def test_a_number_of_connections_that_is_none_is_refused(services, count):
+    with pytest.raises(ValueError, match="max_connections"):
+        create_llm("openai-compatible/m", base_url="http://x", services=services, max_connections=count)

@@ -1,0 +1,184 @@
+"""The virtual clock: hours pass in no time, in order, and alike in every run."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from abstractcore import OverloadedError, RateLimitError, Reply, RequestTimeoutError, Services, create_llm
+from abstractcore.runtimes import AsyncRuntime, SyncRuntime
+from abstractcore.testing import VirtualClock
+
+HOUR = 3600.0
+
+
+def runtime(colour, clock):
+    return SyncRuntime(clock) if colour.name == "sync" else AsyncRuntime(clock)
+
+
+def test_time_passes_by_sleeping_only(colour):
+    clock = VirtualClock(time_of_day=1_000.0)
+    assert (clock.now(), clock.time_of_day()) == (0.0, 1_000.0)
+    colour.run(runtime(colour, clock).sleep(HOUR))
+    colour.run(runtime(colour, clock).sleep(0.5))
+    assert (clock.now(), clock.time_of_day()) == (HOUR + 0.5, 1_000.0 + HOUR + 0.5)
+    assert clock.sleeps == [HOUR, 0.5]
+
+
+@pytest.mark.parametrize("seconds", [0.0, -1.0])
+def test_time_never_goes_back(colour, seconds):
+    clock = VirtualClock()
+    colour.run(runtime(colour, clock).sleep(seconds))
+    clock.advance(seconds)
+    assert clock.now() == 0.0
+
+
+def test_advance_moves_the_time_on():
+    clock = VirtualClock()
+    clock.advance(7.0)
+    assert (clock.now(), clock.sleeps) == (7.0, [])
+
+
+def test_threads_add_up_what_they_sleep():
+    clock = VirtualClock()
+    threads = [threading.Thread(target=clock.sleep, args=[0.25]) for _ in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert clock.now() == 4.0
+
+
+def log_of(clock: VirtualClock, *naps: list[float], turns: int = 0) -> list[tuple[str, float]]:
+    """When each task woke, the tasks named by letters; each takes `turns` of the loop between its naps."""
+    log: list[tuple[str, float]] = []
+
+    async def nap(name: str, seconds: list[float]) -> None:
+        for each in seconds:
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            await clock.asleep(each)
+            log.append((name, clock.now()))
+
+    async def main() -> None:
+        await asyncio.gather(*(nap(name, seconds) for name, seconds in zip("abcdef", naps, strict=False)))
+
+    asyncio.run(main())
+    return log
+
+
+@pytest.mark.parametrize("turns", [0, 1, 5])
+def test_tasks_wake_in_the_order_of_time_whatever_the_order_of_their_beginning(turns):
+    clock = VirtualClock()
+    assert log_of(clock, [30.0], [10.0, 10.0, 15.0], [20.5], turns=turns) == [
+        ("b", 10.0),
+        ("b", 20.0),
+        ("c", 20.5),
+        ("a", 30.0),
+        ("b", 35.0),
+    ]
+
+
+def test_tasks_that_wake_at_one_time_wake_in_the_order_of_their_beginning():
+    assert log_of(VirtualClock(), [1.0], [1.0], [0.5, 0.5]) == [("c", 0.5), ("a", 1.0), ("b", 1.0), ("c", 1.0)]
+
+
+def test_a_thousand_tasks_are_no_trouble():
+    clock = VirtualClock()
+
+    async def main() -> None:
+        await asyncio.gather(*(clock.asleep(float(seconds)) for seconds in range(1000)))
+
+    asyncio.run(main())
+    assert clock.now() == 999.0
+
+
+def test_a_cancelled_sleeper_does_not_move_the_time():
+    clock = VirtualClock()
+
+    async def main() -> None:
+        task = asyncio.ensure_future(clock.asleep(HOUR))
+        await asyncio.sleep(0)
+        task.cancel()
+        await clock.asleep(1.0)
+        assert task.cancelled()
+        await asyncio.sleep(0)
+
+    asyncio.run(main())
+    assert clock.now() == 1.0
+
+
+def test_advance_wakes_who_has_slept_long_enough():
+    clock = VirtualClock()
+
+    async def main() -> None:
+        task = asyncio.ensure_future(clock.asleep(5.0))
+        await asyncio.sleep(0)
+        clock.advance(60.0)
+        await task
+
+    asyncio.run(main())
+    assert clock.now() == 60.0
+
+
+def test_a_loop_that_ended_with_sleepers_is_forgotten():
+    clock = VirtualClock()
+
+    async def leave() -> None:
+        task = asyncio.ensure_future(clock.asleep(HOUR))
+        await asyncio.sleep(0)
+        assert not task.done()
+
+    for _ in range(3):
+        asyncio.run(leave())
+    asyncio.run(clock.asleep(1.0))
+    assert clock.now() == 1.0
+    assert len(clock._dormitories) == 1
+
+
+def scripted(clock: VirtualClock, *replies, **options):
+    return create_llm("scripted", replies=replies, services=Services(clock=clock, random=lambda: 1.0), **options)
+
+
+def test_retries_pause_on_it(colour):
+    clock = VirtualClock()
+    llm = scripted(clock, OverloadedError("busy"), RateLimitError("slow down", retry_after=45.0), "here")
+    response = colour.generate(llm, "hi")
+    assert response.content == "here"
+    assert clock.sleeps == [0.5, 45.0]
+    assert response.seconds == 45.5
+    assert [attempt.started_at for attempt in response.attempts] == [0.0, 0.5, 45.5]
+
+
+def test_deadlines_strike_on_it(colour):
+    clock = VirtualClock()
+    llm = scripted(clock, Reply.text("late", delay=HOUR), max_retries=0)
+    with pytest.raises(RequestTimeoutError):
+        colour.generate(llm, "hi", timeout=60)
+    assert clock.now() == 60.0
+
+
+def test_many_delayed_calls_in_one_loop_end_in_the_order_of_their_delays():
+    clock = VirtualClock()
+    llm = scripted(clock, *(Reply.text(str(delay), delay=delay) for delay in (5.0, 1.0, 3.0)))
+    order = []
+
+    async def ask() -> None:
+        order.append((await llm.agenerate("hi")).content)
+
+    async def main() -> None:
+        await asyncio.gather(ask(), ask(), ask())
+
+    asyncio.run(main())
+    assert order == ["1.0", "3.0", "5.0"]
+    assert clock.now() == 5.0
+
+
+def test_neither_hypothesis_nor_pytest_is_needed():
+    code = "import sys, abstractcore.testing as t; t.VirtualClock(); print({'hypothesis', 'pytest'} & set(sys.modules))"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert result.stdout == "set()\n"
