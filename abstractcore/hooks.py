@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pluggy
 
-from .ports import MediaHandler, Provider
+from .ports import Capability, MediaHandler, Provider, ToolSource, TraceSubscriber
 
 GROUP = "abstractcore.plugins"
 hookspec = pluggy.HookspecMarker("abstractcore")
@@ -20,4 +20,19 @@ def register_providers() -> Iterable[Provider]:  # pyright: ignore[reportReturnT
 
 @hookspec
 def register_media_handlers() -> Iterable[MediaHandler]:  # pyright: ignore[reportReturnType]
-    """Handlers of kinds of files; the first that recognises a file has it."""
+    """Handlers of kinds of files; the first that recognises a file has it. Those of later plugins are asked first."""
+
+
+@hookspec
+def register_capabilities() -> Iterable[Capability]:  # pyright: ignore[reportReturnType]
+    """What `llm.capability` can name."""
+
+
+@hookspec
+def register_tools() -> Iterable[ToolSource]:  # pyright: ignore[reportReturnType]
+    """Packs of tools that `generate(tools=[...])` can name."""
+
+
+@hookspec
+def register_trace_subscribers() -> Iterable[TraceSubscriber]:  # pyright: ignore[reportReturnType]
+    """Who is told of every call."""

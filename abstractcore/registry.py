@@ -3,118 +3,206 @@
 from __future__ import annotations
 
 import difflib
-import importlib.metadata
+import time
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
-import pluggy
+from .errors import InvalidInputError, PluginError, UnknownCapabilityError, UnknownProviderError
+from .plugins import (
+    CAPABILITY,
+    KINDS,
+    MEDIA_HANDLER,
+    PROVIDER,
+    TOOL_SOURCE,
+    TRACE_SUBSCRIBER,
+    GuardedHandler,
+    Kind,
+    PluginReport,
+    contributions,
+    found_plugins,
+    told,
+)
+from .ports import Capability, MediaHandler, Provider, ToolSource, TraceSubscriber
 
-from . import hooks
-from .errors import PluginError, UnknownProviderError
-from .ports import MediaHandler, Provider
+T = TypeVar("T")
+
+_PROGRAM = "this program"
+_SEE_PLUGINS = "`abstractcore plugins` lists what is installed."
 
 
 @dataclass(frozen=True, slots=True)
-class PluginReport:
-    """One entry point: what it is, what it registered, and what went wrong with it, if anything."""
-
+class _Registered:
+    kind: Kind[Any]
     name: str
-    target: str
-    distribution: str
-    registered: tuple[str, ...] = ()
-    error: str | None = None
+    item: Any
+    owner: str
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return (self.kind.name, self.name)
 
 
 class Registry:
-    """Providers and media handlers by name. A broken plugin is reported and takes nothing else down."""
+    """What plugins bring, by kind and name. A broken plugin is reported and takes nothing else down.
 
-    def __init__(self) -> None:
+    A program may `add_...` things of its own; that raises `PluginError` for what cannot be used and for a name that is
+    taken. `now` counts seconds, for the time plugins take.
+    """
+
+    def __init__(self, now: Callable[[], float] = time.perf_counter) -> None:
         self.reports: list[PluginReport] = []
-        self._providers: dict[str, Provider] = {}
-        self._owners: dict[str, str] = {}
-        self._handlers: list[MediaHandler] = []
+        self._now = now
+        self._registered: dict[str, dict[str, _Registered]] = {kind.name: {} for kind in KINDS}
+        self._guarded_handlers: tuple[MediaHandler, ...] = ()
 
     @classmethod
-    def from_entry_points(cls) -> Registry:
-        """Everything installed packages register."""
+    def from_entry_points(
+        cls, watch: Callable[[str], AbstractContextManager[object]] = nullcontext[object]
+    ) -> Registry:
+        """Everything installed packages register. Each is loaded inside `watch(owner)`."""
         registry = cls()
-        for point in importlib.metadata.entry_points(group=hooks.GROUP):
-            distribution = f"{point.dist.name} {point.dist.version}" if point.dist is not None else "?"
-            registry.add_plugin(point.name, point.load, target=point.value, distribution=distribution)
+        for found in found_plugins():
+            with watch(_owner(found.name, found.distribution)):
+                registry.add_plugin(found.name, found.load, target=found.target, distribution=found.distribution)
         return registry
-
-    @property
-    def media_handlers(self) -> tuple[MediaHandler, ...]:
-        """All media handlers, in the order they are asked."""
-        return tuple(self._handlers)
 
     @property
     def providers(self) -> dict[str, Provider]:
         """All providers by name."""
-        return dict(self._providers)
+        return self._all(PROVIDER)
+
+    @property
+    def media_handlers(self) -> tuple[MediaHandler, ...]:
+        """All media handlers, in the order they are asked: those of the plugin that came last first."""
+        return self._guarded_handlers
+
+    @property
+    def capabilities(self) -> dict[str, Capability]:
+        """All capabilities by name."""
+        return self._all(CAPABILITY)
+
+    @property
+    def tool_sources(self) -> dict[str, ToolSource]:
+        """All tool sources by name."""
+        return self._all(TOOL_SOURCE)
+
+    @property
+    def trace_subscribers(self) -> tuple[TraceSubscriber, ...]:
+        """Who is told of every call."""
+        return tuple(self._all(TRACE_SUBSCRIBER).values())
 
     def provider(self, name: str) -> Provider:
         """The provider called `name`; raises `UnknownProviderError` with the nearest names."""
-        provider = self._providers.get(name)
-        if provider is None:
-            near = difflib.get_close_matches(name, self._providers, n=3, cutoff=0.5) or sorted(self._providers)
-            broken = "".join(f" The plugin {report.name!r} is broken: {report.error}" for report in self._broken())
-            if not near:
-                install = "Install the package (from the checkout: pip install .), so that its entry points are found."
-                raise UnknownProviderError(
-                    f"no provider is called {name!r}: none is registered at all.", hint=broken.strip() or install
-                )
-            raise UnknownProviderError(
-                f"no provider is called {name!r}.", hint=f"Did you mean {', '.join(near)}?{broken}"
+        found = self._find(PROVIDER, name)
+        if found is None:
+            install = "Install the package (from the checkout: pip install .), so that its entry points are found."
+            hint = self._hint(PROVIDER, name, install)
+            if not difflib.get_close_matches(name, self.providers, cutoff=0.5):
+                hint += f" If that is a model, name its provider first: 'PROVIDER/{name}'."
+            raise UnknownProviderError(f"no provider is called {name!r}.", hint=hint)
+        return found.item
+
+    def capability(self, name: str) -> Capability:
+        """The capability called `name`; raises `UnknownCapabilityError` with the nearest names."""
+        found = self._find(CAPABILITY, name)
+        if found is None:
+            install = f"Install a plugin that brings it; {_SEE_PLUGINS}"
+            raise UnknownCapabilityError(
+                f"no capability is called {name!r}.", hint=self._hint(CAPABILITY, name, install)
             )
-        return provider
+        return found.item
+
+    def tool_source(self, name: str) -> ToolSource:
+        """The tool source called `name`; raises `InvalidInputError` with the nearest names."""
+        found = self._find(TOOL_SOURCE, name)
+        if found is None:
+            install = f"Install a plugin that brings it, or pass a ToolSpec; {_SEE_PLUGINS}"
+            raise InvalidInputError(f"no tool source is called {name!r}.", hint=self._hint(TOOL_SOURCE, name, install))
+        return found.item
+
+    def owner(self, kind: str, name: str) -> str:
+        """Who registered the `kind` ("provider", "capability", ...) called `name`, for messages."""
+        return self._registered[kind][name].owner
 
     def add_plugin(
         self, name: str, load: Callable[[], object], *, target: str = "", distribution: str = ""
     ) -> PluginReport:
-        """Load one plugin and register what its hooks give; what goes wrong is in the report."""
-        registered: list[str] = []
-        error = None
+        """Load one plugin and register all that its hooks give, or nothing: what goes wrong is in the report.
+
+        Nothing a plugin raises comes out of here but `KeyboardInterrupt`, which is the user's.
+        """
+        began, registered, error = self._now(), (), None
+        owner = _owner(name, distribution)
         try:
-            for entry, register in self._entries(load(), name):
-                register()
-                registered.append(entry)
-        except (Exception, SystemExit) as failure:
-            error = f"{type(failure).__name__}: {failure}"
-        report = PluginReport(name, target, distribution, tuple(registered), error)
+            entries = [_Registered(kind, item.name, item, owner) for kind, item in contributions(load, name)]
+            self._register(entries)
+            registered = tuple(entry.key for entry in entries)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as failure:
+            error = told(failure)
+        report = PluginReport(name, target, distribution, registered, self._now() - began, error)
         self.reports.append(report)
         return report
 
-    def add_provider(self, provider: Provider, owner: str = "this program") -> None:
-        """Register a provider; raises `PluginError` if another has its name."""
-        other = self._owners.get(provider.name)
-        if other is not None:
-            raise PluginError(
-                f"two plugins register a provider called {provider.name!r}: {other} and {owner}",
-                hint="Uninstall one of them.",
-            )
-        self._owners[provider.name] = owner
-        self._providers[provider.name] = provider
+    def add_provider(self, provider: Provider) -> None:
+        """Register a provider."""
+        self._add(PROVIDER, provider)
 
     def add_media_handler(self, handler: MediaHandler) -> None:
-        """Register a media handler."""
-        self._handlers.append(handler)
+        """Register a media handler; it is asked before those that are there."""
+        self._add(MEDIA_HANDLER, handler)
 
-    def _entries(self, plugin: object, name: str) -> Iterable[tuple[str, Callable[[], None]]]:
-        """What a plugin wants to register, each with the function that does it."""
-        manager = pluggy.PluginManager("abstractcore")
-        manager.add_hookspecs(hooks)
-        manager.register(plugin, name)
-        manager.check_pending()
-        for provider in _given(manager.hook.register_providers()):
-            yield f"provider {provider.name}", lambda provider=provider: self.add_provider(provider, f"plugin {name!r}")
-        for handler in _given(manager.hook.register_media_handlers()):
-            yield f"media handler {handler.name}", lambda handler=handler: self.add_media_handler(handler)
+    def add_capability(self, capability: Capability) -> None:
+        """Register a capability."""
+        self._add(CAPABILITY, capability)
 
-    def _broken(self) -> list[PluginReport]:
-        return [report for report in self.reports if report.error is not None]
+    def add_tool_source(self, source: ToolSource) -> None:
+        """Register a tool source."""
+        self._add(TOOL_SOURCE, source)
+
+    def add_trace_subscriber(self, subscriber: TraceSubscriber) -> None:
+        """Register a trace subscriber, for the LLMs made from now on."""
+        self._add(TRACE_SUBSCRIBER, subscriber)
+
+    def _add(self, kind: Kind[T], item: T) -> None:
+        kind.check(item)
+        given: Any = item
+        self._register([_Registered(kind, given.name, item, _PROGRAM)])
+
+    def _register(self, entries: Iterable[_Registered]) -> None:
+        """All of them, or `PluginError` and none."""
+        new: dict[tuple[str, str], _Registered] = {}
+        for entry in entries:
+            other = self._find(entry.kind, entry.name) or new.get(entry.key)
+            if other is not None:
+                raise PluginError(
+                    f"two plugins register a {entry.kind.name} called {entry.name!r}: {other.owner} and {entry.owner}.",
+                    hint="The first stays. Uninstall one of them.",
+                )
+            new[entry.key] = entry
+        handlers = [entry for entry in new.values() if entry.kind is MEDIA_HANDLER]
+        guarded = [GuardedHandler(entry.item, entry.owner) for entry in handlers]
+        self._guarded_handlers = (*guarded, *self._guarded_handlers)
+        for entry in new.values():
+            self._registered[entry.kind.name][entry.name] = entry
+
+    def _all(self, kind: Kind[T]) -> dict[str, T]:
+        return {name: entry.item for name, entry in list(self._registered[kind.name].items())}
+
+    def _find(self, kind: Kind[Any], name: str) -> _Registered | None:
+        return self._registered[kind.name].get(name)
+
+    def _hint(self, kind: Kind[Any], name: str, install: str) -> str:
+        """The nearest names, else all, else how to get some; and which plugins are broken."""
+        names = sorted(self._all(kind))
+        near = difflib.get_close_matches(name, names, n=3, cutoff=0.5) or names
+        first = f"Did you mean {', '.join(near)}?" if near else install
+        broken = [f"The plugin {report.name!r} is broken: {report.error}" for report in self.reports if report.error]
+        return " ".join([first, *broken])
 
 
-def _given(results: list[Iterable[Any]]) -> list[Any]:
-    return [item for result in results for item in result]
+def _owner(name: str, distribution: str) -> str:
+    return f"plugin {name!r} of {distribution}" if distribution else f"plugin {name!r}"

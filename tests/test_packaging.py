@@ -4,7 +4,6 @@ import email
 import json
 import os
 import re
-import subprocess
 import sys
 import tomllib
 import zipfile
@@ -13,7 +12,8 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from tests.packages import ROOT, Environment, build_wheel, run
+
 PACKAGES = ("abstractcore", "abstractcore_media", "abstractcore_providers")
 LOADED_ON_DEMAND = {
     "av", "charset_normalizer", "faster_whisper", "filelock", "httpx2", "huggingface_hub", "jiter", "mcp", "numpy",
@@ -34,32 +34,18 @@ print(*(name for name in sys.modules if "." not in name))
 """
 
 
-def run(*command: str | Path, cwd: Path = ROOT, env: dict[str, str] | None = None) -> str:
-    result = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
-    assert result.returncode == 0, f"\n$ {' '.join(map(str, command))}\n{result.stdout}{result.stderr}"
-    return result.stdout
-
-
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
-    run(sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", folder)
-    (built,) = folder.glob("*.whl")
-    return built
+    return build_wheel(ROOT, tmp_path_factory.mktemp("wheel"))
 
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A fresh environment with the wheel and its locked base dependencies; its folder of executables."""
-    uv = (sys.executable, "-m", "uv", "--quiet")
-    venv = tmp_path_factory.mktemp("installed") / "venv"
-    env = {name: value for name, value in os.environ.items() if name not in ("VIRTUAL_ENV", "UV_PYTHON")}
-    env |= {"UV_PROJECT_ENVIRONMENT": str(venv), "UV_PYTHON": sys.executable, "UV_PYTHON_DOWNLOADS": "never"}
-    run(*uv, "sync", "--frozen", "--no-default-groups", "--no-install-workspace", env=env)
-    executables = venv / ("Scripts" if os.name == "nt" else "bin")
-    run(*uv, "pip", "install", "--python", executables / "python", "--no-deps", wheel)
-    run(*uv, "pip", "check", "--python", executables / "python")
-    return executables
+    environment = Environment(tmp_path_factory.mktemp("installed") / "venv")
+    environment.install(wheel)
+    environment.check()
+    return environment.executables
 
 
 @pytest.fixture

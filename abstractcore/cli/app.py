@@ -123,9 +123,11 @@ def remove_model(name: given.ModelName) -> None:
     remove(name)
 
 
-@app.command()
-def plugins() -> None:
-    """List what is plugged in, and what is broken."""
+@app.command(epilog=EPILOG)
+def plugins(
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else.")] = False,
+) -> None:
+    """List what is plugged in, what is broken and what is slow to load. A broken plugin gives exit code 2."""
     from .plugins import show_plugins
 
-    show_plugins()
+    show_plugins(as_json=as_json)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import abstractcore
 
+from .plugins import registry
+
 
 @dataclass(frozen=True, slots=True)
 class Connection:
@@ -35,7 +37,7 @@ def connected(connection: Connection) -> Generator[abstractcore.LLM]:
     if connection.timeout is not None:
         options["timeout"] = connection.timeout
     models = abstractcore.FileModelStore(progress=_unseen if connection.quiet else None)
-    services = abstractcore.Services(models=models)
+    services = abstractcore.Services(models=models, registry=registry())
     try:
         yield abstractcore.create_llm(connection.provider, connection.model, services=services, **options)
     finally:

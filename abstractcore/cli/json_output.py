@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -51,6 +51,11 @@ def error_json(error: abstractcore.AbstractCoreError, code: int) -> str:
             "exit_code": code,
         }
     )
+
+
+def plugins_json(reports: Iterable[abstractcore.PluginReport], code: int) -> str:
+    """What is plugged in; `registered` holds pairs of a kind and a name."""
+    return _line({"plugins": [{**asdict(report), "slow": report.slow} for report in reports], "exit_code": code})
 
 
 def _line(data: Mapping[str, object]) -> str:

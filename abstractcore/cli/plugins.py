@@ -1,40 +1,74 @@
-"""`abstractcore plugins`: what is plugged in."""
+"""`abstractcore plugins`: what is plugged in, what is broken and what is slow."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import sys
+import threading
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, redirect_stdout
+
+import typer
 
 import abstractcore
 
+from .exit_codes import exit_code
+from .json_output import plugins_json
 from .reporting import reported
-from .screen import note, show_table
+from .screen import note, show_table, write
+
+_PATIENCE_SECONDS = 2.0
 
 
-def show_plugins() -> None:
-    """A table of all plugins; broken ones are shown with their error, and counted at the end."""
-    with reported():
-        reports = abstractcore.Registry.from_entry_points().reports
+def show_plugins(*, as_json: bool = False) -> None:
+    """All plugins, as a table or as one JSON object; ends the process with a code if one is broken."""
+    with reported(as_json=as_json):
+        reports = registry().reports
         broken = [report.name for report in reports if report.error is not None]
-        show_table(
-            ("plugin", "from", "registered", *(("error",) if broken else ())),
-            [
-                (
-                    report.name,
-                    report.distribution,
-                    _by_kind(report.registered),
-                    *((report.error or "",) if broken else ()),
-                )
-                for report in reports
-            ],
-        )
+        code = exit_code(abstractcore.PluginError("")) if broken else 0
+        if as_json:
+            write(plugins_json(reports, code))
+        else:
+            show_table(*_table(reports))
+            slow = [f"{report.name} ({report.seconds:.1f} s)" for report in reports if report.slow]
+            for what, names in (("broken", broken), ("slow to load", slow)):
+                if names:
+                    note(f"{what}: {', '.join(names)}")
         if broken:
-            note(f"broken: {', '.join(broken)}")
+            raise typer.Exit(code)
 
 
-def _by_kind(registered: Iterable[str]) -> str:
-    """`provider a`, `provider b` as `provider a, b`."""
+def registry() -> abstractcore.Registry:
+    """What installed packages register. One that takes long is named, and none writes on stdout."""
+    return abstractcore.Registry.from_entry_points(_watched)
+
+
+@contextmanager
+def _watched(owner: str) -> Generator[None]:
+    """Around the loading of one plugin."""
+    timer = threading.Timer(_PATIENCE_SECONDS, note, [f"still loading: {owner}"])
+    timer.daemon = True
+    timer.start()
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        timer.cancel()
+
+
+def _table(reports: Sequence[abstractcore.PluginReport]) -> tuple[Sequence[str], list[Sequence[str]]]:
+    """Headers and rows, with a column for errors if there are any."""
+    errors = any(report.error is not None for report in reports)
+    headers = ("plugin", "from", "registered", *(("error",) if errors else ()))
+    rows = [
+        (report.name, report.distribution, _by_kind(report), *((report.error or "",) if errors else ()))
+        for report in reports
+    ]
+    return headers, [*rows]
+
+
+def _by_kind(report: abstractcore.PluginReport) -> str:
+    """As in `provider a, b; tool source c`."""
     kinds: dict[str, list[str]] = {}
-    for entry in registered:
-        kind, _, name = entry.rpartition(" ")
+    for kind, name in report.registered:
         kinds.setdefault(kind, []).append(name)
     return "; ".join(f"{kind} {', '.join(names)}" for kind, names in kinds.items())

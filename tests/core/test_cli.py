@@ -21,7 +21,7 @@ from abstractcore.model_store import FileModelStore
 from tests.chaos_server import (
     CUT,
     HANG,
-    ChaosServer,
+    ScriptedServer,
     chunk,
     completion,
     delta,
@@ -44,7 +44,7 @@ def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def to_server(server: ChaosServer) -> list[str]:
+def to_server(server: ScriptedServer) -> list[str]:
     """The options that make the server answer."""
     return ["--provider", "openai-compatible/m", "--base-url", f"{server.url}/v1"]
 
@@ -65,7 +65,7 @@ def run(*arguments: str, stdin: bytes | None = None, **environment: str) -> subp
     )
 
 
-def sent(server: ChaosServer, number: int = -1) -> list[tuple[str, str]]:
+def sent(server: ScriptedServer, number: int = -1) -> list[tuple[str, str]]:
     """The messages of a request, as role and text."""
     return [(message["role"], message["content"]) for message in server.requests[number].json["messages"]]
 
@@ -193,7 +193,7 @@ def test_every_error_has_an_exit_code():
     codes = {kind.__name__: exit_code(kind("x")) for kind in errors if issubclass(kind, abstractcore.AbstractCoreError)}
     assert {name for name, code in codes.items() if code == 1} == {
         *("AbstractCoreError", "FallbackExhaustedError", "OutputValidationError"),
-        *("ScriptExhaustedError", "ToolError"),
+        *("CassetteError", "ReplayMismatchError", "ScriptExhaustedError", "ToolError"),
     }
     assert {name for name, code in codes.items() if code == 4} == {
         *("ConnectionFailedError", "RequestTimeoutError", "StreamInterruptedError"),
@@ -274,10 +274,10 @@ def test_plugins_are_listed_and_a_broken_one_takes_nothing_down(tmp_path):
     (metadata / "entry_points.txt").write_text("[abstractcore.plugins]\nunlucky = no_such_module\n")
     result = run("plugins", PYTHONPATH=str(tmp_path))
     lines = [line.split("\t") for line in result.stdout.decode().splitlines()]
-    assert result.returncode == 0
+    assert result.returncode == 2
     assert ["unlucky", "unlucky 1.0", "", "ModuleNotFoundError: No module named 'no_such_module'"] in lines
     assert any(name == "providers" and "provider local, scripted, openai" in what for name, _, what, _ in lines)
-    assert result.stderr == b"broken: unlucky\n"
+    assert b"broken: unlucky\n" in result.stderr
 
 
 def test_what_is_piped_in_is_the_question(server, to_server):

@@ -1,0 +1,75 @@
+"""A plugin's media handler, held so that its faults stay its own."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+
+from ..errors import PluginError
+from ..ports import Conversion, MediaContext, MediaHandler
+from ..schema import MediaKind, MediaPart, SchemaError
+from .failures import failures_of
+
+_log = logging.getLogger("abstractcore")
+
+
+@dataclass(frozen=True, slots=True)
+class GuardedHandler:
+    """The handler, asked about every file. Where it fails to recognise one, the others are asked.
+
+    `check` and `convert` raise a `PluginError` that names the handler and its owner for what a handler may not raise.
+    """
+
+    handler: MediaHandler
+    owner: str
+
+    @property
+    def name(self) -> str:
+        """The handler's."""
+        return self.handler.name
+
+    @property
+    def kind(self) -> MediaKind:
+        """The handler's."""
+        return self.handler.kind
+
+    @property
+    def converts(self) -> bool:
+        """The handler's."""
+        return self.handler.converts
+
+    def recognise(self, head: bytes, name: str) -> str | None:
+        """The media type; None also for a failure, which is logged, and for what is no media type."""
+        try:
+            media_type: object = self.handler.recognise(head, name)
+        except Exception:
+            self._log_failure()
+            return None
+        return media_type if isinstance(media_type, str) and "/" in media_type else None
+
+    def handles(self, part: MediaPart) -> bool:
+        """Whether the file is the handler's; False also for a failure, which is logged."""
+        try:
+            return bool(self.handler.handles(part))
+        except Exception:
+            self._log_failure()
+            return False
+
+    def check(self, part: MediaPart) -> None:
+        """As the handler does it."""
+        with failures_of(str(self), expected=(OSError, SchemaError)):
+            self.handler.check(part)
+
+    def convert(self, part: MediaPart, context: MediaContext) -> Conversion:
+        """As the handler does it."""
+        with failures_of(str(self), expected=(OSError, SchemaError)):
+            conversion: object = self.handler.convert(part, context)
+        if not isinstance(conversion, Conversion) or not isinstance(conversion.text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise PluginError(f"{self} gives no Conversion with a text.", hint="This is a fault of the plugin.")
+        return conversion
+
+    def __str__(self) -> str:
+        return f"the media handler {self.name!r} ({self.owner})"
+
+    def _log_failure(self) -> None:
+        _log.warning("%s failed to look at a file, which goes to other handlers", self, exc_info=True)

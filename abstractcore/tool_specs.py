@@ -1,0 +1,52 @@
+"""The tools of a call: specs as they are, and the specs of a registered tool source for its name."""
+
+from __future__ import annotations
+
+from typing import TypeAlias, cast
+
+from .errors import InvalidInputError
+from .plugins import tools_of
+from .registry import Registry
+from .schema import ToolSpec
+
+ToolInput: TypeAlias = ToolSpec | str
+"""A tool, or the name of a tool source: all of its tools."""
+
+
+def tool_specs(tools: object, registry: Registry) -> tuple[ToolSpec, ...]:
+    """What the model is told of `tools`, None being none.
+
+    Raises `InvalidInputError` with the path of what cannot be sent, `PluginError` if a tool source gives rubbish.
+    """
+    if tools is None:
+        return ()
+    if not isinstance(tools, list | tuple):
+        raise InvalidInputError(f"expected a list, got {type(tools).__name__}", path="tools")
+    specs: dict[str, ToolSpec] = {}
+    origins: dict[str, str] = {}
+    for index, tool in enumerate(cast("list[object]", tools)):
+        path = f"tools[{index}]"
+        for spec in _specs(tool, path, registry):
+            origin = f"{path} (tool source {tool!r})" if isinstance(tool, str) else path
+            other = origins.setdefault(spec.name, origin)
+            if spec.name in specs:
+                raise InvalidInputError(
+                    f"two tools are named {spec.name!r}: one comes from {other}, one from {origin}", path=f"{path}.name"
+                )
+            specs[spec.name] = spec
+    return tuple(specs.values())
+
+
+def _specs(tool: object, path: str, registry: Registry) -> tuple[ToolSpec, ...]:
+    if isinstance(tool, ToolSpec):
+        return (tool,)
+    if not isinstance(tool, str):
+        raise InvalidInputError(
+            f"expected a ToolSpec or the name of a tool source, got {type(tool).__name__}",
+            path=path,
+            hint="Use ToolSpec(name, description, parameters) with a JSON Schema.",
+        )
+    try:
+        return tools_of(registry.tool_source(tool))
+    except InvalidInputError as error:
+        raise InvalidInputError(error.message, path=path, hint=error.hint) from None

@@ -1,0 +1,76 @@
+"""One of everything a plugin can bring. Copy it, keep the hook you need, and delete the rest."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+
+from abstractcore import CallRecord, Capture, MediaKind, MediaPart, ToolCall, ToolResult, ToolSpec, hookimpl
+from abstractcore.ports import CapabilityServices, Conversion, MediaContext
+from abstractcore_providers import Preset
+
+
+@hookimpl
+def register_providers() -> list[Preset]:  # create_llm("hello/any-model")
+    return [Preset("hello", "speaks OpenAI's format", "http://localhost:8642/v1", "HELLO_KEY", key_needed=False)]
+
+
+class GuestLists:  # generate("Who comes?", media=["party.guests"])
+    name, converts = "guests", True
+    kind: MediaKind = "document"
+
+    def recognise(self, head: bytes, name: str) -> str | None:
+        return "text/x-guests" if name.endswith(".guests") else None
+
+    def handles(self, part: MediaPart) -> bool:
+        return part.blob.media_type == "text/x-guests"
+
+    def check(self, part: MediaPart) -> None: ...
+
+    def convert(self, part: MediaPart, context: MediaContext) -> Conversion:
+        return Conversion("These people come: " + part.blob.read().decode(), "guest list")
+
+
+@hookimpl
+def register_media_handlers() -> list[GuestLists]:
+    return [GuestLists()]
+
+
+class Greetings:  # create_llm(..., hello_word="Hi").capability("hello")("Ann")
+    name, summary = "hello", "greets people"
+
+    def connect(self, options: Mapping[str, str], services: CapabilityServices) -> Callable[[str], str]:
+        return lambda name: f"{options.get('hello_word', 'Hello')}, {name}!"
+
+
+@hookimpl
+def register_capabilities() -> list[Greetings]:
+    return [Greetings()]
+
+
+class Greeters:  # generate("Greet Ann.", tools=["greeters"])
+    name, summary = "greeters", "tools that greet"
+
+    def tools(self) -> list[ToolSpec]:
+        return [ToolSpec("greet", "Greets somebody.", {"type": "object", "properties": {"name": {"type": "string"}}})]
+
+    async def call(self, call: ToolCall) -> ToolResult:
+        return ToolResult.text(call.id, f"Hello, {(call.arguments or {}).get('name')}!")
+
+
+@hookimpl
+def register_tools() -> list[Greeters]:
+    return [Greeters()]
+
+
+class CallLog:  # is told of every call
+    name = "call-log"
+    capture: Capture = "off"
+
+    def __call__(self, record: CallRecord) -> None:
+        logging.getLogger("hello").warning("%s/%s: %s", record.provider, record.model, record.outcome)
+
+
+@hookimpl
+def register_trace_subscribers() -> list[CallLog]:
+    return [CallLog()]

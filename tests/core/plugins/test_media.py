@@ -1,0 +1,69 @@
+"""A plugin's media handler that misbehaves: other files are none of its business."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from abstractcore import Blob, DocumentPart, MediaError, PluginError, Services, create_llm
+from tests.plugin_doubles import giving, thing
+
+
+def fails(*arguments):
+    raise ZeroDivisionError
+
+
+def asked(**members) -> str:
+    """What the model is sent of a text file, with a plugin that has such a handler."""
+    services = Services(environment={})
+    handler = thing("media handler", "unlucky", **members)
+    services.registry.add_plugin("p", lambda: giving(media_handler=[handler]), distribution="unlucky 1.0")
+    llm = create_llm("scripted", replies=["a"], services=services)
+    llm.generate("What is it?", media=[b"plain words"])
+    return llm.calls[0].messages[0].text
+
+
+@pytest.mark.parametrize("members", [{"recognise": fails}, {"handles": fails}, {"recognise": fails, "handles": fails}])
+def test_a_handler_that_raises_on_other_peoples_files_is_passed_over_and_logged(members, caplog):
+    with caplog.at_level(logging.WARNING, "abstractcore"):
+        assert "plain words" in asked(**members)
+    assert "the media handler 'unlucky' (plugin 'p' of unlucky 1.0) failed to look at a file" in caplog.text
+
+
+@pytest.mark.parametrize("answer", [5, b"text/plain", "", "text", True, []])
+def test_a_handler_that_answers_rubbish_is_passed_over(answer):
+    assert "plain words" in asked(recognise=lambda head, name: answer)
+
+
+@pytest.mark.parametrize(
+    ("convert", "message"),
+    [
+        (fails, r"the media handler 'unlucky' \(plugin 'p' of unlucky 1\.0\) failed: ZeroDivisionError"),
+        (lambda part, context: "text", r"the media handler 'unlucky' .* gives no Conversion with a text"),
+    ],
+)
+def test_a_handler_that_cannot_convert_its_file_is_named(convert, message):
+    with pytest.raises(PluginError, match=message):
+        asked(recognise=lambda head, name: "text/x-odd", handles=is_odd, convert=convert)
+
+
+def test_a_file_that_a_handler_cannot_read_is_a_media_error():
+    def convert(part, context):
+        raise OSError("the disk is on fire")
+
+    with pytest.raises(MediaError, match="the disk is on fire"):
+        asked(recognise=lambda head, name: "text/x-odd", handles=is_odd, convert=convert)
+
+
+def is_odd(part) -> bool:
+    return part.blob.media_type == "text/x-odd"
+
+
+def test_a_handler_that_cannot_check_its_file_is_named():
+    services = Services(environment={})
+    handler = thing("media handler", "unlucky", handles=is_odd, check=fails)
+    services.registry.add_plugin("p", lambda: giving(media_handler=[handler]))
+    llm = create_llm("scripted", replies=["a"], services=services, accepts=["text/x-odd"])
+    with pytest.raises(PluginError, match=r"the media handler 'unlucky' .* failed: ZeroDivisionError"):
+        llm.generate("hi", media=[DocumentPart(Blob.from_bytes(b"odd", "text/x-odd"))])

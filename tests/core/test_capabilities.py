@@ -1,0 +1,126 @@
+"""`llm.capability`: what capability plugins make for an LLM, of the options that are theirs."""
+
+from __future__ import annotations
+
+import pytest
+
+from abstractcore import (
+    ConfigurationError,
+    InvalidInputError,
+    MissingExtraError,
+    PluginError,
+    Services,
+    UnknownCapabilityError,
+    UnknownOptionError,
+    create_llm,
+)
+from abstractcore_providers.scripted import ScriptedProvider
+from tests.plugin_doubles import giving, thing
+
+
+@pytest.fixture
+def with_capability():
+    """`with_capability(connect)` gives services with a plugin for "dance" that connects so."""
+
+    def with_capability(**members) -> Services:
+        services = Services(environment={})
+        dance = thing("capability", "dance", **members)
+        services.registry.add_plugin("steps", lambda: giving(capability=[dance]), distribution="steps 1.0")
+        return services
+
+    return with_capability
+
+
+def make(services: Services, **options):
+    return create_llm("scripted", replies=["a"], services=services, **options)
+
+
+def test_a_capability_gets_its_own_options_and_the_services(with_capability):
+    services = with_capability()
+    options, given = make(services, dance_speed=2, voice_speed=3, temperature=0.5).capability("dance")
+    assert options == {"dance_speed": 2}
+    assert given is services
+
+
+def test_a_capability_is_made_at_the_first_asking_and_once_an_llm(with_capability):
+    made = []
+
+    def connect(options, services):
+        made.append(object())
+        return made[-1]
+
+    services = with_capability(connect=connect)
+    one, two = make(services), make(services)
+    assert made == []
+    assert one.capability("dance") is one.capability("dance")
+    assert two.capability("dance") is not one.capability("dance")
+    assert len(made) == 2
+
+
+def test_an_option_of_a_capability_is_known_only_with_its_plugin(with_capability):
+    with pytest.raises(UnknownOptionError, match="dance_speed"):
+        make(Services(environment={}), dance_speed=2)
+    with pytest.raises(UnknownOptionError, match="dancing"):
+        make(with_capability(), dancing=2)
+
+
+def test_a_provider_keeps_an_option_that_looks_like_a_capabilitys(with_capability):
+    class Dancer(ScriptedProvider):
+        @property
+        def options(self):
+            return {"dance_floor": "where", "replies": "what"}
+
+    services = with_capability()
+    services.registry.add_provider(Dancer("dancer"))
+    llm = create_llm("dancer", services=services, replies=[], dance_floor="here", dance_speed=1)
+    assert llm.capability("dance")[0] == {"dance_speed": 1}
+
+
+def test_an_unknown_capability_is_told_with_the_nearest_names(with_capability):
+    with pytest.raises(UnknownCapabilityError, match=r"no capability is called 'danse'\. Did you mean dance\?"):
+        make(with_capability()).capability("danse")
+    with pytest.raises(UnknownCapabilityError, match="Install a plugin that brings it"):
+        make(Services(environment={})).capability("voice")
+
+
+@pytest.mark.parametrize("name", [None, 3, ["dance"]])
+def test_a_capabilitys_name_is_text(with_capability, name):
+    with pytest.raises(InvalidInputError, match="expected a capability's name"):
+        make(with_capability()).capability(name)
+
+
+def test_what_a_capability_raises_names_the_plugin(with_capability):
+    llm = make(with_capability(connect=lambda options, services: 1 / 0))
+    for _ in range(2):
+        with pytest.raises(PluginError) as caught:
+            llm.capability("dance")
+        assert str(caught.value) == (
+            "the capability 'dance' (plugin 'steps' of steps 1.0) failed: ZeroDivisionError: division by zero. "
+            "This is a fault of the plugin."
+        )
+    assert llm.generate("hi").content == "a"
+
+
+def test_an_error_of_ours_from_a_capability_stays_what_it_is(with_capability):
+    def connect(options, services):
+        raise MissingExtraError("shoes are missing")
+
+    with pytest.raises(MissingExtraError, match="shoes"):
+        make(with_capability(connect=connect)).capability("dance")
+
+
+def test_a_closed_llm_has_no_capabilities(with_capability):
+    llm = make(with_capability())
+    llm.close()
+    with pytest.raises(ConfigurationError, match="closed"):
+        llm.capability("dance")
+
+
+def test_what_a_providers_plugin_raises_names_the_plugin(services):
+    def connect(config, services):
+        raise KeyError("model")
+
+    provider = thing("provider", "unlucky", connect=connect)
+    services.registry.add_plugin("p", lambda: giving(provider=[provider]), distribution="unlucky 1.0")
+    with pytest.raises(PluginError, match=r"the provider 'unlucky' \(plugin 'p' of unlucky 1\.0\) failed: KeyError"):
+        create_llm("unlucky", services=services)

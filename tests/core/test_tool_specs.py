@@ -1,0 +1,76 @@
+"""`tools=[...]`: specs, and the names of tool sources."""
+
+from __future__ import annotations
+
+import pytest
+
+from abstractcore import InvalidInputError, PluginError, Services, ToolCall, ToolResult, ToolSpec, create_llm
+from tests.plugin_doubles import giving, thing
+
+
+@pytest.fixture
+def math() -> Services:
+    """Services with a plugin that brings the tool source "math"."""
+    services = Services(environment={})
+    services.registry.add_plugin("p", lambda: giving(tool_source=[thing("tool source", "math")]))
+    return services
+
+
+def sent(services: Services, tools) -> list[str]:
+    """The names of the tools that the model is told of."""
+    llm = create_llm("scripted", replies=[], services=services)
+    return [tool.name for tool in llm.build("hi", tools=tools).tools]
+
+
+def test_the_name_of_a_tool_source_is_all_of_its_tools(math, colour):
+    llm = create_llm("scripted", replies=["a"], services=math)
+    colour.generate(llm, "hi", tools=[ToolSpec("first"), "math", ToolSpec("last")])
+    assert [tool.name for tool in llm.calls[0].tools] == ["first", "add", "subtract", "last"]
+
+
+@pytest.mark.parametrize("tools", [None, [], ()])
+def test_no_tools_are_no_tools(math, tools):
+    assert sent(math, tools) == []
+
+
+def test_a_tool_source_is_asked_for_its_tools_at_each_call():
+    services, given = Services(environment={}), [ToolSpec("one")]
+    services.registry.add_tool_source(thing("tool source", "growing", tools=lambda: given))
+    assert sent(services, ["growing"]) == ["one"]
+    given.append(ToolSpec("two"))
+    assert sent(services, ["growing"]) == ["one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("tools", "message"),
+    [
+        ("math", "tools: expected a list, got str"),
+        ([3], "tools[0]: expected a ToolSpec or the name of a tool source, got int. Use ToolSpec("),
+        (["maths"], "tools[0]: no tool source is called 'maths'. Did you mean math?"),
+        (
+            [ToolSpec("add"), "math"],
+            "tools[1].name: two tools are named 'add': one comes from tools[0], one from tools[1] (tool source 'math')",
+        ),
+        (["math", "math"], "tools[1].name: two tools are named 'add': one comes from tools[0] (tool source 'math'), o"),
+        ([ToolSpec("x"), ToolSpec("x")], "tools[1].name: two tools are named 'x': one comes from tools[0], one from"),
+    ],
+)
+def test_tools_that_cannot_be_sent_are_refused_with_their_path(math, tools, message):
+    with pytest.raises(InvalidInputError) as caught:
+        sent(math, tools)
+    assert str(caught.value).startswith(message)
+
+
+def test_a_tool_source_that_breaks_later_reaches_only_the_calls_that_name_it():
+    services, tools = Services(environment={}), [ToolSpec("one")]
+    services.registry.add_tool_source(thing("tool source", "fragile", tools=lambda: [tools[0]]))
+    tools.clear()
+    with pytest.raises(PluginError, match="the tool source 'fragile' failed: IndexError"):
+        sent(services, ["fragile"])
+    assert sent(services, [ToolSpec("other")]) == ["other"]
+
+
+def test_a_tool_of_a_source_can_be_run(math, colour):
+    source = math.registry.tool_source("math")
+
+    assert colour.run(source.call(ToolCall("c1", "add", '{"a": 1}'))) == ToolResult.text("c1", "add ran")

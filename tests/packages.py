@@ -1,0 +1,48 @@
+"""Wheels and fresh environments, for tests of what a user installs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+_UV = (sys.executable, "-m", "uv", "--quiet")
+
+
+def run(*command: str | Path, cwd: Path = ROOT, env: dict[str, str] | None = None, code: int = 0) -> str:
+    """What a command prints; it must end with this exit code."""
+    result = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
+    assert result.returncode == code, f"\n$ {' '.join(map(str, command))}\n{result.stdout}{result.stderr}"
+    return result.stdout
+
+
+def build_wheel(source: Path, folder: Path) -> Path:
+    """The wheel of the project in `source`, put into `folder`."""
+    run(sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", folder, cwd=source)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+class Environment:
+    """A fresh environment with the locked base dependencies. `executables` is its folder of commands."""
+
+    def __init__(self, folder: Path) -> None:
+        env = {name: value for name, value in os.environ.items() if name not in ("VIRTUAL_ENV", "UV_PYTHON")}
+        env |= {"UV_PROJECT_ENVIRONMENT": str(folder), "UV_PYTHON": sys.executable, "UV_PYTHON_DOWNLOADS": "never"}
+        run(*_UV, "sync", "--frozen", "--no-default-groups", "--no-install-workspace", env=env)
+        self.executables = folder / ("Scripts" if os.name == "nt" else "bin")
+        self.python = self.executables / "python"
+
+    def install(self, *wheels: Path) -> None:
+        """Install wheels, and nothing they ask for."""
+        run(*_UV, "pip", "install", "--python", self.python, "--no-index", "--no-deps", *wheels)
+
+    def uninstall(self, *names: str) -> None:
+        """Take distributions away."""
+        run(*_UV, "pip", "uninstall", "--python", self.python, *names)
+
+    def check(self) -> None:
+        """What is installed has all it asks for."""
+        run(*_UV, "pip", "check", "--python", self.python)

@@ -1,0 +1,28 @@
+"""The page on plugins names what there is."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from abstractcore import hooks
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "plugins.md").read_text(encoding="utf-8")
+
+
+def test_the_page_names_every_hook_and_no_other():
+    known = {name for name in vars(hooks) if name.startswith("register_")}
+    assert set(re.findall(r"register_\w+", PAGE)) == known
+
+
+def test_the_page_shows_the_examples_own_metadata():
+    project = (DOCS.parent / "examples" / "plugin_hello" / "pyproject.toml").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+    assert shown in project
+
+
+def test_the_links_lead_somewhere():
+    targets = re.findall(r"\]\(([^)#]+)\)", PAGE)
+    assert targets
+    assert all((DOCS / target).exists() for target in targets)
