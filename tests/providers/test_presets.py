@@ -57,7 +57,7 @@ def test_a_session_has_the_vendors_address_and_format():
     assert session.model == "gpt-4o"
     assert address(session).url == "https://api.openai.com/v1"
     assert session.transpiler == OpenAIChat(OPENAI.dialect)
-    assert session.transport is None
+    assert address(session).transport is None
 
 
 @pytest.mark.parametrize("url", ["http://localhost:8000/v1", "http://localhost:8000/v1/", "https://[::1]/v1//"])

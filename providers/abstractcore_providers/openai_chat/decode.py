@@ -22,11 +22,13 @@ from abstractcore.schema import (
 
 from ..json_reading import Object, as_object, as_objects, read_answer, text_of
 from .content import SPOKEN_TYPE
+from .dialect import Dialect
 from .failures import error_in_answer
+from .think_tags import is_separated, split_thought
 from .vocabulary import citations_to_ours, finish_reason_to_ours, metadata_to_ours, origin_of, usage_to_ours
 
 
-def decode(response: WireResponse, provider: str) -> ModelReply:
+def decode(response: WireResponse, dialect: Dialect) -> ModelReply:
     """The reply; raises `ServerError` for a body that holds none, or the error it reports in spite of its status."""
     try:
         data = as_object(read_answer(response.body))
@@ -42,12 +44,12 @@ def decode(response: WireResponse, provider: str) -> ModelReply:
     if not choices:
         raise ServerError("the answer holds no choices", status=response.status)
     try:
-        return _reply(data, choices, provider)
+        return _reply(data, choices, dialect)
     except SchemaError as error:
         raise ServerError(f"the answer does not fit the schema: {error}", status=response.status) from None
 
 
-def _reply(data: Object, choices: list[Object], provider: str) -> ModelReply:
+def _reply(data: Object, choices: list[Object], dialect: Dialect) -> ModelReply:
     choice = choices[0]
     message = as_object(choice.get("message"))
     raw = text_of(choice, "finish_reason")
@@ -56,12 +58,12 @@ def _reply(data: Object, choices: list[Object], provider: str) -> ModelReply:
     if isinstance(choice.get("logprobs"), dict):
         metadata["logprobs"] = choice["logprobs"]
     return ModelReply(
-        parts=_parts(message, origin_of(provider, model)),
+        parts=_parts(message, origin_of(dialect.provider, model), dialect.think_tags),
         finish_reason=_finish_reason(message, raw),
         raw_finish_reason=raw,
         usage=usage_to_ours(as_object(data.get("usage"))),
         model=model,
-        provider=provider,
+        provider=dialect.provider,
         id=text_of(data, "id"),
         warnings=_extra_choices(len(choices)),
         provider_metadata=metadata,
@@ -78,12 +80,16 @@ def _extra_choices(count: int) -> tuple[CallWarning, ...]:
     return (CallWarning("extra_choices", "choices", f"{count} choices came; the first is the reply", count, 1),)
 
 
-def _parts(message: Object, origin: str | None) -> tuple[Part, ...]:
+def _parts(message: Object, origin: str | None, think_tags: bool) -> tuple[Part, ...]:
     parts: list[Part] = []
     reasoning = text_of(message, "reasoning_content") or text_of(message, "reasoning")
+    text = _text(message.get("content"))
+    if think_tags and not is_separated(message):
+        thought, text = split_thought(text)
+        reasoning = (reasoning or "") + thought
     if reasoning:
         parts.append(ReasoningPart(reasoning, origin=origin))
-    text = _text(message.get("content")) + (text_of(message, "refusal") or "")
+    text += text_of(message, "refusal") or ""
     if text:
         parts.append(TextPart(text, citations_to_ours(message.get("annotations"))))
     if isinstance(message.get("audio"), dict):

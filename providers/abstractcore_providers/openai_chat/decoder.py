@@ -28,9 +28,11 @@ from abstractcore.schema import (
 
 from ..json_reading import Object, as_object, as_objects, mended, read_answer, text_of
 from ..surrogates import HalfJoiner, has_halves, mend
+from .dialect import Dialect
 from .failures import error_in_answer
 from .spoken import SpokenAudio
 from .streamed_calls import StreamedCalls
+from .think_tags import ThinkTags, is_separated
 from .vocabulary import citations_to_ours, finish_reason_to_ours, metadata_to_ours, origin_of, usage_to_ours
 
 _REASONING, _TEXT, _AUDIO, _FIRST_CALL = range(4)
@@ -40,8 +42,10 @@ _REASONING, _TEXT, _AUDIO, _FIRST_CALL = range(4)
 class ChatDecoder:
     """Decodes one stream: its first choice. Usage may come with the last chunk of it, after it, or never."""
 
-    def __init__(self, provider: str) -> None:
-        self._provider = provider
+    def __init__(self, dialect: Dialect) -> None:
+        self.complete = False
+        self._provider = dialect.provider
+        self._think = ThinkTags() if dialect.think_tags else None
         self._sequence = 0
         self._events = 0
         self._open: int | None = None
@@ -56,7 +60,10 @@ class ChatDecoder:
 
     def feed(self, frame: ServerSentEvent) -> list[Delta]:
         """The deltas of one event; raises `ServerError` for one that is not JSON, or the error it reports."""
-        if frame.data == b"[DONE]" or not frame.data:
+        if frame.data == b"[DONE]":
+            self.complete = True
+            return []
+        if not frame.data:
             return []
         self._events += 1
         try:
@@ -79,6 +86,7 @@ class ChatDecoder:
         if self._finish is None:
             raise StreamInterruptedError("the stream ended without a finish reason")
         deltas: list[Delta] = []
+        self._settle(deltas)
         self._flush_halves(deltas)
         self._close(deltas)
         if self._citations:
@@ -124,7 +132,7 @@ class ChatDecoder:
             if self._open == _TEXT and not self._halves and content.isascii():
                 deltas.append(TextDelta(self._next(), _TEXT, content))
             else:
-                self._text(_TEXT, content, deltas)
+                self._answer(delta, content, deltas)
         if len(delta) > 1 or not content:
             self._rest(delta, deltas)
         finish = choice.get("finish_reason")
@@ -143,6 +151,7 @@ class ChatDecoder:
         refusal = text_of(delta, "refusal")
         if refusal:
             self._refused = True
+            self._settle(deltas)
             self._text(_TEXT, refusal, deltas)
         for call in as_objects(delta.get("tool_calls")):
             self._tool_call(call, deltas)
@@ -151,6 +160,27 @@ class ChatDecoder:
             self._audio.add(as_object(delta["audio"]))
         if delta.get("annotations"):
             self._citations += citations_to_ours(delta["annotations"])
+
+    def _answer(self, delta: Object, content: str, deltas: list[Delta]) -> None:
+        """The answer's text, which may begin with reasoning between tags."""
+        if self._think is not None and is_separated(delta):
+            self._settle(deltas)
+        if self._think is None:
+            self._text(_TEXT, content, deltas)
+            return
+        reasoning, text = self._think.feed(content)
+        self._text(_REASONING, reasoning, deltas)
+        if self._think.decided:
+            self._think = None
+            self._text(_TEXT, text, deltas)
+
+    def _settle(self, deltas: list[Delta]) -> None:
+        """No tag will come any more."""
+        if self._think is not None:
+            reasoning, text = self._think.finish()
+            self._think = None
+            self._text(_REASONING, reasoning, deltas)
+            self._text(_TEXT, text, deltas)
 
     def _text(self, block: int, text: str, deltas: list[Delta]) -> None:
         """Text or reasoning, whose block is begun if another was open."""

@@ -21,7 +21,7 @@ from abstractcore.schema import (
 from ..json_reading import Object
 from .dialect import Dialect
 from .vocabulary import has_field
-from .write_messages import write_messages
+from .write_messages import warn_of_cache, write_messages
 
 _HEADERS = {"content-type": "application/json"}
 _COMMON_OPTIONS = ("temperature", "top_p", "seed", "presence_penalty", "frequency_penalty")
@@ -37,7 +37,7 @@ def encode(call: ModelCall, dialect: Dialect) -> Encoded:
     body: Object = {"model": call.model, "messages": write_messages(call.messages, dialect, warnings)}
     body.update(_sampling(call.sampling, dialect, warnings))
     if call.tools:
-        body["tools"] = [_tool(tool) for tool in call.tools]
+        body["tools"] = [_tool(tool, f"tools[{i}]", warnings) for i, tool in enumerate(call.tools)]
     if call.tool_choice is not None:
         body["tool_choice"] = _tool_choice(call.tool_choice)
     if call.parallel_tool_calls is not None:
@@ -92,7 +92,8 @@ def _thinking(thinking: str | int, dialect: Dialect, warnings: list[CallWarning]
     return {"reasoning_effort": "none" if thinking == "off" else thinking}
 
 
-def _tool(tool: ToolSpec) -> Object:
+def _tool(tool: ToolSpec, path: str, warnings: list[CallWarning]) -> Object:
+    warn_of_cache(tool, path, warnings)
     function: Object = {"name": tool.name}
     if tool.description:
         function["description"] = tool.description

@@ -22,6 +22,7 @@ from abstractcore.schema import (
 from ..json_reading import Object
 from .content import SPOKEN_TYPE
 from .part_order import in_order
+from .think_tags import OPENING
 from .vocabulary import REPLY_FIELDS, citations_to_theirs, finish_reason_to_theirs, usage_to_theirs
 
 
@@ -101,6 +102,8 @@ def _message(reply: ModelReply, warnings: list[CallWarning]) -> Object:
         message["refusal" if reply.finish_reason == "refusal" else "content"] = text
     if reasoning:
         message["reasoning_content"] = reasoning
+    elif text.lstrip().startswith(OPENING):
+        message["reasoning_content"] = ""  # what looks like reasoning is the answer
     if annotations:
         message["annotations"] = annotations
     return message

@@ -37,13 +37,14 @@ class ChatRenderer:
         self._usage: Object | None = None
         self._text_begins: dict[int, int] = {}
         self._text_length = 0
+        self._answering = False
         self._spoke = False
 
     def feed(self, delta: Delta) -> bytes:
         """The event of one delta; nothing for those that carry nothing here."""
         if isinstance(delta, TextDelta):
             self._text_length += len(delta.text)
-            return self._chunk({"content": delta.text})
+            return self._chunk(self._answer(delta.text))
         if isinstance(delta, ReasoningDelta):
             return self._chunk({"reasoning_content": delta.text})
         if isinstance(delta, ToolCallStart):
@@ -59,6 +60,14 @@ class ChatRenderer:
             self._head |= {"id": delta.id or "", "model": delta.model or ""}
             return self._chunk({"role": "assistant", "content": ""})
         return self._rare(delta)
+
+    def _answer(self, text: str) -> Object:
+        """The text, and as long as it may turn out to begin with a tag, that it is no reasoning."""
+        if self._answering:
+            return {"content": text}
+        beginning = text.lstrip()[:1]
+        self._answering = beginning != ""
+        return {"content": text, "reasoning_content": ""} if beginning in ("", "<") else {"content": text}
 
     def finish(self) -> bytes:
         """Usage, if it was reported, and the end mark."""

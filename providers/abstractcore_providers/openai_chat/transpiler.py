@@ -32,7 +32,7 @@ class OpenAIChat:
 
     def decode(self, response: WireResponse) -> ModelReply:
         """The reply in a `chat.completion` object."""
-        return decode(response, self.dialect.provider)
+        return decode(response, self.dialect)
 
     def framer(self) -> ServerSentEventFramer:
         """Server-sent events."""
@@ -40,7 +40,7 @@ class OpenAIChat:
 
     def decoder(self) -> ChatDecoder:
         """A decoder of `chat.completion.chunk` objects."""
-        return ChatDecoder(self.dialect.provider)
+        return ChatDecoder(self.dialect)
 
     def error(self, response: WireResponse) -> ProviderError:
         """The error in a failed response."""

@@ -16,6 +16,7 @@ from abstractcore.schema import (
     TextPart,
     ToolCall,
     ToolResult,
+    ToolSpec,
     to_data,
 )
 
@@ -58,6 +59,7 @@ def _content(message: Message, path: str, dialect: Dialect, warnings: list[CallW
             continue
         body = write_part(part, place, dialect.provider)
         _warn_of_extras(part, place, warnings)
+        warn_of_cache(part, place, warnings)
         if body["type"] == "text" and content and content[-1]["type"] == "text":
             content[-1]["text"] += body["text"]
         else:
@@ -81,6 +83,12 @@ def _warn_of_extras(part: Part, path: str, warnings: list[CallWarning]) -> None:
         ]
 
 
+def warn_of_cache(item: Part | ToolSpec, path: str, warnings: list[CallWarning]) -> None:
+    """The format cannot say how much is to be kept; its providers choose by themselves."""
+    if getattr(item, "cache", None) is not None:
+        warnings.append(CallWarning("cache_left_out", f"{path}.cache", "a cache point cannot be sent"))
+
+
 def warn_of_citations(citations: tuple[Citation, ...], path: str, warnings: list[CallWarning]) -> None:
     """Citations are for replies only."""
     if citations:
@@ -101,6 +109,7 @@ def _assistant(message: Message, path: str, dialect: Dialect, warnings: list[Cal
     body: Object = {"role": "assistant"}
     for index, part in in_order(kept, path, warnings):
         place = f"{path}[{index}]"
+        warn_of_cache(part, place, warnings)
         if isinstance(part, TextPart):
             warn_of_citations(part.citations, place, warnings)
             body["content"] = body.get("content", "") + part.text
@@ -130,6 +139,7 @@ def _tool_call(call: ToolCall, path: str, warnings: list[CallWarning]) -> Object
 
 def _tool_result(part: Part, path: str, warnings: list[CallWarning]) -> Object:
     assert isinstance(part, ToolResult)
+    warn_of_cache(part, path, warnings)
     if part.is_error:
         warnings.append(CallWarning("error_flag_left_out", f"{path}.is_error", "a result cannot be marked as an error"))
     text = ""
@@ -138,5 +148,6 @@ def _tool_result(part: Part, path: str, warnings: list[CallWarning]) -> Object:
         if not isinstance(content, TextPart):
             raise media_in_result(content, part.call_id, place)
         warn_of_citations(content.citations, place, warnings)
+        warn_of_cache(content, place, warnings)
         text += content.text
     return {"role": "tool", "tool_call_id": part.call_id, "content": text}

@@ -11,6 +11,7 @@ from abstractcore.errors import InvalidInputError, UnsupportedContentError
 from abstractcore.schema import (
     AudioPart,
     Blob,
+    CachePoint,
     Citation,
     DocumentPart,
     ImagePart,
@@ -226,6 +227,24 @@ ANSWER = (
             ],
         ),
         (
+            {
+                "messages": (
+                    Message.user(TextPart("hi", cache=CachePoint()), AudioPart(WAV, cache=CachePoint(300))),
+                    Message.assistant(ToolCall("c", "t", cache=CachePoint())),
+                    Message.tool(ToolResult("c", (TextPart("x", cache=CachePoint()),), cache=CachePoint())),
+                ),
+                "tools": (ToolSpec("t", cache=CachePoint()),),
+            },
+            [
+                ("cache_left_out", "messages[0].parts[0].cache", None, None),
+                ("cache_left_out", "messages[0].parts[1].cache", None, None),
+                ("cache_left_out", "messages[1].parts[0].cache", None, None),
+                ("cache_left_out", "messages[2].parts[0].cache", None, None),
+                ("cache_left_out", "messages[2].parts[0].content[0].cache", None, None),
+                ("cache_left_out", "tools[0].cache", None, None),
+            ],
+        ),
+        (
             {"messages": (Message.user("hi", OpaquePart("p", "k"), AudioPart(WAV, "words", "a1")),)},
             [
                 ("part_left_out", "messages[0].parts[1]", None, None),
@@ -248,7 +267,7 @@ ANSWER = (
             ],
         ),
     ],
-    ids=["top_k", "thinking", "options", "assistant", "user", "speech"],
+    ids=["top_k", "thinking", "options", "assistant", "cache", "user", "speech"],
 )
 def test_what_is_not_sent_is_named(fields: dict[str, Any], warnings: list[tuple[str, str, Any, Any]]):
     messages = fields.pop("messages", ())

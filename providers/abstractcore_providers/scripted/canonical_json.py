@@ -1,0 +1,146 @@
+"""The schema's own JSON as a wire format: nothing is lost in it."""
+
+from __future__ import annotations
+
+import json
+from typing import TypeVar, get_args
+
+from abstractcore import errors
+from abstractcore.errors import (
+    AbstractCoreError,
+    InvalidInputError,
+    ProviderError,
+    ServerError,
+    StreamInterruptedError,
+)
+from abstractcore.framing import LineFramer
+from abstractcore.schema import (
+    Delta,
+    Encoded,
+    ModelCall,
+    ModelReply,
+    Parsed,
+    Rendered,
+    ReplyEnd,
+    SchemaError,
+    WireRequest,
+    WireResponse,
+    from_json,
+    to_json,
+)
+
+from ..json_reading import as_object, read_answer, text_of
+
+T = TypeVar("T")
+_DELTAS: tuple[type[Delta], ...] = get_args(Delta)
+
+
+class CanonicalJson:
+    """A transpiler that changes nothing."""
+
+    def encode(self, call: ModelCall) -> Encoded:
+        """The call itself."""
+        return Encoded(WireRequest("/call", {"content-type": "application/json"}, to_json(call).encode()))
+
+    def decode(self, response: WireResponse) -> ModelReply:
+        """The reply itself."""
+        return _read(response.body, ModelReply)
+
+    def framer(self) -> LineFramer:
+        """One delta a line."""
+        return LineFramer()
+
+    def decoder(self) -> CanonicalDecoder:
+        """A decoder of lines."""
+        return CanonicalDecoder()
+
+    def error(self, response: WireResponse) -> ProviderError:
+        """The error that was rendered; scripted errors are raised as they are and never come here."""
+        return _read_error(response.body, response.status)
+
+    def parse(self, request: WireRequest) -> Parsed:
+        """The call itself."""
+        try:
+            call = from_json(request.body)
+        except SchemaError as error:
+            raise InvalidInputError(error.message, path=error.path) from None
+        if not isinstance(call, ModelCall):
+            raise InvalidInputError(f"expected a ModelCall, got a {type(call).__name__}", path="type")
+        return Parsed(call)
+
+    def render(self, reply: ModelReply) -> Rendered:
+        """The reply itself."""
+        return Rendered(to_json(reply).encode())
+
+    def renderer(self) -> CanonicalRenderer:
+        """A renderer of lines."""
+        return CanonicalRenderer()
+
+    def render_error(self, error: AbstractCoreError) -> WireResponse:
+        """The class, the message and the time to wait."""
+        return WireResponse(500, {"content-type": "application/json"}, _write_error(error))
+
+
+def _read(data: bytes, kind: type[T] | tuple[type[T], ...]) -> T:
+    """The document of this kind; raises `ServerError` for anything else."""
+    try:
+        document = from_json(data)
+    except SchemaError as error:
+        raise ServerError(f"the script's answer does not fit the schema: {error}") from None
+    if not isinstance(document, kind):
+        raise ServerError(f"the script's answer is a {type(document).__name__}")
+    return document
+
+
+def _write_error(error: AbstractCoreError) -> bytes:
+    return json.dumps({"error": type(error).__name__, "message": error.message, "wait": error.retry_after}).encode()
+
+
+def _read_error(data: bytes, status: int | None) -> ProviderError:
+    try:
+        told = as_object(read_answer(data))
+    except ValueError:
+        told = {}
+    error_class = getattr(errors, text_of(told, "error") or "", None)
+    if not isinstance(error_class, type) or not issubclass(error_class, ProviderError):
+        error_class = ServerError
+    message = text_of(told, "message") or data.decode("utf-8", "replace")
+    wait = told.get("wait")
+    return error_class(message, status=status, retry_after=wait if isinstance(wait, int | float) else None)
+
+
+class CanonicalDecoder:
+    """Reads deltas from lines."""
+
+    def __init__(self) -> None:
+        self.complete = False
+
+    def feed(self, frame: bytes) -> list[Delta]:
+        """The delta in one line; raises the error in a line that holds one."""
+        if frame.startswith(b'{"error"'):
+            raise _read_error(frame, None)
+        delta = _read(frame, _DELTAS)
+        self.complete = isinstance(delta, ReplyEnd)
+        return [delta]
+
+    def finish(self) -> list[Delta]:
+        """Nothing; raises `StreamInterruptedError` if the reply did not end."""
+        if not self.complete:
+            raise StreamInterruptedError("the stream ended before the reply did")
+        return []
+
+
+class CanonicalRenderer:
+    """Writes deltas as lines."""
+
+    def feed(self, delta: Delta) -> bytes:
+        """One line."""
+        return to_json(delta).encode() + b"\n"
+
+    def finish(self) -> bytes:
+        """Nothing more."""
+        return b""
+
+    def error(self, error: AbstractCoreError) -> bytes:
+        """The error as a line."""
+        return _write_error(error) + b"\n"

@@ -1,0 +1,119 @@
+"""What one call of a scripted model is answered with: a whole reply, and the pieces it comes in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from abstractcore.errors import AbstractCoreError
+from abstractcore.ports import Reply
+from abstractcore.schema import (
+    Delta,
+    ModelCall,
+    ModelReply,
+    Part,
+    PartDelta,
+    ReasoningDelta,
+    ReasoningEnd,
+    ReasoningPart,
+    ReplyEnd,
+    TextDelta,
+    TextEnd,
+    TextPart,
+    ToolCall,
+    ToolCallEnd,
+    ToolCallStart,
+    Usage,
+    UsageDelta,
+    deltas_of,
+)
+
+Cut: TypeAlias = tuple[float, str]
+"""The delay before a piece, in seconds, and how it goes on: some text or reasoning, or nothing for any other part."""
+
+_ENDS = (TextEnd, ReasoningEnd, ToolCallEnd, UsageDelta, ReplyEnd)
+
+
+@dataclass(frozen=True, slots=True)
+class Play:
+    """A reply made for a call, where it is cut into pieces, and the error it breaks off with."""
+
+    reply: ModelReply
+    cuts: Sequence[Cut]
+    then: AbstractCoreError | None = None
+
+    @classmethod
+    def of(cls, answer: Reply | ModelReply, call: ModelCall) -> Play:
+        """A `ModelReply` as it is, a word at a time; a `Reply` in its pieces, with what it leaves open filled in."""
+        if isinstance(answer, ModelReply):
+            return cls(answer, [cut for part in answer.parts for cut in _words(part)])
+        whole = answer.whole()
+        reply = replace(
+            whole,
+            parts=_with_ids(whole.parts, call),
+            usage=answer.usage or _counted(whole, call),
+            model=call.model,
+            provider="scripted",
+        )
+        return cls(reply, [(piece.delay, _text(piece.part)) for piece in answer.pieces], answer.then)
+
+    @property
+    def seconds(self) -> float:
+        """How long all of it takes."""
+        return sum(delay for delay, _ in self.cuts)
+
+    def deltas(self) -> list[tuple[float, Delta]]:
+        """The stream, each delta with the delay before it."""
+        timed: list[tuple[float, Delta]] = []
+        cuts = iter(self.cuts)
+        for delta in deltas_of(self.reply):
+            timed += _cut(delta, cuts)
+        if self.then is not None:
+            while isinstance(timed[-1][1], _ENDS):
+                timed.pop()
+        for sequence, (_, delta) in enumerate(timed):
+            delta.sequence = sequence
+        return timed
+
+
+def _cut(delta: Delta, cuts: Iterator[Cut]) -> Iterator[tuple[float, Delta]]:
+    if isinstance(delta, TextDelta | ReasoningDelta):
+        left = len(delta.text)
+        while True:
+            delay, text = next(cuts)
+            yield delay, type(delta)(0, delta.block, text)
+            left -= len(text)
+            if left <= 0:
+                return
+    elif isinstance(delta, ToolCallStart | PartDelta):
+        delay, _ = next(cuts)
+        yield delay, delta
+    else:
+        yield 0.0, delta
+
+
+def _text(part: Part) -> str:
+    return part.text if isinstance(part, TextPart | ReasoningPart) else ""
+
+
+def _words(part: Part) -> list[Cut]:
+    """The cuts of a part that comes without delay: the words of a text."""
+    words = Reply.text(part.text).pieces if isinstance(part, TextPart) else ()
+    return [(0.0, _text(word.part)) for word in words] or [(0.0, _text(part))]
+
+
+def _with_ids(parts: Sequence[Part], call: ModelCall) -> tuple[Part, ...]:
+    """`parts` with ids for the tool calls that have none."""
+    turn = sum(message.role == "assistant" for message in call.messages)
+    calls = [part for part in parts if isinstance(part, ToolCall)]
+    ids = {id(part): f"call_{turn}_{index}" for index, part in enumerate(calls) if not part.id}
+    return tuple(
+        replace(part, id=ids[id(part)]) if isinstance(part, ToolCall) and not part.id else part for part in parts
+    )
+
+
+def _counted(reply: ModelReply, call: ModelCall) -> Usage:
+    """Words for tokens."""
+    asked = sum(len(message.text.split()) for message in call.messages)
+    return Usage(asked, len(reply.text.split()))

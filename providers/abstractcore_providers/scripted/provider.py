@@ -1,0 +1,36 @@
+"""The provider `scripted`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from abstractcore.ports import ModelProfile, Price, ProviderConfig, ProviderServices, ProviderSession
+
+from .canonical_json import CanonicalJson
+from .script import Script
+from .transport import ScriptedEndpoint
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptedProvider:
+    """`create_llm("scripted", replies=[...])`."""
+
+    name: str = "scripted"
+    summary: str = "replies written beforehand, for tests"
+
+    @property
+    def options(self) -> Mapping[str, str]:
+        """Options of its own."""
+        return {"replies": "a list of texts, Reply and ModelReply objects, errors to raise, functions of the call"}
+
+    def connect(self, config: ProviderConfig, services: ProviderServices) -> ProviderSession:
+        """A session that plays the script from its beginning."""
+        script = Script(config.options.get("replies", ()))
+        return ProviderSession(
+            model=config.model or "scripted",
+            transpiler=CanonicalJson(),
+            endpoint=ScriptedEndpoint(script),
+            profile=ModelProfile(price=Price(0.0, 0.0)),
+            calls=script.calls,
+        )

@@ -1,0 +1,73 @@
+"""A script and how far it has been played: by any number of threads and event loops at once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, cast
+
+from abstractcore.errors import AbstractCoreError, ConfigurationError, ScriptExhaustedError
+from abstractcore.ports import Reply
+from abstractcore.schema import ModelCall, ModelReply
+
+from .playing import Play
+
+_ACCEPTED = "a text, a Reply, a ModelReply, an AbstractCoreError to raise, or a function of the call"
+
+
+class Script:
+    """`replies` in order, and `calls`: those that were made. Raises `ConfigurationError` for what is no script."""
+
+    def __init__(self, replies: object) -> None:
+        self.calls: list[ModelCall] = []
+        self._lock = threading.Lock()
+        self._for_all = replies if _is_function(replies) else None
+        self._replies = [] if self._for_all else _checked(replies)
+
+    async def play(self, call: ModelCall) -> Play:
+        """The next reply; raises the error that stands in its place, or `ScriptExhaustedError`."""
+        with self._lock:
+            self.calls.append(call)
+            number = len(self.calls)
+        path = "replies" if self._for_all else f"replies[{number - 1}]"
+        answer = self._for_all or self._reply(number)
+        if _is_function(answer):
+            answer = cast("Callable[[ModelCall], Any]", answer)(call)
+            if isinstance(answer, Awaitable):
+                answer = await cast("Awaitable[object]", answer)
+            path += ", a function, gave something else"
+        if isinstance(answer, AbstractCoreError):
+            raise answer.with_traceback(None)
+        if isinstance(answer, str):
+            answer = Reply.text(answer)
+        if not isinstance(answer, Reply | ModelReply):
+            raise _refused(path, answer)
+        return Play.of(answer, call)
+
+    def _reply(self, number: int) -> object:
+        if number > len(self._replies):
+            raise ScriptExhaustedError(
+                f"the script has {len(self._replies)} replies, and this is call {number}.",
+                hint="Give create_llm('scripted', replies=[...]) one more.",
+            )
+        return self._replies[number - 1]
+
+
+def _checked(replies: object) -> list[object]:
+    if isinstance(replies, str) or not isinstance(replies, Sequence):
+        raise ConfigurationError("`replies` is a list, or a function of the call.", hint="As in replies=['hello'].")
+    entries = list(cast("Sequence[object]", replies))
+    for index, entry in enumerate(entries):
+        if not isinstance(entry, str | Reply | ModelReply | AbstractCoreError) and not _is_function(entry):
+            raise _refused(f"replies[{index}]", entry)
+    return entries
+
+
+def _is_function(entry: object) -> bool:
+    """A class is none: an error's class in the place of an error is a mistake."""
+    return callable(entry) and not isinstance(entry, type)
+
+
+def _refused(path: str, entry: object) -> ConfigurationError:
+    kind = f"the class {entry.__name__}" if isinstance(entry, type) else type(entry).__name__
+    return ConfigurationError(f"{path}: expected {_ACCEPTED}, got {kind}")
