@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 from .errors import (
     AbstractCoreError,
     AccessDeniedError,
+    ArtifactError,
     AuthenticationError,
     BadRequestError,
+    CassetteError,
     ConfigurationError,
     ConnectionFailedError,
     ContentFilterError,
@@ -31,11 +33,13 @@ from .errors import (
     ProviderError,
     QuotaError,
     RateLimitError,
+    ReplayMismatchError,
     RequestTimeoutError,
     ScriptExhaustedError,
     ServerError,
     StreamInterruptedError,
     ToolError,
+    UnknownCapabilityError,
     UnknownOptionError,
     UnknownProviderError,
     UnsupportedContentError,
@@ -46,11 +50,15 @@ from .schema import (
     AttemptRecord,
     AudioPart,
     Blob,
+    CachePoint,
+    CallRecord,
     CallWarning,
+    Capture,
     Citation,
     ContentPart,
     Delta,
     DocumentPart,
+    ErrorRecord,
     FinishReason,
     GenerateResponse,
     HostedToolCall,
@@ -67,6 +75,7 @@ from .schema import (
     ModelCall,
     ModelReply,
     OpaquePart,
+    Outcome,
     OutputSchema,
     Part,
     PartDelta,
@@ -103,27 +112,41 @@ from .schema import (
 from .version import __version__
 
 if TYPE_CHECKING:
+    from .artifact_store import FileArtifactStore
+    from .cassettes import record, replay
+    from .contexts import context
     from .factory import create_llm
     from .hooks import hookimpl
     from .llm import LLM
     from .model_store import FileModelStore
     from .options import CallOptions, CallRequest, LLMOptions
+    from .plugins import PluginReport
+    from .ports import Reply
+    from .recorder import Subscription
     from .registry import Registry
-    from .services import Services
+    from .services import Services, subscribe
     from .streams import AsyncStream, Stream
 
 _LATER = {
     "AsyncStream": "streams",
     "CallOptions": "options",
     "CallRequest": "options",
+    "FileArtifactStore": "artifact_store",
     "FileModelStore": "model_store",
     "LLM": "llm",
     "LLMOptions": "options",
+    "PluginReport": "plugins",
     "Registry": "registry",
+    "Reply": "ports",
     "Services": "services",
     "Stream": "streams",
+    "Subscription": "recorder",
+    "context": "contexts",
     "create_llm": "factory",
     "hookimpl": "hooks",
+    "record": "cassettes",
+    "replay": "cassettes",
+    "subscribe": "services",
 }
 """Names whose modules are loaded when first asked for."""
 
@@ -142,15 +165,20 @@ __all__ = [
     "SCHEMA_VERSION",
     "AbstractCoreError",
     "AccessDeniedError",
+    "ArtifactError",
     "AsyncStream",
     "AttemptRecord",
     "AudioPart",
     "AuthenticationError",
     "BadRequestError",
     "Blob",
+    "CachePoint",
     "CallOptions",
+    "CallRecord",
     "CallRequest",
     "CallWarning",
+    "Capture",
+    "CassetteError",
     "Citation",
     "ConfigurationError",
     "ConnectionFailedError",
@@ -159,7 +187,9 @@ __all__ = [
     "ContextOverflowError",
     "Delta",
     "DocumentPart",
+    "ErrorRecord",
     "FallbackExhaustedError",
+    "FileArtifactStore",
     "FileModelStore",
     "FinishReason",
     "GenerateResponse",
@@ -185,12 +215,14 @@ __all__ = [
     "ModelStoreError",
     "NotFoundError",
     "OpaquePart",
+    "Outcome",
     "OutputSchema",
     "OutputValidationError",
     "OverloadedError",
     "Part",
     "PartDelta",
     "PluginError",
+    "PluginReport",
     "ProviderError",
     "QuotaError",
     "RateLimitError",
@@ -199,6 +231,8 @@ __all__ = [
     "ReasoningPart",
     "ReasoningStart",
     "Registry",
+    "ReplayMismatchError",
+    "Reply",
     "ReplyEnd",
     "ReplyStart",
     "RequestTimeoutError",
@@ -210,6 +244,7 @@ __all__ = [
     "Services",
     "Stream",
     "StreamInterruptedError",
+    "Subscription",
     "TextDelta",
     "TextEnd",
     "TextPart",
@@ -223,6 +258,7 @@ __all__ = [
     "ToolError",
     "ToolResult",
     "ToolSpec",
+    "UnknownCapabilityError",
     "UnknownOptionError",
     "UnknownProviderError",
     "UnsupportedContentError",
@@ -233,9 +269,13 @@ __all__ = [
     "__version__",
     "accumulate",
     "canonical_json",
+    "context",
     "create_llm",
     "digest",
     "from_json",
     "hookimpl",
+    "record",
+    "replay",
+    "subscribe",
     "to_json",
 ]

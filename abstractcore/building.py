@@ -8,6 +8,7 @@ from typing import Any, TypeAlias, cast
 from .errors import InvalidInputError
 from .option_values import media_policy, sampling, tool_choice
 from .schema import MediaPart, Message, ModelCall, OutputSchema, Role, SchemaError, TextPart, ToolSpec
+from .schema.json_values import shown
 
 MessageInput: TypeAlias = Message | Mapping[str, str]
 """A message, or its short form `{"role": "user", "content": "text"}`."""
@@ -41,13 +42,13 @@ def build_call(
             model=model,
             provider=provider,
             messages=tuple(conversation),
-            tools=_tools(tools),
+            tools=tuple(tools),
             tool_choice=tool_choice(options.get("tool_choice")),
             parallel_tool_calls=options.get("parallel_tool_calls"),
             sampling=sampling(options),
             output=output,
             thinking=options.get("thinking"),
-            modalities=tuple(options.get("modalities", ())),
+            modalities=options.get("modalities", ()),
             stream=stream,
             strict=options.get("strict", False),
             media_policy=cast(Any, media_policy(options.get("media_policy", {}))),
@@ -58,6 +59,22 @@ def build_call(
         )
     except SchemaError as error:
         raise InvalidInputError(error.message, path=error.path) from None
+
+
+def check_options(options: Mapping[str, Any]) -> None:
+    """Raise `InvalidInputError` with the path for an option of a call that no call could be made with."""
+    build_call(
+        provider="",
+        model="",
+        prompt="-",
+        messages=(),
+        system_prompt=None,
+        media=(),
+        tools=(),
+        output=None,
+        options=options,
+        stream=False,
+    )
 
 
 def _message(message: object, index: int) -> Message:
@@ -72,9 +89,7 @@ def _message(message: object, index: int) -> Message:
                 return Message(cast(Role, role), (TextPart(content),))
             except SchemaError as error:
                 raise InvalidInputError(error.message, path=error.at(path).path) from None
-    raise InvalidInputError(
-        f"expected a Message or {{'role': ..., 'content': text}}, got {type(short).__name__}", path=path
-    )
+    raise InvalidInputError(f"expected a Message or {{'role': ..., 'content': text}}, got {shown(short)}", path=path)
 
 
 def _system(system_prompt: object, conversation: Sequence[Message]) -> Message:
@@ -101,18 +116,6 @@ def _at(path: str, make: Any, *arguments: object) -> Message:
         return make(*arguments)
     except SchemaError as error:
         raise SchemaError(error.message, path) from None
-
-
-def _tools(tools: object) -> tuple[ToolSpec, ...]:
-    specs = _sequence(tools, "tools")
-    for index, tool in enumerate(specs):
-        if not isinstance(tool, ToolSpec):
-            raise InvalidInputError(
-                f"expected a ToolSpec, got {type(tool).__name__}",
-                path=f"tools[{index}]",
-                hint="Use ToolSpec(name, description, parameters) with a JSON Schema.",
-            )
-    return cast("tuple[ToolSpec, ...]", specs)
 
 
 def _sequence(value: object, path: str) -> tuple[object, ...]:

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Unpack
 
-from .engine import Retry
+from .building import check_options
+from .capabilities import Capabilities
+from .connections import connections
+from .engine import Deadline, Retry, Tracing
 from .errors import ConfigurationError, InvalidInputError
 from .llm import LLM
-from .option_values import at_least_zero, media_policy, sampling, seconds, tool_choice
+from .option_values import at_least_zero, kept, seconds
 from .options import CALL_OPTIONS, LLM_OPTIONS, CreateOptions, check_names, merged
 from .pipelines import Pipelines
+from .plugins import failures_of
 from .ports import ModelProfile, Provider, ProviderConfig, ProviderSession
 from .services import Services, default_services
-from .transport import TransportSettings
 
 _DEFAULT_PROVIDER = "local"
 _DEFAULT_RETRIES = 2
+_TEXT_OPTIONS = ("base_url", "api_key", "proxy", "transcription_model")
 
 
 def create_llm(
@@ -33,18 +38,26 @@ def create_llm(
     provider's own. Makes no connection and does no I/O. Raises `UnknownProviderError` and `UnknownOptionError` with
     the nearest names, and `ConfigurationError` for what cannot work.
     """
-    services = services or default_services()
+    if services is None:
+        services = default_services()
+    elif not isinstance(services, Services):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidInputError(f"expected Services, got {type(services).__name__}", path="services")
     name, model = _names(provider, model)
     chosen = services.registry.provider(name)
-    check_names(options, {*LLM_OPTIONS, *chosen.options}, f"the provider {name!r}")
+    known = {*LLM_OPTIONS, *chosen.options}
+    check_names(options, known, f"the provider {name!r}", services.registry.capabilities)
     given = merged({}, options)
     _check_defaults(given)
     session = _session(chosen, model, given, services)
     retries = given.get("max_retries", _DEFAULT_RETRIES)
-    middleware = (Retry(retries, services.random), *given.get("middleware", ()))
-    settings = TransportSettings(proxy=given.get("proxy"), verify=given.get("verify", True))
-    pipelines = Pipelines(session, services, settings, middleware, given.get("transcription_model"))
-    return LLM(name, pipelines, {key: value for key, value in given.items() if key in CALL_OPTIONS})
+    for subscriber in services.registry.trace_subscribers:
+        services.records.add(subscriber)
+    tracing = Tracing(partial(services.records.report, price=session.profile.price), services.records.wanted)
+    middleware = (tracing, Retry(retries, services.random), Deadline(), *given.get("middleware", ()))
+    pipelines = Pipelines(session, services, connections(given, services), middleware, given.get("transcription_model"))
+    others = {key: value for key, value in given.items() if key not in known}
+    capabilities = Capabilities(services.registry, services, others)
+    return LLM(name, pipelines, capabilities, {key: kept(value) for key, value in given.items() if key in CALL_OPTIONS})
 
 
 def _names(provider: str | None, model: str | None) -> tuple[str, str | None]:
@@ -53,6 +66,8 @@ def _names(provider: str | None, model: str | None) -> tuple[str, str | None]:
         return _DEFAULT_PROVIDER, model
     if not isinstance(provider, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidInputError(f"expected a name, got {type(provider).__name__}", path="provider")
+    if model is not None and not isinstance(model, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidInputError(f"expected a name, got {type(model).__name__}", path="model")
     name, slash, rest = provider.partition("/")
     if slash and model is not None:
         raise InvalidInputError(f"two models are named, {rest!r} and {model!r}", path="model", hint="Give one of them.")
@@ -61,9 +76,12 @@ def _names(provider: str | None, model: str | None) -> tuple[str, str | None]:
 
 def _check_defaults(given: dict[str, Any]) -> None:
     """Wrong values are told of here, not at the first call."""
-    sampling(given)
-    media_policy(given.get("media_policy", {}))
-    tool_choice(given.get("tool_choice"))
+    check_options(given)
+    for name in _TEXT_OPTIONS:
+        if not isinstance(given.get(name, ""), str):
+            raise InvalidInputError(f"expected text, got {type(given[name]).__name__}", path=name)
+    if not isinstance(given.get("middleware", ()), list | tuple):
+        raise InvalidInputError(f"expected a list, got {type(given['middleware']).__name__}", path="middleware")
     seconds(given.get("timeout"), "timeout")
     at_least_zero(given.get("max_retries", 0), "max_retries")
 
@@ -76,7 +94,8 @@ def _session(provider: Provider, model: str | None, given: dict[str, Any], servi
         api_key=given.get("api_key"),
         options={name: given[name] for name in provider.options if name in given},
     )
-    session = provider.connect(config, services)
+    with failures_of(f"the provider {provider.name!r} ({services.registry.owner('provider', provider.name)})"):
+        session = provider.connect(config, services)
     accepts = given.get("accepts")
     if accepts is None:
         return session
@@ -84,6 +103,6 @@ def _session(provider: Provider, model: str | None, given: dict[str, Any], servi
 
 
 def _accepting(profile: ModelProfile, accepts: Sequence[str]) -> ModelProfile:
-    if isinstance(accepts, str) or not isinstance(accepts, Collection):  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not isinstance(accepts, list | tuple | set | frozenset) or not all(isinstance(kind, str) for kind in accepts):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise ConfigurationError("`accepts` is a list of kinds or media types.", hint="As in accepts=['image'].")
     return replace(profile, accepts=frozenset(accepts), known=True)

@@ -8,9 +8,11 @@ from types import TracebackType
 from typing import Any, Literal, TypeVar, Unpack, cast, overload
 
 from .building import build_call
+from .capabilities import Capabilities
+from .contexts import scoped, scoped_call
 from .engine import CallStream, OutputReader, lower
 from .errors import ConfigurationError, InvalidInputError
-from .media_loading import load_media
+from .media_loading import load_media, media_items
 from .option_values import seconds
 from .options import CALL_OPTIONS, REQUEST_FIELDS, CallRequest, check_names, merged
 from .outputs import OutputType, no_output
@@ -19,6 +21,7 @@ from .ports import Runtime
 from .runtimes import drive
 from .schema import GenerateResponse, MediaDecision, ModelCall
 from .streams import AsyncStream, Stream
+from .tool_specs import tool_specs
 
 T = TypeVar("T")
 _DEFAULT_TIMEOUT_SECONDS = 600.0
@@ -39,10 +42,13 @@ class LLM:
     `with` or `close` ends it: calls after that raise `ConfigurationError`. Never closing it is fine.
     """
 
-    def __init__(self, provider: str, pipelines: Pipelines, defaults: Mapping[str, Any]) -> None:
+    def __init__(
+        self, provider: str, pipelines: Pipelines, capabilities: Capabilities, defaults: Mapping[str, Any]
+    ) -> None:
         self.provider = provider
         self.model = pipelines.session.model
         self._pipelines = pipelines
+        self._capabilities = capabilities
         self._defaults = defaults
         self._closed = False
 
@@ -179,6 +185,31 @@ class LLM:
         asked = self._ask(prompt, response_model, request, stream)
         return drive(cast(Any, asked.build(self._pipelines.sync.runtime)))
 
+    def run(self, call: ModelCall, *, timeout: float | None = _DEFAULT_TIMEOUT_SECONDS) -> GenerateResponse[None]:
+        """Make a call that is there as data: from `build`, from JSON, from a server. As `generate` else.
+
+        Raises `InvalidInputError` for a call that is meant for another provider or model.
+        """
+        asked = self._given(call, timeout, stream=False)
+        return drive(self._pipelines.sync.generate(asked.build, asked.timeout, asked.read_output))
+
+    async def arun(
+        self, call: ModelCall, *, timeout: float | None = _DEFAULT_TIMEOUT_SECONDS
+    ) -> GenerateResponse[None]:
+        """As `run`, in an event loop."""
+        asked = self._given(call, timeout, stream=False)
+        return await self._pipelines.asynchronous.generate(asked.build, asked.timeout, asked.read_output)
+
+    def stream_call(self, call: ModelCall, *, timeout: float | None = _DEFAULT_TIMEOUT_SECONDS) -> Stream[None]:
+        """As `run`, piece by piece."""
+        asked = self._given(call, timeout, stream=True)
+        return Stream(CallStream(self._pipelines.sync, asked.build, asked.timeout, asked.read_output))
+
+    def astream_call(self, call: ModelCall, *, timeout: float | None = _DEFAULT_TIMEOUT_SECONDS) -> AsyncStream[None]:
+        """As `stream_call`, for `async with` and `async for`."""
+        asked = self._given(call, timeout, stream=True)
+        return AsyncStream(CallStream(self._pipelines.asynchronous, asked.build, asked.timeout, asked.read_output))
+
     def plan(self, prompt: str | None = None, **request: Unpack[CallRequest]) -> tuple[MediaDecision, ...]:
         """What would become of each file, as in `response.media`, without converting or sending anything.
 
@@ -186,6 +217,15 @@ class LLM:
         """
         session = self._pipelines.session
         return lower(self.build(prompt, **request), session.profile, self._pipelines.handlers).decisions
+
+    def capability(self, name: str) -> Any:
+        """What the capability plugin `name` makes for this LLM: made at the first asking, the same object afterwards.
+
+        Its options are those of `create_llm` that begin with its name and `_`. Raises `UnknownCapabilityError` with
+        the nearest names, and `PluginError` if the plugin fails.
+        """
+        self._check_open()
+        return self._capabilities.get(name)
 
     def close(self) -> None:
         """End this LLM. Connections are shared by the process: they stay for other LLMs, and end when idle."""
@@ -211,17 +251,16 @@ class LLM:
         return f"LLM({self.provider}/{self.model})"
 
     def _ask(self, prompt: str | None, response_model: type[Any] | None, request: CallRequest, stream: bool) -> _Asked:
-        if self._closed:
-            raise ConfigurationError("this LLM is closed.", hint="Make another with create_llm.")
+        self._check_open()
+        registry = self._pipelines.registry
         if request:
-            check_names(request, REQUEST_FIELDS, "a call")
+            check_names(request, REQUEST_FIELDS, "a call", registry.capabilities)
         given = request.get("options") or {}
-        check_names(given, CALL_OPTIONS, "`options`")
-        options = merged(self._defaults, {**given, **request}) if request else self._defaults
+        check_names(given, CALL_OPTIONS, "`options`", registry.capabilities)
+        defaults = scoped(self._defaults)
+        options = merged(defaults, {**given, **request}) if request else defaults
         output = OutputType(response_model) if response_model is not None else None
-        media = request.get("media", ())
-        if media and (isinstance(media, str | bytes) or not isinstance(media, Sequence)):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InvalidInputError(f"expected a list, got {type(media).__name__}", path="media")
+        media = media_items(request.get("media"))
 
         async def build(runtime: Runtime) -> ModelCall:
             parts = await runtime.call(load_media, media, self._pipelines.handlers) if media else ()
@@ -232,7 +271,7 @@ class LLM:
                 messages=request.get("messages", ()),
                 system_prompt=request.get("system_prompt"),
                 media=parts,
-                tools=request.get("tools", ()),
+                tools=tool_specs(request.get("tools"), registry),
                 output=output.schema if output is not None else None,
                 options=options,
                 stream=stream,
@@ -240,3 +279,24 @@ class LLM:
 
         timeout = seconds(options.get("timeout", _DEFAULT_TIMEOUT_SECONDS), "timeout")
         return _Asked(build, timeout, output.read if output is not None else no_output)
+
+    def _given(self, call: ModelCall, timeout: float | None, stream: bool) -> _Asked:
+        self._check_open()
+        if not isinstance(call, ModelCall):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInputError(f"expected a ModelCall, got {type(call).__name__}", path="call")
+        if (call.provider, call.model) != (self.provider, self.model):
+            raise InvalidInputError(
+                f"the call is for {call.provider}/{call.model}, this is {self.provider}/{self.model}",
+                path="call.model",
+                hint=f"Use call.with_(provider={self.provider!r}, model={self.model!r}) to make it here.",
+            )
+        made = scoped_call(call.with_(stream=stream))
+
+        async def build(runtime: Runtime) -> ModelCall:
+            return made
+
+        return _Asked(build, seconds(timeout, "timeout"), no_output)
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ConfigurationError("this LLM is closed.", hint="Make another with create_llm.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mimetypes
 import os
+import re
 import stat
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ from urllib.parse import urlsplit
 from .errors import InvalidInputError, MediaError
 from .ports import MediaHandler
 from .schema import MEDIA_PARTS, AudioPart, Blob, DocumentPart, ImagePart, MediaKind, MediaPart, VideoPart
+from .schema.json_values import check_text, shown
 
 MediaInput: TypeAlias = str | os.PathLike[str] | bytes | Blob | MediaPart
 """A path, an http(s) URL for the provider to fetch, the bytes themselves, a blob, or a part made by hand."""
@@ -21,6 +23,7 @@ MAX_FILE_BYTES = 256 * 1024 * 1024
 """A bigger file is refused: no provider takes one in a request, and a fallback would read it whole."""
 
 _HEAD_BYTES = 8192
+_ADDRESS = re.compile(r"(?:[a-z][a-z0-9+.-]+://|data:)", re.IGNORECASE)
 _PARTS: dict[MediaKind, type[MediaPart]] = {
     "text": DocumentPart,
     "document": DocumentPart,
@@ -28,6 +31,18 @@ _PARTS: dict[MediaKind, type[MediaPart]] = {
     "audio": AudioPart,
     "video": VideoPart,
 }
+
+
+def media_items(media: object) -> Sequence[MediaInput]:
+    """What `media` holds, None being nothing; raises `InvalidInputError` for what is no list."""
+    if media is None:
+        return ()
+    if isinstance(media, list | tuple):
+        return cast("Sequence[MediaInput]", media)
+    hint = None
+    if isinstance(media, (str, os.PathLike, bytes, Blob, *MEDIA_PARTS)):
+        hint = f"As in media=[{shown(media)}]."  # pyright: ignore[reportUnknownArgumentType]
+    raise InvalidInputError(f"expected a list, got {type(media).__name__}", path="media", hint=hint)  # pyright: ignore[reportUnknownArgumentType]
 
 
 def load_media(items: Sequence[MediaInput], handlers: Sequence[MediaHandler]) -> list[MediaPart]:
@@ -49,16 +64,24 @@ def _load(item: object, path: str, handlers: Sequence[MediaHandler]) -> MediaPar
         return _part(Blob.from_bytes(data, _recognise(data[:_HEAD_BYTES], "", path, handlers)), handlers)
     if isinstance(item, str) and item.lower().startswith(("http://", "https://")):
         return _part(_from_url(item), handlers)
+    if isinstance(item, str) and _ADDRESS.match(item):
+        scheme = item.partition(":")[0]
+        raise MediaError(
+            f"{shown(item)}: nothing here fetches {scheme}: addresses.",
+            source=path,
+            hint="Providers fetch http:// and https://. For anything else pass the path of a file, or the bytes.",
+        )
     if isinstance(item, str | os.PathLike):
-        return _part(_from_file(os.fspath(item), handlers), handlers)
+        return _part(_from_file(os.fsdecode(cast(str, item)), handlers), handlers)
     raise InvalidInputError(f"expected a path, bytes, a Blob or a media part, got {type(item).__name__}", path=path)
 
 
 def _from_url(url: str) -> Blob:
     try:
+        check_text(url)
         media_type = mimetypes.guess_type(urlsplit(url).path)[0]
     except ValueError:
-        raise MediaError(f"{url} is not an address.", source=url) from None
+        raise MediaError(f"{shown(url)} is not an address.", source=url) from None
     if media_type is None:
         raise MediaError(
             f"{url} does not say what it is: its path has no known ending.",
@@ -90,7 +113,8 @@ def _from_file(path: str, handlers: Sequence[MediaHandler]) -> Blob:
     except ValueError:
         raise MediaError(f"{path!r} is not a path.", source=name) from None
     except FileNotFoundError:
-        raise MediaError(f"{path} does not exist.", source=name, hint=f"Looked in {Path.cwd()}.") from None
+        looked = None if os.path.isabs(path) else f"Looked in {Path.cwd()}."
+        raise MediaError(f"{path} does not exist.", source=name, hint=looked) from None
     except PermissionError:
         raise MediaError(f"{path} cannot be read: permission denied.", source=name, hint="Check its mode.") from None
     except OSError as error:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
 from .errors import InvalidInputError
-from .schema import MediaKind, Sampling, SchemaError, ToolChoice
+from .schema import MediaKind, Sampling, ToolChoice, freeze
+from .schema.json_values import shown
 
 SAMPLING_OPTIONS = (
     "max_output_tokens",
@@ -20,18 +20,15 @@ SAMPLING_OPTIONS = (
     "top_logprobs",
 )
 MEDIA_KINDS: tuple[MediaKind, ...] = ("text", "image", "audio", "video", "document")
+_MAX_SECONDS = 366 * 86400
+"""A year. More is a mistake, or a way to say "no limit"; clocks overflow at some point beyond."""
 
 
 def sampling(options: Mapping[str, Any]) -> Sampling:
-    """The sampling part of options; raises `InvalidInputError`."""
+    """The sampling part of options; raises `SchemaError`."""
     stop = options.get("stop", ())
     values = {name: options[name] for name in SAMPLING_OPTIONS if name in options}
-    try:
-        return Sampling(**values, stop=(stop,) if isinstance(stop, str) else tuple(stop))
-    except (SchemaError, TypeError) as error:
-        path = error.path if isinstance(error, SchemaError) else "stop"
-        message = error.message if isinstance(error, SchemaError) else str(error)
-        raise InvalidInputError(message, path=path) from None
+    return Sampling(**values, stop=(stop,) if isinstance(stop, str) else stop)
 
 
 def media_policy(value: object) -> Mapping[str, str]:
@@ -40,29 +37,40 @@ def media_policy(value: object) -> Mapping[str, str]:
         return dict.fromkeys(MEDIA_KINDS, value)
     if not isinstance(value, Mapping):
         raise InvalidInputError(f"expected a policy or a mapping, got {type(value).__name__}", path="media_policy")
-    policies: dict[str, str] = {**value}
-    for kind in policies:
-        if kind not in MEDIA_KINDS:
-            raise InvalidInputError(
-                f"unknown kind {kind!r}", path="media_policy", hint=f"Use {', '.join(MEDIA_KINDS)}."
-            )
-    return policies
+    return value  # pyright: ignore[reportUnknownVariableType] - its items are checked in the call
+
+
+def kept(value: object) -> object:
+    """An option that was checked, as a copy that its giver cannot change."""
+    return value if isinstance(value, ToolChoice) else freeze(value)
 
 
 def seconds(value: object, path: str) -> float | None:
     """A time to wait, above zero; None for ever."""
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
-        raise InvalidInputError(f"expected seconds, more than 0, got {value!r}", path=path, hint="None is no limit.")
-    return value
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= _MAX_SECONDS:
+        raise InvalidInputError(
+            f"expected seconds, more than 0 and at most {_MAX_SECONDS:,}, got {shown(value)}",
+            path=path,
+            hint="None is no limit.",
+        )
+    return float(value)
 
 
 def at_least_zero(value: object, path: str) -> int:
     """A count."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise InvalidInputError(f"expected a whole number, 0 or more, got {value!r}", path=path)
+        raise InvalidInputError(f"expected a whole number, 0 or more, got {shown(value)}", path=path)
     return value
+
+
+def at_least_one(value: object, path: str) -> int:
+    """A count of something that is needed."""
+    count = at_least_zero(value, path)
+    if count == 0:
+        raise InvalidInputError("expected 1 or more, got 0", path=path)
+    return count
 
 
 def tool_choice(value: object) -> ToolChoice | None:
@@ -72,7 +80,7 @@ def tool_choice(value: object) -> ToolChoice | None:
     if value in ("auto", "none", "required"):
         return ToolChoice(value)
     raise InvalidInputError(
-        f"{value!r} is not a choice",
+        f"{shown(value)} is not a choice",
         path="tool_choice",
         hint="Use 'auto', 'none', 'required', or ToolChoice('tool', NAME).",
     )

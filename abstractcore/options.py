@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, TypedDict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from .building import MessageInput
-from .errors import UnknownOptionError
+from .errors import InvalidInputError, UnknownOptionError
 from .media_loading import MediaInput
-from .ports import Middleware
+from .ports import Middleware, Script
 from .schema import (
     JSONObject,
     MediaKind,
@@ -17,10 +17,16 @@ from .schema import (
     Modality,
     ThinkingLevel,
     ToolChoice,
-    ToolSpec,
 )
+from .schema.json_values import shown
+from .tool_specs import ToolInput
 
-PLUGIN_PREFIXES = ("voice_", "vision_", "music_")
+if TYPE_CHECKING:
+    from .connections import AsyncLibrary
+    from .transport import HttpClient
+
+KNOWN_CAPABILITIES = ("music", "vision", "voice")
+"""Their options are no mistake where their plugin is not installed."""
 
 
 class CallOptions(TypedDict, total=False):
@@ -58,12 +64,22 @@ class CallRequest(CallOptions, total=False):
     messages: Sequence[MessageInput]
     system_prompt: str | None
     media: Sequence[MediaInput]
-    tools: Sequence[ToolSpec]
+    tools: Sequence[ToolInput]
     options: CallOptions | None
 
 
 class LLMOptions(CallOptions, total=False):
-    """What `create_llm` may be given: defaults for every call, and how the provider is reached."""
+    """What `create_llm` may be given: defaults for every call, and how the provider is reached.
+
+    `transport` is the library that carries the calls of event loops: "httpx2", or "aiohttp" (to be installed), which
+    needs less processor time where many run at once. Calls from plain code always use httpx2. `max_connections` (1000,
+    of which 100 are kept open between calls) is how many calls of an event loop or of all threads run at once; given,
+    as many are kept open. `proxy` is a URL, and `verify` the path of a file with certificate authorities.
+
+    `http_client` carries the calls in place of all this: an `httpx2.Client` those of plain code, an
+    `httpx2.AsyncClient` those of an event loop. It is set up and closed by its owner; HTTP/2, client certificates and
+    event hooks are to be had this way.
+    """
 
     base_url: str
     api_key: str
@@ -72,6 +88,9 @@ class LLMOptions(CallOptions, total=False):
     middleware: Sequence[Middleware]
     proxy: str
     verify: bool | str
+    max_connections: int
+    transport: AsyncLibrary
+    http_client: HttpClient
     transcription_model: str
 
 
@@ -80,7 +99,7 @@ class CreateOptions(LLMOptions, total=False):
 
     context_size: int
     threads: int
-    replies: Sequence[Any]
+    replies: Script
 
 
 CALL_OPTIONS = frozenset(CallOptions.__annotations__)
@@ -88,16 +107,33 @@ REQUEST_FIELDS = frozenset(CallRequest.__annotations__)
 LLM_OPTIONS = frozenset(LLMOptions.__annotations__)
 
 
-def check_names(options: Mapping[str, Any], known: Iterable[str], where: str) -> None:
-    """Raise `UnknownOptionError` with the nearest names for an option that is not known."""
+def check_names(
+    options: Mapping[str, Any], known: Iterable[str], where: str, capabilities: Collection[str] = ()
+) -> None:
+    """Raise `UnknownOptionError` with the nearest names for an option that is neither known nor a capability's."""
+    if not isinstance(options, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidInputError(f"expected a mapping, got {type(options).__name__}", path="options")
     known = set(known)
     for name in options:
-        if name not in known and not name.startswith(PLUGIN_PREFIXES):
+        if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInputError(f"{shown(name)} is not the name of an option", path="options")
+        if name not in known and not _is_capability_option(name, capabilities):
             near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
             hint = f"Did you mean {', '.join(near)}?" if near else f"It takes: {', '.join(sorted(known))}."
             raise UnknownOptionError(f"{where} has no option {name!r}.", hint=hint)
 
 
+def _is_capability_option(name: str, capabilities: Collection[str]) -> bool:
+    capability, underscore, _ = name.partition("_")
+    return bool(underscore) and (capability in capabilities or capability in KNOWN_CAPABILITIES)
+
+
 def merged(defaults: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """A call's options over an LLM's defaults; an option given as None falls back to the provider's own default."""
-    return {name: value for name, value in {**defaults, **options}.items() if value is not None or name == "timeout"}
+    """A call's options over an LLM's defaults; an option given as None falls back to the provider's own default.
+
+    Tags add up.
+    """
+    both = {**defaults, **options}
+    if isinstance(options.get("tags"), Mapping) and "tags" in defaults:
+        both["tags"] = {**defaults["tags"], **options["tags"]}
+    return {name: value for name, value in both.items() if value is not None or name == "timeout"}

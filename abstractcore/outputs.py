@@ -24,16 +24,16 @@ class OutputType(Generic[T]):
     """
 
     def __init__(self, response_model: type[T]) -> None:
-        from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapter
+        from pydantic import TypeAdapter
 
-        self._name = getattr(response_model, "__name__", "output")
+        self._name = str(getattr(response_model, "__name__", "output"))
+        name = re.sub(r"[^A-Za-z0-9_-]+", "_", self._name).strip("_")[:_LONGEST_NAME] or "output"
         try:
             self._adapter: TypeAdapter[T] = TypeAdapter(response_model)
             schema = self._adapter.json_schema()
-        except (PydanticSchemaGenerationError, PydanticUserError) as error:
-            raise InvalidInputError(f"{self._name} has no JSON Schema: {error}", path="response_model") from None
-        name = re.sub(r"[^A-Za-z0-9_-]+", "_", self._name).strip("_")[:_LONGEST_NAME] or "output"
-        self.schema = OutputSchema(name, _closed(schema), strict=_is_strict(schema))
+            self.schema = OutputSchema(name, _closed(schema), strict=_is_strict(schema))
+        except Exception as error:  # the type's own hooks may raise anything
+            raise InvalidInputError(f"{self._name} has no JSON Schema: {error}", path="response_model") from error
 
     def read(self, reply: ModelReply) -> T:
         """The answer as this type; raises `OutputValidationError` with the reply in `partial`."""

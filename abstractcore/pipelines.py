@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .connections import Connections
 from .engine import Pipeline
 from .ports import MediaContext, MediaHandler, Middleware, ProviderSession, Runtime, Transport
 from .services import Services
-from .transport import TransportSettings
 
 
 class Pipelines:
@@ -20,14 +20,15 @@ class Pipelines:
         self,
         session: ProviderSession,
         services: Services,
-        settings: TransportSettings,
+        connections: Connections,
         middleware: Sequence[Middleware],
         transcription_model: str | None,
     ) -> None:
         self.session = session
-        self.handlers: Sequence[MediaHandler] = services.registry.media_handlers
+        self.registry = services.registry
+        self.handlers: Sequence[MediaHandler] = self.registry.media_handlers
         self._services = services
-        self._settings = settings
+        self._connections = connections
         self._middleware = middleware
         self._transcription_model = transcription_model
         self._sync: Pipeline | None = None
@@ -37,20 +38,14 @@ class Pipelines:
     def sync(self) -> Pipeline:
         """For plain code."""
         if self._sync is None:
-            from .runtimes import SyncRuntime
-
-            transport = self.session.transport or self._services.sync_transport(self._settings)
-            self._sync = self._make(SyncRuntime(), transport)
+            self._sync = self._make(self._services.sync_runtime, self._connections.sync())
         return self._sync
 
     @property
     def asynchronous(self) -> Pipeline:
         """For event loops."""
         if self._async is None:
-            from .runtimes import AsyncRuntime
-
-            transport = self.session.transport or self._services.async_transport(self._settings)
-            self._async = self._make(AsyncRuntime(), transport)
+            self._async = self._make(self._services.async_runtime, self._connections.asynchronous())
         return self._async
 
     def _make(self, runtime: Runtime, transport: Transport) -> Pipeline:
@@ -60,10 +55,15 @@ class Pipelines:
             transport,
             handlers=self.handlers,
             media_context=self._media_context,
+            artifact=self._artifact,
             middleware=self._middleware,
             new_id=self._services.new_id,
-            time_of_day=self._services.time_of_day,
+            clock=self._services.clock,
         )
+
+    def _artifact(self, sha256: str) -> bytes:
+        """The content of an artifact; the store is made for the first one."""
+        return self._services.artifacts.get(sha256)
 
     def _media_context(self) -> MediaContext:
         """Made for the first file: the model store takes a while to load."""

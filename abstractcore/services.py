@@ -5,25 +5,30 @@ from __future__ import annotations
 import atexit
 import os
 import random
-import time
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
 from .cores import spare_cores
-from .ports import ModelStore
+from .ports import ArtifactStore, Clock, ModelStore
+from .recorder import Recorder, Subscriber, Subscription
 from .registry import Registry
+from .runtimes import AsyncRuntime, SyncRuntime, SystemClock
+from .schema import Capture
 
 if TYPE_CHECKING:
     from .transport import AsyncHttpTransport, SyncHttpTransport, TransportSettings
+    from .transport.aiohttp_http import AiohttpTransport
+
+_LAST_RECORDS_SECONDS = 2.0
 
 
 class Services:
-    """Clock, ids, chance, registry, model store, environment and connections.
+    """Clock, ids, chance, registry, stores, environment, subscribers and connections.
 
-    `time_of_day` gives seconds since the epoch; `random` numbers from 0 to 1; `new_id` a new trace id of 32 hex
-    digits (W3C Trace Context). What is not given is the real thing. There are no locks in it, which a fork could leave
-    locked for ever: what two threads make at once, one of them throws away.
+    `random` gives numbers from 0 to 1; `new_id` a new trace id of 32 hex digits (W3C Trace Context). What is not given
+    is the real thing. There are no locks in it, which a fork could leave locked for ever: what two threads make at
+    once, one of them throws away.
     """
 
     def __init__(
@@ -32,18 +37,24 @@ class Services:
         registry: Registry | None = None,
         models: ModelStore | None = None,
         environment: Mapping[str, str] | None = None,
-        time_of_day: Callable[[], float] = time.time,
+        artifacts: ArtifactStore | None = None,
+        clock: Clock | None = None,
         random: Callable[[], float] = random.random,
         new_id: Callable[[], str] | None = None,
     ) -> None:
-        self.time_of_day = time_of_day
+        self.clock: Clock = clock or SystemClock()
+        self.sync_runtime = SyncRuntime(self.clock)
+        self.async_runtime = AsyncRuntime(self.clock)
+        self.records = Recorder()
         self.random = random
         self.new_id = new_id or _trace_id
         self.environment: Mapping[str, str] = os.environ if environment is None else environment
         self._registry = registry
         self._models = models
+        self._artifacts = artifacts
         self._sync: dict[TransportSettings, SyncHttpTransport] = {}
         self._async: dict[TransportSettings, AsyncHttpTransport] = {}
+        self._aiohttp: dict[TransportSettings, AiohttpTransport] = {}
 
     @property
     def registry(self) -> Registry:
@@ -63,6 +74,15 @@ class Services:
         return self._models
 
     @property
+    def artifacts(self) -> ArtifactStore:
+        """Where blobs of form "artifact" have their content."""
+        if self._artifacts is None:
+            from .artifact_store import FileArtifactStore
+
+            self._artifacts = FileArtifactStore()
+        return self._artifacts
+
+    @property
     def spare_cores(self) -> int:
         """Physical cores this process may use, minus one for everything else; at least one."""
         return spare_cores()
@@ -79,8 +99,20 @@ class Services:
 
         return self._async.get(settings) or self._async.setdefault(settings, AsyncHttpTransport(settings))
 
+    def aiohttp_transport(self, settings: TransportSettings) -> AiohttpTransport:
+        """As `async_transport`, on aiohttp."""
+        from .transport.aiohttp_http import AiohttpTransport
+
+        return self._aiohttp.get(settings) or self._aiohttp.setdefault(settings, AiohttpTransport(settings))
+
     def close(self) -> None:
-        """Close the idle connections of sync code; those of event loops close with their loop."""
+        """Close the idle connections of sync code; those of event loops close with their loop.
+
+        Async functions that plain code waits for are cancelled. Subscribers to records have two seconds to be told of
+        the last calls.
+        """
+        self.sync_runtime.close()
+        self.records.flush(_LAST_RECORDS_SECONDS)
         for transport in list(self._sync.values()):
             transport.close_now()
 
@@ -95,3 +127,14 @@ def default_services() -> Services:
     services = Services()
     atexit.register(services.close)
     return services
+
+
+def subscribe(subscriber: Subscriber, capture: Capture = "off") -> Subscription:
+    """Tell `subscriber`, a function or a coroutine function, of every call from now on with a `CallRecord`.
+
+    It is told when the call has ended, also if it failed, was cancelled or was left before its end, in a thread of its
+    own: what it raises is logged, what it waits for holds up nothing. `capture` says how much content the records
+    hold. Covers the LLMs that were given no `services` of their own; for others use `services.records.subscribe`.
+    Raises `InvalidInputError` for what cannot be told.
+    """
+    return default_services().records.subscribe(subscriber, capture)

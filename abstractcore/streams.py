@@ -5,13 +5,21 @@ from __future__ import annotations
 import warnings
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from types import TracebackType
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 from .engine import CallStream
+from .errors import InvalidInputError
 from .runtimes import drive, in_this_loop
 from .schema import Delta, GenerateResponse, ModelReply, TextDelta
 
 T = TypeVar("T")
+
+
+def _needs(what: str, use: str) -> Callable[..., NoReturn]:
+    def refuse(*arguments: object) -> NoReturn:
+        raise InvalidInputError(f"this stream is for {what}.", hint=f"Use `{use}`.")
+
+    return refuse
 
 
 class _StreamBase(Generic[T]):
@@ -68,6 +76,9 @@ class Stream(_StreamBase[T]):
         """End the stream and its connection, also from another thread."""
         drive(self._call.close())
 
+    if not TYPE_CHECKING:  # a type checker names the mistake better where these are missing
+        __aenter__ = __aexit__ = __aiter__ = _needs("plain code", "async with llm.astream(...) as stream")
+
     def __del__(self) -> None:
         if self._call.state == "open":
             self.close()
@@ -113,8 +124,11 @@ class AsyncStream(_StreamBase[T]):
         """End the stream and its connection."""
         await self._call.close()
 
+    if not TYPE_CHECKING:
+        __enter__ = __exit__ = __iter__ = _needs("event loops", "with llm.stream(...) as stream")
+
     def __del__(self, _warn: Any = warnings.warn) -> None:
         if self._call.state == "open":
             if self._run_later is None or not self._run_later(self._call.close):
-                self._call.abort()
+                self._call.drop()
             _warn("an open stream was dropped: use it with `async with`", ResourceWarning, stacklevel=2, source=self)

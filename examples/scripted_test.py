@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from abstractcore import LLM, ModelCall, OverloadedError, create_llm
+from abstractcore import LLM, ModelCall, OverloadedError, Reply, Services, StreamInterruptedError, create_llm
+from abstractcore.testing import VirtualClock
 
 
 def title(llm: LLM, text: str) -> str:
@@ -37,9 +38,17 @@ def test_a_reply_can_be_made_of_the_call() -> None:
     assert title(llm, "once upon a time") == "ONCE UPON A TIME"
 
 
-def test_an_overloaded_provider_is_no_disaster() -> None:
-    llm = create_llm("scripted", replies=[OverloadedError("busy")], max_retries=0)
+def test_a_reply_can_call_tools() -> None:
+    reply = Reply.text("Let me look.") + Reply.tool_call("weather", {"city": "Ulm"})
+    (call,) = create_llm("scripted", replies=[reply]).generate("How is it in Ulm?").tool_calls
+    assert (call.name, call.arguments) == ("weather", {"city": "Ulm"})
+
+
+def test_an_overloaded_provider_is_tried_three_times_and_is_no_disaster() -> None:
+    clock = VirtualClock()
+    llm = create_llm("scripted", replies=[OverloadedError("busy", retry_after=20)] * 3, services=Services(clock=clock))
     assert title(llm, "Once upon a time there was a king") == "Once upon a time the"
+    assert clock.sleeps == [20, 20]
 
 
 @pytest.mark.parametrize("words", [1, 100])
@@ -47,3 +56,13 @@ def test_streams_are_scripted_too(words: int) -> None:
     text = "word " * words
     with create_llm("scripted", replies=[text]).stream("go") as stream:
         assert "".join(stream.text()) == text
+
+
+def test_a_slow_stream_that_breaks_off_takes_no_time() -> None:
+    clock = VirtualClock()
+    reply = Reply.chunks(["Once ", "upon"], delay=30, then=StreamInterruptedError("cut"))
+    with create_llm("scripted", replies=[reply], services=Services(clock=clock)).stream("go") as stream:
+        with pytest.raises(StreamInterruptedError):
+            list(stream)
+        assert stream.partial.text == "Once upon"
+    assert clock.now() == 60

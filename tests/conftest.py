@@ -15,8 +15,8 @@ import pytest
 
 from abstractcore import LLM, Services, create_llm
 from abstractcore.model_store import FileModelStore
-from tests.chaos_server import PATIENCE_SECONDS, ChaosServer
-from tests.colours import AsyncColour, Colour, SyncColour
+from abstractcore.testing import COLOURS, Colour
+from tests.chaos_server import PATIENCE_SECONDS, ScriptedServer
 
 PROXY_VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 
@@ -34,12 +34,11 @@ def models() -> FileModelStore:
     return FileModelStore(None if os.environ.get("ABSTRACTCORE_CACHE") else kept)
 
 
-@pytest.fixture(params=[SyncColour, AsyncColour], ids=["sync", "async"])
+@pytest.fixture(params=COLOURS, ids=[colour.name for colour in COLOURS])
 def colour(request: pytest.FixtureRequest) -> Iterator[Colour]:
     """Plain code, then an event loop. What is left open shows as a warning in the test that left it."""
-    colour = request.param()
-    yield colour
-    colour.close()
+    with request.param() as colour:
+        yield colour
     gc.collect()
 
 
@@ -66,9 +65,9 @@ def ctrl_c() -> Iterator[Callable[..., None]]:
 
 
 @pytest.fixture
-def server() -> Iterator[ChaosServer]:
+def server() -> Iterator[ScriptedServer]:
     """A server to be scripted; every request to it must have a script."""
-    with ChaosServer() as server:
+    with ScriptedServer() as server:
         yield server
     assert server.unscripted == 0, "there were more requests than scripts"
 
@@ -85,7 +84,7 @@ def services(monkeypatch: pytest.MonkeyPatch) -> Iterator[Services]:
 
 
 @pytest.fixture
-def connect(server: ChaosServer, services: Services) -> Callable[..., LLM]:
+def connect(server: ScriptedServer, services: Services) -> Callable[..., LLM]:
     """Makes an LLM that talks to `server`, and waits for it no longer than a test should."""
 
     def connect(**options: Any) -> LLM:

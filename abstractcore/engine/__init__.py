@@ -1,8 +1,11 @@
 """The one pipeline, for both colours. Knows no HTTP, no asyncio and no provider: all of it comes in through ports."""
 
 from .call_stream import CallStream
+from .deadline import Deadline
 from .lowering import lower
 from .pipeline import OutputReader, Pipeline
+from .results import as_record
 from .retry import Retry
+from .tracing import Tracing
 
-__all__ = ["CallStream", "OutputReader", "Pipeline", "Retry", "lower"]
+__all__ = ["CallStream", "Deadline", "OutputReader", "Pipeline", "Retry", "Tracing", "as_record", "lower"]

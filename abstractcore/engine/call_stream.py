@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from ..errors import AbstractCoreError, InvalidInputError, StreamInterruptedError
+from ..errors import InvalidInputError, StreamInterruptedError
 from ..ports import CallContext, DeltaStream
 from ..schema import Delta, GenerateResponse, ModelReply
 from .decoding import reply_so_far
-from .exchange import located
-from .pipeline import OutputReader, Pipeline, Prepare, complete
+from .endings import end_call
+from .pipeline import OutputReader, Pipeline, Prepare, complete, fail
 
 
 class CallStream:
@@ -23,7 +23,7 @@ class CallStream:
         self._prepare = prepare
         self._timeout = timeout
         self._read_output = read_output
-        self._started = 0.0
+        self._seconds_to_first: float | None = None
         self._context: CallContext | None = None
         self._source: DeltaStream | None = None
         self._deltas: list[Delta] = []
@@ -56,10 +56,10 @@ class CallStream:
             return await self._read()
         except BaseException as error:
             self.state = "broken"
+            if self._context is not None:
+                fail(self._context, error, self._deltas)
             if self._source is not None:
                 await self._source.close()
-            if isinstance(error, AbstractCoreError) and self._context is not None:
-                located(error, self._context)
             raise
         finally:
             self._reading = False
@@ -67,16 +67,18 @@ class CallStream:
     async def _read(self) -> list[Delta]:
         if self._source is None:
             self.state = "open"
-            self._started = self._pipeline.runtime.now()
-            self._context, self._source = await self._pipeline.open(self._prepare, self._started, self._timeout)
+            self._context = await self._pipeline.begin(self._prepare, self._timeout)
+            self._source = await self._pipeline.open(self._context)
+            self._seconds_to_first = self._pipeline.runtime.now() - self._context.began
         batch = await self._source.read()
         self._deltas += batch
         if self._closing:
             raise StreamInterruptedError("this stream was closed while it was read", partial=self.partial())
         if not batch and self._context is not None:
             reply = complete(self._deltas)
-            self._response = self._pipeline.respond(reply, self._context, self._read_output, self._started)
+            self._response = self._pipeline.respond(reply, self._context, self._read_output)
             self.state = "done"
+            end_call(self._context, "done", reply=reply, seconds_to_first=self._seconds_to_first)
         return batch
 
     async def close(self) -> None:
@@ -88,15 +90,26 @@ class CallStream:
             self._closing = True
             self.abort()
             return
-        if self.state != "done":
-            self.state = "closed"
+        self._leave()
         if self._source is not None:
             await self._source.close()
+
+    def drop(self) -> None:
+        """As `close`, for a stream that nobody has any more: the connection is cut, and nothing waited for."""
+        self._leave()
+        self.abort()
 
     def abort(self) -> None:
         """Cut the connection without waiting for anything; the next read raises."""
         if self._source is not None:
             self._source.abort()
+
+    def _leave(self) -> None:
+        if self.state == "open" and self._context is not None:
+            seconds = self._seconds_to_first
+            end_call(self._context, "abandoned", deltas=self._deltas, seconds_to_first=seconds)
+        if self.state != "done":
+            self.state = "closed"
 
     def partial(self) -> ModelReply:
         """What has arrived so far."""

@@ -18,6 +18,8 @@ from ..schema import Delta, ModelReply, SchemaError, accumulate
 
 MAX_BODY_BYTES = 256 * 1024 * 1024
 """A longer reply is refused, so that a broken server cannot fill the memory."""
+_LAST_BYTES_SECONDS = 0.25
+"""How long the end of a body is waited for when the reply is complete, so that its connection can be used again."""
 
 
 class DecodedStream:
@@ -32,6 +34,7 @@ class DecodedStream:
         self._context = context
         self._first: list[Delta] = []
         self._ended = False
+        self._held = False
         self._size = 0
         self._alarm_off: Callable[[], object] | None = None
 
@@ -44,7 +47,7 @@ class DecodedStream:
         self._first = await self._decode()
         left = self._remaining()
         if left is not None and not self._ended:
-            self._alarm_off = self._context.runtime.alarm(left, self._body.abort)
+            self._alarm_off = self._context.runtime.alarm(left, self.abort)
 
     async def read(self) -> list[Delta]:
         """The next deltas; empty at the end. Raises `StreamInterruptedError` if the reply broke off."""
@@ -52,6 +55,8 @@ class DecodedStream:
             first, self._first = self._first, []
             return first
         if self._ended:
+            if self._held:
+                await self._read_last_bytes()
             return []
         try:
             self._remaining()
@@ -72,17 +77,19 @@ class DecodedStream:
 
     async def close(self) -> None:
         """Let go of the connection."""
-        self._ended = True
+        self._ended, self._held = True, False
         if self._alarm_off is not None:
             self._alarm_off()
         await self._body.close()
 
     def abort(self) -> None:
-        """Cut the connection from another thread."""
-        self._body.abort()
+        """Cut the connection from another thread. One that was given back is another call's by now."""
+        if not self._ended:
+            self._body.abort()
 
     async def _decode(self) -> list[Delta]:
         new: list[Delta] = []
+        decoder = self._decoder
         while not new:
             try:
                 data = await self._body.read()
@@ -95,14 +102,30 @@ class DecodedStream:
                 raise ServerError(f"the reply is longer than {MAX_BODY_BYTES:,} bytes")
             if not data:
                 for frame in self._framer.finish():
-                    new += self._decoder.feed(frame)
-                new += self._decoder.finish()
+                    new += decoder.feed(frame)
+                new += decoder.finish()
                 await self.close()
                 break
             for frame in self._framer.feed(data):
-                new += self._decoder.feed(frame)
+                new += decoder.feed(frame)
+                if decoder.complete:
+                    new += decoder.finish()
+                    self._ended = self._held = True
+                    break
         self.deltas += new
         return new
+
+    async def _read_last_bytes(self) -> None:
+        """Let go of the connection of a complete reply. What still comes over it changes nothing any more."""
+        alarm_off = self._context.runtime.alarm(_LAST_BYTES_SECONDS, self._body.abort)
+        try:
+            while await self._body.read():
+                pass
+        except AbstractCoreError:
+            return
+        finally:
+            alarm_off()
+            await self.close()
 
     def _remaining(self) -> float | None:
         """Seconds to the deadline; raises `TimeoutError` if none are left. A colour that blocks relies on it."""

@@ -2,53 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from ..errors import AbstractCoreError, ProviderError, RequestTimeoutError, ServerError
-from ..ports import Answer, Attempt, Body, CallContext, ProviderSession, Transport
+from ..errors import AbstractCoreError, ProviderError, ServerError
+from ..ports import Answer, Attempt, Body, CallContext, Clock, ProviderSession, Transport
 from ..schema import AttemptRecord, SchemaError, WireResponse
+from .deadline import out_of_time, overdue, remaining
 from .decoding import MAX_BODY_BYTES, DecodedStream
 
 _LONGEST_STEP_SECONDS = 600.0
 
 
 class Exchange:
-    """Makes attempts at one provider. `time_of_day` gives seconds since the epoch."""
+    """Makes attempts at one provider."""
 
-    def __init__(self, session: ProviderSession, transport: Transport, time_of_day: Callable[[], float]) -> None:
+    def __init__(self, session: ProviderSession, transport: Transport, clock: Clock) -> None:
         self._session = session
         self._transport = transport
-        self._time_of_day = time_of_day
+        self._clock = clock
 
     async def __call__(self, attempt: Attempt) -> Answer:
         """The answer to one request; raises our errors only, located and with all attempts so far."""
         context = attempt.context
-        began, started_at = context.runtime.now(), self._time_of_day()
+        began, started_at = context.runtime.now(), self._clock.time_of_day()
         body: Body | None = None
-        failure: AbstractCoreError | None = None
+        failure: BaseException | None = None
         streaming = False
         try:
-            async with context.runtime.timeout(remaining(context)):
-                address = await self._session.endpoint.open(context.runtime)
-                request = address.auth.sign(attempt.request.with_url(address.url + attempt.request.url), started_at)
-                body = await self._transport.open(request, remaining(context) or _LONGEST_STEP_SECONDS)
-                if context.call.stream and 200 <= body.status < 300:
-                    stream = DecodedStream(body, self._session, context)
-                    await stream.begin()
-                    streaming = True
-                    return stream
-                pieces: list[bytes] = []
-                size = 0
-                while piece := await body.read():
-                    pieces.append(piece)
-                    size += len(piece)
-                    check_progress(context, size)
-                response = WireResponse(body.status, body.headers, b"".join(pieces))
-                if not 200 <= body.status < 300:
-                    raise self._session.transpiler.error(response)
-                return self._session.transpiler.decode(response)
+            address = await self._session.endpoint.open(context.runtime)
+            request = address.auth.sign(attempt.request.with_url(address.url + attempt.request.url), started_at)
+            transport = address.transport or self._transport
+            body = await transport.open(request, remaining(context) or _LONGEST_STEP_SECONDS)
+            if context.call.stream and 200 <= body.status < 300:
+                stream = DecodedStream(body, self._session, context)
+                await stream.begin()
+                streaming = True
+                return stream
+            response = WireResponse(body.status, body.headers, await _content(body, context))
+            if not 200 <= body.status < 300:
+                raise self._session.transpiler.error(response)
+            return self._session.transpiler.decode(response)
         except TimeoutError:
-            failure = out_of_time(context)
+            failure = out_of_time()
             raise located(failure, context, body) from None
         except SchemaError as error:
             failure = ServerError(f"the reply does not fit the schema: {error}")
@@ -56,10 +49,13 @@ class Exchange:
         except AbstractCoreError as error:
             failure = self._session.endpoint.diagnose(error) if isinstance(error, ProviderError) else error
             raise located(failure, context, body) from error.__cause__
+        except BaseException as error:
+            failure = out_of_time() if overdue(context) else error
+            raise
         finally:
             seconds = context.runtime.now() - began
             context.attempts.append(_record(attempt.number, started_at, seconds, body, failure))
-            if failure is not None:
+            if isinstance(failure, AbstractCoreError):
                 failure.attempts = tuple(context.attempts)
             if body is not None and not streaming:
                 await body.close()
@@ -77,31 +73,21 @@ def located(error: AbstractCoreError, context: CallContext, body: Body | None = 
     return error
 
 
-def remaining(context: CallContext) -> float | None:
-    """Seconds to the deadline; raises `RequestTimeoutError` if none are left. None without a deadline."""
-    if context.deadline is None:
-        return None
-    left = context.deadline - context.runtime.now()
-    if left <= 0:
-        raise out_of_time(context)
-    return left
-
-
-def check_progress(context: CallContext, size: int) -> None:
-    """Raise `RequestTimeoutError` past the deadline and `ServerError` past `MAX_BODY_BYTES`."""
-    if context.deadline is not None and context.runtime.now() >= context.deadline:
-        raise out_of_time(context)
-    if size > MAX_BODY_BYTES:
-        raise ServerError(f"the reply is longer than {MAX_BODY_BYTES:,} bytes")
-
-
-def out_of_time(context: CallContext) -> RequestTimeoutError:
-    """The error for a call that did not finish by its deadline."""
-    return RequestTimeoutError("the call did not finish in the time given", hint="Give it more with timeout=SECONDS.")
+async def _content(body: Body, context: CallContext) -> bytes:
+    """All of `body`; raises `RequestTimeoutError` past the deadline and `ServerError` past `MAX_BODY_BYTES`."""
+    pieces: list[bytes] = []
+    size = 0
+    while piece := await body.read():
+        pieces.append(piece)
+        size += len(piece)
+        remaining(context)
+        if size > MAX_BODY_BYTES:
+            raise ServerError(f"the reply is longer than {MAX_BODY_BYTES:,} bytes")
+    return b"".join(pieces)
 
 
 def _record(
-    number: int, started_at: float, seconds: float, body: Body | None, failure: AbstractCoreError | None
+    number: int, started_at: float, seconds: float, body: Body | None, failure: BaseException | None
 ) -> AttemptRecord:
     return AttemptRecord(
         number=number,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ..errors import MediaError
 from ..ports import Conversion, MediaContext, MediaHandler, Runtime
 from ..schema import (
+    Blob,
     CallWarning,
     Lowered,
     MediaDecision,
@@ -27,36 +28,48 @@ _CLOSING = re.compile(rf"</(?=\s*{_TAG})", re.IGNORECASE)
 
 
 async def carry_out(
-    lowered: Lowered, handlers: Sequence[MediaHandler], context: MediaContext, runtime: Runtime
+    lowered: Lowered,
+    handlers: Sequence[MediaHandler],
+    context: MediaContext,
+    artifact: Callable[[str], bytes],
+    runtime: Runtime,
 ) -> Lowered:
     """The call with every decision done: files sent as they are looked at, the others replaced by text.
 
-    Raises `MediaError` or `MissingExtraError`; nothing has been sent by then.
+    `artifact` gives the content that has a hash. Raises `MediaError`, `ArtifactError` or `MissingExtraError`; nothing
+    has been sent by then.
     """
     parts = dict(media_parts(lowered.call))
     work = [(decision, parts[decision.part_path]) for decision in lowered.decisions]
 
     def thunk(decision: MediaDecision, part: MediaPart):
-        return lambda: runtime.call(_handle, decision, part, handlers, context)
+        return lambda: runtime.call(_handle, decision, part, handlers, context, artifact)
 
     done = await runtime.gather(*(thunk(decision, part) for decision, part in work))
-    replaced = {decision.part_path: text for decision, text, _ in done if text is not None}
+    replaced = {decision.part_path: part for decision, part, _ in done if part is not None}
     return Lowered(
-        _with_texts(lowered.call, replaced),
+        _with_parts(lowered.call, replaced),
         tuple(decision for decision, _, _ in done),
         (*lowered.warnings, *(warning for _, _, warnings in done for warning in warnings)),
     )
 
 
 def _handle(
-    decision: MediaDecision, part: MediaPart, handlers: Sequence[MediaHandler], context: MediaContext
-) -> tuple[MediaDecision, str | None, tuple[CallWarning, ...]]:
+    decision: MediaDecision,
+    part: MediaPart,
+    handlers: Sequence[MediaHandler],
+    context: MediaContext,
+    artifact: Callable[[str], bytes],
+) -> tuple[MediaDecision, Part | None, tuple[CallWarning, ...]]:
+    """The decision done, what takes the part's place, and warnings."""
     handler = handler_for(part, handlers)
+    fetched = part.blob.form == "artifact"
+    part = _fetched(part, artifact) if fetched else part
     try:
         if decision.route == "native":
             if handler is not None and part.blob.form in ("bytes", "file"):
                 handler.check(part)
-            return replace(decision, sent=MediaSent(decision.type, part.blob.size)), None, ()
+            return replace(decision, sent=MediaSent(decision.type, part.blob.size)), part if fetched else None, ()
         if handler is None:
             raise MediaError(f"nothing here reads {decision.type}", source=decision.source)
         conversion = handler.convert(part, context)
@@ -65,7 +78,14 @@ def _handle(
     text = as_untrusted_text(decision.source, conversion)
     sent = MediaSent("text/plain", len(text.encode()), conversion.text)
     warnings = tuple(replace(warning, path=decision.part_path) for warning in conversion.warnings)
-    return replace(decision, sent=sent, usage=conversion.usage), text, warnings
+    return replace(decision, sent=sent, usage=conversion.usage), TextPart(text, cache=part.cache), warnings
+
+
+def _fetched(part: MediaPart, artifact: Callable[[str], bytes]) -> MediaPart:
+    """The part with its artifact's bytes in it."""
+    blob = part.blob
+    data = artifact(blob.sha256 or "")
+    return replace(part, blob=Blob.from_bytes(data, blob.media_type, name=blob.name))
 
 
 def as_untrusted_text(source: str, conversion: Conversion) -> str:
@@ -75,14 +95,16 @@ def as_untrusted_text(source: str, conversion: Conversion) -> str:
     return f'<{_TAG} name="{name}" content="{conversion.label}">\n{body}\n</{_TAG}>\n'
 
 
-def _with_texts(call: ModelCall, replaced: dict[str, str]) -> ModelCall:
+def _with_parts(call: ModelCall, replaced: dict[str, Part]) -> ModelCall:
     if not replaced:
         return call
     messages: list[Message] = []
     for i, message in enumerate(call.messages):
         parts: list[Part] = []
         for j, part in enumerate(message.parts):
-            text = replaced.get(f"messages[{i}].parts[{j}]")
-            parts.append(part if text is None else TextPart(text + ("\n" if j + 1 < len(message.parts) else "")))
+            new = replaced.get(f"messages[{i}].parts[{j}]", part)
+            if new is not part and isinstance(new, TextPart) and j + 1 < len(message.parts):
+                new = replace(new, text=new.text + "\n")
+            parts.append(new)
         messages.append(Message(message.role, tuple(parts)))
     return call.with_(messages=tuple(messages))

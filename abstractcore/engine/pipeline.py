@@ -10,6 +10,7 @@ from ..ports import (
     Answer,
     Attempt,
     CallContext,
+    Clock,
     DeltaStream,
     MediaContext,
     MediaHandler,
@@ -29,7 +30,9 @@ from ..schema import (
     accumulate,
     deltas_of,
 )
-from .exchange import Exchange, located, out_of_time, remaining
+from .deadline import out_of_time, remaining
+from .endings import end_call, outcome_of
+from .exchange import Exchange, located
 from .lowering import lower
 from .media import carry_out
 from .results import as_response
@@ -59,16 +62,19 @@ class Pipeline:
         *,
         handlers: Sequence[MediaHandler],
         media_context: Callable[[], MediaContext],
+        artifact: Callable[[str], bytes],
         middleware: Sequence[Middleware],
         new_id: Callable[[], str],
-        time_of_day: Callable[[], float],
+        clock: Clock,
     ) -> None:
         self.runtime = runtime
         self._session = session
         self._handlers = handlers
         self._media_context = media_context
+        self._artifact = artifact
         self._new_id = new_id
-        exchange = Exchange(session, transport, time_of_day)
+        self._clock = clock
+        exchange = Exchange(session, transport, clock)
         self._around_call = compose(middleware, "around_call", self._perform)
         self._around_attempt = compose(middleware, "around_attempt", exchange)
 
@@ -76,26 +82,27 @@ class Pipeline:
         self, prepare: Prepare, timeout: float | None, read_output: OutputReader
     ) -> GenerateResponse[Any]:
         """The response to the call that `prepare` makes; `timeout` in seconds for all of it."""
-        started = self.runtime.now()
-        context = self._context(await prepare(self.runtime), started, timeout)
+        context = await self.begin(prepare, timeout)
         try:
             answer = await self._around_call(context)
             reply = answer if isinstance(answer, ModelReply) else await read_to_end(answer)
-            return self.respond(reply, context, read_output, started)
-        except AbstractCoreError as error:
-            raise located(error, context) from error.__cause__
+            response = self.respond(reply, context, read_output)
+        except BaseException as error:
+            fail(context, error)
+            raise
+        end_call(context, "done", reply=reply)
+        return response
 
-    async def open(self, prepare: Prepare, started: float, timeout: float | None) -> tuple[CallContext, DeltaStream]:
+    async def begin(self, prepare: Prepare, timeout: float | None) -> CallContext:
+        """The call that `prepare` makes, on its way. What goes wrong before that is no call."""
+        began, started_at = self.runtime.now(), self._clock.time_of_day()
+        deadline = None if timeout is None else began + timeout
+        return CallContext(await prepare(self.runtime), self.runtime, began, started_at, deadline, self._new_id())
+
+    async def open(self, context: CallContext) -> DeltaStream:
         """A stream of the reply, its first deltas read."""
-        context = self._context(await prepare(self.runtime), started, timeout)
-        try:
-            answer = await self._around_call(context)
-        except AbstractCoreError as error:
-            raise located(error, context) from error.__cause__
-        return context, WholeReply(answer) if isinstance(answer, ModelReply) else answer
-
-    def _context(self, call: ModelCall, started: float, timeout: float | None) -> CallContext:
-        return CallContext(call, self.runtime, None if timeout is None else started + timeout, self._new_id())
+        answer = await self._around_call(context)
+        return WholeReply(answer) if isinstance(answer, ModelReply) else answer
 
     async def _perform(self, context: CallContext) -> Answer:
         """The inside of the outer ring: lower, carry out, encode, and make attempts."""
@@ -113,16 +120,21 @@ class Pipeline:
         """The decisions carried out, in the time the call has."""
         try:
             async with self.runtime.timeout(remaining(context)):
-                return await carry_out(lowered, self._handlers, self._media_context(), self.runtime)
+                return await carry_out(lowered, self._handlers, self._media_context(), self._artifact, self.runtime)
         except TimeoutError:
-            raise out_of_time(context) from None
+            raise out_of_time() from None
 
-    def respond(
-        self, reply: ModelReply, context: CallContext, read_output: OutputReader, started: float
-    ) -> GenerateResponse[Any]:
+    def respond(self, reply: ModelReply, context: CallContext, read_output: OutputReader) -> GenerateResponse[Any]:
         """The response for a complete reply."""
-        seconds = self.runtime.now() - started
+        seconds = self.runtime.now() - context.began
         return as_response(reply, context, read_output(reply), self._session.profile.price, seconds)
+
+
+def fail(context: CallContext, error: BaseException, deltas: Sequence[Delta] = ()) -> None:
+    """Say in `error` where it happened, and end the call with it."""
+    if isinstance(error, AbstractCoreError):
+        located(error, context)
+    end_call(context, outcome_of(error), deltas=deltas, error=error)
 
 
 def _strict(warnings: Sequence[CallWarning]) -> UnsupportedOptionError:

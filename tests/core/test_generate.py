@@ -33,7 +33,8 @@ from abstractcore import (
     UnsupportedOptionError,
     create_llm,
 )
-from abstractcore_providers.scripted import ScriptedBody, ScriptedProvider, ScriptedTransport
+from abstractcore.schema import WireResponse
+from abstractcore_providers.scripted import CanonicalJson, ScriptedProvider
 from tests.chaos_server import CUT, answer, completion, completion_body, failure
 
 
@@ -55,7 +56,7 @@ def test_generate_gives_the_answer_and_what_it_took(colour, server, connect):
 
 
 def test_the_time_of_day_and_the_trace_id_come_from_the_services(colour, server, connect, services):
-    services.time_of_day, services.new_id = (lambda: 12.5), (lambda: "f" * 32)
+    services.clock.time_of_day, services.new_id = (lambda: 12.5), (lambda: "f" * 32)
     server.script(completion())
     response = colour.generate(connect(), "hi")
     assert response.attempts[0].started_at == 12.5
@@ -254,17 +255,19 @@ class Nonsense(ScriptedProvider):
     """A server whose replies do not fit the schema."""
 
     def connect(self, config, services):
-        class Transport(ScriptedTransport):
-            async def open(self, request, timeout):
-                return ScriptedBody([b'{"schema_version": 1, "type": "model_reply", "parts": 3}'])
+        class Transpiler(CanonicalJson):
+            def decode(self, response):
+                body = b'{"schema_version": 1, "type": "model_reply", "parts": 3}'
+                return super().decode(WireResponse(200, {}, body))
 
-        return replace(super().connect(config, services), transport=Transport([]))
+        return replace(super().connect(config, services), transpiler=Transpiler())
 
 
 def test_a_reply_that_does_not_fit_the_schema_is_a_server_error(colour):
     registry = Registry()
     registry.add_provider(Nonsense("nonsense"))
-    llm = create_llm("nonsense", services=Services(registry=registry, environment={}), max_retries=0)
+    services = Services(registry=registry, environment={})
+    llm = create_llm("nonsense", services=services, max_retries=0, replies=["a"])
     with pytest.raises(ServerError, match="does not fit the schema: parts") as caught:
         colour.generate(llm, "hi")
     assert caught.value.provider == "nonsense"

@@ -7,7 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from abstractcore import ImagePart, MediaError, Message, Services, UnsupportedContentError, create_llm
+from abstractcore import (
+    Blob,
+    CachePoint,
+    DocumentPart,
+    ImagePart,
+    MediaError,
+    Message,
+    Services,
+    TextPart,
+    UnsupportedContentError,
+    create_llm,
+)
 from tests.media_doubles import PICTURE, SOUND, TEXT, registry
 
 FILES = {"image": PICTURE, "audio": SOUND, "text": TEXT}
@@ -148,6 +159,14 @@ def test_text_made_of_a_file_stands_in_its_place_labelled_and_fenced(colour, mak
     assert all(message.role == "user" for message in llm.calls[0].messages)
     sent = response.media[1].sent
     assert sent.size == len(text.text.encode()) - len("\nWhat is this?")
+
+
+def test_text_made_of_a_file_keeps_its_cache_point(colour, make):
+    llm = make()
+    file = DocumentPart(Blob.from_bytes(TEXT, "text/plain"), cache=CachePoint(300))
+    colour.generate(llm, "What is this?", media=[file])
+    text, prompt = llm.calls[0].messages[0].parts
+    assert (text.cache, prompt) == (CachePoint(300), TextPart("What is this?"))
 
 
 def test_a_files_name_cannot_break_out_of_its_label(make, tmp_path: Path):

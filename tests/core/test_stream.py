@@ -169,6 +169,32 @@ def test_a_delta_is_given_before_the_next_one_is_sent(colour, server, connect):
         assert [each.text for each in stream if isinstance(each, TextDelta)] == [" there"]
 
 
+def test_a_stream_that_says_it_is_done_ends_though_its_connection_is_held_open(colour, server, connect):
+    server.script(HELLO + chunk(delta(finish_reason="stop")) + chunk(DONE), HANG)
+    stream = colour.stream(connect(), "hi")
+    began = time.monotonic()
+    read_all(stream)
+    ended = time.monotonic()
+    assert ended - began < 1.0
+    assert (stream.response.content, stream.response.finish_reason) == ("hello", "stop")
+    server.assert_closed_promptly(ended)
+
+
+@pytest.mark.parametrize("rest", [chunk(delta("more")), b"garbage"], ids=["events", "garbage"])
+def test_what_comes_after_a_complete_stream_changes_nothing(colour, server, connect, rest):
+    server.script(HELLO + chunk(delta(finish_reason="stop")) + chunk(DONE) + rest, CUT)
+    stream = colour.stream(connect(), "hi")
+    read_all(stream)
+    assert stream.response.content == "hello"
+
+
+def test_the_end_of_a_stream_is_given_before_the_end_of_its_connection(colour, server, connect):
+    server.script(HELLO + chunk(delta(finish_reason="stop")) + chunk(DONE), HANG)
+    with colour.stream(connect(), "hi") as stream:
+        while not isinstance(next(stream), ReplyEnd):
+            pass
+
+
 def test_usage_before_an_early_end_is_kept(colour, server, connect):
     server.script(HELLO + chunk(USAGE), HANG)
     with colour.stream(connect(), "hi") as stream:
@@ -378,7 +404,7 @@ def test_breaking_out_of_text_without_with_closes_the_connection_when_the_stream
 
 
 def test_a_dropped_async_stream_closes_its_connection_and_is_warned_about(server, connect):
-    from tests.colours import AsyncColour
+    from abstractcore.testing import AsyncColour
 
     colour = AsyncColour()
     server.script(HELLO, HANG)

@@ -20,7 +20,7 @@ import httpx2
 import pytest
 
 from abstractcore import Services, create_llm
-from abstractcore.transport import TransportSettings
+from abstractcore.transport import Route, TransportSettings
 from tests.chaos_server import HANG, PATIENCE_SECONDS, chunk, completion, delta, stream_head, streamed
 
 HELLO = stream_head() + chunk(delta("hello"))
@@ -102,7 +102,7 @@ def test_loops_may_begin_and_end_in_threads_while_others_look_for_closed_ones(se
     """Many short loops, and a thread switch wherever one can be."""
 
     async def begin() -> None:
-        await transport._pool("http://127.0.0.1")
+        await transport.pools.of(Route("http"))
 
     def loops() -> None:
         for _ in range(40):
@@ -117,7 +117,7 @@ def test_loops_may_begin_and_end_in_threads_while_others_look_for_closed_ones(se
                 future.result()
     finally:
         sys.setswitchinterval(interval)
-    assert transport._loops == {}
+    assert len(transport.pools) == 0
 
 
 def test_sync_and_async_calls_of_one_llm_do_not_meet(server, connect):
@@ -155,7 +155,7 @@ def test_a_loop_closed_without_a_shutdown_is_forgotten_at_the_next(server, conne
     loop.close()
     with pytest.warns(ResourceWarning, match="unclosed"):
         answer_once_more()
-    assert services.async_transport(TransportSettings())._loops == {}
+    assert len(services.async_transport(TransportSettings()).pools) == 0
 
 
 def test_an_llm_its_services_and_its_connections_are_collected(colour, server, connect):

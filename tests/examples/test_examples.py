@@ -65,6 +65,13 @@ def test_stream_async_prints_an_answer(run):
     assert re.search(r"\w+.*\n\(\d+ tokens, (stop|length)\)\n$", run(str(EXAMPLES / "stream_async.py")), re.DOTALL)
 
 
+def test_costs_are_summed_by_team(run):
+    assert run(str(EXAMPLES / "cost_tracking.py")).splitlines() == [
+        "office   12 in  12 out  $0.000091  2 done",
+        "sales     5 in   5 out  $0.000004  1 done, 1 abandoned",
+    ]
+
+
 def test_the_tests_with_scripted_models_pass(run):
     assert " passed in " in run("-m", "pytest", "-q", "-p", "no:cacheprovider", str(EXAMPLES / "scripted_test.py"))
 

@@ -1,0 +1,137 @@
+"""The middleware that records."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import cast
+
+from ..errors import AbstractCoreError, AccessDeniedError, AuthenticationError, CassetteError
+from ..ports import Answer, Attempt, AttemptNext, DeltaStream
+from ..schema import Delta, JSONObject, ModelReply, SchemaError, to_data
+from .exchanges import RecordedError, RecordedExchange, line_of
+from .scrubbing import Scrubber, without_long_words
+
+_BEGINNING = re.compile(rb'\s*\{\s*"cassette"\s*:')
+
+
+class Recording:
+    """Writes exchanges into the cassette at `path`, in the thread or event loop in which they end."""
+
+    def __init__(self, path: str | os.PathLike[str], scrubber: Scrubber) -> None:
+        self.path = Path(path)
+        self._scrubber = scrubber
+        self._begun = False
+        self._lock = threading.Lock()
+        self._on_disk(self._check_replaceable)
+
+    async def around_attempt(self, attempt: Attempt, next: AttemptNext) -> Answer:
+        """Make the attempt, and write down what came of it."""
+        request = self._scrubber.request(attempt.request)
+        attempts = attempt.context.attempts
+        before = len(attempts)
+
+        def exchange() -> RecordedExchange:
+            made = attempts[-1] if len(attempts) > before else None
+            status, request_id = (made.status, made.request_id) if made is not None else (None, None)
+            return RecordedExchange(request, status, request_id, batches=())
+
+        try:
+            answer = await next(attempt)
+        except AbstractCoreError as error:
+            self._write(replace(exchange(), batches=None, error=_recorded(error)))
+            raise
+        if isinstance(answer, ModelReply):
+            self._write(replace(exchange(), batches=None, reply=answer))
+            return answer
+        return _RecordedStream(answer, exchange(), self._write)
+
+    def _write(self, exchange: RecordedExchange) -> None:
+        try:
+            data = self._scrubber.value(to_data(exchange))
+        except SchemaError as error:
+            raise CassetteError(f"an exchange cannot be written into {self.path}: {error}") from None
+        line = line_of(cast(JSONObject, data))
+        with self._lock:
+            self._on_disk(lambda: self._append(line))
+
+    def _append(self, line: bytes) -> None:
+        if not self._begun:
+            self._check_replaceable()
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.write_bytes(b"")
+            self._begun = True
+        with self.path.open("ab", buffering=0) as file:
+            end = file.tell()
+            try:
+                if file.write(line) < len(line):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            except OSError:
+                file.truncate(end)
+                raise
+
+    def _check_replaceable(self) -> None:
+        if not self.path.exists():
+            return
+        with self.path.open("rb") as file:
+            beginning = file.read(64)
+        if beginning and not _BEGINNING.match(beginning):
+            raise CassetteError(f"{self.path} is no recording: it is left as it is.", hint="Give another name.")
+
+    def _on_disk(self, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except OSError as error:
+            raise CassetteError(f"{self.path} cannot be written: {error.strerror or error}") from None
+
+
+class _RecordedStream:
+    """A stream that is written down when it ends, breaks off or is left."""
+
+    def __init__(
+        self, source: DeltaStream, exchange: RecordedExchange, write: Callable[[RecordedExchange], None]
+    ) -> None:
+        self._source = source
+        self._exchange = exchange
+        self._write = write
+        self._batches: list[tuple[Delta, ...]] = []
+        self._ended = False
+
+    async def read(self) -> list[Delta]:
+        try:
+            batch = await self._source.read()
+        except AbstractCoreError as error:
+            self._end(error=_recorded(error))
+            raise
+        if batch:
+            self._batches.append(tuple(batch))
+        else:
+            self._end()
+        return batch
+
+    async def close(self) -> None:
+        try:
+            self._end(left=True)
+        finally:
+            await self._source.close()
+
+    def abort(self) -> None:
+        self._source.abort()
+        self._end(left=True)
+
+    def _end(self, *, left: bool = False, error: RecordedError | None = None) -> None:
+        if not self._ended:
+            self._ended = True
+            self._write(replace(self._exchange, batches=tuple(self._batches), left=left, error=error))
+
+
+def _recorded(error: AbstractCoreError) -> RecordedError:
+    recorded = RecordedError.of(error)
+    if isinstance(error, AuthenticationError | AccessDeniedError):
+        return replace(recorded, message=without_long_words(recorded.message))
+    return recorded

@@ -1,0 +1,9 @@
+"""The two colours: a runtime for plain code, whose coroutines never suspend, and one for asyncio."""
+
+from .asynchronous import AsyncRuntime, in_this_loop
+from .background import BackgroundWorker
+from .clocks import SystemClock
+from .driving import drive
+from .sync import SyncRuntime
+
+__all__ = ["AsyncRuntime", "BackgroundWorker", "SyncRuntime", "SystemClock", "drive", "in_this_loop"]

@@ -1,0 +1,112 @@
+"""The runtime for event loops: it never blocks."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import os
+import time
+from collections.abc import Awaitable, Callable, Coroutine
+from concurrent.futures import Future
+from contextlib import AbstractAsyncContextManager
+from typing import Any, TypeVar, cast
+
+from ..ports import Clock
+from .clocks import SystemClock
+from .driving import as_coroutine
+from .functions import in_time, is_async
+from .threads import Abandoned, in_thread
+
+T = TypeVar("T")
+_CLOCK_TICK = time.get_clock_info("monotonic").resolution
+"""Event loops ring timers up to this much too early."""
+
+
+class AsyncRuntime:
+    """asyncio. What interrupts, `timeout` and `alarm`, goes by the event loop's own clock."""
+
+    interrupts = True
+
+    def __init__(self, clock: Clock | None = None) -> None:
+        self._clock = clock or SystemClock()
+        self._abandoned = Abandoned()
+        self.now = self._clock.now
+
+    @property
+    def abandoned(self) -> int:
+        """How many functions still run though nobody waits for them any more."""
+        return len(self._abandoned)
+
+    async def sleep(self, seconds: float) -> None:
+        """Let other tasks run meanwhile."""
+        await self._clock.asleep(seconds)
+
+    async def gather(self, *thunks: Callable[[], Awaitable[T]]) -> list[T]:
+        """Run the thunks as tasks; the first failure cancels the others and waits for them."""
+        if len(thunks) < 2:
+            return [await thunk() for thunk in thunks]
+        tasks = [asyncio.ensure_future(as_coroutine(thunk)) for thunk in thunks]
+        try:
+            return await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def call(self, function: Callable[..., T], *arguments: object) -> T:
+        """Call the function in a thread. It runs on to its end if the caller is cancelled."""
+        return await asyncio.to_thread(function, *arguments)
+
+    async def invoke(
+        self, function: Callable[..., Awaitable[T] | T], *arguments: object, timeout: float | None = None
+    ) -> T:
+        """Async functions run here, plain ones in a thread."""
+
+        async def make() -> T:
+            result = function(*arguments) if is_async(function) else await self._in_thread(function, arguments)
+            return await cast("Awaitable[T]", result) if isinstance(result, Awaitable) else result
+
+        return await in_time(function, make, timeout)
+
+    async def _in_thread(self, function: Callable[..., T], arguments: tuple[object, ...]) -> T:
+        """A thread of its own: what hangs in it holds up neither the end of the loop nor others in a pool."""
+        work: Future[T] = Future()
+        in_thread(work, contextvars.copy_context(), function, arguments)
+        try:
+            return await asyncio.wrap_future(work)
+        finally:
+            self._abandoned.add(function, work)
+
+    def timeout(self, seconds: float | None) -> AbstractAsyncContextManager[object]:
+        """Cancel what runs inside after `seconds`."""
+        return asyncio.timeout(seconds)
+
+    def alarm(self, seconds: float, ring: Callable[[], object]) -> Callable[[], object]:
+        """A timer of the event loop."""
+        return asyncio.get_running_loop().call_later(seconds + _CLOCK_TICK, ring).cancel
+
+
+_closing: set[asyncio.Task[None]] = set()
+"""Event loops hold their tasks weakly: these must not vanish before they are done."""
+
+
+def in_this_loop() -> Callable[[Callable[[], Coroutine[Any, Any, None]]], bool]:
+    """A function that runs a coroutine in the event loop of now, later and from any thread.
+
+    It says whether that will happen soon: not if the loop stands still or is closed, or after a fork.
+    """
+    loop, process = asyncio.get_running_loop(), os.getpid()
+
+    def run(make: Callable[[], Coroutine[Any, Any, None]]) -> bool:
+        if loop.is_closed() or process != os.getpid():
+            return False
+
+        def start() -> None:
+            task = loop.create_task(make())
+            _closing.add(task)
+            task.add_done_callback(_closing.discard)
+
+        loop.call_soon_threadsafe(start)
+        return loop.is_running()
+
+    return run

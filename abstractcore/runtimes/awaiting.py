@@ -1,0 +1,38 @@
+"""Waiting for what may be awaitable, from plain code."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from types import TracebackType
+from typing import TypeVar, cast
+
+T = TypeVar("T")
+
+
+class AwaitableRunner:
+    """One event loop for one thread, made when it is first needed, and closed at the end of `with`."""
+
+    def __init__(self) -> None:
+        self._runner: asyncio.Runner | None = None
+
+    def finish(self, result: object) -> object:
+        """`result`, or what it gives if it is awaitable."""
+        if not isinstance(result, Awaitable):
+            return result
+        if self._runner is None:
+            self._runner = asyncio.Runner()
+        return self._runner.run(_awaited(cast("Awaitable[object]", result)))
+
+    def __enter__(self) -> AwaitableRunner:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._runner is not None:
+            self._runner.close()
+
+
+async def _awaited(awaitable: Awaitable[T]) -> T:
+    return await awaitable

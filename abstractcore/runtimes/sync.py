@@ -1,0 +1,139 @@
+"""The runtime for plain code: it blocks, and its coroutines never suspend."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import contextlib
+import queue
+import threading
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from contextvars import Context
+from typing import TypeAlias, TypeVar, cast
+
+from ..ports import Clock
+from .alarms import AlarmClock
+from .clocks import SystemClock
+from .driving import as_coroutine, drive
+from .functions import is_async, late
+from .portal import Portal
+from .threads import Abandoned, in_thread
+from .waiting import waiting
+
+T = TypeVar("T")
+_Jobs: TypeAlias = "queue.SimpleQueue[tuple[Callable[[], T], concurrent.futures.Future[T]]]"
+_MOST_THREADS = 16
+
+
+class _NoTimeout:
+    """A time-out that never strikes: blocking code cannot be interrupted, so deadlines are checked between reads."""
+
+    async def __aenter__(self) -> None:
+        return None
+
+    async def __aexit__(self, *exception: object) -> None:
+        return None
+
+
+_NO_TIMEOUT = _NoTimeout()
+
+
+class SyncRuntime:
+    """Plain blocking code."""
+
+    interrupts = False
+
+    def __init__(self, clock: Clock | None = None) -> None:
+        self._clock = clock or SystemClock()
+        self._abandoned = Abandoned()
+        self._alarms = AlarmClock()
+        self._portal = Portal(self._abandoned)
+        self.now = self._clock.now
+
+    @property
+    def abandoned(self) -> int:
+        """How many functions still run though nobody waits for them any more."""
+        return len(self._abandoned)
+
+    async def sleep(self, seconds: float) -> None:
+        """Block the thread."""
+        self._clock.sleep(seconds)
+
+    async def gather(self, *thunks: Callable[[], Awaitable[T]]) -> list[T]:
+        """Run the thunks in threads, each in a copy of the caller's context.
+
+        The threads are daemons: Ctrl-C or a first failure ends the wait, and what still runs is left behind.
+        """
+        if len(thunks) < 2:
+            return [await thunk() for thunk in thunks]
+        results: list[concurrent.futures.Future[T]] = [concurrent.futures.Future() for _ in thunks]
+        jobs: _Jobs[T] = queue.SimpleQueue()
+        with waiting() as context:
+            for thunk, result in zip(thunks, results, strict=True):
+                jobs.put((_in_context(context.copy(), thunk), result))
+            for _ in range(min(len(thunks), _MOST_THREADS)):
+                threading.Thread(target=_work_off, args=(jobs,), daemon=True).start()
+            concurrent.futures.wait(results, return_when=concurrent.futures.FIRST_EXCEPTION)
+        failed = next((result for result in results if result.done() and result.exception()), None)
+        return [result.result() for result in ([failed] if failed else results)]
+
+    async def call(self, function: Callable[..., T], *arguments: object) -> T:
+        """Call the function here."""
+        return function(*arguments)
+
+    async def invoke(
+        self, function: Callable[..., Awaitable[T] | T], *arguments: object, timeout: float | None = None
+    ) -> T:
+        """Plain functions run here, or in a thread if they have a time; what is awaitable in a loop behind it all."""
+        began = time.monotonic()
+        if is_async(function):
+            return self._portal.run(function, lambda: cast("Awaitable[T]", function(*arguments)), timeout)
+        result = function(*arguments) if timeout is None else self._in_thread(function, arguments, timeout)
+        if not isinstance(result, Awaitable):
+            return result
+        awaitable = cast("Awaitable[T]", result)
+        left = None if timeout is None else max(0.0, timeout - (time.monotonic() - began))
+        return self._portal.run(function, lambda: awaitable, left)
+
+    def close(self) -> None:
+        """Cancel the async functions that run. The runtime can be used again after it."""
+        self._portal.close()
+
+    def _in_thread(self, function: Callable[..., T], arguments: tuple[object, ...], timeout: float) -> T:
+        work: concurrent.futures.Future[T] = concurrent.futures.Future()
+        with waiting() as context:
+            try:
+                in_thread(work, context, function, arguments)
+                ended = concurrent.futures.wait([work], timeout).done
+            finally:
+                self._abandoned.add(function, work)
+        if not ended:
+            raise late(function, timeout)
+        return work.result()
+
+    def timeout(self, seconds: float | None) -> AbstractAsyncContextManager[object]:
+        """Nothing: see `_NoTimeout`."""
+        return _NO_TIMEOUT
+
+    def alarm(self, seconds: float, ring: Callable[[], object]) -> Callable[[], object]:
+        """Rings in a thread of its own, up to a twentieth of a second late."""
+        return self._alarms.set(seconds, ring)
+
+
+def _in_context(context: Context, thunk: Callable[[], Awaitable[T]]) -> Callable[[], T]:
+    """A function for another thread that drives the thunk in `context`."""
+    return lambda: context.run(drive, as_coroutine(thunk))
+
+
+def _work_off(jobs: _Jobs[T]) -> None:
+    """Do what waits until nothing does; a failure empties the queue."""
+    with contextlib.suppress(queue.Empty):
+        while True:
+            job, result = jobs.get_nowait()
+            try:
+                result.set_result(job())
+            except BaseException as error:
+                result.set_exception(error)
+                while True:
+                    jobs.get_nowait()

@@ -1,0 +1,105 @@
+"""Content kept under its hash, and calls that refer to it."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+
+import pytest
+
+from abstractcore import ArtifactError, Blob, DocumentPart, FileArtifactStore, ImagePart, Services, create_llm
+from tests.chaos_server import completion
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(64)
+
+
+@pytest.fixture
+def store(tmp_path):
+    return FileArtifactStore(tmp_path / "artifacts")
+
+
+def files(store):
+    return [path for path in store._root.rglob("*") if path.is_file()]
+
+
+def test_what_was_put_can_be_got_by_its_hash(store):
+    blob = store.put(b"content", "text/plain", "a.txt")
+    assert blob == Blob.from_artifact(hashlib.sha256(b"content").hexdigest(), "text/plain", 7)
+    assert (blob.form, blob.name) == ("artifact", "a.txt")
+    assert store.get(blob.sha256) == b"content"
+
+
+def test_putting_the_same_from_many_threads_keeps_one_file(store):
+    threads = [threading.Thread(target=store.put, args=[b"content", "text/plain"]) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(files(store)) == 1
+
+
+def test_what_is_not_there_is_told_with_the_folder(store):
+    with pytest.raises(ArtifactError, match="no artifact has the hash 00") as caught:
+        store.get("0" * 64)
+    assert str(store._root) in caught.value.hint
+
+
+def test_changed_content_is_never_given(store):
+    blob = store.put(b"content", "text/plain")
+    files(store)[0].write_bytes(b"changed")
+    with pytest.raises(ArtifactError, match="was changed"):
+        store.get(blob.sha256)
+
+
+def test_a_folder_that_cannot_be_written_is_an_error_with_its_path(tmp_path):
+    (tmp_path / "artifacts").write_text("a file")
+    with pytest.raises(ArtifactError, match=r"artifacts.* cannot be written"):
+        FileArtifactStore(tmp_path / "artifacts").put(b"content", "text/plain")
+
+
+def test_a_write_that_fails_leaves_nothing_behind(store, monkeypatch):
+    def fail(*arguments: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.replace", fail)
+    with pytest.raises(ArtifactError, match="No space left"):
+        store.put(b"content", "text/plain")
+    assert files(store) == []
+
+
+def test_an_artifact_is_sent_as_the_bytes_it_stands_for(colour, server, connect, services, store):
+    services._artifacts = store
+    server.always(completion("a picture"))
+    llm = connect(accepts=["image"])
+    image = ImagePart(store.put(PNG, "image/png", "x.png"))
+    by_reference = colour.generate(llm, "what is it?", media=[image])
+    colour.generate(llm, "what is it?", media=[ImagePart(Blob.from_bytes(PNG, "image/png", name="x.png"))])
+    first, second = server.requests
+    assert first.body == second.body
+    assert [decision.route for decision in by_reference.media] == ["native"]
+
+
+def test_an_artifact_a_model_cannot_take_is_converted(colour, server, connect, services, store):
+    services._artifacts = store
+    server.script(completion())
+    note = DocumentPart(store.put(b"Bring two copies.", "text/plain", "note.txt"))
+    (decision,) = colour.generate(connect(), "what?", media=[note]).media
+    assert (decision.source, decision.route, decision.sent.text) == ("note.txt", "inline", "Bring two copies.")
+
+
+def test_an_artifact_that_is_gone_is_told_before_anything_is_sent(colour, server, connect, services, store):
+    services._artifacts = store
+    gone = ImagePart(Blob.from_artifact("0" * 64, "image/png", 3))
+    with pytest.raises(ArtifactError):
+        colour.generate(connect(accepts=["image"]), "what?", media=[gone])
+    assert server.requests == []
+
+
+def test_the_default_store_is_in_the_users_data_folder_and_is_made_at_the_first_put(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    services = Services(environment={})
+    create_llm("scripted", replies=[], services=services)
+    assert list(tmp_path.iterdir()) == []
+    blob = services.artifacts.put(b"content", "text/plain")
+    assert services.artifacts.get(blob.sha256) == b"content"
+    assert (tmp_path / "abstractcore" / "artifacts").is_dir()

@@ -1,0 +1,132 @@
+"""Calls held as data: built here, made there, with the same bytes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+
+import pytest
+
+from abstractcore import (
+    InvalidInputError,
+    Message,
+    ModelCall,
+    ToolSpec,
+    create_llm,
+    from_json,
+    to_json,
+)
+from tests.chaos_server import PATIENCE_SECONDS, completion, streamed
+
+TOOL = ToolSpec("look", "Looks.", {"type": "object", "properties": {"x": {"type": "number"}}})
+
+ELSEWHERE = """
+import sys
+from abstractcore import create_llm, from_json
+call = from_json(sys.stdin.read())
+llm = create_llm("openai-compatible", model="m", base_url=sys.argv[1])
+print(llm.run(call).content, end="")
+"""
+
+
+def run(colour, llm, call, **options):
+    return llm.run(call, **options) if colour.name == "sync" else colour.run(llm.arun(call, **options))
+
+
+def test_a_call_saved_here_gives_the_same_request_in_another_process(server, connect, tmp_path):
+    server.always(completion("done"))
+    notes = tmp_path / "notes.txt"
+    notes.write_text("Bring two copies.")
+    llm = connect()
+    call = llm.build(
+        "What is to be brought?",
+        messages=[Message.user("hello"), Message.assistant("hi")],
+        system_prompt="Be brief.",
+        media=[notes],
+        tools=[TOOL],
+        temperature=0.25,
+        stop=["x"],
+        seed=7,
+        response_model=dict[str, int],
+        tags={"a": "b"},
+    )
+    llm.run(call)
+    result = subprocess.run(
+        [sys.executable, "-W", "error", "-c", ELSEWHERE, f"{server.url}/v1"],
+        input=to_json(call),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS * 3,
+        check=False,
+    )
+    assert (result.stdout, result.stderr) == ("done", "")
+    here, there = server.requests
+    assert here.body == there.body
+    assert json.loads(here.body)["seed"] == 7
+
+
+def test_run_makes_the_call_that_build_gave(colour, server, connect):
+    server.always(completion("done"))
+    llm = connect()
+    call = llm.build("hi", temperature=0.5)
+    response = run(colour, llm, call)
+    assert (response.content, response.output) == ("done", None)
+    colour.generate(llm, "hi", temperature=0.5)
+    first, second = server.requests
+    assert first.body == second.body
+
+
+def test_stream_call_streams_it(server, connect):
+    server.always(streamed("a", "b"))
+    llm = connect()
+    call = llm.build("hi")
+    with llm.stream_call(call) as stream:
+        assert list(stream.text()) == ["a", "b"]
+    assert server.requests[0].json["stream"] is True
+
+
+def test_astream_call_streams_it(server, connect):
+    server.always(streamed("a", "b"))
+    llm = connect()
+
+    async def texts() -> list[str]:
+        async with llm.astream_call(llm.build("hi")) as stream:
+            return [text async for text in stream.text()]
+
+    assert asyncio.run(texts()) == ["a", "b"]
+
+
+def test_a_call_that_was_built_for_streaming_can_be_run_whole(colour, server, connect):
+    server.always(completion("done"))
+    llm = connect()
+    assert run(colour, llm, llm.build("hi", stream=True)).content == "done"
+
+
+@pytest.mark.parametrize("changes", [{"model": "other"}, {"provider": "openai"}])
+def test_a_call_for_another_model_is_refused_with_what_to_type(colour, connect, changes):
+    llm = connect()
+    call = llm.build("hi").with_(**changes)
+    with pytest.raises(InvalidInputError, match="the call is for") as caught:
+        run(colour, llm, call)
+    assert caught.value.hint == "Use call.with_(provider='openai-compatible', model='m') to make it here."
+
+
+@pytest.mark.parametrize("junk", [None, {}, "hi", ModelCall])
+def test_what_is_no_call_is_refused(colour, connect, junk):
+    with pytest.raises(InvalidInputError, match=r"^call: expected a ModelCall, got "):
+        run(colour, connect(), junk)
+
+
+@pytest.mark.parametrize("timeout", [0, -1, True, "soon", float("inf")])
+def test_a_wrong_timeout_is_refused(colour, connect, timeout):
+    llm = connect()
+    with pytest.raises(InvalidInputError, match=r"^timeout: "):
+        run(colour, llm, llm.build("hi"), timeout=timeout)
+
+
+def test_a_call_read_back_from_json_is_the_same_call():
+    llm = create_llm("scripted", replies=["ok"])
+    call = llm.build("hi", tags={"a": "b"})
+    assert from_json(to_json(call)) == call

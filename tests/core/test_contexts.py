@@ -1,0 +1,99 @@
+"""What a block gives to the calls in it, wherever they run."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import threading
+
+import pytest
+
+from abstractcore import InvalidInputError, ModelCall, context, create_llm
+
+
+def scripted(**options):
+    return create_llm("scripted", replies=["ok"] * 4, **options)
+
+
+def said(call: ModelCall) -> tuple[dict[str, str], str | None]:
+    return dict(call.tags), call.parent_id
+
+
+def test_calls_in_a_block_have_its_tags_session_and_parent(colour):
+    llm = scripted()
+    with context(session="s", tags={"team": "a"}, parent_id="p"):
+        colour.generate(llm, "hi")
+    colour.generate(llm, "hi")
+    assert [said(call) for call in llm.calls] == [({"team": "a", "session": "s"}, "p"), ({}, None)]
+
+
+def test_the_call_comes_before_the_block_and_the_block_before_the_llm(colour):
+    llm = scripted(tags={"a": "llm", "b": "llm", "c": "llm"}, parent_id="llm")
+    with context(tags={"b": "block", "c": "block"}, parent_id="block"):
+        colour.generate(llm, "hi", tags={"c": "call"})
+        colour.generate(llm, "hi", parent_id="call")
+    assert [said(call) for call in llm.calls] == [
+        ({"a": "llm", "b": "block", "c": "call"}, "block"),
+        ({"a": "llm", "b": "block", "c": "block"}, "call"),
+    ]
+
+
+def test_inner_blocks_add_to_outer_ones(colour):
+    llm = scripted()
+    with context(session="s", tags={"a": "outer", "b": "outer"}), context(tags={"b": "inner"}, parent_id="p"):
+        colour.generate(llm, "hi")
+    assert said(llm.calls[0]) == ({"a": "outer", "b": "inner", "session": "s"}, "p")
+
+
+def test_a_stream_belongs_to_the_block_it_was_asked_for_in(colour):
+    llm = scripted()
+    with context(session="s"):
+        stream = colour.stream(llm, "hi")
+    assert "".join(stream.text()) == "ok"
+    assert said(llm.calls[0]) == ({"session": "s"}, None)
+
+
+def test_a_call_held_as_data_gets_what_it_does_not_say_itself(colour):
+    llm = scripted()
+    call = llm.build("hi", tags={"a": "call"})
+    with context(tags={"a": "block", "b": "block"}, parent_id="p"):
+        llm.run(call)
+    assert said(llm.calls[0]) == ({"a": "call", "b": "block"}, "p")
+
+
+def test_tasks_and_their_threads_are_in_the_block():
+    llm = scripted()
+
+    async def main() -> None:
+        with context(session="s"):
+            await asyncio.gather(llm.agenerate("hi"), asyncio.to_thread(llm.generate, "hi"))
+            task = asyncio.create_task(llm.agenerate("hi"))
+        await task
+        await llm.agenerate("hi")
+
+    asyncio.run(main())
+    assert sorted(call.tags.get("session", "none") for call in llm.calls) == ["none", "s", "s", "s"]
+
+
+def test_a_thread_that_is_given_the_context_is_in_the_block():
+    llm = scripted()
+    with context(session="s"):
+        thread = threading.Thread(target=contextvars.copy_context().run, args=[llm.generate, "hi"])
+    thread.start()
+    thread.join()
+    assert said(llm.calls[0]) == ({"session": "s"}, None)
+
+
+@pytest.mark.parametrize(
+    ("given", "path"),
+    [
+        ({"session": 3}, "session"),
+        ({"tags": {"a": 3}}, "tags.a"),
+        ({"tags": {3: "a"}}, "tags"),
+        ({"tags": ["a"]}, "tags"),
+        ({"parent_id": 3}, "parent_id"),
+    ],
+)
+def test_what_is_no_text_is_refused(given, path):
+    with pytest.raises(InvalidInputError, match=f"^{path}: "), context(**given):
+        pytest.fail("the block was entered")

@@ -1,0 +1,356 @@
+"""Records of calls: one a call, however it ends; whatever a subscriber does, the call goes its way."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import gc
+import json
+import os
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from abstractcore import (
+    CallRecord,
+    ErrorRecord,
+    InvalidInputError,
+    OutputValidationError,
+    RateLimitError,
+    Services,
+    StreamInterruptedError,
+    UnsupportedContentError,
+    Usage,
+    create_llm,
+    digest,
+    from_json,
+    subscribe,
+    to_json,
+)
+from tests.chaos_server import CUT, HANG, PATIENCE_SECONDS, chunk, completion, delta, failure, stream_head, streamed
+
+HELLO = stream_head() + chunk(delta("hello"))
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(64)
+
+
+@pytest.fixture
+def records(services: Services):
+    """`records()` are those of all calls that have ended."""
+    told: list[CallRecord] = []
+    subscription = services.records.subscribe(told.append, "full")
+
+    def records() -> list[CallRecord]:
+        assert subscription.flush(PATIENCE_SECONDS)
+        return told
+
+    yield records
+    subscription.close()
+
+
+def test_a_call_gives_one_record_with_everything_about_it(colour, server, connect, records, services):
+    server.script(failure(503))
+    server.script(completion(headers={"x-request-id": "r-1"}))
+    llm = connect(tags={"team": "a"})
+    call = llm.build("hi", tags={"job": "b"}, parent_id="p")
+    response = colour.generate(llm, "hi", tags={"job": "b"}, parent_id="p")
+    (record,) = records()
+    assert (record.trace_id, record.parent_id, record.tags) == (response.trace_id, "p", {"team": "a", "job": "b"})
+    assert (record.provider, record.model, record.outcome) == ("openai-compatible", "m-1", "done")
+    assert (record.call, record.reply) == (call, response.reply)
+    assert (record.call_digest, record.reply_digest) == (digest(call), digest(response.reply))
+    assert [(attempt.number, attempt.status, attempt.error) for attempt in record.attempts] == [
+        (1, 503, "OverloadedError"),
+        (2, 200, None),
+    ]
+    assert record.attempts == response.attempts
+    assert (record.usage, record.cost, record.warnings) == (response.usage, None, response.warnings)
+    assert (record.streamed, record.seconds_to_first, record.error) == (False, None, None)
+    assert response.seconds <= record.seconds < PATIENCE_SECONDS
+    assert record.started_at <= record.attempts[0].started_at
+
+
+def test_a_stream_read_to_its_end_gives_one_record(colour, server, connect, records):
+    server.script(streamed("he", "llo"))
+    stream = colour.stream(connect(), "hi")
+    assert "".join(stream.text()) == "hello"
+    (record,) = records()
+    assert (record.outcome, record.streamed, record.reply) == ("done", True, stream.response.reply)
+    assert record.trace_id == stream.response.trace_id
+    assert record.seconds_to_first is not None
+    assert 0 < record.seconds_to_first <= record.seconds
+
+
+def test_a_failed_call_is_recorded_with_its_error_and_attempts(colour, server, connect, records):
+    server.script(failure(429, "slow down", x_request_id="r-9"))
+    with pytest.raises(RateLimitError):
+        colour.generate(connect(max_retries=0), "hi")
+    (record,) = records()
+    assert (record.outcome, record.reply, record.reply_digest, record.cost) == ("failed", None, None, None)
+    assert record.error == ErrorRecord("RateLimitError", "slow down", 429, "r-9", True)
+    assert [attempt.status for attempt in record.attempts] == [429]
+    assert record.usage == Usage()
+
+
+def test_a_stream_that_breaks_is_recorded_with_what_had_arrived(colour, server, connect, records):
+    server.script(HELLO, CUT)
+    with pytest.raises(StreamInterruptedError):
+        list(colour.stream(connect(), "hi"))
+    (record,) = records()
+    assert (record.outcome, record.error.type, record.reply.text) == ("failed", "StreamInterruptedError", "hello")
+
+
+def test_a_stream_that_is_left_is_abandoned(colour, server, connect, records):
+    server.script(HELLO, HANG)
+    with_stream = colour.stream(connect(), "hi")
+    next(with_stream)
+    assert records() == []
+    with_stream.close()
+    with_stream.close()
+    (record,) = records()
+    assert (record.outcome, record.error) == ("abandoned", None)
+
+
+def test_a_stream_that_was_never_begun_is_no_call(colour, connect, records):
+    colour.stream(connect(), "hi").close()
+    assert records() == []
+
+
+def test_a_sync_stream_that_is_dropped_is_abandoned(server, connect, records):
+    server.script(HELLO, HANG)
+    stream = connect().stream("hi")
+    next(stream)
+    del stream
+    gc.collect()
+    assert [record.outcome for record in records()] == ["abandoned"]
+
+
+def test_an_async_stream_dropped_after_its_loop_is_abandoned(server, connect, records):
+    server.script(HELLO, HANG)
+    streams = [connect().astream("hi")]
+    with asyncio.Runner() as runner:
+        runner.run(anext(streams[0]))
+        with pytest.warns(ResourceWarning, match="an open stream was dropped"):
+            streams.clear()
+        assert [record.outcome for record in records()] == ["abandoned"]
+
+
+def test_a_cancelled_call_and_a_cancelled_stream_are_recorded(server, connect, records):
+    server.script(HANG)
+    server.script(HELLO, HANG)
+
+    async def main() -> None:
+        call = asyncio.create_task(connect().agenerate("hi"))
+        await asyncio.to_thread(server.wait_for_requests, 1)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        begun = asyncio.Event()
+
+        async def read() -> None:
+            async for _ in connect().astream("hi"):
+                begun.set()
+
+        reader = asyncio.create_task(read())
+        await begun.wait()
+        reader.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await reader
+
+    asyncio.run(main())
+    assert [(record.outcome, record.error.type) for record in records()] == [("cancelled", "CancelledError")] * 2
+    assert [attempt.error for record in records() for attempt in record.attempts] == ["CancelledError", None]
+
+
+def test_ctrl_c_is_a_cancellation(server, connect, records, ctrl_c):
+    server.script(HANG)
+    ctrl_c(lambda: server.requests)
+    with pytest.raises(KeyboardInterrupt):
+        connect().generate("hi")
+    assert [record.outcome for record in records()] == ["cancelled"]
+
+
+def test_a_call_refused_before_sending_and_an_invalid_answer_are_failed_calls(colour, server, connect, records):
+    llm = connect()
+    with pytest.raises(UnsupportedContentError):
+        colour.generate(llm, "what is it?", media=[PNG])
+    server.script(completion("no number"))
+    with pytest.raises(OutputValidationError):
+        colour.generate(llm, "hi", response_model=int)
+    refused, invalid = records()
+    assert (refused.error.type, refused.attempts) == ("UnsupportedContentError", ())
+    assert (invalid.error.type, invalid.reply.text, len(invalid.attempts)) == ("OutputValidationError", "no number", 1)
+
+
+def test_without_capture_a_record_has_digests_and_no_content(colour, server, connect, services, tmp_path):
+    secret = tmp_path / "secret.txt"
+    secret.write_text("the code is 4711")
+    server.script(completion("the answer is 4711"))
+    told: list[CallRecord] = []
+    full: list[CallRecord] = []
+    with services.records.subscribe(told.append), services.records.subscribe(full.append, "full"):
+        colour.generate(connect(), "what is 4711?", media=[secret])
+    (record,) = told
+    assert (record.call, record.reply) == (None, None)
+    assert "4711" not in repr(record)
+    assert (record.call_digest, record.reply_digest) == (full[0].call_digest, full[0].reply_digest)
+    assert [(decision.source, decision.sent.text) for decision in record.media] == [("secret.txt", None)]
+    assert "4711" in full[0].media[0].sent.text
+
+
+def test_a_redacted_record_shows_sizes_where_content_was(colour, server, connect, services):
+    server.script(completion("the answer is 4711"))
+    told: list[CallRecord] = []
+    with services.records.subscribe(told.append, "redacted"):
+        colour.generate(connect(), "what is 4711?", system_prompt="be brief")
+    (record,) = told
+    assert [message.text for message in record.call.messages] == ["[8 characters]", "[13 characters]"]
+    assert record.reply.text == "[18 characters]"
+    assert "4711" not in repr(record)
+
+
+def test_a_record_is_immutable_and_goes_through_json(colour, server, connect, records):
+    server.script(completion())
+    colour.generate(connect(), "hi", tags={"a": "b"})
+    (record,) = records()
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        record.model = "other"
+    with pytest.raises(TypeError):
+        record.tags["a"] = "c"
+    assert from_json(to_json(record)) == record
+    assert json.loads(to_json(record))["type"] == "call_record"
+
+
+def test_a_subscriber_that_raises_is_logged_and_told_of_the_next_call(colour, server, connect, services, caplog):
+    server.always(completion())
+    told: list[str] = []
+
+    def fragile(record: CallRecord) -> None:
+        told.append(record.outcome)
+        raise SystemExit("broken dashboard")
+
+    with services.records.subscribe(fragile):
+        assert [colour.generate(connect(), "hi").content for _ in range(2)] == ["hello", "hello"]
+    assert told == ["done", "done"]
+    assert [record.exc_info[0] for record in caplog.records] == [SystemExit, SystemExit]
+
+
+def test_a_subscriber_that_hangs_holds_up_neither_calls_nor_others(colour, server, connect, services, caplog):
+    server.always(completion())
+    free = threading.Event()
+    told: list[CallRecord] = []
+    hanging = services.records.subscribe(lambda record: free.wait(PATIENCE_SECONDS))
+    with services.records.subscribe(told.append):
+        for _ in range(3):
+            assert colour.generate(connect(), "hi").content == "hello"
+    assert len(told) == 3
+    hanging.close(timeout=0.01)
+    assert "did not finish in 0.01 s" in caplog.text
+    free.set()
+
+
+def test_records_a_subscriber_is_too_slow_for_are_counted(server, connect, services, monkeypatch, caplog):
+    monkeypatch.setattr("abstractcore.recorder._MOST_WAITING", 2)
+    server.always(completion())
+    begun, free = threading.Event(), threading.Event()
+
+    def slow(record: CallRecord) -> None:
+        begun.set()
+        free.wait(PATIENCE_SECONDS)
+
+    with services.records.subscribe(slow) as subscription:
+        connect().generate("hi")
+        assert begun.wait(PATIENCE_SECONDS)
+        for _ in range(4):
+            connect().generate("hi")
+        assert subscription.dropped == 2
+        free.set()
+    assert caplog.text.count("records are lost") == 1
+
+
+def test_a_coroutine_function_can_subscribe(colour, server, connect, services):
+    server.always(completion())
+    told: list[str] = []
+
+    async def store(record: CallRecord) -> None:
+        await asyncio.sleep(0)
+        told.append(record.trace_id)
+
+    with services.records.subscribe(store):
+        traces = [colour.generate(connect(), "hi").trace_id for _ in range(3)]
+    assert told == traces
+
+
+def test_after_closing_a_subscriber_is_told_no_more(colour, server, connect, services):
+    server.always(completion())
+    told: list[CallRecord] = []
+    subscription = services.records.subscribe(told.append)
+    assert services.records.wanted()
+    subscription.close()
+    assert not services.records.wanted()
+    colour.generate(connect(), "hi")
+    assert told == []
+
+
+@pytest.mark.parametrize(("arguments", "path"), [(["nothing"], "subscriber"), ([print, "all"], "capture")])
+def test_what_cannot_be_told_is_refused(services, arguments, path):
+    with pytest.raises(InvalidInputError, match=f"^{path}: "):
+        services.records.subscribe(*arguments)
+
+
+def test_a_forked_child_tells_its_own_calls(server, connect, services, tmp_path):
+    server.always(completion())
+    llm = connect()
+    out = tmp_path / "told"
+    subscription = services.records.subscribe(lambda record: out.write_text(f"{os.getpid()} {record.outcome}"))
+    llm.generate("parent")
+    subscription.flush(PATIENCE_SECONDS)
+    child = os.fork()
+    if child == 0:
+        llm.generate("child")
+        os._exit(0 if subscription.flush(PATIENCE_SECONDS) else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert out.read_text() == f"{child} done"
+    subscription.close()
+
+
+AT_EXIT = """
+import abstractcore
+async def tell(record):
+    print(record.outcome, record.usage.output)
+abstractcore.subscribe(tell)
+abstractcore.create_llm("scripted", replies=["one two"]).generate("hi")
+"""
+
+
+def test_what_is_left_is_told_at_the_end_of_the_program():
+    result = subprocess.run(
+        [sys.executable, "-W", "error", "-c", AT_EXIT], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (result.stdout, result.stderr) == ("done 2\n", "")
+
+
+def test_subscribe_covers_llms_without_services_of_their_own():
+    told: list[CallRecord] = []
+    with subscribe(told.append):
+        response = create_llm("scripted", replies=["one"]).generate("hi")
+        create_llm("scripted", replies=["two"], services=Services(environment={})).generate("hi")
+    assert [record.trace_id for record in told] == [response.trace_id]
+
+
+def test_a_plugins_subscriber_is_told_once_however_many_llms_are_made(services):
+    told: list[str] = []
+
+    class Plugin:
+        name, capture = "dashboard", "off"
+
+        def __call__(self, record: CallRecord) -> None:
+            told.append(record.outcome)
+
+    plugin = Plugin()
+    for _ in range(3):
+        services.records.add(plugin)
+    create_llm("scripted", replies=["one"], services=services).generate("hi")
+    assert services.records.flush(PATIENCE_SECONDS)
+    assert told == ["done"]
