@@ -84,7 +84,7 @@ class DecodedStream:
 
     def abort(self) -> None:
         """Cut the connection from another thread. One that was given back is another call's by now."""
-        if not self._ended:
+        if not self._ended or self._held:
             self._body.abort()
 
     async def _decode(self) -> list[Delta]:

@@ -25,6 +25,7 @@ from abstractcore import (
     accumulate,
     create_llm,
 )
+from abstractcore.testing import AsyncColour
 from tests.chaos_server import (
     CUT,
     DONE,
@@ -193,6 +194,18 @@ def test_the_end_of_a_stream_is_given_before_the_end_of_its_connection(colour, s
     with colour.stream(connect(), "hi") as stream:
         while not isinstance(next(stream), ReplyEnd):
             pass
+
+
+def test_a_complete_async_stream_that_is_dropped_before_its_end_closes_its_connection(server, connect):
+    server.script(HELLO + chunk(delta(finish_reason="stop")) + chunk(DONE), HANG)
+    colour = AsyncColour()
+    streams = [colour.stream(connect(), "hi")]
+    while not isinstance(next(streams[0]), ReplyEnd):
+        pass
+    with pytest.warns(ResourceWarning, match="async with"):
+        streams.clear()
+    server.assert_closed_promptly(time.monotonic())
+    colour.close()
 
 
 def test_usage_before_an_early_end_is_kept(colour, server, connect):
@@ -404,8 +417,6 @@ def test_breaking_out_of_text_without_with_closes_the_connection_when_the_stream
 
 
 def test_a_dropped_async_stream_closes_its_connection_and_is_warned_about(server, connect):
-    from abstractcore.testing import AsyncColour
-
     colour = AsyncColour()
     server.script(HELLO, HANG)
     streams = [colour.stream(connect(), "hi")]
