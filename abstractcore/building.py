@@ -7,7 +7,7 @@ from typing import Any, TypeAlias, cast
 
 from .errors import InvalidInputError
 from .option_values import media_policy, sampling, tool_choice
-from .schema import MediaPart, Message, ModelCall, OutputSchema, Role, SchemaError, TextPart, ToolSpec
+from .schema import HostedTool, MediaPart, Message, ModelCall, OutputSchema, Role, SchemaError, TextPart, ToolSpec
 from .schema.json_values import shown
 
 MessageInput: TypeAlias = Message | Mapping[str, str]
@@ -22,7 +22,7 @@ def build_call(
     messages: Sequence[MessageInput],
     system_prompt: str | None,
     media: Sequence[MediaPart],
-    tools: Sequence[ToolSpec],
+    tools: Sequence[ToolSpec | HostedTool],
     output: OutputSchema | None,
     options: Mapping[str, Any],
     stream: bool,
@@ -42,12 +42,14 @@ def build_call(
             model=model,
             provider=provider,
             messages=tuple(conversation),
-            tools=tuple(tools),
+            tools=tuple(tool for tool in tools if isinstance(tool, ToolSpec)),
+            hosted_tools=tuple(tool for tool in tools if isinstance(tool, HostedTool)),
             tool_choice=tool_choice(options.get("tool_choice")),
             parallel_tool_calls=options.get("parallel_tool_calls"),
             sampling=sampling(options),
             output=output,
             thinking=options.get("thinking"),
+            cache=options.get("cache", False),
             modalities=options.get("modalities", ()),
             stream=stream,
             strict=options.get("strict", False),

@@ -42,6 +42,7 @@ class CallOptions(TypedDict, total=False):
     frequency_penalty: float
     top_logprobs: int
     thinking: ThinkingLevel | int
+    cache: bool
     tool_choice: Literal["auto", "none", "required"] | ToolChoice
     parallel_tool_calls: bool
     modalities: Sequence[Modality]

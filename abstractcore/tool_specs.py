@@ -7,13 +7,13 @@ from typing import TypeAlias, cast
 from .errors import InvalidInputError
 from .plugins import tools_of
 from .registry import Registry
-from .schema import ToolSpec
+from .schema import HostedTool, ToolSpec
 
-ToolInput: TypeAlias = ToolSpec | str
-"""A tool, or the name of a tool source: all of its tools."""
+ToolInput: TypeAlias = ToolSpec | HostedTool | str
+"""A tool, one that the provider runs, or the name of a tool source: all of its tools."""
 
 
-def tool_specs(tools: object, registry: Registry) -> tuple[ToolSpec, ...]:
+def tool_specs(tools: object, registry: Registry) -> tuple[ToolSpec | HostedTool, ...]:
     """What the model is told of `tools`, None being none.
 
     Raises `InvalidInputError` with the path of what cannot be sent, `PluginError` if a tool source gives rubbish.
@@ -23,9 +23,13 @@ def tool_specs(tools: object, registry: Registry) -> tuple[ToolSpec, ...]:
     if not isinstance(tools, list | tuple):
         raise InvalidInputError(f"expected a list, got {type(tools).__name__}", path="tools")
     specs: dict[str, ToolSpec] = {}
+    hosted: list[HostedTool] = []
     origins: dict[str, str] = {}
     for index, tool in enumerate(cast("list[object]", tools)):
         path = f"tools[{index}]"
+        if isinstance(tool, HostedTool):
+            hosted.append(tool)
+            continue
         for spec in _specs(tool, path, registry):
             origin = f"{path} (tool source {tool!r})" if isinstance(tool, str) else path
             other = origins.setdefault(spec.name, origin)
@@ -34,7 +38,7 @@ def tool_specs(tools: object, registry: Registry) -> tuple[ToolSpec, ...]:
                     f"two tools are named {spec.name!r}: one comes from {other}, one from {origin}", path=f"{path}.name"
                 )
             specs[spec.name] = spec
-    return tuple(specs.values())
+    return (*specs.values(), *hosted)
 
 
 def _specs(tool: object, path: str, registry: Registry) -> tuple[ToolSpec, ...]:
@@ -42,7 +46,7 @@ def _specs(tool: object, path: str, registry: Registry) -> tuple[ToolSpec, ...]:
         return (tool,)
     if not isinstance(tool, str):
         raise InvalidInputError(
-            f"expected a ToolSpec or the name of a tool source, got {type(tool).__name__}",
+            f"expected a ToolSpec, a HostedTool or the name of a tool source, got {type(tool).__name__}",
             path=path,
             hint="Use ToolSpec(name, description, parameters) with a JSON Schema.",
         )

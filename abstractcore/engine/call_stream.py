@@ -8,8 +8,8 @@ from ..errors import InvalidInputError, StreamInterruptedError
 from ..ports import CallContext, DeltaStream
 from ..schema import Delta, GenerateResponse, ModelReply
 from .decoding import reply_so_far
-from .endings import end_call
-from .pipeline import OutputReader, Pipeline, Prepare, complete, fail
+from .endings import end_call, let_go
+from .pipeline import OutputReader, Pipeline, Prepare, as_batch, complete, fail
 
 
 class CallStream:
@@ -57,9 +57,8 @@ class CallStream:
         except BaseException as error:
             self.state = "broken"
             if self._context is not None:
-                fail(self._context, error, self._deltas)
-            if self._source is not None:
-                await self._source.close()
+                fail(self._context, error, self._deltas, self._seconds_to_first)
+            await self._let_go()
             raise
         finally:
             self._reading = False
@@ -70,7 +69,7 @@ class CallStream:
             self._context = await self._pipeline.begin(self._prepare, self._timeout)
             self._source = await self._pipeline.open(self._context)
             self._seconds_to_first = self._pipeline.runtime.now() - self._context.began
-        batch = await self._source.read()
+        batch = as_batch(await self._source.read())
         self._deltas += batch
         if self._closing:
             raise StreamInterruptedError("this stream was closed while it was read", partial=self.partial())
@@ -79,6 +78,7 @@ class CallStream:
             self._response = self._pipeline.respond(reply, self._context, self._read_output)
             self.state = "done"
             end_call(self._context, "done", reply=reply, seconds_to_first=self._seconds_to_first)
+            await let_go(self._context)
         return batch
 
     async def close(self) -> None:
@@ -86,13 +86,12 @@ class CallStream:
 
         A reader that waits for the answer to begin cannot be cut short: it ends as soon as something arrives.
         """
+        self._closing = True
         if self._reading:
-            self._closing = True
             self.abort()
             return
         self._leave()
-        if self._source is not None:
-            await self._source.close()
+        await self._let_go()
 
     def drop(self) -> None:
         """As `close`, for a stream that nobody has any more: the connection is cut, and nothing waited for."""
@@ -103,6 +102,14 @@ class CallStream:
         """Cut the connection without waiting for anything; the next read raises."""
         if self._source is not None:
             self._source.abort()
+        for stream in self._context.streams if self._context is not None else ():
+            stream.abort()
+
+    async def _let_go(self) -> None:
+        if self._source is not None:
+            await self._source.close()
+        if self._context is not None:
+            await let_go(self._context)
 
     def _leave(self) -> None:
         if self.state == "open" and self._context is not None:

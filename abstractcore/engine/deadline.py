@@ -24,10 +24,13 @@ class Deadline:
 
 
 async def _interrupted(attempt: Attempt, next: AttemptNext, seconds: float) -> Answer:
+    limit = attempt.context.runtime.timeout(seconds)
     try:
-        async with attempt.context.runtime.timeout(seconds):
+        async with limit:
             return await next(attempt)
     except TimeoutError:
+        if not limit.expired():  # a middleware's own
+            raise
         raise out_of_time() from None
 
 

@@ -153,11 +153,17 @@ class DecodedStream:
 
 
 def reply_so_far(deltas: Sequence[Delta]) -> ModelReply:
-    """What has arrived, as a reply; a character of which only half has arrived shows as a question mark."""
+    """What has arrived, as a reply; a character of which only half has arrived shows as a question mark.
+
+    It is empty where a middleware's stream gave what is no delta.
+    """
     try:
         return accumulate(deltas)
     except SchemaError:
-        return accumulate(map(_in_unicode, deltas))
+        try:
+            return accumulate(map(_in_unicode, deltas))
+        except (SchemaError, TypeError):
+            return ModelReply()
 
 
 def _in_unicode(delta: Delta) -> Delta:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 
 from ..ports import CallContext, CallEnd
 from ..schema import Delta, ModelReply, Outcome
@@ -21,16 +22,28 @@ def end_call(
     seconds_to_first: float | None = None,
 ) -> None:
     """Call the functions in `context.at_end`, the first time. What one raises is logged: the call has ended."""
-    listeners, context.at_end = context.at_end, []
-    if not listeners:
+    if not context.at_end:
         return
     seconds = context.runtime.now() - context.began
     end = CallEnd(outcome, seconds, reply, deltas, error, seconds_to_first)
-    for listener in listeners:
+    for listener in _taken(context.at_end):
         try:
             listener(end)
         except Exception:
             _log.exception("a function told of a call's end failed")
+
+
+def _taken(listeners: list[Callable[[CallEnd], None]]) -> Iterator[Callable[[CallEnd], None]]:
+    """Each of them once, also where two threads end a call at once."""
+    with suppress(IndexError):
+        while True:
+            yield listeners.pop(0)
+
+
+async def let_go(context: CallContext) -> None:
+    """Close the call's streams: also one that a middleware took and did not hand on."""
+    for stream in context.streams:
+        await stream.close()
 
 
 def outcome_of(error: BaseException) -> Outcome:

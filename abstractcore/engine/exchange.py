@@ -35,6 +35,7 @@ class Exchange:
                 stream = DecodedStream(body, self._session, context)
                 await stream.begin()
                 streaming = True
+                context.streams.append(stream)
                 return stream
             response = WireResponse(body.status, body.headers, await _content(body, context))
             if not 200 <= body.status < 300:
@@ -54,7 +55,7 @@ class Exchange:
             raise
         finally:
             seconds = context.runtime.now() - began
-            context.attempts.append(_record(attempt.number, started_at, seconds, body, failure))
+            context.attempts.append(_record(len(context.attempts) + 1, started_at, seconds, body, failure))
             if isinstance(failure, AbstractCoreError):
                 failure.attempts = tuple(context.attempts)
             if body is not None and not streaming:

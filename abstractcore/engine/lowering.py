@@ -17,17 +17,21 @@ from ..schema import (
     MediaPart,
     MediaPolicy,
     ModelCall,
-    Sampling,
 )
+from .cache_points import lower_cache
+from .thinking import lower_thinking
 
 
 def lower(call: ModelCall, profile: ModelProfile, handlers: Sequence[MediaHandler]) -> Lowered:
-    """Decide what becomes of every file in `call`. Pure: nothing is read, converted or sent.
+    """Decide what becomes of every file in `call`, and of options that depend on the model: thinking, cache points,
+    recommended sampling. Pure: nothing is read, converted or sent.
 
     Raises `UnsupportedContentError`, naming the choices, for a file that neither the model nor the policy lets in.
     """
     decisions: list[MediaDecision] = []
-    warnings: list[CallWarning] = []
+    call, warnings = lower_cache(call, profile.cache_points)
+    thinking, changed = lower_thinking(call.thinking, profile.thinking)
+    warnings += changed
     if not profile.known:
         warnings.append(
             CallWarning(
@@ -37,13 +41,11 @@ def lower(call: ModelCall, profile: ModelProfile, handlers: Sequence[MediaHandle
     for path, part in media_parts(call):
         decisions.append(_decide(part, path, call, profile, handlers))
         warnings.extend(_misnamed(part.blob, path))
-    return Lowered(_with_recommended(call, profile.sampling), tuple(decisions), tuple(warnings))
-
-
-def _with_recommended(call: ModelCall, recommended: Sampling | None) -> ModelCall:
-    if recommended is None:
-        return call
-    return call.with_(sampling=call.sampling.over(recommended))
+    if thinking != call.thinking:
+        call = call.with_(thinking=thinking)
+    if profile.sampling is not None:
+        call = call.with_(sampling=call.sampling.over(profile.sampling))
+    return Lowered(call, tuple(decisions), tuple(warnings))
 
 
 def media_parts(call: ModelCall) -> list[tuple[str, MediaPart]]:

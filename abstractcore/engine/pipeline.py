@@ -31,7 +31,7 @@ from ..schema import (
     deltas_of,
 )
 from .deadline import out_of_time, remaining
-from .endings import end_call, outcome_of
+from .endings import end_call, let_go, outcome_of
 from .exchange import Exchange, located
 from .lowering import lower
 from .media import carry_out
@@ -90,6 +90,9 @@ class Pipeline:
         except BaseException as error:
             fail(context, error)
             raise
+        finally:
+            if context.streams:
+                await let_go(context)
         end_call(context, "done", reply=reply)
         return response
 
@@ -110,10 +113,12 @@ class Pipeline:
         if lowered.decisions:
             lowered = await self._carry_out(lowered, context)
         encoded = self._session.transpiler.encode(lowered.call)
-        if context.call.strict and encoded.warnings:
-            raise _strict(encoded.warnings)
+        if context.call.strict:
+            _refuse_losses((*lowered.warnings, *encoded.warnings))
         context.decisions = lowered.decisions
-        context.warnings += (*lowered.warnings, *encoded.warnings)
+        # A middleware may come here twice: what was warned of before is not warned of again.
+        known = tuple(context.warnings)
+        context.warnings += (each for each in (*lowered.warnings, *encoded.warnings) if each not in known)
         return await self._around_attempt(Attempt(context, encoded.request))
 
     async def _carry_out(self, lowered: Lowered, context: CallContext) -> Lowered:
@@ -130,27 +135,41 @@ class Pipeline:
         return as_response(reply, context, read_output(reply), self._session.profile.price, seconds)
 
 
-def fail(context: CallContext, error: BaseException, deltas: Sequence[Delta] = ()) -> None:
+def fail(
+    context: CallContext, error: BaseException, deltas: Sequence[Delta] = (), seconds_to_first: float | None = None
+) -> None:
     """Say in `error` where it happened, and end the call with it."""
     if isinstance(error, AbstractCoreError):
         located(error, context)
-    end_call(context, outcome_of(error), deltas=deltas, error=error)
+    end_call(context, outcome_of(error), deltas=deltas, error=error, seconds_to_first=seconds_to_first)
 
 
-def _strict(warnings: Sequence[CallWarning]) -> UnsupportedOptionError:
-    losses = "; ".join(str(warning) for warning in warnings)
-    return UnsupportedOptionError(losses, hint="Leave the option out, or call without strict=True.")
+_NO_LOSSES = frozenset({"unknown_model", "media_type_mismatch"})
+
+
+def _refuse_losses(warnings: Sequence[CallWarning]) -> None:
+    """Raise `UnsupportedOptionError` for what a strict call would lose; an odd file name, say, is no loss."""
+    losses = "; ".join(str(warning) for warning in warnings if warning.code not in _NO_LOSSES)
+    if losses:
+        raise UnsupportedOptionError(losses, hint="Leave the option out, or call without strict=True.")
 
 
 async def read_to_end(stream: DeltaStream) -> ModelReply:
     """The reply a stream adds up to."""
     deltas: list[Delta] = []
     try:
-        while batch := await stream.read():
+        while batch := as_batch(await stream.read()):
             deltas += batch
     finally:
         await stream.close()
     return complete(deltas)
+
+
+def as_batch(batch: list[Delta]) -> list[Delta]:
+    """`batch`, as it is; raises `ServerError` for what a stream may not give."""
+    if isinstance(batch, list):  # pyright: ignore[reportUnnecessaryIsInstance]
+        return batch
+    raise ServerError(f"the stream gives a {type(batch).__name__} where a list of deltas is needed")
 
 
 def complete(deltas: Sequence[Delta]) -> ModelReply:

@@ -103,7 +103,14 @@ def _error_record(error: BaseException | None, capture: Capture) -> ErrorRecord 
         return None
     if isinstance(error, AbstractCoreError):
         return ErrorRecord(type(error).__name__, error.message, error.status, error.request_id, error.retryable)
-    return ErrorRecord(type(error).__name__, str(error) if capture == "full" else "")
+    return ErrorRecord(type(error).__name__, _message(error) if capture == "full" else "")
+
+
+def _message(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:
+        return "(its message cannot be read)"
 
 
 def cost(usage: Usage, price: Price | None) -> float | None:

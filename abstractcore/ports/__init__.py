@@ -14,9 +14,9 @@ from .middleware import (
     Middleware,
 )
 from .plugins import Capability, CapabilityServices, ToolSource, TraceSubscriber
-from .profiles import ModelProfile, Price
+from .profiles import ModelProfile, Price, Thinking
 from .providers import Provider, ProviderConfig, ProviderServices, ProviderSession
-from .runtimes import Clock, Runtime
+from .runtimes import Clock, Runtime, TimeLimit
 from .scripts import Piece, Reply, Script, ScriptedAnswer, ScriptFunction
 from .stores import ArtifactStore, ModelStore, StoredModel
 from .transpilers import Framer, StreamDecoder, StreamRenderer, Transpiler
@@ -61,6 +61,8 @@ __all__ = [
     "StoredModel",
     "StreamDecoder",
     "StreamRenderer",
+    "Thinking",
+    "TimeLimit",
     "ToolSource",
     "TraceSubscriber",
     "Transpiler",

@@ -51,7 +51,7 @@ class CallContext:
 
     `began` and `deadline` are on the runtime's clock, `started_at` in seconds since the epoch. `attempts` and
     `warnings` grow as the call goes on. The functions in `at_end` are called once, however the call ends: for a stream
-    that is later than `next` returns.
+    that is later than `next` returns. `streams` are those that attempts gave: they are closed when the call ends.
     """
 
     call: ModelCall
@@ -63,6 +63,7 @@ class CallContext:
     attempts: list[AttemptRecord] = field(default_factory=list[AttemptRecord])
     decisions: tuple[MediaDecision, ...] = ()
     warnings: list[CallWarning] = field(default_factory=list[CallWarning])
+    streams: list[DeltaStream] = field(default_factory=list[DeltaStream])
     at_end: list[Callable[[CallEnd], None]] = field(default_factory=list[Callable[[CallEnd], None]])
 
 

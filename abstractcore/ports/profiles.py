@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..schema import Sampling
+from ..schema import Sampling, ThinkingLevel
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +15,18 @@ class Price:
     output: float
     cached: float | None = None
     cache_written: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Thinking:
+    """How much a model can be asked to think: by `levels`, or by a `budget` of tokens between two bounds.
+
+    Neither: the model does not think. `can_be_off` says whether it can be told not to.
+    """
+
+    levels: tuple[ThinkingLevel, ...] = ()
+    budget: tuple[int, int] | None = None
+    can_be_off: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +41,10 @@ class ModelProfile:
     price: Price | None = None
     sampling: Sampling | None = None
     """What the model's makers recommend: it stands where a call says nothing."""
+    thinking: Thinking | None = None
+    """None if that is not known: what a call says is sent as it is."""
+    cache_points: int | None = None
+    """How many cache points a call may hold; 0 where the provider decides by itself; None if that is not known."""
     known: bool = True
     """False if nothing is known of this model and the provider's common ground is assumed."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager
+from types import TracebackType
 from typing import Protocol, TypeVar
 
 T = TypeVar("T")
@@ -26,6 +26,20 @@ class Clock(Protocol):
 
     async def asleep(self, seconds: float) -> None:
         """Let other tasks run meanwhile."""
+        ...
+
+
+class TimeLimit(Protocol):
+    """What `Runtime.timeout` gives, for `async with`."""
+
+    async def __aenter__(self) -> object: ...
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
+    ) -> bool | None: ...
+
+    def expired(self) -> bool:
+        """Whether it ended what ran inside: a `TimeoutError` may have other reasons."""
         ...
 
 
@@ -70,7 +84,7 @@ class Runtime(Protocol):
         """How many functions still run though nobody waits for them any more."""
         ...
 
-    def timeout(self, seconds: float | None) -> AbstractAsyncContextManager[object]:
+    def timeout(self, seconds: float | None) -> TimeLimit:
         """End what runs inside after `seconds` with the builtin `TimeoutError`, where the colour can interrupt."""
         ...
 

@@ -12,8 +12,6 @@ from .calls import (
     OutputSchema,
     Sampling,
     ThinkingLevel,
-    ToolChoice,
-    ToolSpec,
 )
 from .codec import SCHEMA_VERSION, canonical_json, digest, from_json, to_data, to_json
 from .deltas import (
@@ -58,6 +56,7 @@ from .records import CallRecord, Capture, ErrorRecord, Outcome
 from .redaction import redacted_call, redacted_reply
 from .replies import FINISH_REASONS, FinishReason, ModelReply
 from .responses import AttemptRecord, GenerateResponse, MediaDecision, MediaRoute, MediaSent
+from .tools import HostedTool, HostedToolKind, ToolChoice, ToolSpec
 from .usage import Usage
 from .wire import Encoded, Lowered, Parsed, Rendered, WireRequest, WireResponse
 
@@ -84,7 +83,9 @@ __all__ = [
     "FinishReason",
     "FrozenDict",
     "GenerateResponse",
+    "HostedTool",
     "HostedToolCall",
+    "HostedToolKind",
     "HostedToolResult",
     "ImagePart",
     "JSONObject",

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Literal, cast, get_args
 
-from .cache_points import CachePoint, check_cache
 from .json_values import (
     EMPTY,
     JSONObject,
@@ -24,6 +23,7 @@ from .json_values import (
 )
 from .messages import Message, canonical_messages
 from .parts import MediaKind
+from .tools import HostedTool, ToolChoice, ToolSpec, check_tool_names
 
 MediaPolicy = Literal["native", "auto", "fallback_only", "refuse"]
 """What may happen to a file: sent as it is only; as it is, else by a fallback; by a fallback only; nothing."""
@@ -34,48 +34,6 @@ ThinkingLevel = Literal["off", "minimal", "low", "medium", "high"]
 _MODALITIES = get_args(Modality)
 _LEVELS = get_args(ThinkingLevel)
 _KINDS = get_args(MediaKind)
-_MODES = ("auto", "none", "required", "tool")
-
-
-@dataclass(frozen=True, slots=True)
-class ToolSpec:
-    """A tool as the model sees it. `parameters` is a JSON Schema of an object; the flags are hints to policies."""
-
-    name: str
-    description: str = ""
-    parameters: JSONObject = EMPTY
-    strict: bool | None = None
-    read_only: bool = False
-    idempotent: bool = False
-    destructive: bool = False
-    cache: CachePoint | None = None
-
-    def __post_init__(self) -> None:
-        if not check_text(self.name, "name"):
-            raise SchemaError("a tool needs a name", "name")
-        check_text(self.description, "description")
-        for name in ("read_only", "idempotent", "destructive"):
-            check_flag(getattr(self, name), name)
-        if self.strict is not None:
-            check_flag(self.strict, "strict")
-        check_cache(self.cache)
-        object.__setattr__(self, "parameters", freeze_object(self.parameters, "parameters"))
-
-
-@dataclass(frozen=True, slots=True)
-class ToolChoice:
-    """Whether the model may, must or must not call tools; `tool` names the one it must call."""
-
-    mode: Literal["auto", "none", "required", "tool"] = "auto"
-    tool: str | None = None
-
-    def __post_init__(self) -> None:
-        if self.mode not in _MODES:
-            raise SchemaError(f"{shown(self.mode)} is not one of {', '.join(_MODES)}", "mode")
-        if (self.mode == "tool") != (self.tool is not None):
-            raise SchemaError("a tool's name goes with mode 'tool', and only with it", "tool")
-        if self.tool is not None:
-            check_text(self.tool, "tool")
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +120,9 @@ class ModelCall:
     """One exchange with a model, complete and serialisable. `with_` gives a changed copy.
 
     `media_policy` is by kind of media; `provider_options` by provider; `tags`, `parent_id` and `trace_context` are
-    for records and never sent. With `strict`, an option the model cannot take is an error, not a warning. `messages`
-    and `tools` are put into canonical form here; a provider option that is None, or a provider without options, is
+    for records and never sent. With `strict`, an option the model cannot take is an error, not a warning. `cache` asks
+    for cache points where they pay most: after tools and system, and after the last user message. `messages` and
+    `tools` are put into canonical form here; a provider option that is None, or a provider without options, is
     as good as not given.
     """
 
@@ -173,9 +132,11 @@ class ModelCall:
     tools: tuple[ToolSpec, ...] = ()
     tool_choice: ToolChoice | None = None
     parallel_tool_calls: bool | None = None
+    hosted_tools: tuple[HostedTool, ...] = ()
     sampling: Sampling = _DEFAULT_SAMPLING
     output: OutputSchema | None = None
     thinking: ThinkingLevel | int | None = None
+    cache: bool = False
     modalities: tuple[Modality, ...] = ()
     stream: bool = False
     strict: bool = False
@@ -191,9 +152,10 @@ class ModelCall:
             raise SchemaError("there is nothing to send: give a prompt, messages or media", "messages")
         object.__setattr__(self, "messages", canonical_messages(messages))
         object.__setattr__(self, "tools", check_items(self.tools, ToolSpec, "tools"))
+        object.__setattr__(self, "hosted_tools", check_items(self.hosted_tools, HostedTool, "hosted_tools"))
         object.__setattr__(self, "modalities", check_items(self.modalities, object, "modalities"))
         if self.tools:
-            _check_tool_names(self.tools)
+            check_tool_names(self.tools)
         for name in ("media_policy", "tags", "trace_context"):
             value = getattr(self, name)
             if value is not EMPTY:
@@ -230,7 +192,7 @@ def _given_options(options: Mapping[str, JSONObject]) -> JSONObject:
 def _check_choices(call: ModelCall) -> None:
     check_text(call.model, "model")
     check_text(call.provider, "provider")
-    for name in ("stream", "strict"):
+    for name in ("stream", "strict", "cache"):
         check_flag(getattr(call, name), name)
     check_class(call.sampling, Sampling, "sampling")
     if call.tool_choice is not None:
@@ -258,11 +220,3 @@ def _check_choices(call: ModelCall) -> None:
             raise SchemaError(
                 f"unknown policy {shown(policy)}: use {', '.join(MEDIA_POLICIES)}", f"media_policy.{kind}"
             )
-
-
-def _check_tool_names(tools: tuple[ToolSpec, ...]) -> None:
-    seen: set[str] = set()
-    for index, tool in enumerate(tools):
-        if tool.name in seen:
-            raise SchemaError(f"two tools are named {shown(tool.name)}", f"tools[{index}].name")
-        seen.add(tool.name)

@@ -7,7 +7,7 @@ import json
 from typing import cast, get_args
 
 from .blobs import Blob
-from .calls import ModelCall, ToolSpec
+from .calls import ModelCall
 from .deltas import Delta
 from .json_values import JSONValue, SchemaError, shown
 from .messages import Message
@@ -16,6 +16,7 @@ from .reading import from_data
 from .records import CallRecord
 from .replies import ModelReply
 from .responses import GenerateResponse
+from .tools import ToolSpec
 from .writing import written
 
 SCHEMA_VERSION = 1

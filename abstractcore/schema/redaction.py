@@ -27,7 +27,8 @@ AnyPart = TypeVar("AnyPart", bound=Part)
 def redacted_call(call: ModelCall) -> ModelCall:
     """`call` with the sizes of its texts and files in their place, and without provider options."""
     messages = tuple(Message(message.role, tuple(_part(part) for part in message.parts)) for message in call.messages)
-    return replace(call, messages=messages, provider_options={})
+    hosted = tuple(replace(tool, options={}) for tool in call.hosted_tools)
+    return replace(call, messages=messages, hosted_tools=hosted, provider_options={})
 
 
 def redacted_reply(reply: ModelReply) -> ModelReply:

@@ -35,6 +35,8 @@ from ..schema import (
     Delta,
     ErrorRecord,
     GenerateResponse,
+    HostedTool,
+    HostedToolKind,
     JSONValue,
     MediaDecision,
     MediaKind,
@@ -157,6 +159,7 @@ PROVIDER_ERRORS: tuple[type[ProviderError], ...] = (
 
 _KINDS: tuple[MediaKind, ...] = get_args(MediaKind)
 _LEVELS: tuple[ThinkingLevel, ...] = get_args(ThinkingLevel)
+_HOSTED = get_args(HostedToolKind)
 _OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 _ROUTES: tuple[MediaRoute, ...] = get_args(MediaRoute)
 _MODALITIES: tuple[Modality, ...] = get_args(Modality)
@@ -235,12 +238,21 @@ def output_schemas() -> SearchStrategy[OutputSchema]:
     return st.builds(OutputSchema, NAME, OBJECT, st.none() | TEXT, FLAG)
 
 
+def hosted_tools() -> SearchStrategy[HostedTool]:
+    """Tools that a provider runs by itself."""
+    return st.builds(HostedTool, st.sampled_from(_HOSTED), OBJECT)
+
+
 def calls(
     provider: str = "scripted",
     user_content: SearchStrategy[ContentPart] | None = None,
     tool_content: SearchStrategy[ContentPart] | None = None,
+    hosted: SearchStrategy[HostedTool] | None = None,
 ) -> SearchStrategy[ModelCall]:
-    """Calls to `provider`, lowered: with content it may be sent, which `user_content` and `tool_content` can narrow."""
+    """Calls to `provider`, lowered: with content it may be sent, which `user_content` and `tool_content` can narrow.
+
+    Without `hosted`, none of its own tools are asked for.
+    """
     choices = st.sampled_from([None, *map(ToolChoice, ("auto", "none", "required"))]) | st.builds(
         ToolChoice, st.just("tool"), NAME
     )
@@ -251,6 +263,7 @@ def calls(
         messages=conversations(user_content, tool_content),
         provider=st.just(provider),
         tools=st.lists(tool_specs(), max_size=2, unique_by=lambda tool: tool.name),
+        hosted_tools=st.just([]) if hosted is None else st.lists(hosted, max_size=2),
         tool_choice=choices,
         parallel_tool_calls=st.none() | FLAG,
         sampling=st.just(Sampling()) | samplings(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from abstractcore.errors import AbstractCoreError, ConfigurationError, ProviderError
@@ -27,6 +28,17 @@ class BearerAuth:
     def sign(self, request: WireRequest, now: float) -> WireRequest:
         """The request with the key on it."""
         return request.with_headers({"authorization": f"Bearer {self.key}"})
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderAuth:
+    """Credentials, and whatever else a vendor wants on every request, as header fields."""
+
+    headers: Mapping[str, str] = field(repr=False)
+
+    def sign(self, request: WireRequest, now: float) -> WireRequest:
+        """The request with the fields on it."""
+        return request.with_headers(self.headers)
 
 
 @dataclass(frozen=True, slots=True)

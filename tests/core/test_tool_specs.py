@@ -45,7 +45,7 @@ def test_a_tool_source_is_asked_for_its_tools_at_each_call():
     ("tools", "message"),
     [
         ("math", "tools: expected a list, got str"),
-        ([3], "tools[0]: expected a ToolSpec or the name of a tool source, got int. Use ToolSpec("),
+        ([3], "tools[0]: expected a ToolSpec, a HostedTool or the name of a tool source, got int. Use ToolSpec("),
         (["maths"], "tools[0]: no tool source is called 'maths'. Did you mean math?"),
         (
             [ToolSpec("add"), "math"],

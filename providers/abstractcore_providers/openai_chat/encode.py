@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from abstractcore.errors import InvalidInputError
+from abstractcore.errors import InvalidInputError, UnsupportedContentError
 from abstractcore.schema import (
     CallWarning,
     Encoded,
@@ -33,6 +33,13 @@ def encode(call: ModelCall, dialect: Dialect) -> Encoded:
     Raises `UnsupportedContentError` for content without a shape here, and `InvalidInputError` for provider options
     that the call has a field of its own for.
     """
+    if call.hosted_tools:
+        raise UnsupportedContentError(
+            f"hosted_tools[0]: the chat completions format has no hosted tools such as {call.hosted_tools[0].kind}",
+            hint="Use a provider that runs it by itself, such as 'anthropic' or 'google', or a tool of your own.",
+            provider=call.provider or None,
+            model=call.model,
+        )
     warnings: list[CallWarning] = []
     body: Object = {"model": call.model, "messages": write_messages(call.messages, dialect, warnings)}
     body.update(_sampling(call.sampling, dialect, warnings))

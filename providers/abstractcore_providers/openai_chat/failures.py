@@ -5,10 +5,8 @@ Source: https://platform.openai.com/docs/guides/error-codes, and llama.cpp's too
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 from pydantic_core import to_json
@@ -18,6 +16,7 @@ from abstractcore.errors import AbstractCoreError, ContextOverflowError, Provide
 from abstractcore.schema import WireResponse
 
 from ..json_reading import Object, as_object, count_of, read_answer, text_of
+from ..retry_waits import read_wait, wait_headers
 from ..surrogates import mend
 
 
@@ -78,7 +77,6 @@ _CALLERS_FAULT = (
     errors.UnsupportedContentError,
     errors.UnsupportedOptionError,
 )
-_LONGEST_WAIT = 10.0**9
 _HINTS: dict[type[ProviderError], str] = {
     errors.AuthenticationError: "Check the API key: api_key=..., or the provider's environment variable.",
     errors.QuotaError: "Check the account's plan and billing.",
@@ -103,7 +101,7 @@ def error_of(response: WireResponse) -> ProviderError:
     if 300 <= response.status < 400:
         error.hint = "The address redirects, and no key follows: give the final one as base_url."
     error.request_id = response.headers.get("x-request-id")
-    error.retry_after = _retry_after(response)
+    error.retry_after = read_wait(response.headers)
     return error
 
 
@@ -152,31 +150,6 @@ def _add_token_counts(error: ContextOverflowError, body: Object, message: str) -
         error.context_tokens, error.prompt_tokens = (int(number.replace(",", "")) for number in told.groups())
 
 
-def _retry_after(response: WireResponse) -> float | None:
-    """Seconds to wait, from milliseconds, seconds, or a date (against the response's own date, as RFC 9110 allows)."""
-    milliseconds = _seconds(response.headers.get("retry-after-ms"))
-    if milliseconds is not None:
-        return milliseconds / 1000
-    value = response.headers.get("retry-after")
-    seconds = _seconds(value)
-    if seconds is not None or value is None:
-        return seconds
-    try:
-        sent = parsedate_to_datetime(response.headers["date"])
-        return max(0.0, (parsedate_to_datetime(value) - sent).total_seconds())
-    except (ValueError, KeyError, TypeError, OverflowError):
-        return None
-
-
-def _seconds(value: str | None) -> float | None:
-    """A number that is at least zero and finite; None for anything else."""
-    try:
-        number = float(value or "")
-    except ValueError:
-        return None
-    return number if math.isfinite(number) and number >= 0 else None
-
-
 def render_error(error: AbstractCoreError) -> WireResponse:
     """The response that tells a client of `error`. Only our own message goes out."""
     row = _row_of(error)
@@ -186,7 +159,7 @@ def render_error(error: AbstractCoreError) -> WireResponse:
     if isinstance(error, ContextOverflowError):
         counts = {"n_prompt_tokens": error.prompt_tokens, "n_ctx": error.context_tokens}
         body |= {name: count for name, count in counts.items() if count is not None}
-    headers = {"content-type": "application/json", **_retry_headers(error.retry_after)}
+    headers = {"content-type": "application/json", **wait_headers(error.retry_after)}
     return WireResponse(row.status, headers, to_json({"error": body}))
 
 
@@ -194,14 +167,3 @@ def _row_of(error: AbstractCoreError) -> _Row:
     if isinstance(error, _CALLERS_FAULT):
         return _ROWS[-1]
     return next((row for row in _ROWS if isinstance(error, row.error)), _Row(ProviderError, 500, "server_error"))
-
-
-def _retry_headers(seconds: float | None) -> dict[str, str]:
-    """The wait in whole seconds for everyone, and in milliseconds for clients of OpenAI; never less than asked for."""
-    if seconds is None or not math.isfinite(seconds):
-        return {}
-    seconds = min(max(seconds, 0.0), _LONGEST_WAIT)
-    return {
-        "retry-after": str(math.ceil(seconds)),
-        "retry-after-ms": str(math.ceil(round(seconds * 1000, 3))),
-    }

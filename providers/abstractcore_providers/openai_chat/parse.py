@@ -19,9 +19,9 @@ from abstractcore.schema import (
 )
 
 from ..json_reading import Object, as_object, read_json, text_of
+from ..reading import get_flag, get_list, get_object, get_text, name_the_rest
 from .dialect import Dialect
 from .read_messages import read_messages
-from .reading import get_flag, get_list, get_object, get_text, name_the_rest
 from .vocabulary import EFFORTS, SAMPLING_FIELDS, has_field
 
 _STREAM_OPTIONS = frozenset({"include_usage"})

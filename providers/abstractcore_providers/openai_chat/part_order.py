@@ -1,4 +1,4 @@
-"""The order in which the format takes the parts of an assistant's message, whatever order they came in."""
+"""The order in which the format takes the parts of an assistant's message."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from abstractcore.schema import AudioPart, CallWarning, Part, ReasoningPart, TextPart
+
+from .. import reordering
 
 P = TypeVar("P", bound=Part)
 
@@ -21,16 +23,4 @@ def rank(part: Part) -> int:
 
 def in_order(kept: Sequence[tuple[int, P]], path: str, warnings: list[CallWarning]) -> list[tuple[int, P]]:
     """The parts (each with its index in `path`) as the format has them, with a warning for each that moves."""
-    ordered = sorted(kept, key=lambda item: rank(item[1]))
-    if ordered == list(kept):
-        return ordered
-    highest, moved = 0, set[int]()
-    for index, part in kept:
-        if rank(part) < highest:
-            moved.add(index)
-        highest = max(highest, rank(part))
-    for position, (index, part) in enumerate(ordered):
-        if index in moved:
-            message = f"{part.type} stands before what it followed, since the format keeps no order"
-            warnings.append(CallWarning("reordered", f"{path}[{index}]", message, index, position))
-    return ordered
+    return reordering.in_order(kept, rank, path, warnings)

@@ -9,8 +9,8 @@ from abstractcore.errors import InvalidInputError
 from abstractcore.schema import AudioPart, Blob, CallWarning, DocumentPart, ImagePart, Part, SchemaError, TextPart
 
 from ..json_reading import Object, text_of
+from ..reading import get_object, get_text, name_the_rest
 from .content import AUDIO_FORMATS
-from .reading import get_object, get_text, name_the_rest
 
 _AUDIO_TYPES = {format: media_type for media_type, format in AUDIO_FORMATS.items()}
 

@@ -19,9 +19,9 @@ from abstractcore.schema import (
 )
 
 from ..json_reading import Object, as_object, text_of
+from ..reading import get_list, get_object, get_text, name_the_rest
 from .content import spoken_blob
 from .read_content import read_content
-from .reading import get_list, get_object, get_text, name_the_rest
 
 _ROLES: dict[str, Role] = {
     "system": "system",

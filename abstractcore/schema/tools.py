@@ -1,0 +1,76 @@
+"""Tools as a call names them: those that the caller runs, and those that the provider runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from .cache_points import CachePoint, check_cache
+from .json_values import EMPTY, JSONObject, SchemaError, check_flag, check_text, freeze_object, shown
+
+HostedToolKind = Literal["web_search", "code_interpreter", "file_search", "computer_use"]
+_KINDS = get_args(HostedToolKind)
+_MODES = ("auto", "none", "required", "tool")
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool as the model sees it. `parameters` is a JSON Schema of an object; the flags are hints to policies."""
+
+    name: str
+    description: str = ""
+    parameters: JSONObject = EMPTY
+    strict: bool | None = None
+    read_only: bool = False
+    idempotent: bool = False
+    destructive: bool = False
+    cache: CachePoint | None = None
+
+    def __post_init__(self) -> None:
+        if not check_text(self.name, "name"):
+            raise SchemaError("a tool needs a name", "name")
+        check_text(self.description, "description")
+        for name in ("read_only", "idempotent", "destructive"):
+            check_flag(getattr(self, name), name)
+        if self.strict is not None:
+            check_flag(self.strict, "strict")
+        check_cache(self.cache)
+        object.__setattr__(self, "parameters", freeze_object(self.parameters, "parameters"))
+
+
+@dataclass(frozen=True, slots=True)
+class ToolChoice:
+    """Whether the model may, must or must not call tools; `tool` names the one it must call."""
+
+    mode: Literal["auto", "none", "required", "tool"] = "auto"
+    tool: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.mode not in _MODES:
+            raise SchemaError(f"{shown(self.mode)} is not one of {', '.join(_MODES)}", "mode")
+        if (self.mode == "tool") != (self.tool is not None):
+            raise SchemaError("a tool's name goes with mode 'tool', and only with it", "tool")
+        if self.tool is not None:
+            check_text(self.tool, "tool")
+
+
+@dataclass(frozen=True, slots=True)
+class HostedTool:
+    """A tool that the provider runs by itself. `options` go to it under the provider's own names."""
+
+    kind: HostedToolKind
+    options: JSONObject = EMPTY
+
+    def __post_init__(self) -> None:
+        if self.kind not in _KINDS:
+            raise SchemaError(f"{shown(self.kind)} is not one of {', '.join(_KINDS)}", "kind")
+        object.__setattr__(self, "options", freeze_object(self.options, "options"))
+
+
+def check_tool_names(tools: tuple[ToolSpec, ...]) -> None:
+    """Raise `SchemaError` for two tools of one name."""
+    seen: set[str] = set()
+    for index, tool in enumerate(tools):
+        if tool.name in seen:
+            raise SchemaError(f"two tools are named {shown(tool.name)}", f"tools[{index}].name")
+        seen.add(tool.name)

@@ -1,0 +1,192 @@
+"""What depends on the model beside its files: how much it thinks, and what its provider keeps."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from abstractcore import (
+    Blob,
+    CachePoint,
+    HostedTool,
+    ImagePart,
+    Message,
+    ModelCall,
+    TextPart,
+    ToolCall,
+    ToolResult,
+    ToolSpec,
+    UnsupportedContentError,
+    UnsupportedOptionError,
+    create_llm,
+)
+from abstractcore.engine import lower
+from abstractcore.ports import ModelProfile, Thinking
+from abstractcore.testing import strategies
+from tests.chaos_server import completion
+from tests.properties import examples
+
+POINT = CachePoint()
+CLAUDE = Thinking(budget=(1024, 32000))
+ALWAYS = Thinking(budget=(128, 32768), can_be_off=False)
+EFFORTS = Thinking(levels=("minimal", "low", "medium", "high"))
+O_SERIES = Thinking(levels=("low", "medium", "high"), can_be_off=False)
+NONE = Thinking()
+
+
+def call(*messages: Message, **fields) -> ModelCall:
+    return ModelCall("m", messages or (Message.user("hi"),), "p", **fields)
+
+
+@pytest.mark.parametrize(
+    ("asked", "takes", "sent", "warned"),
+    [
+        (None, EFFORTS, None, False),
+        ("high", None, "high", False),
+        (7, None, 7, False),
+        ("low", CLAUDE, 1024, False),
+        ("minimal", ALWAYS, 1024, False),
+        ("high", CLAUDE, 24576, False),
+        (2000, CLAUDE, 2000, False),
+        (10, CLAUDE, 1024, True),
+        (10**6, CLAUDE, 32000, True),
+        ("off", CLAUDE, "off", False),
+        (0, CLAUDE, "off", False),
+        ("off", ALWAYS, 128, True),
+        ("minimal", EFFORTS, "minimal", False),
+        ("minimal", O_SERIES, "low", True),
+        ("off", O_SERIES, "low", True),
+        ("off", EFFORTS, "off", False),
+        (1000, EFFORTS, "minimal", True),
+        (9000, EFFORTS, "medium", True),
+        (10**6, O_SERIES, "high", True),
+        ("off", NONE, None, False),
+        ("high", NONE, None, True),
+        (4096, NONE, None, True),
+    ],
+)
+def test_thinking_is_asked_for_in_the_models_own_words(asked, takes, sent, warned):
+    lowered = lower(call(thinking=asked), ModelProfile(thinking=takes), ())
+    assert lowered.call.thinking == sent
+    assert [(warning.path, warning.requested, warning.sent) for warning in lowered.warnings] == (
+        [("thinking", "off" if asked == 0 else asked, sent)] if warned else []
+    )
+
+
+def held(call: ModelCall) -> list[str]:
+    """Where there are points."""
+    tools = [f"tools[{i}]" for i, tool in enumerate(call.tools) if tool.cache]
+    return tools + [
+        f"messages[{i}].parts[{j}]"
+        for i, message in enumerate(call.messages)
+        for j, part in enumerate(message.parts)
+        if getattr(part, "cache", None)
+    ]
+
+
+TOOL = ToolSpec("look")
+SYSTEM, USER = Message.system("s"), Message.user("hi")
+PICTURE = ImagePart(Blob.from_bytes(b"x", "image/png"))
+TURN = (Message.assistant(ToolCall("c", "look")), Message.tool(ToolResult.text("c", "seen")))
+
+
+@pytest.mark.parametrize(
+    ("asked", "points"),
+    [
+        (call(cache=True), ["messages[0].parts[0]"]),
+        (
+            call(Message.system("s"), Message.user("hi"), tools=(TOOL,), cache=True),
+            ["messages[0].parts[0]", "messages[1].parts[0]"],
+        ),
+        (call(tools=(TOOL, ToolSpec("b")), cache=True), ["tools[1]", "messages[0].parts[0]"]),
+        (call(USER, *TURN, cache=True), ["messages[2].parts[0]"]),
+        (
+            call(Message.user("a"), Message.assistant("b"), Message.system("late"), Message.user("c"), cache=True),
+            ["messages[3].parts[0]"],
+        ),
+        (
+            call(Message.user("look", ImagePart(Blob.from_bytes(b"x", "image/png"))), cache=True),
+            ["messages[0].parts[1]"],
+        ),
+    ],
+)
+def test_cache_puts_points_after_what_lasts_and_after_what_was_asked(asked, points):
+    lowered = lower(asked, ModelProfile(frozenset({"image"})), ())
+    assert held(lowered.call) == points
+    assert (lowered.call.cache, lowered.warnings) == (False, ())
+
+
+def test_a_point_of_the_users_own_stays_as_it_is():
+    asked = call(Message("user", (TextPart("hi", cache=CachePoint(300)),)), cache=True)
+    assert lower(asked, ModelProfile(), ()).call.messages[0].parts[0].cache == CachePoint(300)
+
+
+def test_over_the_providers_most_the_earliest_points_of_messages_go_with_a_warning_each():
+    def user(text: str) -> Message:
+        return Message("user", (TextPart(text, cache=POINT),))
+
+    system = Message("system", (TextPart("s", cache=POINT),))
+    asked = call(
+        system,
+        user("a"),
+        Message.assistant("b"),
+        user("c"),
+        Message.assistant("d"),
+        user("e"),
+        tools=(replace(TOOL, cache=POINT),),
+    )
+    lowered = lower(asked, ModelProfile(cache_points=3), ())
+    assert held(lowered.call) == ["tools[0]", "messages[0].parts[0]", "messages[5].parts[0]"]
+    assert [warning.path for warning in lowered.warnings] == [
+        "messages[1].parts[0].cache",
+        "messages[3].parts[0].cache",
+    ]
+
+
+def test_a_provider_that_decides_by_itself_gets_no_points():
+    lowered = lower(call(cache=True), ModelProfile(cache_points=0), ())
+    assert held(lowered.call) == []
+    assert [(warning.code, warning.path) for warning in lowered.warnings] == [("cache_left_out", "cache")]
+
+
+@examples(80)
+@given(strategies.calls(), st.booleans(), st.none() | st.integers(0, 4))
+def test_no_call_gets_more_points_than_its_provider_takes_and_each_loss_is_named(asked, cache, most):
+    if any(getattr(part, "blob", None) for message in asked.messages for part in message.parts):
+        asked = asked.with_(messages=(Message.user("hi"),))
+    asked = asked.with_(cache=cache)
+    lowered = lower(asked, ModelProfile(cache_points=most), ())
+    points = held(lowered.call)
+    assert most is None or len(points) <= most
+    left_out = [warning for warning in lowered.warnings if warning.code == "cache_left_out"]
+    if most is None:
+        assert left_out == []
+        assert len(points) >= len(held(asked))
+    elif not cache:
+        assert len(left_out) == len(held(asked)) - len(points)
+
+
+def test_a_hosted_tool_goes_with_the_call(colour):
+    llm = create_llm("scripted", replies=["ok"])
+    colour.generate(llm, "hi", tools=[TOOL, HostedTool("web_search", {"max_uses": 2})])
+    (made,) = llm.calls
+    assert (made.tools, made.hosted_tools) == ((TOOL,), (HostedTool("web_search", {"max_uses": 2}),))
+
+
+def test_a_format_without_hosted_tools_refuses_them_before_anything_is_sent(colour, connect, server):
+    with pytest.raises(UnsupportedContentError, match=r"hosted_tools\[0\]: .*web_search"):
+        colour.generate(connect(), "hi", tools=[HostedTool("web_search")])
+    assert server.requests == []
+
+
+@pytest.mark.parametrize("options", [{"thinking": 10**6}, {"cache": True}])
+def test_strict_refuses_what_a_model_takes_otherwise(colour, connect, server, options):
+    server.always(completion())
+    llm = connect(strict=True)
+    assert colour.generate(llm, "hi").content == "hello"
+    with pytest.raises(UnsupportedOptionError, match=next(iter(options))):
+        colour.generate(llm, "hi", **options)
+    assert len(server.requests) == 1
