@@ -14,6 +14,7 @@ import conversations
 import imports
 import making
 import server
+import stages
 import streams
 import tracing
 from rich.box import SIMPLE_HEAD
@@ -32,6 +33,7 @@ MEASURES: dict[str, Callable[[Setup], list[Row]]] = {
     "frames": making.frames,
     "tracing": tracing.tracing,
     "conversation": conversations.conversation,
+    "stages": stages.stages,
 }
 
 

@@ -1,0 +1,152 @@
+"""Where the time of one call and of one streamed chunk goes: each stage alone, then with all that it stands on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import clients
+import wire
+from rounds import Row, Setup, best, cpu_seconds, repeated
+
+from abstractcore import LLM, Services, create_llm
+from abstractcore.engine import as_record, lower
+from abstractcore.ports import Address, CallContext, CallEnd, CallNext, ModelProfile, ProviderSession, Transport
+from abstractcore.registry import Registry
+from abstractcore.schema import WireRequest, WireResponse
+from abstractcore.transport.messages import to_http
+from abstractcore_providers.endpoints import BearerAuth, FixedEndpoint
+from abstractcore_providers.openai_chat import OpenAIChat
+
+_COUNT = 200
+
+
+def stages(setup: Setup) -> list[Row]:
+    """The stages of a call, then those of a chunk."""
+    return call_stages(setup) + chunk_stages(setup)
+
+
+def call_stages(setup: Setup) -> list[Row]:
+    """Build, lower, encode, decode and record alone; the whole way without a network, then with one."""
+    wire_format, body = OpenAIChat(), wire.completion()
+    response = WireResponse(200, {}, body)
+    ends: list[tuple[CallContext, CallEnd]] = []
+    offline, online = _offline([body], middleware=[_Watching(ends)]), clients.ours(f"{setup.url}/v1")
+    offline.generate(clients.PROMPT, system_prompt=clients.SYSTEM)
+    (context, end) = ends.pop()
+    call = context.call
+    request = BearerAuth(clients.KEY).sign(wire_format.encode(call).request.with_url(f"{setup.url}/v1/x"), 0.0)
+    things: Mapping[str, Callable[[], object]] = {
+        "call: build": lambda: online.build(clients.PROMPT, system_prompt=clients.SYSTEM),
+        "call: lower": lambda: lower(call, ModelProfile(), ()),
+        "call: encode": lambda: wire_format.encode(call),
+        "call: request for the HTTP library": lambda: to_http(request, 600.0),
+        "call: decode": lambda: wire_format.decode(response),
+        "call: all without a network": lambda: _offline_call(offline),
+        "call: all with HTTP": lambda: online.generate(clients.PROMPT, system_prompt=clients.SYSTEM),
+        "call: its record, in the subscriber's thread": lambda: as_record(context, end, None, "off"),
+    }
+    return _rows(things, setup)
+
+
+def chunk_stages(setup: Setup) -> list[Row]:
+    """Framing; with decoding; with engine and facade over pieces in memory; with HTTP."""
+    wire_format, pieces = OpenAIChat(), wire.pieces()
+    offline, online = _offline(pieces), clients.ours(f"{setup.url}/v1")
+
+    def frame() -> None:
+        framer = wire_format.framer()
+        for piece in pieces:
+            framer.feed(piece)
+
+    def decode() -> None:
+        framer, decoder = wire_format.framer(), wire_format.decoder()
+        for piece in pieces:
+            for event in framer.feed(piece):
+                decoder.feed(event)
+
+    def stream(llm: LLM) -> Callable[[], None]:
+        def read() -> None:
+            for _ in llm.stream(clients.PROMPT):
+                pass
+
+        return read
+
+    things = {
+        "chunk: framing": frame,
+        "chunk: and decoding": decode,
+        "chunk: and engine and facade": stream(offline),
+        "chunk: and HTTP": stream(online),
+    }
+    times = best({name: cpu_seconds(thing, wire.CHUNKS) for name, thing in things.items()}, setup.rounds)
+    return [Row(name, seconds) for name, seconds in times.items()]
+
+
+def _rows(things: Mapping[str, Callable[[], object]], setup: Setup) -> list[Row]:
+    times = best({name: cpu_seconds(repeated(thing, _COUNT), _COUNT) for name, thing in things.items()}, setup.rounds)
+    return [Row(name, seconds) for name, seconds in times.items()]
+
+
+def _offline_call(llm: LLM) -> object:
+    return llm.generate(clients.PROMPT, system_prompt=clients.SYSTEM)
+
+
+class _Watching:
+    """Keeps the ends of calls."""
+
+    def __init__(self, ends: list[tuple[CallContext, CallEnd]]) -> None:
+        self._ends = ends
+
+    def around_call(self, context: CallContext, next: CallNext):
+        context.at_end.append(lambda end: self._ends.append((context, end)))
+        return next(context)
+
+
+class _Body:
+    """A response in memory."""
+
+    status = 200
+    headers: Mapping[str, str] = {}
+
+    def __init__(self, pieces: list[bytes]) -> None:
+        self._pieces = iter(pieces)
+
+    async def read(self) -> bytes:
+        return next(self._pieces, b"")
+
+    async def close(self) -> None:
+        return
+
+    def abort(self) -> None:
+        return
+
+
+class _Memory:
+    """A transport that gives the same response to every request."""
+
+    def __init__(self, pieces: list[bytes]) -> None:
+        self._pieces = pieces
+
+    async def open(self, request: WireRequest, timeout: float) -> _Body:
+        return _Body(self._pieces)
+
+    async def close(self) -> None:
+        return
+
+
+class _Provider:
+    """OpenAI's format over a transport of our own."""
+
+    name, summary, options = "memory", "answers from memory", {}
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def connect(self, config, services) -> ProviderSession:
+        endpoint = FixedEndpoint(Address("memory://", BearerAuth(clients.KEY), self._transport))
+        return ProviderSession(clients.MODEL, OpenAIChat(), endpoint, ModelProfile())
+
+
+def _offline(pieces: list[bytes], **options) -> LLM:
+    registry = Registry()
+    registry.add_provider(_Provider(_Memory(pieces)))
+    return create_llm("memory", services=Services(registry=registry), **options)
