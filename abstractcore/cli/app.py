@@ -2,17 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from abstractcore import __version__
 
 from . import parameters as given
 from .exit_codes import EPILOG
+from .reporting import usage_reported
+
+
+class Commands(TyperGroup):
+    """All commands. With `--json` among the arguments, also what is wrong with these is told as JSON."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read what stands before the command's name."""
+        ctx.obj = "--json" in args
+        with usage_reported(as_json=ctx.obj):
+            return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Find the command, read the rest, and run it."""
+        with usage_reported(as_json=ctx.obj):
+            return super().invoke(ctx)
+
 
 app = typer.Typer(
     name="abstractcore",
+    cls=Commands,
     help="Ask any language model, with any file.",
     epilog=EPILOG,
     no_args_is_help=True,
@@ -56,6 +75,7 @@ def ask(
     temperature: given.Temperature = None,
     max_tokens: given.MaxTokens = None,
     timeout: given.Timeout = None,
+    context_size: given.ContextSize = None,
     base_url: given.BaseUrl = None,
     quiet: given.Quiet = False,
 ) -> None:
@@ -72,7 +92,7 @@ def ask(
 
     answer(
         Question(question, tuple(media or ()), system),
-        Connection(provider, model, base_url, temperature, max_tokens, timeout, quiet),
+        Connection(provider, model, base_url, temperature, max_tokens, timeout, context_size, quiet),
         stream=stream,
         as_json=as_json,
     )
@@ -86,6 +106,7 @@ def chat(
     temperature: given.Temperature = None,
     max_tokens: given.MaxTokens = None,
     timeout: given.Timeout = None,
+    context_size: given.ContextSize = None,
     base_url: given.BaseUrl = None,
     quiet: given.Quiet = False,
 ) -> None:
@@ -96,7 +117,7 @@ def chat(
     from .chatting import converse
     from .connection import Connection
 
-    converse(Connection(provider, model, base_url, temperature, max_tokens, timeout, quiet), system)
+    converse(Connection(provider, model, base_url, temperature, max_tokens, timeout, context_size, quiet), system)
 
 
 @models.command("list")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import abstractcore
 
@@ -21,25 +22,28 @@ class Connection:
     temperature: float | None
     max_tokens: int | None
     timeout: float | None
+    context_size: int | None
     quiet: bool
 
 
 @contextmanager
 def connected(connection: Connection) -> Generator[abstractcore.LLM]:
     """The LLM; its connections are closed at the end."""
-    options: abstractcore.LLMOptions = {}
-    if connection.base_url is not None:
-        options["base_url"] = connection.base_url
-    if connection.temperature is not None:
-        options["temperature"] = connection.temperature
-    if connection.max_tokens is not None:
-        options["max_output_tokens"] = connection.max_tokens
-    if connection.timeout is not None:
-        options["timeout"] = connection.timeout
+    options = {
+        "base_url": connection.base_url,
+        "temperature": connection.temperature,
+        "max_output_tokens": connection.max_tokens,
+        "timeout": connection.timeout,
+        "context_size": connection.context_size,
+    }
+    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     models = abstractcore.FileModelStore(progress=_unseen if connection.quiet else None)
     services = abstractcore.Services(models=models, registry=registry())
     try:
-        yield abstractcore.create_llm(connection.provider, connection.model, services=services, **options)
+        yield abstractcore.create_llm(connection.provider, connection.model, services=services, **given)
+    except abstractcore.UnknownOptionError as error:
+        error.hint = "Leave it out: not every provider takes it."
+        raise
     finally:
         services.close()
 

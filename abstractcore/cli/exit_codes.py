@@ -26,7 +26,7 @@ API keys are read from the environment only (OPENAI_API_KEY and the like): other
 Exit codes:
   0    done
   1    any other error
-  2    usage: an option, a file or its content, the setup
+  2    usage: an option, a file or its content, the setup, no API key
   3    the provider refused or failed
   4    no connection, a broken one, or no answer in time
   130  Ctrl-C
@@ -34,5 +34,7 @@ Exit codes:
 
 
 def exit_code(error: abstractcore.AbstractCoreError) -> int:
-    """The exit code for `error`."""
+    """The exit code for `error`. A key that is missing was never sent: that is not the provider's refusal."""
+    if isinstance(error, abstractcore.AuthenticationError) and not error.attempts and error.status is None:
+        return exit_code(abstractcore.ConfigurationError(error.message))
     return next((code for kind, code in _CODES if isinstance(error, kind)), 1)

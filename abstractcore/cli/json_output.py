@@ -10,6 +10,8 @@ from typing import Any
 
 import abstractcore
 
+from .wording import in_options
+
 _CONTROL = re.compile("[\x7f-\x9f]")
 
 
@@ -38,8 +40,8 @@ def error_json(error: abstractcore.AbstractCoreError, code: int) -> str:
         {
             "error": {
                 "type": type(error).__name__,
-                "message": error.message,
-                "hint": error.hint,
+                "message": in_options(error.message),
+                "hint": error.hint and in_options(error.hint),
                 "provider": error.provider,
                 "model": error.model,
                 "status": error.status,

@@ -21,6 +21,9 @@ Temperature: TypeAlias = Annotated[
 ]
 MaxTokens: TypeAlias = Annotated[int | None, typer.Option(help="The longest answer, in tokens.")]
 Timeout: TypeAlias = Annotated[float | None, typer.Option(help="Seconds for all of it; 600 unless given.")]
+ContextSize: TypeAlias = Annotated[
+    int | None, typer.Option(help="Room for prompt and answer together, in tokens, where it can be set.")
+]
 BaseUrl: TypeAlias = Annotated[str | None, typer.Option(help="The provider's address, if not its usual one.")]
 Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="Nothing on stderr but errors.")]
 ModelName: TypeAlias = Annotated[

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
+import re
 import select
 import subprocess
 import sys
@@ -17,6 +19,7 @@ from typer.testing import CliRunner
 import abstractcore
 from abstractcore.cli.app import app
 from abstractcore.cli.exit_codes import exit_code
+from abstractcore.cli.wording import in_options
 from abstractcore.model_store import FileModelStore
 from tests.chaos_server import (
     CUT,
@@ -141,6 +144,30 @@ def test_json_cannot_be_streamed(server, to_server):
     assert (result.exit_code, json.loads(result.stdout)["error"]["hint"]) == (2, "Leave out --stream.")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["ask", "hi", "--json", "--temperature", "warm"], "Invalid value for '--temperature'"),
+        (["ask", "hi", "--temperatur", "1", "--json"], "No such option: --temperatur"),
+        (["plugins", "--json", "more"], "unexpected extra argument"),
+        (["models", "pull", "--json"], "No such option: --json"),
+        (["asc", "--json"], "No such command 'asc'"),
+        (["--json"], "No such option: --json"),
+    ],
+)
+def test_json_has_mistakes_in_the_arguments_too(arguments, message):
+    result = invoke(*arguments)
+    data = json.loads(result.stdout)
+    assert (result.exit_code, data["exit_code"], result.stderr) == (2, 2, "")
+    assert message in data["error"]["message"]
+    assert data["error"]["type"] == "InvalidInputError"
+
+
+def test_json_speaks_of_the_commands_options():
+    data = json.loads(invoke("ask", "hi", "--json", "--provider", "openai-compatible/m").stdout)
+    assert data["error"]["hint"] == "As in --base-url http://localhost:8000/v1."
+
+
 def test_a_broken_stream_ends_its_line_before_the_error(server, to_server):
     server.script(stream_head(), chunk(delta("hel")), CUT)
     result = invoke("ask", "hi", "--stream", *to_server)
@@ -154,7 +181,12 @@ def test_a_broken_stream_ends_its_line_before_the_error(server, to_server):
         (["ask"], 2, "there is nothing to ask"),
         (["ask", "hi", "--provider", "opnai"], 2, "Did you mean openai"),
         (["ask", "hi", "--provider", "openai"], 2, "needs a model"),
-        (["ask", "hi", "--provider", "openai/gpt-5"], 3, "OPENAI_API_KEY"),
+        (["ask", "hi", "--provider", "openai/gpt-5"], 2, "Set OPENAI_API_KEY.\n"),
+        (["ask", "hi", "--provider", "openai"], 2, "As in --model NAME."),
+        (["ask", "hi", "--provider", "openai-compatible/m"], 2, "As in --base-url http://localhost:8000/v1."),
+        (["ask", "hi", "--max-tokens", "0"], 2, "--max-tokens: must be at least 1, got 0"),
+        (["ask", "hi", "--context-size", "12"], 2, "--context-size is 12"),
+        (["ask", "hi", "--provider", "openai/gpt-5", "--context-size", "999"], 2, "Leave it out: not every"),
         (["ask", "hi", "--temperature", "nan"], 2, "temperature"),
         (["ask", "hi", "--media", "missing.wav"], 2, "missing.wav does not exist"),
         (["ask", "hi", "--api-key", "x"], 2, "No such option"),
@@ -178,7 +210,8 @@ def test_a_picture_for_a_model_that_reads_text_is_refused_before_sending(server,
 
 def test_no_answer_in_time_is_exit_code_4(server, to_server):
     server.script(HANG)
-    assert invoke("ask", "hi", "--timeout", "0.2", *to_server).exit_code == 4
+    result = invoke("ask", "hi", "--timeout", "0.2", *to_server)
+    assert (result.exit_code, "with --timeout SECONDS." in result.stderr) == (4, True)
 
 
 def test_no_connection_is_exit_code_4():
@@ -200,6 +233,54 @@ def test_every_error_has_an_exit_code():
     }
     assert codes["RateLimitError"] == 3
     assert codes["MissingExtraError"] == codes["UnknownOptionError"] == codes["MediaError"] == 2
+
+
+def test_a_key_that_was_refused_is_the_providers_error_and_one_that_is_missing_a_mistake_in_the_setup():
+    refused = abstractcore.AuthenticationError("no", status=401)
+    in_a_stream = abstractcore.AuthenticationError("no", attempts=[abstractcore.AttemptRecord(0, 0.0, 0.1)])
+    assert [exit_code(error) for error in (refused, in_a_stream, abstractcore.AuthenticationError("no"))] == [3, 3, 2]
+
+
+def test_a_prompt_too_long_for_a_model_on_this_machine_says_how_to_make_room(
+    monkeypatch, models: FileModelStore, tmp_path
+):
+    monkeypatch.setenv("ABSTRACTCORE_CACHE", str(models.root.parent))
+    (tmp_path / "long.txt").write_text("word " * 1000)
+    result = invoke("ask", "How many?", "--media", str(tmp_path / "long.txt"), "--context-size", "256")
+    assert (result.exit_code, result.stdout) == (3, "")
+    assert "make room with --context-size TOKENS" in " ".join(result.stderr.split())
+
+
+PYTHON_ONLY = re.compile(r"api_key|base_url|context_size|max_output_tokens|\b(?:model|temperature|timeout)=")
+
+
+def hints() -> list[str]:
+    """What the library says to do, with an X where a value would stand."""
+    found: list[str] = []
+    for path in [*ROOT.glob("abstractcore/**/*.py"), *ROOT.glob("providers/**/*.py"), *ROOT.glob("media/**/*.py")]:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.keyword | ast.Assign | ast.AnnAssign) and node.value and is_hint(node):
+                found += told(node.value)
+    return found
+
+
+def is_hint(node: ast.keyword | ast.Assign | ast.AnnAssign) -> bool:
+    return "hint" in (node.arg or "" if isinstance(node, ast.keyword) else ast.unparse(node).split("=")[0].lower())
+
+
+def told(expression: ast.expr) -> list[str]:
+    """The texts in an expression, those of f-strings as wholes."""
+    if isinstance(expression, ast.JoinedStr):
+        return ["".join(part.value if isinstance(part, ast.Constant) else "X" for part in expression.values)]
+    if isinstance(expression, ast.Constant):
+        return [expression.value] if isinstance(expression.value, str) else []
+    return [text for part in ast.iter_child_nodes(expression) if isinstance(part, ast.expr) for text in told(part)]
+
+
+def test_no_hint_that_the_command_shows_speaks_python():
+    spoken = [hint for hint in hints() if PYTHON_ONLY.search(hint)]
+    assert len(spoken) > 5
+    assert [hint for hint in map(in_options, spoken) if PYTHON_ONLY.search(hint)] == []
 
 
 def test_markup_is_text(server, to_server, tmp_path):
@@ -276,7 +357,7 @@ def test_plugins_are_listed_and_a_broken_one_takes_nothing_down(tmp_path):
     lines = [line.split("\t") for line in result.stdout.decode().splitlines()]
     assert result.returncode == 2
     assert ["unlucky", "unlucky 1.0", "", "ModuleNotFoundError: No module named 'no_such_module'"] in lines
-    assert any(name == "providers" and "provider local, scripted, openai" in what for name, _, what, _ in lines)
+    assert any(name == "providers" and what.startswith("provider local, scripted, ") for name, _, what, _ in lines)
     assert b"broken: unlucky\n" in result.stderr
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from abstractcore.errors import (
     AbstractCoreError,
     ConnectionFailedError,
+    ContextOverflowError,
     MissingExtraError,
     ModelCrashedError,
     ModelStoreError,
@@ -21,6 +22,9 @@ from .process import ModelProcess, ServerKey
 from .servers import ServerPool
 
 _DYING = 0.25
+_OVERFLOW_HINT = (
+    "Shorten the prompt or the files, or make room with context_size=TOKENS, as far as the model was trained for it."
+)
 
 
 class LocalEndpoint:
@@ -44,7 +48,9 @@ class LocalEndpoint:
         return Address(f"{server.url}/v1", BearerAuth(server.key))
 
     def diagnose(self, error: ProviderError) -> AbstractCoreError:
-        """What the child died of, if it did."""
+        """What the child died of, if it did; for a prompt too long, how to make room."""
+        if isinstance(error, ContextOverflowError):
+            error.hint = _OVERFLOW_HINT
         server = self._server
         if server is None or server.abandoned:
             return error

@@ -1,0 +1,73 @@
+"""The pages are true: each block of Python runs by itself and prints what is shown, each link leads somewhere."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from difflib import SequenceMatcher
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from abstractcore.model_store import FileModelStore
+from abstractcore.testing import LAWS
+from tests.documents import PAGES, ROOT, Block, anchors, blocks, links
+
+PATIENCE_SECONDS = 120.0
+PAGE_BLOCKS = [block for page in PAGES for block in blocks(page)]
+TESTING = (ROOT / "docs" / "testing.md").read_text(encoding="utf-8")
+
+
+def test_there_is_something_to_run():
+    assert {block.page.name for block in PAGE_BLOCKS} == {"README.md", "architecture.md", "testing.md"}
+    assert sum(block.is_test for block in PAGE_BLOCKS) == 3
+
+
+def alike(printed: str, block: Block) -> bool:
+    """Whether it is what the page shows; the embedded model's words may differ a little from machine to machine."""
+    shown = block.output or ""
+    if "create_llm()" in block.code:
+        return SequenceMatcher(None, printed, shown).ratio() > 0.9
+    return printed == shown
+
+
+@pytest.mark.parametrize("block", [block for block in PAGE_BLOCKS if not block.is_test], ids=str)
+def test_a_block_runs_by_itself_and_prints_what_is_shown(
+    block: Block,
+    models: FileModelStore,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    monkeypatch.setenv("ABSTRACTCORE_CACHE", str(models.root.parent.resolve()))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(ROOT / "examples", target_is_directory=True)
+    module = ModuleType("block")
+    monkeypatch.setitem(sys.modules, "block", module)  # dataclasses look there
+    code = compile("\n" * (block.line - 1) + block.code, block.page.name, "exec", dont_inherit=True)
+    exec(code, vars(module))
+    printed = capsys.readouterr().out
+    if block.output is not None:
+        assert alike(printed, block)
+
+
+@pytest.mark.parametrize("block", [block for block in PAGE_BLOCKS if block.is_test], ids=str)
+def test_a_block_of_tests_passes(block: Block, tmp_path: Path):
+    (tmp_path / "test_block.py").write_text(block.code, encoding="utf-8")
+    command = [sys.executable, "-W", "error", "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_block.py"]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert " passed in " in result.stdout
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_links_lead_somewhere(page: Path):
+    for target, anchor in links(page):
+        assert target.exists()
+        assert anchor is None or anchor in anchors(target)
+
+
+def test_the_table_of_laws_names_them_all():
+    table = TESTING.split("| law (`LAWS`) |")[1].split("\n\n")[0]
+    assert [row.split("`")[1] for row in table.splitlines()[2:]] == list(LAWS)
