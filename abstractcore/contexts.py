@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, cast
@@ -57,7 +57,8 @@ def context(
     try:
         yield
     finally:
-        _scope.reset(token)
+        with suppress(ValueError):  # an async generator may be closed by another task, which never was in the block
+            _scope.reset(token)
 
 
 def _checked(tags: object) -> dict[str, str]:

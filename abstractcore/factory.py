@@ -10,7 +10,7 @@ from typing import Any, Unpack
 from .building import check_options
 from .capabilities import Capabilities
 from .connections import connections
-from .engine import Deadline, Retry, Tracing
+from .engine import Deadline, Guest, Retry, Tracing
 from .errors import ConfigurationError, InvalidInputError
 from .llm import LLM
 from .option_values import at_least_zero, kept, seconds
@@ -53,7 +53,7 @@ def create_llm(
     for subscriber in services.registry.trace_subscribers:
         services.records.add(subscriber)
     tracing = Tracing(partial(services.records.report, price=session.profile.price), services.records.wanted)
-    middleware = (tracing, Retry(retries, services.random), Deadline(), *given.get("middleware", ()))
+    middleware = (tracing, Retry(retries, services.random), Deadline(), *_guests(given.get("middleware", ())))
     pipelines = Pipelines(session, services, connections(given, services), middleware, given.get("transcription_model"))
     others = {key: value for key, value in given.items() if key not in known}
     capabilities = Capabilities(services.registry, services, others)
@@ -84,6 +84,10 @@ def _check_defaults(given: dict[str, Any]) -> None:
         raise InvalidInputError(f"expected a list, got {type(given['middleware']).__name__}", path="middleware")
     seconds(given.get("timeout"), "timeout")
     at_least_zero(given.get("max_retries", 0), "max_retries")
+
+
+def _guests(middleware: Sequence[object]) -> list[Any]:
+    return [Guest(each, f"middleware[{index}]") for index, each in enumerate(middleware)]
 
 
 def _session(provider: Provider, model: str | None, given: dict[str, Any], services: Services) -> ProviderSession:

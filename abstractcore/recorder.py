@@ -25,7 +25,7 @@ _log = logging.getLogger("abstractcore")
 class Subscription:
     """What `subscribe` gives. `close`, or leaving `with`, ends it after the records so far have been delivered.
 
-    `dropped` counts the records that were lost because the subscriber was too slow.
+    `dropped` counts the records that were lost because the subscriber was too slow, or the program was ending.
     """
 
     def __init__(self, subscriber: Subscriber, capture: Capture, forget: Callable[[Subscription], None]) -> None:
@@ -37,13 +37,15 @@ class Subscription:
 
     def report(self, context: CallContext, end: CallEnd, price: Price | None) -> None:
         """Have the subscriber told of a call. Returns at once."""
-        worker = self._worker()
-        if worker.waiting < _MOST_WAITING:
-            worker.put(lambda: self._subscriber(as_record(context, end, price, self._capture)))
+        try:
+            worker = self._worker()
+        except RuntimeError as error:  # no thread can be started, as when the program is ending
+            self._lose(str(error))
             return
-        self.dropped += 1
-        if self.dropped == 1:
-            _log.warning("a subscriber to call records is too slow, so records are lost: %r", self._subscriber)
+        if worker.waiting >= _MOST_WAITING:
+            self._lose("it is too slow")
+            return
+        worker.put(lambda: self._subscriber(as_record(context, end, price, self._capture)))
 
     def flush(self, timeout: float | None = None) -> bool:
         """Wait until the subscriber was told of all calls so far, `timeout` seconds at most; whether it was."""
@@ -53,11 +55,13 @@ class Subscription:
     def close(self, timeout: float = _CLOSING_SECONDS) -> None:
         """End the subscription, and wait as `flush` does. What was not delivered by then is logged."""
         self._forget(self)
-        if not self.flush(timeout):
+        worker = self._workers.get(os.getpid())
+        if worker is None:
+            return
+        if not worker.is_current and not worker.flush(timeout):
             _log.warning("a subscriber to call records did not finish in %s s: %r", timeout, self._subscriber)
-        worker = self._workers.pop(os.getpid(), None)
-        if worker is not None:
-            worker.stop()
+        self._workers.pop(os.getpid(), None)
+        worker.stop()
 
     def __enter__(self) -> Subscription:
         return self
@@ -66,6 +70,11 @@ class Subscription:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+    def _lose(self, why: str) -> None:
+        self.dropped += 1
+        if self.dropped == 1:
+            _log.warning("records for a subscriber are lost: %s: %r", why, self._subscriber)
 
     def _worker(self) -> BackgroundWorker:
         """This process's: a forked child has no threads of its parent."""

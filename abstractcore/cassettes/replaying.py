@@ -66,7 +66,7 @@ def _read(path: Path) -> list[RecordedExchange]:
 def _attempt_record(attempt: Attempt, exchange: RecordedExchange) -> AttemptRecord:
     context = attempt.context
     return AttemptRecord(
-        number=attempt.number,
+        number=len(context.attempts) + 1,
         started_at=context.started_at + context.runtime.now() - context.began,
         seconds=0.0,
         status=exchange.status,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from ..errors import ConfigurationError
 from ..ports import Answer
@@ -33,10 +33,14 @@ async def _answer(method: Callable[..., object], name: str, given: object, next:
     answering = method(given, next=next)
     if not isinstance(answering, Awaitable):
         raise _no_answer(name, answering, "Write it with `async def`.")
-    answer: Any = await answering
-    if isinstance(answer, ModelReply) or all(callable(getattr(answer, member, None)) for member in _STREAM):
+    answer: Any = await cast("Awaitable[Any]", answering)
+    if isinstance(answer, ModelReply) or _is_stream(answer):
         return answer
     raise _no_answer(name, answer, "Return what `next` gives, or a ModelReply.")
+
+
+def _is_stream(answer: object) -> bool:
+    return not isinstance(answer, type) and all(callable(getattr(answer, member, None)) for member in _STREAM)
 
 
 def _no_answer(name: str, given: object, hint: str) -> ConfigurationError:

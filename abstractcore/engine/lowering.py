@@ -17,6 +17,7 @@ from ..schema import (
     MediaPart,
     MediaPolicy,
     ModelCall,
+    ToolResult,
 )
 from .cache_points import lower_cache
 from .thinking import lower_thinking
@@ -49,13 +50,19 @@ def lower(call: ModelCall, profile: ModelProfile, handlers: Sequence[MediaHandle
 
 
 def media_parts(call: ModelCall) -> list[tuple[str, MediaPart]]:
-    """The files in the messages of a call, each with its path."""
-    return [
-        (f"messages[{i}].parts[{j}]", part)
-        for i, message in enumerate(call.messages)
-        for j, part in enumerate(message.parts)
-        if isinstance(part, MEDIA_PARTS)
-    ]
+    """The files in the messages of a call and in the tool results there, each with its path."""
+    found: list[tuple[str, MediaPart]] = []
+    for i, message in enumerate(call.messages):
+        for j, part in enumerate(message.parts):
+            if isinstance(part, MEDIA_PARTS):
+                found.append((f"messages[{i}].parts[{j}]", part))
+            elif isinstance(part, ToolResult):
+                found += [
+                    (f"messages[{i}].parts[{j}].content[{k}]", content)
+                    for k, content in enumerate(part.content)
+                    if isinstance(content, MEDIA_PARTS)
+                ]
+    return found
 
 
 def handler_for(part: MediaPart, handlers: Sequence[MediaHandler]) -> MediaHandler | None:

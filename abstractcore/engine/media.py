@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import cast
 
 from ..errors import MediaError
 from ..ports import Conversion, MediaContext, MediaHandler, Runtime
 from ..schema import (
     Blob,
     CallWarning,
+    ContentPart,
     Lowered,
     MediaDecision,
     MediaPart,
@@ -20,6 +22,7 @@ from ..schema import (
     Part,
     SchemaError,
     TextPart,
+    ToolResult,
 )
 from .lowering import handler_for, media_parts
 
@@ -98,13 +101,23 @@ def as_untrusted_text(source: str, conversion: Conversion) -> str:
 def _with_parts(call: ModelCall, replaced: dict[str, Part]) -> ModelCall:
     if not replaced:
         return call
-    messages: list[Message] = []
-    for i, message in enumerate(call.messages):
-        parts: list[Part] = []
-        for j, part in enumerate(message.parts):
-            new = replaced.get(f"messages[{i}].parts[{j}]", part)
-            if new is not part and isinstance(new, TextPart) and j + 1 < len(message.parts):
-                new = replace(new, text=new.text + "\n")
-            parts.append(new)
-        messages.append(Message(message.role, tuple(parts)))
+    messages = (
+        Message(message.role, _replaced(message.parts, f"messages[{i}].parts", replaced))
+        for i, message in enumerate(call.messages)
+    )
     return call.with_(messages=tuple(messages))
+
+
+def _replaced(parts: Sequence[Part], path: str, replaced: dict[str, Part]) -> tuple[Part, ...]:
+    """The parts with what takes their places; a text that stands for a file ends with an empty line before the next."""
+    done: list[Part] = []
+    for index, part in enumerate(parts):
+        place = f"{path}[{index}]"
+        new = replaced.get(place, part)
+        if isinstance(part, ToolResult):
+            content = _replaced(part.content, f"{place}.content", replaced)
+            new = replace(part, content=cast("tuple[ContentPart, ...]", content))
+        elif new is not part and isinstance(new, TextPart) and index + 1 < len(parts):
+            new = replace(new, text=new.text + "\n")
+        done.append(new)
+    return tuple(done)

@@ -1,6 +1,7 @@
-"""Streams of bytes cut into frames: server-sent events and JSON lines. Pure; knows no wire format."""
+"""Bytes cut into frames: server-sent events, JSON lines, Amazon's event stream. Pure; knows no wire format."""
 
+from .aws_event_stream import AwsEventStreamFramer, AwsEventStreamMessage
 from .lines import LineFramer
 from .server_sent_events import ServerSentEvent, ServerSentEventFramer
 
-__all__ = ["LineFramer", "ServerSentEvent", "ServerSentEventFramer"]
+__all__ = ["AwsEventStreamFramer", "AwsEventStreamMessage", "LineFramer", "ServerSentEvent", "ServerSentEventFramer"]

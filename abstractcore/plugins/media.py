@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from ..errors import PluginError
 from ..ports import Conversion, MediaContext, MediaHandler
-from ..schema import MediaKind, MediaPart, SchemaError
+from ..schema import CallWarning, MediaKind, MediaPart, SchemaError, Usage
+from ..schema.json_values import check_class, check_items, check_text
 from .failures import failures_of
 
+_FAULT = "This is a fault of the plugin."
 _log = logging.getLogger("abstractcore")
 
 
@@ -64,8 +66,16 @@ class GuardedHandler:
         """As the handler does it."""
         with failures_of(str(self), expected=(OSError, SchemaError)):
             conversion: object = self.handler.convert(part, context)
-        if not isinstance(conversion, Conversion) or not isinstance(conversion.text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise PluginError(f"{self} gives no Conversion with a text.", hint="This is a fault of the plugin.")
+        if not isinstance(conversion, Conversion):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise PluginError(f"{self} gives a {type(conversion).__name__}, which is no Conversion.", hint=_FAULT)
+        try:
+            check_text(conversion.text, "text")
+            check_text(conversion.label, "label")
+            check_items(conversion.warnings, CallWarning, "warnings")
+            if conversion.usage is not None:
+                check_class(conversion.usage, Usage, "usage")
+        except SchemaError as error:
+            raise PluginError(f"{self} gives a wrong Conversion: {error}", hint=_FAULT) from None
         return conversion
 
     def __str__(self) -> str:

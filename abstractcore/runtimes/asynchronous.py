@@ -8,10 +8,9 @@ import os
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
-from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeVar, cast
 
-from ..ports import Clock
+from ..ports import Clock, TimeLimit
 from .clocks import SystemClock
 from .driving import as_coroutine
 from .functions import in_time, is_async
@@ -77,7 +76,7 @@ class AsyncRuntime:
         finally:
             self._abandoned.add(function, work)
 
-    def timeout(self, seconds: float | None) -> AbstractAsyncContextManager[object]:
+    def timeout(self, seconds: float | None) -> TimeLimit:
         """Cancel what runs inside after `seconds`."""
         return asyncio.timeout(seconds)
 

@@ -22,7 +22,13 @@ class BackgroundWorker:
         self._work: deque[Callable[[], object] | None] = deque()
         self._some = threading.Event()
         self._hurry = threading.Event()
-        threading.Thread(target=self._run, name=name, daemon=True).start()
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    @property
+    def is_current(self) -> bool:
+        """Whether it is the work in it that asks."""
+        return threading.current_thread() is self._thread
 
     @property
     def waiting(self) -> int:
@@ -36,7 +42,10 @@ class BackgroundWorker:
             self._some.set()
 
     def flush(self, timeout: float | None) -> bool:
-        """Wait until all pieces so far are done, `timeout` seconds at most; whether they are."""
+        """Wait until all pieces so far are done, `timeout` seconds at most; whether they are. Work in it does not wait
+        for itself."""
+        if self.is_current:
+            return not self._work
         reached = threading.Event()
         self._work.append(reached.set)
         self._wake()

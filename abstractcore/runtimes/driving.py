@@ -14,8 +14,13 @@ def drive(coroutine: Coroutine[Any, Any, T]) -> T:
         coroutine.send(None)
     except StopIteration as stop:
         return stop.value
+    failure = RuntimeError("code called through the sync API waited for an event loop: use the async API with it")
+    try:
+        coroutine.throw(failure)
+    except StopIteration as stop:
+        return stop.value
     coroutine.close()
-    raise RuntimeError("code called through the sync API waited for an event loop: use the async API with it")
+    raise failure
 
 
 async def as_coroutine(thunk: Callable[[], Awaitable[T]]) -> T:

@@ -8,11 +8,10 @@ import queue
 import threading
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager
 from contextvars import Context
 from typing import TypeAlias, TypeVar, cast
 
-from ..ports import Clock
+from ..ports import Clock, TimeLimit
 from .alarms import AlarmClock
 from .clocks import SystemClock
 from .driving import as_coroutine, drive
@@ -34,6 +33,9 @@ class _NoTimeout:
 
     async def __aexit__(self, *exception: object) -> None:
         return None
+
+    def expired(self) -> bool:
+        return False
 
 
 _NO_TIMEOUT = _NoTimeout()
@@ -112,7 +114,7 @@ class SyncRuntime:
             raise late(function, timeout)
         return work.result()
 
-    def timeout(self, seconds: float | None) -> AbstractAsyncContextManager[object]:
+    def timeout(self, seconds: float | None) -> TimeLimit:
         """Nothing: see `_NoTimeout`."""
         return _NO_TIMEOUT
 

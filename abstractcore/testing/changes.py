@@ -12,6 +12,7 @@ from ..schema import CallWarning, JSONValue, to_data
 Data: TypeAlias = "dict[str, JSONValue]"
 Trail: TypeAlias = "tuple[str | int, ...]"
 _INDEX = re.compile(r"\[(\d+)\]")
+_NOT_OFF_BY_DEFAULT = ("parallel_tool_calls", "strict")
 
 
 class FalseWarningError(Exception):
@@ -58,13 +59,16 @@ def _located(data: Data, warning: CallWarning) -> Trail:
     if moved and not (isinstance(trail[-1], int) and isinstance(warning.sent, int)):
         raise FalseWarningError(f"{warning.path} cannot move to {warning.sent!r}")
     value, sent = _at(data, trail), to_data(warning.sent)
-    if not moved and (_is_nothing(value) if sent is None else sent == value):
+    if not moved and (_is_nothing(value, trail) if sent is None else sent == value):
         raise FalseWarningError(f"{warning.path} was {value!r} before: {warning.message}")
     return trail
 
 
-def _is_nothing(value: JSONValue) -> bool:
-    return value is None or value is False or value in ("", [], {})
+def _is_nothing(value: JSONValue, trail: Trail) -> bool:
+    """Whether leaving `value` out changes nothing. A flag that is off by default is as good as not given."""
+    if value is False:
+        return not trail or trail[-1] not in _NOT_OFF_BY_DEFAULT
+    return value is None or value in ("", [], {})
 
 
 def _walk(node: JSONValue, path: str | None) -> Trail | None:

@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from abstractcore import (
+    ConfigurationError,
     InvalidInputError,
     Message,
     ModelCall,
@@ -111,6 +112,16 @@ def test_a_call_for_another_model_is_refused_with_what_to_type(colour, connect, 
     with pytest.raises(InvalidInputError, match="the call is for") as caught:
         run(colour, llm, call)
     assert caught.value.hint == "Use call.with_(provider='openai-compatible', model='m') to make it here."
+
+
+def test_a_closed_llm_runs_no_calls(colour, connect):
+    llm = connect()
+    call = llm.build("hi")
+    llm.close()
+    with pytest.raises(ConfigurationError, match="closed"):
+        run(colour, llm, call)
+    with pytest.raises(ConfigurationError, match="closed"):
+        llm.stream_call(call)
 
 
 @pytest.mark.parametrize("junk", [None, {}, "hi", ModelCall])

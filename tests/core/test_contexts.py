@@ -84,6 +84,24 @@ def test_a_thread_that_is_given_the_context_is_in_the_block():
     assert said(llm.calls[0]) == ({"session": "s"}, None)
 
 
+def test_a_block_in_an_async_generator_may_be_left_by_another_task():
+    llm = scripted()
+
+    async def answers():
+        with context(session="s"):
+            yield await llm.agenerate("hi")
+            yield await llm.agenerate("hi")
+
+    async def main() -> None:
+        generator = answers()
+        await asyncio.create_task(anext(generator))
+        await generator.aclose()
+        await llm.agenerate("hi")
+
+    asyncio.run(main())
+    assert [said(call) for call in llm.calls] == [({"session": "s"}, None), ({}, None)]
+
+
 @pytest.mark.parametrize(
     ("given", "path"),
     [

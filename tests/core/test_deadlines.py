@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from abstractcore import OverloadedError, RequestTimeoutError
+from abstractcore import OverloadedError, RequestTimeoutError, create_llm
 from tests.chaos_server import HANG, Pause, completion, drip, failure
 
 
@@ -39,3 +39,45 @@ def test_no_answer_is_a_timeout_and_its_connection_is_closed(colour, server, con
     ended = time.monotonic()
     assert 0.15 < ended - began < 1.0
     server.assert_closed_promptly(ended)
+
+
+class OwnTimeout:
+    """Waits for something of its own, and not long enough."""
+
+    async def around_attempt(self, attempt, next):
+        raise TimeoutError("the limiter did not answer")
+
+
+def test_a_time_out_of_a_middlewares_own_is_not_taken_for_the_deadline(colour):
+    llm = create_llm("scripted", replies=["a"], middleware=[OwnTimeout()])
+    with pytest.raises(TimeoutError, match="the limiter did not answer"):
+        colour.generate(llm, "hi")
+
+
+class Sleeper:
+    """Holds every attempt up."""
+
+    async def around_attempt(self, attempt, next):
+        await attempt.context.runtime.sleep(0.3)
+        return await next(attempt)
+
+
+def test_the_deadline_counts_over_a_middleware_that_sleeps(colour, server, connect):
+    began = time.monotonic()
+    with pytest.raises(RequestTimeoutError, match="timeout="):
+        colour.generate(connect(middleware=[Sleeper()]), "hi", timeout=0.1)
+    assert time.monotonic() - began < 1.0
+    assert server.requests == []
+
+
+@pytest.mark.parametrize(("options", "deadline"), [({}, True), ({"timeout": 5.0}, True), ({"timeout": None}, False)])
+def test_without_a_limit_a_call_has_no_deadline(colour, options, deadline):
+    deadlines = []
+
+    class Watch:
+        async def around_call(self, context, next):
+            deadlines.append(context.deadline)
+            return await next(context)
+
+    colour.generate(create_llm("scripted", replies=["a"], timeout=3.0, middleware=[Watch()]), "hi", **options)
+    assert [each is not None for each in deadlines] == [deadline]

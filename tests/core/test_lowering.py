@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from abstractcore import (
+    AudioPart,
     Blob,
     CachePoint,
     DocumentPart,
@@ -16,6 +17,8 @@ from abstractcore import (
     Message,
     Services,
     TextPart,
+    ToolCall,
+    ToolResult,
     UnsupportedContentError,
     create_llm,
 )
@@ -159,6 +162,39 @@ def test_text_made_of_a_file_stands_in_its_place_labelled_and_fenced(colour, mak
     assert all(message.role == "user" for message in llm.calls[0].messages)
     sent = response.media[1].sent
     assert sent.size == len(text.text.encode()) - len("\nWhat is this?")
+
+
+def with_tool_result(*content):
+    call = ToolCall("c", "look", "{}")
+    return [Message.user("look"), Message.assistant(call), Message.tool(ToolResult("c", content))]
+
+
+def test_files_in_tool_results_are_handled_as_all_others(colour, make):
+    sound = AudioPart(Blob.from_bytes(SOUND, "audio/wav", name="s.wav"))
+    picture = ImagePart(Blob.from_bytes(PICTURE, "image/png", name="p.png"))
+    llm = make("image")
+    messages = with_tool_result(TextPart("Seen: "), sound, picture, sound)
+    response = colour.generate(llm, "Well?", messages=messages)
+    assert [(decision.part_path, decision.route) for decision in response.media] == [
+        ("messages[2].parts[0].content[1]", "fallback"),
+        ("messages[2].parts[0].content[2]", "native"),
+        ("messages[2].parts[0].content[3]", "fallback"),
+    ]
+    before, sent, behind = llm.calls[0].messages[2].parts[0].content
+    fenced = '<untrusted-file name="s.wav" content="transcript">\nsound says\n</untrusted-file>\n'
+    assert (before.text, sent, behind.text) == (f"Seen: {fenced}\n", picture, fenced)
+    assert [warning.path for warning in response.warnings] == [
+        "messages[2].parts[0].content[1]",
+        "messages[2].parts[0].content[3]",
+    ]
+
+
+def test_a_file_in_a_tool_result_that_the_model_does_not_take_is_refused_before_sending(colour, make):
+    llm = make()
+    picture = ImagePart(Blob.from_bytes(PICTURE, "image/png"))
+    with pytest.raises(UnsupportedContentError, match=r"messages\[2\]\.parts\[0\]\.content\[0\]"):
+        colour.generate(llm, "Well?", messages=with_tool_result(picture))
+    assert list(llm.calls) == []
 
 
 def test_text_made_of_a_file_keeps_its_cache_point(colour, make):

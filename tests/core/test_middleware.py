@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import time
 
 import pytest
 
 from abstractcore import (
     BadRequestError,
+    ConfigurationError,
     ModelReply,
     OverloadedError,
+    Reply,
+    ReplyEnd,
     StreamInterruptedError,
     TextDelta,
     TextPart,
     create_llm,
 )
-from tests.chaos_server import CUT, HANG, chunk, completion, delta, failure, stream_head
+from tests.chaos_server import CUT, HANG, chunk, completion, delta, failure, stream_head, streamed
 
 
 class Recorder:
@@ -234,3 +238,147 @@ def test_a_middleware_that_waits_for_a_loop_is_an_error_in_plain_code_that_says_
         llm.generate("hi")
     assert waiting.cleaned_up
     assert asyncio.run(llm.agenerate("hi")).content == "a"
+
+
+class Answering:
+    """Answers what it is told to, in one of the rings."""
+
+    def __init__(self, ring: str, answer: object) -> None:
+        setattr(self, ring, self.give)
+        self.answer = answer
+
+    async def give(self, given, next):
+        return self.answer
+
+
+@pytest.mark.parametrize("ring", ["around_call", "around_attempt"])
+@pytest.mark.parametrize("answer", [None, "text", 3, {}, ModelReply, Counter])
+def test_an_answer_that_is_none_names_the_middleware(colour, ring, answer):
+    llm = create_llm("scripted", replies=["a"], middleware=[Recorder("outer", []), Answering(ring, answer)])
+    for ask in (colour.generate, lambda *arguments: next(colour.stream(*arguments))):
+        with pytest.raises(ConfigurationError, match=rf"the middleware Answering\.{ring} gives a \w+ as its answer"):
+            ask(llm, "hi")
+
+
+def test_a_middleware_that_is_not_async_is_told_so(colour):
+    class Plain:
+        def around_call(self, context, next):
+            return ModelReply((TextPart("a"),), "stop")
+
+    llm = create_llm("scripted", replies=["a"], middleware=[Plain()])
+    with pytest.raises(ConfigurationError, match=r"Plain\.around_call gives a ModelReply as its answer\. .*async def"):
+        colour.generate(llm, "hi")
+
+
+def test_a_middleware_may_be_plain_and_hand_on(colour):
+    class HandingOn:
+        def around_call(self, context, next):
+            return next(context)
+
+    assert colour.generate(create_llm("scripted", replies=["a"], middleware=[HandingOn()]), "hi").content == "a"
+
+
+@pytest.mark.parametrize(
+    ("member", "message"),
+    [
+        (None, "is a NoneType, which has no method around_call or around_attempt"),
+        (print, "is a builtin_function_or_method, which has no method"),
+        (lambda context, next: next(context), "is a function, which has no method"),
+        (object(), "is a object, which has no method"),
+        (Louder, "is the class Louder where an object of it is needed"),
+        (type("Odd", (), {"around_call": 3})(), "is a Odd, which has no method"),
+    ],
+)
+def test_what_is_no_middleware_is_refused_when_the_llm_is_made(member, message):
+    with pytest.raises(ConfigurationError, match=rf"middleware\[1\] {message}"):
+        create_llm("scripted", replies=["a"], middleware=[Louder(), member])
+
+
+class Twice:
+    """Asks again, and gives the second answer."""
+
+    async def around_call(self, context, next):
+        await next(context)
+        return await next(context)
+
+
+def test_what_is_warned_of_is_told_once_however_often_a_middleware_goes_on(colour, server, connect):
+    server.always(completion())
+    response = colour.generate(connect(middleware=[Twice()]), "hi", thinking="high", top_k=3)
+    once = colour.generate(connect(), "hi", thinking="high", top_k=3)
+    assert response.warnings == once.warnings != ()
+    assert [attempt.number for attempt in response.attempts] == [1, 2]
+
+
+class Taking:
+    """Asks for a stream, keeps it, and does something else."""
+
+    def __init__(self, then: str) -> None:
+        self.then, self.contexts = then, []
+
+    async def around_call(self, context, next):
+        self.contexts.append(context)
+        context.call = context.call.with_(stream=True)
+        await next(context)
+        if self.then == "fail":
+            raise BadRequestError("no")
+        if self.then == "reply":
+            return ModelReply((TextPart("b"),), "stop")
+        return await next(context)
+
+
+@pytest.mark.parametrize("then", ["fail", "reply", "again", "again, dropped"])
+@pytest.mark.parametrize("way", ["stream", "generate"])
+def test_a_stream_that_a_middleware_took_and_did_not_hand_on_is_closed(colour, server, connect, way, then):
+    server.script(stream_head() + chunk(delta("a")), HANG)
+    if then.startswith("again"):
+        server.script(streamed("b"))
+    taking = Taking(then)
+    llm = connect(middleware=[taking])
+    stream = colour.stream(llm, "hi") if way == "stream" else None
+    if then == "fail":
+        with pytest.raises(BadRequestError):
+            next(stream) if stream else colour.generate(llm, "hi")
+    elif stream is None:
+        assert colour.generate(llm, "hi").content == "b"
+    elif then == "again, dropped":
+        next(stream)
+        stream.close()
+    else:
+        assert "".join(stream.text()) == "b"
+    assert [each._ended for each in taking.contexts[0].streams] == [True] * (2 if then.startswith("again") else 1)
+    server.assert_closed_promptly(time.monotonic())
+
+
+def test_a_dropped_stream_cuts_one_that_a_middleware_took_before_it(server, connect):
+    server.script(stream_head() + chunk(delta("a")), HANG)
+    server.script(stream_head() + chunk(delta("b")), HANG)
+    taking = Taking("again")
+    stream = connect(middleware=[taking]).stream("hi")
+    next(stream)
+    stream._call.drop()
+    for number in range(2):
+        server.assert_closed_promptly(time.monotonic(), number)
+
+
+def test_a_stream_that_is_closed_while_it_is_read_never_ends_well():
+    class Reading:
+        """Reads on while the stream is being closed."""
+
+        async def around_call(self, context, next):
+            context.at_end.append(lambda end: self.read())
+            return await next(context)
+
+        def read(self) -> None:
+            with pytest.raises(StreamInterruptedError, match="was closed while it was read") as caught:
+                next(stream)
+            self.partial = caught.value.partial
+
+    reading = Reading()
+    stream = create_llm("scripted", replies=[Reply.chunks(["a"])], middleware=[reading]).stream("hi")
+    while not isinstance(next(stream), ReplyEnd):
+        pass
+    stream.close()
+    assert reading.partial.text == "a"
+    with pytest.raises(StreamInterruptedError, match="there is no response"):
+        str(stream.response)

@@ -10,17 +10,23 @@ import os
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
 from abstractcore import (
     CallRecord,
+    CallWarning,
     ErrorRecord,
     InvalidInputError,
+    ModelReply,
     OutputValidationError,
     RateLimitError,
+    ServerError,
     Services,
     StreamInterruptedError,
+    TextDelta,
+    TextPart,
     UnsupportedContentError,
     Usage,
     create_llm,
@@ -30,6 +36,7 @@ from abstractcore import (
     to_json,
 )
 from tests.chaos_server import CUT, HANG, PATIENCE_SECONDS, chunk, completion, delta, failure, stream_head, streamed
+from tests.media_doubles import SOUND, registry
 
 HELLO = stream_head() + chunk(delta("hello"))
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(64)
@@ -99,6 +106,7 @@ def test_a_stream_that_breaks_is_recorded_with_what_had_arrived(colour, server, 
         list(colour.stream(connect(), "hi"))
     (record,) = records()
     assert (record.outcome, record.error.type, record.reply.text) == ("failed", "StreamInterruptedError", "hello")
+    assert 0 < record.seconds_to_first <= record.seconds
 
 
 def test_a_stream_that_is_left_is_abandoned(colour, server, connect, records):
@@ -109,7 +117,7 @@ def test_a_stream_that_is_left_is_abandoned(colour, server, connect, records):
     with_stream.close()
     with_stream.close()
     (record,) = records()
-    assert (record.outcome, record.error) == ("abandoned", None)
+    assert (record.outcome, record.error, record.reply.text) == ("abandoned", None, "hello")
 
 
 def test_a_stream_that_was_never_begun_is_no_call(colour, connect, records):
@@ -210,6 +218,93 @@ def test_a_redacted_record_shows_sizes_where_content_was(colour, server, connect
     assert "4711" not in repr(record)
 
 
+def test_what_an_error_of_others_says_is_content(colour, server, connect, services):
+    class Leaking:
+        async def around_call(self, context, next):
+            raise ValueError(context.call.messages[0].text)
+
+    for capture, said in (("off", ""), ("redacted", ""), ("full", "what is 4711?")):
+        told: list[CallRecord] = []
+        with services.records.subscribe(told.append, capture), pytest.raises(ValueError, match="4711"):
+            colour.generate(connect(middleware=[Leaking()]), "what is 4711?")
+        assert told[0].error == ErrorRecord("ValueError", said)
+
+
+def test_a_record_has_the_warnings_of_the_call_and_of_the_reply(colour, connect, records):
+    class Warning:
+        async def around_call(self, context, next):
+            context.warnings.append(CallWarning("cached", "", "from the cache"))
+            return ModelReply((TextPart("a"),), "stop", warnings=(CallWarning("old", "", "a day old"),))
+
+    response = colour.generate(connect(middleware=[Warning()]), "hi")
+    (record,) = records()
+    assert [warning.code for warning in record.warnings] == ["cached", "old"]
+    assert record.warnings == response.warnings
+
+
+def test_what_a_conversion_took_is_on_record_also_where_the_call_failed_after_it(colour):
+    services = Services(registry=registry(), environment={})
+    told: list[CallRecord] = []
+    llm = create_llm("scripted", replies=[RateLimitError("slow down")], services=services, max_retries=0)
+    with services.records.subscribe(told.append), pytest.raises(RateLimitError):
+        colour.generate(llm, "hi", media=[SOUND])
+    services.close()
+    assert told[0].usage == Usage(10, 5)
+
+
+@pytest.mark.parametrize("answers", [True, False])
+def test_a_middleware_that_catches_that_plain_code_cannot_wait_may_answer(answers):
+    class Catching:
+        async def around_call(self, context, next):
+            try:
+                await asyncio.sleep(0)
+            except RuntimeError:
+                if not answers:
+                    await asyncio.sleep(0)
+                return ModelReply((TextPart("a"),), "stop")
+
+    llm = create_llm("scripted", replies=[], middleware=[Catching()])
+    if answers:
+        assert llm.generate("hi").content == "a"
+    else:
+        with pytest.raises(RuntimeError, match="use the async API"):
+            llm.generate("hi")
+
+
+@pytest.mark.parametrize("listening", [True, False])
+def test_an_end_that_nobody_wants_to_know_of_is_not_prepared(colour, server, connect, services, listening):
+    prepared: list[int] = []
+
+    class Watch:
+        async def around_call(self, context, next):
+            prepared.append(len(context.at_end))
+            return await next(context)
+
+    server.script(completion())
+    with services.records.subscribe(print) as subscription:
+        if not listening:
+            subscription.close()
+        colour.generate(connect(middleware=[Watch()]), "hi")
+    assert prepared == [int(listening)]
+
+
+def test_a_function_told_of_the_end_that_fails_harms_neither_the_call_nor_others(
+    colour, server, connect, records, caplog
+):
+    told: list[str] = []
+
+    class Watch:
+        async def around_call(self, context, next):
+            context.at_end += [lambda end: 1 / 0, lambda end: told.append(end.outcome)]
+            return await next(context)
+
+    server.script(completion())
+    assert colour.generate(connect(middleware=[Watch()]), "hi").content == "hello"
+    assert told == ["done"]
+    assert len(records()) == 1
+    assert "ZeroDivisionError" in caplog.text
+
+
 def test_a_record_is_immutable_and_goes_through_json(colour, server, connect, records):
     server.script(completion())
     colour.generate(connect(), "hi", tags={"a": "b"})
@@ -266,7 +361,7 @@ def test_records_a_subscriber_is_too_slow_for_are_counted(server, connect, servi
             connect().generate("hi")
         assert subscription.dropped == 2
         free.set()
-    assert caplog.text.count("records are lost") == 1
+    assert caplog.text.count("are lost: it is too slow") == 1
 
 
 def test_a_coroutine_function_can_subscribe(colour, server, connect, services):
@@ -287,10 +382,14 @@ def test_after_closing_a_subscriber_is_told_no_more(colour, server, connect, ser
     told: list[CallRecord] = []
     subscription = services.records.subscribe(told.append)
     assert services.records.wanted()
+    colour.generate(connect(), "hi")
+    (worker,) = subscription._workers.values()
     subscription.close()
     assert not services.records.wanted()
     colour.generate(connect(), "hi")
-    assert told == []
+    assert len(told) == 1
+    worker._thread.join(PATIENCE_SECONDS)
+    assert not worker._thread.is_alive()
 
 
 @pytest.mark.parametrize(("arguments", "path"), [(["nothing"], "subscriber"), ([print, "all"], "capture")])
@@ -337,6 +436,129 @@ def test_subscribe_covers_llms_without_services_of_their_own():
         response = create_llm("scripted", replies=["one"]).generate("hi")
         create_llm("scripted", replies=["two"], services=Services(environment={})).generate("hi")
     assert [record.trace_id for record in told] == [response.trace_id]
+
+
+def test_a_subscriber_may_close_its_own_subscription(server, connect, services, caplog):
+    server.always(completion())
+    told: list[CallRecord] = []
+    closed = threading.Event()
+
+    def once(record: CallRecord) -> None:
+        told.append(record)
+        subscription.close(timeout=PATIENCE_SECONDS)
+        closed.set()
+
+    subscription = services.records.subscribe(once)
+    began = time.monotonic()
+    connect().generate("hi")
+    assert closed.wait(PATIENCE_SECONDS)
+    assert time.monotonic() - began < PATIENCE_SECONDS / 2
+    connect().generate("hi")
+    assert (len(told), caplog.text) == (1, "")
+
+
+def test_a_subscriber_that_flushes_does_not_wait_for_itself(server, connect, services):
+    server.always(completion())
+    flushed: list[bool] = []
+    first, free = threading.Event(), threading.Event()
+
+    def flush(record: CallRecord) -> None:
+        first.set()
+        free.wait(PATIENCE_SECONDS)
+        flushed.append(subscription.flush())
+
+    with services.records.subscribe(flush) as subscription:
+        connect().generate("hi")
+        assert first.wait(PATIENCE_SECONDS)
+        connect().generate("hi")
+        free.set()
+    assert flushed[0] is False
+    assert len(flushed) == 2
+
+
+def test_without_a_thread_to_tell_it_in_a_record_is_lost_and_counted(server, connect, services, monkeypatch, caplog):
+    def no_thread(name: str) -> None:
+        raise RuntimeError("can't start new thread at interpreter shutdown")
+
+    server.always(completion())
+    monkeypatch.setattr("abstractcore.recorder.BackgroundWorker", no_thread)
+    with services.records.subscribe(print) as subscription:
+        assert [connect().generate("hi").content for _ in range(2)] == ["hello", "hello"]
+    assert subscription.dropped == 2
+    assert caplog.text.count("can't start new thread") == 1
+
+
+class UnreadableError(Exception):
+    """What it says cannot be had."""
+
+    def __str__(self) -> str:
+        raise ValueError("no text")
+
+
+class Stream:
+    """A middleware that answers with a stream of its own."""
+
+    def __init__(self, *batches: object) -> None:
+        self._batches = list(batches)
+
+    async def around_call(self, context, next):
+        return self
+
+    async def read(self):
+        batch = self._batches.pop(0) if self._batches else []
+        if isinstance(batch, BaseException):
+            raise batch
+        return batch
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+    def abort(self) -> None:
+        """Nothing can be cut."""
+
+
+@pytest.mark.parametrize("batch", ["text", [3], [{}], [TextDelta(0, "block", "x")], None, (), 3, UnreadableError()])
+def test_whatever_a_middlewares_stream_gives_the_call_is_recorded(colour, connect, records, batch):
+    expected = UnreadableError if isinstance(batch, UnreadableError) else ServerError
+    with pytest.raises(expected):
+        list(colour.stream(connect(middleware=[Stream(batch)]), "hi"))
+    with pytest.raises(expected):
+        colour.generate(connect(middleware=[Stream(batch)]), "hi")
+    assert [(record.outcome, record.error.type) for record in records()] == [("failed", expected.__name__)] * 2
+
+
+def test_plain_code_that_waits_for_a_loop_is_a_failed_call(connect, records):
+    class Waiting:
+        async def around_call(self, context, next):
+            await asyncio.sleep(0)
+
+    with pytest.raises(RuntimeError, match="use the async API"):
+        connect(middleware=[Waiting()]).generate("hi")
+    assert [(record.outcome, record.error.type) for record in records()] == [("failed", "RuntimeError")]
+
+
+def test_a_call_cancelled_between_its_attempts_is_recorded_with_those_made(server, connect, records):
+    server.script(failure(503, retry_after="60"))
+    failed = asyncio.Event()
+
+    class Watch:
+        async def around_attempt(self, attempt, next):
+            try:
+                return await next(attempt)
+            finally:
+                failed.set()
+
+    async def main() -> None:
+        call = asyncio.create_task(connect(timeout=100, middleware=[Watch()]).agenerate("hi"))
+        await failed.wait()
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+
+    asyncio.run(main())
+    (record,) = records()
+    assert (record.outcome, record.error.type) == ("cancelled", "CancelledError")
+    assert [attempt.status for attempt in record.attempts] == [503]
 
 
 def test_a_plugins_subscriber_is_told_once_however_many_llms_are_made(services):

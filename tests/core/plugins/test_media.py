@@ -7,6 +7,7 @@ import logging
 import pytest
 
 from abstractcore import Blob, DocumentPart, MediaError, PluginError, Services, create_llm
+from abstractcore.ports import Conversion
 from tests.plugin_doubles import giving, thing
 
 
@@ -40,7 +41,20 @@ def test_a_handler_that_answers_rubbish_is_passed_over(answer):
     ("convert", "message"),
     [
         (fails, r"the media handler 'unlucky' \(plugin 'p' of unlucky 1\.0\) failed: ZeroDivisionError"),
-        (lambda part, context: "text", r"the media handler 'unlucky' .* gives no Conversion with a text"),
+        (lambda part, context: "text", r"the media handler 'unlucky' .* gives a str, which is no Conversion"),
+        (
+            lambda part, context: Conversion(b"text", "text"),
+            r"'unlucky' .* gives a wrong Conversion: text: expected text",
+        ),
+        (
+            lambda part, context: Conversion("text", None),
+            r"'unlucky' .* gives a wrong Conversion: label: expected text",
+        ),
+        (lambda part, context: Conversion("text", "text", usage=3), r"'unlucky' .* gives a wrong Conversion: usage: "),
+        (
+            lambda part, context: Conversion("text", "text", None, ("odd",)),
+            r"gives a wrong Conversion: warnings\[0\]: ",
+        ),
     ],
 )
 def test_a_handler_that_cannot_convert_its_file_is_named(convert, message):

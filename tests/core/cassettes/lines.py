@@ -1,0 +1,11 @@
+"""What the tests of cassettes share: a file's lines, and an address where nobody answers."""
+
+from __future__ import annotations
+
+import json
+
+CLOSED = "http://127.0.0.1:1/v1"
+
+
+def lines(path) -> list[dict]:
+    return [json.loads(line) for line in path.read_bytes().splitlines()]
