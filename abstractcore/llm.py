@@ -210,6 +210,19 @@ class LLM:
         asked = self._given(call, timeout, stream=True)
         return AsyncStream(CallStream(self._pipelines.asynchronous, asked.build, asked.timeout, asked.read_output))
 
+    def count_tokens(self, prompt: str | None = None, **request: Unpack[CallRequest]) -> int:
+        """How many tokens the same `generate` would send, by the provider's own count; nothing is generated.
+
+        Raises `UnsupportedOptionError` where the provider does not count, else as `generate`.
+        """
+        asked = self._ask(prompt, None, request, False)
+        return drive(self._pipelines.sync.count_tokens(asked.build, asked.timeout))
+
+    async def acount_tokens(self, prompt: str | None = None, **request: Unpack[CallRequest]) -> int:
+        """As `count_tokens`, in an event loop."""
+        asked = self._ask(prompt, None, request, False)
+        return await self._pipelines.asynchronous.count_tokens(asked.build, asked.timeout)
+
     def plan(self, prompt: str | None = None, **request: Unpack[CallRequest]) -> tuple[MediaDecision, ...]:
         """What would become of each file, as in `response.media`, without converting or sending anything.
 

@@ -40,7 +40,7 @@ class Exchange:
             response = WireResponse(body.status, body.headers, await _content(body, context))
             if not 200 <= body.status < 300:
                 raise self._session.transpiler.error(response)
-            return self._session.transpiler.decode(response)
+            return (attempt.decode or self._session.transpiler.decode)(response)
         except TimeoutError:
             failure = out_of_time()
             raise located(failure, context, body) from None

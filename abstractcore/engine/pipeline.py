@@ -17,6 +17,7 @@ from ..ports import (
     Middleware,
     ProviderSession,
     Runtime,
+    TokenCounter,
     Transport,
 )
 from ..schema import (
@@ -27,6 +28,8 @@ from ..schema import (
     ModelCall,
     ModelReply,
     SchemaError,
+    Usage,
+    WireResponse,
     accumulate,
     deltas_of,
 )
@@ -109,9 +112,7 @@ class Pipeline:
 
     async def _perform(self, context: CallContext) -> Answer:
         """The inside of the outer ring: lower, carry out, encode, and make attempts."""
-        lowered = lower(context.call, self._session.profile, self._handlers)
-        if lowered.decisions:
-            lowered = await self._carry_out(lowered, context)
+        lowered = await self._lowered(context)
         encoded = self._session.transpiler.encode(lowered.call)
         if context.call.strict:
             _refuse_losses((*lowered.warnings, *encoded.warnings))
@@ -120,6 +121,33 @@ class Pipeline:
         known = tuple(context.warnings)
         context.warnings += (each for each in (*lowered.warnings, *encoded.warnings) if each not in known)
         return await self._around_attempt(Attempt(context, encoded.request))
+
+    async def count_tokens(self, prepare: Prepare, timeout: float | None) -> int:
+        """How many tokens the call that `prepare` makes has, by the provider's own count. That is no call: it leaves no
+        record. Raises `UnsupportedOptionError` where the provider does not count.
+        """
+        counter = self._session.transpiler
+        if not isinstance(counter, TokenCounter):
+            raise UnsupportedOptionError(
+                "this provider counts no tokens beforehand.", hint="Ask, and read `usage`."
+            )
+        context = await self.begin(prepare, timeout)
+
+        def decode(response: WireResponse) -> ModelReply:
+            return ModelReply(usage=Usage(input=counter.decode_count(response)))
+
+        try:
+            request = counter.encode_count((await self._lowered(context)).call).request
+            answer = await self._around_attempt(Attempt(context, request, decode=decode))
+        except AbstractCoreError as error:
+            raise located(error, context) from error.__cause__
+        assert isinstance(answer, ModelReply)
+        return answer.usage.input or 0
+
+    async def _lowered(self, context: CallContext) -> Lowered:
+        """The call with every decision made and carried out."""
+        lowered = lower(context.call, self._session.profile, self._handlers)
+        return await self._carry_out(lowered, context) if lowered.decisions else lowered
 
     async def _carry_out(self, lowered: Lowered, context: CallContext) -> Lowered:
         """The decisions carried out, in the time the call has."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from ..errors import AbstractCoreError
 from ..ports import Answer, Attempt, AttemptNext
@@ -34,7 +35,7 @@ class Retry:
                 if pause is None:
                     raise
             await attempt.context.runtime.sleep(pause)
-            attempt = Attempt(attempt.context, attempt.request, attempt.number + 1)
+            attempt = replace(attempt, number=attempt.number + 1)
 
     def _pause(self, error: AbstractCoreError, attempt: Attempt) -> float | None:
         """Seconds to wait before the next try; None to give up."""

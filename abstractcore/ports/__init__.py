@@ -19,7 +19,7 @@ from .providers import Provider, ProviderConfig, ProviderServices, ProviderSessi
 from .runtimes import Clock, Runtime, TimeLimit
 from .scripts import Piece, Reply, Script, ScriptedAnswer, ScriptFunction
 from .stores import ArtifactStore, ModelStore, StoredModel
-from .transpilers import Framer, StreamDecoder, StreamRenderer, Transpiler
+from .transpilers import Framer, StreamDecoder, StreamRenderer, TokenCounter, Transpiler
 from .transports import Address, Auth, Body, Endpoint, Transport
 
 __all__ = [
@@ -63,6 +63,7 @@ __all__ = [
     "StreamRenderer",
     "Thinking",
     "TimeLimit",
+    "TokenCounter",
     "ToolSource",
     "TraceSubscriber",
     "Transpiler",

@@ -6,7 +6,17 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
-from ..schema import AttemptRecord, CallWarning, Delta, MediaDecision, ModelCall, ModelReply, Outcome, WireRequest
+from ..schema import (
+    AttemptRecord,
+    CallWarning,
+    Delta,
+    MediaDecision,
+    ModelCall,
+    ModelReply,
+    Outcome,
+    WireRequest,
+    WireResponse,
+)
 from .runtimes import Runtime
 
 
@@ -69,11 +79,12 @@ class CallContext:
 
 @dataclass(slots=True)
 class Attempt:
-    """One request on its way to the provider."""
+    """One request on its way to the provider. `decode` reads its response where that is not a reply."""
 
     context: CallContext
     request: WireRequest
     number: int = 1
+    decode: Callable[[WireResponse], ModelReply] | None = None
 
 
 class CallMiddleware(Protocol):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from ..errors import AbstractCoreError, ProviderError
 from ..schema import Delta, Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest, WireResponse
@@ -51,6 +51,19 @@ class StreamRenderer(Protocol):
 
     def error(self, error: AbstractCoreError) -> bytes:
         """The bytes of an error in the middle of the stream."""
+        ...
+
+
+@runtime_checkable
+class TokenCounter(Protocol):
+    """A wire format whose vendor counts the tokens of a call without answering it: a transpiler may be one too."""
+
+    def encode_count(self, call: ModelCall) -> Encoded:
+        """The request that asks how many tokens a lowered call has."""
+        ...
+
+    def decode_count(self, response: WireResponse) -> int:
+        """The number in a successful response; raises `ServerError` for what is not one."""
         ...
 
 
