@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 UV := env -u VIRTUAL_ENV -u UV_PYTHON UV_PROJECT_ENVIRONMENT=$(VENV) UV_PYTHON_DOWNLOADS=never $(BIN)/uv
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench clean
+.PHONY: help demo test check bench docs live clean
 
 help: ## show this help
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' Makefile
@@ -27,6 +27,12 @@ check: $(READY) ## check format, style, types and layers
 
 bench: $(READY) ## measure speed and import time
 	@$(BIN)/python benchmarks/run.py
+
+docs: $(READY) ## write docs/wire-formats.md anew
+	@$(BIN)/python -m tests.providers.wire_formats
+
+live: $(READY) ## make a small call to every vendor whose key is set
+	@$(BIN)/python -m tests.live
 
 clean: ## remove .venv, builds and caches
 	@rm -rf $(VENV) dist build .pytest_cache .ruff_cache .hypothesis .import_linter_cache

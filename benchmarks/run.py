@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 
 import calls
 import conversations
+import formats
 import imports
 import making
 import server
@@ -33,6 +34,8 @@ MEASURES: dict[str, Callable[[Setup], list[Row]]] = {
     "frames": making.frames,
     "tracing": tracing.tracing,
     "conversation": conversations.conversation,
+    "format-chunk": formats.chunks,
+    "format-conversation": formats.conversations,
     "stages": stages.stages,
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
 from abstractcore.errors import AbstractCoreError, ConfigurationError, ProviderError
 from abstractcore.ports import Address, Auth, Runtime
@@ -72,3 +73,20 @@ def check_key(key: str, provider: str) -> str:
             hint="Copy it again, without quotes, spaces or line breaks.",
         )
     return key
+
+
+def check_url(url: str) -> str:
+    """`url`; raises `ConfigurationError` if it cannot be called. What stands before an @ is not shown: a password."""
+    try:
+        parts = urlsplit(url)
+        callable_ = parts.scheme in ("http", "https") and parts.hostname and (parts.port or 80) > 0
+    except (AttributeError, ValueError):
+        callable_ = False
+    if not callable_:
+        shown = str(url).rpartition("@")[2]
+        raise ConfigurationError(f"base_url {shown!r} is no address.", hint="It begins with http:// or https://.")
+    if "@" in urlsplit(url).netloc:
+        raise ConfigurationError("base_url has a user or a password, which are not sent.", hint="Pass api_key=...")
+    if urlsplit(url).query or urlsplit(url).fragment:
+        raise ConfigurationError("base_url has a query.", hint="Paths are put behind it: end it with the path, as /v1.")
+    return url

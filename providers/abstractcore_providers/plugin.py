@@ -7,12 +7,29 @@ from collections.abc import Iterable
 from abstractcore.hooks import hookimpl
 from abstractcore.ports import Provider
 
+from .anthropic_provider import AnthropicProvider
+from .bedrock import BedrockProvider
+from .cohere_provider import CohereProvider
+from .google_provider import GoogleProvider, VertexProvider
 from .local import LocalProvider
-from .presets import PRESETS
+from .ollama_provider import OllamaProvider
+from .openai_responses_provider import OpenAIResponsesProvider
 from .scripted import ScriptedProvider
+from .vendors import VENDORS
 
 
 @hookimpl
 def register_providers() -> Iterable[Provider]:
     """The embedded model, the scripted one, and the vendors' rows."""
-    return (LocalProvider(), ScriptedProvider(), *PRESETS)
+    return (
+        LocalProvider(),
+        ScriptedProvider(),
+        AnthropicProvider(),
+        OllamaProvider(),
+        OpenAIResponsesProvider(),
+        CohereProvider(),
+        BedrockProvider(),
+        GoogleProvider(),
+        VertexProvider(),
+        *VENDORS,
+    )

@@ -1,26 +1,33 @@
-"""Vendors that speak a known format, a row each."""
+"""A vendor that speaks the chat completions format, as a row of data."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit
+from types import MappingProxyType
+from typing import TypeAlias
 
 from abstractcore.errors import AuthenticationError, ConfigurationError
 from abstractcore.ports import Auth, ModelProfile, ProviderConfig, ProviderServices, ProviderSession
-from abstractcore.schema import EMPTY
 
-from .endpoints import BearerAuth, FixedEndpoint, NoAuth, check_key
+from .endpoints import BearerAuth, FixedEndpoint, HeaderAuth, NoAuth, check_key, check_url
 from .openai_chat import Dialect, OpenAIChat
-from .openai_chat.dialect import COMPATIBLE
+
+Families: TypeAlias = "tuple[tuple[str, ModelProfile], ...]"
+"""Beginnings of models' names, each with what those models can do; the first that fits counts."""
+
+_RESOURCE = re.compile("[a-zA-Z0-9-]+")
+_RESOURCE_HELP: Mapping[str, str] = MappingProxyType({"resource": "the resource's name, which its address begins with"})
+_NO_OPTIONS: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """An OpenAI-compatible vendor. `families` maps the beginnings of model names to what those models take.
+    """An OpenAI-compatible vendor.
 
-    `default_url` None means that the user gives `base_url`. A key is needed where `key_variable` is named and
-    `key_needed` is left on.
+    `default_url` None means that the user gives `base_url`; it may hold `{resource}`, which is then an option. A key is
+    needed where `key_variable` is named and `key_needed` is left on; it goes into `key_header`, or is a bearer's.
     """
 
     name: str
@@ -28,13 +35,14 @@ class Preset:
     default_url: str | None
     key_variable: str
     key_needed: bool = True
+    key_header: str | None = None
     dialect: Dialect = field(default_factory=Dialect)
-    families: tuple[tuple[str, frozenset[str]], ...] = ()
+    families: Families = ()
 
     @property
     def options(self) -> Mapping[str, str]:
-        """No options beyond those of every provider."""
-        return EMPTY  # pyright: ignore[reportReturnType]
+        """No options beyond those of every provider, but for a resource in the address."""
+        return _RESOURCE_HELP if self._has_resource() else _NO_OPTIONS
 
     def connect(self, config: ProviderConfig, services: ProviderServices) -> ProviderSession:
         """A session; raises `ConfigurationError` without a model or an address, `AuthenticationError` without a key."""
@@ -42,22 +50,35 @@ class Preset:
             raise ConfigurationError(
                 f"{self.name!r} needs a model's name.", hint=f"As in create_llm({self.name!r}, model='...')."
             )
-        url = config.base_url or self.default_url
-        if url is None:
-            raise ConfigurationError(
-                f"{self.name!r} needs an address.", hint="As in base_url='http://localhost:8000/v1'."
-            )
+        url = check_url(config.base_url or self._url(config.options.get("resource")))
         return ProviderSession(
             model=config.model,
             transpiler=OpenAIChat(self.dialect),
-            endpoint=FixedEndpoint.at(_checked(url), self._auth(config, services)),
+            endpoint=FixedEndpoint.at(url, self._auth(config, services)),
             profile=self._profile(config.model),
         )
+
+    def _has_resource(self) -> bool:
+        return self.default_url is not None and "{resource}" in self.default_url
+
+    def _url(self, resource: object) -> str:
+        if self.default_url is None:
+            raise ConfigurationError(
+                f"{self.name!r} needs an address.", hint="As in base_url='http://localhost:8000/v1'."
+            )
+        if not self._has_resource():
+            return self.default_url
+        if not isinstance(resource, str) or not _RESOURCE.fullmatch(resource):
+            raise ConfigurationError(
+                f"{self.name!r} needs the name of a resource, or an address.",
+                hint=f"As in resource='my-resource', for {self.default_url.format(resource='my-resource')}.",
+            )
+        return self.default_url.format(resource=resource)
 
     def _auth(self, config: ProviderConfig, services: ProviderServices) -> Auth:
         key = check_key(config.api_key or services.environment.get(self.key_variable, ""), self.name)
         if key:
-            return BearerAuth(key)
+            return BearerAuth(key) if self.key_header is None else HeaderAuth({self.key_header: key})
         if self.key_needed:
             raise AuthenticationError(
                 "no API key.", hint=f"Set {self.key_variable}, or pass api_key=...", provider=self.name
@@ -65,62 +86,6 @@ class Preset:
         return NoAuth()
 
     def _profile(self, model: str) -> ModelProfile:
-        for beginning, accepts in self.families:
-            if model.startswith(beginning):
-                return ModelProfile(accepts)
-        return ModelProfile(known=False)
-
-
-def _checked(url: str) -> str:
-    """`url` if it can be called. What stands before an @ is not shown: it may be a password."""
-    try:
-        parts = urlsplit(url)
-        callable_ = parts.scheme in ("http", "https") and parts.hostname and (parts.port or 80) > 0
-    except (AttributeError, ValueError):
-        callable_ = False
-    if not callable_:
-        shown = str(url).rpartition("@")[2]
-        raise ConfigurationError(f"base_url {shown!r} is no address.", hint="It begins with http:// or https://.")
-    if "@" in urlsplit(url).netloc:
-        raise ConfigurationError("base_url has a user or a password, which are not sent.", hint="Pass api_key=...")
-    if urlsplit(url).query or urlsplit(url).fragment:
-        raise ConfigurationError("base_url has a query.", hint="Paths are put behind it: end it with the path, as /v1.")
-    return url
-
-
-_TEXT = frozenset[str]()
-_SEES = frozenset({"image", "application/pdf"})
-_HEARS = frozenset({"audio/wav", "audio/mpeg"})
-
-PRESETS = (
-    Preset(
-        "openai",
-        "OpenAI, chat completions",
-        "https://api.openai.com/v1",
-        "OPENAI_API_KEY",
-        families=(
-            ("gpt-audio", _HEARS),
-            ("gpt-4o-audio", _HEARS),
-            ("gpt-4o", _SEES),
-            ("gpt-4.1", _SEES),
-            ("gpt-4-turbo", frozenset({"image"})),
-            ("gpt-4", _TEXT),
-            ("gpt-3.5", _TEXT),
-            ("gpt-5", _SEES),
-            ("o1-mini", _TEXT),
-            ("o3-mini", _TEXT),
-            ("o1", _SEES),
-            ("o3", _SEES),
-            ("o4-mini", _SEES),
-        ),
-    ),
-    Preset(
-        "openai-compatible",
-        "any server that speaks OpenAI's chat completions; needs base_url",
-        None,
-        "OPENAI_COMPATIBLE_API_KEY",
-        key_needed=False,
-        dialect=COMPATIBLE,
-        families=(("", _TEXT),),
-    ),
-)
+        """Where nothing is known of the model, that the format has no cache points still is."""
+        unknown = ModelProfile(cache_points=0, known=False)
+        return next((profile for beginning, profile in self.families if model.startswith(beginning)), unknown)

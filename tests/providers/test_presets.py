@@ -7,14 +7,15 @@ from typing import Any
 import pytest
 
 from abstractcore.errors import AuthenticationError, ConfigurationError, ProviderError
-from abstractcore.ports import ProviderConfig, ProviderSession
+from abstractcore.ports import ModelProfile, ProviderConfig, ProviderSession, Thinking
 from abstractcore.schema import WireRequest
 from abstractcore_providers.endpoints import BearerAuth, FixedEndpoint, NoAuth, check_key
 from abstractcore_providers.openai_chat import OpenAIChat
-from abstractcore_providers.presets import PRESETS, Preset
+from abstractcore_providers.presets import Preset
+from abstractcore_providers.vendors import VENDORS
 
-ROWS = {preset.name: preset for preset in PRESETS}
-OPENAI, COMPATIBLE = ROWS["openai"], ROWS["openai-compatible"]
+ROWS = {preset.name: preset for preset in VENDORS}
+OPENAI, AZURE, COMPATIBLE = ROWS["openai"], ROWS["azure"], ROWS["openai-compatible"]
 KEY = "sk-secret"
 
 
@@ -43,13 +44,73 @@ def headers(session: ProviderSession) -> Mapping[str, str]:
 
 
 def test_the_rows_have_names_and_words_of_their_own():
-    assert len(ROWS) == len(PRESETS)
-    for preset in PRESETS:
+    assert len(ROWS) == len(VENDORS)
+    for preset in VENDORS:
         assert preset.summary
-        assert preset.key_variable.endswith("_API_KEY")
-        assert preset.options == {}
+        assert preset.key_variable.endswith(("_API_KEY", "_API_TOKEN"))
         assert preset.dialect.provider == preset.name
-        assert preset.default_url is None or preset.default_url.startswith("https://")
+        assert set(preset.options) == ({"resource"} if preset.name == "azure" else set())
+
+
+CLOUDS = {
+    "openai": ("https://api.openai.com/v1", "OPENAI_API_KEY"),
+    "openrouter": ("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
+    "groq": ("https://api.groq.com/openai/v1", "GROQ_API_KEY"),
+    "mistral": ("https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
+    "deepseek": ("https://api.deepseek.com", "DEEPSEEK_API_KEY"),
+    "xai": ("https://api.x.ai/v1", "XAI_API_KEY"),
+    "together": ("https://api.together.xyz/v1", "TOGETHER_API_KEY"),
+    "fireworks": ("https://api.fireworks.ai/inference/v1", "FIREWORKS_API_KEY"),
+    "perplexity": ("https://api.perplexity.ai", "PERPLEXITY_API_KEY"),
+    "cerebras": ("https://api.cerebras.ai/v1", "CEREBRAS_API_KEY"),
+}
+OWN_SERVERS = {
+    "lmstudio": ("http://localhost:1234/v1", "LM_API_TOKEN"),
+    "vllm": ("http://localhost:8000/v1", "VLLM_API_KEY"),
+    "llama-cpp": ("http://localhost:8080/v1", "LLAMA_API_KEY"),
+}
+
+
+@pytest.mark.parametrize("name", CLOUDS)
+def test_a_vendor_is_called_at_its_address_with_the_key_of_its_variable(name: str):
+    url, variable = CLOUDS[name]
+    session = connect(ROWS[name], {variable: KEY})
+    assert address(session).url == url
+    assert headers(session) == {"a": "b", "authorization": f"Bearer {KEY}"}
+    with pytest.raises(AuthenticationError) as caught:
+        connect(ROWS[name])
+    assert variable in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize("name", OWN_SERVERS)
+def test_a_server_of_ones_own_is_looked_for_on_this_machine_and_needs_no_key(name: str):
+    url, variable = OWN_SERVERS[name]
+    assert address(connect(ROWS[name])).url == url
+    assert headers(connect(ROWS[name])) == {"a": "b"}
+    assert headers(connect(ROWS[name], {variable: KEY}))["authorization"] == f"Bearer {KEY}"
+
+
+def test_every_row_is_tested():
+    assert {*CLOUDS, *OWN_SERVERS, "azure", "openai-compatible"} == set(ROWS)
+
+
+def test_azure_is_called_at_its_resource_with_a_header_of_its_own():
+    session = connect(AZURE, {"AZURE_OPENAI_API_KEY": KEY}, options={"resource": "my-resource"})
+    assert address(session).url == "https://my-resource.openai.azure.com/openai/v1"
+    assert headers(session) == {"a": "b", "api-key": KEY}
+    assert KEY not in repr(session.endpoint)
+
+
+def test_azure_is_called_at_a_given_address():
+    session = connect(AZURE, base_url="https://x.services.ai.azure.com/openai/v1", api_key=KEY)
+    assert address(session).url == "https://x.services.ai.azure.com/openai/v1"
+
+
+@pytest.mark.parametrize("resource", [None, "", "a.b", "evil/x", "a b", 5])
+def test_what_is_no_name_of_a_resource_is_refused_with_an_example(resource: Any):
+    with pytest.raises(ConfigurationError, match="needs the name of a resource") as caught:
+        connect(AZURE, api_key=KEY, options={"resource": resource})
+    assert "https://my-resource.openai.azure.com" in (caught.value.hint or "")
 
 
 def test_a_session_has_the_vendors_address_and_format():
@@ -151,15 +212,64 @@ def test_a_model_takes_what_its_family_takes(model: str, takes: str, does_not_ta
 
 
 def test_the_longer_of_two_names_that_begin_alike_comes_first():
-    for preset in PRESETS:
+    for preset in VENDORS:
         names = [name for name, _ in preset.families]
         for index, name in enumerate(names):
             assert not any(later.startswith(name) for later in names[index + 1 :]), f"{name} hides a later row"
 
 
-def test_a_model_of_no_known_family_is_unknown():
-    assert not connect(api_key=KEY, model="brand-new").profile.known
-    assert connect(COMPATIBLE, base_url="http://localhost", model="brand-new").profile.known
+@pytest.mark.parametrize("name", [*CLOUDS, "azure"])
+def test_a_model_of_no_known_family_is_unknown(name: str):
+    profile = connect(ROWS[name], api_key=KEY, base_url="https://host", model="brand-new").profile
+    assert profile == ModelProfile(cache_points=0, known=False)
+
+
+@pytest.mark.parametrize("name", [*OWN_SERVERS, "openai-compatible"])
+def test_a_server_of_ones_own_knows_its_model(name: str):
+    profile = connect(ROWS[name], base_url="http://localhost", model="brand-new").profile
+    assert profile == ModelProfile(cache_points=0)
+
+
+@pytest.mark.parametrize("preset", VENDORS, ids=lambda preset: preset.name)
+def test_every_family_is_found_by_its_models_and_takes_no_cache_points(preset: Preset):
+    assert preset.families
+    for beginning, expected in preset.families:
+        session = connect(preset, api_key=KEY, base_url="https://host", model=f"{beginning}-2026-01-01")
+        assert session.profile is expected
+        assert expected.known
+        assert expected.cache_points == 0
+        assert expected.price is None
+
+
+LOW_TO_HIGH = ("low", "medium", "high")
+
+
+@pytest.mark.parametrize(
+    ("name", "model", "thinking", "context_tokens"),
+    [
+        ("openai", "gpt-6-astra", Thinking(LOW_TO_HIGH, can_be_off=False), 1_050_000),
+        ("openai", "gpt-6-luna", Thinking(LOW_TO_HIGH), 1_050_000),
+        ("openai", "gpt-5.1-2025-11-13", Thinking(LOW_TO_HIGH), 400_000),
+        ("openai", "gpt-5-mini", Thinking(("minimal", *LOW_TO_HIGH), can_be_off=False), 400_000),
+        ("openai", "gpt-5-pro", Thinking(("high",), can_be_off=False), 400_000),
+        ("openai", "gpt-4o", Thinking(), 128_000),
+        ("openai", "o3-mini", Thinking(LOW_TO_HIGH, can_be_off=False), 200_000),
+        ("azure", "o4-mini", Thinking(LOW_TO_HIGH, can_be_off=False), 200_000),
+        ("openrouter", "anthropic/claude-sonnet-5", None, None),
+        ("groq", "openai/gpt-oss-120b", Thinking(LOW_TO_HIGH, can_be_off=False), None),
+        ("mistral", "mistral-small-latest", Thinking(("high",)), None),
+        ("deepseek", "deepseek-v4-flash", Thinking(("minimal", *LOW_TO_HIGH)), 1_000_000),
+        ("xai", "grok-4.3", Thinking(LOW_TO_HIGH), 1_000_000),
+        ("xai", "grok-4.7", Thinking(LOW_TO_HIGH, can_be_off=False), 500_000),
+        ("together", "openai/gpt-oss-20b", Thinking(LOW_TO_HIGH, can_be_off=False), None),
+        ("fireworks", "accounts/fireworks/models/glm-5", Thinking(("high",)), None),
+        ("perplexity", "sonar-pro", Thinking(), 200_000),
+        ("cerebras", "gpt-oss-120b", Thinking(LOW_TO_HIGH, can_be_off=False), None),
+    ],
+)
+def test_a_model_thinks_as_its_vendor_says(name: str, model: str, thinking: Thinking | None, context_tokens: int):
+    profile = connect(ROWS[name], api_key=KEY, base_url="https://host", model=model).profile
+    assert (profile.thinking, profile.context_tokens) == (thinking, context_tokens)
 
 
 def test_an_endpoint_knows_no_better_error():

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import base64
-
 from abstractcore.errors import UnsupportedContentError
 from abstractcore.schema import AudioPart, Blob, DocumentPart, ImagePart, Part, TextPart
 
+from ..data_urls import data_url, write_base64, write_url
 from ..json_reading import Object
 
 AUDIO_FORMATS = {"audio/wav": "wav", "audio/mpeg": "mp3"}
@@ -19,12 +18,12 @@ def write_part(part: Part, path: str, provider: str) -> Object:
     if isinstance(part, TextPart):
         return {"type": "text", "text": part.text}
     if isinstance(part, ImagePart):
-        image: Object = {"url": _url(part.blob, path)}
+        image: Object = {"url": write_url(part.blob, path)}
         if part.detail is not None:
             image["detail"] = part.detail
         return {"type": "image_url", "image_url": image}
     if isinstance(part, AudioPart) and part.blob.media_type in AUDIO_FORMATS:
-        data = base64.b64encode(_bytes(part.blob, path)).decode("ascii")
+        data = write_base64(part.blob, path)
         return {"type": "input_audio", "input_audio": {"data": data, "format": AUDIO_FORMATS[part.blob.media_type]}}
     if isinstance(part, DocumentPart) and part.blob.media_type == "application/pdf":
         return {"type": "file", "file": _file(part.blob, path, provider)}
@@ -53,22 +52,4 @@ def _file(blob: Blob, path: str, provider: str) -> Object:
         if blob.provider != provider:
             raise UnsupportedContentError(f"{path}: the file is kept by {blob.provider!r}, not by {provider!r}.")
         return {"file_id": blob.location}
-    return {"filename": blob.name or "document.pdf", "file_data": _data_url(blob, path)}
-
-
-def _url(blob: Blob, path: str) -> str:
-    return blob.location if blob.form == "url" and blob.location else _data_url(blob, path)
-
-
-def _data_url(blob: Blob, path: str) -> str:
-    return f"data:{blob.media_type};base64,{base64.b64encode(_bytes(blob, path)).decode('ascii')}"
-
-
-def _bytes(blob: Blob, path: str) -> bytes:
-    if blob.form not in ("bytes", "file"):
-        place = f"{blob.form.replace('_', ' ')} {blob.location or blob.sha256}"
-        raise UnsupportedContentError(
-            f"{path}: the content is {place}, which is not at hand.",
-            hint="Pass the file itself.",
-        )
-    return blob.read()
+    return {"filename": blob.name or "document.pdf", "file_data": data_url(blob, path)}

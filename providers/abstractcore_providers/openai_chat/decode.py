@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import base64
-from typing import Any
 
 from abstractcore.errors import ServerError
 from abstractcore.schema import (
     AudioPart,
     Blob,
     CallWarning,
+    Citation,
     FinishReason,
     ModelReply,
     Part,
@@ -21,11 +21,13 @@ from abstractcore.schema import (
 )
 
 from ..json_reading import Object, as_object, as_objects, read_answer, text_of
+from ..openai_errors import error_in_answer
+from ..openai_words import origin_of
 from .content import SPOKEN_TYPE
+from .content_pieces import content_pieces
 from .dialect import Dialect
-from .failures import error_in_answer
 from .think_tags import is_separated, split_thought
-from .vocabulary import citations_to_ours, finish_reason_to_ours, metadata_to_ours, origin_of, usage_to_ours
+from .vocabulary import citations_to_ours, finish_reason_to_ours, metadata_to_ours, sources_to_ours, usage_to_ours
 
 
 def decode(response: WireResponse, dialect: Dialect) -> ModelReply:
@@ -58,7 +60,7 @@ def _reply(data: Object, choices: list[Object], dialect: Dialect) -> ModelReply:
     if isinstance(choice.get("logprobs"), dict):
         metadata["logprobs"] = choice["logprobs"]
     return ModelReply(
-        parts=_parts(message, origin_of(dialect.provider, model), dialect.think_tags),
+        parts=_parts(message, _citations(message, data, dialect), origin_of(dialect.provider, model), dialect),
         finish_reason=_finish_reason(message, raw),
         raw_finish_reason=raw,
         usage=usage_to_ours(as_object(data.get("usage"))),
@@ -80,18 +82,26 @@ def _extra_choices(count: int) -> tuple[CallWarning, ...]:
     return (CallWarning("extra_choices", "choices", f"{count} choices came; the first is the reply", count, 1),)
 
 
-def _parts(message: Object, origin: str | None, think_tags: bool) -> tuple[Part, ...]:
+def _citations(message: Object, data: Object, dialect: Dialect) -> tuple[Citation, ...]:
+    if dialect.search_results and message.get("annotations") is None:
+        return sources_to_ours(data)
+    return citations_to_ours(message.get("annotations"))
+
+
+def _parts(message: Object, citations: tuple[Citation, ...], origin: str | None, dialect: Dialect) -> tuple[Part, ...]:
     parts: list[Part] = []
-    reasoning = text_of(message, "reasoning_content") or text_of(message, "reasoning")
-    text = _text(message.get("content"))
-    if think_tags and not is_separated(message):
+    reasoning = text_of(message, "reasoning_content") or text_of(message, "reasoning") or ""
+    pieces = list(content_pieces(message.get("content")))
+    reasoning += "".join(thought for thought, _ in pieces)
+    text = "".join(text for _, text in pieces)
+    if dialect.think_tags and not is_separated(message):
         thought, text = split_thought(text)
-        reasoning = (reasoning or "") + thought
+        reasoning += thought
     if reasoning:
         parts.append(ReasoningPart(reasoning, origin=origin))
     text += text_of(message, "refusal") or ""
     if text:
-        parts.append(TextPart(text, citations_to_ours(message.get("annotations"))))
+        parts.append(TextPart(text, citations))
     if isinstance(message.get("audio"), dict):
         parts.append(_audio(as_object(message["audio"])))
     for index, call in enumerate(as_objects(message.get("tool_calls"))):
@@ -104,12 +114,6 @@ def _parts(message: Object, origin: str | None, think_tags: bool) -> tuple[Part,
             )
         )
     return tuple(parts)
-
-
-def _text(content: Any) -> str:
-    if isinstance(content, str):
-        return content
-    return "".join(text_of(part, "text") or "" for part in as_objects(content))
 
 
 def _audio(audio: Object) -> AudioPart:

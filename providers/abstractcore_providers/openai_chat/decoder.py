@@ -27,13 +27,15 @@ from abstractcore.schema import (
 )
 
 from ..json_reading import Object, as_object, as_objects, mended, read_answer, text_of
+from ..openai_errors import error_in_answer
+from ..openai_words import origin_of
 from ..surrogates import HalfJoiner, has_halves, mend
+from .content_pieces import content_pieces
 from .dialect import Dialect
-from .failures import error_in_answer
 from .spoken import SpokenAudio
 from .streamed_calls import StreamedCalls
 from .think_tags import ThinkTags, is_separated
-from .vocabulary import citations_to_ours, finish_reason_to_ours, metadata_to_ours, origin_of, usage_to_ours
+from .vocabulary import citations_to_ours, finish_reason_to_ours, metadata_to_ours, sources_to_ours, usage_to_ours
 
 _REASONING, _TEXT, _AUDIO, _FIRST_CALL = range(4)
 """Blocks have the places that parts have in a whole reply, so that a stream adds up to the same."""
@@ -45,6 +47,7 @@ class ChatDecoder:
     def __init__(self, dialect: Dialect) -> None:
         self.complete = False
         self._provider = dialect.provider
+        self._annotated = not dialect.search_results
         self._think = ThinkTags() if dialect.think_tags else None
         self._sequence = 0
         self._events = 0
@@ -89,6 +92,8 @@ class ChatDecoder:
         self._settle(deltas)
         self._flush_halves(deltas)
         self._close(deltas)
+        if not self._annotated:
+            self._citations = sources_to_ours(self._metadata)
         if self._citations:
             deltas.append(TextStart(self._next(), _TEXT))
             deltas.append(TextEnd(self._next(), _TEXT, self._citations))
@@ -133,6 +138,10 @@ class ChatDecoder:
                 deltas.append(TextDelta(self._next(), _TEXT, content))
             else:
                 self._answer(delta, content, deltas)
+        elif content:
+            for reasoning, text in content_pieces(content):
+                self._text(_REASONING, reasoning, deltas)
+                self._text(_TEXT, text, deltas)
         if len(delta) > 1 or not content:
             self._rest(delta, deltas)
         finish = choice.get("finish_reason")
@@ -158,7 +167,8 @@ class ChatDecoder:
         if delta.get("audio"):
             self._audio = self._audio or SpokenAudio()
             self._audio.add(as_object(delta["audio"]))
-        if delta.get("annotations"):
+        if delta.get("annotations") is not None:
+            self._annotated = True
             self._citations += citations_to_ours(delta["annotations"])
 
     def _answer(self, delta: Object, content: str, deltas: list[Delta]) -> None:

@@ -3,27 +3,62 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
+
+Field: TypeAlias = "tuple[str, ...]"
+"""A field of a request, or a field of an object there: `("reasoning", "effort")`."""
+
+COMMON_OPTIONS = frozenset(
+    {
+        "temperature",
+        "top_p",
+        "seed",
+        "stop",
+        "presence_penalty",
+        "frequency_penalty",
+        "top_logprobs",
+        "parallel_tool_calls",
+    }
+)
+"""Options that OpenAI takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingFields:
+    """Where a request says how much the model is to think: a level, that it is not to, or a budget of tokens."""
+
+    level: Field = ("reasoning_effort",)
+    off: tuple[Field, str | bool] = (("reasoning_effort",), "none")
+    budget: Field | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
     """One vendor's way of speaking the format.
 
-    `provider` is the name under which `provider_options` are looked up. `max_tokens_field` is what the limit on the
-    answer is called. `options` are the sampling options taken beyond those every server takes. With `think_tags`, a
-    server may leave reasoning in the text, between the tags that the model wrote.
+    `provider` is the name under which `provider_options` are looked up. `max_tokens_field` and `seed_field` are what
+    the limit on the answer and the seed are called. `options` are those of a call's options that are taken. `thinking`
+    is None where nothing can be asked of it. With `stream_usage`, a stream tells usage only when asked. With
+    `think_tags`, a server may leave reasoning in the text, between the tags that the model wrote. `reasoning_field` is
+    where an earlier answer's reasoning goes back to its model, None if it does not. `call_id_size` is how many letters
+    and digits the id of a tool call has, where that is prescribed. With `search_results`, the sources of an answer
+    stand beside it.
     """
 
     provider: str = "openai"
     max_tokens_field: str = "max_completion_tokens"
-    options: frozenset[str] = frozenset()
-    reasoning_effort: bool = True
+    seed_field: str = "seed"
+    options: frozenset[str] = COMMON_OPTIONS
+    thinking: ThinkingFields | None = ThinkingFields()
     stream_usage: bool = True
     think_tags: bool = False
+    reasoning_field: str | None = None
+    call_id_size: int | None = None
+    search_results: bool = False
 
 
-COMPATIBLE = Dialect("openai-compatible", "max_tokens", reasoning_effort=False, think_tags=True)
+COMPATIBLE = Dialect("openai-compatible", "max_tokens", thinking=None, think_tags=True)
 """The common ground of servers that speak the format."""
 
-LLAMA_CPP = Dialect("local", "max_tokens", frozenset({"top_k"}), reasoning_effort=False, think_tags=True)
+LLAMA_CPP = Dialect("local", "max_tokens", options=COMMON_OPTIONS | {"top_k"}, thinking=None, think_tags=True)
 """llama.cpp's own server (tools/server/README.md in its repository)."""

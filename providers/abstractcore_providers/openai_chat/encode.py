@@ -13,6 +13,7 @@ from abstractcore.schema import (
     JSONValue,
     ModelCall,
     Sampling,
+    ThinkingLevel,
     ToolChoice,
     ToolSpec,
     WireRequest,
@@ -20,11 +21,21 @@ from abstractcore.schema import (
 
 from ..json_reading import Object
 from .dialect import Dialect
+from .thinking import write_thinking
 from .vocabulary import has_field
 from .write_messages import warn_of_cache, write_messages
 
 _HEADERS = {"content-type": "application/json"}
-_COMMON_OPTIONS = ("temperature", "top_p", "seed", "presence_penalty", "frequency_penalty")
+_OPTIONS = (
+    "temperature",
+    "top_p",
+    "top_k",
+    "seed",
+    "presence_penalty",
+    "frequency_penalty",
+    "stop",
+    "top_logprobs",
+)
 
 
 def encode(call: ModelCall, dialect: Dialect) -> Encoded:
@@ -41,14 +52,14 @@ def encode(call: ModelCall, dialect: Dialect) -> Encoded:
             model=call.model,
         )
     warnings: list[CallWarning] = []
-    body: Object = {"model": call.model, "messages": write_messages(call.messages, dialect, warnings)}
+    body: Object = {"model": call.model, "messages": write_messages(call, dialect, warnings)}
     body.update(_sampling(call.sampling, dialect, warnings))
     if call.tools:
         body["tools"] = [_tool(tool, f"tools[{i}]", warnings) for i, tool in enumerate(call.tools)]
     if call.tool_choice is not None:
         body["tool_choice"] = _tool_choice(call.tool_choice)
     if call.parallel_tool_calls is not None:
-        body["parallel_tool_calls"] = call.parallel_tool_calls
+        body.update(_parallel_tool_calls(call.parallel_tool_calls, dialect, warnings))
     if call.output is not None:
         schema: Object = {"name": call.output.name, "schema": call.output.schema, "strict": call.output.strict}
         if call.output.description is not None:
@@ -74,29 +85,33 @@ def _sampling(sampling: Sampling, dialect: Dialect, warnings: list[CallWarning])
     body: Object = {}
     if sampling.max_output_tokens is not None:
         body[dialect.max_tokens_field] = sampling.max_output_tokens
-    for name in _COMMON_OPTIONS:
+    for name in _OPTIONS:
         value = getattr(sampling, name)
-        if value is not None:
-            body[name] = value
-    if sampling.top_k is not None:
-        if "top_k" in dialect.options:
-            body["top_k"] = sampling.top_k
-        else:
-            warnings.append(_unsupported("sampling.top_k", sampling.top_k, "top_k"))
-    if sampling.stop:
-        body["stop"] = list(sampling.stop)
-    if sampling.top_logprobs is not None:
-        body["logprobs"] = True
-        body["top_logprobs"] = sampling.top_logprobs
+        if value is None or value == ():
+            continue
+        if name not in dialect.options:
+            warnings.append(_unsupported(f"sampling.{name}", value, name))
+            continue
+        if name == "top_logprobs":
+            body["logprobs"] = True
+        body[dialect.seed_field if name == "seed" else name] = value
     return body
 
 
-def _thinking(thinking: str | int, dialect: Dialect, warnings: list[CallWarning]) -> Object:
-    if not dialect.reasoning_effort or isinstance(thinking, int):
+def _parallel_tool_calls(parallel: bool, dialect: Dialect, warnings: list[CallWarning]) -> Object:
+    if "parallel_tool_calls" in dialect.options:
+        return {"parallel_tool_calls": parallel}
+    warnings.append(_unsupported("parallel_tool_calls", parallel, "parallel_tool_calls"))
+    return {}
+
+
+def _thinking(thinking: ThinkingLevel | int, dialect: Dialect, warnings: list[CallWarning]) -> Object:
+    written = write_thinking(thinking, dialect.thinking)
+    if written is None:
         what = "a thinking budget in tokens" if isinstance(thinking, int) else "thinking"
         warnings.append(_unsupported("thinking", thinking, what))
         return {}
-    return {"reasoning_effort": "none" if thinking == "off" else thinking}
+    return written
 
 
 def _tool(tool: ToolSpec, path: str, warnings: list[CallWarning]) -> Object:
@@ -122,7 +137,7 @@ def _add_provider_options(body: Object, call: ModelCall, dialect: Dialect, warni
             warnings.append(CallWarning("other_provider_options", f"provider_options.{provider}", message))
             continue
         for name, value in options.items():
-            if name in body or has_field(name, value):
+            if name in body or has_field(name, value, dialect):
                 raise InvalidInputError(
                     "the call has a field of its own for this",
                     path=f"provider_options.{provider}.{name}",

@@ -13,16 +13,19 @@ from abstractcore.schema import (
     Parsed,
     Sampling,
     SchemaError,
+    ThinkingLevel,
     ToolChoice,
     ToolSpec,
     WireRequest,
 )
 
 from ..json_reading import Object, as_object, read_json, text_of
+from ..openai_words import origin_of
 from ..reading import get_flag, get_list, get_object, get_text, name_the_rest
 from .dialect import Dialect
 from .read_messages import read_messages
-from .vocabulary import EFFORTS, SAMPLING_FIELDS, has_field
+from .thinking import read_thinking
+from .vocabulary import SAMPLING_FIELDS, has_field, is_schema
 
 _STREAM_OPTIONS = frozenset({"include_usage"})
 _FUNCTION = frozenset({"name", "description", "parameters", "strict"})
@@ -46,24 +49,36 @@ def parse(request: WireRequest, dialect: Dialect) -> Parsed:
 
 def _call(data: Object, dialect: Dialect, warnings: list[CallWarning]) -> ModelCall:
     _name_stream_options(data, warnings)
+    model = get_text(data.get("model"), "model")
     return ModelCall(
-        model=get_text(data.get("model"), "model"),
+        model=model,
         provider=dialect.provider,
-        messages=read_messages(get_list(data, "messages"), dialect.provider, warnings),
+        messages=read_messages(get_list(data, "messages"), dialect, origin_of(dialect.provider, model), warnings),
         tools=tuple(_tool(tool, f"tools[{i}]", warnings) for i, tool in enumerate(get_list(data, "tools"))),
         tool_choice=_tool_choice(data.get("tool_choice")),
         parallel_tool_calls=get_flag(data, "parallel_tool_calls"),
-        sampling=_sampling(data, warnings),
+        sampling=_sampling(data, dialect, warnings),
         output=_output(data.get("response_format")),
-        thinking=EFFORTS.get(text_of(data, "reasoning_effort") or ""),
+        thinking=_thinking(data, dialect, warnings),
         modalities=cast("tuple[Modality, ...]", tuple(get_list(data, "modalities"))),
         stream=get_flag(data, "stream") or False,
-        provider_options={dialect.provider: _rest(data)},
+        provider_options={dialect.provider: _rest(data, dialect)},
     )
 
 
-def _rest(data: Object) -> dict[str, Any]:
-    return {name: value for name, value in data.items() if value is not None and not has_field(name, value)}
+def _rest(data: Object, dialect: Dialect) -> dict[str, Any]:
+    return {name: value for name, value in data.items() if value is not None and not has_field(name, value, dialect)}
+
+
+def _thinking(data: Object, dialect: Dialect, warnings: list[CallWarning]) -> ThinkingLevel | int | None:
+    found: ThinkingLevel | int | None = None
+    for name, value in data.items():
+        thinking = read_thinking(name, value, dialect.thinking)
+        if found is None:
+            found = thinking
+        elif thinking is not None:
+            warnings.append(CallWarning("field_left_out", name, "another field says how much to think", value))
+    return found
 
 
 def _name_stream_options(data: Object, warnings: list[CallWarning]) -> None:
@@ -71,7 +86,7 @@ def _name_stream_options(data: Object, warnings: list[CallWarning]) -> None:
     name_the_rest(as_object(data.get("stream_options")), _STREAM_OPTIONS, "stream_options", warnings)
 
 
-def _sampling(data: Object, warnings: list[CallWarning]) -> Sampling:
+def _sampling(data: Object, dialect: Dialect, warnings: list[CallWarning]) -> Sampling:
     stop, limit, old_limit = data.get("stop"), data.get("max_completion_tokens"), data.get("max_tokens")
     if limit is not None and old_limit is not None:
         message = "max_completion_tokens is the one that counts"
@@ -82,13 +97,17 @@ def _sampling(data: Object, warnings: list[CallWarning]) -> Sampling:
     try:
         return Sampling(
             **{name: data[name] for name in SAMPLING_FIELDS if data.get(name) is not None},
+            seed=data.get(dialect.seed_field),
             max_output_tokens=old_limit if limit is None else limit,
             top_logprobs=alternatives,
             stop=(stop,) if isinstance(stop, str) else tuple(get_list(data, "stop")),
         )
     except SchemaError as error:
-        name = "max_tokens" if limit is None else "max_completion_tokens"
-        raise SchemaError(error.message, name if error.path == "max_output_tokens" else error.path) from None
+        names = {
+            "max_output_tokens": "max_tokens" if limit is None else "max_completion_tokens",
+            "seed": dialect.seed_field,
+        }
+        raise SchemaError(error.message, names.get(error.path, error.path)) from None
 
 
 def _tool(value: Any, path: str, warnings: list[CallWarning]) -> ToolSpec:
@@ -118,7 +137,7 @@ def _tool_choice(data: Any) -> ToolChoice | None:
 
 
 def _output(data: Any) -> OutputSchema | None:
-    if not has_field("response_format", data):
+    if not is_schema(data):
         return None
     path = "response_format.json_schema"
     schema = get_object(as_object(data).get("json_schema"), path)

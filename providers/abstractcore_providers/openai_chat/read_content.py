@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 from typing import Any, cast
 
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import AudioPart, Blob, CallWarning, DocumentPart, ImagePart, Part, SchemaError, TextPart
 
+from ..data_urls import read_base64, read_url
 from ..json_reading import Object, text_of
 from ..reading import get_object, get_text, name_the_rest
 from .content import AUDIO_FORMATS
@@ -49,7 +49,7 @@ def _part(data: Object, path: str, provider: str) -> Part:
     if kind == "image_url":
         image = get_object(data.get("image_url"), f"{path}.image_url")
         place = f"{path}.image_url.url"
-        return ImagePart(_blob(get_text(image.get("url"), place), "image/*", place), image.get("detail"))
+        return ImagePart(read_url(get_text(image.get("url"), place), "image/*", place), image.get("detail"))
     if kind == "input_audio":
         return _audio(get_object(data.get("input_audio"), f"{path}.input_audio"), f"{path}.input_audio")
     if kind == "file":
@@ -61,7 +61,7 @@ def _audio(data: Object, path: str) -> AudioPart:
     media_type = _AUDIO_TYPES.get(text_of(data, "format") or "")
     if media_type is None:
         raise InvalidInputError(f"use {' or '.join(map(repr, _AUDIO_TYPES))}", path=f"{path}.format")
-    content = _base64(get_text(data.get("data"), f"{path}.data"), f"{path}.data")
+    content = read_base64(get_text(data.get("data"), f"{path}.data"), f"{path}.data")
     return AudioPart(Blob.from_bytes(content, media_type))
 
 
@@ -70,23 +70,4 @@ def _file(data: Object, path: str, provider: str) -> Blob:
     file_id = text_of(data, "file_id")
     if file_id:
         return Blob.from_provider_file(provider, file_id, "application/pdf", name=name)
-    return _blob(get_text(data.get("file_data"), f"{path}.file_data"), "application/pdf", f"{path}.file_data", name)
-
-
-def _blob(url: str, media_type: str, path: str, name: str | None = None) -> Blob:
-    if not url:
-        raise InvalidInputError("is empty", path=path)
-    if url[:5].lower() != "data:":
-        return Blob.from_url(url, media_type, name=name)
-    header, comma, data = url[5:].partition(",")
-    type_, _, encoding = header.rpartition(";")
-    if not comma or encoding.strip().lower() != "base64":
-        raise InvalidInputError("a data URL here is data:TYPE;base64,DATA", path=path)
-    return Blob.from_bytes(_base64(data, path), type_ or media_type, name=name)
-
-
-def _base64(data: str, path: str) -> bytes:
-    try:
-        return base64.b64decode(data, validate=True)
-    except ValueError as error:
-        raise InvalidInputError(f"not base64: {error}", path=path) from None
+    return read_url(get_text(data.get("file_data"), f"{path}.file_data"), "application/pdf", f"{path}.file_data", name)

@@ -11,6 +11,7 @@ from abstractcore.schema import (
     CallWarning,
     Message,
     Part,
+    ReasoningPart,
     Role,
     SchemaError,
     TextPart,
@@ -21,6 +22,7 @@ from abstractcore.schema import (
 from ..json_reading import Object, as_object, text_of
 from ..reading import get_list, get_object, get_text, name_the_rest
 from .content import spoken_blob
+from .dialect import Dialect
 from .read_content import read_content
 
 _ROLES: dict[str, Role] = {
@@ -39,12 +41,17 @@ _FIELDS_OF: dict[Role, frozenset[str]] = {
 }
 
 
-def read_messages(values: Iterable[Any], provider: str, warnings: list[CallWarning]) -> tuple[Message, ...]:
-    """The conversation; a message that says nothing is left out. Raises `InvalidInputError` with the path."""
+def read_messages(
+    values: Iterable[Any], dialect: Dialect, origin: str | None, warnings: list[CallWarning]
+) -> tuple[Message, ...]:
+    """The conversation with the model `origin`; a message that says nothing is left out.
+
+    Raises `InvalidInputError` with the path.
+    """
     messages: list[Message] = []
     for index, value in enumerate(values):
         path = f"messages[{index}]"
-        message = _message(value, path, provider, warnings)
+        message = _message(value, path, dialect, origin, warnings)
         if message is None:
             warnings.append(CallWarning("message_left_out", path, "the message is empty"))
         else:
@@ -52,23 +59,34 @@ def read_messages(values: Iterable[Any], provider: str, warnings: list[CallWarni
     return tuple(messages)
 
 
-def _message(value: Any, path: str, provider: str, warnings: list[CallWarning]) -> Message | None:
+def _message(
+    value: Any, path: str, dialect: Dialect, origin: str | None, warnings: list[CallWarning]
+) -> Message | None:
     data = get_object(value, path)
     role = _ROLES.get(get_text(data.get("role"), f"{path}.role"))
     if role is None:
         raise InvalidInputError(f"unknown role {data['role']!r}", path=f"{path}.role")
-    name_the_rest(data, _FIELDS_OF[role], path, warnings)
+    known = _FIELDS_OF[role]
+    if role == "assistant" and dialect.reasoning_field is not None:
+        known |= {dialect.reasoning_field}
+    name_the_rest(data, known, path, warnings)
     try:
-        parts = read_content(data.get("content"), f"{path}.content", provider, warnings)
+        parts = read_content(data.get("content"), f"{path}.content", dialect.provider, warnings)
         if role == "tool":
             call_id = get_text(data.get("tool_call_id"), f"{path}.tool_call_id")
             return Message.tool(ToolResult(call_id, cast("tuple[TextPart, ...]", parts)))
         if role == "assistant":
-            parts += _refusal(data) + _spoken(data, provider) + _calls(data, path)
+            reasoning = _reasoning(data, dialect, origin)
+            parts = reasoning + parts + _refusal(data) + _spoken(data, dialect.provider) + _calls(data, path)
         said = [part for part in parts if not isinstance(part, TextPart) or part.text]
         return Message(role, tuple(said)) if said else None
     except SchemaError as error:
         raise InvalidInputError(error.message, path=f"{path}.{error.path}" if error.path else path) from None
+
+
+def _reasoning(data: Object, dialect: Dialect, origin: str | None) -> tuple[Part, ...]:
+    reasoning = text_of(data, dialect.reasoning_field) if dialect.reasoning_field is not None else None
+    return (ReasoningPart(reasoning, origin=origin),) if reasoning else ()
 
 
 def _refusal(data: Object) -> tuple[Part, ...]:

@@ -23,7 +23,7 @@ from ..json_reading import Object
 from .content import SPOKEN_TYPE
 from .part_order import in_order
 from .think_tags import OPENING
-from .vocabulary import REPLY_FIELDS, citations_to_theirs, finish_reason_to_theirs, usage_to_theirs
+from .vocabulary import REPLY_FIELDS, citations_to_theirs, finish_reason_to_theirs, has_sources, usage_to_theirs
 
 
 def render(reply: ModelReply) -> Rendered:
@@ -104,7 +104,7 @@ def _message(reply: ModelReply, warnings: list[CallWarning]) -> Object:
         message["reasoning_content"] = reasoning
     elif text.lstrip().startswith(OPENING):
         message["reasoning_content"] = ""  # what looks like reasoning is the answer
-    if annotations:
+    if annotations or has_sources(reply.provider_metadata):
         message["annotations"] = annotations
     return message
 

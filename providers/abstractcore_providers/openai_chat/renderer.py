@@ -23,9 +23,9 @@ from abstractcore.schema import (
 )
 
 from ..json_reading import Object
-from .failures import render_error
+from ..openai_errors import render_error
 from .render import audio_to_theirs, is_audible, metadata_to_theirs
-from .vocabulary import citations_to_theirs, finish_reason_to_theirs, usage_to_theirs
+from .vocabulary import citations_to_theirs, finish_reason_to_theirs, has_sources, usage_to_theirs
 
 
 class ChatRenderer:
@@ -106,7 +106,8 @@ class ChatRenderer:
         }
         if logprobs is not None:
             choice["logprobs"] = logprobs
-        return _event({**self._head, **metadata, "choices": [choice]})
+        all_cited = self._chunk({"annotations": []}) if has_sources(metadata) else b""
+        return all_cited + _event({**self._head, **metadata, "choices": [choice]})
 
     def _chunk(self, delta: Object) -> bytes:
         return _event({**self._head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]})

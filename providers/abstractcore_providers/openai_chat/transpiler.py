@@ -8,11 +8,11 @@ from abstractcore.errors import AbstractCoreError, ProviderError
 from abstractcore.framing import ServerSentEventFramer
 from abstractcore.schema import Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest, WireResponse
 
+from ..openai_errors import error_of, render_error
 from .decode import decode
 from .decoder import ChatDecoder
 from .dialect import Dialect
 from .encode import encode
-from .failures import error_of, render_error
 from .parse import parse
 from .render import render
 from .renderer import ChatRenderer

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, cast
 
-from abstractcore.schema import Citation, FinishReason, ThinkingLevel, Usage
+from abstractcore.schema import Citation, FinishReason, Usage
 
 from ..json_reading import Object, as_object, as_objects, count_of, text_of
+from ..openai_words import reported
+from .dialect import Dialect
+from .thinking import read_thinking
 
 _TO_OURS: dict[str, FinishReason] = {
     "stop": "stop",
@@ -24,14 +28,7 @@ _TO_THEIRS: dict[FinishReason, str] = {
     "paused": "stop",
     "unknown": "stop",
 }
-SAMPLING_FIELDS = ("temperature", "top_p", "top_k", "seed", "presence_penalty", "frequency_penalty")
-EFFORTS: dict[str, ThinkingLevel] = {
-    "none": "off",
-    "minimal": "minimal",
-    "low": "low",
-    "medium": "medium",
-    "high": "high",
-}
+SAMPLING_FIELDS = ("temperature", "top_p", "top_k", "presence_penalty", "frequency_penalty")
 _CALL_FIELDS = frozenset(
     {
         "model",
@@ -50,17 +47,23 @@ _CALL_FIELDS = frozenset(
         *SAMPLING_FIELDS,
     }
 )
+_SOURCES = frozenset({"search_results", "citations"})
 REPLY_FIELDS = frozenset({"id", "object", "model", "choices", "usage", "error", "obfuscation"})
 """Fields of a reply that never become metadata; `obfuscation` is padding."""
 
 
-def has_field(name: str, value: Any) -> bool:
+def has_field(name: str, value: Any, dialect: Dialect) -> bool:
     """Whether `name: value` in a request is something a `ModelCall` has a field for."""
-    if name == "reasoning_effort":
-        return isinstance(value, str) and value in EFFORTS
     if name == "response_format":
-        return as_object(value).get("type") == "json_schema"
-    return name in _CALL_FIELDS
+        return is_schema(value)
+    return (
+        name in _CALL_FIELDS or name == dialect.seed_field or read_thinking(name, value, dialect.thinking) is not None
+    )
+
+
+def is_schema(response_format: Any) -> bool:
+    """Whether a response format is one with a schema."""
+    return as_object(response_format).get("type") == "json_schema"
 
 
 def finish_reason_to_ours(raw: str | None) -> FinishReason:
@@ -73,18 +76,14 @@ def finish_reason_to_theirs(reason: FinishReason) -> str:
     return _TO_THEIRS[reason]
 
 
-def origin_of(provider: str, model: str | None) -> str | None:
-    """Whose reasoning it is; None if the model is not named."""
-    return f"{provider}/{model}" if model else None
-
-
 def usage_to_ours(data: Object) -> Usage:
     """Token counts; what was not reported is None."""
     of_input, of_output = as_object(data.get("prompt_tokens_details")), as_object(data.get("completion_tokens_details"))
+    cached = count_of(of_input, "cached_tokens")
     return Usage(
         input=count_of(data, "prompt_tokens"),
-        output=count_of(data, "completion_tokens"),
-        cached=count_of(of_input, "cached_tokens"),
+        output=_output_tokens(data, count_of(of_output, "reasoning_tokens")),
+        cached=count_of(data, "prompt_cache_hit_tokens") if cached is None else cached,
         cache_written=count_of(of_input, "cache_write_tokens"),
         reasoning=count_of(of_output, "reasoning_tokens"),
         input_audio=count_of(of_input, "audio_tokens"),
@@ -92,24 +91,28 @@ def usage_to_ours(data: Object) -> Usage:
     )
 
 
+def _output_tokens(data: Object, reasoning: int | None) -> int | None:
+    """All tokens of the answer. xAI leaves reasoning out of their number, though not out of the total."""
+    prompt, completion, total = (count_of(data, f"{name}_tokens") for name in ("prompt", "completion", "total"))
+    if completion is None or not reasoning or total != (prompt or 0) + completion + reasoning:
+        return completion
+    return completion + reasoning
+
+
 def usage_to_theirs(usage: Usage) -> Object | None:
     """The format's usage object; None if nothing was reported."""
     if usage == Usage():
         return None
     data: Object = {"prompt_tokens": usage.input, "completion_tokens": usage.output, "total_tokens": usage.total}
-    of_input = _reported(
+    of_input = reported(
         cached_tokens=usage.cached, cache_write_tokens=usage.cache_written, audio_tokens=usage.input_audio
     )
-    of_output = _reported(reasoning_tokens=usage.reasoning, audio_tokens=usage.output_audio)
+    of_output = reported(reasoning_tokens=usage.reasoning, audio_tokens=usage.output_audio)
     if of_input:
         data["prompt_tokens_details"] = of_input
     if of_output:
         data["completion_tokens_details"] = of_output
     return {name: value for name, value in data.items() if value is not None}
-
-
-def _reported(**counts: int | None) -> dict[str, Any]:
-    return {name: count for name, count in counts.items() if count is not None}
 
 
 def citations_to_ours(annotations: Any) -> tuple[Citation, ...]:
@@ -125,6 +128,22 @@ def citations_to_ours(annotations: Any) -> tuple[Citation, ...]:
         for citation in cited
         if citation
     )
+
+
+def has_sources(metadata: Mapping[str, Any]) -> bool:
+    """Whether what stands beside an answer may be its sources, as Perplexity sends them."""
+    return not _SOURCES.isdisjoint(metadata)
+
+
+def sources_to_ours(metadata: Mapping[str, Any]) -> tuple[Citation, ...]:
+    """The sources beside an answer: results with titles, else addresses alone."""
+    results = [
+        (text_of(result, "url"), text_of(result, "title")) for result in as_objects(metadata.get("search_results"))
+    ]
+    addresses = metadata.get("citations")
+    if not results and isinstance(addresses, list):
+        results = [(address, None) for address in cast("list[Any]", addresses) if isinstance(address, str)]
+    return tuple(Citation(url, title) for url, title in results if url)
 
 
 def citations_to_theirs(citations: tuple[Citation, ...], offset: int) -> list[Object]:

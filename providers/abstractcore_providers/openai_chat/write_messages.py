@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from abstractcore.errors import UnsupportedContentError
@@ -11,8 +10,10 @@ from abstractcore.schema import (
     CallWarning,
     Citation,
     Message,
+    ModelCall,
     OpaquePart,
     Part,
+    ReasoningPart,
     TextPart,
     ToolCall,
     ToolResult,
@@ -21,23 +22,30 @@ from abstractcore.schema import (
 )
 
 from ..json_reading import Object
+from ..openai_words import origin_of
+from .call_ids import CallIds
 from .content import media_in_result, spoken_blob, write_part
 from .dialect import Dialect
 from .part_order import in_order
 
 
-def write_messages(messages: Iterable[Message], dialect: Dialect, warnings: list[CallWarning]) -> list[Object]:
-    """The conversation; a message of which nothing is left is left out.
+def write_messages(call: ModelCall, dialect: Dialect, warnings: list[CallWarning]) -> list[Object]:
+    """The conversation of `call`; a message of which nothing is left is left out.
 
     Raises `UnsupportedContentError` for content without a shape here, or if no message is left.
     """
     written: list[Object] = []
-    for index, message in enumerate(messages):
-        path = f"messages[{index}].parts"
+    ids = CallIds(call.messages, dialect.call_id_size)
+    origin = origin_of(dialect.provider, call.model) if dialect.reasoning_field is not None else None
+    for turn, message in enumerate(call.messages):
+        path = f"messages[{turn}].parts"
         if message.role == "tool":
-            written += [_tool_result(part, f"{path}[{i}]", warnings) for i, part in enumerate(message.parts)]
+            for index, part in enumerate(message.parts):
+                written.append(_tool_result(part, f"{path}[{index}]", turn, ids, warnings))
         elif message.role == "assistant":
-            body = _assistant(message, path, dialect, warnings)
+            body = _assistant(message, path, dialect, origin, warnings)
+            for written_call in body.get("tool_calls", ()):
+                written_call["id"] = ids.of_call(turn, written_call["id"])
             if len(body) > 1:
                 written.append(body)
         else:
@@ -95,11 +103,13 @@ def warn_of_citations(citations: tuple[Citation, ...], path: str, warnings: list
         warnings.append(CallWarning("citations_left_out", f"{path}.citations", "citations cannot be sent back"))
 
 
-def _assistant(message: Message, path: str, dialect: Dialect, warnings: list[CallWarning]) -> Object:
+def _assistant(
+    message: Message, path: str, dialect: Dialect, origin: str | None, warnings: list[CallWarning]
+) -> Object:
     kept: list[tuple[int, Part]] = []
     spoken = False
     for index, part in enumerate(message.parts):
-        if isinstance(part, TextPart | ToolCall):
+        if isinstance(part, TextPart | ToolCall) or _goes_back(part, origin):
             kept.append((index, part))
         elif isinstance(part, AudioPart) and part.id is not None and not spoken:
             spoken = True
@@ -113,11 +123,26 @@ def _assistant(message: Message, path: str, dialect: Dialect, warnings: list[Cal
         if isinstance(part, TextPart):
             warn_of_citations(part.citations, place, warnings)
             body["content"] = body.get("content", "") + part.text
+        elif isinstance(part, ReasoningPart) and dialect.reasoning_field is not None:
+            _warn_of_secrets(part, place, warnings)
+            body[dialect.reasoning_field] = body.get(dialect.reasoning_field, "") + part.text
         elif isinstance(part, AudioPart):
             body["audio"] = _spoken(part, place, dialect, warnings)
         elif isinstance(part, ToolCall):
             body.setdefault("tool_calls", []).append(_tool_call(part, place, warnings))
     return body
+
+
+def _goes_back(part: Part, origin: str | None) -> bool:
+    """Whether it is reasoning of the model `origin`, which is shown it again."""
+    return isinstance(part, ReasoningPart) and bool(part.text) and origin is not None and part.origin == origin
+
+
+def _warn_of_secrets(part: ReasoningPart, path: str, warnings: list[CallWarning]) -> None:
+    for name in ("signature", "redacted_data"):
+        if getattr(part, name) is not None:
+            message = f"the chat completions format has no place for {name}"
+            warnings.append(CallWarning(f"{name}_left_out", f"{path}.{name}", message))
 
 
 def _spoken(part: AudioPart, path: str, dialect: Dialect, warnings: list[CallWarning]) -> Object:
@@ -137,7 +162,7 @@ def _tool_call(call: ToolCall, path: str, warnings: list[CallWarning]) -> Object
     return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments_text}}
 
 
-def _tool_result(part: Part, path: str, warnings: list[CallWarning]) -> Object:
+def _tool_result(part: Part, path: str, turn: int, ids: CallIds, warnings: list[CallWarning]) -> Object:
     assert isinstance(part, ToolResult)
     warn_of_cache(part, path, warnings)
     if part.is_error:
@@ -150,4 +175,4 @@ def _tool_result(part: Part, path: str, warnings: list[CallWarning]) -> Object:
         warn_of_citations(content.citations, place, warnings)
         warn_of_cache(content, place, warnings)
         text += content.text
-    return {"role": "tool", "tool_call_id": part.call_id, "content": text}
+    return {"role": "tool", "tool_call_id": ids.of_result(turn, part.call_id), "content": text}

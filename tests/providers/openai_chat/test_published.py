@@ -18,7 +18,7 @@ from abstractcore.schema import (
     ToolSpec,
     Usage,
 )
-from tests.providers.openai_chat.wire import CHAT, PUBLISHED, faults, published, request, response, streamed
+from tests.providers.openai_chat.wire import CHAT, faults, published, request, response, streamed
 
 WEATHER = published("functions.request.json")["tools"][0]["function"]
 BOARDWALK = published("image_input.request.json")["messages"][0]["content"][1]["image_url"]["url"]
@@ -145,13 +145,3 @@ def test_a_published_stream_of_a_tool_call_is_read():
     assert reply.parts == (ToolCall("call_DdmO9pD3xa9XTPNJ32zg2hcA", "get_weather", '{"location":"Paris, France"}'),)
     assert reply.finish_reason == "tool_calls"
     assert reply.usage == Usage(50, 17, cached=0, reasoning=0, input_audio=0, output_audio=0)
-
-
-def test_every_published_example_is_read_by_a_test():
-    kinds = {
-        "request": CALLS,
-        "reply": {*REPLIES, "image_input", "logprobs"},
-        "stream": {"streaming", "padded", "function_calling"},
-    }
-    names = {tuple(path.name.split(".")[:2]) for path in PUBLISHED.iterdir()}
-    assert names == {(name, kind) for kind, known in kinds.items() for name in known}

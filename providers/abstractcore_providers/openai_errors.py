@@ -1,6 +1,7 @@
-"""Errors by cause, from what servers of this format say, and back.
+"""Errors by cause, from what servers of OpenAI's formats say, and back.
 
-Source: https://platform.openai.com/docs/guides/error-codes, and llama.cpp's tools/server/README.md for its own.
+Sources: https://platform.openai.com/docs/guides/error-codes, the API reference's `ResponseErrorCode`, and
+llama.cpp's tools/server/README.md for its own.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from abstractcore import errors
 from abstractcore.errors import AbstractCoreError, ContextOverflowError, ProviderError
 from abstractcore.schema import WireResponse
 
-from ..json_reading import Object, as_object, count_of, read_answer, text_of
-from ..retry_waits import read_wait, wait_headers
-from ..surrogates import mend
+from .json_reading import Object, as_object, count_of, read_answer, text_of
+from .retry_waits import read_wait, wait_headers
+from .surrogates import mend
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,32 @@ _ROWS = (
 )
 """The first row of a class is how it is rendered."""
 
-_BY_CODE = {row.code: row.error for row in _ROWS if row.code is not None}
+_BAD_REQUEST_CODES = (
+    "data_residency_mismatch",
+    "empty_image_file",
+    "failed_to_download_image",
+    "image_file_not_found",
+    "image_file_too_large",
+    "image_parse_error",
+    "image_too_large",
+    "image_too_small",
+    "invalid_base64_image",
+    "invalid_encrypted_content",
+    "invalid_image",
+    "invalid_image_format",
+    "invalid_image_mode",
+    "invalid_image_url",
+    "invalid_prompt",
+    "unsupported_image_media_type",
+)
+"""Codes that come in the body of a response that failed, without a status or a type."""
+_FILTERED_CODES = ("bio_policy", "image_content_policy_violation")
+
+_BY_CODE: dict[str, type[ProviderError]] = {
+    **{row.code: row.error for row in _ROWS if row.code is not None},
+    **dict.fromkeys(_BAD_REQUEST_CODES, errors.BadRequestError),
+    **dict.fromkeys(_FILTERED_CODES, errors.ContentFilterError),
+}
 _BY_TYPE = {row.type: row.error for row in _ROWS if row.type not in ("invalid_request_error", "server_error")}
 """Two types say less than the status."""
 _BY_STATUS: dict[int, type[ProviderError]] = {
@@ -161,6 +187,12 @@ def render_error(error: AbstractCoreError) -> WireResponse:
         body |= {name: count for name, count in counts.items() if count is not None}
     headers = {"content-type": "application/json", **wait_headers(error.retry_after)}
     return WireResponse(row.status, headers, to_json({"error": body}))
+
+
+def error_words(error: AbstractCoreError) -> Object:
+    """`error` as an event of a stream tells it: without a type of its own, its code says the cause."""
+    row = _row_of(error)
+    return {"code": row.code or row.type, "message": mend(error.message), "param": None}
 
 
 def _row_of(error: AbstractCoreError) -> _Row:

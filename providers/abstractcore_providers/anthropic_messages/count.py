@@ -1,0 +1,35 @@
+"""How many tokens a call has, asked of the provider."""
+
+from __future__ import annotations
+
+from abstractcore.errors import ServerError
+from abstractcore.schema import Encoded, ModelCall, WireResponse
+
+from ..json_reading import as_object, count_of, read_answer
+from .dialect import Dialect
+from .encode import draft
+
+PATH = "/messages/count_tokens"
+_COUNTED = ("model", "system", "messages", "tools", "tool_choice", "thinking", "output_config")
+
+
+def encode_count(call: ModelCall, dialect: Dialect) -> Encoded:
+    """The request (https://platform.claude.com/docs/en/api/messages-count-tokens). Sampling does not count.
+
+    Raises as `encode` does.
+    """
+    drafted = draft(call, dialect)
+    drafted.body = {name: drafted.body[name] for name in _COUNTED if name in drafted.body}
+    drafted.warnings = [warning for warning in drafted.warnings if not warning.path.startswith("sampling.")]
+    return drafted.written(PATH)
+
+
+def decode_count(response: WireResponse) -> int:
+    """The number of input tokens; raises `ServerError` for an answer that holds none."""
+    try:
+        count = count_of(as_object(read_answer(response.body)), "input_tokens")
+    except ValueError:
+        count = None
+    if count is None:
+        raise ServerError("the answer holds no number of tokens", status=response.status)
+    return count

@@ -1,0 +1,57 @@
+"""From a `message` object to a reply."""
+
+from __future__ import annotations
+
+from abstractcore.errors import ServerError
+from abstractcore.schema import ModelReply, Part, SchemaError, WireResponse
+
+from ..json_reading import Object, as_object, as_objects, read_answer, text_of
+from ..openai_words import origin_of
+from ..raw_arguments import WrittenArguments
+from .blocks import CALLS, read_block
+from .dialect import Dialect
+from .failures import error_in_answer
+from .vocabulary import finish_reason_to_ours, metadata_to_ours, usage_to_ours
+
+
+def decode(response: WireResponse, dialect: Dialect) -> ModelReply:
+    """The reply; raises `ServerError` for a body that holds none, or the error it reports in spite of its status."""
+    try:
+        data = as_object(read_answer(response.body))
+    except ValueError:
+        raise ServerError(
+            f"the answer is not JSON: it begins with {response.body[:60]!r}",
+            status=response.status,
+            hint="Does base_url point at the API, with its /v1?",
+        ) from None
+    if data.get("error") is not None:
+        raise error_in_answer(data["error"])
+    if not isinstance(data.get("content"), list):
+        raise ServerError("the answer holds no content", status=response.status)
+    try:
+        return _reply(data, response.body, dialect.provider)
+    except SchemaError as error:
+        raise ServerError(f"the answer does not fit the schema: {error}", status=response.status) from None
+
+
+def _reply(data: Object, body: bytes, provider: str) -> ModelReply:
+    model, raw = text_of(data, "model"), text_of(data, "stop_reason")
+    inputs = WrittenArguments(body, "input")
+    origin = origin_of(provider, model)
+    return ModelReply(
+        parts=tuple(_part(block, provider, origin, inputs) for block in as_objects(data["content"])),
+        finish_reason=finish_reason_to_ours(raw),
+        raw_finish_reason=raw,
+        usage=usage_to_ours(as_object(data.get("usage"))),
+        model=model,
+        provider=provider,
+        id=text_of(data, "id"),
+        provider_metadata=metadata_to_ours(data),
+    )
+
+
+def _part(block: Object, provider: str, origin: str | None, inputs: WrittenArguments) -> Part:
+    """A block is read without cache points, which replies have none of."""
+    block.pop("cache_control", None)
+    text = inputs.text_of(as_object(block.get("input"))) if block.get("type") in CALLS else ""
+    return read_block(block, provider, origin, text)

@@ -1,0 +1,33 @@
+"""The schema an answer must match, in a request's `output_config`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from abstractcore.schema import CallWarning, OutputSchema
+
+from ..json_reading import Object, as_object
+from ..output_schemas import bare_schema, named_schema
+from ..reading import get_object
+from .schemas import enforceable, warn_of_rewriting
+
+_PATH = "output_config.format.schema"
+
+
+def output_to_theirs(output: OutputSchema, warnings: list[CallWarning]) -> Object:
+    """The format of an answer."""
+    asked = bare_schema(output, warnings)
+    schema = enforceable(asked)
+    warn_of_rewriting(asked, schema, "output.schema", warnings)
+    return {"type": "json_schema", "schema": schema}
+
+
+def output_to_ours(data: Any) -> OutputSchema | None:
+    """The schema in a request's `output_config`; None if there is none. Raises `InvalidInputError` with the path."""
+    return named_schema(get_object(as_object(data["format"]).get("schema"), _PATH), _PATH) if has_output(data) else None
+
+
+def has_output(config: Any) -> bool:
+    """Whether a request's `output_config` holds a schema in words of ours."""
+    asked = as_object(as_object(config).get("format"))
+    return asked.get("type") == "json_schema" and asked.keys() == {"type", "schema"}

@@ -1,0 +1,125 @@
+"""Content blocks of a client's messages, read strictly (server side)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from abstractcore.errors import InvalidInputError
+from abstractcore.schema import (
+    Blob,
+    CallWarning,
+    ContentPart,
+    DocumentPart,
+    ImagePart,
+    OpaquePart,
+    Part,
+    SchemaError,
+    TextPart,
+)
+
+from ..data_urls import read_base64
+from ..json_reading import Object, as_object, text_of
+from ..reading import get_object, get_text, name_the_rest
+from .content import IMAGE_TYPES, PDF, PLAIN
+from .vocabulary import cache_to_ours
+
+_FIELDS = {
+    "text": frozenset({"type", "text", "cache_control", "citations"}),
+    "image": frozenset({"type", "source", "cache_control"}),
+    "document": frozenset({"type", "source", "title", "cache_control"}),
+}
+_SOURCES = {"image": ("base64", "url", "file"), "document": ("base64", "text", "url", "file")}
+Read = Callable[[Object, str], Part]
+
+
+def read_content(content: Any, path: str, read: Read) -> tuple[Part, ...]:
+    """The parts of a text or a list of blocks; raises `InvalidInputError` with the path of what is wrong."""
+    if content is None:
+        return ()
+    if isinstance(content, str):
+        content = [{"type": "text", "text": content}] if content else []
+    if not isinstance(content, list):
+        raise InvalidInputError(f"expected text or a list of blocks, got {type(content).__name__}", path=path)
+    parts: list[Part] = []
+    for index, value in enumerate(cast("list[Any]", content)):
+        place = f"{path}[{index}]"
+        data = get_object(value, place)
+        get_text(data.get("type"), f"{place}.type")
+        try:
+            parts.append(read(data, place))
+        except SchemaError as error:
+            raise InvalidInputError(error.message, path=f"{place}.{error.path}" if error.path else place) from None
+    return tuple(parts)
+
+
+def read_shown(data: Object, path: str, provider: str, warnings: list[CallWarning]) -> Part:
+    """A block of a user's message: a text, an image or a document; opaque if the schema has no words for it."""
+    if not _is_modelled(data):
+        return OpaquePart(provider, str(data["type"]), {key: value for key, value in data.items() if key != "type"})
+    return _modelled(data, path, provider, warnings)
+
+
+def reads_as_opaque(part: OpaquePart, provider: str) -> bool:
+    """Whether a part is of this provider, and comes back as it is."""
+    data = part.data
+    if part.provider != provider or not isinstance(data, dict) or "type" in data or part.kind == "tool_result":
+        return False
+    return not _is_modelled({**data, "type": part.kind})
+
+
+def read_by_tool(data: Object, path: str, provider: str, warnings: list[CallWarning]) -> ContentPart:
+    """A block of a tool's result; raises `InvalidInputError` for one that the schema has no words for."""
+    if data["type"] not in _FIELDS:
+        raise InvalidInputError(f"content of type {data['type']!r} cannot stand in a result", path=f"{path}.type")
+    name_the_rest(data, _FIELDS[data["type"]], path, warnings)
+    return _modelled(data, path, provider, warnings)
+
+
+def _is_modelled(data: Object) -> bool:
+    """Whether the schema has words for all of a block."""
+    fields = _FIELDS.get(str(data["type"]))
+    if fields is None or data["type"] == "text":
+        return fields is not None
+    given = {name for name, value in data.items() if value is not None}
+    if as_object(data.get("citations")) == {"enabled": False}:
+        given.discard("citations")
+    source = as_object(data.get("source")).get("type")
+    return given <= fields and (source in _SOURCES[data["type"]] or not isinstance(source, str))
+
+
+def _modelled(data: Object, path: str, provider: str, warnings: list[CallWarning]) -> ContentPart:
+    cache = cache_to_ours(data.get("cache_control"))
+    if data["type"] == "text":
+        name_the_rest(data, _FIELDS["text"], path, warnings)
+        text = get_text(data.get("text"), f"{path}.text")
+        return TextPart(text, cache=cache if text else None)
+    source = get_object(data.get("source"), f"{path}.source")
+    if data["type"] == "image":
+        return ImagePart(_blob(source, f"{path}.source", provider, "image/*", IMAGE_TYPES, None), cache=cache)
+    types = frozenset({PLAIN if source.get("type") == "text" else PDF})
+    return DocumentPart(_blob(source, f"{path}.source", provider, PDF, types, text_of(data, "title")), cache=cache)
+
+
+def _blob(source: Object, path: str, provider: str, unnamed: str, types: frozenset[str], name: str | None) -> Blob:
+    kind = source.get("type")
+    if kind == "url":
+        return Blob.from_url(get_text(source.get("url"), f"{path}.url"), unnamed, name=name)
+    if kind == "file":
+        return Blob.from_provider_file(provider, get_text(source.get("file_id"), f"{path}.file_id"), unnamed, name=name)
+    media_type = get_text(source.get("media_type"), f"{path}.media_type").lower()
+    if media_type not in types:
+        raise InvalidInputError(f"use {' or '.join(map(repr, sorted(types)))}", path=f"{path}.media_type")
+    data = get_text(source.get("data"), f"{path}.data")
+    if kind == "text":
+        return Blob.from_bytes(_utf8(data, f"{path}.data"), PLAIN, name=name)
+    if kind != "base64":
+        raise InvalidInputError(f"unknown source {kind!r}", path=f"{path}.type")
+    return Blob.from_bytes(read_base64(data, f"{path}.data"), media_type, name=name)
+
+
+def _utf8(text: str, path: str) -> bytes:
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise InvalidInputError("a lone surrogate is not valid Unicode text", path=path) from None

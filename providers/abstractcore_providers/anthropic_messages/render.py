@@ -1,0 +1,90 @@
+"""From a reply to a `message` object (server side)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from abstractcore.schema import (
+    CallWarning,
+    ModelReply,
+    Part,
+    ReasoningPart,
+    Rendered,
+    TextPart,
+    ToolCall,
+)
+
+from ..json_reading import Object
+from ..raw_arguments import HOLE, written_with
+from .blocks import input_text, write_own
+from .citations import citation_to_theirs, cited_blocks
+from .content import append_block
+from .dialect import Dialect
+from .vocabulary import (
+    finish_reason_to_ours,
+    finish_reason_to_theirs,
+    metadata_to_theirs,
+    usage_to_theirs,
+    warn_of_usage,
+)
+from .write_answer import thinking_block
+
+
+def render(reply: ModelReply, dialect: Dialect) -> Rendered:
+    """The body, with a warning for everything the format has no place for."""
+    warnings: list[CallWarning] = []
+    inputs: list[str] = []
+    metadata, of_usage = metadata_to_theirs(reply.provider_metadata, warnings)
+    warn_of_usage(reply.usage, warnings)
+    body: Object = {
+        "id": reply.id or "",
+        "type": "message",
+        "role": "assistant",
+        "model": reply.model or "",
+        "content": _blocks(reply.parts, dialect.provider, inputs, warnings),
+        "stop_reason": _finish_reason(reply, warnings),
+        "stop_sequence": None,
+        "usage": usage_to_theirs(reply.usage) | of_usage,
+        **metadata,
+    }
+    return Rendered(written_with(body, "input", inputs), tuple(warnings))
+
+
+def _finish_reason(reply: ModelReply, warnings: list[CallWarning]) -> str:
+    theirs = finish_reason_to_theirs(reply.finish_reason, reply.raw_finish_reason)
+    ours = finish_reason_to_ours(theirs)
+    if ours != reply.finish_reason:
+        message = f"the Messages format has no word for {reply.finish_reason!r}"
+        warnings.append(CallWarning("finish_reason_changed", "finish_reason", message, reply.finish_reason, ours))
+    return theirs
+
+
+def _blocks(parts: Iterable[Part], provider: str, inputs: list[str], warnings: list[CallWarning]) -> list[Object]:
+    blocks: list[Object] = []
+    for index, part in enumerate(parts):
+        path = f"parts[{index}]"
+        if isinstance(part, TextPart):
+            for block in cited_blocks(part, path, citation_to_theirs, warnings):
+                append_block(blocks, block)
+        elif isinstance(part, ReasoningPart):
+            blocks.append(thinking_block(part, part.redacted_data is not None and not part.text, path, warnings))
+        elif isinstance(part, ToolCall):
+            blocks.append(_call(part, path, inputs, warnings))
+        else:
+            blocks += write_own(part, path, provider, inputs, warnings)
+    return blocks
+
+
+def _call(part: ToolCall, path: str, inputs: list[str], warnings: list[CallWarning]) -> Object:
+    """A call. Arguments that are no object stand beside one that says so, as they are, for those who know to look."""
+    if part.signature is not None:
+        message = "signatures stand with reasoning only"
+        warnings.append(CallWarning("signature_left_out", f"{path}.signature", message))
+    block: Object = {"type": "tool_use", "id": part.id, "name": part.name, "input": HOLE}
+    inputs.append(input_text(part))
+    if not part.arguments_text:
+        message = "no arguments are an empty object here"
+        warnings.append(CallWarning("arguments_changed", f"{path}.arguments_text", message, "", inputs[-1]))
+    elif part.arguments_text != inputs[-1]:
+        block["partial_json"] = part.arguments_text
+    return block

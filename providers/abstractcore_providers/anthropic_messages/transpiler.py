@@ -1,0 +1,72 @@
+"""The format's operations gathered in one object; each is a pure function in a module of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from abstractcore.errors import AbstractCoreError, ProviderError
+from abstractcore.framing import ServerSentEventFramer
+from abstractcore.schema import Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest, WireResponse
+
+from .count import decode_count, encode_count
+from .decode import decode
+from .decoder import MessageDecoder
+from .dialect import Dialect
+from .encode import encode
+from .failures import error_of, render_error
+from .parse import parse
+from .render import render
+from .renderer import MessageRenderer
+
+_ANTHROPIC = Dialect()
+
+
+@dataclass(frozen=True, slots=True)
+class AnthropicMessages:
+    """`POST /messages` (https://platform.claude.com/docs/en/api/messages)."""
+
+    dialect: Dialect = _ANTHROPIC
+
+    def encode(self, call: ModelCall) -> Encoded:
+        """The request for `call`."""
+        return encode(call, self.dialect)
+
+    def decode(self, response: WireResponse) -> ModelReply:
+        """The reply in a `message` object."""
+        return decode(response, self.dialect)
+
+    def framer(self) -> ServerSentEventFramer:
+        """Server-sent events."""
+        return ServerSentEventFramer()
+
+    def decoder(self) -> MessageDecoder:
+        """A decoder of a message's events."""
+        return MessageDecoder(self.dialect)
+
+    def error(self, response: WireResponse) -> ProviderError:
+        """The error in a failed response."""
+        return error_of(response)
+
+    def parse(self, request: WireRequest) -> Parsed:
+        """The call in a client's request."""
+        return parse(request, self.dialect)
+
+    def render(self, reply: ModelReply) -> Rendered:
+        """A `message` object."""
+        return render(reply, self.dialect)
+
+    def renderer(self) -> MessageRenderer:
+        """A renderer of a message's events."""
+        return MessageRenderer(self.dialect)
+
+    def render_error(self, error: AbstractCoreError) -> WireResponse:
+        """An error object with its status."""
+        return render_error(error)
+
+    def encode_count(self, call: ModelCall) -> Encoded:
+        """The request for the number of tokens of `call`."""
+        return encode_count(call, self.dialect)
+
+    def decode_count(self, response: WireResponse) -> int:
+        """The number of tokens in the answer to it."""
+        return decode_count(response)

@@ -1,0 +1,91 @@
+"""What an assistant said before, as the provider takes it back: in its order, its own parts unchanged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from abstractcore.schema import CallWarning, Part, ReasoningPart, TextPart, ToolCall
+
+from ..call_ids import CallIds
+from ..json_reading import Object
+from ..raw_arguments import HOLE
+from .blocks import input_text, write_own
+from .citations import cited_blocks, own_citation
+from .content import append_block, with_cache
+from .vocabulary import cache_to_theirs
+
+
+@dataclass(slots=True)
+class AnswerWriter:
+    """Writes the assistant's messages of one call. `inputs` gathers the texts for the holes in them."""
+
+    provider: str
+    origin: str | None
+    inputs: list[str]
+    warnings: list[CallWarning]
+
+    def write(self, parts: Iterable[Part], turn: int, ids: CallIds) -> list[Object]:
+        """The blocks of message `turn`."""
+        blocks: list[Object] = []
+        for index, part in enumerate(parts):
+            path = f"messages[{turn}].parts[{index}]"
+            if isinstance(part, TextPart):
+                for block in self._texts(part, path):
+                    append_block(blocks, block)
+            elif isinstance(part, ReasoningPart):
+                blocks += self._reasoning(part, path)
+            elif isinstance(part, ToolCall):
+                blocks.append(self._call(part, path, ids.of_call(turn, part.id)))
+            else:
+                blocks += write_own(part, path, self.provider, self.inputs, self.warnings)
+        return blocks
+
+    def _warn(self, code: str, path: str, message: str) -> None:
+        self.warnings.append(CallWarning(code, path, message))
+
+    def _texts(self, part: TextPart, path: str) -> list[Object]:
+        blocks = cited_blocks(part, path, own_citation, self.warnings)
+        if part.cache is not None:
+            with_cache(blocks[-1], part, path, self.warnings)
+        return blocks
+
+    def _reasoning(self, part: ReasoningPart, path: str) -> list[Object]:
+        if part.origin != self.origin:
+            self._warn("reasoning_left_out", path, f"it is the reasoning of {part.origin or 'nobody known'}")
+        elif part.is_plain:
+            self._warn("reasoning_left_out", path, "reasoning is taken back with its signature only")
+        else:
+            redacted = part.redacted_data is not None and not (part.text and part.signature)
+            return [thinking_block(part, redacted, path, self.warnings)]
+        return []
+
+    def _call(self, part: ToolCall, path: str, id: str) -> Object:
+        if part.signature is not None:
+            self._warn("signature_left_out", f"{path}.signature", "signatures stand with reasoning only")
+        self.inputs.append(self._arguments(part, path))
+        block: Object = {"type": "tool_use", "id": id, "name": part.name, "input": HOLE}
+        if part.cache is not None:
+            block["cache_control"] = cache_to_theirs(part.cache, path, self.warnings)
+        return block
+
+    def _arguments(self, part: ToolCall, path: str) -> str:
+        """The arguments' own text, if it is that of an object."""
+        text = input_text(part)
+        if text != part.arguments_text:
+            message = "arguments are an object here, with nothing around it"
+            self.warnings.append(
+                CallWarning("arguments_changed", f"{path}.arguments_text", message, part.arguments_text, text)
+            )
+        return text
+
+
+def thinking_block(part: ReasoningPart, redacted: bool, path: str, warnings: list[CallWarning]) -> Object:
+    """Reasoning as a block, with its text and signature, or else redacted."""
+    for name in ("text", "signature") if redacted else ("redacted_data",):
+        if getattr(part, name):
+            message = "reasoning is either shown and signed, or redacted"
+            warnings.append(CallWarning(f"{name}_left_out", f"{path}.{name}", message))
+    if redacted:
+        return {"type": "redacted_thinking", "data": part.redacted_data}
+    return {"type": "thinking", "thinking": part.text, "signature": part.signature or ""}

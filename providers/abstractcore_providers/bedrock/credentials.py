@@ -1,0 +1,87 @@
+"""Where Bedrock is and who asks: keys that were given, or those that botocore finds on this machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+from abstractcore.errors import (
+    AbstractCoreError,
+    AuthenticationError,
+    ConfigurationError,
+    MissingExtraError,
+    ProviderError,
+)
+from abstractcore.ports import Address, Runtime
+
+from .signature import AwsKeys, SignatureAuth
+
+_KEY_HINT = "Set AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; or pass api_key=..."
+
+
+def url_of(region: str) -> str:
+    """Bedrock's address in a region."""
+    suffix = "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com"
+    return f"https://bedrock-runtime.{region}.{suffix}"
+
+
+def no_region() -> ConfigurationError:
+    """The error for a place that nobody named."""
+    return ConfigurationError("'bedrock' needs a region.", hint="Pass region='us-east-1', say, or set AWS_REGION.")
+
+
+@dataclass(slots=True)
+class ChainEndpoint:
+    """Bedrock for the credentials that botocore finds: profiles, single sign-on, roles, metadata of machines.
+
+    They are looked for before the first request, and again when they end.
+    """
+
+    url: str | None
+    region: str | None
+    profile: str | None
+    _found: Any = field(default=None, init=False, repr=False)
+    _address: Address | None = field(default=None, init=False, repr=False)
+
+    async def open(self, runtime: Runtime) -> Address:
+        """The address, signed for with keys that are valid now.
+
+        Raises `MissingExtraError` without botocore, `AuthenticationError` if it finds no keys, and
+        `ConfigurationError` if nothing names a region.
+        """
+        if self._address is None or self._is_ending():
+            self._address = await runtime.call(self._look)
+        return self._address
+
+    def diagnose(self, error: ProviderError) -> AbstractCoreError:
+        """The error itself: nothing more is known here."""
+        return error
+
+    def _is_ending(self) -> bool:
+        ending = getattr(self._found, "refresh_needed", None)
+        return ending is not None and ending()
+
+    def _look(self) -> Address:
+        try:
+            session_module, exceptions = import_module("botocore.session"), import_module("botocore.exceptions")
+        except ImportError:
+            raise MissingExtraError(
+                "Bedrock's keys are found by botocore, which is not installed",
+                hint="Install it with: pip install botocore (the extra 'bedrock'). " + _KEY_HINT,
+            ) from None
+        try:
+            session = session_module.Session(profile=self.profile)
+            region = self.region or session.get_config_variable("region")
+            self._found = self._found or session.get_credentials()
+            keys = self._found.get_frozen_credentials() if self._found is not None else None
+        except exceptions.BotoCoreError as error:
+            raise AuthenticationError(
+                f"botocore cannot get the keys: {type(error).__name__}.", hint=_KEY_HINT, provider="bedrock"
+            ) from None
+        if keys is None:
+            raise AuthenticationError("there are no AWS credentials.", hint=_KEY_HINT, provider="bedrock")
+        if not region:
+            raise no_region()
+        auth = SignatureAuth(AwsKeys(keys.access_key, keys.secret_key, keys.token), region)
+        return Address(self.url or url_of(region), auth)

@@ -1,0 +1,66 @@
+"""From the body of a response to a reply."""
+
+from __future__ import annotations
+
+from abstractcore.errors import InvalidInputError, ServerError
+from abstractcore.schema import ModelReply, OpaquePart, Part, SchemaError, WireResponse
+
+from ..json_reading import Object, as_object, as_objects, read_answer, text_of
+from ..raw_arguments import WrittenArguments
+from .media import MEDIA_KINDS
+from .read_blocks import INPUT, BlockReader
+from .render import PADDING
+from .vocabulary import PROVIDER, finish_reason_to_ours, origin_of, usage_rest, usage_to_ours
+
+_FIELDS = frozenset({"output", "stopReason", "usage", PADDING})
+
+
+def decode(response: WireResponse, model: str | None) -> ModelReply:
+    """The reply of `model`; raises `ServerError` for a body that holds none."""
+    try:
+        data = as_object(read_answer(response.body))
+    except ValueError:
+        raise ServerError(
+            f"the answer is not JSON: it begins with {response.body[:60]!r}",
+            status=response.status,
+            hint="Does base_url point at Bedrock's runtime?",
+        ) from None
+    message = as_object(as_object(data.get("output")).get("message"))
+    if "content" not in message:
+        raise ServerError("the answer holds no message", status=response.status)
+    try:
+        return _reply(data, as_objects(message["content"]), response.body, model)
+    except (SchemaError, InvalidInputError) as error:
+        raise ServerError(f"the answer does not fit the schema: {error}", status=response.status) from None
+
+
+def _reply(data: Object, content: list[Object], body: bytes, model: str | None) -> ModelReply:
+    raw = text_of(data, "stopReason")
+    reader = BlockReader(WrittenArguments(body, INPUT), origin_of(model), [])
+    return ModelReply(
+        parts=tuple(_part(block, f"output.message.content[{i}]", reader) for i, block in enumerate(content)),
+        finish_reason=finish_reason_to_ours(raw),
+        raw_finish_reason=raw,
+        usage=usage_to_ours(as_object(data.get("usage"))),
+        model=model,
+        provider=PROVIDER,
+        provider_metadata=metadata_to_ours(data),
+    )
+
+
+def _part(block: Object, path: str, reader: BlockReader) -> Part:
+    """One part; a medium of a new shape is kept as it is."""
+    try:
+        return reader.block(block, path, "assistant")
+    except (InvalidInputError, SchemaError):
+        kind = next((name for name, value in block.items() if value is not None), "")
+        if kind not in MEDIA_KINDS:
+            raise
+        return OpaquePart(PROVIDER, kind, block[kind])
+
+
+def metadata_to_ours(data: Object) -> Object:
+    """What a reply says that the schema has no field for."""
+    metadata = {name: value for name, value in data.items() if name not in _FIELDS}
+    of_usage = usage_rest(as_object(data.get("usage")))
+    return {**metadata, "usage": of_usage} if of_usage else metadata

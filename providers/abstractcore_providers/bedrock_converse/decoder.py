@@ -1,0 +1,161 @@
+"""From the messages of an event stream to deltas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from abstractcore.errors import InvalidInputError, ServerError, StreamInterruptedError
+from abstractcore.framing import AwsEventStreamMessage
+from abstractcore.schema import Delta, ReplyEnd, ReplyStart, SchemaError, TextDelta, UsageDelta, freeze_object
+
+from ..json_reading import Object, as_object, count_of, read_answer, text_of
+from .decode import metadata_to_ours
+from .failures import error_in_stream
+from .render import STOP_FIELDS
+from .streamed_blocks import (
+    CallBlock,
+    HostedCallBlock,
+    HostedResultBlock,
+    ImageBlock,
+    ReasoningBlock,
+    StreamedBlock,
+    TextBlock,
+)
+from .vocabulary import PROVIDER, finish_reason_to_ours, origin_of, usage_to_ours
+
+
+class ConverseDecoder:
+    """Decodes one stream, of a reply of `model`. Its last message is the one with the counts."""
+
+    def __init__(self, model: str | None) -> None:
+        self.complete = False
+        self._model = model
+        self._sequence = 0
+        self._messages = 0
+        self._blocks: dict[int, StreamedBlock] = {}
+        self._open: dict[int, StreamedBlock] = {}
+        self._finish: str | None = None
+        self._metadata: Object = {}
+        self._events: dict[Any, Callable[[Object], list[Delta]]] = {
+            "contentBlockDelta": self._delta,
+            "contentBlockStart": self._start,
+            "contentBlockStop": self._stop,
+            "messageStop": self._message_stop,
+            "metadata": self._counts,
+        }
+
+    def feed(self, frame: AwsEventStreamMessage) -> list[Delta]:
+        """The deltas of one message; raises `ServerError` for one that is not JSON, or the error it reports."""
+        self._messages += 1
+        kind = frame.headers.get(":message-type")
+        if kind == "error":
+            message = frame.headers.get(":error-message")
+            raise error_in_stream(str(frame.headers.get(":error-code")), {"message": message} if message else {})
+        try:
+            data = as_object(read_answer(frame.payload))
+        except ValueError:
+            raise ServerError(f"message {self._messages} of the stream is not JSON: {frame.payload[:60]!r}") from None
+        if kind == "exception":
+            raise error_in_stream(str(frame.headers.get(":exception-type")), data)
+        read = self._events.get(frame.headers.get(":event-type"))
+        deltas: list[Delta] = [] if self._messages > 1 else [ReplyStart(self._next(), self._model, PROVIDER)]
+        try:
+            return deltas + read(data) if read is not None else deltas
+        except (SchemaError, InvalidInputError) as error:
+            raise ServerError(f"message {self._messages} of the stream does not fit the schema: {error}") from None
+
+    def finish(self) -> list[Delta]:
+        """The end of the reply; raises `StreamInterruptedError` if no reason for it came."""
+        if self._messages == 0:
+            raise ServerError("the answer is no stream of messages", hint="Does base_url point at Bedrock's runtime?")
+        if self._finish is None:
+            raise StreamInterruptedError("the stream ended without a stop reason")
+        try:
+            deltas = [delta for index in list(self._open) for delta in self._end(index)]
+            metadata = freeze_object(self._metadata, "provider_metadata")
+        except (SchemaError, InvalidInputError) as error:
+            raise ServerError(f"the stream does not fit the schema: {error}") from None
+        return [*deltas, ReplyEnd(self._next(), finish_reason_to_ours(self._finish), self._finish, metadata)]
+
+    def _next(self) -> int:
+        self._sequence += 1
+        return self._sequence - 1
+
+    def _delta(self, data: Object) -> list[Delta]:
+        index, delta = _index(data), as_object(data.get("delta"))
+        block = self._open.get(index)
+        text = delta.get("text")
+        if text and type(block) is TextBlock and isinstance(text, str):
+            return [TextDelta(self._next(), index, text)]
+        deltas: list[Delta] = []
+        for name, value in delta.items():
+            if name in ("text", "citation"):
+                block = self._opened(index, TextBlock(index), deltas)
+            elif name == "reasoningContent":
+                block = self._opened(index, ReasoningBlock(index, origin_of(self._model)), deltas)
+            else:
+                block = self._open.get(index)
+            if name == "citation" and isinstance(block, TextBlock):
+                block.cite(value)
+            elif block is not None and block.name == name:
+                deltas += block.add(value, self._next)
+        return deltas
+
+    def _opened(self, index: int, new: StreamedBlock, deltas: list[Delta]) -> StreamedBlock:
+        """The open block at `index`: `new` if there was none before, else that one, which may go on after its end."""
+        block = self._blocks.setdefault(index, new)
+        if type(block) is not type(new):
+            raise ServerError(f"block {index} of the stream changes its kind")
+        if index not in self._open:
+            self._open[index] = block
+            deltas += block.start(self._next)
+        return block
+
+    def _start(self, data: Object) -> list[Delta]:
+        index, start = _index(data), as_object(data.get("start"))
+        block = _begun(index, start)
+        deltas: list[Delta] = []
+        if block is not None:
+            self._opened(index, block, deltas)
+        return deltas
+
+    def _stop(self, data: Object) -> list[Delta]:
+        index = _index(data)
+        return self._end(index) if index in self._open else []
+
+    def _end(self, index: int) -> list[Delta]:
+        return self._open.pop(index).end(self._next)
+
+    def _message_stop(self, data: Object) -> list[Delta]:
+        self._finish = text_of(data, "stopReason") or ""
+        if data.get(STOP_FIELDS) is not None:
+            self._metadata[STOP_FIELDS] = data[STOP_FIELDS]
+        return []
+
+    def _counts(self, data: Object) -> list[Delta]:
+        self.complete = self._finish is not None
+        self._metadata.update(metadata_to_ours(data))
+        usage = data.get("usage")
+        return [UsageDelta(self._next(), usage_to_ours(as_object(usage)))] if isinstance(usage, dict) else []
+
+
+def _index(data: Object) -> int:
+    index = count_of(data, "contentBlockIndex")
+    if index is None or index < 0:
+        raise ServerError("a block of the stream has no index")
+    return index
+
+
+def _begun(index: int, start: Object) -> StreamedBlock | None:
+    """The block that an event begins; None for a kind that begins by itself, or is not known."""
+    use = as_object(start.get("toolUse"))
+    if use:
+        id, name = text_of(use, "toolUseId") or f"call_{index}", text_of(use, "name") or ""
+        hosted = use.get("type") == "server_tool_use"
+        return HostedCallBlock(index, id, name) if hosted else CallBlock(index, id, name)
+    if as_object(start.get("toolResult")):
+        return HostedResultBlock(index, as_object(start["toolResult"]))
+    if as_object(start.get("image")):
+        return ImageBlock(index, text_of(as_object(start["image"]), "format") or "")
+    return None

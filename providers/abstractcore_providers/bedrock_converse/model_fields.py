@@ -1,0 +1,130 @@
+"""What the format leaves to each maker's models: how much to think, and `top_k`.
+
+Source: the makers' pages in the user guides of Amazon Bedrock and Amazon Nova.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal, TypeAlias, cast
+
+from abstractcore.schema import CallWarning, ThinkingLevel
+
+from ..json_reading import Object, as_object, count_of
+
+Maker: TypeAlias = Literal["anthropic", "amazon", "openai", "other"]
+Asked: TypeAlias = "ThinkingLevel | int | None"
+
+FIELDS, OUTPUT = "additionalModelRequestFields", "outputConfig"
+_MAKER = re.compile(r"(?:^|[./])(anthropic|amazon|openai)\.")
+_OTHER_MAKER = re.compile(r"(?:^|/)[a-z0-9-]+\.[a-z]")
+_LEVELS: dict[str, ThinkingLevel] = {"low": "low", "medium": "medium", "high": "high"}
+
+
+def maker_of(model: str) -> Maker:
+    """Whose model it is. An id that does not show it is taken for one of Anthropic's, as most are that think."""
+    named = _MAKER.search(model)
+    if named is not None:
+        return cast(Maker, named[1])
+    return "other" if _OTHER_MAKER.search(model) else "anthropic"
+
+
+def write_thinking(asked: ThinkingLevel | int, model: str, body: Object, warnings: list[CallWarning]) -> None:
+    """Put into `body` how much the model is to think."""
+    maker = maker_of(model)
+    sent: Asked = "low" if asked == "minimal" else asked
+    if maker == "anthropic":
+        _write_claude(sent, body)
+    elif maker == "amazon" and not isinstance(sent, int):
+        config = {"type": "disabled"} if sent == "off" else {"type": "enabled", "maxReasoningEffort": sent}
+        _put(body, FIELDS, "reasoningConfig", config)
+    elif maker == "openai" and sent in _LEVELS:
+        _put(body, FIELDS, "reasoning_effort", sent)
+    else:
+        message = f"nothing is known of how {model} is asked to think like this"
+        warnings.append(CallWarning("unsupported_option", "thinking", message, asked))
+        return
+    if sent != asked:
+        warnings.append(CallWarning("thinking_changed", "thinking", "'low' is the least there is", asked, sent))
+
+
+def _write_claude(asked: Asked, body: Object) -> None:
+    """A budget; or a level, at which the model decides by itself how much it takes."""
+    if isinstance(asked, int):
+        _put(body, FIELDS, "thinking", {"type": "enabled", "budget_tokens": asked})
+    elif asked == "off":
+        _put(body, FIELDS, "thinking", {"type": "disabled"})
+    else:
+        _put(body, FIELDS, "thinking", {"type": "adaptive"})
+        _put(body, OUTPUT, "effort", asked)
+
+
+def take_thinking(model: str, body: Object) -> Asked:
+    """How much the model is to think, taken out of `body`; None, with all left there, if that is said otherwise."""
+    fields, output = as_object(body.get(FIELDS)), as_object(body.get(OUTPUT))
+    maker = maker_of(model)
+    if maker == "anthropic":
+        return _take_claude(fields, output)
+    if maker == "amazon":
+        config = as_object(fields.get("reasoningConfig"))
+        if config == {"type": "disabled"}:
+            del fields["reasoningConfig"]
+            return "off"
+        level = _level(config.get("maxReasoningEffort"))
+        if level is None or config != {"type": "enabled", "maxReasoningEffort": level}:
+            return None
+        del fields["reasoningConfig"]
+        return level
+    level = _level(fields.get("reasoning_effort")) if maker == "openai" else None
+    if level is not None:
+        del fields["reasoning_effort"]
+    return level
+
+
+def _take_claude(fields: Object, output: Object) -> Asked:
+    thinking = as_object(fields.get("thinking"))
+    budget, level = count_of(thinking, "budget_tokens"), _level(output.get("effort"))
+    if thinking == {"type": "disabled"}:
+        del fields["thinking"]
+        return "off"
+    if budget is not None and budget >= 0 and thinking == {"type": "enabled", "budget_tokens": budget}:
+        del fields["thinking"]
+        return budget
+    if level is not None and thinking == {"type": "adaptive"}:
+        del fields["thinking"], output["effort"]
+        return level
+    return None
+
+
+def _level(value: Any) -> ThinkingLevel | None:
+    return _LEVELS.get(value) if isinstance(value, str) else None
+
+
+def write_top_k(top_k: int, model: str, body: Object, warnings: list[CallWarning]) -> None:
+    """Put `top_k` into `body`, for makers whose models take it."""
+    maker = maker_of(model)
+    if maker == "anthropic":
+        _put(body, FIELDS, "top_k", top_k)
+    elif maker == "amazon":
+        _put(body, FIELDS, "inferenceConfig", {"topK": top_k})
+    else:
+        message = f"nothing is known of how {model} is told top_k"
+        warnings.append(CallWarning("unsupported_option", "sampling.top_k", message, top_k))
+
+
+def take_top_k(model: str, body: Object) -> int | None:
+    """`top_k`, taken out of `body`."""
+    fields, maker = as_object(body.get(FIELDS)), maker_of(model)
+    holder = as_object(fields.get("inferenceConfig")) if maker == "amazon" else fields
+    name = "topK" if maker == "amazon" else "top_k"
+    value = count_of(holder, name) if maker in ("anthropic", "amazon") else None
+    if value is None or value < 0:
+        return None
+    del holder[name]
+    if maker == "amazon" and not holder:
+        del fields["inferenceConfig"]
+    return value
+
+
+def _put(body: Object, group: str, name: str, value: Any) -> None:
+    body.setdefault(group, {})[name] = value

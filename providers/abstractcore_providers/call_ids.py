@@ -1,0 +1,42 @@
+"""Ids of tool calls as a format takes them, and no id twice in a conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from abstractcore.schema import Message
+
+
+class CallIds:
+    """The ids to send: those that `is_legal` lets pass, given the number of their message, and new ones for the others.
+
+    A new name depends on what stands before only, so that a longer conversation keeps the names.
+    """
+
+    def __init__(self, messages: Iterable[Message], is_legal: Callable[[int, str], object]) -> None:
+        self._names: dict[tuple[int, str], str] = {}
+        used: set[str] = set()
+        for turn, message in enumerate(messages):
+            for index, call in enumerate(message.tool_calls):
+                name = call.id
+                if not is_legal(turn, name) or name in used:
+                    name = _unused(f"call_{turn}_{index}", used)
+                used.add(name)
+                self._names[turn, call.id] = name
+
+    def of_call(self, turn: int, id: str) -> str:
+        """The id of a call in message `turn`."""
+        return self._names[turn, id]
+
+    def of_result(self, turn: int, id: str) -> str:
+        """The id in a result in message `turn`, which the schema puts right after its call's."""
+        return self._names[turn - 1, id]
+
+
+def _unused(name: str, used: set[str]) -> str:
+    number = 0
+    unused = name
+    while unused in used:
+        number += 1
+        unused = f"{name}_{number}"
+    return unused

@@ -1,0 +1,83 @@
+"""From a whole answer to a reply."""
+
+from __future__ import annotations
+
+from abstractcore.errors import ServerError
+from abstractcore.schema import (
+    ModelReply,
+    Part,
+    ReasoningPart,
+    SchemaError,
+    TextPart,
+    ToolCall,
+    WireResponse,
+)
+
+from ..json_reading import Object, as_object, as_objects, read_answer, text_of
+from .citations import citation_to_ours, citations_of
+from .failures import error_in_answer
+from .vocabulary import PROVIDER, finish_reason_to_ours, metadata_to_ours, origin_of, usage_to_ours
+
+WRONG_ADDRESS = "Does base_url point at the API, with its /v2?"
+
+
+def decode(response: WireResponse, model: str | None) -> ModelReply:
+    """The reply, from `model` unless it says another.
+
+    Raises `ServerError` for a body that holds none, or the error it reports in spite of its status.
+    """
+    try:
+        data = as_object(read_answer(response.body))
+    except ValueError:
+        shown = response.body[:60]
+        message = f"the answer is not JSON: it begins with {shown!r}"
+        raise ServerError(message, status=response.status, hint=WRONG_ADDRESS) from None
+    if data.get("finish_reason") == "ERROR":
+        raise error_in_answer(data)
+    if not isinstance(data.get("message"), dict):
+        error = error_in_answer(data)
+        raise ServerError(f"the answer holds no message: {error.message}", status=response.status, hint=WRONG_ADDRESS)
+    try:
+        return _reply(data, text_of(data, "model") or model)
+    except SchemaError as error:
+        raise ServerError(f"the answer does not fit the schema: {error}", status=response.status) from None
+
+
+def _reply(data: Object, model: str | None) -> ModelReply:
+    raw = text_of(data, "finish_reason")
+    return ModelReply(
+        parts=_parts(as_object(data["message"]), origin_of(model)),
+        finish_reason=finish_reason_to_ours(raw),
+        raw_finish_reason=raw,
+        usage=usage_to_ours(as_object(data.get("usage"))),
+        model=model,
+        provider=PROVIDER,
+        id=text_of(data, "id"),
+        provider_metadata=metadata_to_ours(data),
+    )
+
+
+def _parts(message: Object, origin: str | None) -> tuple[Part, ...]:
+    plan, cited = citations_of(message)
+    parts: list[Part] = []
+    for index, block in enumerate(as_objects(message.get("content"))):
+        thinking = text_of(block, "thinking")
+        if thinking is not None:
+            parts.append(ReasoningPart(thinking, origin=origin))
+        else:
+            parts.append(_text(text_of(block, "text"), cited.get(index, [])))
+    parts.append(_text(text_of(message, "tool_plan"), plan))
+    for index, call in enumerate(as_objects(message.get("tool_calls"))):
+        parts.append(read_call(call, index))
+    return tuple(parts)
+
+
+def _text(text: str | None, citations: list[Object]) -> TextPart:
+    return TextPart(text or "", tuple(citation_to_ours(citation) for citation in citations))
+
+
+def read_call(call: Object, index: int) -> ToolCall:
+    """The tool call at `index`, with an id made up if it has none."""
+    function = as_object(call.get("function"))
+    id = text_of(call, "id") or f"call_{index}"
+    return ToolCall(id, text_of(function, "name") or "", text_of(function, "arguments") or "")

@@ -1,0 +1,59 @@
+"""The provider of Cohere's models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from abstractcore.errors import AuthenticationError, ConfigurationError
+from abstractcore.ports import ModelProfile, ProviderConfig, ProviderServices, ProviderSession, Thinking
+from abstractcore.schema import EMPTY
+
+from .endpoints import BearerAuth, FixedEndpoint, check_key, check_url
+
+_URL = "https://api.cohere.com/v2"
+_KEYS = ("CO_API_KEY", "COHERE_API_KEY")
+_TEXT = frozenset[str]()
+_SEES = frozenset({"image"})
+_FAMILIES: tuple[tuple[str, ModelProfile], ...] = tuple(
+    (beginning, ModelProfile(accepts, context, thinking=thinking, cache_points=0))
+    for beginning, accepts, context, thinking in (
+        ("command-a-reasoning", _TEXT, 256_000, Thinking(budget=(1, 31_000))),
+        ("command-a-vision", _SEES, 128_000, Thinking()),
+        ("command-a-03-2025", _TEXT, 256_000, Thinking()),
+        ("command-r", _TEXT, None, Thinking()),
+    )
+)
+"""Beginnings of names, each with what those models take (docs.cohere.com/docs, the page of each model)."""
+
+
+class CohereProvider:
+    """Cohere's API, version 2."""
+
+    name = "cohere"
+    summary = "Cohere, chat"
+    options: Mapping[str, str] = EMPTY  # pyright: ignore[reportAssignmentType]
+
+    def connect(self, config: ProviderConfig, services: ProviderServices) -> ProviderSession:
+        """A session; raises `ConfigurationError` without a model, `AuthenticationError` without a key. No I/O."""
+        # Here and not above: listing the providers should not load a wire format.
+        from .cohere_chat import CohereChat
+
+        if not config.model:
+            raise ConfigurationError(
+                "'cohere' needs a model's name.", hint="As in create_llm('cohere', model='command-a-03-2025')."
+            )
+        given = config.api_key or next(filter(None, map(services.environment.get, _KEYS)), "")
+        key = check_key(given, self.name)
+        if not key:
+            raise AuthenticationError("no API key.", hint=f"Set {_KEYS[0]}, or pass api_key=...", provider=self.name)
+        return ProviderSession(
+            model=config.model,
+            transpiler=CohereChat(config.model),
+            endpoint=FixedEndpoint.at(check_url(config.base_url or _URL), BearerAuth(key)),
+            profile=_profile(config.model),
+        )
+
+
+def _profile(model: str) -> ModelProfile:
+    known = (profile for beginning, profile in _FAMILIES if model.startswith(beginning))
+    return next(known, ModelProfile(cache_points=0, known=False))

@@ -1,0 +1,37 @@
+"""Counting the tokens of a call (`countTokens`), which sends no answer."""
+
+from __future__ import annotations
+
+from abstractcore.errors import ServerError
+from abstractcore.schema import Encoded, ModelCall, WireRequest, WireResponse
+
+from ..json_reading import as_object, count_of, read_answer
+from .dialect import Dialect
+from .encode import HEADERS, body_of, path_of
+from .writing import Writing
+
+_COUNTED = ("contents", "systemInstruction", "tools", "generationConfig")
+"""What Vertex AI counts, given side by side."""
+
+
+def encode_count(call: ModelCall, dialect: Dialect) -> Encoded:
+    """The request for the number of tokens of a lowered call, tools and instructions included."""
+    writing = Writing(dialect.provider)
+    body = body_of(call, dialect, writing)
+    if dialect.count_wrapped:
+        body = {"generateContentRequest": {"model": path_of(call.model)[1:], **body}}
+    else:
+        body = {name: body[name] for name in _COUNTED if name in body}
+    request = WireRequest(f"{path_of(call.model)}:countTokens", HEADERS, writing.json(body))
+    return Encoded(request, tuple(writing.warnings))
+
+
+def decode_count(response: WireResponse) -> int:
+    """The number of tokens; raises `ServerError` for a body that holds none."""
+    try:
+        count = count_of(as_object(read_answer(response.body)), "totalTokens")
+    except ValueError:
+        count = None
+    if count is None:
+        raise ServerError("the answer holds no number of tokens", status=response.status)
+    return count

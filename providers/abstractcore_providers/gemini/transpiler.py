@@ -1,0 +1,72 @@
+"""The format's operations gathered in one object; each is a pure function in a module of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from abstractcore.errors import AbstractCoreError, ProviderError
+from abstractcore.framing import ServerSentEventFramer
+from abstractcore.schema import Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest, WireResponse
+
+from .count import decode_count, encode_count
+from .decode import decode
+from .decoder import ReplyDecoder
+from .dialect import Dialect
+from .encode import encode
+from .failures import error_of, render_error
+from .parse import parse
+from .render import render
+from .renderer import ReplyRenderer
+
+_GOOGLE = Dialect()
+
+
+@dataclass(frozen=True, slots=True)
+class Gemini:
+    """`POST /models/{model}:generateContent` (https://ai.google.dev/api/generate-content)."""
+
+    dialect: Dialect = _GOOGLE
+
+    def encode(self, call: ModelCall) -> Encoded:
+        """The request for `call`."""
+        return encode(call, self.dialect)
+
+    def decode(self, response: WireResponse) -> ModelReply:
+        """The reply in a `GenerateContentResponse` object."""
+        return decode(response, self.dialect)
+
+    def framer(self) -> ServerSentEventFramer:
+        """Server-sent events."""
+        return ServerSentEventFramer()
+
+    def decoder(self) -> ReplyDecoder:
+        """A decoder of `GenerateContentResponse` objects, one a chunk."""
+        return ReplyDecoder(self.dialect)
+
+    def error(self, response: WireResponse) -> ProviderError:
+        """The error in a failed response."""
+        return error_of(response)
+
+    def parse(self, request: WireRequest) -> Parsed:
+        """The call in a client's request."""
+        return parse(request, self.dialect)
+
+    def render(self, reply: ModelReply) -> Rendered:
+        """A `GenerateContentResponse` object."""
+        return render(reply, self.dialect)
+
+    def renderer(self) -> ReplyRenderer:
+        """A renderer of `GenerateContentResponse` objects, one a chunk."""
+        return ReplyRenderer(self.dialect)
+
+    def render_error(self, error: AbstractCoreError) -> WireResponse:
+        """An error object with its status."""
+        return render_error(error)
+
+    def encode_count(self, call: ModelCall) -> Encoded:
+        """The request for the number of tokens of `call`."""
+        return encode_count(call, self.dialect)
+
+    def decode_count(self, response: WireResponse) -> int:
+        """The number of tokens in a `CountTokensResponse` object."""
+        return decode_count(response)

@@ -1,0 +1,93 @@
+"""From a whole answer to a reply."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+from abstractcore.errors import ServerError
+from abstractcore.schema import (
+    ImagePart,
+    ModelReply,
+    Part,
+    ReasoningPart,
+    SchemaError,
+    TextPart,
+    ToolCall,
+    WireResponse,
+    freeze,
+)
+
+from ..json_reading import Object, as_object, as_objects, read_answer, text_of
+from ..tool_arguments import arguments_text
+from .failures import error_in_answer
+from .images import image_of
+from .vocabulary import PROVIDER, call_id, finish_reason_to_ours, metadata_to_ours, origin_of, usage_to_ours
+
+WRONG_ADDRESS = "Is this the address of an Ollama server, without a path?"
+
+
+def decode(response: WireResponse) -> ModelReply:
+    """The reply; raises `ServerError` for a body that holds none, or the error it reports in spite of its status."""
+    try:
+        data = as_object(read_answer(response.body))
+    except ValueError:
+        shown = response.body[:60]
+        message = f"the answer is not JSON: it begins with {shown!r}"
+        raise ServerError(message, status=response.status, hint=WRONG_ADDRESS) from None
+    if data.get("error"):
+        raise error_in_answer(data)
+    if not isinstance(data.get("message"), dict):
+        raise ServerError("the answer holds no message", status=response.status, hint=WRONG_ADDRESS)
+    try:
+        return _reply(data)
+    except SchemaError as error:
+        raise ServerError(f"the answer does not fit the schema: {error}", status=response.status) from None
+
+
+def _reply(data: Object) -> ModelReply:
+    model, raw = text_of(data, "model"), text_of(data, "done_reason")
+    parts = _parts(as_object(data["message"]), origin_of(model))
+    return ModelReply(
+        parts=parts,
+        finish_reason=finish_reason_to_ours(raw, calls=any(isinstance(part, ToolCall) for part in parts)),
+        raw_finish_reason=raw,
+        usage=usage_to_ours(data),
+        model=model,
+        provider=PROVIDER,
+        provider_metadata=metadata_to_ours(data),
+    )
+
+
+def _parts(message: Object, origin: str | None) -> tuple[Part, ...]:
+    calls: dict[str, ToolCall] = {}
+    for call in as_objects(message.get("tool_calls")):
+        made = read_call(call, len(calls), calls)
+        calls[made.id] = made
+    return (
+        ReasoningPart(text_of(message, "thinking") or "", origin=origin),
+        TextPart(text_of(message, "content") or ""),
+        *calls.values(),
+        *read_images(message),
+    )
+
+
+def read_call(call: Object, number: int, taken: dict[str, Any]) -> ToolCall:
+    """The tool call with this number in its reply, with an id that none of those before it has."""
+    function = as_object(call.get("function"))
+    arguments = function.get("arguments")
+    text = (
+        arguments
+        if isinstance(arguments, str)
+        else arguments_text(freeze({} if arguments is None else arguments, "arguments"))
+    )
+    return ToolCall(call_id(call, number, taken), text_of(function, "name") or "", text)
+
+
+def read_images(message: Object) -> list[ImagePart]:
+    """The images in a message; raises `ServerError` for one that is not base64."""
+    images: Any = message.get("images")
+    try:
+        return [image_of(base64.b64decode(image, validate=True)) for image in images or ()]
+    except (ValueError, TypeError):
+        raise ServerError("an image in the answer is not base64") from None

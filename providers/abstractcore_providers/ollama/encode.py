@@ -1,0 +1,159 @@
+"""From a call to a request body, with a warning for everything the format cannot say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from pydantic_core import to_json
+
+from abstractcore.errors import InvalidInputError, UnsupportedContentError
+from abstractcore.schema import (
+    CallWarning,
+    Encoded,
+    JSONValue,
+    ModelCall,
+    Sampling,
+    ToolSpec,
+    WireRequest,
+)
+
+from ..json_reading import Object
+from ..output_schemas import bare_schema
+from .context import context_for
+from .vocabulary import PROVIDER, SAMPLING_OPTIONS, THINKING, UNTOUCHED, has_field, has_option, origin_of
+from .write_messages import warn_of_fields, write_messages
+
+_HEADERS = {"content-type": "application/json"}
+
+
+def encode(call: ModelCall, context_size: int | None) -> Encoded:
+    """The request for a lowered call, with a context of `context_size` tokens, or of as many as the call needs.
+
+    Raises `UnsupportedContentError` for content without a shape here, and `InvalidInputError` for provider options
+    that the call has a field of its own for.
+    """
+    if call.hosted_tools:
+        raise UnsupportedContentError(
+            f"hosted_tools[0]: Ollama runs no tools such as {call.hosted_tools[0].kind}.",
+            hint="Use a provider that runs it by itself, such as 'anthropic' or 'google', or a tool of your own.",
+        )
+    warnings: list[CallWarning] = []
+    body = _body(call, context_size, warnings)
+    return Encoded(WireRequest("/api/chat", _HEADERS, to_json(body)), tuple(warnings))
+
+
+def context_of(call: ModelCall, context_size: int | None) -> int | None:
+    """The tokens of context that a request for `call` asks for; raises as `encode` does."""
+    return _body(call, context_size, []).get("options", {}).get("num_ctx")
+
+
+def _body(call: ModelCall, context_size: int | None, warnings: list[CallWarning]) -> Object:
+    body: Object = {"model": call.model, "messages": write_messages(call.messages, origin_of(call.model), warnings)}
+    options = _sampling(call.sampling, body)
+    if call.tools:
+        body["tools"] = [_tool(tool, f"tools[{i}]", warnings) for i, tool in enumerate(call.tools)]
+    if call.output is not None:
+        body["format"] = bare_schema(call.output, warnings)
+    if call.thinking is not None:
+        body.update(_thinking(call.thinking, warnings))
+    body["stream"] = call.stream
+    _warn_of_choices(call, warnings)
+    _add_provider_options(body, options, call, warnings)
+    _add_defaults(body, options, call, context_size, warnings)
+    if options:
+        body["options"] = options
+    return body
+
+
+def _sampling(sampling: Sampling, body: Object) -> Object:
+    if sampling.top_logprobs is not None:
+        body["logprobs"] = True
+        body["top_logprobs"] = sampling.top_logprobs
+    asked = {name: getattr(sampling, field) for name, field in SAMPLING_OPTIONS.items()}
+    return {name: value for name, value in asked.items() if value not in (None, ())}
+
+
+def _tool(tool: ToolSpec, path: str, warnings: list[CallWarning]) -> Object:
+    warn_of_fields(tool, path, ("cache",), warnings)
+    if tool.strict is not None:
+        warnings.append(_unsupported(f"{path}.strict", tool.strict, "strict arguments"))
+    function: Object = {"name": tool.name, "parameters": tool.parameters}
+    if tool.description:
+        function["description"] = tool.description
+    return {"type": "function", "function": function}
+
+
+def _thinking(thinking: Any, warnings: list[CallWarning]) -> Object:
+    if thinking in THINKING:
+        return {"think": THINKING[thinking]}
+    if thinking in ("minimal", 0):
+        sent = "low" if thinking == "minimal" else "off"
+        message = f"Ollama knows {', '.join(THINKING)}"
+        warnings.append(CallWarning("thinking_changed", "thinking", message, thinking, sent))
+        return {"think": THINKING[sent]}
+    warnings.append(_unsupported("thinking", thinking, "a thinking budget in tokens"))
+    return {}
+
+
+def _unsupported(path: str, requested: JSONValue, what: str) -> CallWarning:
+    return CallWarning("unsupported_option", path, f"{what} cannot be asked of Ollama", requested)
+
+
+def _warn_of_choices(call: ModelCall, warnings: list[CallWarning]) -> None:
+    if call.tool_choice is not None and call.tool_choice.mode == "auto":
+        warnings.append(CallWarning("already_so", "tool_choice", "the model always chooses by itself"))
+    elif call.tool_choice is not None:
+        warnings.append(_unsupported("tool_choice", call.tool_choice.mode, "a choice of tools"))
+    if call.parallel_tool_calls is not None:
+        warnings.append(_unsupported("parallel_tool_calls", call.parallel_tool_calls, "parallel tool calls"))
+    if call.modalities:
+        warnings.append(_unsupported("modalities", list(call.modalities), "the kind of answer"))
+
+
+def _add_provider_options(body: Object, options: Object, call: ModelCall, warnings: list[CallWarning]) -> None:
+    for provider, given in call.provider_options.items():
+        if provider != PROVIDER:
+            message = f"options for {provider!r} are not sent to {PROVIDER!r}"
+            warnings.append(CallWarning("other_provider_options", f"provider_options.{provider}", message))
+            continue
+        for name, value in given.items():
+            path = f"provider_options.{provider}.{name}"
+            if name == "options":
+                _add_model_options(options, value, path)
+            elif name in body or has_field(name, value):
+                raise _has_field_of_its_own(path)
+            else:
+                body[name] = value
+
+
+def _add_model_options(options: Object, given: JSONValue, path: str) -> None:
+    if not isinstance(given, Mapping):
+        raise InvalidInputError(f"expected a mapping, got {type(given).__name__}", path=path)
+    for name, value in cast("Mapping[str, JSONValue]", given).items():
+        if name in options or has_option(name, value):
+            raise _has_field_of_its_own(f"{path}.{name}")
+        options[name] = value
+
+
+def _has_field_of_its_own(path: str) -> InvalidInputError:
+    return InvalidInputError("the call has a field of its own for this", path=path, hint="Use that one.")
+
+
+def _add_defaults(
+    body: Object, options: Object, call: ModelCall, context_size: int | None, warnings: list[CallWarning]
+) -> None:
+    """What keeps the server from cutting the prompt, where the user said nothing else."""
+    path = f"provider_options.{PROVIDER}"
+    for name, value in UNTOUCHED.items():
+        _add_default(body, name, value, path, warnings)
+    size = context_size or context_for(body, call.sampling.max_output_tokens)
+    if size is not None:
+        _add_default(options, "num_ctx", size, f"{path}.options", warnings)
+
+
+def _add_default(body: Object, name: str, value: JSONValue, path: str, warnings: list[CallWarning]) -> None:
+    if name not in body:
+        body[name] = value
+    elif body[name] == value:
+        warnings.append(CallWarning("already_so", f"{path}.{name}", f"{name} is {value!r} here without being said"))

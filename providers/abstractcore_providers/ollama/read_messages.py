@@ -1,0 +1,118 @@
+"""Messages as a client writes them, read (server side). What has no place in ours is named in a warning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, cast
+
+from abstractcore.errors import InvalidInputError
+from abstractcore.schema import (
+    CallWarning,
+    ContentPart,
+    Message,
+    Part,
+    ReasoningPart,
+    Role,
+    SchemaError,
+    TextPart,
+    ToolCall,
+    ToolResult,
+    freeze_object,
+)
+
+from ..data_urls import read_base64
+from ..json_reading import Object, text_of
+from ..reading import get_list, get_object, get_text, name_the_rest
+from ..tool_arguments import arguments_text
+from .images import image_of
+
+_FIELDS = frozenset({"role", "content", "images"})
+_FIELDS_OF: dict[str, frozenset[str]] = {
+    "system": _FIELDS,
+    "user": _FIELDS,
+    "assistant": _FIELDS | {"thinking", "tool_calls"},
+    "tool": _FIELDS | {"tool_name", "tool_call_id"},
+}
+
+
+def read_messages(values: Iterable[Any], origin: str | None, warnings: list[CallWarning]) -> tuple[Message, ...]:
+    """The conversation with the model `origin`; a message that says nothing is left out.
+
+    Raises `InvalidInputError` with the path of what is wrong, as of a result without its call.
+    """
+    messages: list[Message] = []
+    waiting: list[ToolCall] = []
+    for index, value in enumerate(values):
+        path = f"messages[{index}]"
+        data = get_object(value, path)
+        role = get_text(data.get("role"), f"{path}.role").lower()
+        if role not in _FIELDS_OF:
+            raise InvalidInputError(f"unknown role {data['role']!r}", path=f"{path}.role")
+        name_the_rest(data, _FIELDS_OF[role], path, warnings)
+        try:
+            message = _message(cast(Role, role), data, path, origin, index, waiting)
+        except SchemaError as error:
+            raise InvalidInputError(error.message, path=f"{path}.{error.path}" if error.path else path) from None
+        if message is None:
+            warnings.append(CallWarning("message_left_out", path, "the message is empty"))
+            continue
+        messages.append(message)
+        if message.role == "assistant":
+            waiting = list(message.tool_calls)
+    return tuple(messages)
+
+
+def _message(
+    role: Role, data: Object, path: str, origin: str | None, turn: int, waiting: list[ToolCall]
+) -> Message | None:
+    text = (TextPart(_content(data, path)),)
+    images = tuple(image_of(content) for content in _images(data, path))
+    parts: tuple[Part, ...] = (*images, *text)
+    if role == "tool":
+        call = _called(data, path, waiting)
+        return Message.tool(ToolResult(call.id, cast("tuple[ContentPart, ...]", parts)))
+    if role == "assistant":
+        thought = ReasoningPart(text_of(data, "thinking") or "", origin=origin)
+        parts = (thought, *text, *_calls(data, path, turn), *images)
+    said = [part for part in parts if not isinstance(part, TextPart | ReasoningPart) or part.text]
+    return Message(role, tuple(said)) if said else None
+
+
+def _content(data: Object, path: str) -> str:
+    content = data.get("content")
+    return "" if content is None else get_text(content, f"{path}.content")
+
+
+def _images(data: Object, path: str) -> list[bytes]:
+    values = [(value, f"{path}.images[{i}]") for i, value in enumerate(get_list(data, "images", f"{path}."))]
+    return [read_base64(get_text(value, place), place) for value, place in values]
+
+
+def _calls(data: Object, path: str, turn: int) -> tuple[Part, ...]:
+    calls: list[Part] = []
+    taken: set[str] = set()
+    for index, value in enumerate(get_list(data, "tool_calls", f"{path}.")):
+        place = f"{path}.tool_calls[{index}].function"
+        call = get_object(value, f"{path}.tool_calls[{index}]")
+        function = get_object(call.get("function"), place)
+        given = text_of(call, "id")
+        if given in taken:
+            raise InvalidInputError("two tool calls have one id", path=f"{path}.tool_calls[{index}].id")
+        id = given or f"call_{turn}_{index}"
+        taken.add(id)
+        arguments = function.get("arguments")
+        written = {} if arguments is None else get_object(arguments, f"{place}.arguments")
+        text = arguments_text(freeze_object(written, f"tool_calls[{index}].function.arguments"))
+        calls.append(ToolCall(id, get_text(function.get("name"), f"{place}.name"), text))
+    return tuple(calls)
+
+
+def _called(data: Object, path: str, waiting: list[ToolCall]) -> ToolCall:
+    """The call that a result belongs to: by its id, else the first of its name that has no result yet."""
+    id, name = text_of(data, "tool_call_id"), text_of(data, "tool_name")
+    for call in waiting:
+        if (call.id == id) if id else (name is None or call.name == name):
+            waiting.remove(call)
+            return call
+    place = "tool_call_id" if id else "tool_name"
+    raise InvalidInputError("there is no such tool call in the assistant turn before", path=f"{path}.{place}")

@@ -1,0 +1,128 @@
+"""The provider of models that an Ollama server runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from abstractcore.errors import AbstractCoreError, ConfigurationError, ConnectionFailedError, ProviderError
+from abstractcore.ports import (
+    Address,
+    Auth,
+    ModelProfile,
+    ProviderConfig,
+    ProviderServices,
+    ProviderSession,
+    Runtime,
+    Thinking,
+)
+
+from .endpoints import BearerAuth, NoAuth, check_key, check_url
+
+DEFAULT_URL = "http://localhost:11434"
+_DEFAULT_PORT = 11434
+_SEES = frozenset({"image"})
+_TEXT = frozenset[str]()
+_LEVELS = Thinking(("low", "medium", "high"))
+_ON_OR_OFF = Thinking(("medium",))
+_FAMILIES: tuple[tuple[str, frozenset[str], Thinking], ...] = (
+    ("gpt-oss", _TEXT, _LEVELS),
+    ("deepseek-r1", _TEXT, _ON_OR_OFF),
+    ("deepseek-v3.1", _TEXT, _ON_OR_OFF),
+    ("gemma3:270m", _TEXT, Thinking()),
+    ("gemma3:1b", _TEXT, Thinking()),
+    ("gemma3", _SEES, Thinking()),
+    ("llama3.2-vision", _SEES, Thinking()),
+    ("llava", _SEES, Thinking()),
+    ("bakllava", _SEES, Thinking()),
+    ("llama4", _SEES, Thinking()),
+    ("qwen2.5vl", _SEES, Thinking()),
+    ("llama3.1", _TEXT, Thinking()),
+    ("llama3.2", _TEXT, Thinking()),
+    ("llama3.3", _TEXT, Thinking()),
+)
+"""Beginnings of names, each with what those models take (docs.ollama.com: "Vision", "Thinking"; ollama.com/library)."""
+
+
+@dataclass(frozen=True, slots=True)
+class OllamaEndpoint:
+    """An Ollama server at a known address."""
+
+    address: Address
+
+    async def open(self, runtime: Runtime) -> Address:
+        """The address."""
+        return self.address
+
+    def diagnose(self, error: ProviderError) -> AbstractCoreError:
+        """The error itself; for a server that does not answer, how to start one."""
+        if isinstance(error, ConnectionFailedError):
+            error.hint = "Start the server with `ollama serve`, or say where it is: base_url=..., or OLLAMA_HOST."
+        return error
+
+
+class OllamaProvider:
+    """Ollama's own API, of a server on this machine or elsewhere, or of ollama.com with a key."""
+
+    name = "ollama"
+    summary = "models that an Ollama server runs, on this machine unless told"
+    options: Mapping[str, str] = {
+        "context_size": "tokens of prompt and reply together to ask the server for; as many as a call needs unless told"
+    }
+
+    def connect(self, config: ProviderConfig, services: ProviderServices) -> ProviderSession:
+        """A session; raises `ConfigurationError` without a model, or with an address that is none. No I/O."""
+        # Here and not above: listing the providers should not load a wire format.
+        from .ollama import OllamaChat
+
+        if not config.model:
+            raise ConfigurationError("'ollama' needs a model's name.", hint="As in create_llm('ollama', model='...').")
+        size = _context_size(config)
+        url = config.base_url or _url_of(services.environment.get("OLLAMA_HOST", ""))
+        return ProviderSession(
+            model=config.model,
+            transpiler=OllamaChat(size),
+            endpoint=OllamaEndpoint(Address(check_url(url).rstrip("/"), _auth(config, services))),
+            profile=_profile(config.model, size),
+        )
+
+
+def _auth(config: ProviderConfig, services: ProviderServices) -> Auth:
+    key = check_key(config.api_key or services.environment.get("OLLAMA_API_KEY", ""), "ollama")
+    return BearerAuth(key) if key else NoAuth()
+
+
+def _url_of(host: str) -> str:
+    """The URL of OLLAMA_HOST, which may be a name or a port alone, or the address a server listens at."""
+    host = host.strip().strip("\"'")
+    if not host:
+        return DEFAULT_URL
+    if "://" in host:
+        return host
+    parts = urlsplit(f"http://{host}")
+    try:
+        port = parts.port or _DEFAULT_PORT
+    except ValueError:
+        raise ConfigurationError(
+            f"OLLAMA_HOST {host!r} is no address.", hint="As in OLLAMA_HOST=localhost:11434."
+        ) from None
+    name = parts.hostname or "localhost"
+    name = "localhost" if name in ("0.0.0.0", "::") else name
+    return f"http://{f'[{name}]' if ':' in name else name}:{port}{parts.path}"
+
+
+def _context_size(config: ProviderConfig) -> int | None:
+    size = config.options.get("context_size")
+    if size is not None and (not isinstance(size, int) or isinstance(size, bool) or size < 1):
+        raise ConfigurationError(
+            f"context_size is {size!r}, and has to be a whole number", hint="Give it in tokens.", provider="ollama"
+        )
+    return size
+
+
+def _profile(model: str, context_size: int | None) -> ModelProfile:
+    for beginning, accepts, thinking in _FAMILIES:
+        if model.startswith(beginning):
+            return ModelProfile(accepts, context_size, thinking=thinking, cache_points=0)
+    return ModelProfile(context_tokens=context_size, cache_points=0, known=False)

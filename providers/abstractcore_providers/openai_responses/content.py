@@ -1,0 +1,68 @@
+"""Content parts of messages and tool results, as the format writes them."""
+
+from __future__ import annotations
+
+from abstractcore.errors import UnsupportedContentError
+from abstractcore.schema import AudioPart, Blob, CachePoint, DocumentPart, ImagePart, Part, TextPart
+
+from ..data_urls import data_url, write_base64, write_url
+from ..json_reading import Object
+
+AUDIO_FORMATS = {"audio/wav": "wav", "audio/mpeg": "mp3"}
+_NAMES = {"application/pdf": "document.pdf"}
+_TTL_SECONDS = {1800: "30m", 43200: "12h"}
+TTL_NAMES = {name: seconds for seconds, name in _TTL_SECONDS.items()}
+
+
+def write_content(part: Part, path: str, provider: str) -> Object:
+    """A text or media part; raises `UnsupportedContentError` with its path for what the format has no shape for."""
+    if isinstance(part, TextPart):
+        return {"type": "input_text", "text": part.text, **breakpoint_of(part.cache)}
+    if isinstance(part, ImagePart):
+        where = _kept(part.blob, path, provider) or {"image_url": write_url(part.blob, path)}
+        detail: Object = {} if part.detail is None else {"detail": part.detail}
+        return {"type": "input_image", **where, **detail, **breakpoint_of(part.cache)}
+    if isinstance(part, AudioPart) and part.blob.media_type in AUDIO_FORMATS:
+        data = write_base64(part.blob, path)
+        return {
+            "type": "input_audio",
+            "input_audio": {"data": data, "format": AUDIO_FORMATS[part.blob.media_type]},
+        }
+    if isinstance(part, DocumentPart):
+        return {"type": "input_file", **_file(part.blob, path, provider), **breakpoint_of(part.cache)}
+    what = part.blob.media_type if isinstance(part, AudioPart) else part.type
+    raise UnsupportedContentError(
+        f"{path}: the Responses format cannot carry {what}.",
+        hint="It carries text, images, documents, and WAV and MP3 audio.",
+    )
+
+
+def can_be_kept_for(ttl: int | None) -> bool:
+    """Whether the format has a word for this time."""
+    return ttl is None or ttl in _TTL_SECONDS
+
+
+def breakpoint_of(cache: CachePoint | None) -> Object:
+    """The field for a cache point."""
+    if cache is None:
+        return {}
+    ttl: Object = {} if cache.ttl is None else {"ttl": _TTL_SECONDS[cache.ttl]}
+    return {"prompt_cache_breakpoint": {"mode": "explicit", **ttl}}
+
+
+def _file(blob: Blob, path: str, provider: str) -> Object:
+    if blob.form == "url":
+        return {"file_url": blob.location}
+    kept = _kept(blob, path, provider)
+    if kept is not None:
+        return kept
+    return {"filename": blob.name or _NAMES.get(blob.media_type, "document.txt"), "file_data": data_url(blob, path)}
+
+
+def _kept(blob: Blob, path: str, provider: str) -> Object | None:
+    """A file that the provider keeps, by its id."""
+    if blob.form != "provider_file":
+        return None
+    if blob.provider != provider:
+        raise UnsupportedContentError(f"{path}: the file is kept by {blob.provider!r}, not by {provider!r}.")
+    return {"file_id": blob.location}

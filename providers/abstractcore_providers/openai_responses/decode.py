@@ -1,0 +1,58 @@
+"""From a `response` object to a reply."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from abstractcore.errors import ServerError
+from abstractcore.schema import ModelReply, Part, SchemaError, WireResponse
+
+from ..json_reading import Object, as_object, as_objects, read_answer, text_of
+from ..openai_errors import error_in_answer
+from ..openai_words import origin_of
+from .items import read_item
+from .vocabulary import finish_reason_to_ours, metadata_to_ours, usage_to_ours
+
+
+def decode(response: WireResponse, provider: str) -> ModelReply:
+    """The reply; raises `ServerError` for a body that holds none, or the error it reports in spite of its status."""
+    try:
+        data = as_object(read_answer(response.body))
+    except ValueError:
+        raise ServerError(
+            f"the answer is not JSON: it begins with {response.body[:60]!r}",
+            status=response.status,
+            hint="Does base_url point at the API, with its /v1?",
+        ) from None
+    check_failure(data)
+    if not isinstance(data.get("output"), list):
+        raise ServerError("the answer holds no output", status=response.status)
+    try:
+        return _reply(data, as_objects(data["output"]), provider)
+    except SchemaError as error:
+        raise ServerError(f"the answer does not fit the schema: {error}", status=response.status) from None
+
+
+def check_failure(data: Object) -> None:
+    """Raise the error of a response that failed."""
+    if data.get("error") is not None or data.get("status") == "failed":
+        raise error_in_answer(data.get("error") or {})
+
+
+def _reply(data: Object, items: Sequence[Object], provider: str) -> ModelReply:
+    model = text_of(data, "model")
+    reason, raw = finish_reason_to_ours(data, items)
+    return ModelReply(
+        parts=_parts(items, provider, origin_of(provider, model)),
+        finish_reason=reason,
+        raw_finish_reason=raw,
+        usage=usage_to_ours(as_object(data.get("usage"))),
+        model=model,
+        provider=provider,
+        id=text_of(data, "id"),
+        provider_metadata=metadata_to_ours(data, items),
+    )
+
+
+def _parts(items: Sequence[Object], provider: str, origin: str | None) -> tuple[Part, ...]:
+    return tuple(part for number, item in enumerate(items) for part in read_item(item, provider, origin, number))

@@ -1,0 +1,98 @@
+"""Content parts as a client writes them, read (server side)."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from abstractcore.errors import InvalidInputError
+from abstractcore.schema import (
+    AudioPart,
+    Blob,
+    CachePoint,
+    CallWarning,
+    DocumentPart,
+    ImagePart,
+    Part,
+    SchemaError,
+    TextPart,
+)
+
+from ..data_urls import read_base64, read_url
+from ..json_reading import Object, as_object, text_of
+from ..reading import get_object, get_text, name_the_rest
+from .citations import read_annotations
+from .content import AUDIO_FORMATS, TTL_NAMES
+
+_AUDIO_TYPES = {format: media_type for media_type, format in AUDIO_FORMATS.items()}
+_FIELDS = {
+    "input_text": frozenset({"type", "text", "prompt_cache_breakpoint"}),
+    "output_text": frozenset({"type", "text", "annotations", "logprobs"}),
+    "refusal": frozenset({"type", "refusal"}),
+    "input_image": frozenset({"type", "image_url", "file_id", "detail", "prompt_cache_breakpoint"}),
+    "input_file": frozenset({"type", "filename", "file_data", "file_url", "file_id", "prompt_cache_breakpoint"}),
+    "input_audio": frozenset({"type", "input_audio"}),
+}
+
+
+def read_content(content: Any, path: str, provider: str, warnings: list[CallWarning]) -> tuple[Part, ...]:
+    """The parts of a message or of a tool's output; raises `InvalidInputError` with the path of what is wrong."""
+    if isinstance(content, str):
+        return (_made(path, TextPart, content),)
+    if not isinstance(content, list):
+        raise InvalidInputError(f"expected text or a list of parts, got {type(content).__name__}", path=path)
+    parts: list[Part] = []
+    for index, value in enumerate(cast("list[Any]", content)):
+        place = f"{path}[{index}]"
+        data = get_object(value, place)
+        kind = text_of(data, "type") or ""
+        if kind not in _FIELDS:
+            raise InvalidInputError(f"unknown content part {data.get('type')!r}", path=f"{place}.type")
+        parts.append(_made(place, _part, data, kind, place, provider))
+        name_the_rest(data, _FIELDS[kind], place, warnings)
+    return tuple(part for part in parts if not isinstance(part, TextPart) or part.text)
+
+
+def _made(path: str, make: Any, *values: Any) -> Any:
+    try:
+        return make(*values)
+    except SchemaError as error:
+        raise InvalidInputError(error.message, path=f"{path}.{error.path}" if error.path else path) from None
+
+
+def _part(data: Object, kind: str, path: str, provider: str) -> Part:
+    if kind == "input_audio":
+        return _audio(get_object(data.get("input_audio"), f"{path}.input_audio"), f"{path}.input_audio")
+    cache = _cache(data, path)
+    if kind == "input_image":
+        return ImagePart(_blob(data, "image_url", "image/*", path, provider), data.get("detail"), cache)
+    if kind == "input_file":
+        name = "file_url" if data.get("file_url") is not None else "file_data"
+        return DocumentPart(_blob(data, name, "application/pdf", path, provider), cache)
+    name = "refusal" if kind == "refusal" else "text"
+    text = get_text(data.get(name), f"{path}.{name}")
+    return TextPart(text, read_annotations(data.get("annotations")), cache if text else None)
+
+
+def _blob(data: Object, name: str, media_type: str, path: str, provider: str) -> Blob:
+    file_id, filename = text_of(data, "file_id"), text_of(data, "filename")
+    if file_id:
+        return Blob.from_provider_file(provider, file_id, media_type, name=filename)
+    return read_url(get_text(data.get(name), f"{path}.{name}"), media_type, f"{path}.{name}", filename)
+
+
+def _audio(data: Object, path: str) -> AudioPart:
+    media_type = _AUDIO_TYPES.get(text_of(data, "format") or "")
+    if media_type is None:
+        raise InvalidInputError(f"use {' or '.join(map(repr, _AUDIO_TYPES))}", path=f"{path}.format")
+    content = read_base64(get_text(data.get("data"), f"{path}.data"), f"{path}.data")
+    return AudioPart(Blob.from_bytes(content, media_type))
+
+
+def _cache(data: Object, path: str) -> CachePoint | None:
+    value = data.get("prompt_cache_breakpoint")
+    if value is None:
+        return None
+    ttl = as_object(value).get("ttl")
+    if ttl is not None and ttl not in TTL_NAMES:
+        raise InvalidInputError(f"use {' or '.join(map(repr, TTL_NAMES))}", path=f"{path}.prompt_cache_breakpoint.ttl")
+    return CachePoint(None if ttl is None else TTL_NAMES[ttl])

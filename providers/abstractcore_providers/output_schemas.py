@@ -1,0 +1,37 @@
+"""Schemas of answers for formats that hold the schema alone, with no name, description or choice of strictness."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from abstractcore.schema import CallWarning, JSONObject, OutputSchema, SchemaError
+
+_UNNAMED = "output"
+
+
+def bare_schema(output: OutputSchema, warnings: list[CallWarning]) -> JSONObject:
+    """The schema, with a warning for what is said beside it and cannot be sent. Its title is its name."""
+    name = _name_of(output.schema)
+    if name != output.name:
+        message = "a schema is known by its title only"
+        warnings.append(CallWarning("name_left_out", "output.name", message, output.name, name))
+    if output.description is not None:
+        message = "a schema has no description beside its own"
+        warnings.append(CallWarning("description_left_out", "output.description", message, output.description))
+    if not output.strict:
+        warnings.append(CallWarning("always_strict", "output.strict", "a schema is always enforced", False, True))
+    return output.schema
+
+
+def named_schema(schema: Mapping[str, Any], path: str) -> OutputSchema:
+    """A client's schema, which stands at `path`; raises `SchemaError` with the path for one that is none."""
+    try:
+        return OutputSchema(_name_of(schema), schema)
+    except SchemaError as error:
+        raise SchemaError(error.message, error.path.replace("schema", path, 1)) from None
+
+
+def _name_of(schema: Mapping[str, Any]) -> str:
+    title = schema.get("title")
+    return title if isinstance(title, str) else _UNNAMED

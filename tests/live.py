@@ -1,0 +1,116 @@
+"""A small call and a small stream to every vendor whose key is in the environment, recorded without the key.
+
+`python -m tests.live [PROVIDER or PROVIDER/MODEL ...]`. It goes to the network and costs a fraction of a cent a vendor.
+Without a key nothing is sent, and it says so. The recordings go to build/live, and each is played back at once.
+"""
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from abstractcore import LLM, Services, create_llm, record, replay
+from abstractcore.errors import (
+    AbstractCoreError,
+    AuthenticationError,
+    ConfigurationError,
+    ConnectionFailedError,
+    ModelNotFoundError,
+)
+
+FOLDER = Path(__file__).parents[1] / "build" / "live"
+PROMPT = "Say hello in French, in one word."
+MODELS = {
+    "anthropic": "claude-haiku-4-5",
+    "azure": "gpt-5-nano",
+    "bedrock": "amazon.nova-micro-v1:0",
+    "cerebras": "llama3.1-8b",
+    "cohere": "command-r7b-12-2024",
+    "deepseek": "deepseek-chat",
+    "fireworks": "accounts/fireworks/models/llama-v3p1-8b-instruct",
+    "google": "gemini-2.5-flash-lite",
+    "groq": "llama-3.1-8b-instant",
+    "mistral": "ministral-3b-latest",
+    "openai": "gpt-4.1-nano",
+    "openai-responses": "gpt-4.1-nano",
+    "openrouter": "openai/gpt-4.1-nano",
+    "perplexity": "sonar",
+    "together": "meta-llama/Llama-3.2-3B-Instruct-Turbo",
+    "vertex": "gemini-2.5-flash-lite",
+    "xai": "grok-3-mini",
+}
+"""A small model of each vendor."""
+OWN_SERVERS = {
+    "llama-cpp": "any",
+    "lmstudio": "any",
+    "ollama": "llama3.2",
+    "openai-compatible": "any",
+    "vllm": "any",
+}
+"""Servers that people run themselves: that there is none is no fault."""
+NO_VENDORS = ("local", "scripted")
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of one vendor."""
+
+    provider: str
+    outcome: str
+    failed: bool = False
+
+
+def run(names: Sequence[str], make: Callable[..., LLM] = create_llm) -> Iterator[Result]:
+    """Try `names` (`provider` or `provider/model`), or every vendor there is."""
+    for name in names or sorted(vendors()):
+        provider, _, model = name.partition("/")
+        yield _tried(provider, model or (MODELS | OWN_SERVERS)[provider], make)
+
+
+def vendors() -> set[str]:
+    """All registered providers but those without a vendor."""
+    return set(Services().registry.providers) - {*NO_VENDORS}
+
+
+def _tried(provider: str, model: str, make: Callable[..., LLM]) -> Result:
+    path = FOLDER / f"{provider}.jsonl"
+    try:
+        said = _asked(make(provider, model=model, middleware=[record(path)]))
+    except AbstractCoreError as error:
+        if _is_absent(provider, error):
+            return Result(provider, f"skipped: {error.message} {error.hint or ''}".strip())
+        return Result(provider, f"FAILED: {type(error).__name__}: {error}", failed=True)
+    if _asked(make(provider, model=model, middleware=[replay(path)])) != said:
+        return Result(provider, "FAILED: the recording does not say the same", failed=True)
+    return Result(provider, f"ok: {model} said {said[0]!r}, and streamed {said[1]!r}; recorded in {path}")
+
+
+def _is_absent(provider: str, error: AbstractCoreError) -> bool:
+    """Whether there is nobody to ask: no key, no address, or no server of one's own."""
+    if isinstance(error, AuthenticationError):
+        return error.status is None
+    own = provider in OWN_SERVERS and isinstance(error, ConnectionFailedError | ModelNotFoundError)
+    return own or isinstance(error, ConfigurationError)
+
+
+def _asked(llm: LLM) -> tuple[str, str]:
+    options: Any = {"max_output_tokens": 300}
+    answer = llm.generate(PROMPT, **options).content
+    with llm.stream(PROMPT, **options) as stream:
+        for _ in stream:
+            pass
+        return answer, stream.response.content
+
+
+def main() -> int:
+    """Print a line for each vendor; 1 if one failed."""
+    failed = False
+    for result in run(sys.argv[1:]):
+        sys.stdout.write(f"{result.provider}: {result.outcome}\n")
+        failed = failed or result.failed
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

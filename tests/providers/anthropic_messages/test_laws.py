@@ -1,0 +1,31 @@
+"""The laws of a transpiler, for this format and a dialect of it."""
+
+from hypothesis import given
+
+from abstractcore.errors import InvalidInputError, UnsupportedContentError
+from abstractcore.schema import ModelCall
+from abstractcore.testing import check_laws
+from abstractcore_providers.anthropic_messages import AnthropicMessages, Dialect
+from tests.properties import examples
+from tests.providers.anthropic_messages import made
+
+
+def test_the_laws_hold():
+    check_laws(AnthropicMessages(), "anthropic", calls=made.calls(), replies=made.replies(), max_examples=50)
+
+
+def test_the_laws_hold_where_system_messages_stay_in_place():
+    dialect = Dialect("elsewhere", 10, system_in_place=True)
+    check_laws(AnthropicMessages(dialect), "elsewhere", calls=made.calls("elsewhere"), max_examples=15)
+
+
+@examples(60)
+@given(made.calls())
+def test_most_calls_are_not_refused(call: ModelCall):
+    """A format that refused everything would keep the laws."""
+    try:
+        AnthropicMessages().encode(call)
+    except InvalidInputError as error:
+        assert error.path.startswith(("provider_options.", "hosted_tools["))  # noqa: PT017
+    except UnsupportedContentError as error:
+        assert "file_search" in error.message  # noqa: PT017

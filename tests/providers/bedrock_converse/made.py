@@ -1,0 +1,95 @@
+"""Calls and replies of this format, made up."""
+
+from dataclasses import replace
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from abstractcore.schema import (
+    AudioPart,
+    Blob,
+    ContentPart,
+    DocumentPart,
+    HostedTool,
+    ImagePart,
+    Message,
+    ModelCall,
+    ModelReply,
+    OpaquePart,
+    Part,
+    ReasoningPart,
+    ToolCall,
+    VideoPart,
+)
+from abstractcore.testing import strategies as made
+
+
+def _blobs(*types: str) -> SearchStrategy[Blob]:
+    here = st.builds(Blob.from_bytes, st.binary(min_size=1, max_size=12), st.sampled_from(types))
+    there = st.builds(Blob.from_url, made.names().map("s3://bucket/".__add__), st.sampled_from(types))
+    return here | there
+
+
+def shown_content() -> SearchStrategy[ContentPart]:
+    """What a tool's result of this format can hold."""
+    details = st.sampled_from([None, "auto", "low", "high"])
+    cache = st.none() | made.cache_points()
+    return st.one_of(
+        made.text_parts(),
+        st.builds(ImagePart, _blobs("image/png", "image/webp"), details, cache),
+        st.builds(DocumentPart, _blobs("application/pdf", "text/csv", "text/plain"), cache),
+        st.builds(VideoPart, _blobs("video/mp4", "video/3gpp"), cache),
+    )
+
+
+def content() -> SearchStrategy[ContentPart]:
+    """What a user's message of this format can hold."""
+    optional = st.none() | made.names()
+    return shown_content() | st.builds(AudioPart, _blobs("audio/wav", "audio/mpeg"), optional, optional)
+
+
+def own_parts(model: str) -> SearchStrategy[Part]:
+    """What only this format's providers say: reasoning of `model`, and what the schema has no name for."""
+    guarded = made.texts().map(lambda text: {"text": {"text": text}})
+    opaque = st.builds(OpaquePart, st.just("bedrock"), st.sampled_from(["guardContent", "text", "image"]), guarded)
+    redacted = st.builds(
+        ReasoningPart, redacted_data=st.sampled_from(["aGk=", "no", "Zm9v"]), origin=st.just(f"bedrock/{model}")
+    )
+    return made.reasoning_parts(f"bedrock/{model}") | redacted | opaque
+
+
+def calls(model: SearchStrategy[str] | None = None) -> SearchStrategy[ModelCall]:
+    """Calls that can be sent, but for a provider option or a hosted tool here and there."""
+    kinds = st.sampled_from(["web_search", "code_interpreter", "web_search", "file_search"])
+    hosted = st.lists(st.builds(HostedTool, kinds, st.sampled_from([{}, {}, {"a": 1}])), max_size=1)
+    models = made.names() if model is None else model
+    parts = models.flatmap(lambda name: st.tuples(st.just(name), st.lists(own_parts(name), max_size=2)))
+    return st.builds(_with_own, made.calls("bedrock", content(), shown_content()), parts, hosted.map(tuple))
+
+
+def _with_own(call: ModelCall, own: tuple[str, list[Part]], hosted: tuple[HostedTool, ...]) -> ModelCall:
+    """The call to another model, begun by the user, with parts of the model's own."""
+    model, parts = own
+    messages = [*call.messages]
+    first = next((i for i, message in enumerate(messages) if message.role != "system"), len(messages))
+    if first == len(messages) or messages[first].role != "user":
+        messages.insert(first, Message.user("hello"))
+    last = max((i for i, message in enumerate(messages) if message.role == "assistant"), default=None)
+    if last is not None and parts:
+        messages[last] = replace(messages[last], parts=(*parts, *messages[last].parts))
+    return call.with_(model=model, messages=tuple(messages), hosted_tools=hosted)
+
+
+def replies() -> SearchStrategy[ModelReply]:
+    """Replies with every kind of part. The arguments of their calls are JSON, as a stream passes them on unread."""
+    images = st.builds(ImagePart, _blobs("image/png"))
+    others = st.one_of(made.text_parts(), made.reply_parts(), images, made.hosted_parts())
+    return made.replies("bedrock", others).map(_with_arguments)
+
+
+def _with_arguments(reply: ModelReply) -> ModelReply:
+    return replace(reply, parts=tuple(_with_json(part) if isinstance(part, ToolCall) else part for part in reply.parts))
+
+
+def _with_json(call: ToolCall) -> ToolCall:
+    return replace(call, arguments_text=call.arguments_text.strip(" \t\r\n") if call.arguments else "{}")

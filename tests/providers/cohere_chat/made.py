@@ -1,0 +1,56 @@
+"""Calls and replies of this format, made up."""
+
+from dataclasses import replace
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from abstractcore.schema import (
+    Blob,
+    ContentPart,
+    DocumentPart,
+    ImagePart,
+    Message,
+    ModelCall,
+    ModelReply,
+    ReasoningPart,
+)
+from abstractcore.testing import strategies as made
+
+DOCUMENT = DocumentPart(Blob.from_bytes(b'{"data":{"title":"A"},"id":"d1"}', "application/json"))
+
+
+def content() -> SearchStrategy[ContentPart]:
+    """What a user's message of this format can hold."""
+    details = st.sampled_from([None, "auto", "low", "high"])
+    kept = st.builds(Blob.from_url, made.names().map("https://example.com/".__add__), st.just("image/png"))
+    return made.text_parts() | st.builds(ImagePart, made.blobs("image/png", "image/jpeg") | kept, details)
+
+
+def tool_content() -> SearchStrategy[ContentPart]:
+    """What a tool's result of this format can hold."""
+    return made.text_parts() | st.just(DOCUMENT)
+
+
+def calls() -> SearchStrategy[ModelCall]:
+    """Calls that can be sent, but for a provider option here and there. Some reasoning is the model's own."""
+    return st.builds(_owned, made.calls("cohere", content(), tool_content()), st.booleans())
+
+
+def _owned(call: ModelCall, owned: bool) -> ModelCall:
+    if not owned:
+        return call
+    origin = f"cohere/{call.model}"
+    messages = (
+        Message(
+            message.role,
+            tuple(replace(part, origin=origin) if isinstance(part, ReasoningPart) else part for part in message.parts),
+        )
+        for message in call.messages
+    )
+    return call.with_(messages=tuple(messages))
+
+
+def replies() -> SearchStrategy[ModelReply]:
+    """Replies with every kind of part."""
+    return made.replies("cohere")

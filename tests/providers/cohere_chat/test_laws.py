@@ -1,0 +1,26 @@
+"""The laws of a transpiler, for this format."""
+
+from hypothesis import given
+
+from abstractcore.errors import InvalidInputError, UnsupportedContentError
+from abstractcore.schema import ModelCall
+from abstractcore.testing import check_laws
+from abstractcore_providers.cohere_chat import CohereChat
+from tests.properties import examples
+from tests.providers.cohere_chat import made
+
+
+def test_the_laws_hold():
+    check_laws(CohereChat(), "cohere", calls=made.calls(), replies=made.replies(), max_examples=60)
+
+
+@examples(60)
+@given(made.calls())
+def test_most_calls_are_not_refused(call: ModelCall):
+    """A format that refused everything would keep the laws."""
+    try:
+        CohereChat().encode(call)
+    except InvalidInputError as error:
+        assert error.path.startswith("provider_options.")  # noqa: PT017
+    except UnsupportedContentError as error:
+        assert call.hosted_tools or "no place for any part" in error.message  # noqa: PT017

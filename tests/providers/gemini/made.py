@@ -1,0 +1,138 @@
+"""Calls and replies of this format, made up."""
+
+import base64
+from dataclasses import replace
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from abstractcore.schema import (
+    AudioPart,
+    Blob,
+    Citation,
+    ContentPart,
+    DocumentPart,
+    HostedToolCall,
+    HostedToolResult,
+    ImagePart,
+    Message,
+    ModelCall,
+    ModelReply,
+    OpaquePart,
+    Part,
+    ReasoningPart,
+    TextPart,
+    VideoPart,
+)
+from abstractcore.testing import strategies as made
+
+FILES = "https://generativelanguage.googleapis.com/v1beta/files/"
+SIGNATURES = st.binary(min_size=1, max_size=9).map(lambda data: base64.b64encode(data).decode())
+
+
+def _blobs(provider: str, *types: str) -> SearchStrategy[Blob]:
+    some = st.sampled_from(types)
+    return st.one_of(
+        made.blobs(*types),
+        st.builds(Blob.from_url, made.names().map("gs://bucket/".__add__), some),
+        st.builds(Blob.from_url, made.names().map(FILES.__add__), some),
+        st.builds(Blob.from_provider_file, st.just(provider), made.names().map(FILES.__add__), some),
+    )
+
+
+def content(provider: str = "google") -> SearchStrategy[ContentPart]:
+    """What a user's message, or a tool's result, of this format can hold."""
+    optional = st.none() | made.names()
+    return st.one_of(
+        made.text_parts(),
+        st.builds(ImagePart, _blobs(provider, "image/png", "image/jpeg"), st.sampled_from([None, "high"]), CACHE),
+        st.builds(AudioPart, _blobs(provider, "audio/wav", "audio/flac"), optional, optional),
+        st.builds(VideoPart, _blobs(provider, "video/mp4")),
+        st.builds(DocumentPart, _blobs(provider, "application/pdf", "text/markdown")),
+    )
+
+
+CACHE = st.none() | made.cache_points()
+
+
+def own_parts(provider: str = "google") -> SearchStrategy[Part]:
+    """What only this format's models say."""
+    code = st.builds(lambda text: '{"language": "PYTHON", "code": "' + text + '"}', made.names())
+    ids = st.just("") | made.names()
+    answered = st.fixed_dictionaries({"toolType": st.just("URL_CONTEXT")}, optional={"response": made.json_objects()})
+    return st.one_of(
+        st.builds(HostedToolCall, ids, st.just("code_execution"), code | made.tool_arguments(), made.json_objects()),
+        st.builds(
+            HostedToolCall, ids, st.just("URL_CONTEXT"), made.tool_arguments(), st.just({"toolType": "URL_CONTEXT"})
+        ),
+        st.builds(
+            HostedToolResult,
+            ids,
+            st.lists(content(provider), max_size=2).map(tuple),
+            st.sampled_from([{"outcome": "OUTCOME_OK"}, {"outcome": "OUTCOME_FAILED"}]),
+        ),
+        st.builds(HostedToolResult, ids, st.just(()), answered),
+        st.builds(
+            OpaquePart, st.just(provider), st.just("new"), st.just({"new": {"a": [1]}, "thoughtSignature": "ab=="})
+        ),
+        st.builds(OpaquePart, st.just(provider), made.names(), made.json_values()),
+    )
+
+
+def reasoning(origin: str | None) -> SearchStrategy[ReasoningPart]:
+    """Thoughts and signatures, some of them alone."""
+    return st.builds(
+        ReasoningPart,
+        st.sampled_from(["", "", "a thought", "another"]),
+        st.none() | SIGNATURES | made.names(),
+        st.sampled_from([None, None, "redacted"]),
+        st.just(origin),
+    )
+
+
+def calls(provider: str = "google") -> SearchStrategy[ModelCall]:
+    """Calls that can be sent, with turns of the model that was asked and of others."""
+    plain = made.calls(provider, content(provider), content(provider))
+    return st.builds(
+        _with_own, plain, st.lists(own_parts(provider), max_size=3), st.lists(reasoning("here"), max_size=3)
+    )
+
+
+def _with_own(call: ModelCall, own: list[Part], thoughts: list[ReasoningPart]) -> ModelCall:
+    """The call with thoughts of its own model, and what only that says, between the parts of its first answer."""
+    messages = list(call.messages)
+    place = next((i for i, message in enumerate(messages) if message.role == "assistant"), None)
+    if place is None:
+        return call
+    origin = f"{call.provider}/{call.model}"
+    extra: list[Any] = [*own, *(replace(thought, origin=origin) for thought in thoughts)]
+    parts = list(messages[place].parts)
+    for index, part in enumerate(extra):
+        parts.insert(2 * index + 1, part)
+    messages[place] = Message("assistant", tuple(parts))
+    return call.with_(messages=tuple(messages))
+
+
+def replies(provider: str = "google") -> SearchStrategy[ModelReply]:
+    """Replies with every kind of part."""
+    others = st.one_of(made.reply_parts(), own_parts(provider), reasoning(None), _cited())
+    return made.replies(provider, others)
+
+
+def _cited() -> SearchStrategy[TextPart]:
+    metadata = st.sampled_from(
+        [
+            {},
+            {"groundingChunk": {"maps": {"placeId": "p"}}},
+            {"confidenceScores": [0.5]},
+            {"groundingChunk": {"web": {}}},
+        ]
+    )
+    sources = st.builds(
+        Citation, made.names(), st.none() | made.names(), st.none() | made.texts(), OFFSET, OFFSET, metadata
+    )
+    return st.builds(TextPart, made.texts(min_size=1), st.lists(sources, max_size=3).map(tuple))
+
+
+OFFSET = st.none() | st.integers(0, 20)

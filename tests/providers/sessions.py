@@ -1,0 +1,33 @@
+"""What tests of providers share: services without models, and where a session's requests go."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from abstractcore.ports import ProviderSession
+from abstractcore.schema import WireRequest
+
+
+@dataclass
+class Services:
+    """What a provider may use from above; no models."""
+
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+    models: Any = None
+    spare_cores: int = 1
+
+
+def address(session: ProviderSession) -> Any:
+    """Where the session's requests go, of an endpoint that needs nothing to tell it."""
+    nothing: Any = None
+    step: Any = session.endpoint.open(nothing)
+    try:
+        step.send(None)
+    except StopIteration as done:
+        return done.value
+    raise AssertionError("the endpoint waits for something")
+
+
+def headers(session: ProviderSession) -> Mapping[str, str]:
+    """The header fields that the session's requests are signed with."""
+    return address(session).auth.sign(WireRequest("/", {}, b""), 0.0).headers
