@@ -16,7 +16,7 @@ demo: $(READY) ## see it work, without keys or a network
 	@$(BIN)/python examples/demo.py
 
 test: $(READY) ## run the tests
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n 2
 
 check: $(READY) ## check format, style, types and layers
 	@$(UV) lock --check --quiet
