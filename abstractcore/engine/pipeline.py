@@ -128,9 +128,7 @@ class Pipeline:
         """
         counter = self._session.transpiler
         if not isinstance(counter, TokenCounter):
-            raise UnsupportedOptionError(
-                "this provider counts no tokens beforehand.", hint="Ask, and read `usage`."
-            )
+            raise UnsupportedOptionError("this provider counts no tokens beforehand.", hint="Ask, and read `usage`.")
         context = await self.begin(prepare, timeout)
 
         def decode(response: WireResponse) -> ModelReply:

@@ -40,6 +40,7 @@ OPENAI: Families = (
     ("gpt-5.2", _models(_READS, 400_000, _LOW_TO_HIGH)),
     ("gpt-5.1", _models(_READS, 400_000, _LOW_TO_HIGH)),
     ("gpt-5.", _models(_READS, None, _LOW_TO_HIGH)),
+    ("gpt-5-chat", _models(_READS, None, _NEVER)),
     ("gpt-5-pro", _models(_READS, 400_000, Thinking(("high",), can_be_off=False))),
     ("gpt-5", _models(_READS, 400_000, _ALWAYS_MINIMAL_TO_HIGH)),
     ("gpt-audio", _models(_HEARS, None, _NEVER)),

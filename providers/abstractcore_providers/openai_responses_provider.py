@@ -2,47 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 from abstractcore.errors import AuthenticationError, ConfigurationError
-from abstractcore.ports import ModelProfile, ProviderConfig, ProviderServices, ProviderSession, Thinking
+from abstractcore.ports import ModelProfile, ProviderConfig, ProviderServices, ProviderSession
 from abstractcore.schema import EMPTY
 
 from .endpoints import BearerAuth, FixedEndpoint, check_key, check_url
+from .families import OPENAI
 
 _URL = "https://api.openai.com/v1"
 _KEY = "OPENAI_API_KEY"
-_TEXT = frozenset[str]()
-_SEES = frozenset({"image", "application/pdf"})
-_EVERY_LEVEL = Thinking(("minimal", "low", "medium", "high"), can_be_off=False)
-_OR_OFF = Thinking(("low", "medium", "high"))
-_ALWAYS = Thinking(("low", "medium", "high"), can_be_off=False)
+_CARRIED = frozenset({"image", "application/pdf"})
+_VERSION = re.compile(r"gpt-(\d+)(?:\.(\d+))?")
+_FIRST_WITH_POINTS = (5, 6)
 _MOST_POINTS = 4
-_FAMILIES: tuple[tuple[str, ModelProfile], ...] = tuple(
-    (beginning, ModelProfile(accepts, thinking=thinking, cache_points=points))
-    for beginning, accepts, thinking, points in (
-        ("gpt-3.5", _TEXT, Thinking(), 0),
-        ("gpt-4-turbo", frozenset({"image"}), Thinking(), 0),
-        ("gpt-4.1", _SEES, Thinking(), 0),
-        ("gpt-4o", _SEES, Thinking(), 0),
-        ("gpt-4", _TEXT, Thinking(), 0),
-        ("gpt-5-chat", _SEES, Thinking(), 0),
-        ("gpt-5-pro", _SEES, Thinking(("high",), can_be_off=False), 0),
-        ("gpt-5.1", _SEES, _OR_OFF, 0),
-        ("gpt-5.2", _SEES, _OR_OFF, 0),
-        ("gpt-5.3", _SEES, _OR_OFF, 0),
-        ("gpt-5.4", _SEES, _OR_OFF, 0),
-        ("gpt-5.5", _SEES, _OR_OFF, 0),
-        ("gpt-5.", _SEES, _OR_OFF, _MOST_POINTS),
-        ("gpt-5", _SEES, _EVERY_LEVEL, 0),
-        ("o3-mini", _TEXT, _ALWAYS, 0),
-        ("o1", _SEES, _ALWAYS, 0),
-        ("o3", _SEES, _ALWAYS, 0),
-        ("o4-mini", _SEES, _ALWAYS, 0),
-    )
-)
-"""Beginnings of names, each with what those models take (developers.openai.com/api/docs: "Models", "Reasoning",
-"Prompt caching"). Cache points are for GPT-5.6 and later."""
 
 
 class OpenAIResponsesProvider:
@@ -73,5 +49,15 @@ class OpenAIResponsesProvider:
 
 
 def _profile(model: str) -> ModelProfile:
-    known = (profile for beginning, profile in _FAMILIES if model.startswith(beginning))
-    return next(known, ModelProfile(known=False))
+    """What is known of OpenAI's models, with the cache points that this format has for newer ones, and no audio."""
+    known = next((profile for beginning, profile in OPENAI if model.startswith(beginning)), None)
+    points = _MOST_POINTS if _takes_points(model) else 0
+    if known is None:
+        return ModelProfile(cache_points=points, known=False)
+    return replace(known, accepts=known.accepts & _CARRIED, cache_points=points)
+
+
+def _takes_points(model: str) -> bool:
+    """Whether it is GPT-5.6 or later (API reference, `PromptCacheOptionsParam`)."""
+    version = _VERSION.match(model)
+    return version is not None and (int(version[1]), int(version[2] or 0)) >= _FIRST_WITH_POINTS

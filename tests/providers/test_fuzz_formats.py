@@ -35,7 +35,7 @@ from abstractcore_providers.formats import FORMATS
 from tests.properties import examples
 from tests.providers.findings import REFUSALS
 from tests.providers.probes import probes
-from tests.providers.published import JSON_TYPE, decoded, fixtures, frames_of, provider_of, response_of
+from tests.providers.published import JSON_TYPE, decoded, fixtures, frames_of, provider_of, response_of, stream_of
 
 Change = Callable[[bytes], bytes]
 ODD = [
@@ -55,7 +55,8 @@ ODD = [
     b"\r",
     b"",
 ]
-FEW, MANY = 50, 200
+ANYTHING = [None, True, -1, 10**400, 1.5, "x", [None], [{}], {"x": {}}]
+FEW, MANY = 40, 120
 
 
 def changes() -> SearchStrategy[list[Change]]:
@@ -123,7 +124,7 @@ def any_json(format: str) -> SearchStrategy[Any]:
 
 def twisted(format: str, bodies: Sequence[Any]) -> SearchStrategy[Any]:
     """What is published, with another value in one or two places."""
-    odd = any_json(format) | st.sampled_from([None, True, -1, 10**400, 1.5, "", "x", [], [None], {}, [[]]])
+    odd = any_json(format) | st.sampled_from(ANYTHING)
     places = st.lists(st.tuples(st.integers(0, 10_000), odd), min_size=1, max_size=2)
     return st.builds(_twisted, st.sampled_from(bodies), places)
 
@@ -148,6 +149,24 @@ def _with(value: Any, trail: tuple[Any, ...], odd: Any) -> Any:
     copy = dict(value) if isinstance(value, dict) else list(value)
     copy[trail[0]] = _with(value[trail[0]], trail[1:], odd)
     return copy
+
+
+def with_anything(value: Any) -> Iterator[bytes]:
+    """The JSON with something else in each of its places in turn; of a list, in its first two."""
+    for trail in _trails(value, ()):
+        if not any(isinstance(key, int) and key > 1 for key in trail):
+            for odd in ANYTHING:
+                yield json.dumps(_with(value, trail, odd)).encode()
+
+
+def unlike(frames: Sequence[Any]) -> dict[int, Any]:
+    """The frames with JSON, by their index, but for those of a shape that has been seen."""
+    shapes = {
+        frozenset(_trails(json.loads(payload_of(frame)), ())): (index, frame)
+        for index, frame in reversed(list(enumerate(frames)))
+        if payload_of(frame).startswith(b"{")
+    }
+    return dict(shapes.values())
 
 
 def with_payload(frame: Any, payload: bytes) -> Any:
@@ -284,6 +303,40 @@ def test_odd_json_is_a_request_or_refused(format: str):
         try_parsing(transpiler, WireRequest(url, JSON_TYPE, json.dumps(body).encode()))
 
     run(format, check, bodies)
+
+
+@every_format
+def test_each_place_of_a_request_may_hold_anything(format: str):
+    for request in requests(format):
+        for body in with_anything(json.loads(request.body)):
+            try_parsing(FORMATS[format](), replace(request, body=body))
+
+
+@every_format
+def test_each_place_of_a_reply_may_hold_anything(format: str):
+    for fixture in fixtures("reply"):
+        if fixture.format == format:
+            for body in with_anything(fixture.read()):
+                try_decoding(fixture.transpiler, body)
+
+
+@every_format
+def test_each_place_of_a_stream_may_hold_anything(format: str):
+    for fixture in fixtures("stream"):
+        if fixture.format == format:
+            frames = frames_of(fixture.transpiler, [stream_of(fixture.transpiler, fixture.read())])
+            for index, frame in unlike(frames).items():
+                for body in with_anything(json.loads(payload_of(frame))):
+                    odd = [*frames[:index], with_payload(frame, body), *frames[index + 1 :]]
+                    try_frames(fixture.transpiler, odd.copy)
+
+
+@every_format
+def test_each_place_of_an_error_may_hold_anything(format: str):
+    for fixture in fixtures("error"):
+        if fixture.format == format:
+            for body in with_anything(fixture.read()["body"]):
+                assert str(fixture.transpiler.error(replace(response_of("", fixture.read()["status"]), body=body)))
 
 
 @every_format

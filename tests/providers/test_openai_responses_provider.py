@@ -42,6 +42,8 @@ def test_what_is_missing_is_named():
         ("gpt-5-pro", ("high",), False, 0, True),
         ("gpt-5.4", ("low", "medium", "high"), True, 0, True),
         ("gpt-5.6", ("low", "medium", "high"), True, 4, True),
+        ("gpt-5-chat-latest", (), True, 0, True),
+        ("gpt-6-sol", ("low", "medium", "high"), True, 4, True),
         ("o3-mini", ("low", "medium", "high"), False, 0, False),
     ],
 )
@@ -55,7 +57,11 @@ def test_a_model_takes_what_its_family_takes(
     assert (profile.cache_points, profile.takes("image", "image/png")) == (cache_points, sees)
 
 
+def test_audio_is_not_taken_through_this_api():
+    assert not connect(api_key="k", model="gpt-audio").profile.takes("audio", "audio/wav")
+
+
 def test_of_an_unknown_model_nothing_is_claimed():
-    profile = connect(api_key="k", model="gpt-9").profile
+    profile = connect(api_key="k", model="ft-mine").profile
     assert not profile.known
-    assert profile.thinking is None
+    assert (profile.thinking, profile.cache_points) == (None, 0)

@@ -28,7 +28,7 @@ from abstractcore.schema import (
     ToolResult,
     VideoPart,
 )
-from abstractcore.testing import check_call_losses, check_encode_again, strategies
+from abstractcore.testing import check_call_losses, check_encode_again, check_laws, strategies
 from abstractcore_providers.formats import FORMATS
 from tests.providers.findings import REFUSALS, carries
 from tests.providers.probes import CALL, WEATHER
@@ -130,6 +130,11 @@ def check_translation(call: ModelCall, format: str) -> None:
 
 def check_refusal(error: Exception) -> None:
     assert PLACE.search(str(error)), f"the error names no place: {error}"
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_the_laws_hold(format: str):
+    check_laws(FORMATS[format](), provider_of(format), calls=calls(format), max_examples=20)
 
 
 @pytest.mark.parametrize("source", FORMATS)

@@ -1,4 +1,7 @@
-"""docs/wire-formats.md says what the formats do."""
+"""docs/wire-formats.md says what the formats do, and docs/adding-a-provider.md shows code that is there."""
+
+import re
+from pathlib import Path
 
 import pytest
 
@@ -9,9 +12,26 @@ from tests.providers.probes import probes
 from tests.providers.published import provider_of
 from tests.providers.wire_formats import PAGE, page
 
+ROOT = Path(__file__).parents[2]
+
 
 def test_the_page_is_up_to_date():
     assert PAGE.read_text(encoding="utf-8") == page(), "make docs"
+
+
+def test_the_code_that_is_shown_stands_in_the_files_that_are_named():
+    guide = (PAGE.parent / "adding-a-provider.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n# (.+?)\n(.+?)```", guide, re.DOTALL)
+    assert len(blocks) == guide.count("```") // 2
+    for file, code in blocks:
+        assert code in (ROOT / file).read_text(encoding="utf-8"), file
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_format_has_the_modules_that_the_guide_names(format: str):
+    folder = ROOT / "providers" / "abstractcore_providers" / format
+    names = ["transpiler", "encode", "decode", "decoder", "parse", "render", "renderer", "vocabulary"]
+    assert [name for name in names if not (folder / f"{name}.py").exists()] == []
 
 
 @pytest.mark.parametrize("format", FORMATS)

@@ -86,5 +86,5 @@ def _sampling(data: Object) -> Sampling:
     try:
         return Sampling(**given, stop=tuple(stop))
     except SchemaError as error:
-        path = {"max_output_tokens": "max_tokens", "stop": "stop_sequences"}.get(error.path, error.path)
+        path = error.path.replace("max_output_tokens", "max_tokens").replace("stop", "stop_sequences")
         raise SchemaError(error.message, path) from None

@@ -56,7 +56,8 @@ class StreamedBlock:
 
     def last_half(self) -> str:
         """U+FFFD if a half is left."""
-        return "" if self._half is None else self._half.finish()
+        half, self._half = self._half, None
+        return "" if half is None else half.finish()
 
     def merge(self, delta: Object) -> None:
         """A delta of a kind that nothing is known of: texts go behind texts, all else in place of what was."""

@@ -27,7 +27,7 @@ def choice_to_theirs(call: ModelCall, forced: bool, warnings: list[CallWarning])
         return {"tool_choice": {"type": "none"}}
     if choice is not None and choice.mode != "auto" and not forced:
         message = "a model that thinks, or always may, cannot be made to call a tool"
-        sent = None if parallel is not None else to_data(_AUTO)
+        sent = None if parallel is not None else {"mode": "auto"}
         warnings.append(CallWarning("tool_choice_changed", "tool_choice", message, to_data(choice), sent))
         choice = _AUTO
     elif choice == _AUTO and parallel is not None:

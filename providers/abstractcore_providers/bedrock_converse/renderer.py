@@ -64,7 +64,7 @@ class ConverseRenderer:
             return _delta(delta.block, {"toolUse": {"input": delta.arguments_text}})
         if isinstance(delta, ReasoningDelta):
             self._count(delta.block, delta.text)
-            return _delta(delta.block, {"reasoningContent": {"text": delta.text}})
+            return _delta(delta.block, {"reasoningContent": {"text": delta.text}}) if delta.text else b""
         if isinstance(delta, ToolCallStart):
             return _start(delta.block, {"toolUse": {"toolUseId": delta.id, "name": delta.name}})
         if isinstance(delta, TextEnd):

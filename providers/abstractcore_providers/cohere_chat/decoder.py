@@ -66,6 +66,9 @@ class CohereDecoder:
         except ValueError:
             message = f"event {self._events} of the stream is not JSON: {frame.data[:60]!r}"
             raise ServerError(message) from None
+        more = self._more_text(data)
+        if more is not None:
+            return [more]
         deltas: list[Delta] = []
         try:
             self._event(data, deltas)
@@ -103,6 +106,17 @@ class CohereDecoder:
     def _next(self) -> int:
         self._sequence += 1
         return self._sequence - 1
+
+    def _more_text(self, data: Object) -> TextDelta | None:
+        """What most events are: plain text of a block that is open. None for anything else."""
+        try:
+            content, block = data["delta"]["message"]["content"], data["index"]
+            text = content["text"]
+            if self._open[block] and text.isascii() and not self._halves and len(content) == 1 and len(data) == 3:
+                return TextDelta(self._next(), block, text) if text else None
+        except (KeyError, TypeError, AttributeError):
+            pass
+        return None
 
     def _event(self, data: Object, deltas: list[Delta]) -> None:
         kind = data.get("type")

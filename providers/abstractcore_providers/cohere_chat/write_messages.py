@@ -48,6 +48,8 @@ def write_messages(messages: Iterable[Message], origin: str | None, warnings: li
             written += [_tool_result(part, f"{path}[{i}]", warnings) for i, part in results]
         elif message.role == "assistant":
             written += _assistant(message, path, origin, warnings)
+        elif message.parts == (TextPart(message.text),):
+            written.append({"role": message.role, "content": message.text})
         else:
             kept = [part for i, part in enumerate(message.parts) if _is_kept(part, f"{path}[{i}]", warnings)]
             if kept:

@@ -139,7 +139,8 @@ def _source(citation: Citation, metadata: JSONObject) -> Object:
     kind, rest = _RETRIEVED if citation.quote else _WEB, {}
     for name, value in as_object(metadata.get(_CHUNK)).items():
         kind, rest = name, as_object(value)
-    source: Object = {"uri": citation.source, "title": citation.title, "text": citation.quote}
+    quote = None if kind == _WEB else citation.quote
+    source: Object = {"uri": citation.source, "title": citation.title, "text": quote}
     return {kind: {**{name: value for name, value in source.items() if value is not None}, **rest}}
 
 

@@ -26,6 +26,7 @@ from .provider_options import is_of_call, is_thinking, is_tool_choice, is_tool_o
 from .vocabulary import HOSTED_TOOLS, LEVELS, MODALITIES, SAMPLING_FIELDS, with_names
 
 _KINDS: dict[str, HostedToolKind] = {theirs: ours for ours, theirs in HOSTED_TOOLS.items()}
+_WHOLE = frozenset({"maxOutputTokens", "topK", "seed", "logprobs"})
 _FUNCTION = frozenset({"name", "description", "parameters", "parametersJsonSchema"})
 
 
@@ -37,11 +38,11 @@ def read_sampling(config: Object) -> Sampling:
     try:
         return Sampling(
             **{
-                ours: _number(config[theirs])
+                ours: _number(theirs, config[theirs])
                 for ours, theirs in SAMPLING_FIELDS.items()
                 if config.get(theirs) is not None
             },
-            top_logprobs=_number(alternatives),
+            top_logprobs=_number("logprobs", alternatives),
             stop=tuple(get_list(config, "stopSequences", "generationConfig.")),
         )
     except SchemaError as error:
@@ -49,9 +50,9 @@ def read_sampling(config: Object) -> Sampling:
         raise SchemaError(error.message, f"generationConfig.{SAMPLING_FIELDS.get(path, path)}") from None
 
 
-def _number(value: Any) -> Any:
+def _number(name: str, value: Any) -> Any:
     """Clients write whole numbers with a point, too."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    return int(value) if name in _WHOLE and isinstance(value, float) and value.is_integer() else value
 
 
 def read_output(config: Object) -> OutputSchema | None:

@@ -12,8 +12,7 @@ often larger. A server lowers the number to what the model was trained with.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from pydantic_core import to_json
 
 from ..json_reading import Object
 
@@ -28,18 +27,7 @@ _TOKENS_OF_AN_ANSWER = 1024
 def context_for(body: Object, answer_tokens: int | None) -> int | None:
     """The tokens of context to ask for; None if the server's own setting is enough."""
     images = sum(len(message.get("images", ())) for message in body["messages"])
-    texts = [{**message, "images": None} for message in body["messages"]]
-    size = _bytes([texts, body.get("tools"), body.get("format")])
+    texts = [{**message, "images": None} if "images" in message else message for message in body["messages"]]
+    size = len(to_json([texts, body.get("tools"), body.get("format")]))
     tokens = size // _BYTES_A_TOKEN + images * _TOKENS_AN_IMAGE + (answer_tokens or _TOKENS_OF_AN_ANSWER)
     return None if tokens <= LEAST_CONTEXT else 1 << (tokens - 1).bit_length()
-
-
-def _bytes(value: Any) -> int:
-    """About as many as the value has in JSON."""
-    if isinstance(value, str):
-        return len(value) if value.isascii() else len(value.encode())
-    if isinstance(value, Mapping):
-        return sum(len(key) + 4 + _bytes(item) for key, item in cast("Mapping[str, Any]", value).items())
-    if isinstance(value, Sequence):
-        return sum(_bytes(item) + 1 for item in cast("Sequence[Any]", value))
-    return 4

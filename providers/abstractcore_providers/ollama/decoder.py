@@ -62,6 +62,11 @@ class OllamaDecoder:
             raise ServerError(message, hint=hint) from None
         if data.get("error"):
             raise error_in_answer(as_object(mended(data)))
+        message = data.get("message")
+        if self._open == _TEXT and isinstance(message, dict) and len(message) == 2 and data.get("done") is False:  # pyright: ignore[reportUnknownArgumentType]
+            content = as_object(message).get("content")
+            if isinstance(content, str) and content.isascii() and content and not self._halves and len(data) <= 4:
+                return [TextDelta(self._next(), _TEXT, content)]
         deltas: list[Delta] = []
         try:
             self._line(data, deltas)

@@ -8,6 +8,7 @@ import pytest
 from abstractcore.errors import OverloadedError, ProviderError, ServerError, StreamInterruptedError
 from abstractcore.schema import (
     Citation,
+    Delta,
     HostedToolCall,
     HostedToolResult,
     OpaquePart,
@@ -251,7 +252,7 @@ def test_the_sequence_that_stopped_a_reply_and_why_one_was_refused_are_metadata(
 
 def test_an_error_in_the_middle_is_typed_and_what_came_before_is_kept():
     told = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
-    deltas = []
+    deltas: list[Delta] = []
     with pytest.raises(OverloadedError, match="Overloaded"):
         for delta in decoded(MESSAGES, frames_of(MESSAGES, [stream_of(MESSAGES, [start(), *text(0, "a"), told])])):
             deltas.append(delta)  # noqa: PERF402 - what came before the error counts

@@ -26,7 +26,8 @@ def response(body: Any, status: int = 200, **headers: str) -> WireResponse:
 
 def call(*messages: Message, **fields: Any) -> ModelCall:
     """A call with a limit, as the provider's profile gives it one."""
-    return ModelCall("m", messages or (Message.user("hi"),), "anthropic", **{"sampling": LIMIT, **fields})
+    given: Any = {"sampling": LIMIT, **fields}
+    return ModelCall("m", messages or (Message.user("hi"),), "anthropic", **given)
 
 
 def body_of(call: ModelCall, transpiler: AnthropicMessages = MESSAGES) -> Any:

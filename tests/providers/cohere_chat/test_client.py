@@ -1,9 +1,7 @@
 """The vendor's own client talks to a server made of our server side, over a socket, and its types take our requests."""
 
 import json
-import threading
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Iterator
 from typing import Any
 
 import cohere
@@ -14,7 +12,6 @@ from hypothesis import given
 from pydantic import TypeAdapter
 
 from abstractcore.errors import (
-    AbstractCoreError,
     AccessDeniedError,
     AuthenticationError,
     BadRequestError,
@@ -38,12 +35,11 @@ from abstractcore.schema import (
     ToolCall,
     ToolResult,
     Usage,
-    WireRequest,
-    deltas_of,
 )
 from tests.properties import examples
 from tests.providers.cohere_chat import made
 from tests.providers.cohere_chat.wire import COHERE
+from tests.providers.serving import FormatServer, serving
 
 HELLO: Any = [{"role": "user", "content": "hi"}]
 REPLY = ModelReply(
@@ -58,86 +54,24 @@ REPLY = ModelReply(
     id="r1",
     provider_metadata={"billed_units": {"input_tokens": 3}},
 )
-Answer = ModelReply | AbstractCoreError | tuple[ModelReply, AbstractCoreError]
-
-
-class Server(ThreadingHTTPServer):
-    """Answers every call with what `answer` makes of it: a reply, an error, or a reply cut by an error."""
-
-    daemon_threads = True
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.calls: list[ModelCall] = []
-        self.paths: list[str] = []
-        self.answer: Callable[[ModelCall], Answer] = lambda call: REPLY
-
-
-class Handler(BaseHTTPRequestHandler):
-    server: Server  # type: ignore[assignment]
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["content-length"]))
-        self.server.paths.append(self.path)
-        try:
-            call = COHERE.parse(WireRequest(self.path, {}, body)).call
-        except InvalidInputError as error:
-            self._fail(error)
-            return
-        self.server.calls.append(call)
-        answer = self.server.answer(call)
-        if isinstance(answer, AbstractCoreError):
-            self._fail(answer)
-        elif call.stream:
-            cut = answer if isinstance(answer, tuple) else (answer, None)
-            self._send(200, {"content-type": "text/event-stream"}, stream_of(*cut))
-        else:
-            assert isinstance(answer, ModelReply)
-            self._send(200, {"content-type": "application/json"}, COHERE.render(answer).body)
-
-    def _fail(self, error: AbstractCoreError) -> None:
-        response = COHERE.render_error(error)
-        self._send(response.status, dict(response.headers), response.body)
-
-    def _send(self, status: int, headers: dict[str, str], body: bytes) -> None:
-        self.send_response(status)
-        for name, value in {**headers, "content-length": str(len(body))}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Nothing."""
-
-
-def stream_of(reply: ModelReply, error: AbstractCoreError | None) -> bytes:
-    """A stream of `reply`; with an error, of all but its end."""
-    renderer, deltas = COHERE.renderer(), deltas_of(reply)
-    if error is not None:
-        return b"".join(map(renderer.feed, deltas[:-2])) + renderer.error(error)
-    return b"".join(map(renderer.feed, deltas)) + renderer.finish()
 
 
 @pytest.fixture
-def server() -> Iterator[Server]:
-    with Server() as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
+def server() -> Iterator[FormatServer]:
+    with serving(COHERE, "text/event-stream", REPLY) as server:
         yield server
-        server.shutdown()
-        thread.join()
 
 
 @pytest.fixture
-def client(server: Server) -> Iterator[cohere.ClientV2]:
+def client(server: FormatServer) -> Iterator[cohere.ClientV2]:
     with httpx.Client(trust_env=False) as http:
-        yield cohere.ClientV2("k", base_url=f"http://127.0.0.1:{server.server_port}", httpx_client=http)
+        yield cohere.ClientV2("k", base_url=server.url, httpx_client=http)
 
 
 NO_RETRY: Any = {"max_retries": 0}
 
 
-def test_a_reply_is_what_the_client_reads(client: cohere.ClientV2, server: Server):
+def test_a_reply_is_what_the_client_reads(client: cohere.ClientV2, server: FormatServer):
     answer = client.chat(model="m", messages=HELLO)
     assert server.paths == ["/v2/chat"]
     assert (answer.id, answer.finish_reason) == ("r1", "TOOL_CALL")
@@ -181,7 +115,7 @@ def test_a_stream_adds_up_in_the_client_to_the_whole_reply(client: cohere.Client
     assert (stream[-1].delta.finish_reason, stream[-1].delta.usage.tokens.output_tokens) == ("TOOL_CALL", 20)
 
 
-def test_what_the_client_sends_is_what_we_read(client: cohere.ClientV2, server: Server):
+def test_what_the_client_sends_is_what_we_read(client: cohere.ClientV2, server: FormatServer):
     messages: Any = [
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": [{"type": "text", "text": "Where?"}]},
@@ -235,7 +169,7 @@ def test_what_the_client_sends_is_what_we_read(client: cohere.ClientV2, server: 
 )
 @pytest.mark.parametrize("stream", [False, True], ids=["plain", "stream"])
 def test_an_error_is_the_clients_own_class(
-    client: cohere.ClientV2, server: Server, error: Any, expected: type[ApiError], stream: bool
+    client: cohere.ClientV2, server: FormatServer, error: Any, expected: type[ApiError], stream: bool
 ):
     server.answer = lambda call: error
     with pytest.raises(expected) as caught:
@@ -246,7 +180,9 @@ def test_an_error_is_the_clients_own_class(
     assert caught.value.body["message"] == "no"
 
 
-def test_an_error_in_the_middle_of_a_stream_reaches_the_client_after_what_came(client: cohere.ClientV2, server: Server):
+def test_an_error_in_the_middle_of_a_stream_reaches_the_client_after_what_came(
+    client: cohere.ClientV2, server: FormatServer
+):
     server.answer = lambda call: (REPLY, OverloadedError("too many"))
     stream: list[Any] = list(client.chat_stream(model="m", messages=HELLO))
     assert (stream[-1].delta.finish_reason, stream[-1].delta.error) == ("ERROR", "too many")

@@ -11,7 +11,7 @@ from tests.providers.cohere_chat import made
 
 
 def test_the_laws_hold():
-    check_laws(CohereChat(), "cohere", calls=made.calls(), replies=made.replies(), max_examples=60)
+    check_laws(CohereChat(), "cohere", calls=made.calls(), replies=made.replies(), max_examples=30)
 
 
 @examples(60)

@@ -1,9 +1,7 @@
 """The vendor's own client talks to a server made of our server side, over a socket, and its types take our requests."""
 
 import json
-import threading
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Iterator
 from typing import Any
 
 import ollama
@@ -11,7 +9,6 @@ import pytest
 from hypothesis import given
 
 from abstractcore.errors import (
-    AbstractCoreError,
     InvalidInputError,
     ModelNotFoundError,
     OverloadedError,
@@ -28,12 +25,11 @@ from abstractcore.schema import (
     ToolCall,
     ToolResult,
     Usage,
-    WireRequest,
-    deltas_of,
 )
 from tests.properties import examples
 from tests.providers.ollama import made
 from tests.providers.ollama.wire import OLLAMA
+from tests.providers.serving import FormatServer, serving
 
 HELLO = [{"role": "user", "content": "hi"}]
 REPLY = ModelReply(
@@ -48,78 +44,17 @@ REPLY = ModelReply(
     model="m",
     provider_metadata={"created_at": "2026-01-01T00:00:00Z", "total_duration": 5},
 )
-Answer = ModelReply | AbstractCoreError | tuple[ModelReply, AbstractCoreError]
-
-
-class Server(ThreadingHTTPServer):
-    """Answers every call with what `answer` makes of it: a reply, an error, or a reply cut by an error."""
-
-    daemon_threads = True
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.calls: list[ModelCall] = []
-        self.answer: Callable[[ModelCall], Answer] = lambda call: REPLY
-
-
-class Handler(BaseHTTPRequestHandler):
-    server: Server  # type: ignore[assignment]
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["content-length"]))
-        try:
-            call = OLLAMA.parse(WireRequest(self.path, {}, body)).call
-        except InvalidInputError as error:
-            self._fail(error)
-            return
-        self.server.calls.append(call)
-        answer = self.server.answer(call)
-        if isinstance(answer, AbstractCoreError):
-            self._fail(answer)
-        elif call.stream:
-            self._send(
-                200, "application/x-ndjson", stream_of(*(answer if isinstance(answer, tuple) else (answer, None)))
-            )
-        else:
-            assert isinstance(answer, ModelReply)
-            self._send(200, "application/json", OLLAMA.render(answer).body)
-
-    def _fail(self, error: AbstractCoreError) -> None:
-        response = OLLAMA.render_error(error)
-        self._send(response.status, "application/json", response.body)
-
-    def _send(self, status: int, media_type: str, body: bytes) -> None:
-        self.send_response(status)
-        self.send_header("content-type", media_type)
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Nothing."""
-
-
-def stream_of(reply: ModelReply, error: AbstractCoreError | None) -> bytes:
-    """A stream of `reply`; with an error, of all but its end."""
-    renderer, deltas = OLLAMA.renderer(), deltas_of(reply)
-    if error is not None:
-        return b"".join(map(renderer.feed, deltas[:-2])) + renderer.error(error)
-    return b"".join(map(renderer.feed, deltas)) + renderer.finish()
 
 
 @pytest.fixture
-def server() -> Iterator[Server]:
-    with Server() as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
+def server() -> Iterator[FormatServer]:
+    with serving(OLLAMA, "application/x-ndjson", REPLY) as server:
         yield server
-        server.shutdown()
-        thread.join()
 
 
 @pytest.fixture
-def client(server: Server) -> Iterator[ollama.Client]:
-    with ollama.Client(f"http://127.0.0.1:{server.server_port}", trust_env=False) as client:
+def client(server: FormatServer) -> Iterator[ollama.Client]:
+    with ollama.Client(server.url, trust_env=False) as client:
         yield client
 
 
@@ -142,7 +77,7 @@ def test_a_stream_adds_up_in_the_client_to_the_whole_reply(client: ollama.Client
     assert (parts[-1].done_reason, parts[-1].eval_count) == ("stop", 20)
 
 
-def test_what_the_client_sends_is_what_we_read(client: ollama.Client, server: Server):
+def test_what_the_client_sends_is_what_we_read(client: ollama.Client, server: FormatServer):
     weather: Any = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}
     messages: Any = [
         {"role": "system", "content": "Be brief."},
@@ -167,7 +102,7 @@ def test_what_the_client_sends_is_what_we_read(client: ollama.Client, server: Se
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["plain", "stream"])
-def test_an_error_is_the_clients_own(client: ollama.Client, server: Server, stream: bool):
+def test_an_error_is_the_clients_own(client: ollama.Client, server: FormatServer, stream: bool):
     server.answer = lambda call: ModelNotFoundError("model 'm' not found")
     with pytest.raises(ollama.ResponseError, match="not found") as caught:
         list(client.chat("m", HELLO, stream=stream))
@@ -180,7 +115,9 @@ def test_the_client_learns_where_its_request_is_wrong(client: ollama.Client):
     assert caught.value.status_code == 400
 
 
-def test_an_error_in_the_middle_of_a_stream_reaches_the_client_after_what_came(client: ollama.Client, server: Server):
+def test_an_error_in_the_middle_of_a_stream_reaches_the_client_after_what_came(
+    client: ollama.Client, server: FormatServer
+):
     server.answer = lambda call: (REPLY, OverloadedError("too many"))
     texts: list[str] = []
     with pytest.raises(ollama.ResponseError, match="too many"):

@@ -15,11 +15,11 @@ check_ollama = partial(check_laws, provider="ollama", calls=made.calls(), replie
 
 
 def test_the_laws_hold():
-    check_ollama(OllamaChat(), max_examples=60)
+    check_ollama(OllamaChat(), max_examples=30)
 
 
 def test_the_laws_hold_with_a_context_size():
-    check_ollama(OllamaChat(context_size=8192), max_examples=15)
+    check_ollama(OllamaChat(context_size=8192), max_examples=10)
 
 
 @examples(60)

@@ -1,9 +1,6 @@
 """The vendor's own client talks to a server made of our server side, over a socket."""
 
-import json
-import threading
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Iterator
 from typing import Any
 
 import openai
@@ -11,7 +8,6 @@ import pytest
 from openai import OpenAI
 
 from abstractcore.errors import (
-    AbstractCoreError,
     AccessDeniedError,
     AuthenticationError,
     BadRequestError,
@@ -27,18 +23,18 @@ from abstractcore.schema import (
     Citation,
     HostedTool,
     Message,
-    ModelCall,
     ModelReply,
     ReasoningPart,
+    Rendered,
     TextPart,
     ToolCall,
     ToolResult,
     Usage,
-    WireRequest,
-    deltas_of,
 )
+from abstractcore_providers.openai_responses import OpenAIResponses
 from tests.providers.openai_responses.made import PROVIDER
 from tests.providers.openai_responses.wire import RESPONSES
+from tests.providers.serving import FormatServer, serving
 
 ORIGIN = f"{PROVIDER}/m"
 REPLY = ModelReply(
@@ -56,81 +52,24 @@ REPLY = ModelReply(
 )
 
 
-class Server(ThreadingHTTPServer):
-    """Answers every call with what `answer` makes of it: a reply, an error, or a reply cut by an error."""
+class CountingResponses(OpenAIResponses):
+    """Answers the count of a call's tokens instead of the call."""
 
-    daemon_threads = True
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.calls: list[ModelCall] = []
-        self.answer: Callable[[ModelCall], ModelReply | AbstractCoreError | tuple[ModelReply, AbstractCoreError]]
-        self.answer = lambda call: REPLY
-
-
-class Handler(BaseHTTPRequestHandler):
-    server: Server  # type: ignore[assignment]
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["content-length"]))
-        try:
-            call = RESPONSES.parse(WireRequest(self.path, dict(self.headers), body)).call
-        except InvalidInputError as error:
-            self._fail(error)
-            return
-        self.server.calls.append(call)
-        answer = self.server.answer(call)
-        if self.path.endswith("/input_tokens"):
-            self._send(200, {}, json.dumps({"object": "response.input_tokens", "input_tokens": 7}).encode())
-        elif isinstance(answer, AbstractCoreError):
-            self._fail(answer)
-        elif call.stream:
-            reply, error = answer if isinstance(answer, tuple) else (answer, None)
-            self._stream(reply, error)
-        else:
-            assert isinstance(answer, ModelReply)
-            self._send(200, {"content-type": "application/json"}, RESPONSES.render(answer).body)
-
-    def _fail(self, error: AbstractCoreError) -> None:
-        response = RESPONSES.render_error(error)
-        self._send(response.status, dict(response.headers), response.body)
-
-    def _stream(self, reply: ModelReply, error: AbstractCoreError | None) -> None:
-        renderer = RESPONSES.renderer()
-        deltas = deltas_of(reply)
-        if error is not None:
-            body = b"".join(map(renderer.feed, deltas[:-2])) + renderer.error(error)
-        else:
-            body = b"".join(map(renderer.feed, deltas)) + renderer.finish()
-        self._send(200, {"content-type": "text/event-stream"}, body)
-
-    def _send(self, status: int, headers: dict[str, str], body: bytes) -> None:
-        self.send_response(status)
-        for name, value in {**headers, "content-length": str(len(body))}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Nothing."""
+    def render(self, reply: ModelReply) -> Rendered:
+        """Seven tokens."""
+        return Rendered(b'{"object":"response.input_tokens","input_tokens":7}')
 
 
 @pytest.fixture
-def server() -> Iterator[Server]:
-    with Server() as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
+def server() -> Iterator[FormatServer]:
+    with serving(RESPONSES, "text/event-stream", REPLY) as server:
         yield server
-        server.shutdown()
-        thread.join()
 
 
 @pytest.fixture
-def client(server: Server) -> Iterator[OpenAI]:
+def client(server: FormatServer) -> Iterator[OpenAI]:
     http = openai.DefaultHttpxClient(trust_env=False)
-    with OpenAI(
-        base_url=f"http://127.0.0.1:{server.server_port}/v1", api_key="k", max_retries=0, http_client=http
-    ) as client:
+    with OpenAI(base_url=f"{server.url}/v1", api_key="k", max_retries=0, http_client=http) as client:
         yield client
 
 
@@ -186,7 +125,9 @@ def test_the_events_of_a_stream_come_one_by_one(client: OpenAI):
     ],
 )
 @pytest.mark.parametrize("stream", [False, True])
-def test_why_a_reply_is_cut_is_told(client: OpenAI, server: Server, reply: Any, status: str, reason: str, stream: bool):
+def test_why_a_reply_is_cut_is_told(
+    client: OpenAI, server: FormatServer, reply: Any, status: str, reason: str, stream: bool
+):
     server.answer = lambda call: reply
     if stream:
         event = list(client.responses.create(model="m", input="hi", stream=True))[-1]
@@ -198,14 +139,14 @@ def test_why_a_reply_is_cut_is_told(client: OpenAI, server: Server, reply: Any, 
     assert (response.status, response.incomplete_details.reason) == (status, reason)
 
 
-def test_a_refusal_is_one_for_the_client(client: OpenAI, server: Server):
+def test_a_refusal_is_one_for_the_client(client: OpenAI, server: FormatServer):
     server.answer = lambda call: ModelReply((TextPart("No."),), "refusal", model="m")
     (item,) = client.responses.create(model="m", input="hi").output
     assert item.type == "message"
     assert item.content[0].to_dict() == {"type": "refusal", "refusal": "No."}
 
 
-def test_what_the_client_sends_back_is_what_the_model_said(client: OpenAI, server: Server):
+def test_what_the_client_sends_back_is_what_the_model_said(client: OpenAI, server: FormatServer):
     first = client.responses.create(model="m", input="hi")
     output: Any = first.output
     results: Any = [
@@ -236,8 +177,10 @@ def test_what_the_client_sends_back_is_what_the_model_said(client: OpenAI, serve
     assert call.provider_options == {PROVIDER: {"reasoning": {"summary": "auto"}, "user": "u"}}
 
 
-def test_the_client_counts_tokens(client: OpenAI, server: Server):
+def test_the_client_counts_tokens(client: OpenAI, server: FormatServer):
+    server.transpiler = CountingResponses()
     assert client.responses.input_tokens.count(model="m", input="hi").input_tokens == 7
+    assert server.paths == ["/v1/responses/input_tokens"]
     assert server.calls[0].messages == (Message.user("hi"),)
 
 
@@ -258,7 +201,9 @@ def test_the_client_counts_tokens(client: OpenAI, server: Server):
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else value.__name__,
 )
 @pytest.mark.parametrize("stream", [False, True], ids=["plain", "stream"])
-def test_an_error_is_the_clients_own_class(client: OpenAI, server: Server, error: Any, expected: Any, stream: bool):
+def test_an_error_is_the_clients_own_class(
+    client: OpenAI, server: FormatServer, error: Any, expected: Any, stream: bool
+):
     server.answer = lambda call: error
     with pytest.raises(expected, match="no") as caught:
         client.responses.create(model="m", input="hi", stream=stream)
@@ -271,7 +216,7 @@ def test_the_client_learns_where_its_request_is_wrong(client: OpenAI):
     assert (caught.value.param, caught.value.type) == ("input[0].role", "invalid_request_error")
 
 
-def test_an_error_in_the_middle_of_a_stream_reaches_the_client_after_what_came(client: OpenAI, server: Server):
+def test_an_error_in_the_middle_of_a_stream_reaches_the_client_after_what_came(client: OpenAI, server: FormatServer):
     server.answer = lambda call: (REPLY, OverloadedError("too many"))
     events = list(client.responses.create(model="m", input="hi", stream=True))
     assert "".join(event.delta for event in events if event.type == "response.output_text.delta") == "Grüße 😀"
