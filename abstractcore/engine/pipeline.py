@@ -170,7 +170,7 @@ def fail(
     end_call(context, outcome_of(error), deltas=deltas, error=error, seconds_to_first=seconds_to_first)
 
 
-_NO_LOSSES = frozenset({"unknown_model", "media_type_mismatch"})
+_NO_LOSSES = frozenset({"unknown_model", "media_type_mismatch", "already_so"})
 
 
 def _refuse_losses(warnings: Sequence[CallWarning]) -> None:

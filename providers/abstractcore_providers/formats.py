@@ -11,6 +11,7 @@ from abstractcore.ports import Transpiler
 
 _CLASSES = {
     "anthropic_messages": "AnthropicMessages",
+    "bedrock_converse": "BedrockConverse",
     "cohere_chat": "CohereChat",
     "gemini": "Gemini",
     "ollama": "OllamaChat",

@@ -46,7 +46,7 @@ class WrittenArguments:
 
 
 def _objects(text: str, key: str) -> Iterator[tuple[Any, str]]:
-    begins = re.compile(rf'[{{,\s]"{key}"\s*:\s*(?={{)')
+    begins = re.compile(rf'"{key}"\s*:\s*(?={{)')
     place = 0
     while (match := begins.search(text, place)) is not None:
         place = match.end()

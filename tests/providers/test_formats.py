@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from dataclasses import replace
 from typing import Any
 
@@ -155,3 +157,13 @@ def test_every_kind_of_file_is_there_and_its_source_is_named(format: str):
     sources = (folder(format) / "SOURCES.md").read_text(encoding="utf-8")
     unnamed = [fixture.path.name for fixture in own if not re.search(rf"\b{re.escape(fixture.name)}\b", sources)]
     assert unnamed == []
+
+
+def test_no_format_is_loaded_before_it_is_made():
+    """But for the one that the vendors' rows are of."""
+    code = (
+        "import sys, abstractcore_providers.formats as formats\n"
+        "print([name for name in formats.FORMATS if f'abstractcore_providers.{name}' in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() in ("[]", "['openai_chat']")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from abstractcore.errors import ServerError, StreamInterruptedError
 from abstractcore.framing import ServerSentEvent
@@ -47,6 +48,9 @@ class MessageDecoder:
         self._origin: str | None = None
         self._blocks: dict[int, StreamedBlock] = {}
         self._count = 0
+        self._text: StreamedBlock | None = None
+        self._text_index: int | None = None
+        """The block of text that is open, unless half a character waits in it: what comes for it is passed on at once."""
         self._usage: Object = {}
         self._finish: str | None = None
         self._metadata: Object = {}
@@ -63,9 +67,20 @@ class MessageDecoder:
             return []
         self._events += 1
         try:
-            event = as_object(read_answer(frame.data, halves=True))
+            event = read_answer(frame.data, halves=True)
         except ValueError:
             raise ServerError(f"event {self._events} of the stream is not JSON: {frame.data[:60]!r}") from None
+        if type(event) is not dict:
+            return []
+        block = self._text
+        if block is not None and event.get("index") == self._text_index:
+            text = _plain_text(event)
+            if text:
+                self._sequence += 1
+                return [TextDelta(self._sequence - 1, block.number, text)]
+        return self._read(event, frame.event)
+
+    def _read(self, event: Object, name: str) -> list[Delta]:
         deltas: list[Delta] = []
         kind = text_of(event, "type")
         try:
@@ -75,7 +90,7 @@ class MessageDecoder:
                 self._rare[kind](mended(event), deltas)
             elif kind == "message_stop":
                 self.complete = True
-            elif kind == "error" or frame.event == "error" or event.get("error") is not None:
+            elif kind == "error" or name == "error" or event.get("error") is not None:
                 raise error_in_answer(mended(event.get("error") or event))
         except SchemaError as error:
             raise ServerError(f"event {self._events} of the stream does not fit the schema: {error}") from None
@@ -145,6 +160,7 @@ class MessageDecoder:
         self._count += 1
         self._blocks[index] = block
         if block.kind == "text":
+            self._text, self._text_index = block, index
             deltas.append(TextStart(self._next(), block.number))
             part = read_block(block.block, self._provider, None, "")
             block.citations = getattr(part, "citations", ())
@@ -188,6 +204,8 @@ class MessageDecoder:
 
     def _write(self, block: StreamedBlock, text: str, deltas: list[Delta]) -> None:
         text = block.mended(text)
+        if block.waits:
+            self._text = None
         if not text:
             return
         block.spoke = True
@@ -209,6 +227,7 @@ class MessageDecoder:
         if block.ended:
             return
         block.ended = True
+        self._text = None
         self._write(block, block.last_half(), deltas)
         if block.kind == "text":
             citations, block.citations = block.citations, ()
@@ -222,3 +241,13 @@ class MessageDecoder:
         else:
             part = read_block(block.block, self._provider, self._origin, block.input_text)
             deltas.append(PartDelta(self._next(), block.number, part))
+
+
+def _plain_text(event: Any) -> str | None:
+    """The text in a delta of text, if it is ASCII."""
+    delta = event.get("delta")
+    if type(delta) is dict and event.get("type") == "content_block_delta":
+        text = delta.get("text")
+        if type(text) is str and text.isascii() and delta.get("type") == "text_delta":
+            return text
+    return None

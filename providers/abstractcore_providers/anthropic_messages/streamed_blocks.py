@@ -54,6 +54,11 @@ class StreamedBlock:
             self._half = HalfJoiner()
         return self._half.feed(text)
 
+    @property
+    def waits(self) -> bool:
+        """Whether half a character may wait in it."""
+        return self._half is not None
+
     def last_half(self) -> str:
         """U+FFFD if a half is left."""
         half, self._half = self._half, None

@@ -24,6 +24,8 @@ from .streamed_blocks import (
 )
 from .vocabulary import PROVIDER, finish_reason_to_ours, origin_of, usage_to_ours
 
+_MAX_INDEX = 2**31 - 1
+
 
 class ConverseDecoder:
     """Decodes one stream, of a reply of `model`. Its last message is the one with the counts."""
@@ -142,7 +144,7 @@ class ConverseDecoder:
 
 def _index(data: Object) -> int:
     index = count_of(data, "contentBlockIndex")
-    if index is None or index < 0:
+    if index is None or not 0 <= index <= _MAX_INDEX:
         raise ServerError("a block of the stream has no index")
     return index
 

@@ -158,7 +158,9 @@ class Fitting:
 
 def fit_arguments(call: ToolCall, path: str, warnings: list[CallWarning]) -> str:
     """The text of a call's arguments as it can stand in a body: that of an object, or of an empty one."""
-    text = call.arguments_text.strip(" \t\r\n") if call.arguments else "{}"
+    text = "{}"
+    if call.arguments is not None and call.arguments_text.strip():
+        text = call.arguments_text.strip(" \t\r\n")
     if text != call.arguments_text:
         message = "the format takes arguments that are a JSON object"
         place = f"{path}.arguments_text"

@@ -93,9 +93,14 @@ class BlockReader:
 
     def _tool_use(self, data: Object, path: str) -> ToolCall | HostedToolCall:
         id, name = get_text(data.get("toolUseId"), f"{path}.toolUseId"), get_text(data.get("name"), f"{path}.name")
-        arguments = data.get(INPUT)
-        text = "{}" if arguments is None else self.inputs.text_of(arguments)
+        text = self._arguments({} if data.get(INPUT) is None else data[INPUT])
         return HostedToolCall(id, name, text) if data.get("type") == "server_tool_use" else ToolCall(id, name, text)
+
+    def _arguments(self, value: Any) -> str:
+        """The text of a call's arguments; a string is the text of some that are no JSON object."""
+        if isinstance(value, dict):
+            return self.inputs.text_of(value)
+        return value if isinstance(value, str) else arguments_text(value)
 
     def _tool_result(self, data: Object, path: str, role: Role) -> ToolResult | HostedToolResult:
         """A tool's result; of a tool that the provider ran if the assistant has it."""

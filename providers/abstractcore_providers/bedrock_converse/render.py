@@ -64,7 +64,9 @@ def fit_answer(part: Part, path: str, warnings: list[CallWarning]) -> Part | Non
             warnings.append(CallWarning("origin_left_out", f"{path}.origin", "a reply does not name its model"))
         return fit_reasoning(replace(part, origin=None), path, warnings)
     fitting = Fitting("assistant", None, warnings)
-    if isinstance(part, TextPart | ToolCall | HostedToolCall):
+    if isinstance(part, ToolCall):
+        return _fitted_call(part, path, warnings)
+    if isinstance(part, TextPart | HostedToolCall):
         return fitting.part(part, path)
     if isinstance(part, HostedToolResult):
         texts = tuple(item for item in part.content if isinstance(item, TextPart))
@@ -74,6 +76,16 @@ def fit_answer(part: Part, path: str, warnings: list[CallWarning]) -> Part | Non
         return fitting.part(part, path)
     warnings.append(CallWarning("part_left_out", path, f"a reply cannot hold this {part.type} in this format"))
     return None
+
+
+def _fitted_call(part: ToolCall, path: str, warnings: list[CallWarning]) -> ToolCall:
+    """Arguments that are no JSON stay as they are: a stream has passed them on before that can be seen."""
+    if part.signature is not None:
+        warnings.append(CallWarning("signature_left_out", f"{path}.signature", "signatures have no place here"))
+    if not part.arguments_text:
+        message = "no arguments are an empty object in this format"
+        warnings.append(CallWarning("arguments_rewritten", f"{path}.arguments_text", message, "", "{}"))
+    return ToolCall(part.id, part.name, part.arguments_text or "{}")
 
 
 def image_of(part: ImagePart) -> tuple[str, Object]:

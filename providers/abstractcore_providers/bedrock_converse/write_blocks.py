@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable
 from itertools import count
 from typing import TypeAlias
 
+from pydantic_core import to_json
+
 from abstractcore.schema import (
     MEDIA_PARTS,
     HostedToolCall,
@@ -59,7 +61,7 @@ class BlockWriter:
         if isinstance(part, ReasoningPart):
             return [write_reasoning(part)]
         if isinstance(part, ToolCall):
-            self.inputs.append(part.arguments_text)
+            self.inputs.append(_input(part))
             return [{"toolUse": {"toolUseId": id_of(part), "name": part.name, INPUT: HOLE}}]
         if isinstance(part, HostedToolCall):
             self.inputs.append(part.arguments_text)
@@ -80,6 +82,13 @@ class BlockWriter:
                 name = f"Document {next(self._numbers)}" if part.type == "document" else ""
                 blocks.append(write_media(part, name))
         return blocks
+
+
+def _input(call: ToolCall) -> str:
+    """The JSON text of a call's arguments; of those that are no object it is their text as a string."""
+    text = call.arguments_text
+    is_object = call.arguments is not None and text.startswith("{") and text.endswith("}")
+    return text if is_object else to_json(text).decode()
 
 
 def write_reasoning(part: ReasoningPart) -> Object:

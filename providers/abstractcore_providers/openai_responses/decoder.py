@@ -58,6 +58,9 @@ class ResponsesDecoder:
         self._notes: dict[int, list[Any]] = {}
         self._halves: dict[int, HalfJoiner] = {}
         self._ending: Object | None = None
+        self._text_item = OpenItem(0)
+        self._text_block = -1
+        self._place: tuple[Any, Any] | None = None
         self._handlers: dict[str, Callable[[Object, list[Delta]], None]] = {
             "response.created": self._begin,
             "response.output_item.added": self._item_added,
@@ -88,8 +91,10 @@ class ResponsesDecoder:
         except ValueError:
             raise ServerError(f"event {self._events} of the stream is not JSON: {frame.data[:60]!r}") from None
         kind = "error" if event.get("error") is not None else text_of(event, "type") or frame.event
-        handler = self._handlers.get(kind)
         deltas: list[Delta] = []
+        if kind == "response.output_text.delta" and self._goes_on(event, deltas):
+            return deltas
+        handler = self._handlers.get(kind)
         if handler is None:
             return deltas
         try:
@@ -163,9 +168,22 @@ class ResponsesDecoder:
             deltas.append(ToolCallStart(self._next(), block, call.id, call.name))
         return block
 
+    def _goes_on(self, event: Object, deltas: list[Delta]) -> bool:
+        """Whether it is more of the text that came last: nothing else needs to be looked at then, and most events are."""
+        text = event.get("delta")
+        if self._halves or (event.get("output_index"), event.get("content_index")) != self._place:
+            return False
+        if not text or not isinstance(text, str) or not text.isascii() or self._text_block not in self._open:
+            return False
+        self._text_item.seen[self._text_block] += len(text)
+        deltas.append(TextDelta(self._next(), self._text_block, text))
+        return True
+
     def _text(self, event: Object, deltas: list[Delta]) -> None:
-        item = self._item_at(event)
-        self._add(item, item.block("text", count_of(event, "content_index") or 0), TextDelta, event, deltas)
+        self._text_item = self._item_at(event)
+        self._text_block = self._text_item.block("text", count_of(event, "content_index") or 0)
+        self._place = (event.get("output_index"), event.get("content_index"))
+        self._add(self._text_item, self._text_block, TextDelta, event, deltas)
 
     def _summary(self, event: Object, deltas: list[Delta]) -> None:
         item = self._item_at(event)

@@ -17,8 +17,10 @@ from abstractcore.schema import (
 
 from ..json_reading import Object
 from ..openai_words import origin_of
+from .answer_parts import Receiver
+from .input_parts import without_cache
 from .options import add_options, default_include, is_stored, options_of
-from .sendable import Receiver, sendable_messages, without_cache
+from .sendable import sendable_messages
 from .tools import write_choice, write_hosted_tool, write_tool
 from .write_items import plain_text, write_items
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import cast
 
 from abstractcore.schema import Part, ReasoningPart
@@ -77,10 +77,10 @@ def _summary(parts: Sequence[ReasoningPart]) -> list[Object]:
     return [] if texts == [""] else [{"type": "summary_text", "text": text} for text in texts]
 
 
-def run_length(parts: Sequence[Part]) -> int:
-    """How many of the first of `parts`, which begin with reasoning, came from one item."""
+def run_length(parts: Sequence[Part], start: int) -> int:
+    """How many of `parts`, from the reasoning at `start` on, came from one item."""
     length = 1
-    for before, part in pairwise(parts):
+    for before, part in pairwise(islice(parts, start, None)):
         if not isinstance(before, ReasoningPart) or not isinstance(part, ReasoningPart):
             break
         if before.signature is None or before.signature != part.signature or before.redacted_data is not None:

@@ -83,7 +83,7 @@ def _said(parts: Sequence[Part], before: int, provider: str) -> list[Object]:
         part, length = parts[index], 1
         following = parts[index + 1] if index + 1 < len(parts) else None
         if isinstance(part, ReasoningPart):
-            length = run_length(parts[index:])
+            length = run_length(parts, index)
             items.append(write_reasoning(cast("Sequence[ReasoningPart]", parts[index : index + length])))
         elif isinstance(part, HostedToolCall):
             result = following if isinstance(following, HostedToolResult) else None

@@ -18,7 +18,6 @@ from abstractcore.schema import (
     OpaquePart,
     Part,
     ReasoningPart,
-    ToolCall,
     VideoPart,
 )
 from abstractcore.testing import strategies as made
@@ -81,15 +80,7 @@ def _with_own(call: ModelCall, own: tuple[str, list[Part]], hosted: tuple[Hosted
 
 
 def replies() -> SearchStrategy[ModelReply]:
-    """Replies with every kind of part. The arguments of their calls are JSON, as a stream passes them on unread."""
+    """Replies with every kind of part."""
     images = st.builds(ImagePart, _blobs("image/png"))
     others = st.one_of(made.text_parts(), made.reply_parts(), images, made.hosted_parts())
-    return made.replies("bedrock", others).map(_with_arguments)
-
-
-def _with_arguments(reply: ModelReply) -> ModelReply:
-    return replace(reply, parts=tuple(_with_json(part) if isinstance(part, ToolCall) else part for part in reply.parts))
-
-
-def _with_json(call: ToolCall) -> ToolCall:
-    return replace(call, arguments_text=call.arguments_text.strip(" \t\r\n") if call.arguments else "{}")
+    return made.replies("bedrock", others)

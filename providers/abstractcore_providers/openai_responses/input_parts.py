@@ -1,0 +1,123 @@
+"""What users and tools say, as the format can carry it, with a warning for everything it cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from abstractcore.errors import UnsupportedContentError
+from abstractcore.schema import (
+    AudioPart,
+    CachePoint,
+    CallWarning,
+    Message,
+    OpaquePart,
+    Part,
+    TextPart,
+    ToolResult,
+)
+
+from .content import can_be_kept_for
+from .items import item_from_user
+
+P = TypeVar("P", bound=Part)
+
+
+def told_parts(message: Message, path: str, provider: str, warnings: list[CallWarning]) -> Sequence[Part]:
+    """What is left of a user's or a system's message.
+
+    Raises `UnsupportedContentError` for an item that answers the model among other parts.
+    """
+    if _is_plain(message.parts):
+        return message.parts
+    parts: list[Part] = []
+    own = False
+    for index, part in enumerate(message.parts):
+        place = f"{path}[{index}]"
+        if not isinstance(part, OpaquePart):
+            parts.append(_plain(_cacheable(part, place, warnings), place, warnings))
+        elif message.role == "user" and part.provider == provider and item_from_user(part) is not None:
+            own = True
+            parts.append(part)
+        else:
+            warnings.append(left_out(part, place))
+    if own and len(parts) > 1:
+        raise UnsupportedContentError(
+            f"{path}: an item that answers the model stands in a message of its own.",
+            hint="Put it into a user message without other parts.",
+        )
+    return parts
+
+
+def _is_plain(parts: Sequence[Part]) -> bool:
+    """Whether it is one text and nothing else, as most messages are."""
+    part = parts[0]
+    return len(parts) == 1 and isinstance(part, TextPart) and part.cache is None and not part.citations
+
+
+def left_out(part: Part, path: str) -> CallWarning:
+    return CallWarning("part_left_out", path, f"the Responses format has no place for this {part.type} part")
+
+
+def _cacheable(part: P, path: str, warnings: list[CallWarning]) -> P:
+    """`part` with its cache point as far as the format can carry it."""
+    cache: CachePoint | None = getattr(part, "cache", None)
+    if cache is None:
+        return part
+    if isinstance(part, AudioPart):
+        return without_cache(part, path, warnings)
+    if can_be_kept_for(cache.ttl):
+        return part
+    message = "the provider keeps what it has read for 30 minutes or 12 hours"
+    warnings.append(CallWarning("cache_ttl_left_out", f"{path}.cache.ttl", message, cache.ttl))
+    changed: Any = replace(part, cache=CachePoint())
+    return changed
+
+
+def without_cache(item: Any, path: str, warnings: list[CallWarning]) -> Any:
+    """`item` without its cache point, with a warning if it has one."""
+    if item.cache is None:
+        return item
+    warnings.append(CallWarning("cache_left_out", f"{path}.cache", "a cache point cannot be sent here"))
+    return replace(item, cache=None)
+
+
+def _plain(part: P, path: str, warnings: list[CallWarning]) -> P:
+    """`part` without what it says beyond its content."""
+    if isinstance(part, TextPart) and part.citations:
+        warnings.append(CallWarning("citations_left_out", f"{path}.citations", "only what a model said is cited"))
+        return replace(part, citations=())
+    if isinstance(part, AudioPart):
+        extras = [name for name in ("transcript", "id") if getattr(part, name) is not None]
+        warnings += [
+            CallWarning(f"{name}_left_out", f"{path}.{name}", f"audio is sent without its {name}") for name in extras
+        ]
+        return replace(part, transcript=None, id=None) if extras else part
+    return part
+
+
+def given_result(part: Part, path: str, warnings: list[CallWarning]) -> ToolResult:
+    """What is left of a tool's result; raises `UnsupportedContentError` with the place of audio in it."""
+    assert isinstance(part, ToolResult)
+    result: ToolResult = part
+    if result.cache is None and not result.is_error and result.content and _is_plain(result.content):
+        return result
+    if result.is_error:
+        warnings.append(CallWarning("error_flag_left_out", f"{path}.is_error", "a result cannot be marked as an error"))
+    result = _cacheable(result, path, warnings) if result.content else without_cache(result, path, warnings)
+    content = [_given(result, i, f"{path}.content[{i}]", warnings) for i in range(len(result.content))]
+    return replace(result, content=tuple(content), is_error=False)
+
+
+def _given(result: ToolResult, index: int, path: str, warnings: list[CallWarning]) -> Any:
+    """Content of a result. The cache point after the last of it is the result's own."""
+    part = result.content[index]
+    if isinstance(part, AudioPart):
+        raise UnsupportedContentError(
+            f"{path}: the result of tool call {result.call_id!r} holds audio, which cannot be sent there.",
+            hint="Put it into a user message after the result.",
+        )
+    is_last = index == len(result.content) - 1
+    cached = without_cache(part, path, warnings) if is_last else _cacheable(part, path, warnings)
+    return _plain(cached, path, warnings)
