@@ -157,7 +157,7 @@ def test_a_call_read_from_one_format_keeps_the_laws_in_every_other(source: str):
                 check_translation(read, target)
 
     check()
-    assert arrived > PATIENT.max_examples / 2, "most calls are refused"
+    assert arrived > PATIENT.max_examples / 4, "most calls are refused"
 
 
 CONVERSATION = ModelCall(

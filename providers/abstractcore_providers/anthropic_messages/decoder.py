@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from abstractcore.errors import ServerError, StreamInterruptedError
 from abstractcore.framing import ServerSentEvent
@@ -36,6 +35,8 @@ from .failures import error_in_answer
 from .streamed_blocks import StreamedBlock
 from .vocabulary import finish_reason_to_ours, metadata_to_ours, usage_to_ours
 
+_NONE = object()
+
 
 class MessageDecoder:
     """Decodes one stream. Token counts are totals: a later event replaces those of an earlier one that it names."""
@@ -48,9 +49,9 @@ class MessageDecoder:
         self._origin: str | None = None
         self._blocks: dict[int, StreamedBlock] = {}
         self._count = 0
-        self._text: StreamedBlock | None = None
-        self._text_index: int | None = None
-        """The block of text that is open, unless half a character waits in it: what comes for it is passed on at once."""
+        self._text: object = _NONE
+        """The index of the block of text that is open, unless half a character waits in it."""
+        self._text_number = 0
         self._usage: Object = {}
         self._finish: str | None = None
         self._metadata: Object = {}
@@ -63,22 +64,24 @@ class MessageDecoder:
 
     def feed(self, frame: ServerSentEvent) -> list[Delta]:
         """The deltas of one event; raises `ServerError` for one that is not JSON, or the error it reports."""
-        if not frame.data:
-            return []
         self._events += 1
         try:
             event = read_answer(frame.data, halves=True)
         except ValueError:
+            if not frame.data:
+                return []
             raise ServerError(f"event {self._events} of the stream is not JSON: {frame.data[:60]!r}") from None
-        if type(event) is not dict:
-            return []
-        block = self._text
-        if block is not None and event.get("index") == self._text_index:
-            text = _plain_text(event)
-            if text:
-                self._sequence += 1
-                return [TextDelta(self._sequence - 1, block.number, text)]
-        return self._read(event, frame.event)
+        try:
+            # Nearly all events are of this kind, and need none of the care that the others do.
+            delta = event["delta"]
+            text = delta["text"]
+            if event["index"] == self._text and delta["type"] == "text_delta" and text and text.isascii():
+                sequence = self._sequence
+                self._sequence = sequence + 1
+                return [TextDelta(sequence, self._text_number, text)]
+        except (AttributeError, KeyError, TypeError):
+            return self._read(as_object(event), frame.event)
+        return self._read(as_object(event), frame.event)
 
     def _read(self, event: Object, name: str) -> list[Delta]:
         deltas: list[Delta] = []
@@ -160,7 +163,7 @@ class MessageDecoder:
         self._count += 1
         self._blocks[index] = block
         if block.kind == "text":
-            self._text, self._text_index = block, index
+            self._text, self._text_number = index, block.number
             deltas.append(TextStart(self._next(), block.number))
             part = read_block(block.block, self._provider, None, "")
             block.citations = getattr(part, "citations", ())
@@ -205,7 +208,7 @@ class MessageDecoder:
     def _write(self, block: StreamedBlock, text: str, deltas: list[Delta]) -> None:
         text = block.mended(text)
         if block.waits:
-            self._text = None
+            self._text = _NONE
         if not text:
             return
         block.spoke = True
@@ -227,7 +230,7 @@ class MessageDecoder:
         if block.ended:
             return
         block.ended = True
-        self._text = None
+        self._text = _NONE
         self._write(block, block.last_half(), deltas)
         if block.kind == "text":
             citations, block.citations = block.citations, ()
@@ -241,13 +244,3 @@ class MessageDecoder:
         else:
             part = read_block(block.block, self._provider, self._origin, block.input_text)
             deltas.append(PartDelta(self._next(), block.number, part))
-
-
-def _plain_text(event: Any) -> str | None:
-    """The text in a delta of text, if it is ASCII."""
-    delta = event.get("delta")
-    if type(delta) is dict and event.get("type") == "content_block_delta":
-        text = delta.get("text")
-        if type(text) is str and text.isascii() and delta.get("type") == "text_delta":
-            return text
-    return None

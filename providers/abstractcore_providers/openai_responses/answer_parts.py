@@ -32,8 +32,10 @@ class Receiver:
     stored: bool
 
 
-def said_parts(parts: Sequence[Part], path: str, receiver: Receiver, warnings: list[CallWarning]) -> list[Part]:
+def said_parts(parts: Sequence[Part], path: str, receiver: Receiver, warnings: list[CallWarning]) -> Sequence[Part]:
     """What is left of an assistant's parts."""
+    if all(map(_goes_as_it_is, parts)):
+        return parts
     kept: list[tuple[int, Part]] = []
     index = 0
     while index < len(parts):
@@ -43,6 +45,13 @@ def said_parts(parts: Sequence[Part], path: str, receiver: Receiver, warnings: l
         kept += [(i, _as_said(parts[i], f"{path}[{i}]", warnings)) for i in range(index, index + length)]
         index += max(1, length)
     return _with_their_fields(kept, path, warnings)
+
+
+def _goes_as_it_is(part: Part) -> bool:
+    """Whether it is a text or a call with nothing to warn of, as most parts are."""
+    if isinstance(part, TextPart):
+        return part.cache is None and not part.citations
+    return isinstance(part, ToolCall) and part.signature is None and part.cache is None
 
 
 def _carried(parts: Sequence[Part], index: int, receiver: Receiver) -> int:

@@ -38,6 +38,7 @@ from .items import read_call, read_fields, read_item
 from .reasoning import sealed
 from .vocabulary import finish_reason_to_ours, metadata_to_ours, usage_to_ours
 
+_TEXT_DELTA = "response.output_text.delta"
 _Piece = type[TextDelta] | type[ReasoningDelta] | type[ToolCallDelta]
 
 
@@ -60,11 +61,11 @@ class ResponsesDecoder:
         self._ending: Object | None = None
         self._text_item = OpenItem(0)
         self._text_block = -1
-        self._place: tuple[Any, Any] | None = None
+        self._content = 0
         self._handlers: dict[str, Callable[[Object, list[Delta]], None]] = {
             "response.created": self._begin,
             "response.output_item.added": self._item_added,
-            "response.output_text.delta": self._text,
+            _TEXT_DELTA: self._text,
             "response.output_text.annotation.added": self._annotation,
             "response.refusal.delta": self._text,
             "response.reasoning_summary_text.delta": self._summary,
@@ -90,11 +91,12 @@ class ResponsesDecoder:
             event = as_object(read_answer(frame.data, halves=True))
         except ValueError:
             raise ServerError(f"event {self._events} of the stream is not JSON: {frame.data[:60]!r}") from None
+        if event.get("type") == _TEXT_DELTA and self._goes_on(event):
+            self._sequence += 1
+            return [TextDelta(self._sequence - 1, self._text_block, event["delta"])]
         kind = "error" if event.get("error") is not None else text_of(event, "type") or frame.event
-        deltas: list[Delta] = []
-        if kind == "response.output_text.delta" and self._goes_on(event, deltas):
-            return deltas
         handler = self._handlers.get(kind)
+        deltas: list[Delta] = []
         if handler is None:
             return deltas
         try:
@@ -168,22 +170,20 @@ class ResponsesDecoder:
             deltas.append(ToolCallStart(self._next(), block, call.id, call.name))
         return block
 
-    def _goes_on(self, event: Object, deltas: list[Delta]) -> bool:
-        """Whether it is more of the text that came last: nothing else needs to be looked at then, and most events are."""
-        text = event.get("delta")
-        if self._halves or (event.get("output_index"), event.get("content_index")) != self._place:
+    def _goes_on(self, event: Object) -> bool:
+        """Whether it is more of the text that came last, as most events are: then nothing else is looked at."""
+        text, block = event.get("delta"), self._text_block
+        if block not in self._open or type(text) is not str or not text or not text.isascii() or self._halves:
             return False
-        if not text or not isinstance(text, str) or not text.isascii() or self._text_block not in self._open:
+        if event.get("output_index") != self._last or event.get("content_index") != self._content:
             return False
-        self._text_item.seen[self._text_block] += len(text)
-        deltas.append(TextDelta(self._next(), self._text_block, text))
+        self._text_item.seen[block] += len(text)
         return True
 
     def _text(self, event: Object, deltas: list[Delta]) -> None:
-        self._text_item = self._item_at(event)
-        self._text_block = self._text_item.block("text", count_of(event, "content_index") or 0)
-        self._place = (event.get("output_index"), event.get("content_index"))
-        self._add(self._text_item, self._text_block, TextDelta, event, deltas)
+        item, self._content = self._item_at(event), count_of(event, "content_index") or 0
+        self._text_item, self._text_block = item, item.block("text", self._content)
+        self._add(item, self._text_block, TextDelta, event, deltas)
 
     def _summary(self, event: Object, deltas: list[Delta]) -> None:
         item = self._item_at(event)

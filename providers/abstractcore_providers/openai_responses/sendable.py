@@ -53,7 +53,9 @@ def _as_one(turn: Sequence[tuple[int, Message]], ids: CallIds, warnings: list[Ca
 
     Of several messages all losses are told at once: what they became, in the words of the warnings for their parts.
     """
-    one = _with_parts(turn[0][1], [_renamed(part, index, ids) for index, message in turn for part in message.parts])
+    one = turn[0][1]
+    if one.role in ("assistant", "tool"):
+        one = _with_parts(one, [_renamed(part, index, ids) for index, message in turn for part in message.parts])
     if len(turn) == 1:
         return one
     first, *others = (f"messages[{index}]" for index, _ in turn)
@@ -70,8 +72,9 @@ def _as_one(turn: Sequence[tuple[int, Message]], ids: CallIds, warnings: list[Ca
 
 def _with_parts(message: Message, parts: Sequence[Part]) -> Message:
     """The message with these parts: itself, if they are its own."""
-    same = len(parts) == len(message.parts) and all(map(is_, parts, message.parts))
-    return message if same else Message(message.role, tuple(parts))
+    if parts is message.parts or (len(parts) == len(message.parts) and all(map(is_, parts, message.parts))):
+        return message
+    return Message(message.role, tuple(parts))
 
 
 def _renamed(part: Part, turn: int, ids: CallIds) -> Part:

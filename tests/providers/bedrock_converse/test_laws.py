@@ -21,20 +21,20 @@ MODELS = {
 
 
 def test_the_laws_hold():
-    check_laws(BedrockConverse(), "bedrock", calls=made.calls(), replies=made.replies(), max_examples=60)
+    check_laws(BedrockConverse(), "bedrock", calls=made.calls(), replies=made.replies(), max_examples=30)
 
 
 @pytest.mark.parametrize("maker", MODELS)
 def test_the_laws_hold_for_models_of_every_maker(maker: str):
     calls = made.calls(st.just(MODELS[maker]))
-    check_laws(BedrockConverse(), "bedrock", calls=calls, replies=made.replies(), max_examples=12)
+    check_laws(BedrockConverse(), "bedrock", calls=calls, replies=made.replies(), max_examples=6)
 
 
 def test_most_calls_are_not_refused():
     """A format that refused everything would keep the laws."""
     refused: list[bool] = []
 
-    @examples(60)
+    @examples(30)
     @given(made.calls())
     def encode(call: ModelCall) -> None:
         try:
@@ -48,7 +48,7 @@ def test_most_calls_are_not_refused():
     assert sum(refused) < len(refused) / 2
 
 
-@examples(60)
+@examples(30)
 @given(made.calls())
 def test_every_request_fits_the_vendors_model(call: ModelCall):
     call = call.with_(provider_options={})
