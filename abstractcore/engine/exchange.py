@@ -9,6 +9,8 @@ from .deadline import out_of_time, overdue, remaining
 from .decoding import MAX_BODY_BYTES, DecodedStream
 
 _LONGEST_STEP_SECONDS = 600.0
+_REQUEST_ID_HEADERS = ("x-request-id", "request-id", "x-amzn-requestid")
+"""Where vendors name a request: OpenAI and most others, Anthropic, AWS."""
 
 
 class Exchange:
@@ -101,4 +103,4 @@ def _record(
 
 
 def _request_id(body: Body) -> str | None:
-    return body.headers.get("x-request-id") or body.headers.get("request-id")
+    return next((body.headers[name] for name in _REQUEST_ID_HEADERS if name in body.headers), None)

@@ -55,6 +55,12 @@ def test_generate_gives_the_answer_and_what_it_took(colour, server, connect):
     assert response.seconds >= attempt.seconds > 0
 
 
+@pytest.mark.parametrize("header", ["x-request-id", "request-id", "x-amzn-requestid"])
+def test_an_attempt_has_the_vendors_name_for_its_request(colour, server, connect, header):
+    server.script(completion(headers={header: "r-7"}))
+    assert [attempt.request_id for attempt in colour.generate(connect(), "hi").attempts] == ["r-7"]
+
+
 def test_the_time_of_day_and_the_trace_id_come_from_the_services(colour, server, connect, services):
     services.clock.time_of_day, services.new_id = (lambda: 12.5), (lambda: "f" * 32)
     server.script(completion())

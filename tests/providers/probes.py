@@ -107,12 +107,19 @@ def printed(format: str, matches: Callable[[Any], object]) -> Probe | None:
             call = fixture.transpiler.parse(request_of(fixture)).call
         else:
             reply = reply_of(fixture)
-            call = assistant(*reply.parts).call.with_(model=reply.model or MODEL)
+            model = reply.model or MODEL
+            parts = [_owned(part, f"{provider_of(format)}/{model}") for part in reply.parts]
+            call = assistant(*parts).call.with_(model=model)
         for i, message in enumerate(call.messages):
             for j, part in enumerate(message.parts):
                 if message.role in ("user", "assistant") and matches(part):
                     return Probe(call, f"messages[{i}].parts[{j}]")
     return None
+
+
+def _owned(part: Part, origin: str) -> Part:
+    """Some formats do not say whose reasoning it is: the session does."""
+    return replace(part, origin=origin) if isinstance(part, ReasoningPart) and part.origin is None else part
 
 
 def part_probes(format: str) -> Mapping[str, Probe]:

@@ -55,7 +55,7 @@ ODD = [
     b"\r",
     b"",
 ]
-ANYTHING = [None, True, -1, 10**400, 1.5, "x", [None], [{}], {"x": {}}]
+ANYTHING = [None, -1, 10**400, "x", [{}], {"x": []}]
 FEW, MANY = 40, 120
 
 

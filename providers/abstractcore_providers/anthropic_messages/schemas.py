@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from abstractcore.schema import CallWarning, JSONObject, freeze_object
+from abstractcore.schema import CallWarning, JSONObject
 
 from ..json_reading import Object
 
@@ -43,7 +43,7 @@ def enforceable(schema: JSONObject) -> JSONObject:
 
 def warn_of_rewriting(schema: JSONObject, sent: JSONObject, path: str, warnings: list[CallWarning]) -> None:
     """A warning if another schema is sent."""
-    if freeze_object(sent) != schema:
+    if sent != schema:
         message = "the provider takes objects only, closed if it enforces them; what it does not enforce is left out"
         warnings.append(CallWarning("schema_rewritten", path, message, schema, sent))
 

@@ -74,7 +74,7 @@ def _input_schema(tool: ToolSpec, path: str, warnings: list[CallWarning]) -> JSO
         return _NOTHING
     if schema.get("type", "object") != "object":
         raise InvalidInputError("the parameters of a tool are an object's", path=f"{path}.type")
-    sent: JSONObject = {"type": "object", **schema}
+    sent = schema if "type" in schema else {"type": "object", **schema}
     sent = enforceable(sent) if tool.strict else sent
     warn_of_rewriting(schema, sent, path, warnings)
     return sent

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from abstractcore.errors import InvalidInputError, UnsupportedContentError
 from abstractcore.schema import (
@@ -32,6 +33,8 @@ from .media import check_media, from_base64
 from .read_blocks import INPUT, STATUSES, BlockReader
 from .vocabulary import PROVIDER, fit_cache
 
+P = TypeVar("P", bound=Part)
+
 
 @dataclass(frozen=True, slots=True)
 class Fitting:
@@ -47,14 +50,15 @@ class Fitting:
         Raises `UnsupportedContentError` with the path for content that cannot be left out.
         """
         if isinstance(part, TextPart):
-            return self._text(part, path)
+            return part if is_plain(part) else self._text(part, path)
         if isinstance(part, MEDIA_PARTS):
             return self._media(part, path)
         if isinstance(part, ToolCall):
             return self._call(part, path)
         if isinstance(part, ToolResult):
             content = self._content(part.content, f"{path}.content", part.call_id)
-            return replace(part, content=content, cache=fit_cache(part.cache, path, self.warnings))
+            cache = fit_cache(part.cache, path, self.warnings)
+            return _changed(part, content=content, cache=cache)
         if isinstance(part, ReasoningPart):
             return self._reasoning(part, path)
         if isinstance(part, HostedToolCall):
@@ -71,7 +75,7 @@ class Fitting:
         if part.citations:
             self._left_out("citations", path)
             return TextPart(part.text, cache=cache)
-        return part if cache is part.cache else replace(part, cache=cache)
+        return _changed(part, cache=cache)
 
     def _media(self, part: MediaPart, path: str) -> Part:
         check_media(part, path)
@@ -84,13 +88,14 @@ class Fitting:
                 if getattr(part, name) is not None:
                     self._left_out(name, path)
             return AudioPart(part.blob, cache=cache)
-        return part if cache is part.cache else replace(part, cache=cache)
+        return _changed(part, cache=cache)
 
     def _call(self, part: ToolCall, path: str) -> ToolCall:
         if part.signature is not None:
             self._left_out("signature", path)
         text = fit_arguments(part, path, self.warnings)
-        return ToolCall(part.id, part.name, text, cache=fit_cache(part.cache, path, self.warnings))
+        cache = fit_cache(part.cache, path, self.warnings)
+        return _changed(part, arguments_text=text, signature=None, cache=cache)
 
     def _content(self, content: Iterable[ContentPart], path: str, call_id: str) -> tuple[ContentPart, ...]:
         """What a tool gave: text, images, documents and video, without cache points."""
@@ -108,7 +113,8 @@ class Fitting:
             if isinstance(part, TextPart):
                 if part.citations:
                     self._left_out("citations", place)
-                fitted.append(TextPart(part.text))
+                    part = TextPart(part.text)
+                fitted.append(part)
             else:
                 check_media(part, place)
                 if isinstance(part, ImagePart) and part.detail is not None:
@@ -154,6 +160,17 @@ class Fitting:
     def _left_out(self, name: str, path: str) -> None:
         message = f"the Converse format has no place for {name} here"
         self.warnings.append(CallWarning(f"{name}_left_out", f"{path}.{name}", message))
+
+
+def is_plain(part: Part) -> bool:
+    """Whether it is text and nothing else, as most parts are: it is sent as it is."""
+    return isinstance(part, TextPart) and part.cache is None and not part.citations
+
+
+def _changed(part: P, **fields: object) -> P:
+    """The part with these fields; itself, if they are its own already."""
+    same = all(value == getattr(part, name) for name, value in fields.items())
+    return part if same else replace(part, **fields)
 
 
 def fit_arguments(call: ToolCall, path: str, warnings: list[CallWarning]) -> str:

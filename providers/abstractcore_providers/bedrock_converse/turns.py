@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from operator import is_
 from typing import Any
 
 from abstractcore.errors import InvalidInputError, UnsupportedContentError
 from abstractcore.schema import Blob, CallWarning, JSONValue, Message, ModelCall, Part, SchemaError, TextPart, to_data
 
-from .fit import Fitting
+from .fit import Fitting, is_plain
 from .vocabulary import origin_of
 
 
@@ -64,8 +65,12 @@ def is_boundary(before: Part, after: Part) -> bool:
 
 def _fitted(message: Message, index: int, call: ModelCall, warnings: list[CallWarning]) -> Turn | None:
     own: list[CallWarning] = []
+    if len(message.parts) == 1 and is_plain(message.parts[0]):
+        return Turn([index], message, own)
     fitting = Fitting(message.role, origin_of(call.model), own)
-    fitted = (fitting.part(part, f"messages[{index}].parts[{i}]") for i, part in enumerate(message.parts))
+    fitted = [fitting.part(part, f"messages[{index}].parts[{i}]") for i, part in enumerate(message.parts)]
+    if all(map(is_, fitted, message.parts)):  # making it anew would cost more than all the rest
+        return Turn([index], message, own)
     parts = tuple(part for part in fitted if part is not None)
     try:
         return Turn([index], Message(message.role, parts), own)

@@ -68,16 +68,21 @@ def response_head(id: str | None, model: str | None) -> Object:
 
 def _metadata(metadata: JSONObject, items: Sequence[Object], warnings: list[CallWarning]) -> Object:
     """What can stand beside the response's own fields; log probabilities go to the first text among `items`."""
-    written: Object = {}
-    for name, value in metadata.items():
-        if name == "logprobs" and _are_logprobs(value) and _add_logprobs(items, value):
-            continue
-        if name in REPLY_FIELDS or (name == "created_at" and not _is_time(value)) or (name == "metadata" and not value):
-            message = f"{name!r} has another meaning in this format"
-            warnings.append(CallWarning("metadata_left_out", f"provider_metadata.{name}", message))
-        else:
-            written[name] = value
+    placed = _are_logprobs(metadata.get("logprobs")) and _add_logprobs(items, metadata["logprobs"])
+    told = {name: value for name, value in metadata.items() if name != "logprobs" or not placed}
+    written = {name: value for name, value in told.items() if not _has_other_meaning(name, value)}
+    if len(written) < len(told):
+        names = ", ".join(name for name in told if name not in written)
+        kept = {name: value for name, value in metadata.items() if name in written or name not in told}
+        message = f"what the format means by {names} is something else"
+        warnings.append(CallWarning("metadata_left_out", "provider_metadata", message, metadata, kept or None))
     return written
+
+
+def _has_other_meaning(name: str, value: Any) -> bool:
+    if name == "created_at":
+        return not _is_time(value)
+    return name in REPLY_FIELDS or (name == "metadata" and not value)
 
 
 def _are_logprobs(value: Any) -> bool:

@@ -21,7 +21,7 @@ MODELS = {
 
 
 def test_the_laws_hold():
-    check_laws(BedrockConverse(), "bedrock", calls=made.calls(), replies=made.replies(), max_examples=30)
+    check_laws(BedrockConverse(), "bedrock", calls=made.calls(), replies=made.replies(), max_examples=20)
 
 
 @pytest.mark.parametrize("maker", MODELS)
