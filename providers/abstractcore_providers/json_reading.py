@@ -59,6 +59,9 @@ def mended(value: Any) -> Any:
     return value
 
 
+_MOST = 2**63
+
+
 def as_object(value: Any) -> Object:
     """`value` if it is an object, else an empty one."""
     return value if isinstance(value, dict) else {}  # pyright: ignore[reportUnknownVariableType]
@@ -78,6 +81,6 @@ def text_of(data: Object, key: str) -> str | None:
 
 
 def count_of(data: Object, key: str) -> int | None:
-    """The whole number at `key`."""
+    """The count at `key`: a whole number that any JSON reader takes, or it is none."""
     value = data.get(key)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    return value if type(value) is int and 0 <= value < _MOST else None

@@ -33,50 +33,12 @@ from abstractcore.schema import (
 from abstractcore.testing import strategies
 from abstractcore_providers.formats import FORMATS
 from tests.properties import examples
+from tests.providers.damage import ANYTHING, Change, changed, changes, places_in, with_anything, with_others
 from tests.providers.findings import REFUSALS
 from tests.providers.probes import probes
 from tests.providers.published import JSON_TYPE, decoded, fixtures, frames_of, provider_of, response_of, stream_of
 
-Change = Callable[[bytes], bytes]
-ODD = [
-    b"null",
-    b"{}",
-    b"[]",
-    b"[[",
-    b'"',
-    b"\\ud800",
-    b"\xff",
-    b"NaN",
-    b"1e999",
-    b"-1",
-    b"9" * 5000,
-    b"[" * 300,
-    b"\n\n",
-    b"\r",
-    b"",
-]
-ANYTHING = [None, -1, 10**400, "x", [{}], {"x": []}]
 FEW, MANY = 40, 120
-
-
-def changes() -> SearchStrategy[list[Change]]:
-    """Bytes replaced, left out, or put in."""
-    places, pieces = st.integers(0, 10_000), st.binary(max_size=3) | st.sampled_from(ODD)
-    return st.lists(st.builds(_change, places, st.integers(0, 20), pieces), min_size=1, max_size=4)
-
-
-def _change(place: int, length: int, piece: bytes) -> Change:
-    def change(data: bytes) -> bytes:
-        start = place % (len(data) + 1)
-        return data[:start] + piece + data[start + length :]
-
-    return change
-
-
-def changed(data: bytes, steps: Sequence[Change]) -> bytes:
-    for step in steps:
-        data = step(data)
-    return data
 
 
 @cache
@@ -126,43 +88,13 @@ def twisted(format: str, bodies: Sequence[Any]) -> SearchStrategy[Any]:
     """What is published, with another value in one or two places."""
     odd = any_json(format) | st.sampled_from(ANYTHING)
     places = st.lists(st.tuples(st.integers(0, 10_000), odd), min_size=1, max_size=2)
-    return st.builds(_twisted, st.sampled_from(bodies), places)
-
-
-def _twisted(value: Any, places: Sequence[tuple[int, Any]]) -> Any:
-    for place, odd in places:
-        trails = list(_trails(value, ()))
-        value = _with(value, trails[place % len(trails)], odd)
-    return value
-
-
-def _trails(value: Any, trail: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-    yield trail
-    if isinstance(value, dict | list):
-        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from _trails(item, (*trail, key))
-
-
-def _with(value: Any, trail: tuple[Any, ...], odd: Any) -> Any:
-    if not trail:
-        return odd
-    copy = dict(value) if isinstance(value, dict) else list(value)
-    copy[trail[0]] = _with(value[trail[0]], trail[1:], odd)
-    return copy
-
-
-def with_anything(value: Any) -> Iterator[bytes]:
-    """The JSON with something else in each of its places in turn; of a list, in its first two."""
-    for trail in _trails(value, ()):
-        if not any(isinstance(key, int) and key > 1 for key in trail):
-            for odd in ANYTHING:
-                yield json.dumps(_with(value, trail, odd)).encode()
+    return st.builds(with_others, st.sampled_from(bodies), places)
 
 
 def unlike(frames: Sequence[Any]) -> dict[int, Any]:
     """The frames with JSON, by their index, but for those of a shape that has been seen."""
     shapes = {
-        frozenset(_trails(json.loads(payload_of(frame)), ())): (index, frame)
+        frozenset(places_in(json.loads(payload_of(frame)))): (index, frame)
         for index, frame in reversed(list(enumerate(frames)))
         if payload_of(frame).startswith(b"{")
     }

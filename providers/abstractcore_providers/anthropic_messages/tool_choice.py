@@ -23,7 +23,7 @@ def choice_to_theirs(call: ModelCall, forced: bool, warnings: list[CallWarning])
     if choice is not None and choice.mode == "none":
         if parallel is not None:
             message = "no tools are called at all"
-            warnings.append(CallWarning("parallel_left_out", "parallel_tool_calls", message, parallel))
+            warnings.append(CallWarning("already_so", "parallel_tool_calls", message, parallel))
         return {"tool_choice": {"type": "none"}}
     if choice is not None and choice.mode != "auto" and not forced:
         message = "a model that thinks, or always may, cannot be made to call a tool"
@@ -32,7 +32,7 @@ def choice_to_theirs(call: ModelCall, forced: bool, warnings: list[CallWarning])
         choice = _AUTO
     elif choice == _AUTO and parallel is not None:
         message = "it is what happens anyway"
-        warnings.append(CallWarning("tool_choice_left_out", "tool_choice", message, to_data(choice)))
+        warnings.append(CallWarning("already_so", "tool_choice", message, to_data(choice)))
     if choice is None and parallel is None:
         return {}
     data: Object = {"type": _CHOICES.get(choice, "tool") if choice is not None else "auto"}

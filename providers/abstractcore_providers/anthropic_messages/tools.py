@@ -70,7 +70,7 @@ def _input_schema(tool: ToolSpec, path: str, warnings: list[CallWarning]) -> JSO
     if schema in (EMPTY, _NOTHING):
         if schema:
             message = "it says no more than that there are no parameters"
-            warnings.append(CallWarning("parameters_left_out", path, message, schema))
+            warnings.append(CallWarning("already_so", path, message, schema))
         return _NOTHING
     if schema.get("type", "object") != "object":
         raise InvalidInputError("the parameters of a tool are an object's", path=f"{path}.type")

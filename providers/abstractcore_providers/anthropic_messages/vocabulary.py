@@ -151,6 +151,6 @@ def cache_to_ours(data: Any) -> CachePoint | None:
     if data is None:
         return None
     ttl = as_object(data).get("ttl")
-    if as_object(data).get("type") != "ephemeral" or not (ttl is None or ttl in _TTLS):
+    if as_object(data).get("type") != "ephemeral" or not (ttl is None or ttl in tuple(_TTLS)):
         raise SchemaError("a cache point here is {'type': 'ephemeral', 'ttl': '5m' or '1h'}", "cache_control")
     return CachePoint(None if ttl is None else _TTLS[ttl])

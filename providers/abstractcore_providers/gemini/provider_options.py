@@ -74,7 +74,9 @@ def is_of_call(name: str, key: str, value: Any) -> bool:
     if key == "thinkingConfig":
         return is_thinking(with_names(as_object(value)))
     if key == "responseModalities":
-        return isinstance(value, list | tuple) and all(item in MODALITIES for item in cast("list[Any]", value))
+        return isinstance(value, list | tuple) and all(
+            isinstance(item, str) and item in MODALITIES for item in cast("list[Any]", value)
+        )
     return key in _OF_CONFIG or key in ("responseJsonSchema", "responseSchema")
 
 

@@ -48,7 +48,7 @@ def request_body(call: ModelCall, provider: str, warnings: list[CallWarning]) ->
     body.update(_input(sendable_messages(call.messages, receiver, warnings), provider))
     body.update(_sampling(call.sampling, warnings))
     tools = [write_tool(without_cache(tool, f"tools[{i}]", warnings)) for i, tool in enumerate(call.tools)]
-    tools += [write_hosted_tool(tool, f"hosted_tools[{i}]") for i, tool in enumerate(call.hosted_tools)]
+    tools += [write_hosted_tool(tool, f"hosted_tools[{i}]", warnings) for i, tool in enumerate(call.hosted_tools)]
     if tools:
         body["tools"] = tools
     if call.tool_choice is not None:
@@ -69,7 +69,7 @@ def request_body(call: ModelCall, provider: str, warnings: list[CallWarning]) ->
     include = default_include(call.model, logprobs=call.sampling.top_logprobs is not None)
     if include:
         body["include"] = include
-    add_options(body, options, provider)
+    add_options(body, options, provider, warnings)
     return body
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from abstractcore.errors import InvalidInputError
-from abstractcore.schema import CallWarning, JSONObject, ModelCall
+from abstractcore.schema import CallWarning, JSONObject, ModelCall, freeze_object
 
 from ..json_reading import Object, as_object
 from ..openai_words import EFFORTS
@@ -55,8 +55,11 @@ def options_of(call: ModelCall, provider: str, warnings: list[CallWarning]) -> J
     return call.provider_options.get(provider, cast(JSONObject, {}))
 
 
-def add_options(body: Object, options: JSONObject, provider: str) -> None:
-    """Add `options` and our defaults to a request; raises `InvalidInputError` for what a call has a field for."""
+def add_options(body: Object, options: JSONObject, provider: str, warnings: list[CallWarning]) -> None:
+    """Add `options` to a request that holds our defaults, with a warning for those that say nothing new.
+
+    Raises `InvalidInputError` for what a call has a field for.
+    """
     path = f"provider_options.{provider}"
     for name, value in options.items():
         if name == "background" and value is True:
@@ -71,6 +74,14 @@ def add_options(body: Object, options: JSONObject, provider: str) -> None:
             raise _has_field(f"{path}.{name}")
         else:
             body[name] = value
+    if options:
+        _warn_of_defaults(options, freeze_object(rest_of(body, str(body["model"]))), path, warnings)
+
+
+def _warn_of_defaults(options: JSONObject, new: JSONObject, path: str, warnings: list[CallWarning]) -> None:
+    if new != options:
+        message = "some of these are sent anyway"
+        warnings.append(CallWarning("already_so", path, message, options, new or None))
 
 
 def _has_field(path: str) -> InvalidInputError:
@@ -80,7 +91,7 @@ def _has_field(path: str) -> InvalidInputError:
 def _merged(ours: Object, value: Any, name: str, path: str) -> Object:
     if not isinstance(value, Mapping):
         raise _has_field(f"{path}.{name}")
-    theirs = cast(Object, value)
+    theirs: Object = {name: inner for name, inner in cast(Object, value).items() if inner is not None}
     for field, inner in theirs.items():
         if field in ours or is_of_call(name, field, inner):
             raise _has_field(f"{path}.{name}.{field}")

@@ -44,25 +44,38 @@ def write_tool(tool: ToolSpec) -> Object:
     return {**function, "parameters": tool.parameters or None, "strict": tool.strict}
 
 
-def write_hosted_tool(tool: HostedTool, path: str) -> Object:
-    """A tool that the provider runs; raises `InvalidInputError` if its options name the type of another."""
-    type = tool.options.get("type", _TYPES[tool.kind][0])
+def write_hosted_tool(tool: HostedTool, path: str, warnings: list[CallWarning]) -> Object:
+    """A tool that the provider runs, with a warning for options that say what is so anyway.
+
+    Raises `InvalidInputError` if the options name the type of another tool.
+    """
+    type = tool.options.get("type") or _TYPES[tool.kind][0]
     if type not in _TYPES[tool.kind]:
         raise InvalidInputError(
             f"{type!r} is no type of {tool.kind}",
             path=f"{path}.options.type",
             hint=f"Use {' or '.join(map(repr, _TYPES[tool.kind]))}.",
         )
-    return {"type": type, **_DEFAULTS.get(str(type), {}), **tool.options}
+    given = {name: value for name, value in tool.options.items() if value is not None}
+    written: Object = {"type": type, **_DEFAULTS.get(str(type), {}), **given}
+    new = _hosted(written).options
+    if new != tool.options:
+        message = "some of these are sent anyway"
+        warnings.append(CallWarning("already_so", f"{path}.options", message, tool.options, new or None))
+    return written
+
+
+def _hosted(data: Object) -> HostedTool:
+    type = str(data["type"])
+    kind, defaults = _KINDS[type], _DEFAULTS.get(type, {})
+    options = {name: value for name, value in data.items() if name != "type" and defaults.get(name) != value}
+    return HostedTool(kind, options if type == _TYPES[kind][0] else {"type": type, **options})
 
 
 def read_tool(data: Object, path: str, warnings: list[CallWarning]) -> ToolSpec | HostedTool:
     """A function or a tool of the provider; raises `InvalidInputError` with the path of what is wrong."""
-    type = text_of(data, "type") or ""
-    if type in _KINDS:
-        kind, defaults = _KINDS[type], _DEFAULTS.get(type, {})
-        options = {name: value for name, value in data.items() if name != "type" and defaults.get(name) != value}
-        return HostedTool(kind, options if type == _TYPES[kind][0] else {"type": type, **options})
+    if text_of(data, "type") in _KINDS:
+        return _hosted(data)
     name_the_rest(data, _FUNCTION, path, warnings)
     parameters = data.get("parameters")
     try:

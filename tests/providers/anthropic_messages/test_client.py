@@ -1,9 +1,7 @@
 """The vendor's own client talks to a server made of our server side, over a socket."""
 
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import anthropic
@@ -11,7 +9,6 @@ import pytest
 from anthropic import Anthropic
 
 from abstractcore.errors import (
-    AbstractCoreError,
     AccessDeniedError,
     AuthenticationError,
     BadRequestError,
@@ -31,18 +28,16 @@ from abstractcore.schema import (
     HostedToolCall,
     HostedToolResult,
     Message,
-    ModelCall,
     ModelReply,
     ReasoningPart,
     TextPart,
     ToolCall,
     ToolResult,
     Usage,
-    WireRequest,
-    deltas_of,
 )
 from abstractcore_providers.anthropic_messages.hosted_tools import result_text
 from tests.providers.anthropic_messages.wire import MESSAGES
+from tests.providers.serving import FormatServer, serving
 
 HELLO: Any = [{"role": "user", "content": "hi"}]
 FOUND = {
@@ -67,78 +62,16 @@ REPLY = ModelReply(
 )
 
 
-class Server(ThreadingHTTPServer):
-    """Answers every call with what `answer` makes of it: a reply, an error, or a reply cut by an error."""
-
-    daemon_threads = True
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.calls: list[ModelCall] = []
-        self.answer: Callable[[ModelCall], ModelReply | AbstractCoreError | tuple[ModelReply, AbstractCoreError]]
-        self.answer = lambda call: REPLY
-
-
-class Handler(BaseHTTPRequestHandler):
-    server: Server  # type: ignore[assignment]
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["content-length"]))
-        try:
-            call = MESSAGES.parse(WireRequest(self.path, dict(self.headers), body)).call
-        except InvalidInputError as error:
-            self._fail(error)
-            return
-        self.server.calls.append(call)
-        answer = self.server.answer(call)
-        if isinstance(answer, AbstractCoreError):
-            self._fail(answer)
-        elif call.stream:
-            reply, error = answer if isinstance(answer, tuple) else (answer, None)
-            self._stream(reply, error)
-        else:
-            assert isinstance(answer, ModelReply)
-            self._send(200, {"content-type": "application/json"}, MESSAGES.render(answer).body)
-
-    def _fail(self, error: AbstractCoreError) -> None:
-        response = MESSAGES.render_error(error)
-        self._send(response.status, dict(response.headers), response.body)
-
-    def _stream(self, reply: ModelReply, error: AbstractCoreError | None) -> None:
-        renderer = MESSAGES.renderer()
-        deltas = deltas_of(reply)
-        if error is not None:
-            body = b"".join(map(renderer.feed, deltas[:-2])) + renderer.error(error)
-        else:
-            body = b"".join(map(renderer.feed, deltas)) + renderer.finish()
-        self._send(200, {"content-type": "text/event-stream"}, body)
-
-    def _send(self, status: int, headers: dict[str, str], body: bytes) -> None:
-        self.send_response(status)
-        for name, value in {**headers, "content-length": str(len(body))}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Nothing."""
-
-
 @pytest.fixture
-def server() -> Iterator[Server]:
-    with Server() as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
+def server() -> Iterator[FormatServer]:
+    with serving(MESSAGES, "text/event-stream", REPLY) as server:
         yield server
-        server.shutdown()
-        thread.join()
 
 
 @pytest.fixture
-def client(server: Server) -> Iterator[Anthropic]:
+def client(server: FormatServer) -> Iterator[Anthropic]:
     http = anthropic.DefaultHttpxClient(trust_env=False)
-    url = f"http://127.0.0.1:{server.server_port}"
-    with Anthropic(base_url=url, api_key="k", max_retries=0, http_client=http) as client:
+    with Anthropic(base_url=server.url, api_key="k", max_retries=0, http_client=http) as client:
         yield client
 
 
@@ -186,14 +119,14 @@ def test_a_stream_adds_up_in_the_client_to_the_whole_reply(client: Anthropic):
     assert message.usage.to_dict() == whole.usage.to_dict()
 
 
-def test_the_text_of_a_stream_comes_piece_by_piece(client: Anthropic, server: Server):
+def test_the_text_of_a_stream_comes_piece_by_piece(client: Anthropic, server: FormatServer):
     server.answer = lambda call: ModelReply((TextPart("Hello"),), "stop", model="m")
     with client.messages.stream(model="m", max_tokens=100, messages=HELLO) as stream:
         assert "".join(stream.text_stream) == "Hello"
     assert server.calls[0].stream
 
 
-def test_what_the_client_sends_is_what_we_read(client: Anthropic, server: Server):
+def test_what_the_client_sends_is_what_we_read(client: Anthropic, server: FormatServer):
     answer: Any = create(client).content
     turn: Any = [
         *HELLO,
@@ -249,7 +182,9 @@ def test_what_the_client_sends_is_what_we_read(client: Anthropic, server: Server
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else value.__name__,
 )
 @pytest.mark.parametrize("stream", [False, True], ids=["plain", "stream"])
-def test_an_error_is_the_clients_own_class(client: Anthropic, server: Server, error: Any, expected: Any, stream: bool):
+def test_an_error_is_the_clients_own_class(
+    client: Anthropic, server: FormatServer, error: Any, expected: Any, stream: bool
+):
     server.answer = lambda call: error
     with pytest.raises(expected, match="no"):
         create(client, stream=stream)
@@ -260,18 +195,18 @@ def test_the_client_learns_the_place(client: Anthropic):
         create(client, messages=[{"role": "bard", "content": "hi"}])
 
 
-def test_the_client_waits_as_long_as_it_is_told(server: Server, monkeypatch: pytest.MonkeyPatch):
+def test_the_client_waits_as_long_as_it_is_told(server: FormatServer, monkeypatch: pytest.MonkeyPatch):
     waits: list[float] = []
     monkeypatch.setattr("time.sleep", waits.append)
     answers: list[Any] = [OverloadedError("slow down", retry_after=1.5), REPLY]
     server.answer = lambda call: answers.pop(0)
-    url, http = f"http://127.0.0.1:{server.server_port}", anthropic.DefaultHttpxClient(trust_env=False)
-    with Anthropic(base_url=url, api_key="k", max_retries=1, http_client=http) as client:
+    http = anthropic.DefaultHttpxClient(trust_env=False)
+    with Anthropic(base_url=server.url, api_key="k", max_retries=1, http_client=http) as client:
         assert create(client).id == "r1"
     assert 1.5 in waits
 
 
-def test_an_error_in_the_middle_of_a_stream_reaches_the_client_after_what_came(client: Anthropic, server: Server):
+def test_an_error_in_the_middle_of_a_stream_reaches_the_client_after_what_came(client: Anthropic, server: FormatServer):
     server.answer = lambda call: (ModelReply((TextPart("Grüße"),), model="m"), OverloadedError("too many"))
     texts: list[str] = []
     with pytest.raises(anthropic.APIStatusError, match="too many"):

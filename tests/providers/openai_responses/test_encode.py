@@ -28,6 +28,7 @@ from abstractcore.schema import (
     ToolSpec,
     VideoPart,
 )
+from abstractcore.testing import check_call_losses, check_encode_again
 from tests.providers.openai_responses.made import PROVIDER
 from tests.providers.openai_responses.wire import RESPONSES, answered, body_of, call, message, parsed, parts, response
 
@@ -387,3 +388,22 @@ def test_a_reply_that_is_none_is_an_error():
 
 def test_the_words_of_a_developer_are_the_systems():
     assert parsed({"role": "developer", "content": "a"}, {"role": "user", "content": "b"}).messages[0].role == "system"
+
+
+@pytest.mark.parametrize(
+    ("fields", "path", "sent"),
+    [
+        ({"provider_options": {PROVIDER: {"store": False}}}, f"provider_options.{PROVIDER}", None),
+        (
+            {"provider_options": {PROVIDER: {"store": False, "user": "u"}}},
+            f"provider_options.{PROVIDER}",
+            {"user": "u"},
+        ),
+        ({"hosted_tools": (HostedTool("web_search", {"type": "web_search"}),)}, "hosted_tools[0].options", None),
+    ],
+)
+def test_an_option_that_says_what_is_so_anyway_is_named(fields: dict[str, Any], path: str, sent: Any):
+    (warning,) = RESPONSES.encode(call(**fields)).warnings
+    assert (warning.code, warning.path, warning.sent) == ("already_so", path, sent)
+    check_call_losses(RESPONSES, call(**fields))
+    check_encode_again(RESPONSES, call(**fields))

@@ -1,17 +1,19 @@
 """The laws of a transpiler, for this format."""
 
 from functools import partial
+from typing import Any
 
+import pytest
 from hypothesis import given
 
 from abstractcore.errors import InvalidInputError, UnsupportedContentError
-from abstractcore.schema import ModelCall
-from abstractcore.testing import check_laws
+from abstractcore.schema import ModelCall, ModelReply, TextPart
+from abstractcore.testing import check_laws, check_render_again, check_reply_losses, check_stream
 from abstractcore_providers.openai_responses import OpenAIResponses
 from tests.properties import examples
 from tests.providers.openai_responses import made
 
-check_responses = partial(check_laws, max_examples=60)
+check_responses = partial(check_laws, max_examples=40)
 
 
 def test_the_laws_hold():
@@ -28,3 +30,24 @@ def test_most_calls_are_not_refused(call: ModelCall):
         assert error.path.startswith("provider_options.")  # noqa: PT017
     except UnsupportedContentError as error:
         assert "no place for any part" in error.message  # noqa: PT017
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"error": []},
+        {"status": "x", "a": 1},
+        {"created_at": 0},
+        {"created_at": 5},
+        {"metadata": {}},
+        {"metadata": {"a": 1}},
+        {"logprobs": [{"token": "a"}], "id": "x"},
+        {"logprobs": []},
+    ],
+)
+@pytest.mark.parametrize("parts", [(TextPart("a"),), ()])
+def test_the_laws_hold_for_metadata_of_the_formats_own_names(metadata: Any, parts: Any):
+    reply = ModelReply(parts, "stop", model="m", provider=made.PROVIDER, provider_metadata=metadata)
+    check_reply_losses(OpenAIResponses(), reply)
+    check_render_again(OpenAIResponses(), reply)
+    check_stream(OpenAIResponses(), reply)
