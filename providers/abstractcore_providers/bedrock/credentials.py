@@ -17,7 +17,7 @@ from abstractcore.ports import Address, Runtime
 
 from .signature import AwsKeys, SignatureAuth
 
-_KEY_HINT = "Set AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; or pass api_key=..."
+_KEY_HINT = "Set AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or pass api_key=..."
 
 
 def url_of(region: str) -> str:
