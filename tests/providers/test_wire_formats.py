@@ -21,7 +21,7 @@ def test_the_page_is_up_to_date():
 
 def test_the_code_that_is_shown_stands_in_the_files_that_are_named():
     guide = (PAGE.parent / "adding-a-provider.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"```python\n# (.+?)\n(.+?)```", guide, re.DOTALL)
+    blocks = re.findall(r"```py\n# (.+?)\n(.+?)```", guide, re.DOTALL)
     assert len(blocks) == guide.count("```") // 2
     for file, code in blocks:
         assert code in (ROOT / file).read_text(encoding="utf-8"), file
