@@ -21,9 +21,10 @@ from abstractcore.schema import (
     to_data,
 )
 
+from ..call_ids import CallIds
 from ..json_reading import Object
 from ..openai_words import origin_of
-from .call_ids import CallIds
+from .call_ids import call_ids
 from .content import media_in_result, spoken_blob, write_part
 from .dialect import Dialect
 from .part_order import in_order
@@ -35,7 +36,7 @@ def write_messages(call: ModelCall, dialect: Dialect, warnings: list[CallWarning
     Raises `UnsupportedContentError` for content without a shape here, or if no message is left.
     """
     written: list[Object] = []
-    ids = CallIds(call.messages, dialect.call_id_size)
+    ids = call_ids(call.messages, dialect.call_id_size)
     origin = origin_of(dialect.provider, call.model) if dialect.reasoning_field is not None else None
     for turn, message in enumerate(call.messages):
         path = f"messages[{turn}].parts"
