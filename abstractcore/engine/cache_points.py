@@ -86,4 +86,4 @@ def _changed(message: Message, number: int, places: Collection[_Place], point: C
     for place in places:
         if place.message == number:
             parts[place.number] = replace(parts[place.number], cache=point)
-    return Message(message.role, tuple(parts))
+    return replace(message, parts=tuple(parts))

@@ -17,7 +17,6 @@ from ..schema import (
     MediaDecision,
     MediaPart,
     MediaSent,
-    Message,
     ModelCall,
     Part,
     SchemaError,
@@ -102,7 +101,7 @@ def _with_parts(call: ModelCall, replaced: dict[str, Part]) -> ModelCall:
     if not replaced:
         return call
     messages = (
-        Message(message.role, _replaced(message.parts, f"messages[{i}].parts", replaced))
+        replace(message, parts=_replaced(message.parts, f"messages[{i}].parts", replaced))
         for i, message in enumerate(call.messages)
     )
     return call.with_(messages=tuple(messages))

@@ -51,6 +51,7 @@ from .parts import (
     ToolResult,
     VideoPart,
 )
+from .provider_options import NO_OPTIONS, ProviderOptions
 from .reading import from_data
 from .records import CallRecord, Capture, ErrorRecord, Outcome
 from .redaction import redacted_call, redacted_reply
@@ -65,6 +66,7 @@ __all__ = [
     "FINISH_REASONS",
     "MEDIA_PARTS",
     "MEDIA_POLICIES",
+    "NO_OPTIONS",
     "SCHEMA_VERSION",
     "AttemptRecord",
     "AudioPart",
@@ -107,6 +109,7 @@ __all__ = [
     "Parsed",
     "Part",
     "PartDelta",
+    "ProviderOptions",
     "ReasoningDelta",
     "ReasoningEnd",
     "ReasoningPart",

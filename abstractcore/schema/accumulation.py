@@ -24,6 +24,7 @@ from .deltas import (
 )
 from .json_values import EMPTY, JSONObject, SchemaError, check_class, check_count
 from .parts import Citation, Part, ReasoningPart, TextPart, ToolCall
+from .provider_options import NO_OPTIONS, ProviderOptions
 from .replies import FinishReason, ModelReply
 from .usage import Usage
 
@@ -43,16 +44,17 @@ class _Block:
     redacted_data: str | None = None
     origin: str | None = None
     citations: tuple[Citation, ...] = ()
+    options: ProviderOptions = NO_OPTIONS
 
     def make(self) -> Part:
         if self.part is not None:
             return self.part
         text = _joined(self.pieces)
         if self.kind == "tool_call":
-            return ToolCall(self.id, self.name, text, self.signature)
+            return ToolCall(self.id, self.name, text, self.signature, provider_options=self.options)
         if self.kind == "reasoning":
             return ReasoningPart(text, self.signature, self.redacted_data, self.origin)
-        return TextPart(text, self.citations)
+        return TextPart(text, self.citations, provider_options=self.options if text else NO_OPTIONS)
 
 
 @dataclass(slots=True)
@@ -84,6 +86,7 @@ class _Reply:
         elif isinstance(delta, ToolCallStart):
             block = self.block(delta.block)
             block.kind, block.id, block.name = "tool_call", delta.id, delta.name
+            block.options = delta.provider_options or block.options
         elif isinstance(delta, ReasoningEnd):
             block = self.block(delta.block)
             block.signature = delta.signature or block.signature
@@ -94,11 +97,14 @@ class _Reply:
             self.block(delta.block).citations += delta.citations
         elif isinstance(delta, PartDelta):
             self.block(delta.block).part = delta.part
+        elif isinstance(delta, TextStart):
+            if delta.provider_options:
+                self.block(delta.block).options = delta.provider_options
         else:
             self.add_frame(delta)
 
     def add_frame(self, delta: Delta) -> None:
-        """Deltas that speak of the whole reply; the start of a text carries nothing."""
+        """Deltas that speak of the whole reply."""
         if isinstance(delta, ReplyStart):
             self.model, self.provider, self.id = delta.model, delta.provider, delta.id
         elif isinstance(delta, UsageDelta):
@@ -106,7 +112,7 @@ class _Reply:
         elif isinstance(delta, ReplyEnd):
             self.finish_reason, self.raw_finish_reason = delta.finish_reason, delta.raw_finish_reason
             self.provider_metadata = delta.provider_metadata
-        elif not isinstance(delta, TextStart):
+        else:
             raise SchemaError(f"expected a delta, got {type(delta).__name__}")
 
 
@@ -171,7 +177,7 @@ def deltas_of(reply: ModelReply) -> list[Delta]:
 def _part_deltas(part: Part, block: int, sequence: int) -> list[Delta]:
     if isinstance(part, TextPart):
         return [
-            TextStart(sequence, block),
+            TextStart(sequence, block, part.provider_options),
             TextDelta(sequence + 1, block, part.text),
             TextEnd(sequence + 2, block, part.citations),
         ]
@@ -183,7 +189,7 @@ def _part_deltas(part: Part, block: int, sequence: int) -> list[Delta]:
         ]
     if isinstance(part, ToolCall):
         return [
-            ToolCallStart(sequence, block, part.id, part.name),
+            ToolCallStart(sequence, block, part.id, part.name, part.provider_options),
             ToolCallDelta(sequence + 1, block, part.arguments_text),
             ToolCallEnd(sequence + 2, block, part.signature),
         ]

@@ -17,12 +17,12 @@ from .json_values import (
     check_items,
     check_number,
     check_text,
-    freeze_given,
     freeze_object,
     shown,
 )
 from .messages import Message, canonical_messages
 from .parts import MediaKind
+from .provider_options import NO_OPTIONS, ProviderOptions, given_options
 from .tools import HostedTool, ToolChoice, ToolSpec, check_tool_names
 
 MediaPolicy = Literal["native", "auto", "fallback_only", "refuse"]
@@ -141,7 +141,7 @@ class ModelCall:
     stream: bool = False
     strict: bool = False
     media_policy: Mapping[MediaKind, MediaPolicy] = EMPTY  # pyright: ignore[reportAssignmentType]
-    provider_options: Mapping[str, JSONObject] = EMPTY  # pyright: ignore[reportAssignmentType]
+    provider_options: ProviderOptions = NO_OPTIONS
     tags: Mapping[str, str] = EMPTY  # pyright: ignore[reportAssignmentType]
     parent_id: str | None = None
     trace_context: Mapping[str, str] = EMPTY  # pyright: ignore[reportAssignmentType]
@@ -160,8 +160,8 @@ class ModelCall:
             value = getattr(self, name)
             if value is not EMPTY:
                 object.__setattr__(self, name, _labels(value, name))
-        if self.provider_options is not EMPTY:
-            object.__setattr__(self, "provider_options", _given_options(self.provider_options))
+        if self.provider_options is not NO_OPTIONS:
+            object.__setattr__(self, "provider_options", given_options(self.provider_options))
         _check_choices(self)
 
     def with_(self, **changes: object) -> ModelCall:
@@ -178,15 +178,6 @@ def _labels(labels: object, path: str) -> JSONObject:
     for name, label in frozen.items():
         check_text(label, f"{path}.{name}")
     return frozen
-
-
-def _given_options(options: Mapping[str, JSONObject]) -> JSONObject:
-    given: dict[str, JSONObject] = {}
-    for provider, values in freeze_object(options, "provider_options").items():
-        of_provider = freeze_given(values, f"provider_options.{provider}")
-        if of_provider:
-            given[provider] = of_provider
-    return freeze_object(given)
 
 
 def _check_choices(call: ModelCall) -> None:

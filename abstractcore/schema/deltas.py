@@ -10,6 +10,7 @@ from typing import ClassVar, TypeAlias
 
 from .json_values import EMPTY, JSONObject
 from .parts import Citation, Part
+from .provider_options import NO_OPTIONS, ProviderOptions
 from .replies import FinishReason
 from .usage import Usage
 
@@ -27,11 +28,12 @@ class ReplyStart:
 
 @dataclass(slots=True)
 class TextStart:
-    """A block of text begins."""
+    """A block of text begins; `provider_options` are its part's."""
 
     type: ClassVar[str] = "text_start"
     sequence: int
     block: int
+    provider_options: ProviderOptions = NO_OPTIONS
 
 
 @dataclass(slots=True)
@@ -87,13 +89,14 @@ class ReasoningEnd:
 
 @dataclass(slots=True)
 class ToolCallStart:
-    """A tool call begins."""
+    """A tool call begins; `provider_options` are its part's."""
 
     type: ClassVar[str] = "tool_call_start"
     sequence: int
     block: int
     id: str
     name: str
+    provider_options: ProviderOptions = NO_OPTIONS
 
 
 @dataclass(slots=True)

@@ -21,6 +21,7 @@ from .parts import (
     ToolResult,
     canonical_parts,
 )
+from .provider_options import NO_OPTIONS, ProviderOptions, given_options
 
 Role = Literal["system", "user", "assistant", "tool"]
 
@@ -37,14 +38,18 @@ assert {part for allowed in _ALLOWED.values() for part in allowed} == set(ALL_PA
 class Message:
     """One turn's content from one role.
 
-    A system message may stand anywhere; a tool message holds the results of the assistant turn before it. Raises
-    `SchemaError` for a part the role cannot hold and for a message with nothing in it.
+    A system message may stand anywhere; a tool message holds the results of the assistant turn before it.
+    `provider_options` are for one provider, by its name, and stand beside what the message says. Raises `SchemaError`
+    for a part the role cannot hold and for a message with nothing in it.
     """
 
     role: Role
     parts: tuple[Part, ...]
+    provider_options: ProviderOptions = NO_OPTIONS
 
     def __post_init__(self) -> None:
+        if self.provider_options is not NO_OPTIONS:
+            self._freeze_options()
         allowed = _ALLOWED.get(self.role) if isinstance(self.role, str) else None  # pyright: ignore[reportUnnecessaryIsInstance]
         if allowed is None:
             raise SchemaError(f"unknown role {shown(self.role)}: use {', '.join(_ALLOWED)}", "role")
@@ -56,6 +61,12 @@ class Message:
         if not parts:
             raise SchemaError(f"the {self.role} message is empty: give it text or a file", "parts")
         object.__setattr__(self, "parts", parts)
+
+    def _freeze_options(self) -> None:
+        options = given_options(self.provider_options)
+        if options and self.role == "tool":
+            raise SchemaError("a tool message has no options of its own: give them to its results", "provider_options")
+        object.__setattr__(self, "provider_options", options)
 
     @classmethod
     def system(cls, text: str) -> Message:

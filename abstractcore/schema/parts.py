@@ -1,4 +1,7 @@
-"""The parts messages and replies are made of. A part is data: it knows no provider and does no I/O."""
+"""The parts messages and replies are made of. A part is data: it knows no provider and does no I/O.
+
+`provider_options` are what one provider is told, or has told, of a part and the schema has no field for.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +26,7 @@ from .json_values import (
     freeze_object,
     shown,
 )
+from .provider_options import NO_OPTIONS, ProviderOptions, given_options
 
 MediaKind = Literal["text", "image", "audio", "video", "document"]
 Detail = Literal["auto", "low", "high"]
@@ -40,6 +44,12 @@ def _clean_optional(part: object, *names: str) -> None:
 def _check_media(part: MediaPart) -> None:
     check_class(part.blob, Blob, "blob")
     check_cache(part.cache)
+    _freeze_options(part)
+
+
+def _freeze_options(part: ContentPart | ToolCall | ToolResult) -> None:
+    if part.provider_options is not NO_OPTIONS:
+        object.__setattr__(part, "provider_options", given_options(part.provider_options))
 
 
 def _freeze_metadata(part: Citation | HostedToolCall | HostedToolResult) -> None:
@@ -79,12 +89,13 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class TextPart:
-    """Text, with the citations a model gave for spans of it. A text with a cache point is not empty."""
+    """Text, with the citations a model gave for spans of it. A text with a cache point or options is not empty."""
 
     type: ClassVar[str] = "text"
     text: str
     citations: tuple[Citation, ...] = ()
     cache: CachePoint | None = None
+    provider_options: ProviderOptions = NO_OPTIONS
 
     def __post_init__(self) -> None:
         check_text(self.text, "text")
@@ -95,6 +106,10 @@ class TextPart:
             check_cache(self.cache)
             if not self.text:
                 raise SchemaError("an empty text cannot hold a cache point", "cache")
+        if self.provider_options is not NO_OPTIONS:
+            _freeze_options(self)
+            if self.provider_options and not self.text:
+                raise SchemaError("an empty text cannot hold provider options", "provider_options")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +143,7 @@ class ImagePart:
     blob: Blob
     detail: Detail | None = None
     cache: CachePoint | None = None
+    provider_options: ProviderOptions = NO_OPTIONS
 
     def __post_init__(self) -> None:
         _check_media(self)
@@ -144,6 +160,7 @@ class AudioPart:
     transcript: str | None = None
     id: str | None = None
     cache: CachePoint | None = None
+    provider_options: ProviderOptions = NO_OPTIONS
 
     def __post_init__(self) -> None:
         _check_media(self)
@@ -157,6 +174,7 @@ class VideoPart:
     type: ClassVar[str] = "video"
     blob: Blob
     cache: CachePoint | None = None
+    provider_options: ProviderOptions = NO_OPTIONS
 
     def __post_init__(self) -> None:
         _check_media(self)
@@ -169,6 +187,7 @@ class DocumentPart:
     type: ClassVar[str] = "document"
     blob: Blob
     cache: CachePoint | None = None
+    provider_options: ProviderOptions = NO_OPTIONS
 
     def __post_init__(self) -> None:
         _check_media(self)
@@ -189,6 +208,7 @@ class ToolCall:
     signature: str | None = None
     """A vendor's signature over the reasoning behind this call, replayed unchanged."""
     cache: CachePoint | None = None
+    provider_options: ProviderOptions = NO_OPTIONS
     arguments: JSONObject | None = field(init=False, compare=False)
     arguments_error: str | None = field(init=False, compare=False)
 
@@ -198,6 +218,7 @@ class ToolCall:
         check_text(self.arguments_text, "arguments_text")
         _clean_optional(self, "signature")
         check_cache(self.cache)
+        _freeze_options(self)
         arguments, error = _parse_arguments(self.arguments_text)
         object.__setattr__(self, "arguments", arguments)
         object.__setattr__(self, "arguments_error", error)
@@ -235,11 +256,13 @@ class ToolResult:
     content: tuple[ContentPart, ...]
     is_error: bool = False
     cache: CachePoint | None = None
+    provider_options: ProviderOptions = NO_OPTIONS
 
     def __post_init__(self) -> None:
         check_text(self.call_id, "call_id")
         check_flag(self.is_error, "is_error")
         check_cache(self.cache)
+        _freeze_options(self)
         object.__setattr__(self, "content", canonical_content(self.content, "content"))
 
     @classmethod
@@ -319,8 +342,8 @@ def canonical_parts(parts: object, path: str, allowed: tuple[type, ...] = ALL_PA
     """The canonical form of a sequence of parts, in the same order.
 
     Empty texts and reasonings are left out. Neighbouring texts are one, with the citations of both, unless a cache
-    point stands between them; so are neighbouring plain reasonings of one origin. Raises `SchemaError` for anything
-    that is not one of the `allowed`.
+    point stands between them or one has provider options; so are neighbouring plain reasonings of one origin. Raises
+    `SchemaError` for anything that is not one of the `allowed`.
     """
     if not isinstance(parts, tuple | list):
         raise SchemaError(f"expected a sequence of parts, got {type(parts).__name__}", path)
@@ -352,7 +375,7 @@ def _is_empty(part: object) -> bool:
 def _joined(before: Part, part: Part) -> Part | None:
     """The two as one part; None if they stay apart."""
     if isinstance(before, TextPart) and isinstance(part, TextPart):
-        if before.cache is not None:
+        if before.cache is not None or before.provider_options or part.provider_options:
             return None
         moved = (citation.spanning(len(part.text), len(before.text)) for citation in part.citations)
         return TextPart(before.text + part.text, (*before.citations, *moved), part.cache)

@@ -53,7 +53,7 @@ def _part(part: AnyPart) -> AnyPart:
     elif isinstance(part, HostedToolCall):
         redacted = HostedToolCall(part.id, part.name)
     elif isinstance(part, ToolResult):
-        redacted = replace(part, content=tuple(_part(content) for content in part.content))
+        redacted = ToolResult(part.call_id, tuple(_part(content) for content in part.content), part.is_error)
     elif isinstance(part, HostedToolResult):
         redacted = HostedToolResult(part.call_id, tuple(_part(content) for content in part.content))
     else:

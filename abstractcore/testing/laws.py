@@ -229,7 +229,7 @@ def _with_numbered_ids(messages: Sequence[Message]) -> tuple[Message, ...]:
             else part
             for part in message.parts
         )
-        numbered.append(Message(message.role, parts))
+        numbered.append(replace(message, parts=parts))
     return tuple(numbered)
 
 

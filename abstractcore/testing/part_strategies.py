@@ -21,6 +21,7 @@ from ..schema import (
     JSONValue,
     OpaquePart,
     Part,
+    ProviderOptions,
     ReasoningPart,
     TextPart,
     ToolCall,
@@ -113,6 +114,11 @@ def cache_points() -> SearchStrategy[CachePoint]:
 
 
 CACHE = st.one_of(st.none(), st.none(), cache_points())
+
+
+def item_options(provider: str) -> SearchStrategy[ProviderOptions]:
+    """Options of a part or message, for `provider` and for another."""
+    return st.dictionaries(st.sampled_from([provider, "another"]), OBJECT.filter(bool), min_size=1, max_size=2)
 
 
 def text_parts(*, cited: bool = True) -> SearchStrategy[TextPart]:

@@ -49,6 +49,7 @@ from ..schema import (
     Outcome,
     OutputSchema,
     Part,
+    ProviderOptions,
     ReasoningDelta,
     ReasoningPart,
     Sampling,
@@ -81,6 +82,7 @@ from .part_strategies import (
     document_parts,
     hosted_parts,
     image_parts,
+    item_options,
     json_objects,
     json_values,
     names,
@@ -116,6 +118,7 @@ __all__ = [
     "errors",
     "hosted_parts",
     "image_parts",
+    "item_options",
     "json_objects",
     "json_values",
     "media_decisions",
@@ -248,16 +251,17 @@ def calls(
     user_content: SearchStrategy[ContentPart] | None = None,
     tool_content: SearchStrategy[ContentPart] | None = None,
     hosted: SearchStrategy[HostedTool] | None = None,
+    options: SearchStrategy[ProviderOptions] | None = None,
 ) -> SearchStrategy[ModelCall]:
     """Calls to `provider`, lowered: with content it may be sent, which `user_content` and `tool_content` can narrow.
 
-    Without `hosted`, none of its own tools are asked for.
+    Without `hosted`, none of its own tools are asked for; without `options`, parts and messages have none.
     """
     choices = st.sampled_from([None, *map(ToolChoice, ("auto", "none", "required"))]) | st.builds(
         ToolChoice, st.just("tool"), NAME
     )
     labels = st.dictionaries(NAME, TEXT, max_size=1)
-    return st.builds(
+    made = st.builds(
         ModelCall,
         model=NAME,
         messages=conversations(user_content, tool_content),
@@ -278,6 +282,37 @@ def calls(
         parent_id=st.none() | NAME,
         trace_context=labels,
     )
+    return made if options is None else st.builds(_with_options, made, _placed(options))
+
+
+def _placed(options: SearchStrategy[ProviderOptions]) -> SearchStrategy[list[tuple[int, ProviderOptions]]]:
+    return st.lists(st.tuples(st.integers(0, 9), options), max_size=3)
+
+
+def _with_options(call: ModelCall, placed: Sequence[tuple[int, ProviderOptions]]) -> ModelCall:
+    """`call` with options on some of its messages and parts, those of tools' results among them."""
+    messages = list(call.messages)
+    for number, options in placed:
+        index = number % len(messages)
+        messages[index] = _message_with_options(messages[index], number // len(messages), options)
+    return call.with_(messages=tuple(messages))
+
+
+def _message_with_options(message: Message, number: int, options: ProviderOptions) -> Message:
+    place = number % (len(message.parts) + 1) - 1
+    if place < 0:
+        return message if message.role == "tool" else replace(message, provider_options=options)
+    return replace(message, parts=_parts_with_options(message.parts, place, options))
+
+
+def _parts_with_options(some: tuple[Part, ...], place: int, options: ProviderOptions) -> tuple[Part, ...]:
+    part = some[place]
+    if isinstance(part, ToolResult) and part.content:
+        content = cast("tuple[ContentPart, ...]", _parts_with_options(part.content, 0, options))
+        part = replace(part, content=content)
+    if not hasattr(part, "provider_options"):
+        return some
+    return (*some[:place], replace(cast(Any, part), provider_options=options), *some[place + 1 :])
 
 
 def usages() -> SearchStrategy[Usage]:
@@ -291,8 +326,15 @@ def call_warnings() -> SearchStrategy[CallWarning]:
     return st.builds(CallWarning, NAME, NAME, TEXT, JSON, JSON)
 
 
-def replies(provider: str = "scripted", others: SearchStrategy[Part] | None = None) -> SearchStrategy[ModelReply]:
-    """Replies of `provider`, whose reasoning is its own. `others` are the parts beside tool calls."""
+def replies(
+    provider: str = "scripted",
+    others: SearchStrategy[Part] | None = None,
+    options: SearchStrategy[ProviderOptions] | None = None,
+) -> SearchStrategy[ModelReply]:
+    """Replies of `provider`, whose reasoning is its own. `others` are the parts beside tool calls.
+
+    Without `options`, the parts have none.
+    """
     made = st.builds(
         ModelReply,
         parts=_with_calls(reply_parts() if others is None else others).map(_uncached),
@@ -304,7 +346,15 @@ def replies(provider: str = "scripted", others: SearchStrategy[Part] | None = No
         id=st.none() | NAME,
         provider_metadata=OBJECT,
     )
-    return made.map(_with_origin)
+    owned = made.map(_with_origin)
+    return owned if options is None else st.builds(_reply_with_options, owned, _placed(options))
+
+
+def _reply_with_options(reply: ModelReply, placed: Sequence[tuple[int, ProviderOptions]]) -> ModelReply:
+    some = reply.parts
+    for number, options in placed:
+        some = _parts_with_options(some, number % len(some), options) if some else some
+    return replace(reply, parts=some)
 
 
 def _uncached(some: tuple[Part, ...]) -> tuple[Part, ...]:

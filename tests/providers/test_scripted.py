@@ -71,7 +71,9 @@ def streamed(pieces: list[bytes]) -> list[Delta]:
 
 
 def test_the_laws_hold():
-    check_laws(JSON, "scripted", max_examples=25)
+    options = strategies.item_options("scripted")
+    calls, replies = strategies.calls(options=options), strategies.replies(options=options)
+    check_laws(JSON, "scripted", calls=calls, replies=replies, max_examples=25)
 
 
 # What a script holds.
@@ -352,7 +354,7 @@ def test_a_streamed_text_comes_by_words_and_adds_up(text: str):
 
 
 @examples(30)
-@given(strategies.replies())
+@given(strategies.replies(options=strategies.item_options("scripted")))
 def test_a_streamed_reply_adds_up(reply: ModelReply):
     with scripted(reply).stream("hi") as stream:
         deltas = list(stream)

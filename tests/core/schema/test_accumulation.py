@@ -30,13 +30,13 @@ from tests.properties import examples
 
 
 @examples(80)
-@given(made.replies())
+@given(made.replies(options=made.item_options("scripted")))
 def test_the_deltas_of_a_reply_add_up_to_it(reply: ModelReply):
     assert accumulate(deltas_of(reply)) == reply
 
 
 @examples(80)
-@given(made.streams(made.replies()))
+@given(made.streams(made.replies(options=made.item_options("scripted"))))
 def test_a_reply_in_pieces_adds_up_to_it(case: tuple[ModelReply, list[Delta]]):
     reply, deltas = case
     assert accumulate(deltas) == reply

@@ -66,6 +66,25 @@ def test_texts_with_citations_are_joined_and_the_citations_move_along():
     )
 
 
+def test_a_text_with_options_stays_apart_from_its_neighbours():
+    plain, told = TextPart("a"), TextPart("b", provider_options={"p": {"x": 1}})
+    assert Message.user(plain, told, plain, plain).parts == (plain, told, TextPart("aa"))
+
+
+@pytest.mark.parametrize("nothing", [{}, {"p": {}}, {"p": {"x": None}}])
+def test_options_that_say_nothing_are_none(nothing: dict[str, Any]):
+    assert TextPart("a", provider_options=nothing) == TextPart("a")
+    assert Message("user", (TextPart("a"),), nothing) == Message.user("a")
+
+
+def test_options_are_refused_where_nothing_could_carry_them():
+    options = {"p": {"x": 1}}
+    with pytest.raises(SchemaError, match="provider_options: an empty text"):
+        TextPart("", provider_options=options)
+    with pytest.raises(SchemaError, match="provider_options: a tool message has no options of its own"):
+        Message("tool", (result("a"),), options)
+
+
 def test_a_citation_without_a_span_is_for_the_whole_part():
     assert TextPart("abc", (Citation("s"),)).citations == (Citation("s", start=0, end=3),)
     assert TextPart("abc", (Citation("s", start=1),)).citations == (Citation("s", start=1, end=3),)
@@ -219,7 +238,7 @@ def test_a_value_outside_its_type_is_refused_by_its_field(make: Any, path: str):
 
 
 @examples(60)
-@given(made.calls())
+@given(made.calls(options=made.item_options("scripted")))
 def test_making_a_call_from_its_own_fields_changes_nothing(call: ModelCall):
     assert call.with_() == call
 

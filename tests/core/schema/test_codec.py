@@ -48,8 +48,8 @@ CYCLE: list[Any] = []
 CYCLE.append(CYCLE)
 
 DOCUMENTS = {
-    "call": made.calls(),
-    "reply": made.replies(),
+    "call": made.calls(options=made.item_options("scripted")),
+    "reply": made.replies(options=made.item_options("scripted")),
     "response": made.responses(),
     "record": made.call_records(),
     "message": made.messages(),
@@ -82,7 +82,7 @@ def test_the_strategies_make_every_document():
 
 
 @examples(30)
-@given(made.calls())
+@given(made.calls(options=made.item_options("scripted")))
 def test_canonical_json_has_sorted_keys_and_no_spaces(call: ModelCall):
     text = canonical_json(call)
     assert text == json.dumps(json.loads(text), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
@@ -264,7 +264,7 @@ def test_bytes_at_random_are_a_schema_error(text: str | bytes):
 
 
 @examples(100)
-@given(made.calls(), st.data())
+@given(made.calls(options=made.item_options("scripted")), st.data())
 def test_a_changed_document_reads_or_is_a_schema_error(call: ModelCall, data: st.DataObject):
     """One value anywhere in a document is replaced by any JSON value."""
     written = json.loads(to_json(call))

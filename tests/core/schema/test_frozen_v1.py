@@ -65,6 +65,7 @@ CITED = TextPart("It rains.", (Citation("https://example.com/a", "A", "rain", 3,
 REASONED = ReasoningPart("Let me look.", "c2ln", "cmVk", "anthropic/claude")
 WEATHER = ToolCall("call_1", "weather", '{"city": "Zürich", "degrees": 1.10}', "sig")
 RESULT = ToolResult("call_1", (TextPart("8 °C"), ImagePart(Blob.from_url("https://example.com/sky.png", "image/png"))))
+OPTIONS = {"anthropic": {"citations": {"enabled": True}}}
 USAGE = Usage(10, 20, 3, 4, 5, 6, 7)
 WARNING = CallWarning("unsupported_option", "sampling.top_k", "top_k cannot be asked of this provider", 5)
 REPLY = ModelReply(
@@ -124,6 +125,20 @@ OBJECTS: dict[str, object] = {
         (Message.user("hi"),),
         hosted_tools=(HostedTool("web_search", {"max_uses": 3}), HostedTool("computer_use")),
         cache=True,
+    ),
+    "model_call_options": ModelCall(
+        "claude",
+        (
+            Message("system", (TextPart("Be brief.", provider_options=OPTIONS),), OPTIONS),
+            Message.user(
+                ImagePart(Blob.from_bytes(b"test", "image/png"), provider_options=OPTIONS),
+                AudioPart(Blob.from_bytes(b"test", "audio/wav"), provider_options=OPTIONS),
+                VideoPart(Blob.from_bytes(b"test", "video/mp4"), provider_options=OPTIONS),
+                DocumentPart(Blob.from_bytes(b"test", "application/pdf"), provider_options=OPTIONS),
+            ),
+            Message.assistant(ToolCall("call_1", "weather", provider_options=OPTIONS)),
+            Message.tool(ToolResult("call_1", (TextPart("rain"),), provider_options=OPTIONS)),
+        ),
     ),
     "model_call_plain": ModelCall("m", (Message.user("hi"),), thinking=2048),
     "model_reply": REPLY,
@@ -191,6 +206,8 @@ OBJECTS: dict[str, object] = {
     "opaque": OpaquePart("openai", "compaction", {"id": "cmp_1", "data": [None, 1]}),
     "reply_start": ReplyStart(0, "claude", "anthropic", "msg_1"),
     "text_start": TextStart(1, 0),
+    "text_start_options": TextStart(1, 0, OPTIONS),
+    "tool_call_start_options": ToolCallStart(7, 2, "call_1", "weather", OPTIONS),
     "text_delta": TextDelta(2, 0, "It rains."),
     "text_end": TextEnd(3, 0, CITED.citations),
     "reasoning_start": ReasoningStart(4, 1, "anthropic/claude"),

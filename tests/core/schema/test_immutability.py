@@ -49,13 +49,13 @@ def mutable_places(value: object, path: str) -> list[str]:
 
 
 @examples(60)
-@given(made.calls())
+@given(made.calls(options=made.item_options("scripted")))
 def test_a_call_is_immutable_to_its_leaves(call: ModelCall):
     assert mutable_places(call, "call") == []
 
 
 @examples(60)
-@given(made.replies())
+@given(made.replies(options=made.item_options("scripted")))
 def test_a_reply_is_immutable_to_its_leaves(reply: ModelReply):
     assert mutable_places(reply, "reply") == []
 
@@ -135,7 +135,7 @@ def test_a_frozen_mapping_survives_copying_and_pickling():
 
 
 @examples(30)
-@given(made.calls())
+@given(made.calls(options=made.item_options("scripted")))
 def test_a_call_survives_pickling(call: ModelCall):
     assert pickle.loads(pickle.dumps(call)) == call
 

@@ -1,0 +1,63 @@
+"""Provider options of one message or part: they stand in the JSON object that is written for it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Protocol
+
+from abstractcore.errors import InvalidInputError
+from abstractcore.schema import NO_OPTIONS, CallWarning, ProviderOptions
+
+from .json_reading import Object
+
+
+class HasOptions(Protocol):
+    """A message, or a part that can have options."""
+
+    @property
+    def provider_options(self) -> ProviderOptions:
+        """Options by provider."""
+        ...
+
+
+def with_options(
+    block: Object, item: HasOptions, path: str, provider: str, modelled: Collection[str], warnings: list[CallWarning]
+) -> Object:
+    """`block`, written for `item` at `path`, with the item's options for `provider`.
+
+    `modelled` are the fields that the schema has words for. Raises `InvalidInputError` with the path of an option that
+    is one of them; options for other providers are named.
+    """
+    if item.provider_options:
+        _name_the_others(item, path, provider, warnings)
+        for name, value in item.provider_options.get(provider, {}).items():
+            if name in block or name in modelled:
+                place = f"{path}.provider_options.{provider}.{name}"
+                raise InvalidInputError("the schema has a field of its own for this", path=place, hint="Use that one.")
+            block[name] = value
+    return block
+
+
+def name_options_left_out(
+    item: HasOptions, path: str, provider: str, message: str, warnings: list[CallWarning]
+) -> None:
+    """Warn of options for which the format has no object; `message` says why."""
+    if item.provider_options:
+        _name_the_others(item, path, provider, warnings)
+        if provider in item.provider_options:
+            warnings.append(CallWarning("options_left_out", f"{path}.provider_options.{provider}", message))
+
+
+def read_options(data: Object, modelled: Collection[str], provider: str) -> ProviderOptions:
+    """The fields of `data` that the schema has no words for, as options for `provider`; null is as good as nothing."""
+    if not data.keys() - modelled:
+        return NO_OPTIONS
+    rest = {name: value for name, value in data.items() if name not in modelled and value is not None}
+    return {provider: rest} if rest else NO_OPTIONS
+
+
+def _name_the_others(item: HasOptions, path: str, provider: str, warnings: list[CallWarning]) -> None:
+    for other in item.provider_options:
+        if other != provider:
+            message = f"options for {other!r} are not sent to {provider!r}"
+            warnings.append(CallWarning("other_provider_options", f"{path}.provider_options.{other}", message))
