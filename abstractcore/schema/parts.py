@@ -116,7 +116,8 @@ class TextPart:
 class ReasoningPart:
     """A model's reasoning, kept apart from its answer.
 
-    `signature` and `redacted_data` are the vendor's, replayed unchanged and only to `origin` (`provider/model`).
+    `signature` and `redacted_data` are the vendor's, replayed unchanged and only to `origin`: `provider/model`, under
+    the name that the model was called by.
     """
 
     type: ClassVar[str] = "reasoning"

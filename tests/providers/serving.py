@@ -82,6 +82,8 @@ def serving(transpiler: Transpiler, stream_type: str, reply: ModelReply) -> Iter
     with FormatServer(transpiler, stream_type, lambda call: reply) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
-        yield server
-        server.shutdown()
-        thread.join()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()
