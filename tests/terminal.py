@@ -16,7 +16,13 @@ from pathlib import Path
 from types import TracebackType
 
 PATIENCE_SECONDS = 60.0
-_IN_TERMINAL = "import os, sys; os.login_tty(0); os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
+_IN_TERMINAL = """
+import os, signal, sys
+os.login_tty(0)
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
+"""
+"""A shell that runs the tests in the background has Ctrl-C ignored, and children inherit that."""
 
 
 class Terminal:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from typing import Any, cast
 
@@ -11,8 +10,9 @@ import httpx2
 from ..errors import ServerError
 from ..schema import WireRequest
 from .failures import FAILURES, as_ours, broken
+from .loans import Loan
 from .loops import LoopPools
-from .messages import check_encoding, cut, lower_headers, to_http
+from .messages import check_encoding, lower_headers, to_http
 from .settings import Route, Routes, TransportSettings
 
 
@@ -26,14 +26,15 @@ class AsyncHttpTransport:
 
     async def open(self, request: WireRequest, timeout: float) -> AsyncHttpBody:
         """Send `request` and read the response's head; `timeout` in seconds bounds each step."""
+        loan = Loan()
         try:
-            http_request = to_http(request, timeout)
+            http_request = to_http(request, timeout, loan.atrace)
             pool = await self.pools.of(self._routes.of(request.url))
             response = await pool.handle_async_request(http_request)
         except FAILURES as error:
             failure = as_ours(error, request.url)
         else:
-            return await begun(response, request.url)
+            return await begun(response, request.url, loan)
         raise failure
 
     async def close(self) -> None:
@@ -48,9 +49,9 @@ class AsyncHttpTransport:
         )
 
 
-async def begun(response: httpx2.Response, url: str) -> AsyncHttpBody:
+async def begun(response: httpx2.Response, url: str, loan: Loan) -> AsyncHttpBody:
     """The body of a response whose head is fit to go on with."""
-    body = AsyncHttpBody(response, url)
+    body = AsyncHttpBody(response, url, loan)
     try:
         check_encoding(body.headers)
     except ServerError:
@@ -62,12 +63,12 @@ async def begun(response: httpx2.Response, url: str) -> AsyncHttpBody:
 class AsyncHttpBody:
     """A response being read."""
 
-    __slots__ = ("_aborted", "_chunks", "_process", "_response", "_url", "headers", "status")
+    __slots__ = ("_aborted", "_chunks", "_loan", "_response", "_url", "headers", "status")
 
-    def __init__(self, response: httpx2.Response, url: str) -> None:
+    def __init__(self, response: httpx2.Response, url: str, loan: Loan) -> None:
         self._response = response
         self._url = url
-        self._process = os.getpid()
+        self._loan = loan
         self._aborted = False
         self._chunks: AsyncIterator[bytes] = response.aiter_bytes()
         self.status: int = response.status_code
@@ -92,6 +93,4 @@ class AsyncHttpBody:
 
     def abort(self) -> None:
         """Cut the connection from another thread; in a forked child it is the parent's, and stays."""
-        if self._process == os.getpid():
-            self._aborted = True
-            cut(self._response)
+        self._aborted = self._loan.cut(self._response)

@@ -16,7 +16,8 @@ from ..ports import Transport
 from ..schema import WireRequest
 from . import async_http, sync_http
 from .failures import FAILURES, as_ours
-from .messages import HEADERS, parsed, timeouts
+from .loans import Loan
+from .messages import HEADERS, Trace, parsed, timeouts
 
 HttpClient: TypeAlias = httpx2.Client | httpx2.AsyncClient
 """What `create_llm(..., http_client=...)` takes."""
@@ -45,12 +46,13 @@ class SyncClientTransport:
     async def open(self, request: WireRequest, timeout: float) -> sync_http.SyncHttpBody:
         """Send `request` and read the response's head; `timeout` in seconds bounds each step."""
         _check_open(self._client)
+        loan = Loan()
         try:
-            response = self._client.send(self._request(request, timeout), stream=True)
+            response = self._client.send(self._request(request, timeout, loan.trace), stream=True)
         except _FAILURES as error:
             failure = _as_ours(error, request.url)
         else:
-            return sync_http.begun(response, request.url)
+            return sync_http.begun(response, request.url, loan)
         raise failure
 
     async def close(self) -> None:
@@ -67,12 +69,13 @@ class AsyncClientTransport:
     async def open(self, request: WireRequest, timeout: float) -> async_http.AsyncHttpBody:
         """Send `request` and read the response's head; `timeout` in seconds bounds each step."""
         _check_open(self._client)
+        loan = Loan()
         try:
-            response = await self._client.send(self._request(request, timeout), stream=True)
+            response = await self._client.send(self._request(request, timeout, loan.atrace), stream=True)
         except _FAILURES as error:
             failure = _as_ours(error, request.url)
         else:
-            return await async_http.begun(response, request.url)
+            return await async_http.begun(response, request.url, loan)
         raise failure
 
     async def close(self) -> None:
@@ -111,11 +114,11 @@ def _as_ours(error: Exception, url: str) -> AbstractCoreError:
     return as_ours(error, url)
 
 
-def _request_maker(client: HttpClient) -> Callable[[WireRequest, float], httpx2.Request]:
+def _request_maker(client: HttpClient) -> Callable[[WireRequest, float, Trace], httpx2.Request]:
     """Makes requests with the client's own headers, parameters and cookies, as they are now."""
     cookies = httpx2.Cookies(client.cookies)
 
-    def make(request: WireRequest, timeout: float) -> httpx2.Request:
+    def make(request: WireRequest, timeout: float, trace: Trace) -> httpx2.Request:
         headers = httpx2.Headers(client.headers)
         headers.update([*HEADERS, *request.headers.items()])
         url = parsed(request.url)
@@ -125,7 +128,7 @@ def _request_maker(client: HttpClient) -> Callable[[WireRequest, float], httpx2.
             headers=headers,
             cookies=cookies,
             content=request.body,
-            extensions={"timeout": timeouts(timeout)},
+            extensions={"timeout": timeouts(timeout), "trace": trace},
         )
 
     return make

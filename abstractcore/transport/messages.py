@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import lru_cache
+from typing import TypeAlias
 
 import httpx2
 
@@ -20,12 +21,15 @@ HEADERS: list[tuple[str, str]] = [
 ]
 """What every request says."""
 
+Trace: TypeAlias = Callable[[str, object], object]
+"""Is told of each step that httpx2 makes."""
+
 CONNECT_SECONDS = 10.0
 """The longest wait for a connection."""
 
 
-def to_http(request: WireRequest, timeout: float) -> httpx2.Request:
-    """httpx2's request; `timeout` in seconds bounds each step, and connecting has ten at most.
+def to_http(request: WireRequest, timeout: float, trace: Trace) -> httpx2.Request:
+    """httpx2's request; `timeout` in seconds bounds each step, and connecting has ten at most. `trace` sees each.
 
     Host and length are written here and the URL is parsed once, which halves the library's own work on a request.
     """
@@ -37,7 +41,7 @@ def to_http(request: WireRequest, timeout: float) -> httpx2.Request:
         url,
         headers=headers,
         stream=httpx2.ByteStream(request.body),
-        extensions={"timeout": timeouts(timeout)},
+        extensions={"timeout": timeouts(timeout), "trace": trace},
     )
 
 
@@ -69,14 +73,6 @@ def check_encoding(headers: Mapping[str, str]) -> None:
     encoding = headers.get("content-encoding", "identity").strip().lower()
     if encoding not in ("", "identity", "gzip", "deflate"):
         raise ServerError(f"the provider sent its answer packed as {encoding!r}, which was not asked for")
-
-
-def cut(response: httpx2.Response) -> None:
-    """Shut the response's socket down, whichever thread is reading it. In HTTP/2 it is others' too, and stays."""
-    stream = response.extensions.get("network_stream")
-    if stream is None or response.http_version == "HTTP/2":
-        return
-    shut_down(stream.get_extra_info("socket"))
 
 
 def shut_down(connection: socket.socket | None) -> None:

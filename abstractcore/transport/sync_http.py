@@ -11,7 +11,8 @@ import httpx2
 from ..errors import ServerError
 from ..schema import WireRequest
 from .failures import FAILURES, as_ours, broken
-from .messages import check_encoding, cut, lower_headers, to_http
+from .loans import Loan
+from .messages import check_encoding, lower_headers, to_http
 from .settings import Route, Routes, TransportSettings
 
 
@@ -25,13 +26,14 @@ class SyncHttpTransport:
 
     async def open(self, request: WireRequest, timeout: float) -> SyncHttpBody:
         """Send `request` and read the response's head; `timeout` in seconds bounds each step."""
+        loan = Loan()
         try:
-            http_request = to_http(request, timeout)
+            http_request = to_http(request, timeout, loan.trace)
             response = self._pool(request.url).handle_request(http_request)
         except FAILURES as error:
             failure = as_ours(error, request.url)
         else:
-            return begun(response, request.url)
+            return begun(response, request.url, loan)
         raise failure
 
     async def close(self) -> None:
@@ -60,9 +62,9 @@ class SyncHttpTransport:
         return pool
 
 
-def begun(response: httpx2.Response, url: str) -> SyncHttpBody:
+def begun(response: httpx2.Response, url: str, loan: Loan) -> SyncHttpBody:
     """The body of a response whose head is fit to go on with."""
-    body = SyncHttpBody(response, url)
+    body = SyncHttpBody(response, url, loan)
     try:
         check_encoding(body.headers)
     except ServerError:
@@ -74,12 +76,12 @@ def begun(response: httpx2.Response, url: str) -> SyncHttpBody:
 class SyncHttpBody:
     """A response being read."""
 
-    __slots__ = ("_aborted", "_chunks", "_process", "_response", "_url", "headers", "status")
+    __slots__ = ("_aborted", "_chunks", "_loan", "_response", "_url", "headers", "status")
 
-    def __init__(self, response: httpx2.Response, url: str) -> None:
+    def __init__(self, response: httpx2.Response, url: str, loan: Loan) -> None:
         self._response = response
         self._url = url
-        self._process = os.getpid()
+        self._loan = loan
         self._aborted = False
         self._chunks: Iterator[bytes] = response.iter_bytes()
         self.status: int = response.status_code
@@ -110,6 +112,4 @@ class SyncHttpBody:
 
     def abort(self) -> None:
         """Cut the connection from another thread; in a forked child it is the parent's, and stays."""
-        if self._process == os.getpid():
-            self._aborted = True
-            cut(self._response)
+        self._aborted = self._loan.cut(self._response)

@@ -193,29 +193,29 @@ def test_a_call_refused_before_sending_and_an_invalid_answer_are_failed_calls(co
 
 def test_without_capture_a_record_has_digests_and_no_content(colour, server, connect, services, tmp_path):
     secret = tmp_path / "secret.txt"
-    secret.write_text("the code is 4711")
-    server.script(completion("the answer is 4711"))
+    secret.write_text("the code is open sesame")
+    server.script(completion("the answer is open sesame"))
     told: list[CallRecord] = []
     full: list[CallRecord] = []
     with services.records.subscribe(told.append), services.records.subscribe(full.append, "full"):
-        colour.generate(connect(), "what is 4711?", media=[secret])
+        colour.generate(connect(), "what is open sesame?", media=[secret])
     (record,) = told
     assert (record.call, record.reply) == (None, None)
-    assert "4711" not in repr(record)
+    assert "open sesame" not in repr(record)
     assert (record.call_digest, record.reply_digest) == (full[0].call_digest, full[0].reply_digest)
     assert [(decision.source, decision.sent.text) for decision in record.media] == [("secret.txt", None)]
-    assert "4711" in full[0].media[0].sent.text
+    assert "open sesame" in full[0].media[0].sent.text
 
 
 def test_a_redacted_record_shows_sizes_where_content_was(colour, server, connect, services):
-    server.script(completion("the answer is 4711"))
+    server.script(completion("the answer is open sesame"))
     told: list[CallRecord] = []
     with services.records.subscribe(told.append, "redacted"):
-        colour.generate(connect(), "what is 4711?", system_prompt="be brief")
+        colour.generate(connect(), "what is open sesame?", system_prompt="be brief")
     (record,) = told
-    assert [message.text for message in record.call.messages] == ["[8 characters]", "[13 characters]"]
-    assert record.reply.text == "[18 characters]"
-    assert "4711" not in repr(record)
+    assert [message.text for message in record.call.messages] == ["[8 characters]", "[20 characters]"]
+    assert record.reply.text == "[25 characters]"
+    assert "open sesame" not in repr(record)
 
 
 def test_what_an_error_of_others_says_is_content(colour, server, connect, services):

@@ -13,7 +13,7 @@ import pytest
 
 from abstractcore import AbstractCoreError, ConfigurationError, MissingExtraError, create_llm
 from abstractcore.testing.transports.cases import told
-from abstractcore.transport.messages import cut
+from abstractcore.transport.loans import Loan
 from tests.chaos_server import CUT, HANG, PATIENCE_SECONDS, answer, chunk, completion, delta, stream_head, streamed
 from tests.chaos_server import completion_body as body
 
@@ -286,6 +286,9 @@ def test_cutting_one_answer_of_http2_leaves_the_connection_to_the_others():
         def get_extra_info(self, name: str) -> None:
             raise AssertionError("the connection is others' too")
 
-    cut(httpx2.Response(200, extensions={"http_version": b"HTTP/2", "network_stream": Stream()}))
+    loan = Loan()
+    loan.trace("http2.send_request_headers.started", {})
+    loan.cut(httpx2.Response(200, extensions={"http_version": b"HTTP/2", "network_stream": Stream()}))
+    loan.trace("http11.send_request_headers.started", {})
     with pytest.raises(AssertionError):
-        cut(httpx2.Response(200, extensions={"http_version": b"HTTP/1.1", "network_stream": Stream()}))
+        loan.cut(httpx2.Response(200, extensions={"http_version": b"HTTP/1.1", "network_stream": Stream()}))

@@ -6,7 +6,7 @@ import threading
 import time
 
 from ...errors import ConfigurationError, ConnectionFailedError, RequestTimeoutError, ServerError
-from ..http_bytes import answer, chunk, stream_head
+from ..http_bytes import LAST_CHUNK, answer, chunk, stream_head
 from ..http_server import CUT, HANG, RESET, ScriptedServer, Step
 from .cases import KEY, TransportCase, expect, rest, same
 
@@ -119,3 +119,19 @@ class FailureTests(TransportCase):
             finally:
                 cutter.join()
                 self.run(body.close())
+
+    def test_abort_after_the_end_leaves_the_next_call_its_connection(self) -> None:
+        """The body has given its connection back by then, and somebody else may have it."""
+        gate = self.server.gate()
+        self.server.script(stream_head() + chunk(b"one") + LAST_CHUNK)
+        self.server.script(stream_head() + chunk(b"two"), gate, chunk(b"three") + LAST_CHUNK)
+        first = self.run(self.open())
+        same(self.run(rest(first)), b"one")
+        second = self.run(self.open())
+        same(self.run(second.read()), b"two")
+        same(len(self.server.connections), 1)
+        first.abort()
+        gate.open()
+        same(self.run(rest(second)), b"three")
+        self.run(first.close())
+        self.run(second.close())
