@@ -15,7 +15,7 @@ from ..errors import (
 )
 from ..ports import Body, CallContext, ProviderSession
 from ..schema import Delta, ModelReply, SchemaError, accumulate
-from .origins import origin_of, own_deltas
+from .origins import set_origin
 
 MAX_BODY_BYTES = 256 * 1024 * 1024
 """A longer reply is refused, so that a broken server cannot fill the memory."""
@@ -33,7 +33,6 @@ class DecodedStream:
         self._framer = session.transpiler.framer()
         self._decoder = session.transpiler.decoder()
         self._context = context
-        self._origin = origin_of(context.call)
         self._first: list[Delta] = []
         self._ended = False
         self._held = False
@@ -114,7 +113,7 @@ class DecodedStream:
                     new += decoder.finish()
                     self._ended = self._held = True
                     break
-        own_deltas(new, self._origin)
+        set_origin(new, self._context.call)
         self.deltas += new
         return new
 

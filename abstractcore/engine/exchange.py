@@ -7,7 +7,7 @@ from ..ports import Answer, Attempt, Body, CallContext, Clock, ProviderSession, 
 from ..schema import AttemptRecord, SchemaError, WireResponse
 from .deadline import out_of_time, overdue, remaining
 from .decoding import MAX_BODY_BYTES, DecodedStream
-from .origins import origin_of, own_reply
+from .origins import with_origin
 
 _LONGEST_STEP_SECONDS = 600.0
 _REQUEST_ID_HEADERS = ("x-request-id", "request-id", "x-amzn-requestid")
@@ -43,8 +43,7 @@ class Exchange:
             response = WireResponse(body.status, body.headers, await _content(body, context))
             if not 200 <= body.status < 300:
                 raise self._session.transpiler.error(response)
-            reply = (attempt.decode or self._session.transpiler.decode)(response)
-            return own_reply(reply, origin_of(context.call))
+            return with_origin((attempt.decode or self._session.transpiler.decode)(response), context.call)
         except TimeoutError:
             failure = out_of_time()
             raise located(failure, context, body) from None

@@ -1,7 +1,7 @@
-"""Whose reasoning it is: the model as it was called, by whatever name the provider answers under.
+"""Whose reasoning a reply holds: that of the model asked, under the name it was asked by.
 
-A call to an alias is answered in the name of a dated model. The next call goes to the alias again, and takes the
-reasoning with it.
+Vendors answer under another name than they are called by: an alias becomes the dated name of a version. What is kept
+under that name would not go back to the alias.
 """
 
 from __future__ import annotations
@@ -11,24 +11,34 @@ from dataclasses import replace
 
 from ..schema import Delta, ModelCall, ModelReply, PartDelta, ReasoningPart, ReasoningStart
 
-
-def origin_of(call: ModelCall) -> str:
-    """`provider/model`, as reasoning names it."""
-    return f"{call.provider}/{call.model}"
+_HOLDERS = frozenset({ReasoningStart, PartDelta})
 
 
-def own_reply(reply: ModelReply, origin: str) -> ModelReply:
-    """`reply` with its reasoning named after `origin`."""
+def with_origin(reply: ModelReply, call: ModelCall) -> ModelReply:
+    """`reply`, with its reasoning that of `call`'s model."""
     if not any(isinstance(part, ReasoningPart) for part in reply.parts):
         return reply
-    parts = (replace(part, origin=origin) if isinstance(part, ReasoningPart) else part for part in reply.parts)
+    parts = (_owned(part, call) if isinstance(part, ReasoningPart) else part for part in reply.parts)
     return replace(reply, parts=tuple(parts))
 
 
-def own_deltas(deltas: Iterable[Delta], origin: str) -> None:
-    """As `own_reply`, for the deltas of a stream, in place."""
+def set_origin(deltas: Iterable[Delta], call: ModelCall) -> None:
+    """As `with_origin`, for the deltas of a stream, which are changed."""
     for delta in deltas:
-        if type(delta) is ReasoningStart:
-            delta.origin = origin
-        elif type(delta) is PartDelta and isinstance(delta.part, ReasoningPart):
-            delta.part = replace(delta.part, origin=origin)
+        if type(delta) not in _HOLDERS:  # nearly all: this runs for every delta
+            continue
+        if isinstance(delta, ReasoningStart):
+            delta.origin = _origin(delta.origin, call)
+        elif isinstance(delta, PartDelta) and isinstance(delta.part, ReasoningPart):
+            delta.part = _owned(delta.part, call)
+
+
+def _owned(part: ReasoningPart, call: ModelCall) -> ReasoningPart:
+    return replace(part, origin=_origin(part.origin, call))
+
+
+def _origin(named: str | None, call: ModelCall) -> str | None:
+    """The model asked, unless it is said to be another provider's."""
+    if named is not None and not named.startswith(f"{call.provider}/"):
+        return named
+    return f"{call.provider}/{call.model}" if call.provider and call.model else named
