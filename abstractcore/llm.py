@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Literal, TypeVar, Unpack, cast, overload
 
 from .building import build_call
+from .cached_contents import CachedContents
 from .capabilities import Capabilities
 from .contexts import scoped, scoped_call
-from .engine import CallStream, OutputReader, lower
+from .engine import CallStream, OutputReader, Prepare, lower
 from .errors import ConfigurationError, InvalidInputError
 from .media_loading import load_media, media_items
 from .option_values import seconds
@@ -31,7 +32,7 @@ _DEFAULT_TIMEOUT_SECONDS = 600.0
 class _Asked:
     """A request, checked as far as it can be without reading files."""
 
-    build: Callable[[Runtime], Awaitable[ModelCall]]
+    build: Prepare
     timeout: float | None
     read_output: OutputReader
 
@@ -223,6 +224,11 @@ class LLM:
         asked = self._ask(prompt, None, request, False)
         return await self._pipelines.asynchronous.count_tokens(asked.build, asked.timeout)
 
+    @property
+    def cached_contents(self) -> CachedContents:
+        """Content that the provider keeps for later calls, where that takes requests of their own."""
+        return CachedContents(self._pipelines, self._prepared)
+
     def plan(self, prompt: str | None = None, **request: Unpack[CallRequest]) -> tuple[MediaDecision, ...]:
         """What would become of each file, as in `response.media`, without converting or sending anything.
 
@@ -292,6 +298,10 @@ class LLM:
 
         timeout = seconds(options.get("timeout", _DEFAULT_TIMEOUT_SECONDS), "timeout")
         return _Asked(build, timeout, output.read if output is not None else no_output)
+
+    def _prepared(self, prompt: str | None, request: CallRequest) -> tuple[Prepare, float | None]:
+        asked = self._ask(prompt, None, request, False)
+        return asked.build, asked.timeout
 
     def _given(self, call: ModelCall, timeout: float | None, stream: bool) -> _Asked:
         self._check_open()

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from .errors import InvalidInputError, OutputValidationError
-from .schema import JSONObject, ModelReply, OutputSchema
+from .schema import ModelReply, OutputSchema
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -30,8 +29,7 @@ class OutputType(Generic[T]):
         name = re.sub(r"[^A-Za-z0-9_-]+", "_", self._name).strip("_")[:_LONGEST_NAME] or "output"
         try:
             self._adapter: TypeAdapter[T] = TypeAdapter(response_model)
-            schema = self._adapter.json_schema()
-            self.schema = OutputSchema(name, _closed(schema), strict=_is_strict(schema))
+            self.schema = OutputSchema(name, self._adapter.json_schema())
         except Exception as error:  # the type's own hooks may raise anything
             raise InvalidInputError(f"{self._name} has no JSON Schema: {error}", path="response_model") from error
 
@@ -55,38 +53,3 @@ class OutputType(Generic[T]):
 def no_output(reply: ModelReply) -> None:
     """The output of a call without `response_model`."""
     return
-
-
-def _closed(schema: Mapping[str, Any]) -> JSONObject:
-    """The schema with `additionalProperties: false` on every object whose properties are all required.
-
-    Providers that enforce a schema ask for it, and it only says what the type means.
-    """
-    return cast(JSONObject, _map_objects(schema))
-
-
-def _map_objects(node: Any) -> Any:
-    if isinstance(node, list):
-        return [_map_objects(item) for item in cast("list[Any]", node)]
-    if not isinstance(node, dict):
-        return node
-    mapped = {key: _map_objects(value) for key, value in cast("dict[str, Any]", node).items()}
-    if "properties" in mapped and "additionalProperties" not in mapped and _all_required(mapped):
-        mapped["additionalProperties"] = False
-    return mapped
-
-
-def _is_strict(node: Any) -> bool:
-    """Whether every object of the schema has all its properties required, as enforcing providers demand."""
-    if isinstance(node, list):
-        return all(_is_strict(item) for item in cast("list[Any]", node))
-    if not isinstance(node, dict):
-        return True
-    schema = cast("dict[str, Any]", node)
-    if schema.get("type") == "object" and not ("properties" in schema and _all_required(schema)):
-        return False
-    return all(_is_strict(value) for value in schema.values())
-
-
-def _all_required(schema: dict[str, Any]) -> bool:
-    return set(schema.get("required", ())) == set(schema["properties"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any, cast
 
 import jiter
 from botocore import loaders
@@ -14,18 +15,9 @@ from rounds import Row, Setup, best, cpu_seconds, repeated
 from abstractcore import Message, ModelCall, ModelReply, ToolCall, ToolResult, ToolSpec, Usage
 from abstractcore.framing import AwsEventStreamFramer, ServerSentEventFramer
 from abstractcore.ports import Transpiler
-from abstractcore.schema import (
-    Delta,
-    ReplyEnd,
-    ReplyStart,
-    TextDelta,
-    TextEnd,
-    TextPart,
-    TextStart,
-    UsageDelta,
-    WireResponse,
-)
+from abstractcore.schema import TextDelta, TextPart, WireResponse
 from abstractcore_providers.formats import FORMATS
+from tests.providers.published import fixtures, frames_of, stream_of
 
 _CHUNKS = 2000
 _PIECE = 500
@@ -37,10 +29,10 @@ _HEADERS = {"content-type": "application/json"}
 
 
 def chunks(setup: Setup) -> list[Row]:
-    """A streamed chunk in each format, from its bytes to its delta."""
+    """A streamed chunk in each format, as its vendor prints it, from its bytes to its delta."""
     rows: list[Row] = []
     for name, make in FORMATS.items():
-        stream = _stream(make())
+        stream = _stream(name)
         pieces = [stream[i : i + _PIECE] for i in range(0, len(stream), _PIECE)]
         ways = {"ours": _decoding(make(), pieces), "bar": _bar(make(), pieces)}
         times = best({way: cpu_seconds(read, _CHUNKS) for way, read in ways.items()}, setup.rounds)
@@ -68,13 +60,37 @@ def conversations(setup: Setup) -> list[Row]:
     return rows
 
 
-def _stream(transpiler: Transpiler) -> bytes:
-    """As the format's own server side writes it."""
-    texts = [TextDelta(0, 0, word + " ") for word in _TEXT.split() * _CHUNKS][:_CHUNKS]
-    begin: list[Delta] = [ReplyStart(0, "model", None, "id_1"), TextStart(0, 0)]
-    end: list[Delta] = [TextEnd(0, 0), UsageDelta(0, Usage(23, _CHUNKS)), ReplyEnd(0, "stop")]
-    renderer = transpiler.renderer()
-    return b"".join(map(renderer.feed, [*begin, *texts, *end])) + renderer.finish()
+def _stream(name: str) -> bytes:
+    """A stream as the vendor prints it, in which the frame that the text begins with comes again and again.
+
+    Of several printed streams it is the one where that frame is longest: it leaves out least of what vendors send.
+    """
+    transpiler = FORMATS[name]()
+    printed = [fixture.read() for fixture in fixtures("stream") if fixture.format == name]
+    texts = [(frames, *found) for frames in printed if (found := _first_text(transpiler, frames))]
+    frames, place, text = max(texts, key=lambda found: len(str(found[0][found[1]])))
+    words = [word + " " for word in _TEXT.split() * _CHUNKS][:_CHUNKS]
+    pieces = [_saying(frames[place], text, word) for word in words]
+    return stream_of(transpiler, [*frames[:place], *pieces, *frames[place + 1 :]])
+
+
+def _first_text(transpiler: Transpiler, frames: list[Any]) -> tuple[int, str] | None:
+    """Which frame the text begins with, and that text."""
+    decoder = transpiler.decoder()
+    for place, frame in enumerate(frames_of(transpiler, [stream_of(transpiler, frames)])):
+        for delta in decoder.feed(frame):
+            if isinstance(delta, TextDelta):
+                return place, delta.text
+    return None
+
+
+def _saying(frame: Any, text: str, word: str) -> Any:
+    """The JSON with `word` wherever `text` was."""
+    if isinstance(frame, dict):
+        return {key: _saying(value, text, word) for key, value in cast("dict[str, Any]", frame).items()}
+    if isinstance(frame, list):
+        return [_saying(value, text, word) for value in cast("list[Any]", frame)]
+    return word if frame == text else frame
 
 
 def _decoding(transpiler: Transpiler, pieces: list[bytes]) -> Callable[[], None]:

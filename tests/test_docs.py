@@ -20,7 +20,13 @@ TESTING = (ROOT / "docs" / "testing.md").read_text(encoding="utf-8")
 
 
 def test_there_is_something_to_run():
-    assert {block.page.name for block in PAGE_BLOCKS} == {"README.md", "architecture.md", "models.md", "testing.md"}
+    assert {block.page.name for block in PAGE_BLOCKS} == {
+        "README.md",
+        "architecture.md",
+        "models.md",
+        "prompt-caching.md",
+        "testing.md",
+    }
     assert sum(block.is_test for block in PAGE_BLOCKS) == 3
 
 

@@ -4,9 +4,20 @@ from .call_stream import CallStream
 from .deadline import Deadline
 from .guests import Guest
 from .lowering import lower
-from .pipeline import OutputReader, Pipeline
+from .pipeline import OutputReader, Pipeline, Prepare
 from .results import as_record
 from .retry import Retry
 from .tracing import Tracing
 
-__all__ = ["CallStream", "Deadline", "Guest", "OutputReader", "Pipeline", "Retry", "Tracing", "as_record", "lower"]
+__all__ = [
+    "CallStream",
+    "Deadline",
+    "Guest",
+    "OutputReader",
+    "Pipeline",
+    "Prepare",
+    "Retry",
+    "Tracing",
+    "as_record",
+    "lower",
+]

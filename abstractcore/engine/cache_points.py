@@ -26,16 +26,17 @@ def lower_cache(call: ModelCall, most: int | None) -> tuple[ModelCall, list[Call
     Points of messages go before those of system and tools, the earliest first, each with a warning. `most` 0 is a
     provider that decides by itself; None, one of which nothing is known.
     """
+    warnings: list[CallWarning] = []
     if call.cache and most == 0:
-        warning = CallWarning("cache_left_out", "cache", "this provider decides by itself what it keeps", True, None)
-        return call.with_(cache=False), [warning]
-    if call.cache:
-        call = _with(call.with_(cache=False), _best(call), CachePoint())
+        message = "this provider decides by itself what it keeps"
+        warnings.append(CallWarning("cache_left_out", "cache", message, True))
+    elif call.cache:
+        call = _with(call, _best(call), CachePoint())
     held = _held(call)
     over = held[: max(0, len(held) - most)] if most is not None else []
     message = f"this provider keeps {most} points at most"
-    warnings = [CallWarning("cache_left_out", f"{place}.cache", message) for place in over]
-    return _with(call, over, None), warnings
+    warnings += [CallWarning("cache_left_out", f"{place}.cache", message) for place in over]
+    return _with(call.with_(cache=False) if call.cache else call, over, None), warnings
 
 
 def _best(call: ModelCall) -> list[_Place]:

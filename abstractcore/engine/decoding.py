@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
+from itertools import chain
 
 from ..errors import (
     AbstractCoreError,
@@ -14,7 +15,7 @@ from ..errors import (
     StreamInterruptedError,
 )
 from ..ports import Body, CallContext, ProviderSession
-from ..schema import Delta, ModelReply, SchemaError, accumulate
+from ..schema import Delta, ModelReply, ReplyStart, SchemaError, Usage, UsageDelta, accumulate
 from .origins import set_origin
 
 MAX_BODY_BYTES = 256 * 1024 * 1024
@@ -34,6 +35,7 @@ class DecodedStream:
         self._decoder = session.transpiler.decoder()
         self._context = context
         self._first: list[Delta] = []
+        self._failure: AbstractCoreError | None = None
         self._ended = False
         self._held = False
         self._size = 0
@@ -89,9 +91,10 @@ class DecodedStream:
             self._body.abort()
 
     async def _decode(self) -> list[Delta]:
+        if self._failure is not None:
+            raise self._failure
         new: list[Delta] = []
-        decoder = self._decoder
-        while not new:
+        while not new and self._failure is None:
             try:
                 data = await self._body.read()
             except ConnectionFailedError:
@@ -101,21 +104,39 @@ class DecodedStream:
             self._size += len(data)
             if self._size > MAX_BODY_BYTES:
                 raise ServerError(f"the reply is longer than {MAX_BODY_BYTES:,} bytes")
-            if not data:
-                for frame in self._framer.finish():
-                    new += decoder.feed(frame)
-                new += decoder.finish()
-                await self.close()
-                break
-            for frame in self._framer.feed(data):
-                new += decoder.feed(frame)
-                if decoder.complete:
-                    new += decoder.finish()
-                    self._ended = self._held = True
+            try:
+                self._feed(data, new)
+            except AbstractCoreError as error:
+                # What came before it is told first, however the network has cut the stream.
+                self._failure = error
+            else:
+                if not data:
+                    await self.close()
                     break
         set_origin(new, self._context.call)
         self.deltas += new
+        if self._failure is not None and not any(map(_is_content, new)):
+            raise self._failure
         return new
+
+    def _feed(self, data: bytes, new: list[Delta]) -> None:
+        """Puts the deltas of `data` into `new`, of the stream's end if there is no data."""
+        decoder = self._decoder
+        for frame in self._framer.feed(data) if data else self._framer.finish():
+            new += decoder.feed(frame)
+            if decoder.complete and data:
+                new += decoder.finish()
+                self._ended = self._held = True
+                self._count(new)
+                return
+        if not data:
+            new += decoder.finish()
+            self._count(new)
+
+    def _count(self, new: Sequence[Delta]) -> None:
+        """Put what the whole reply took with what the call has taken."""
+        counts = (delta.usage for delta in chain(reversed(new), reversed(self.deltas)) if isinstance(delta, UsageDelta))
+        self._context.spent.append(next(counts, Usage()))
 
     async def _read_last_bytes(self) -> None:
         """Let go of the connection of a complete reply. What still comes over it changes nothing any more."""
@@ -152,6 +173,10 @@ class DecodedStream:
             partial=reply_so_far(self.deltas),
             hint="What arrived is in the error's `partial`.",
         )
+
+
+def _is_content(delta: Delta) -> bool:
+    return not isinstance(delta, ReplyStart | UsageDelta)
 
 
 def reply_so_far(deltas: Sequence[Delta]) -> ModelReply:

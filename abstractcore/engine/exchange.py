@@ -43,7 +43,9 @@ class Exchange:
             response = WireResponse(body.status, body.headers, await _content(body, context))
             if not 200 <= body.status < 300:
                 raise self._session.transpiler.error(response)
-            return with_origin((attempt.decode or self._session.transpiler.decode)(response), context.call)
+            reply = (attempt.decode or self._session.transpiler.decode)(response)
+            context.spent.append(reply.usage)
+            return with_origin(reply, context.call)
         except TimeoutError:
             failure = out_of_time()
             raise located(failure, context, body) from None

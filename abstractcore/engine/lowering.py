@@ -5,17 +5,19 @@ from __future__ import annotations
 import mimetypes
 from collections.abc import Sequence
 
-from ..errors import UnsupportedContentError
+from ..errors import InvalidInputError, UnsupportedContentError
 from ..ports import MediaHandler, ModelProfile
 from ..schema import (
     MEDIA_PARTS,
     Blob,
     CallWarning,
+    HostedToolCall,
     Lowered,
     MediaDecision,
     MediaKind,
     MediaPart,
     MediaPolicy,
+    Message,
     ModelCall,
     ToolResult,
 )
@@ -27,8 +29,11 @@ def lower(call: ModelCall, profile: ModelProfile, handlers: Sequence[MediaHandle
     """Decide what becomes of every file in `call`, and of options that depend on the model: thinking, cache points,
     recommended sampling. Pure: nothing is read, converted or sent.
 
-    Raises `UnsupportedContentError`, naming the choices, for a file that neither the model nor the policy lets in.
+    Raises `UnsupportedContentError`, naming the choices, for a file that neither the model nor the policy lets in, and
+    `InvalidInputError` for an answer that is begun, of a model that does not go on with it.
     """
+    if not profile.goes_on:
+        _refuse_begun_answer(call.messages)
     decisions: list[MediaDecision] = []
     call, warnings = lower_cache(call, profile.cache_points)
     thinking, changed = lower_thinking(call.thinking, profile.thinking)
@@ -47,6 +52,17 @@ def lower(call: ModelCall, profile: ModelProfile, handlers: Sequence[MediaHandle
     if profile.sampling is not None:
         call = call.with_(sampling=call.sampling.over(profile.sampling))
     return Lowered(call, tuple(decisions), tuple(warnings))
+
+
+def _refuse_begun_answer(messages: Sequence[Message]) -> None:
+    """A turn with a tool of the provider's own in it may be last: it may have been paused, and goes on."""
+    last = messages[-1]
+    if last.role == "assistant" and not any(isinstance(part, HostedToolCall) for part in last.parts):
+        raise InvalidInputError(
+            "the assistant speaks last: this model does not go on with an answer that is begun",
+            path=f"messages[{len(messages) - 1}]",
+            hint="Add a user's message, as 'Go on.'.",
+        )
 
 
 def media_parts(call: ModelCall) -> list[tuple[str, MediaPart]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from ..errors import AbstractCoreError, ServerError, UnsupportedOptionError
 from ..ports import (
@@ -23,12 +23,12 @@ from ..ports import (
 from ..schema import (
     CallWarning,
     Delta,
+    Encoded,
     GenerateResponse,
     Lowered,
     ModelCall,
     ModelReply,
     SchemaError,
-    Usage,
     WireResponse,
     accumulate,
     deltas_of,
@@ -40,6 +40,7 @@ from .lowering import lower
 from .media import carry_out
 from .results import as_response
 from .rings import compose
+from .tool_media import beside_results
 
 
 class OutputReader(Protocol):
@@ -48,6 +49,16 @@ class OutputReader(Protocol):
     def __call__(self, reply: ModelReply) -> Any:
         """The output."""
         ...
+
+
+T = TypeVar("T")
+
+
+class Operated(NamedTuple, Generic[T]):
+    """What came of an operation, and what of it could not be asked for."""
+
+    result: T
+    warnings: tuple[CallWarning, ...]
 
 
 Prepare: TypeAlias = Callable[[Runtime], Awaitable[ModelCall]]
@@ -129,23 +140,41 @@ class Pipeline:
         counter = self._session.transpiler
         if not isinstance(counter, TokenCounter):
             raise UnsupportedOptionError("this provider counts no tokens beforehand.", hint="Ask, and read `usage`.")
-        context = await self.begin(prepare, timeout)
+        return (await self.operate(prepare, timeout, counter.encode_count, counter.decode_count)).result
 
-        def decode(response: WireResponse) -> ModelReply:
-            return ModelReply(usage=Usage(input=counter.decode_count(response)))
+    async def operate(
+        self,
+        prepare: Prepare,
+        timeout: float | None,
+        encode: Callable[[ModelCall], Encoded],
+        decode: Callable[[WireResponse], T],
+    ) -> Operated[T]:
+        """What the provider answers to a request that asks for no reply. It passes the ring of attempts only."""
+        context = await self.begin(prepare, timeout)
+        results: list[T] = []
+
+        def read(response: WireResponse) -> ModelReply:
+            results.append(decode(response))
+            return ModelReply()
 
         try:
-            request = counter.encode_count((await self._lowered(context)).call).request
-            answer = await self._around_attempt(Attempt(context, request, decode=decode))
+            lowered = await self._lowered(context)
+            encoded = encode(lowered.call)
+            warnings = (*lowered.warnings, *encoded.warnings)
+            if context.call.strict:
+                _refuse_losses(warnings)
+            await self._around_attempt(Attempt(context, encoded.request, decode=read))
         except AbstractCoreError as error:
             raise located(error, context) from error.__cause__
-        assert isinstance(answer, ModelReply)
-        return answer.usage.input or 0
+        return Operated(results[-1], warnings)
 
     async def _lowered(self, context: CallContext) -> Lowered:
         """The call with every decision made and carried out."""
         lowered = lower(context.call, self._session.profile, self._handlers)
-        return await self._carry_out(lowered, context) if lowered.decisions else lowered
+        if not lowered.decisions:
+            return lowered
+        done = await self._carry_out(lowered, context)
+        return beside_results(done) if self._session.profile.media_beside_results else done
 
     async def _carry_out(self, lowered: Lowered, context: CallContext) -> Lowered:
         """The decisions carried out, in the time the call has."""
@@ -170,7 +199,7 @@ def fail(
     end_call(context, outcome_of(error), deltas=deltas, error=error, seconds_to_first=seconds_to_first)
 
 
-_NO_LOSSES = frozenset({"unknown_model", "media_type_mismatch", "already_so"})
+_NO_LOSSES = frozenset({"unknown_model", "media_type_mismatch", "already_so", "schema_respelt", "schema_narrowed"})
 
 
 def _refuse_losses(warnings: Sequence[CallWarning]) -> None:

@@ -38,7 +38,7 @@ def as_response(
         media=context.decisions,
         provider=context.call.provider,
         model=reply.model or context.call.model,
-        cost=cost(reply.usage, price),
+        cost=cost(_asked(reply, context), price),
         trace_id=context.trace_id,
         seconds=seconds,
     )
@@ -68,7 +68,7 @@ def as_record(context: CallContext, end: CallEnd, price: Price | None, capture: 
         reply=shown_reply,
         attempts=tuple(context.attempts),
         usage=_usage(reply, context),
-        cost=cost(reply.usage, price) if reply is not None else None,
+        cost=cost(_asked(reply, context), price) if reply is not None else None,
         media=context.decisions if capture == "full" else tuple(map(_without_text, context.decisions)),
         warnings=(*context.warnings, *(reply.warnings if reply is not None else ())),
         error=_error_record(end.error, capture),
@@ -88,7 +88,17 @@ def _reply(end: CallEnd) -> ModelReply | None:
 def _usage(reply: ModelReply | None, context: CallContext) -> Usage:
     """What the model and the conversion of files took."""
     media = [decision.usage for decision in context.decisions if decision.usage is not None]
-    return sum(media, reply.usage if reply is not None else Usage())
+    return sum(media, _asked(reply, context))
+
+
+def _asked(reply: ModelReply | None, context: CallContext) -> Usage:
+    """What the model took: for the reply, and for answers before it that did not do."""
+    if reply is None:
+        return sum(context.spent, Usage())
+    others = list(context.spent)
+    if reply.usage in others:
+        others.remove(reply.usage)
+    return sum(others, reply.usage)
 
 
 def _without_text(decision: MediaDecision) -> MediaDecision:

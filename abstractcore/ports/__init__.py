@@ -19,7 +19,7 @@ from .providers import Provider, ProviderConfig, ProviderServices, ProviderSessi
 from .runtimes import Clock, Runtime, TimeLimit
 from .scripts import Piece, Reply, Script, ScriptedAnswer, ScriptFunction
 from .stores import ArtifactStore, ModelStore, StoredModel
-from .transpilers import Framer, StreamDecoder, StreamRenderer, TokenCounter, Transpiler
+from .transpilers import ContentKeeper, Framer, StreamDecoder, StreamRenderer, TokenCounter, Transpiler
 from .transports import Address, Auth, Body, Endpoint, Transport
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "Capability",
     "CapabilityServices",
     "Clock",
+    "ContentKeeper",
     "Conversion",
     "DeltaStream",
     "Endpoint",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from ..errors import AbstractCoreError, ProviderError
-from ..schema import Delta, Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest, WireResponse
+from ..schema import CachedContent, Delta, Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest, WireResponse
 
 
 class Framer(Protocol):
@@ -64,6 +64,34 @@ class TokenCounter(Protocol):
 
     def decode_count(self, response: WireResponse) -> int:
         """The number in a successful response; raises `ServerError` for what is not one."""
+        ...
+
+
+@runtime_checkable
+class ContentKeeper(Protocol):
+    """A wire format whose vendor keeps content for later calls by requests of their own: a transpiler may be one too.
+
+    `name` is what the vendor calls what is kept.
+    """
+
+    def encode_keeping(self, call: ModelCall, seconds: int, title: str | None) -> Encoded:
+        """The request that keeps what a lowered call says, under a `title` for people."""
+        ...
+
+    def encode_kept(self, name: str) -> Encoded:
+        """The request that asks what is kept."""
+        ...
+
+    def encode_extension(self, name: str, seconds: int) -> Encoded:
+        """The request that keeps it for `seconds` from now on."""
+        ...
+
+    def encode_deletion(self, name: str) -> Encoded:
+        """The request that ends it."""
+        ...
+
+    def decode_kept(self, response: WireResponse) -> CachedContent:
+        """What is kept, in a successful response; raises `ServerError` for what does not name it."""
         ...
 
 

@@ -3,6 +3,7 @@
 from .accumulation import accumulate, deltas_of
 from .blobs import Blob, BlobForm
 from .cache_points import CachePoint
+from .cached_contents import CachedContent
 from .call_warnings import CallWarning
 from .calls import (
     MEDIA_POLICIES,
@@ -73,6 +74,7 @@ __all__ = [
     "Blob",
     "BlobForm",
     "CachePoint",
+    "CachedContent",
     "CallRecord",
     "CallWarning",
     "Capture",

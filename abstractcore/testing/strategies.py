@@ -166,11 +166,13 @@ _HOSTED = get_args(HostedToolKind)
 _OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 _ROUTES: tuple[MediaRoute, ...] = get_args(MediaRoute)
 _MODALITIES: tuple[Modality, ...] = get_args(Modality)
+_MOST_CALLS = 2
+"""Of tools, in one answer."""
 
 
 def _with_calls(others: SearchStrategy[Any]) -> SearchStrategy[tuple[Part, ...]]:
     """Some parts, and some tool calls with different ids anywhere between them."""
-    return st.builds(_mixed, tuples(others), st.lists(st.tuples(st.integers(0, 3), tool_calls()), max_size=2))
+    return st.builds(_mixed, tuples(others), st.lists(st.tuples(st.integers(0, 3), tool_calls()), max_size=_MOST_CALLS))
 
 
 def _mixed(others: tuple[Part, ...], calls: Sequence[tuple[int, ToolCall]]) -> tuple[Part, ...]:
@@ -206,21 +208,24 @@ def _answer(some: tuple[Part, ...]) -> Message:
 def conversations(
     user_content: SearchStrategy[ContentPart] | None = None, tool_content: SearchStrategy[ContentPart] | None = None
 ) -> SearchStrategy[tuple[Message, ...]]:
-    """Messages that follow each other as they do: tool results right after the turn that asks for them."""
+    """Messages that follow each other as they do: tools are called after the user's words, and every call gets its
+    result, right after its turn.
+    """
     shown = content_parts() if user_content is None else user_content
-    turns = st.builds(
-        _turn, _said(shown), st.none() | _assistant(shown), st.lists(tool_results(tool_content), max_size=2)
-    )
+    results = st.lists(tool_results(tool_content), min_size=_MOST_CALLS, max_size=_MOST_CALLS)
+    turns = st.builds(_turn, _said(shown), st.none() | _assistant(shown), results)
     return st.lists(turns, min_size=1, max_size=3).map(lambda turns: tuple(chain.from_iterable(turns)))
 
 
 def _turn(said: Message, answer: Message | None, results: Sequence[ToolResult]) -> list[Message]:
-    """`results`, as far as the answer has calls, go to the last of them."""
+    """As many of `results` as the answer has calls are for these."""
     if answer is None:
         return [said]
-    pairs = zip(reversed(answer.tool_calls), results, strict=False)
-    given = tuple(replace(result, call_id=call.id) for call, result in pairs)
-    return [said, answer, Message("tool", given)] if given else [said, answer]
+    if not answer.tool_calls:
+        return [said, answer]
+    asked = [said] if said.role == "user" else [said, Message.user("Go on.")]
+    pairs = zip(answer.tool_calls, results, strict=False)
+    return [*asked, answer, Message("tool", tuple(replace(result, call_id=call.id) for call, result in pairs))]
 
 
 def tool_specs() -> SearchStrategy[ToolSpec]:

@@ -32,12 +32,17 @@ class CallIds:
         new: Callable[[int, int, Collection[str]], str] = numbered,
     ) -> None:
         self._names: dict[tuple[int, str], str] = {}
+        self.renames = False
+        """Whether any id is another than the call's own."""
         used: set[str] = set()
         for turn, message in enumerate(messages):
+            if message.role != "assistant":
+                continue
             for index, call in enumerate(message.tool_calls):
                 name = call.id
                 if not is_legal(turn, name) or name in used:
                     name = new(turn, index, used)
+                    self.renames = True
                 used.add(name)
                 self._names[turn, call.id] = name
 

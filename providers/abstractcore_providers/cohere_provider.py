@@ -15,12 +15,12 @@ _KEYS = ("CO_API_KEY", "COHERE_API_KEY")
 _TEXT = frozenset[str]()
 _SEES = frozenset({"image"})
 _FAMILIES: tuple[tuple[str, ModelProfile], ...] = tuple(
-    (beginning, ModelProfile(accepts, context, thinking=thinking, cache_points=0))
+    (beginning, ModelProfile(accepts, context, thinking=thinking, cache_points=0, media_beside_results=True))
     for beginning, accepts, context, thinking in (
         ("command-a-reasoning", _TEXT, 256_000, Thinking(budget=(1, 31_000))),
         ("command-a-vision", _SEES, 128_000, Thinking()),
         ("command-a-03-2025", _TEXT, 256_000, Thinking()),
-        ("command-r", _TEXT, None, Thinking()),
+        ("command-r", _TEXT, 128_000, Thinking()),
     )
 )
 """Beginnings of names, each with what those models take (docs.cohere.com/docs, the page of each model)."""
@@ -56,4 +56,4 @@ class CohereProvider:
 
 def _profile(model: str) -> ModelProfile:
     known = (profile for beginning, profile in _FAMILIES if model.startswith(beginning))
-    return next(known, ModelProfile(cache_points=0, known=False))
+    return next(known, ModelProfile(cache_points=0, media_beside_results=True, known=False))

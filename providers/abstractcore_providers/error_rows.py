@@ -49,10 +49,14 @@ _USUAL: tuple[tuple[type[ProviderError], int, str], ...] = (
     (errors.OverloadedError, 503, "overloaded"),
     (errors.ServerError, 500, "server_error"),
 )
+_NO_CAPACITY = 529
+"""A status of Anthropic's that others have taken up, and HTTP does not know."""
 
 
 def class_of(status: int | None, known: Sequence[ErrorRow]) -> type[ProviderError]:
     """What a status means without more."""
+    if status == _NO_CAPACITY:
+        return errors.OverloadedError
     for row in reversed(known):
         if row.status == status:
             return row.error

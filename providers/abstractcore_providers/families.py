@@ -37,16 +37,20 @@ OPENAI: Families = (
     ("gpt-5.4-mini", _models(_READS, None, _LOW_TO_HIGH)),
     ("gpt-5.4-nano", _models(_READS, None, _LOW_TO_HIGH)),
     ("gpt-5.4", _models(_READS, 1_050_000, _LOW_TO_HIGH)),
+    ("gpt-5.2-chat", _models(_READS, 128_000)),
     ("gpt-5.2", _models(_READS, 400_000, _LOW_TO_HIGH)),
+    ("gpt-5.1-chat", _models(_READS, 128_000)),
     ("gpt-5.1", _models(_READS, 400_000, _LOW_TO_HIGH)),
     ("gpt-5.", _models(_READS, None, _LOW_TO_HIGH)),
     ("gpt-5-chat", _models(_READS, None, _NEVER)),
     ("gpt-5-pro", _models(_READS, 400_000, Thinking(("high",), can_be_off=False))),
     ("gpt-5", _models(_READS, 400_000, _ALWAYS_MINIMAL_TO_HIGH)),
     ("gpt-audio", _models(_HEARS, None, _NEVER)),
+    ("gpt-4o-mini-audio", _models(_HEARS, None, _NEVER)),
     ("gpt-4o-audio", _models(_HEARS, None, _NEVER)),
     ("gpt-4o", _models(_READS, 128_000, _NEVER)),
     ("gpt-4.1", _models(_READS, 1_047_576, _NEVER)),
+    ("gpt-4-1106-preview", _models(_TEXT, 128_000, _NEVER)),
     ("gpt-4-turbo", _models(_SEES, 128_000, _NEVER)),
     ("gpt-4", _models(_TEXT, 8_192, _NEVER)),
     ("gpt-3.5", _models(_TEXT, 16_385, _NEVER)),
@@ -76,7 +80,10 @@ MISTRAL: Families = (
     ("mistral-medium", _models(_SEES)),
     ("ministral", _models(_SEES)),
 )
-DEEPSEEK: Families = (("deepseek-v4", _models(_TEXT, 1_000_000, _MINIMAL_TO_HIGH)),)
+DEEPSEEK: Families = (
+    ("deepseek-v4", _models(_TEXT, 1_000_000, _MINIMAL_TO_HIGH)),
+    ("deepseek-flash", _models(_TEXT, None, _MINIMAL_TO_HIGH)),
+)
 XAI: Families = (
     ("grok-4.3", _models(_SEES, 1_000_000, _LOW_TO_HIGH)),
     ("grok-4.5", _models(_SEES, None, _ALWAYS_LOW_TO_HIGH)),

@@ -18,46 +18,20 @@ from abstractcore.errors import (
 from abstractcore.ports import (
     Address,
     ModelProfile,
-    Price,
     ProviderConfig,
     ProviderServices,
     ProviderSession,
     Runtime,
-    Thinking,
 )
 from abstractcore.schema import EMPTY
 
 from .endpoints import BearerAuth, FixedEndpoint, HeaderAuth, check_key, check_url
+from .google_families import family_of
 
 GEMINI_URL = "https://generativelanguage.googleapis.com/v1beta"
 _SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 _PLACE = re.compile(r"[a-z0-9][a-z0-9.:-]*")
-_SEES_AND_HEARS = frozenset({"image", "audio", "video", "application/pdf"})
-_CONTEXT = 1_048_576
-_LEVELS = ("minimal", "low", "medium", "high")
-
-
-@dataclass(frozen=True, slots=True)
-class _Family:
-    """Models whose names begin alike. Where a price depends on the length of a prompt there is none here."""
-
-    beginning: str
-    thinking: Thinking
-    price: Price | None = None
-    media_in_results: bool = False
-
-
-_FAMILIES = (
-    _Family("gemini-3-flash", Thinking(_LEVELS, can_be_off=False), Price(0.5, 3.0, 0.05), True),
-    _Family("gemini-3", Thinking(("low", "high"), can_be_off=False), media_in_results=True),
-    _Family("gemini-2.5-pro", Thinking(budget=(128, 32768), can_be_off=False)),
-    _Family("gemini-2.5-flash-lite", Thinking(budget=(512, 24576)), Price(0.1, 0.4)),
-    _Family("gemini-2.5-flash", Thinking(budget=(0, 24576)), Price(0.3, 2.5)),
-    _Family("gemini-2.0", Thinking()),
-)
-"""What the models take (ai.google.dev/gemini-api/docs: "Models", "Thinking", "Pricing")."""
-_NO_CHAT = ("embedding", "-image", "-tts", "-live", "-audio", "computer-use", "robotics")
-"""Names of models that take or give something else than the rest of their family."""
+_MULTI_REGIONS = ("eu", "us")
 
 
 class GoogleProvider:
@@ -75,7 +49,7 @@ class GoogleProvider:
         if not key:
             raise AuthenticationError("no API key.", hint="Set GEMINI_API_KEY, or pass api_key=...", provider=self.name)
         endpoint = FixedEndpoint.at(check_url(config.base_url or GEMINI_URL), HeaderAuth({"x-goog-api-key": key}))
-        return _session(self.name, model, endpoint)
+        return _session(model, endpoint, provider=self.name)
 
 
 class VertexProvider:
@@ -84,24 +58,43 @@ class VertexProvider:
     name = "vertex"
     summary = "Google's Gemini models on Vertex AI, in a Google Cloud project"
     options: Mapping[str, str] = {
-        "project": "the Google Cloud project; GOOGLE_CLOUD_PROJECT unless told",
+        "project": "the Google Cloud project; GOOGLE_CLOUD_PROJECT unless told; not needed with an API key",
         "location": "where the model runs, as europe-west4; GOOGLE_CLOUD_LOCATION unless told, else global",
         "access_token": "a token, or a function that gives one; the credentials of google-auth unless told",
     }
 
     def connect(self, config: ProviderConfig, services: ProviderServices) -> ProviderSession:
-        """A session; raises `ConfigurationError` without a model or a project. No I/O: tokens are fetched later."""
+        """A session; raises `ConfigurationError` without a model, or without project and key. No I/O: tokens are
+        fetched later.
+        """
         model = _model(config)
+        token = config.options.get("access_token")
+        if config.api_key and token is None and config.options.get("project") is None:
+            endpoint = FixedEndpoint.at(check_url(config.base_url or f"https://{_host('global')}/v1"), _key(config))
+            return _session(model, endpoint, provider=self.name, publisher="google")
         project = _place(config, services, "project", "GOOGLE_CLOUD_PROJECT", "")
         location = _place(config, services, "location", "GOOGLE_CLOUD_LOCATION", "global")
-        host = "aiplatform.googleapis.com" if location == "global" else f"{location}-aiplatform.googleapis.com"
-        url = f"https://{host}/v1/projects/{project}/locations/{location}/publishers/google"
-        token = config.options.get("access_token") or config.api_key
-        if token is None:
-            token = _ApplicationCredentials()
-        elif not callable(token):
-            token = check_key(token, self.name)
-        return _session(self.name, model, VertexEndpoint(check_url(config.base_url or url).rstrip("/"), token))
+        parent = f"projects/{project}/locations/{location}"
+        url = check_url(config.base_url or f"https://{_host(location)}/v1/{parent}").rstrip("/")
+        if config.api_key and token is None:
+            endpoint = FixedEndpoint.at(url, _key(config))
+        else:
+            token = token or _ApplicationCredentials()
+            endpoint = VertexEndpoint(url, token if callable(token) else check_key(token, self.name))
+        return _session(model, endpoint, provider=self.name, publisher="google", parent=parent)
+
+
+def _host(location: str) -> str:
+    """The server of a region, of several together, or of all."""
+    if location == "global":
+        return "aiplatform.googleapis.com"
+    if location in _MULTI_REGIONS:
+        return f"aiplatform.{location}.rep.googleapis.com"
+    return f"{location}-aiplatform.googleapis.com"
+
+
+def _key(config: ProviderConfig) -> HeaderAuth:
+    return HeaderAuth({"x-goog-api-key": check_key(config.api_key or "", config.provider)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,18 +162,19 @@ def _place(config: ProviderConfig, services: ProviderServices, name: str, variab
     return place
 
 
-def _session(provider: str, model: str, endpoint: Any) -> ProviderSession:
+def _session(model: str, endpoint: Any, *, provider: str, publisher: str = "", parent: str = "") -> ProviderSession:
     # Here and not above: listing the providers should not load a wire format.
     from .gemini import Dialect, Gemini
 
-    family = next((family for family in _FAMILIES if model.startswith(family.beginning)), None)
-    if family is not None and any(word in model for word in _NO_CHAT):
-        family = None
-    dialect = Dialect(provider, family is not None and family.media_in_results, provider == "google")
-    return ProviderSession(model, Gemini(dialect), endpoint, _profile(family))
-
-
-def _profile(family: _Family | None) -> ModelProfile:
-    if family is None:
-        return ModelProfile(cache_points=0, known=False)
-    return ModelProfile(_SEES_AND_HEARS, _CONTEXT, family.price, thinking=family.thinking, cache_points=0)
+    family = family_of(model)
+    since_3 = family is not None and family.since_3
+    dialect = Dialect(
+        provider,
+        media_in_results=since_3,
+        signed_calls=since_3,
+        count_wrapped=not publisher,
+        publisher=publisher,
+        parent=parent,
+    )
+    profile = family.profile if family is not None else ModelProfile(cache_points=0, known=False)
+    return ProviderSession(model, Gemini(dialect), endpoint, profile)

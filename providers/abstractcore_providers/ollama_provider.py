@@ -24,7 +24,7 @@ DEFAULT_URL = "http://localhost:11434"
 _DEFAULT_PORT = 11434
 _SEES = frozenset({"image"})
 _TEXT = frozenset[str]()
-_LEVELS = Thinking(("low", "medium", "high"))
+_LEVELS = Thinking(("low", "medium", "high"), can_be_off=False)
 _ON_OR_OFF = Thinking(("medium",))
 _FAMILIES: tuple[tuple[str, frozenset[str], Thinking], ...] = (
     ("gpt-oss", _TEXT, _LEVELS),

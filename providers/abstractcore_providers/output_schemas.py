@@ -7,12 +7,18 @@ from typing import Any
 
 from abstractcore.schema import CallWarning, JSONObject, OutputSchema, SchemaError
 
+from .json_schemas import SchemaRules, fit_output
+
 _UNNAMED = "output"
 
 
-def bare_schema(output: OutputSchema, warnings: list[CallWarning]) -> JSONObject:
-    """The schema, with a warning for what is said beside it and cannot be sent. Its title is its name."""
-    name = _name_of(output.schema)
+def bare_schema(output: OutputSchema, rules: SchemaRules, warnings: list[CallWarning]) -> JSONObject:
+    """The schema by these rules, with a warning for what is said beside it and cannot be sent. Its title is its name.
+
+    Raises `InvalidInputError` for a schema that cannot be sent.
+    """
+    sent, _ = fit_output(output, rules, warnings)
+    name = _name_of(sent)
     if name != output.name:
         message = "a schema is known by its title only"
         warnings.append(CallWarning("name_left_out", "output.name", message, output.name, name))
@@ -21,7 +27,7 @@ def bare_schema(output: OutputSchema, warnings: list[CallWarning]) -> JSONObject
         warnings.append(CallWarning("description_left_out", "output.description", message, output.description))
     if not output.strict:
         warnings.append(CallWarning("always_strict", "output.strict", "a schema is always enforced", False, True))
-    return output.schema
+    return sent
 
 
 def named_schema(schema: Mapping[str, Any], path: str) -> OutputSchema:

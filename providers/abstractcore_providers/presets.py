@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -28,6 +28,7 @@ class Preset:
 
     `default_url` None means that the user gives `base_url`; it may hold `{resource}`, which is then an option. A key is
     needed where `key_variable` is named and `key_needed` is left on; it goes into `key_header`, or is a bearer's.
+    `goes_on` and `media_beside_results` are those of every model's profile.
     """
 
     name: str
@@ -38,6 +39,8 @@ class Preset:
     key_header: str | None = None
     dialect: Dialect = field(default_factory=Dialect)
     families: Families = ()
+    goes_on: bool = True
+    media_beside_results: bool = True
 
     @property
     def options(self) -> Mapping[str, str]:
@@ -88,4 +91,5 @@ class Preset:
     def _profile(self, model: str) -> ModelProfile:
         """Where nothing is known of the model, that the format has no cache points still is."""
         unknown = ModelProfile(cache_points=0, known=False)
-        return next((profile for beginning, profile in self.families if model.startswith(beginning)), unknown)
+        found = next((profile for beginning, profile in self.families if model.startswith(beginning)), unknown)
+        return replace(found, goes_on=self.goes_on, media_beside_results=self.media_beside_results)

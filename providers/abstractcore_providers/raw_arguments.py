@@ -13,10 +13,25 @@ from typing import Any
 
 from pydantic_core import to_json
 
+from abstractcore.schema import ToolCall
+
 HOLE = float("nan")
 """Stands in a body where a text is put in. No JSON value is this, so that nothing else is taken for it."""
 
+_BLANK = " \t\r\n"
 _DECODER = json.JSONDecoder()
+
+
+def own_text(call: ToolCall) -> str:
+    """The arguments' own text where it is that of an object, without space around it, else that of an empty object."""
+    if call.arguments is None or not call.arguments_text.strip():
+        return "{}"
+    return call.arguments_text.strip(_BLANK)
+
+
+def arguments_text(arguments: Any) -> str:
+    """The text of arguments that came as a value."""
+    return to_json(arguments).decode()
 
 
 def written_with(body: Any, key: str, texts: Iterable[str]) -> bytes:
@@ -42,7 +57,7 @@ class WrittenArguments:
         if self._rest is None:
             self._rest = _objects(self._body.decode("utf-8-sig", "replace"), self._key)
         found = next((text for other, text in self._rest if other == value), None)
-        return to_json(value).decode() if found is None else found
+        return arguments_text(value) if found is None else found
 
 
 def _objects(text: str, key: str) -> Iterator[tuple[Any, str]]:

@@ -14,6 +14,8 @@ def in_order(
     kept: Sequence[tuple[int, P]], rank: Callable[[Part], int], path: str, warnings: list[CallWarning]
 ) -> list[tuple[int, P]]:
     """The parts (each with its index in `path`) by `rank`, with a warning for each that moves."""
+    if len(kept) < 2:
+        return list(kept)
     ordered = sorted(kept, key=lambda item: rank(item[1]))
     if ordered == list(kept):
         return ordered

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from . import families
+from . import families, json_schemas, rules
 from .openai_chat import Dialect
-from .openai_chat.dialect import COMMON_OPTIONS, COMPATIBLE, ThinkingFields
+from .openai_chat.dialect import COMMON_OPTIONS, COMPATIBLE, DETAILS, PIECES, ThinkingFields
 from .presets import Preset
 
 _WITH_TOP_K = COMMON_OPTIONS | {"top_k"}
@@ -16,6 +16,7 @@ VENDORS = (
         "OpenAI, chat completions",
         "https://api.openai.com/v1",
         "OPENAI_API_KEY",
+        dialect=Dialect(rules=rules.OPENAI),
         families=families.OPENAI,
     ),
     Preset(
@@ -24,7 +25,7 @@ VENDORS = (
         "https://{resource}.openai.azure.com/openai/v1",
         "AZURE_OPENAI_API_KEY",
         key_header="api-key",
-        dialect=Dialect("azure"),
+        dialect=Dialect("azure", rules=rules.OPENAI),
         families=families.OPENAI,
     ),
     Preset(
@@ -39,6 +40,7 @@ VENDORS = (
             thinking=ThinkingFields(
                 level=("reasoning", "effort"), off=(("reasoning", "effort"), "none"), budget=("reasoning", "max_tokens")
             ),
+            reasoning_field=DETAILS,
         ),
         families=families.OPENROUTER,
     ),
@@ -47,7 +49,7 @@ VENDORS = (
         "Groq",
         "https://api.groq.com/openai/v1",
         "GROQ_API_KEY",
-        dialect=Dialect("groq", options=COMMON_OPTIONS - {"top_logprobs"}, think_tags=True),
+        dialect=Dialect("groq", options=COMMON_OPTIONS - {"top_logprobs"}, think_tags=True, schemas=json_schemas.GROQ),
         families=families.GROQ,
     ),
     Preset(
@@ -61,9 +63,13 @@ VENDORS = (
             seed_field="random_seed",
             options=COMMON_OPTIONS - {"top_logprobs"},
             stream_usage=False,
+            reasoning_field=PIECES,
             call_id_size=9,
+            schemas=json_schemas.MISTRAL,
         ),
         families=families.MISTRAL,
+        goes_on=False,
+        media_beside_results=False,
     ),
     Preset(
         "deepseek",
@@ -76,6 +82,10 @@ VENDORS = (
             options=_SEEDLESS - {"parallel_tool_calls"},
             thinking=ThinkingFields(off=(("thinking", "type"), "disabled")),
             reasoning_field="reasoning_content",
+            empty_reasoning=True,
+            json_mode_only=True,
+            rules=rules.DEEPSEEK,
+            schemas=json_schemas.DEEPSEEK,
         ),
         families=families.DEEPSEEK,
     ),
@@ -84,7 +94,7 @@ VENDORS = (
         "xAI",
         "https://api.x.ai/v1",
         "XAI_API_KEY",
-        dialect=Dialect("xai"),
+        dialect=Dialect("xai", rules=rules.XAI, schemas=json_schemas.XAI),
         families=families.XAI,
     ),
     Preset(
@@ -95,10 +105,12 @@ VENDORS = (
         dialect=Dialect(
             "together",
             "max_tokens",
-            options=_WITH_TOP_K - {"top_logprobs", "parallel_tool_calls"},
+            options=_WITH_TOP_K - {"parallel_tool_calls"},
+            counted_logprobs=True,
             thinking=ThinkingFields(off=(("reasoning", "enabled"), False)),
             stream_usage=False,
             think_tags=True,
+            schemas=json_schemas.TOLERANT,
         ),
         families=families.TOGETHER,
     ),
@@ -107,7 +119,15 @@ VENDORS = (
         "Fireworks AI, open models",
         "https://api.fireworks.ai/inference/v1",
         "FIREWORKS_API_KEY",
-        dialect=Dialect("fireworks", "max_tokens", options=_WITH_TOP_K, think_tags=True),
+        dialect=Dialect(
+            "fireworks",
+            "max_tokens",
+            options=_WITH_TOP_K,
+            thinking=ThinkingFields(budget=("reasoning_effort",)),
+            think_tags=True,
+            reasoning_field="reasoning_content",
+            schemas=json_schemas.TOLERANT,
+        ),
         families=families.FIREWORKS,
     ),
     Preset(
@@ -122,15 +142,18 @@ VENDORS = (
             stream_usage=False,
             think_tags=True,
             search_results=True,
+            named_tool_choice=False,
+            schemas=json_schemas.PERPLEXITY,
         ),
         families=families.PERPLEXITY,
+        goes_on=False,
     ),
     Preset(
         "cerebras",
         "Cerebras",
         "https://api.cerebras.ai/v1",
         "CEREBRAS_API_KEY",
-        dialect=Dialect("cerebras", think_tags=True),
+        dialect=Dialect("cerebras", think_tags=True, schemas=json_schemas.CEREBRAS),
         families=families.CEREBRAS,
     ),
     Preset(
@@ -139,7 +162,14 @@ VENDORS = (
         "http://localhost:1234/v1",
         "LM_API_TOKEN",
         key_needed=False,
-        dialect=Dialect("lmstudio", "max_tokens", options=_WITH_TOP_K, thinking=None, think_tags=True),
+        dialect=Dialect(
+            "lmstudio",
+            "max_tokens",
+            options=_WITH_TOP_K - {"top_logprobs", "parallel_tool_calls"},
+            thinking=None,
+            think_tags=True,
+            schemas=json_schemas.TOLERANT,
+        ),
         families=families.ANYTHING,
     ),
     Preset(
@@ -151,9 +181,12 @@ VENDORS = (
         dialect=Dialect(
             "vllm",
             options=_WITH_TOP_K,
-            thinking=ThinkingFields(off=(("chat_template_kwargs", "enable_thinking"), False)),
+            thinking=ThinkingFields(
+                off=(("chat_template_kwargs", "enable_thinking"), False), budget=("thinking_token_budget",)
+            ),
             think_tags=True,
             reasoning_field="reasoning",
+            schemas=json_schemas.TOLERANT,
         ),
         families=families.ANYTHING,
     ),
@@ -164,7 +197,12 @@ VENDORS = (
         "LLAMA_API_KEY",
         key_needed=False,
         dialect=Dialect(
-            "llama-cpp", "max_tokens", options=_WITH_TOP_K, think_tags=True, reasoning_field="reasoning_content"
+            "llama-cpp",
+            "max_tokens",
+            options=_WITH_TOP_K,
+            think_tags=True,
+            reasoning_field="reasoning_content",
+            schemas=json_schemas.TOLERANT,
         ),
         families=families.ANYTHING,
     ),

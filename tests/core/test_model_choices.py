@@ -153,7 +153,7 @@ def test_a_provider_that_decides_by_itself_gets_no_points():
 
 
 @examples(80)
-@given(strategies.calls(), st.booleans(), st.none() | st.integers(0, 4))
+@given(strategies.calls(tool_content=strategies.text_parts()), st.booleans(), st.none() | st.integers(0, 4))
 def test_no_call_gets_more_points_than_its_provider_takes_and_each_loss_is_named(asked, cache, most):
     if any(getattr(part, "blob", None) for message in asked.messages for part in message.parts):
         asked = asked.with_(messages=(Message.user("hi"),))

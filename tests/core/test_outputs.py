@@ -63,7 +63,7 @@ def test_without_a_type_there_is_no_output(colour):
 
 
 @pytest.mark.parametrize("type_", [Model, Data, Dict])
-def test_the_schema_goes_out_closed_and_strict_where_all_is_required(colour, server, connect, type_):
+def test_the_schema_goes_out_closed_and_strict(colour, server, connect, type_):
     server.script(completion(ANSWER))
     colour.generate(connect(), "hi", response_model=type_)
     sent = server.requests[0].json["response_format"]["json_schema"]
@@ -72,7 +72,7 @@ def test_the_schema_goes_out_closed_and_strict_where_all_is_required(colour, ser
     assert sent["schema"]["additionalProperties"] is False
 
 
-def test_the_schema_of_a_type_with_optional_fields_is_not_strict(colour, server, connect):
+def test_the_schema_of_a_type_with_keys_of_any_name_is_not_strict(colour, server, connect):
     server.script(completion(ANSWER))
     colour.generate(connect(), "hi", response_model=Loose)
     sent = server.requests[0].json["response_format"]["json_schema"]

@@ -136,6 +136,7 @@ def _made_up(provider: str) -> Mapping[str, Probe]:
     kept = Blob.from_provider_file(provider, "file-1", "application/pdf")
     search = HostedToolCall("h_1", "web_search", '{"query":"ulm"}')
     point = CachePoint()
+    own, inside = {provider: {"some_new_field": 1}}, f".provider_options.{provider}"
     return {
         "user: text": user(hi),
         "user: image": user(ImagePart(PNG)),
@@ -172,6 +173,13 @@ def _made_up(provider: str) -> Mapping[str, Probe]:
         "tool: error": tool(ToolResult.text("call_1", "no such city", is_error=True)),
         "tool: image": tool(ToolResult("call_1", (ImagePart(PNG),)), ".content[0]"),
         "tool: PDF": tool(ToolResult("call_1", (DocumentPart(PDF),)), ".content[0]"),
+        "options of a message": replace(
+            _at(0, Message("user", (hi,), own)), path=f"messages[0].provider_options.{provider}"
+        ),
+        "options of a text": _within(user(TextPart("hi", provider_options=own)), inside),
+        "options of an image": _within(user(ImagePart(PNG, provider_options=own)), inside),
+        "options of a tool call": _within(assistant(replace(CALL, provider_options=own)), inside),
+        "options of a tool result": tool(replace(ToolResult.text("call_1", "sunny"), provider_options=own), inside),
         "cache point on text": _within(user(TextPart("hi", cache=point)), ".cache"),
         "cache point on text, for an hour": _within(user(TextPart("hi", cache=CachePoint(3600))), ".cache"),
         "cache point on a tool result": tool(replace(ToolResult.text("call_1", "sunny"), cache=point), ".cache"),

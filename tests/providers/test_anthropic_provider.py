@@ -1,5 +1,6 @@
 """The provider of Anthropic's models."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +11,9 @@ from abstractcore.schema import WireRequest
 from abstractcore_providers.anthropic_messages import AnthropicMessages, Dialect
 from abstractcore_providers.anthropic_provider import AnthropicProvider
 from tests.providers.test_presets import Services, address
+
+LEVELS = ("low", "medium", "high")
+NEWEST = Dialect(takes_sampling=False, tools_forced=False, system_in_place=True)
 
 
 def connect(environment: dict[str, str] | None = None, **config: Any) -> ProviderSession:
@@ -46,9 +50,14 @@ def test_what_cannot_work_is_refused(config: dict[str, Any]):
 @pytest.mark.parametrize(
     ("model", "dialect", "levels", "budget"),
     [
-        ("claude-opus-5-5", Dialect(takes_sampling=False, tools_forced=False), ("low", "medium", "high"), None),
-        ("claude-opus-5", Dialect(takes_sampling=False), ("low", "medium", "high"), None),
-        ("claude-opus-4-8", Dialect(takes_sampling=False, system_in_place=True), ("low", "medium", "high"), None),
+        ("claude-fable-5-2", NEWEST, LEVELS, None),
+        ("claude-mythos-5-1", NEWEST, LEVELS, None),
+        ("claude-opus-5-5", NEWEST, LEVELS, None),
+        ("claude-sonnet-5-5", replace(NEWEST, off="between_tools"), LEVELS, None),
+        ("claude-opus-5", Dialect(takes_sampling=False, system_in_place=True), LEVELS, None),
+        ("claude-haiku-5-5", Dialect(takes_sampling=False, system_in_place=True), LEVELS, None),
+        ("claude-opus-4-8", Dialect(takes_sampling=False, system_in_place=True), LEVELS, None),
+        ("claude-sonnet-5", Dialect(takes_sampling=False), LEVELS, None),
         ("claude-haiku-4-5-20251001", Dialect(), (), (1024, 63_999)),
     ],
 )

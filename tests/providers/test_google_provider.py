@@ -9,7 +9,7 @@ import pytest
 from abstractcore import create_llm
 from abstractcore.errors import AuthenticationError, ConfigurationError
 from abstractcore.ports import ProviderConfig, ProviderSession
-from abstractcore.schema import WireRequest
+from abstractcore.schema import Message, ModelCall, WireRequest
 from abstractcore_providers.gemini import Dialect, Gemini
 from abstractcore_providers.google_provider import GEMINI_URL, GoogleProvider, VertexProvider
 
@@ -78,6 +78,10 @@ def test_the_vendors_own_way_to_name_a_model_is_taken():
         ("gemini-2.5-flash-lite", (), (512, 24576), False),
         ("gemini-3-pro-preview", ("low", "high"), None, True),
         ("gemini-3-flash-preview", ("minimal", "low", "medium", "high"), None, True),
+        ("gemini-3.1-pro-preview", ("low", "medium", "high"), None, True),
+        ("gemini-3.5-flash-lite", ("minimal", "low", "medium", "high"), None, True),
+        ("gemini-3.8-flash", ("low", "medium", "high"), None, True),
+        ("gemini-4-argon", ("low", "medium", "high"), None, True),
     ],
 )
 def test_families_are_known_by_the_beginning_of_their_names(model: str, levels: Any, budget: Any, in_results: bool):
@@ -87,7 +91,7 @@ def test_families_are_known_by_the_beginning_of_their_names(model: str, levels: 
     assert profile.takes("video", "video/mp4")
     assert profile.thinking is not None
     assert (profile.thinking.levels, profile.thinking.budget) == (levels, budget)
-    assert session.transpiler == Gemini(Dialect("google", in_results))
+    assert session.transpiler == Gemini(Dialect("google", in_results, signed_calls=in_results))
 
 
 @pytest.mark.parametrize("model", ["gemma-3", "gemini-2.5-flash-image", "gemini-9"])
@@ -97,14 +101,31 @@ def test_other_models_are_not_known(model: str):
 
 @pytest.mark.parametrize(
     ("location", "host"),
-    [(None, "aiplatform.googleapis.com"), ("europe-west4", "europe-west4-aiplatform.googleapis.com")],
+    [
+        (None, "aiplatform.googleapis.com"),
+        ("europe-west4", "europe-west4-aiplatform.googleapis.com"),
+        ("eu", "aiplatform.eu.rep.googleapis.com"),
+    ],
 )
 def test_vertex_is_reached_through_project_and_location(location: str | None, host: str):
     options = {"access_token": "t"} | ({} if location is None else {"location": location})
     session = connect(VertexProvider(), CLOUD, options=options)
-    place = f"/v1/projects/p-1/locations/{location or 'global'}/publishers/google"
-    assert address(session).url == f"https://{host}{place}"
+    parent = f"projects/p-1/locations/{location or 'global'}"
+    assert address(session).url == f"https://{host}/v1/{parent}"
     assert headers(session) == {"authorization": "Bearer t"}
+    dialect = Dialect("vertex", False, count_wrapped=False, publisher="google", parent=parent)
+    assert session.transpiler == Gemini(dialect)
+
+
+def test_vertex_with_a_key_needs_no_project():
+    session = connect(VertexProvider(), CLOUD, api_key="k")
+    assert address(session).url == "https://aiplatform.googleapis.com/v1"
+    assert headers(session) == {"x-goog-api-key": "k"}
+    request = session.transpiler.encode(ModelCall("gemini-2.5-flash", (Message.user("hi"),), "vertex")).request
+    assert request.url == "/publishers/google/models/gemini-2.5-flash:generateContent"
+    own = connect(VertexProvider(), api_key="k", options={"project": "p"})
+    assert address(own).url == "https://aiplatform.googleapis.com/v1/projects/p/locations/global"
+    assert headers(own) == {"x-goog-api-key": "k"}
 
 
 def test_a_token_is_asked_for_before_every_attempt():

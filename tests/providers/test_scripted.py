@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -188,7 +189,11 @@ def test_threads_share_a_script_without_taking_a_reply_twice():
 def test_a_reply_has_reasoning_usage_and_a_reason_to_end(colour):
     reply = Reply.text("so", reasoning="well", usage=Usage(7, 8), finish_reason="length")
     assert colour.generate(scripted(reply), "hi").reply == ModelReply(
-        (ReasoningPart("well"), TextPart("so")), "length", usage=Usage(7, 8), model="m", provider="scripted"
+        (ReasoningPart("well", origin="scripted/m"), TextPart("so")),
+        "length",
+        usage=Usage(7, 8),
+        model="m",
+        provider="scripted",
     )
 
 
@@ -358,7 +363,8 @@ def test_a_streamed_text_comes_by_words_and_adds_up(text: str):
 def test_a_streamed_reply_adds_up(reply: ModelReply):
     with scripted(reply).stream("hi") as stream:
         deltas = list(stream)
-    assert accumulate(deltas) == reply
+    own = (replace(part, origin="scripted/m") if isinstance(part, ReasoningPart) else part for part in reply.parts)
+    assert accumulate(deltas) == replace(reply, parts=tuple(own))
     assert not any(len(delta.text.split()) > 1 for delta in deltas if isinstance(delta, TextDelta))
 
 

@@ -18,8 +18,10 @@ from abstractcore.schema import (
     to_data,
 )
 
+from ..item_options import read_options
 from ..json_reading import Object, text_of
 from ..raw_arguments import HOLE
+from .block_fields import BLOCK_FIELDS
 from .citations import citations_to_ours
 from .hosted_tools import result_text
 from .vocabulary import cache_to_ours
@@ -39,15 +41,13 @@ def read_block(block: Object, provider: str, origin: str | None, input_text: str
     """The part in a block; `input_text` is the text of its `input`, if it has one. Raises `SchemaError`."""
     kind = text_of(block, "type") or ""
     if kind == "text":
-        cache = cache_to_ours(block.get("cache_control"))
-        text = text_of(block, "text") or ""
-        return TextPart(text, citations_to_ours(block.get("citations")), cache if text else None)
+        return _text(block, provider)
     if kind == "thinking":
         return ReasoningPart(text_of(block, "thinking") or "", text_of(block, "signature"), origin=origin)
     if kind == "redacted_thinking":
         return ReasoningPart(redacted_data=text_of(block, "data"), origin=origin)
     if kind == "tool_use":
-        return _tool_call(block, input_text)
+        return _tool_call(block, provider, input_text)
     if kind in HOSTED_CALLS:
         metadata = _without(block, "id", "name", "input")
         return HostedToolCall(text_of(block, "id") or "", text_of(block, "name") or "", input_text, metadata)
@@ -56,7 +56,16 @@ def read_block(block: Object, provider: str, origin: str | None, input_text: str
     return OpaquePart(provider, kind, _without(block, "type"))
 
 
-def _tool_call(block: Object, input_text: str) -> ToolCall:
+def _text(block: Object, provider: str) -> TextPart:
+    """An empty text marks nothing, and has no options."""
+    cache = cache_to_ours(block.get("cache_control"))
+    text = text_of(block, "text") or ""
+    citations = citations_to_ours(block.get("citations"))
+    options = read_options(block, BLOCK_FIELDS["text"], provider)
+    return TextPart(text, citations, cache, options) if text else TextPart("", citations)
+
+
+def _tool_call(block: Object, provider: str, input_text: str) -> ToolCall:
     written = text_of(block, "partial_json")
     cache = cache_to_ours(block.get("cache_control"))
     return ToolCall(
@@ -64,6 +73,7 @@ def _tool_call(block: Object, input_text: str) -> ToolCall:
         text_of(block, "name") or "",
         input_text if written is None else written,
         cache=cache,
+        provider_options=read_options(block, BLOCK_FIELDS["tool_use"], provider),
     )
 
 

@@ -82,12 +82,11 @@ def own_citation(citation: Citation, path: str, warnings: list[CallWarning]) -> 
         message = "only citations that the provider gave can be sent back to it"
         warnings.append(CallWarning("citation_left_out", path, message))
         return None
-    for name in metadata:
-        if name not in places and name != "type":
-            del data[name]
-            message = f"a citation cannot be sent back with {name!r}"
-            warnings.append(CallWarning("metadata_left_out", f"{path}.provider_metadata.{name}", message))
-    return data
+    kept = {name: value for name, value in metadata.items() if name in places or name == "type"}
+    if len(kept) < len(metadata):
+        message = f"a citation cannot be sent back with more than {' and '.join(kept)}"
+        warnings.append(CallWarning("metadata_left_out", f"{path}.provider_metadata", message, metadata, kept))
+    return {name: value for name, value in data.items() if name in kept or name not in metadata}
 
 
 def _written(citation: Citation, metadata: JSONObject) -> Object:
@@ -112,6 +111,17 @@ def placed_citations(part: TextPart, path: str, warnings: list[CallWarning]) -> 
         else:
             message = "spans that overlap, lie outside of the text or go back in it have no place"
             warnings.append(CallWarning("citation_left_out", f"{path}.citations[{index}]", message))
+
+
+def spanned_citations(part: TextPart, path: str, warnings: list[CallWarning]) -> list[Object]:
+    """For a client: the citations of a text in one block. Those of a span of it say which, for those who look."""
+    written: list[Object] = []
+    for index, citation in placed_citations(part, path, warnings):
+        data = citation_to_theirs(citation, f"{path}.citations[{index}]", warnings)
+        if (citation.start, citation.end) != (0, len(part.text)):
+            data |= {"start": citation.start, "end": citation.end}
+        written.append(data)
+    return written
 
 
 def cited_blocks(part: TextPart, path: str, write: Writer, warnings: list[CallWarning]) -> list[Object]:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import cast
+
+import jiter
 
 from abstractcore.errors import ServerError, StreamInterruptedError
 from abstractcore.framing import ServerSentEvent
 from abstractcore.schema import (
     Delta,
     PartDelta,
+    ProviderOptions,
     ReasoningDelta,
     ReasoningEnd,
     ReasoningStart,
@@ -26,8 +30,10 @@ from abstractcore.schema import (
     freeze_object,
 )
 
+from ..item_options import read_options
 from ..json_reading import Object, as_object, count_of, mended, read_answer, text_of
 from ..openai_words import origin_of
+from .block_fields import BLOCK_FIELDS
 from .blocks import read_block
 from .citations import citation_to_ours
 from .dialect import Dialect
@@ -66,22 +72,30 @@ class MessageDecoder:
         """The deltas of one event; raises `ServerError` for one that is not JSON, or the error it reports."""
         self._events += 1
         try:
-            event = read_answer(frame.data, halves=True)
+            event = jiter.from_json(frame.data, allow_inf_nan=False)
         except ValueError:
-            if not frame.data:
-                return []
-            raise ServerError(f"event {self._events} of the stream is not JSON: {frame.data[:60]!r}") from None
+            return self._read_with_care(frame)
         try:
-            # Nearly all events are of this kind, and need none of the care that the others do.
+            # Nearly all events are one more piece of the open text, and need none of the care that the others do.
             delta = event["delta"]
             text = delta["text"]
-            if event["index"] == self._text and delta["type"] == "text_delta" and text and text.isascii():
+            if event["index"] == self._text and delta["type"] == "text_delta" and text and type(text) is str:
                 sequence = self._sequence
                 self._sequence = sequence + 1
                 return [TextDelta(sequence, self._text_number, text)]
-        except (AttributeError, KeyError, TypeError):
+        except (KeyError, TypeError):
             return self._read(as_object(event), frame.event)
         return self._read(as_object(event), frame.event)
+
+    def _read_with_care(self, frame: ServerSentEvent) -> list[Delta]:
+        """An event that is not plain JSON: an empty one, or one that holds half a character or NaN."""
+        if not frame.data:
+            return []
+        try:
+            event = as_object(read_answer(frame.data, halves=True))
+        except ValueError:
+            raise ServerError(f"event {self._events} of the stream is not JSON: {frame.data[:60]!r}") from None
+        return self._read(event, frame.event)
 
     def _read(self, event: Object, name: str) -> list[Delta]:
         deltas: list[Delta] = []
@@ -164,16 +178,20 @@ class MessageDecoder:
         self._blocks[index] = block
         if block.kind == "text":
             self._text, self._text_number = index, block.number
-            deltas.append(TextStart(self._next(), block.number))
+            deltas.append(TextStart(self._next(), block.number, self._options(block)))
             part = read_block(block.block, self._provider, None, "")
             block.citations = getattr(part, "citations", ())
         elif block.kind == "thinking":
             deltas.append(ReasoningStart(self._next(), block.number, self._origin))
         elif block.kind == "tool_use":
             id, name = text_of(block.block, "id") or f"call_{block.number}", text_of(block.block, "name") or ""
-            deltas.append(ToolCallStart(self._next(), block.number, id, name))
+            deltas.append(ToolCallStart(self._next(), block.number, id, name, self._options(block)))
         if block.first_text:
             self._write(block, block.first_text, deltas)
+
+    def _options(self, block: StreamedBlock) -> ProviderOptions:
+        options = read_options(block.block, BLOCK_FIELDS[block.kind], self._provider)
+        return cast(ProviderOptions, freeze_object(options, "provider_options"))
 
     def _add(self, event: Object, deltas: list[Delta]) -> None:
         delta = as_object(event.get("delta"))

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..claude_rules import ClaudeRules
+
 
 @dataclass(frozen=True, slots=True)
-class Dialect:
-    """One vendor's way of speaking the format.
+class Dialect(ClaudeRules):
+    """One vendor's way of speaking the format, and what its model refuses.
 
     `provider` is the name under which `provider_options` are looked up, and whose reasoning, files and opaque parts are
-    sent back. `max_tokens`, which the format demands, stands where a call says nothing. With `system_in_place`, system
-    messages may stand in the middle of a conversation. Newer models take no sampling options, and cannot be made to
-    call a tool.
+    sent back. `max_tokens`, which the format demands, stands where a call says nothing.
     """
 
     provider: str = "anthropic"
     max_tokens: int = 4096
-    system_in_place: bool = False
-    takes_sampling: bool = True
-    tools_forced: bool = True

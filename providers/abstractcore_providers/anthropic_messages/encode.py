@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import CallWarning, Encoded, JSONObject, JSONValue, ModelCall, Sampling, WireRequest
 
+from ..claude_rules import HOTTEST, fit_sampling
 from ..json_reading import Object
 from ..raw_arguments import written_with
 from .betas import betas_to_theirs
@@ -18,11 +19,11 @@ from .tool_choice import choice_to_theirs
 from .tools import tools_to_theirs
 from .vocabulary import CALL_FIELDS
 from .write_messages import write_messages
+from .writing import Writing
 
 PATH = "/messages"
 _HEADERS = {"content-type": "application/json"}
 _UNKNOWN = ("seed", "presence_penalty", "frequency_penalty", "top_logprobs")
-_HOTTEST = 1.0
 
 
 @dataclass(slots=True)
@@ -55,7 +56,9 @@ def draft(call: ModelCall, dialect: Dialect) -> Draft:
     warnings: list[CallWarning] = []
     place = f"provider_options.{dialect.provider}"
     options = _options(call, dialect, warnings)
-    conversation = write_messages(call, dialect, warnings)
+    writing = Writing(dialect.provider, warnings)
+    tools = tools_to_theirs(call, options.pop("tools", None), f"{place}.tools", writing)
+    conversation = write_messages(call, dialect, writing)
     limit = call.sampling.max_output_tokens
     thinking = thinking_to_send(call.thinking, limit, warnings)
     thinks = thinking not in (None, "off")
@@ -63,12 +66,11 @@ def draft(call: ModelCall, dialect: Dialect) -> Draft:
     if conversation.system is not None:
         body["system"] = conversation.system
     body["messages"] = conversation.messages
-    body |= _sampling(call.sampling, dialect.takes_sampling, thinks, warnings)
-    tools = tools_to_theirs(call, options.pop("tools", None), f"{place}.tools", warnings)
+    body |= _sampling(fit_sampling(call.sampling, dialect, thinks, warnings), warnings)
     if tools:
         body["tools"] = tools
-    body |= choice_to_theirs(call, dialect.tools_forced and not thinks, warnings)
-    body |= thinking_to_theirs(thinking)
+    body |= choice_to_theirs(call, dialect, thinks, warnings)
+    body |= thinking_to_theirs(thinking, dialect.off)
     if call.output is not None:
         body["output_config"] = {**body.get("output_config", {}), "format": output_to_theirs(call.output, warnings)}
     if call.modalities:
@@ -76,7 +78,9 @@ def draft(call: ModelCall, dialect: Dialect) -> Draft:
     if call.stream:
         body["stream"] = True
     headers = {**_HEADERS, **betas_to_theirs(options.pop("betas", None), tools, f"{place}.betas", warnings)}
-    _add_options(body, options, thinking, place)
+    _add_options(body, options, place)
+    if thinking_to_ours(body, dialect.off) != thinking:
+        raise _conflict(f"{place}.thinking")
     return Draft(body, conversation.inputs, headers, warnings)
 
 
@@ -94,21 +98,16 @@ def _limit(asked: int | None, thinking: Thinking, dialect: Dialect, warnings: li
     return limit
 
 
-def _sampling(sampling: Sampling, taken: bool, thinks: bool, warnings: list[CallWarning]) -> Object:
-    """A model that thinks takes no temperature but 1, and no `top_k`; one that takes no options, no `top_p` either."""
+def _sampling(sampling: Sampling, warnings: list[CallWarning]) -> Object:
     body: Object = {}
     heat = sampling.temperature
-    if heat is not None and heat > _HOTTEST:
+    if heat is not None and heat > HOTTEST:
         message = "the highest temperature is 1"
-        warnings.append(CallWarning("temperature_changed", "sampling.temperature", message, heat, _HOTTEST))
-        heat = _HOTTEST
+        warnings.append(CallWarning("temperature_changed", "sampling.temperature", message, heat, HOTTEST))
+        heat = HOTTEST
     for name, value in (("temperature", heat), ("top_p", sampling.top_p), ("top_k", sampling.top_k)):
-        if value is None:
-            continue
-        if taken and (not thinks or name == "top_p" or (name, value) == ("temperature", _HOTTEST)):
+        if value is not None:
             body[name] = value
-        else:
-            warnings.append(_unsupported(f"sampling.{name}", value, f"{name}{' beside thinking' if taken else ''}"))
     if sampling.stop:
         body["stop_sequences"] = list(sampling.stop)
     for name in _UNKNOWN:
@@ -127,7 +126,7 @@ def _options(call: ModelCall, dialect: Dialect, warnings: list[CallWarning]) -> 
     return dict(call.provider_options.get(dialect.provider, {}))
 
 
-def _add_options(body: Object, options: JSONObject, thinking: Thinking, path: str) -> None:
+def _add_options(body: Object, options: JSONObject, path: str) -> None:
     """Merge what the call has no field for; options of `output_config` stand beside its own."""
     for name, value in options.items():
         if name == "output_config" and isinstance(value, Mapping) and not set(value) & {"format", *body.get(name, {})}:
@@ -136,8 +135,6 @@ def _add_options(body: Object, options: JSONObject, thinking: Thinking, path: st
             raise _conflict(f"{path}.{name}")
         else:
             body[name] = value
-    if thinking_to_ours(body) != thinking:
-        raise _conflict(f"{path}.thinking")
 
 
 def _conflict(path: str) -> InvalidInputError:

@@ -29,16 +29,21 @@ def hosted_tool_to_theirs(tool: HostedTool, path: str) -> Object:
 
     Raises `UnsupportedContentError` for a kind that the format has not.
     """
-    usual = _TOOLS.get(tool.kind)
-    if usual is None:
+    if tool.kind not in _TOOLS:
         raise UnsupportedContentError(
             f"{path}: the Messages format has no hosted tools of kind {tool.kind!r}.",
             hint="Use a tool of your own, or a provider that has one.",
         )
-    data = {**usual, **tool.options}
+    data = {**_usual(tool.kind, text_of(dict(tool.options), "type") or ""), **tool.options}
     if hosted_tool_to_ours(data) != tool:
         raise InvalidInputError(f"is not a tool of kind {tool.kind!r}", path=f"{path}.options")
     return data
+
+
+def _usual(kind: HostedToolKind, type_: str) -> Object:
+    """What a definition says unless told otherwise. A set of tools has no name of its own."""
+    usual = _TOOLS[kind]
+    return {"type": usual["type"]} if "_toolset_" in type_ else usual
 
 
 def hosted_tool_to_ours(data: Object) -> HostedTool | None:
@@ -47,7 +52,7 @@ def hosted_tool_to_ours(data: Object) -> HostedTool | None:
     kind: HostedToolKind | None = next((kind for beginning, kind in _KINDS if type_.startswith(beginning)), None)
     if kind is None:
         return None
-    usual = _TOOLS[kind]
+    usual = _usual(kind, type_)
     return HostedTool(kind, {name: value for name, value in data.items() if usual.get(name) != value})
 
 

@@ -7,19 +7,16 @@ from typing import Any
 from abstractcore.schema import CallWarning, OutputSchema
 
 from ..json_reading import Object, as_object
+from ..json_schemas import ANTHROPIC
 from ..output_schemas import bare_schema, named_schema
 from ..reading import get_object
-from .schemas import enforceable, warn_of_rewriting
 
 _PATH = "output_config.format.schema"
 
 
 def output_to_theirs(output: OutputSchema, warnings: list[CallWarning]) -> Object:
-    """The format of an answer."""
-    asked = bare_schema(output, warnings)
-    schema = enforceable(asked)
-    warn_of_rewriting(asked, schema, "output.schema", warnings)
-    return {"type": "json_schema", "schema": schema}
+    """The format of an answer; raises `InvalidInputError` for a schema that cannot be sent."""
+    return {"type": "json_schema", "schema": bare_schema(output, ANTHROPIC, warnings)}
 
 
 def output_to_ours(data: Any) -> OutputSchema | None:

@@ -14,7 +14,7 @@ from .betas import betas_to_ours
 from .dialect import Dialect
 from .outputs import has_output, output_to_ours
 from .read_messages import MessageReader
-from .thinking import thinking_to_ours
+from .thinking import Thinking, thinking_to_ours
 from .tool_choice import choice_to_ours
 from .tools import is_modelled, tools_to_ours
 from .vocabulary import CALL_FIELDS
@@ -33,7 +33,7 @@ def parse(request: WireRequest, dialect: Dialect) -> Parsed:
     model = get_text(data.get("model"), "model")
     reader = MessageReader(dialect.provider, origin_of(dialect.provider, model), request.body, warnings)
     try:
-        call = _call(data, request, reader, model, dialect.provider, warnings)
+        call = _call(data, request, reader, model, dialect, warnings)
     except SchemaError as error:
         path = error.path.removeprefix(f"provider_options.{dialect.provider}.")
         raise InvalidInputError(error.message, path=reader.place_of(path)) from None
@@ -41,35 +41,35 @@ def parse(request: WireRequest, dialect: Dialect) -> Parsed:
 
 
 def _call(
-    data: Object, request: WireRequest, reader: MessageReader, model: str, provider: str, warnings: list[CallWarning]
+    data: Object, request: WireRequest, reader: MessageReader, model: str, dialect: Dialect, warnings: list[CallWarning]
 ) -> ModelCall:
     definitions = [get_object(value, f"tools[{i}]") for i, value in enumerate(get_list(data, "tools"))]
     tools, hosted = tools_to_ours(definitions, warnings)
     choice, parallel = choice_to_ours(data.get("tool_choice"))
-    options = _rest(data)
+    thinking = thinking_to_ours(data, dialect.off)
+    options = _rest(data, thinking)
     others = [tool for tool in definitions if not is_modelled(tool)]
     betas = betas_to_ours(request.headers, definitions)
     options |= {name: values for name, values in (("tools", others), ("betas", betas)) if values}
     return ModelCall(
         model=model,
         messages=reader.read(data),
-        provider=provider,
+        provider=dialect.provider,
         tools=tuple(tools),
         hosted_tools=tuple(hosted),
         tool_choice=choice,
         parallel_tool_calls=parallel,
         sampling=_sampling(data),
         output=output_to_ours(data.get("output_config")),
-        thinking=thinking_to_ours(data),
+        thinking=thinking,
         stream=get_flag(data, "stream") or False,
-        provider_options={provider: options},
+        provider_options={dialect.provider: options},
     )
 
 
-def _rest(data: Object) -> Object:
-    """What the call has no field for."""
+def _rest(data: Object, said: Thinking) -> Object:
+    """What the call has no field for; of thinking it has one if that was `said` in words of ours."""
     rest = {name: value for name, value in data.items() if name not in CALL_FIELDS and name != "tools"}
-    said = thinking_to_ours(data)
     if said is not None:
         del rest["thinking"]
     config = as_object(rest.get("output_config"))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, cast
 
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import (
     Blob,
-    CallWarning,
     ContentPart,
     DocumentPart,
     ImagePart,
@@ -19,17 +19,16 @@ from abstractcore.schema import (
 )
 
 from ..data_urls import read_base64
+from ..item_options import read_options
 from ..json_reading import Object, as_object, text_of
-from ..reading import get_object, get_text, name_the_rest
+from ..reading import get_object, get_text
+from .block_fields import BLOCK_FIELDS
 from .content import IMAGE_TYPES, PDF, PLAIN
 from .vocabulary import cache_to_ours
 
-_FIELDS = {
-    "text": frozenset({"type", "text", "cache_control", "citations"}),
-    "image": frozenset({"type", "source", "cache_control"}),
-    "document": frozenset({"type", "source", "title", "cache_control"}),
-}
+_SHOWN = ("text", "image", "document")
 _SOURCES = {"image": ("base64", "url", "file"), "document": ("base64", "text", "url", "file")}
+_OPTIONS = re.compile(r"^provider_options\.[^.]+\.")
 Read = Callable[[Object, str], Part]
 
 
@@ -49,15 +48,21 @@ def read_content(content: Any, path: str, read: Read) -> tuple[Part, ...]:
         try:
             parts.append(read(data, place))
         except SchemaError as error:
-            raise InvalidInputError(error.message, path=f"{place}.{error.path}" if error.path else place) from None
+            raise InvalidInputError(error.message, path=within(place, error)) from None
     return tuple(parts)
 
 
-def read_shown(data: Object, path: str, provider: str, warnings: list[CallWarning]) -> Part:
+def within(place: str, error: SchemaError) -> str:
+    """Where an error lies in the request, of what was read at `place`: options stand there beside all else."""
+    path = _OPTIONS.sub("", error.path)
+    return f"{place}.{path}" if path else place
+
+
+def read_shown(data: Object, path: str, provider: str) -> Part:
     """A block of a user's message: a text, an image or a document; opaque if the schema has no words for it."""
     if not _is_modelled(data):
         return OpaquePart(provider, str(data["type"]), {key: value for key, value in data.items() if key != "type"})
-    return _modelled(data, path, provider, warnings)
+    return _modelled(data, path, provider)
 
 
 def reads_as_opaque(part: OpaquePart, provider: str) -> bool:
@@ -68,37 +73,33 @@ def reads_as_opaque(part: OpaquePart, provider: str) -> bool:
     return not _is_modelled({**data, "type": part.kind})
 
 
-def read_by_tool(data: Object, path: str, provider: str, warnings: list[CallWarning]) -> ContentPart:
+def read_by_tool(data: Object, path: str, provider: str) -> ContentPart:
     """A block of a tool's result; raises `InvalidInputError` for one that the schema has no words for."""
-    if data["type"] not in _FIELDS:
+    if data["type"] not in _SHOWN:
         raise InvalidInputError(f"content of type {data['type']!r} cannot stand in a result", path=f"{path}.type")
-    name_the_rest(data, _FIELDS[data["type"]], path, warnings)
-    return _modelled(data, path, provider, warnings)
+    return _modelled(data, path, provider)
 
 
 def _is_modelled(data: Object) -> bool:
-    """Whether the schema has words for all of a block."""
-    fields = _FIELDS.get(str(data["type"]))
-    if fields is None or data["type"] == "text":
-        return fields is not None
-    given = {name for name, value in data.items() if value is not None}
-    if as_object(data.get("citations")) == {"enabled": False}:
-        given.discard("citations")
+    """Whether the schema has words for what a block shows."""
+    kind = str(data["type"])
     source = as_object(data.get("source")).get("type")
-    return given <= fields and (source in _SOURCES[data["type"]] or not isinstance(source, str))
+    return kind in _SHOWN and (kind == "text" or source in _SOURCES[kind] or not isinstance(source, str))
 
 
-def _modelled(data: Object, path: str, provider: str, warnings: list[CallWarning]) -> ContentPart:
+def _modelled(data: Object, path: str, provider: str) -> ContentPart:
     cache = cache_to_ours(data.get("cache_control"))
+    options = read_options(data, BLOCK_FIELDS[data["type"]], provider)
     if data["type"] == "text":
-        name_the_rest(data, _FIELDS["text"], path, warnings)
         text = get_text(data.get("text"), f"{path}.text")
-        return TextPart(text, cache=cache if text else None)
+        return TextPart(text, cache=cache, provider_options=options) if text else TextPart("")
     source = get_object(data.get("source"), f"{path}.source")
     if data["type"] == "image":
-        return ImagePart(_blob(source, f"{path}.source", provider, "image/*", IMAGE_TYPES, None), cache=cache)
+        blob = _blob(source, f"{path}.source", provider, "image/*", IMAGE_TYPES, None)
+        return ImagePart(blob, cache=cache, provider_options=options)
     types = frozenset({PLAIN if source.get("type") == "text" else PDF})
-    return DocumentPart(_blob(source, f"{path}.source", provider, PDF, types, text_of(data, "title")), cache=cache)
+    blob = _blob(source, f"{path}.source", provider, PDF, types, text_of(data, "title"))
+    return DocumentPart(blob, cache, options)
 
 
 def _blob(source: Object, path: str, provider: str, unnamed: str, types: frozenset[str], name: str | None) -> Blob:

@@ -7,18 +7,30 @@ from collections.abc import Iterable
 from typing import Any, cast
 
 from abstractcore.errors import InvalidInputError
-from abstractcore.schema import CallWarning, ContentPart, Message, Part, Role, SchemaError, TextPart, ToolResult
+from abstractcore.schema import (
+    NO_OPTIONS,
+    CallWarning,
+    ContentPart,
+    Message,
+    Part,
+    ProviderOptions,
+    Role,
+    SchemaError,
+    TextPart,
+    ToolResult,
+)
 
+from ..item_options import read_options
 from ..json_reading import Object, as_object
 from ..raw_arguments import WrittenArguments
 from ..reading import get_flag, get_list, get_object, get_text, name_the_rest
+from .block_fields import BLOCK_FIELDS, MESSAGE_FIELDS
 from .blocks import CALLS, is_hosted_result, read_block
-from .read_content import read_by_tool, read_content, read_shown
+from .read_content import read_by_tool, read_content, read_shown, within
 from .system_messages import read_system
 from .vocabulary import cache_to_ours
 
 _ROLES = ("system", "user", "assistant")
-_RESULT = frozenset({"type", "tool_use_id", "content", "is_error", "cache_control"})
 _NEEDED = {
     "text": ("text",),
     "thinking": ("thinking",),
@@ -61,7 +73,6 @@ class MessageReader:
         role = get_text(data.get("role"), f"{path}.role")
         if role not in _ROLES:
             raise InvalidInputError(f"unknown role {role!r}", path=f"{path}.role")
-        name_the_rest(data, frozenset({"role", "content"}), path, self._warnings)
         read = self._said if role == "assistant" else self._shown
         parts = read_content(data.get("content"), f"{path}.content", read)
         results = tuple(part for part in parts if isinstance(part, ToolResult))
@@ -69,32 +80,34 @@ class MessageReader:
         if results and role == "user":
             self._add("tool", results, path)
         if others or not results:
-            self._add(cast(Role, role), others, path)
+            self._add(cast(Role, role), others, path, read_options(data, MESSAGE_FIELDS, self._provider))
+        else:
+            name_the_rest(data, MESSAGE_FIELDS, path, self._warnings)
 
-    def _add(self, role: Role, parts: Iterable[Part], path: str) -> None:
+    def _add(self, role: Role, parts: Iterable[Part], path: str, options: ProviderOptions = NO_OPTIONS) -> None:
         said = tuple(part for part in parts if not isinstance(part, TextPart) or part.text)
         if not said:
             self._warnings.append(CallWarning("message_left_out", path, "the message is empty"))
             return
         try:
-            self._messages.append(Message(role, said))
+            self._messages.append(Message(role, said, options))
         except SchemaError as error:
-            raise InvalidInputError(error.message, path=f"{path}.{error.path}" if error.path else path) from None
+            raise InvalidInputError(error.message, path=within(path, error)) from None
         self._places.append(path)
 
     def _shown(self, data: Object, path: str) -> Part:
         """A block of a user's or a system message."""
         if data["type"] != "tool_result":
-            return read_shown(data, path, self._provider, self._warnings)
-        name_the_rest(data, _RESULT, path, self._warnings)
+            return read_shown(data, path, self._provider)
         content = read_content(data.get("content"), f"{path}.content", self._shown_by_tool)
         call_id = get_text(data.get("tool_use_id"), f"{path}.tool_use_id")
         is_error = get_flag(data, "is_error", f"{path}.") or False
         cache = cache_to_ours(data.get("cache_control"))
-        return ToolResult(call_id, cast("tuple[ContentPart, ...]", content), is_error, cache)
+        options = read_options(data, BLOCK_FIELDS["tool_result"], self._provider)
+        return ToolResult(call_id, cast("tuple[ContentPart, ...]", content), is_error, cache, options)
 
     def _shown_by_tool(self, data: Object, path: str) -> Part:
-        return read_by_tool(data, path, self._provider, self._warnings)
+        return read_by_tool(data, path, self._provider)
 
     def _said(self, data: Object, path: str) -> Part:
         """A block of an assistant's message."""
@@ -104,6 +117,4 @@ class MessageReader:
         if kind not in CALLS:
             return read_block(data, self._provider, self._origin, "")
         input_ = get_object(data.get("input"), f"{path}.input")
-        if kind == "tool_use":
-            name_the_rest(data, frozenset({"type", "id", "name", "input", "cache_control"}), path, self._warnings)
         return read_block(data, self._provider, self._origin, self._inputs.text_of(as_object(input_)))

@@ -14,10 +14,12 @@ from abstractcore.schema import (
     ToolCall,
 )
 
+from ..item_options import name_options_left_out, with_options
 from ..json_reading import Object
 from ..raw_arguments import HOLE, written_with
+from .block_fields import BLOCK_FIELDS
 from .blocks import input_text, write_own
-from .citations import citation_to_theirs, cited_blocks
+from .citations import citation_to_theirs, cited_blocks, spanned_citations
 from .content import append_block
 from .dialect import Dialect
 from .vocabulary import (
@@ -64,18 +66,30 @@ def _blocks(parts: Iterable[Part], provider: str, inputs: list[str], warnings: l
     for index, part in enumerate(parts):
         path = f"parts[{index}]"
         if isinstance(part, TextPart):
-            for block in cited_blocks(part, path, citation_to_theirs, warnings):
+            for block in _texts(part, path, provider, warnings):
                 append_block(blocks, block)
         elif isinstance(part, ReasoningPart):
             blocks.append(thinking_block(part, part.redacted_data is not None and not part.text, path, warnings))
         elif isinstance(part, ToolCall):
-            blocks.append(_call(part, path, inputs, warnings))
+            blocks.append(_call(part, path, provider, inputs, warnings))
         else:
             blocks += write_own(part, path, provider, inputs, warnings)
     return blocks
 
 
-def _call(part: ToolCall, path: str, inputs: list[str], warnings: list[CallWarning]) -> Object:
+def _texts(part: TextPart, path: str, provider: str, warnings: list[CallWarning]) -> list[Object]:
+    """A text in blocks, for citations; in one, if it has options."""
+    if provider not in part.provider_options:
+        name_options_left_out(part, path, provider, "", warnings)
+        return cited_blocks(part, path, citation_to_theirs, warnings)
+    block: Object = {"type": "text", "text": part.text}
+    citations = spanned_citations(part, path, warnings)
+    if citations:
+        block["citations"] = citations
+    return [with_options(block, part, path, provider, BLOCK_FIELDS["text"], warnings)]
+
+
+def _call(part: ToolCall, path: str, provider: str, inputs: list[str], warnings: list[CallWarning]) -> Object:
     """A call. Arguments that are no object stand beside one that says so, as they are, for those who know to look."""
     if part.signature is not None:
         message = "signatures stand with reasoning only"
@@ -87,4 +101,4 @@ def _call(part: ToolCall, path: str, inputs: list[str], warnings: list[CallWarni
         warnings.append(CallWarning("arguments_changed", f"{path}.arguments_text", message, "", inputs[-1]))
     elif part.arguments_text != inputs[-1]:
         block["partial_json"] = part.arguments_text
-    return block
+    return with_options(block, part, path, provider, BLOCK_FIELDS["tool_use"], warnings)

@@ -19,6 +19,7 @@ from abstractcore.schema import (
     TextDelta,
     TextEnd,
     TextPart,
+    TextStart,
     ToolCallDelta,
     ToolCallEnd,
     ToolCallStart,
@@ -27,12 +28,13 @@ from abstractcore.schema import (
 
 from ..json_reading import Object
 from .blocks import own_block
-from .citations import citation_to_theirs, placed_citations
+from .citations import spanned_citations
 from .dialect import Dialect
 from .failures import render_error
 from .vocabulary import finish_reason_to_theirs, metadata_to_theirs, usage_to_theirs
 
 _NO_USAGE: Object = {"input_tokens": None, "output_tokens": None}
+_TEXT: Object = {"type": "text", "text": ""}
 _THINKING: Object = {"type": "thinking", "thinking": "", "signature": ""}
 
 
@@ -51,6 +53,8 @@ class MessageRenderer:
     def __init__(self, dialect: Dialect) -> None:
         self._provider = dialect.provider
         self._blocks: dict[int, _Block] = {}
+        self._texts: dict[int, Object] = {}
+        """How each text begins."""
         self._count = 0
         self._usage: Object = _NO_USAGE
 
@@ -59,14 +63,16 @@ class MessageRenderer:
         if isinstance(delta, TextDelta | ReasoningDelta) and not delta.text:
             return b""
         if isinstance(delta, TextDelta):
-            return self._add(delta.block, {"type": "text", "text": ""}, {"type": "text_delta", "text": delta.text})
+            content = self._texts.get(delta.block, _TEXT)
+            return self._add(delta.block, content, {"type": "text_delta", "text": delta.text})
         if isinstance(delta, ReasoningDelta):
             return self._add(delta.block, _THINKING, {"type": "thinking_delta", "thinking": delta.text})
         if isinstance(delta, ToolCallDelta):
             piece = {"type": "input_json_delta", "partial_json": delta.arguments_text}
             return self._delta(self._blocks[delta.block], piece)
         if isinstance(delta, ToolCallStart):
-            return self._begin(delta.block, {"type": "tool_use", "id": delta.id, "name": delta.name, "input": {}})
+            call: Object = {"type": "tool_use", "id": delta.id, "name": delta.name, "input": {}}
+            return self._begin(delta.block, {**delta.provider_options.get(self._provider, {}), **call})
         if isinstance(delta, ToolCallEnd):
             return self._stop(delta.block)
         return self._rare(delta)
@@ -82,7 +88,9 @@ class MessageRenderer:
     def _rare(self, delta: Delta) -> bytes:
         if isinstance(delta, ReplyStart):
             return _start(delta)
-        if isinstance(delta, TextEnd):
+        if isinstance(delta, TextStart):
+            self._texts[delta.block] = {**delta.provider_options.get(self._provider, {}), **_TEXT}
+        elif isinstance(delta, TextEnd):
             return self._cite(delta) + self._stop(delta.block)
         if isinstance(delta, ReasoningEnd):
             return self._end_reasoning(delta)
@@ -117,18 +125,12 @@ class MessageRenderer:
         return _event({"type": "content_block_stop", "index": block.index})
 
     def _cite(self, delta: TextEnd) -> bytes:
-        """Citations of a span of the block say which, for those who know to look."""
         block = self._blocks.get(delta.block)
         if block is None or not delta.citations:
             return b""
         part = TextPart("x" * block.length, delta.citations)
-        events = b""
-        for _, citation in placed_citations(part, "", []):
-            data = citation_to_theirs(citation, "", [])
-            if (citation.start, citation.end) != (0, block.length):
-                data |= {"start": citation.start, "end": citation.end}
-            events += self._delta(block, {"type": "citations_delta", "citation": data})
-        return events
+        cited = ({"type": "citations_delta", "citation": data} for data in spanned_citations(part, "", []))
+        return b"".join(self._delta(block, piece) for piece in cited)
 
     def _end_reasoning(self, delta: ReasoningEnd) -> bytes:
         begun = delta.block in self._blocks and not self._blocks[delta.block].stopped

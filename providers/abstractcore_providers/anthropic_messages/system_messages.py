@@ -1,6 +1,7 @@
 """System messages: the format has one system prompt before the conversation, and some models take them within it.
 
-The system prompt is a list of texts, and each is a message, or the end of one whose earlier texts hold cache points.
+The system prompt is a list of texts, and each is a message, or goes on with one: texts of one message stand apart where
+there is a cache point between them, or one of them has options of the provider.
 """
 
 from __future__ import annotations
@@ -10,12 +11,15 @@ from typing import Any
 
 from abstractcore.schema import CallWarning, Message, TextPart
 
+from ..item_options import name_options_left_out
 from ..json_reading import Object, as_object
-from .content import append_block, write_content
+from .block_fields import BLOCK_FIELDS
+from .content import append_block, is_plain, write_content
 from .dialect import Dialect
+from .writing import Writing
 
 _BEGINS: Object = {"citations": None}
-"""Says nothing to the provider. Marks the beginning of a message after a text that holds a cache point."""
+"""Says nothing to the provider. Marks the beginning of a message where a text could be more of the one before."""
 
 
 def belong_at_top(messages: Sequence[Message], dialect: Dialect, warnings: list[CallWarning]) -> list[int]:
@@ -40,33 +44,44 @@ def _may_stay(messages: Sequence[Message], index: int) -> bool:
     return texts and messages[index - 1].role in ("user", "tool") and after == "assistant"
 
 
-def write_system(messages: Iterable[tuple[int, Message]], warnings: list[CallWarning]) -> str | list[Object] | None:
+def write_system(messages: Iterable[tuple[int, Message]], writing: Writing) -> str | list[Object] | None:
     """The system prompt: a lone text as a string, anything else as a list of texts, and None if there is nothing."""
     blocks: list[Object] = []
     for index, message in messages:
         texts: list[Object] = []
+        why = "it is part of the system prompt"
+        name_options_left_out(message, f"messages[{index}]", writing.provider, why, writing.warnings)
         for number, part in enumerate(message.parts):
             path = f"messages[{index}].parts[{number}]"
             if isinstance(part, TextPart):
-                append_block(texts, write_content(part, path, "", warnings))
+                append_block(texts, write_content(part, path, writing))
             else:
-                warnings.append(CallWarning("part_left_out", path, "a system message holds text only"))
-        if texts and blocks and "cache_control" in blocks[-1]:
+                writing.warnings.append(CallWarning("part_left_out", path, "a system message holds text only"))
+        if texts and blocks and _stand_apart(blocks[-1], texts[0]):
             texts[0] |= _BEGINS
         blocks += texts
-    if len(blocks) == 1 and "cache_control" not in blocks[0]:
+    if len(blocks) == 1 and is_plain(blocks[0]):
         return blocks[0]["text"]
     return blocks or None
+
+
+def _stand_apart(before: Object, block: Object) -> bool:
+    """Whether one message can have these two texts, one behind the other."""
+    return before.get("cache_control") is not None or _has_options(before) or _has_options(block)
+
+
+def _has_options(block: Object) -> bool:
+    return any(value is not None and name not in BLOCK_FIELDS["text"] for name, value in block.items())
 
 
 def read_system(blocks: Iterable[Any]) -> list[list[Any]]:
     """The blocks of each message in a system prompt that is a list."""
     messages: list[list[Any]] = []
-    goes_on = False
+    before: Object | None = None
     for block in blocks:
         fields = as_object(block)
-        if not goes_on or fields.items() >= _BEGINS.items():
+        if before is None or not _stand_apart(before, fields) or fields.items() >= _BEGINS.items():
             messages.append([])
         messages[-1].append(block)
-        goes_on = fields.get("cache_control") is not None
+        before = fields
     return messages

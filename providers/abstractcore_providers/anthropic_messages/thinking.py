@@ -31,23 +31,23 @@ def _budget(asked: int, max_tokens: int | None) -> Thinking:
     return max(LEAST_BUDGET, min(asked, most))
 
 
-def thinking_to_theirs(thinking: Thinking) -> Object:
-    """The fields of a request."""
+def thinking_to_theirs(thinking: Thinking, off: str) -> Object:
+    """The fields of a request; `off` is the type of no thinking."""
     if thinking is None:
         return {}
     if thinking == "off":
-        return {"thinking": {"type": "disabled"}}
+        return {"thinking": {"type": off}}
     if isinstance(thinking, int):
         return {"thinking": {"type": "enabled", "budget_tokens": thinking}}
     return {"thinking": {"type": "adaptive"}, "output_config": {"effort": thinking}}
 
 
-def thinking_to_ours(data: Object) -> Thinking:
+def thinking_to_ours(data: Object, off: str) -> Thinking:
     """What a request asks for; None if it does not, or in other words than ours."""
     asked = as_object(data.get("thinking"))
     effort = as_object(data.get("output_config")).get("effort")
     budget = count_of(asked, "budget_tokens")
-    if asked == {"type": "disabled"}:
+    if asked == {"type": off}:
         return "off"
     if asked == {"type": "enabled", "budget_tokens": budget} and budget is not None and budget >= 0:
         return budget

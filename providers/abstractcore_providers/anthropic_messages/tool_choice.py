@@ -7,6 +7,7 @@ from typing import Any
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import CallWarning, ModelCall, ToolChoice, to_data
 
+from ..claude_rules import ClaudeRules, fit_choice
 from ..json_reading import Object
 from ..reading import get_flag, get_object, get_text
 
@@ -14,25 +15,19 @@ _CHOICES = {ToolChoice("auto"): "auto", ToolChoice("none"): "none", ToolChoice("
 _AUTO = ToolChoice("auto")
 
 
-def choice_to_theirs(call: ModelCall, forced: bool, warnings: list[CallWarning]) -> Object:
-    """The field that says whether to call tools, and whether several at once; none if neither is said.
-
-    Where it cannot be `forced`, as when it thinks, a model is not made to call a tool.
-    """
+def choice_to_theirs(call: ModelCall, rules: ClaudeRules, thinks: bool, warnings: list[CallWarning]) -> Object:
+    """The field that says whether to call tools, and whether several at once; none if neither is said."""
     choice, parallel = call.tool_choice, call.parallel_tool_calls
     if choice is not None and choice.mode == "none":
         if parallel is not None:
             message = "no tools are called at all"
             warnings.append(CallWarning("already_so", "parallel_tool_calls", message, parallel))
         return {"tool_choice": {"type": "none"}}
-    if choice is not None and choice.mode != "auto" and not forced:
-        message = "a model that thinks, or always may, cannot be made to call a tool"
-        sent = None if parallel is not None else {"mode": "auto"}
-        warnings.append(CallWarning("tool_choice_changed", "tool_choice", message, to_data(choice), sent))
-        choice = _AUTO
-    elif choice == _AUTO and parallel is not None:
+    if choice == _AUTO and parallel is not None:
         message = "it is what happens anyway"
         warnings.append(CallWarning("already_so", "tool_choice", message, to_data(choice)))
+    elif choice is not None:
+        choice = fit_choice(choice, rules, thinks, warnings, auto_is_read=parallel is None)
     if choice is None and parallel is None:
         return {}
     data: Object = {"type": _CHOICES.get(choice, "tool") if choice is not None else "auto"}

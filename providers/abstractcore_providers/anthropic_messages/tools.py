@@ -19,11 +19,12 @@ from abstractcore.schema import (
 )
 
 from ..json_reading import Object, as_object, text_of
+from ..json_schemas import ANTHROPIC, fit_tool
 from ..reading import get_flag, get_object, get_text, name_the_rest
 from .content import with_cache
 from .hosted_tools import hosted_tool_to_ours, hosted_tool_to_theirs, is_own_tool
-from .schemas import enforceable, warn_of_rewriting
 from .vocabulary import cache_to_ours
+from .writing import Writing
 
 _FIELDS = frozenset({"type", "name", "description", "input_schema", "strict", "cache_control"})
 _NOTHING: JSONObject = freeze_object({"type": "object", "required": (), "additionalProperties": False})
@@ -32,9 +33,9 @@ _NOTHING: JSONObject = freeze_object({"type": "object", "required": (), "additio
 _NAME = re.compile("[a-zA-Z0-9_-]{1,128}")
 
 
-def tools_to_theirs(call: ModelCall, others: Any, path: str, warnings: list[CallWarning]) -> list[Object]:
+def tools_to_theirs(call: ModelCall, others: Any, path: str, writing: Writing) -> list[Object]:
     """The definitions: the caller's, the provider's, and `others` (at `path`), which the schema has no words for."""
-    tools = [_tool(tool, f"tools[{i}]", warnings) for i, tool in enumerate(call.tools)]
+    tools = [_tool(tool, f"tools[{i}]", writing) for i, tool in enumerate(call.tools)]
     tools += [hosted_tool_to_theirs(tool, f"hosted_tools[{i}]") for i, tool in enumerate(call.hosted_tools)]
     if others is None:
         return tools
@@ -52,32 +53,26 @@ def is_modelled(data: Any) -> bool:
     return not as_object(data) or is_own_tool(as_object(data)) or hosted_tool_to_ours(as_object(data)) is not None
 
 
-def _tool(tool: ToolSpec, path: str, warnings: list[CallWarning]) -> Object:
+def _tool(tool: ToolSpec, path: str, writing: Writing) -> Object:
     if not _NAME.fullmatch(tool.name):
         raise InvalidInputError("use letters, digits, _ and -, 128 at most", path=f"{path}.name")
     data: Object = {"name": tool.name}
     if tool.description:
         data["description"] = tool.description
-    data["input_schema"] = _input_schema(tool, f"{path}.parameters", warnings)
-    if tool.strict is not None:
-        data["strict"] = tool.strict
-    return with_cache(data, tool, path, warnings)
+    data["input_schema"], strict = _input_schema(tool, path, writing.warnings)
+    if strict is not None:
+        data["strict"] = strict
+    return with_cache(data, tool, path, writing)
 
 
-def _input_schema(tool: ToolSpec, path: str, warnings: list[CallWarning]) -> JSONObject:
-    """The parameters, which are an object's."""
-    schema = tool.parameters
-    if schema in (EMPTY, _NOTHING):
-        if schema:
+def _input_schema(tool: ToolSpec, path: str, warnings: list[CallWarning]) -> tuple[JSONObject, bool | None]:
+    """The parameters, and whether they are strict."""
+    if tool.parameters in (EMPTY, _NOTHING):
+        if tool.parameters:
             message = "it says no more than that there are no parameters"
-            warnings.append(CallWarning("already_so", path, message, schema))
-        return _NOTHING
-    if schema.get("type", "object") != "object":
-        raise InvalidInputError("the parameters of a tool are an object's", path=f"{path}.type")
-    sent = schema if "type" in schema else {"type": "object", **schema}
-    sent = enforceable(sent) if tool.strict else sent
-    warn_of_rewriting(schema, sent, path, warnings)
-    return sent
+            warnings.append(CallWarning("already_so", f"{path}.parameters", message, tool.parameters))
+        return _NOTHING, tool.strict
+    return fit_tool(tool, path, ANTHROPIC, warnings)
 
 
 def tools_to_ours(values: Iterable[Any], warnings: list[CallWarning]) -> tuple[list[ToolSpec], list[HostedTool]]:

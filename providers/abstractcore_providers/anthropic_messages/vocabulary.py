@@ -7,6 +7,7 @@ from typing import Any
 
 from abstractcore.schema import CachePoint, CallWarning, FinishReason, JSONObject, SchemaError, Usage
 
+from ..cache_times import CACHE_TIMES
 from ..json_reading import Object, as_object, count_of
 
 _TO_OURS: dict[str, FinishReason] = {
@@ -53,8 +54,6 @@ CALL_FIELDS = frozenset(
     }
 )
 """Fields of a request that a call has fields for, whatever they hold."""
-
-_TTLS = {"5m": 300, "1h": 3600}
 
 
 def finish_reason_to_ours(raw: str | None) -> FinishReason:
@@ -120,14 +119,15 @@ def metadata_to_theirs(metadata: JSONObject, warnings: list[CallWarning]) -> tup
     written: Object = {}
     of_usage: Object = {}
     for name, value in metadata.items():
-        path = f"provider_metadata.{name}"
         if name == "usage" and isinstance(value, Mapping) and value and not _is_counted(value):
             of_usage = dict(value)
-        elif name in REPLY_FIELDS:
-            message = f"{name!r} has another meaning in this format"
-            warnings.append(CallWarning("metadata_left_out", path, message))
-        else:
+        elif name not in REPLY_FIELDS:
             written[name] = value
+    kept = {**written, "usage": of_usage} if of_usage else written
+    if len(kept) < len(metadata):
+        names = ", ".join(name for name in metadata if name not in kept)
+        message = f"the Messages format means something else by {names}"
+        warnings.append(CallWarning("metadata_left_out", "provider_metadata", message, metadata, kept or None))
     return written, of_usage
 
 
@@ -135,15 +135,11 @@ def _is_counted(usage: Mapping[str, Any]) -> bool:
     return None in usage.values() or not USAGE_FIELDS.isdisjoint(usage)
 
 
-def cache_to_theirs(point: CachePoint, path: str, warnings: list[CallWarning]) -> Object:
-    """A cache breakpoint: the time may be five minutes or an hour."""
+def cache_to_theirs(point: CachePoint) -> Object:
+    """The breakpoint of a point that was fitted."""
     if point.ttl is None:
         return {"type": "ephemeral"}
-    name = "5m" if point.ttl <= _TTLS["5m"] else "1h"
-    if point.ttl != _TTLS[name]:
-        message = "five minutes and an hour are the times that can be asked for"
-        warnings.append(CallWarning("cache_time_changed", f"{path}.cache.ttl", message, point.ttl, _TTLS[name]))
-    return {"type": "ephemeral", "ttl": name}
+    return {"type": "ephemeral", "ttl": next(name for name, time in CACHE_TIMES.items() if time == point.ttl)}
 
 
 def cache_to_ours(data: Any) -> CachePoint | None:
@@ -151,6 +147,6 @@ def cache_to_ours(data: Any) -> CachePoint | None:
     if data is None:
         return None
     ttl = as_object(data).get("ttl")
-    if as_object(data).get("type") != "ephemeral" or not (ttl is None or ttl in tuple(_TTLS)):
+    if as_object(data).get("type") != "ephemeral" or not (ttl is None or ttl in tuple(CACHE_TIMES)):
         raise SchemaError("a cache point here is {'type': 'ephemeral', 'ttl': '5m' or '1h'}", "cache_control")
-    return CachePoint(None if ttl is None else _TTLS[ttl])
+    return CachePoint(None if ttl is None else CACHE_TIMES[ttl])

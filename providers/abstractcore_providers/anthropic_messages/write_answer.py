@@ -8,22 +8,22 @@ from dataclasses import dataclass
 from abstractcore.schema import CallWarning, Part, ReasoningPart, TextPart, ToolCall
 
 from ..call_ids import CallIds
+from ..item_options import name_options_left_out
 from ..json_reading import Object
 from ..raw_arguments import HOLE
 from .blocks import input_text, write_own
 from .citations import cited_blocks, own_citation
-from .content import append_block, with_cache
-from .vocabulary import cache_to_theirs
+from .content import append_block, with_cache, with_extras
+from .writing import Writing
 
 
 @dataclass(slots=True)
 class AnswerWriter:
     """Writes the assistant's messages of one call. `inputs` gathers the texts for the holes in them."""
 
-    provider: str
     origin: str | None
     inputs: list[str]
-    warnings: list[CallWarning]
+    writing: Writing
 
     def write(self, parts: Iterable[Part], turn: int, ids: CallIds) -> list[Object]:
         """The blocks of message `turn`."""
@@ -38,16 +38,20 @@ class AnswerWriter:
             elif isinstance(part, ToolCall):
                 blocks.append(self._call(part, path, ids.of_call(turn, part.id)))
             else:
-                blocks += write_own(part, path, self.provider, self.inputs, self.warnings)
+                blocks += write_own(part, path, self.writing.provider, self.inputs, self.writing.warnings)
         return blocks
 
     def _warn(self, code: str, path: str, message: str) -> None:
-        self.warnings.append(CallWarning(code, path, message))
+        self.writing.warnings.append(CallWarning(code, path, message))
 
     def _texts(self, part: TextPart, path: str) -> list[Object]:
-        blocks = cited_blocks(part, path, own_citation, self.warnings)
-        if part.cache is not None:
-            with_cache(blocks[-1], part, path, self.warnings)
+        blocks = cited_blocks(part, path, own_citation, self.writing.warnings)
+        if len(blocks) == 1:
+            with_extras(blocks[0], part, path, self.writing)
+        else:
+            with_cache(blocks[-1], part, path, self.writing)
+            message = "citations of spans of a text make several blocks of it"
+            name_options_left_out(part, path, self.writing.provider, message, self.writing.warnings)
         return blocks
 
     def _reasoning(self, part: ReasoningPart, path: str) -> list[Object]:
@@ -57,7 +61,7 @@ class AnswerWriter:
             self._warn("reasoning_left_out", path, "reasoning is taken back with its signature only")
         else:
             redacted = part.redacted_data is not None and not (part.text and part.signature)
-            return [thinking_block(part, redacted, path, self.warnings)]
+            return [thinking_block(part, redacted, path, self.writing.warnings)]
         return []
 
     def _call(self, part: ToolCall, path: str, id: str) -> Object:
@@ -65,16 +69,14 @@ class AnswerWriter:
             self._warn("signature_left_out", f"{path}.signature", "signatures stand with reasoning only")
         self.inputs.append(self._arguments(part, path))
         block: Object = {"type": "tool_use", "id": id, "name": part.name, "input": HOLE}
-        if part.cache is not None:
-            block["cache_control"] = cache_to_theirs(part.cache, path, self.warnings)
-        return block
+        return with_extras(block, part, path, self.writing)
 
     def _arguments(self, part: ToolCall, path: str) -> str:
         """The arguments' own text, if it is that of an object."""
         text = input_text(part)
         if text != part.arguments_text:
             message = "arguments are an object here, with nothing around it"
-            self.warnings.append(
+            self.writing.warnings.append(
                 CallWarning("arguments_changed", f"{path}.arguments_text", message, part.arguments_text, text)
             )
         return text

@@ -7,17 +7,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from abstractcore.errors import InvalidInputError, UnsupportedContentError
+from abstractcore.errors import UnsupportedContentError
 from abstractcore.schema import CallWarning, ContentPart, ModelCall, OpaquePart, Part, ToolResult
 
 from ..call_ids import CallIds
+from ..conversations import refuse_system_only, refuse_unanswered_calls
+from ..item_options import with_options
 from ..json_reading import Object
 from ..openai_words import origin_of
-from .content import append_block, with_cache, write_content
+from .block_fields import MESSAGE_FIELDS
+from .content import append_block, is_plain, with_extras, write_content
 from .dialect import Dialect
 from .read_content import reads_as_opaque
 from .system_messages import belong_at_top, write_system
 from .write_answer import AnswerWriter
+from .writing import Writing
 
 _LEGAL_ID = re.compile("[a-zA-Z0-9_-]+")
 
@@ -31,71 +35,68 @@ class Conversation:
     inputs: list[str] = field(default_factory=list[str])
 
 
-def write_messages(call: ModelCall, dialect: Dialect, warnings: list[CallWarning]) -> Conversation:
+def write_messages(call: ModelCall, dialect: Dialect, writing: Writing) -> Conversation:
     """The conversation; a message of which nothing is left is left out.
 
     Raises `UnsupportedContentError` for content without a shape here, `InvalidInputError` if nobody says anything.
     """
-    if all(message.role == "system" for message in call.messages):
-        raise InvalidInputError("there are system messages only", path="messages", hint="Add a user's message.")
-    top = belong_at_top(call.messages, dialect, warnings)
-    written = Conversation(write_system([(i, call.messages[i]) for i in top], warnings))
+    refuse_system_only(call.messages)
+    refuse_unanswered_calls(call.messages)
+    top = belong_at_top(call.messages, dialect, writing.warnings)
+    written = Conversation(write_system([(i, call.messages[i]) for i in top], writing))
     ids = CallIds(call.messages, lambda _, id: _LEGAL_ID.fullmatch(id))
-    answers = AnswerWriter(dialect.provider, origin_of(dialect.provider, call.model), written.inputs, warnings)
+    answers = AnswerWriter(origin_of(dialect.provider, call.model), written.inputs, writing)
     for index, message in enumerate(call.messages):
         if index in top:
             continue
         if message.role == "assistant":
             content: Any = answers.write(message.parts, index, ids)
         elif message.role == "tool":
-            content = [_result(part, index, i, ids, dialect.provider, warnings) for i, part in enumerate(message.parts)]
+            content = [_result(part, index, i, ids, writing) for i, part in enumerate(message.parts)]
         else:
-            content = _content(message.parts, f"messages[{index}].parts", dialect.provider, warnings)
+            content = _content(message.parts, f"messages[{index}].parts", writing)
         if content:
-            role = "user" if message.role == "tool" else message.role
-            written.messages.append({"role": role, "content": content})
+            data: Object = {"role": "user" if message.role == "tool" else message.role, "content": content}
+            with_options(data, message, f"messages[{index}]", dialect.provider, MESSAGE_FIELDS, writing.warnings)
+            written.messages.append(data)
     if not written.messages:
         raise UnsupportedContentError("the Messages format has no place for any part of these messages.")
     return written
 
 
-def _content(parts: Sequence[Part], path: str, provider: str, warnings: list[CallWarning]) -> str | list[Object]:
+def _content(parts: Sequence[Part], path: str, writing: Writing) -> str | list[Object]:
     """A lone text as a string, anything else as a list of blocks."""
     blocks: list[Object] = []
     for index, part in enumerate(parts):
         place = f"{path}[{index}]"
         if not isinstance(part, OpaquePart):
-            append_block(blocks, write_content(cast(ContentPart, part), place, provider, warnings))
-        elif reads_as_opaque(part, provider):
+            append_block(blocks, write_content(cast(ContentPart, part), place, writing))
+        elif reads_as_opaque(part, writing.provider):
             blocks.append({"type": part.kind, **cast(Object, part.data)})
         else:
             message = "only what the provider has a name for, and the schema has not, can be sent like this"
-            warnings.append(CallWarning("part_left_out", place, message))
+            writing.warnings.append(CallWarning("part_left_out", place, message))
     return _plain(blocks)
 
 
 def _plain(blocks: list[Object]) -> str | list[Object]:
-    return blocks[0]["text"] if len(blocks) == 1 and blocks[0].keys() == {"type", "text"} else blocks
+    return blocks[0]["text"] if len(blocks) == 1 and is_plain(blocks[0]) else blocks
 
 
-def _result(part: Part, turn: int, index: int, ids: CallIds, provider: str, warnings: list[CallWarning]) -> Object:
+def _result(part: Part, turn: int, index: int, ids: CallIds, writing: Writing) -> Object:
     assert isinstance(part, ToolResult)
     path = f"messages[{turn}].parts[{index}]"
     block: Object = {"type": "tool_result", "tool_use_id": ids.of_result(turn, part.call_id)}
-    blocks = [
-        _shown_by_tool(item, part, f"{path}.content[{i}]", provider, warnings) for i, item in enumerate(part.content)
-    ]
+    blocks = [_shown_by_tool(item, part, f"{path}.content[{i}]", writing) for i, item in enumerate(part.content)]
     if blocks:
         block["content"] = _plain(blocks)
     if part.is_error:
         block["is_error"] = True
-    return with_cache(block, part, path, warnings)
+    return with_extras(block, part, path, writing)
 
 
-def _shown_by_tool(
-    item: ContentPart, result: ToolResult, path: str, provider: str, warnings: list[CallWarning]
-) -> Object:
+def _shown_by_tool(item: ContentPart, result: ToolResult, path: str, writing: Writing) -> Object:
     try:
-        return write_content(item, path, provider, warnings)
+        return write_content(item, path, writing)
     except UnsupportedContentError as error:
         raise UnsupportedContentError(f"{error.message} It is in the result of call {result.call_id!r}.") from None

@@ -37,12 +37,15 @@ _VIDEO = frozenset(
     }
 )
 _READS = _IMAGES | _DOCUMENTS
+_NEVER = Thinking()
 _BUDGET = Thinking(budget=(1024, 32_000))
 _LEVELS = Thinking(("low", "medium", "high"))
+_ALWAYS = Thinking(("low", "medium", "high"), can_be_off=False)
+_MILLION = 1_000_000
 
 
-def _claude(thinking: Thinking) -> ModelProfile:
-    return ModelProfile(_READS, 200_000, thinking=thinking, cache_points=4)
+def _claude(thinking: Thinking, context_tokens: int = _MILLION, cache_points: int = 4) -> ModelProfile:
+    return ModelProfile(_READS, context_tokens, thinking=thinking, cache_points=cache_points)
 
 
 def _nova(accepts: frozenset[str], context_tokens: int, thinking: Thinking) -> ModelProfile:
@@ -52,14 +55,17 @@ def _nova(accepts: frozenset[str], context_tokens: int, thinking: Thinking) -> M
 _FAMILIES: tuple[tuple[re.Pattern[str], ModelProfile], ...] = tuple(
     (re.compile(rf"(?:^|[./]){pattern}"), profile)
     for pattern, profile in (
-        (r"anthropic\.claude-(?:opus|sonnet)-4-6", _claude(_LEVELS)),
-        (r"anthropic\.claude-(?:3-7-sonnet|(?:opus|sonnet|haiku)-4)", _claude(_BUDGET)),
-        (r"anthropic\.claude-3-", _claude(Thinking())),
-        (r"amazon\.nova-2-lite", _nova(_READS | _VIDEO, 1_000_000, _LEVELS)),
-        (r"amazon\.nova-premier", _nova(_READS | _VIDEO, 1_000_000, Thinking())),
-        (r"amazon\.nova-(?:lite|pro)", _nova(_READS | _VIDEO, 300_000, Thinking())),
-        (r"amazon\.nova-micro", _nova(frozenset(), 128_000, Thinking())),
-        (r"openai\.gpt-oss", ModelProfile(thinking=Thinking(("low", "medium", "high"), can_be_off=False))),
+        (r"anthropic\.claude-(?:fable|mythos)-", _claude(_ALWAYS)),
+        (r"anthropic\.claude-opus-(?:5-5|4-7)", _claude(_ALWAYS)),
+        (r"anthropic\.claude-(?:opus|sonnet|haiku)-(?:5|4-6|4-8)", _claude(_LEVELS)),
+        (r"anthropic\.claude-(?:3-7-sonnet|(?:opus|sonnet|haiku)-4)", _claude(_BUDGET, 200_000)),
+        (r"anthropic\.claude-3-5-(?:haiku|sonnet-20241022)", _claude(_NEVER, 200_000)),
+        (r"anthropic\.claude-3-", _claude(_NEVER, 200_000, cache_points=0)),
+        (r"amazon\.nova-2-lite", _nova(_READS | _VIDEO, _MILLION, _LEVELS)),
+        (r"amazon\.nova-premier", _nova(_READS | _VIDEO, _MILLION, _NEVER)),
+        (r"amazon\.nova-(?:lite|pro)", _nova(_READS | _VIDEO, 300_000, _NEVER)),
+        (r"amazon\.nova-micro", _nova(frozenset(), 128_000, _NEVER)),
+        (r"openai\.gpt-oss", ModelProfile(context_tokens=128_000, thinking=_ALWAYS, cache_points=0)),
     )
 )
 

@@ -9,7 +9,9 @@ from abstractcore.errors import InvalidInputError, ServerError, StreamInterrupte
 from abstractcore.framing import AwsEventStreamMessage
 from abstractcore.schema import Delta, ReplyEnd, ReplyStart, SchemaError, TextDelta, UsageDelta, freeze_object
 
+from ..item_options import read_options
 from ..json_reading import Object, as_object, count_of, read_answer, text_of
+from .block_fields import BLOCK_FIELDS
 from .decode import metadata_to_ours
 from .failures import error_in_stream
 from .render import STOP_FIELDS
@@ -37,6 +39,8 @@ class ConverseDecoder:
         self._messages = 0
         self._blocks: dict[int, StreamedBlock] = {}
         self._open: dict[int, StreamedBlock] = {}
+        self._places: dict[int, int] = {}
+        self._highest = -1
         self._finish: str | None = None
         self._metadata: Object = {}
         self._events: dict[Any, Callable[[Object], list[Delta]]] = {
@@ -85,7 +89,7 @@ class ConverseDecoder:
         return self._sequence - 1
 
     def _delta(self, data: Object) -> list[Delta]:
-        index, delta = _index(data), as_object(data.get("delta"))
+        index, delta = self._place(_index(data)), as_object(data.get("delta"))
         block = self._open.get(index)
         text = delta.get("text")
         if text and type(block) is TextBlock and isinstance(text, str):
@@ -116,14 +120,30 @@ class ConverseDecoder:
 
     def _start(self, data: Object) -> list[Delta]:
         index, start = _index(data), as_object(data.get("start"))
-        block = _begun(index, start)
+        place = self._place(index)
+        block, known = _begun(place, start), self._blocks.get(place)
         deltas: list[Delta] = []
+        if isinstance(block, CallBlock) and isinstance(known, CallBlock) and known.id != block.id:
+            deltas = self._end(place) if place in self._open else []
+            place = self._new_place(index)
+            block = _begun(place, start)
         if block is not None:
-            self._opened(index, block, deltas)
+            self._opened(place, block, deltas)
         return deltas
 
+    def _place(self, index: int) -> int:
+        """The number of the block at `index`, which is its own unless another call's stands there."""
+        place = self._places.get(index)
+        return self._new_place(index) if place is None else place
+
+    def _new_place(self, index: int) -> int:
+        place = index if index not in self._blocks else self._highest + 1
+        self._places[index] = place
+        self._highest = max(self._highest, place)
+        return place
+
     def _stop(self, data: Object) -> list[Delta]:
-        index = _index(data)
+        index = self._place(_index(data))
         return self._end(index) if index in self._open else []
 
     def _end(self, index: int) -> list[Delta]:
@@ -155,9 +175,10 @@ def _begun(index: int, start: Object) -> StreamedBlock | None:
     if use:
         id, name = text_of(use, "toolUseId") or f"call_{index}", text_of(use, "name") or ""
         hosted = use.get("type") == "server_tool_use"
-        return HostedCallBlock(index, id, name) if hosted else CallBlock(index, id, name)
+        options = read_options(use, BLOCK_FIELDS["tool_call"], PROVIDER)
+        return HostedCallBlock(index, id, name) if hosted else CallBlock(index, id, name, options)
     if as_object(start.get("toolResult")):
         return HostedResultBlock(index, as_object(start["toolResult"]))
     if as_object(start.get("image")):
-        return ImageBlock(index, text_of(as_object(start["image"]), "format") or "")
+        return ImageBlock(index, as_object(start["image"]))
     return None

@@ -22,9 +22,12 @@ from abstractcore.schema import (
 )
 
 from ..call_ids import CallIds
+from ..claude_rules import HOTTEST, fit_sampling
 from ..json_reading import Object
+from ..json_schemas import BEDROCK, fit_output
 from ..raw_arguments import written_with
-from .model_fields import write_thinking, write_top_k
+from .cache_points import cache_times_of
+from .model_fields import claude_rules_of, claude_thinks, write_thinking, write_top_k
 from .provider_options import add_provider_options
 from .read_blocks import INPUT
 from .tools import write_tool_config
@@ -55,23 +58,25 @@ def request_to(model: str, operation: str, body: Object, inputs: list[str]) -> W
 
 def request_body(call: ModelCall, warnings: list[CallWarning]) -> tuple[Object, list[str]]:
     """The body, and the texts for the holes in it that the inputs of tool calls are."""
-    system, messages = turns_of(call, warnings)
+    times = cache_times_of(call.model)
+    tools = write_tool_config(call, times, warnings)
+    system, messages = turns_of(call, times, warnings)
+    sampling = fit_sampling(call.sampling, claude_rules_of(call.model), claude_thinks(call), warnings)
     writer = BlockWriter()
     body: Object = {"messages": _messages(messages, writer)}
     if system:
         body["system"] = [block for message in system for block in writer.blocks(message.parts)]
-    inference = _inference(call.sampling, warnings)
+    inference = _inference(sampling, warnings)
     if inference:
         body["inferenceConfig"] = inference
-    tools = write_tool_config(call, messages, warnings)
     if tools:
         body["toolConfig"] = tools
     if call.output is not None:
         body["outputConfig"] = {"textFormat": _text_format(call.output, warnings)}
     if call.thinking is not None:
         write_thinking(call.thinking, call.model, body, warnings)
-    if call.sampling.top_k is not None:
-        write_top_k(call.sampling.top_k, call.model, body, warnings)
+    if sampling.top_k is not None:
+        write_top_k(sampling.top_k, call.model, body, warnings)
     _warn_of_the_rest(call, warnings)
     add_provider_options(body, call, warnings)
     return body, writer.inputs
@@ -99,10 +104,10 @@ def _inference(sampling: Sampling, warnings: list[CallWarning]) -> Object:
         if value is not None:
             warnings.append(_unsupported(f"sampling.{name}", value, name))
     temperature = sampling.temperature
-    if temperature is not None and temperature > 1:
+    if temperature is not None and temperature > HOTTEST:
         message = "1 is the highest temperature"
-        warnings.append(CallWarning("temperature_changed", "sampling.temperature", message, temperature, 1.0))
-        temperature = 1.0
+        warnings.append(CallWarning("temperature_changed", "sampling.temperature", message, temperature, HOTTEST))
+        temperature = HOTTEST
     config: Object = {
         "maxTokens": sampling.max_output_tokens,
         "temperature": temperature,
@@ -116,7 +121,8 @@ def _text_format(output: OutputSchema, warnings: list[CallWarning]) -> Object:
     if not output.strict:
         message = "Bedrock holds the model to the schema always"
         warnings.append(CallWarning("output_strict", "output.strict", message, False, True))
-    schema: Object = {"schema": to_json(output.schema).decode(), "name": output.name}
+    sent, _ = fit_output(output, BEDROCK, warnings)
+    schema: Object = {"schema": to_json(sent).decode(), "name": output.name}
     if output.description is not None:
         schema["description"] = output.description
     return {"type": "json_schema", "structure": {"jsonSchema": schema}}

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import TypeVar
+from dataclasses import dataclass, field, replace
 
 from abstractcore.errors import InvalidInputError, UnsupportedContentError
 from abstractcore.schema import (
     MEDIA_PARTS,
+    NO_OPTIONS,
     AudioPart,
     CallWarning,
     ContentPart,
     HostedToolCall,
     HostedToolResult,
-    ImagePart,
     JSONObject,
     MediaPart,
     OpaquePart,
     Part,
+    ProviderOptions,
     ReasoningPart,
     Role,
     SchemaError,
@@ -27,13 +26,17 @@ from abstractcore.schema import (
     ToolResult,
 )
 
-from ..raw_arguments import WrittenArguments
+from ..cache_times import CacheTimes
+from ..item_options import name_options_left_out, with_options
+from ..raw_arguments import WrittenArguments, own_text
+from .block_fields import BLOCK_FIELDS
 from .citations import fit_citations
 from .media import check_media, from_base64
 from .read_blocks import INPUT, STATUSES, BlockReader
-from .vocabulary import PROVIDER, fit_cache
+from .vocabulary import PROVIDER
 
-P = TypeVar("P", bound=Part)
+_UNSAID = {"image": ("detail",), "audio": ("transcript", "id")}
+"""What the format cannot say of a medium."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,22 +46,26 @@ class Fitting:
     role: Role
     origin: str | None
     warnings: list[CallWarning]
+    times: CacheTimes = field(default_factory=CacheTimes)
 
     def part(self, part: Part, path: str) -> Part | None:
         """The part as it is sent; None if it is not.
 
         Raises `UnsupportedContentError` with the path for content that cannot be left out.
         """
+        if fits(part):
+            return part
         if isinstance(part, TextPart):
-            return part if is_plain(part) else self._text(part, path)
+            return self._text(part, path)
         if isinstance(part, MEDIA_PARTS):
             return self._media(part, path)
         if isinstance(part, ToolCall):
             return self._call(part, path)
         if isinstance(part, ToolResult):
             content = self._content(part.content, f"{path}.content", part.call_id)
-            cache = fit_cache(part.cache, path, self.warnings)
-            return _changed(part, content=content, cache=cache)
+            cache = self.times.fit(part.cache, path, self.warnings)
+            options = fit_options(part, path, self.warnings)
+            return replace(part, content=content, cache=cache, provider_options=options)
         if isinstance(part, ReasoningPart):
             return self._reasoning(part, path)
         if isinstance(part, HostedToolCall):
@@ -68,37 +75,36 @@ class Fitting:
         return self._opaque(part, path)
 
     def _text(self, part: TextPart, path: str) -> TextPart:
-        cache = fit_cache(part.cache, path, self.warnings)
+        cache = self.times.fit(part.cache, path, self.warnings)
+        name_options_left_out(part, path, PROVIDER, "a text is no object in this format", self.warnings)
         if part.citations and self.role == "assistant":
             citations = fit_citations(part.citations, len(part.text), path, self.warnings)
             return TextPart(part.text, citations, cache)
         if part.citations:
             self._left_out("citations", path)
-            return TextPart(part.text, cache=cache)
-        return _changed(part, cache=cache)
+        return TextPart(part.text, cache=cache)
 
-    def _media(self, part: MediaPart, path: str) -> Part:
+    def _media(self, part: MediaPart, path: str) -> MediaPart:
         check_media(part, path)
-        cache = fit_cache(part.cache, path, self.warnings)
-        if isinstance(part, ImagePart) and part.detail is not None:
-            self._left_out("detail", path)
-            return ImagePart(part.blob, cache=cache)
-        if isinstance(part, AudioPart):
-            for name in ("transcript", "id"):
-                if getattr(part, name) is not None:
-                    self._left_out(name, path)
-            return AudioPart(part.blob, cache=cache)
-        return _changed(part, cache=cache)
+        cache = self.times.fit(part.cache, path, self.warnings)
+        options = fit_options(part, path, self.warnings)
+        for name in _UNSAID.get(part.type, ()):
+            if getattr(part, name) is not None:
+                self._left_out(name, path)
+        return type(part)(part.blob, cache=cache, provider_options=options)
 
     def _call(self, part: ToolCall, path: str) -> ToolCall:
         if part.signature is not None:
             self._left_out("signature", path)
         text = fit_arguments(part, path, self.warnings)
-        cache = fit_cache(part.cache, path, self.warnings)
-        return _changed(part, arguments_text=text, signature=None, cache=cache)
+        cache = self.times.fit(part.cache, path, self.warnings)
+        options = fit_options(part, path, self.warnings)
+        return replace(part, arguments_text=text, signature=None, cache=cache, provider_options=options)
 
-    def _content(self, content: Iterable[ContentPart], path: str, call_id: str) -> tuple[ContentPart, ...]:
+    def _content(self, content: tuple[ContentPart, ...], path: str, call_id: str) -> tuple[ContentPart, ...]:
         """What a tool gave: text, images, documents and video, without cache points."""
+        if all(map(fits, content)):
+            return content
         fitted: list[ContentPart] = []
         for index, part in enumerate(content):
             place = f"{path}[{index}]"
@@ -111,16 +117,9 @@ class Fitting:
                 self._left_out("cache", place)
                 part = replace(part, cache=None)
             if isinstance(part, TextPart):
-                if part.citations:
-                    self._left_out("citations", place)
-                    part = TextPart(part.text)
-                fitted.append(part)
+                fitted.append(part if fits(part) else self._text(part, place))
             else:
-                check_media(part, place)
-                if isinstance(part, ImagePart) and part.detail is not None:
-                    self._left_out("detail", place)
-                    part = ImagePart(part.blob)
-                fitted.append(part)
+                fitted.append(self._media(part, place))
         return tuple(fitted)
 
     def _reasoning(self, part: ReasoningPart, path: str) -> ReasoningPart | None:
@@ -162,22 +161,28 @@ class Fitting:
         self.warnings.append(CallWarning(f"{name}_left_out", f"{path}.{name}", message))
 
 
-def is_plain(part: Part) -> bool:
-    """Whether it is text and nothing else, as most parts are: it is sent as it is."""
-    return isinstance(part, TextPart) and part.cache is None and not part.citations
+def fits(part: Part) -> bool:
+    """Whether it is a text, a call or a result and nothing else, as most parts are: it is sent as it is."""
+    if not isinstance(part, TextPart | ToolCall | ToolResult) or part.cache is not None or part.provider_options:
+        return False
+    if isinstance(part, TextPart):
+        return not part.citations
+    if isinstance(part, ToolResult):
+        return all(map(fits, part.content))
+    return part.signature is None and own_text(part) == part.arguments_text
 
 
-def _changed(part: P, **fields: object) -> P:
-    """The part with these fields; itself, if they are its own already."""
-    same = all(value == getattr(part, name) for name, value in fields.items())
-    return part if same else replace(part, **fields)
+def fit_options(part: MediaPart | ToolCall | ToolResult, path: str, warnings: list[CallWarning]) -> ProviderOptions:
+    """The options of a part that are for this provider."""
+    if not part.provider_options:
+        return NO_OPTIONS
+    own = with_options({}, part, path, PROVIDER, BLOCK_FIELDS[part.type], warnings)
+    return {PROVIDER: own} if own else NO_OPTIONS
 
 
 def fit_arguments(call: ToolCall, path: str, warnings: list[CallWarning]) -> str:
     """The text of a call's arguments as it can stand in a body: that of an object, or of an empty one."""
-    text = "{}"
-    if call.arguments is not None and call.arguments_text.strip():
-        text = call.arguments_text.strip(" \t\r\n")
+    text = own_text(call)
     if text != call.arguments_text:
         message = "the format takes arguments that are a JSON object"
         place = f"{path}.arguments_text"

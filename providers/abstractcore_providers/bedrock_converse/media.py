@@ -8,8 +8,11 @@ from typing import Any
 from abstractcore.errors import InvalidInputError, UnsupportedContentError
 from abstractcore.schema import AudioPart, Blob, CallWarning, DocumentPart, ImagePart, MediaPart, VideoPart
 
+from ..item_options import read_options
 from ..json_reading import Object, text_of
 from ..reading import get_object, get_text, name_the_rest
+from .block_fields import BLOCK_FIELDS
+from .vocabulary import PROVIDER, own_options
 
 _OFFICE = "application/vnd.openxmlformats-officedocument"
 _FORMATS: dict[str, dict[str, str]] = {
@@ -90,7 +93,7 @@ def write_media(part: MediaPart, name: str = "") -> Object:
     body: Object = {"format": next(f for f, type_ in formats.items() if type_ == blob.media_type)}
     if name:
         body["name"] = name
-    return {part.type: {**body, "source": source}}
+    return {part.type: {**body, "source": source, **own_options(part)}}
 
 
 def _is_in_s3(blob: Blob) -> bool:
@@ -105,7 +108,6 @@ def in_base64(data: bytes) -> str:
 def read_media(kind: str, value: Any, path: str, warnings: list[CallWarning]) -> MediaPart:
     """The part in a block of a kind of media; raises `InvalidInputError` with the path of what is wrong."""
     data = get_object(value, path)
-    name_the_rest(data, frozenset({"format", "name", "source"}), path, warnings)
     source = get_object(data.get("source"), f"{path}.source")
     format_ = text_of(data, "format")
     if format_ is None and kind == "document" and "text" in source:
@@ -113,7 +115,8 @@ def read_media(kind: str, value: Any, path: str, warnings: list[CallWarning]) ->
     media_type = _FORMATS[kind].get(format_ or "")
     if media_type is None:
         raise InvalidInputError(f"unknown format {data.get('format')!r}", path=f"{path}.format")
-    return _PARTS[kind](_blob(source, media_type, text_of(data, "name"), f"{path}.source", warnings))
+    blob = _blob(source, media_type, text_of(data, "name"), f"{path}.source", warnings)
+    return _PARTS[kind](blob, provider_options=read_options(data, BLOCK_FIELDS[kind], PROVIDER))
 
 
 def _blob(source: Object, media_type: str, name: str | None, path: str, warnings: list[CallWarning]) -> Blob:

@@ -8,8 +8,10 @@ from __future__ import annotations
 import re
 from typing import Any, Literal, TypeAlias, cast
 
-from abstractcore.schema import CallWarning, ThinkingLevel
+from abstractcore.schema import CallWarning, ModelCall, ThinkingLevel
 
+from ..claude_families import rules_of
+from ..claude_rules import ClaudeRules
 from ..json_reading import Object, as_object, count_of
 
 Maker: TypeAlias = Literal["anthropic", "amazon", "openai", "other"]
@@ -18,6 +20,7 @@ Asked: TypeAlias = "ThinkingLevel | int | None"
 FIELDS, OUTPUT = "additionalModelRequestFields", "outputConfig"
 _MAKER = re.compile(r"(?:^|[./])(anthropic|amazon|openai)\.")
 _OTHER_MAKER = re.compile(r"(?:^|/)[a-z0-9-]+\.[a-z]")
+_CLAUDE = re.compile(r"(?:^|[./])anthropic\.(claude-.*)")
 _LEVELS: dict[str, ThinkingLevel] = {"low": "low", "medium": "medium", "high": "high"}
 
 
@@ -29,12 +32,23 @@ def maker_of(model: str) -> Maker:
     return "other" if _OTHER_MAKER.search(model) else "anthropic"
 
 
+def claude_rules_of(model: str) -> ClaudeRules:
+    """What a model refuses of all that Claude's take."""
+    named = _CLAUDE.search(model)
+    return rules_of(named[1] if named else "")
+
+
+def claude_thinks(call: ModelCall) -> bool:
+    """Whether a model is asked to think as one of Anthropic's is."""
+    return call.thinking not in (None, "off") and maker_of(call.model) == "anthropic"
+
+
 def write_thinking(asked: ThinkingLevel | int, model: str, body: Object, warnings: list[CallWarning]) -> None:
     """Put into `body` how much the model is to think."""
     maker = maker_of(model)
     sent: Asked = "low" if asked == "minimal" else asked
     if maker == "anthropic":
-        _write_claude(sent, body)
+        _write_claude(sent, model, body)
     elif maker == "amazon" and not isinstance(sent, int):
         config = {"type": "disabled"} if sent == "off" else {"type": "enabled", "maxReasoningEffort": sent}
         _put(body, FIELDS, "reasoningConfig", config)
@@ -48,12 +62,12 @@ def write_thinking(asked: ThinkingLevel | int, model: str, body: Object, warning
         warnings.append(CallWarning("thinking_changed", "thinking", "'low' is the least there is", asked, sent))
 
 
-def _write_claude(asked: Asked, body: Object) -> None:
+def _write_claude(asked: Asked, model: str, body: Object) -> None:
     """A budget; or a level, at which the model decides by itself how much it takes."""
     if isinstance(asked, int):
         _put(body, FIELDS, "thinking", {"type": "enabled", "budget_tokens": asked})
     elif asked == "off":
-        _put(body, FIELDS, "thinking", {"type": "disabled"})
+        _put(body, FIELDS, "thinking", {"type": claude_rules_of(model).off})
     else:
         _put(body, FIELDS, "thinking", {"type": "adaptive"})
         _put(body, OUTPUT, "effort", asked)
@@ -64,7 +78,7 @@ def take_thinking(model: str, body: Object) -> Asked:
     fields, output = as_object(body.get(FIELDS)), as_object(body.get(OUTPUT))
     maker = maker_of(model)
     if maker == "anthropic":
-        return _take_claude(fields, output)
+        return _take_claude(fields, output, model)
     if maker == "amazon":
         config = as_object(fields.get("reasoningConfig"))
         if config == {"type": "disabled"}:
@@ -81,10 +95,10 @@ def take_thinking(model: str, body: Object) -> Asked:
     return level
 
 
-def _take_claude(fields: Object, output: Object) -> Asked:
+def _take_claude(fields: Object, output: Object, model: str) -> Asked:
     thinking = as_object(fields.get("thinking"))
     budget, level = count_of(thinking, "budget_tokens"), _level(output.get("effort"))
-    if thinking == {"type": "disabled"}:
+    if thinking == {"type": claude_rules_of(model).off}:
         del fields["thinking"]
         return "off"
     if budget is not None and budget >= 0 and thinking == {"type": "enabled", "budget_tokens": budget}:

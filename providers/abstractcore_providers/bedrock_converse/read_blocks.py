@@ -14,6 +14,7 @@ from abstractcore.schema import (
     HostedToolResult,
     OpaquePart,
     Part,
+    ProviderOptions,
     ReasoningPart,
     Role,
     SchemaError,
@@ -22,13 +23,15 @@ from abstractcore.schema import (
     ToolResult,
 )
 
+from ..item_options import read_options
 from ..json_reading import Object, as_objects, text_of
-from ..raw_arguments import WrittenArguments
+from ..raw_arguments import WrittenArguments, arguments_text
 from ..reading import get_list, get_object, get_text, name_the_rest
-from ..tool_arguments import arguments_text
+from .block_fields import BLOCK_FIELDS
+from .cache_points import read_cache
 from .citations import read_cited
 from .media import MEDIA_KINDS, from_base64, read_media
-from .vocabulary import PROVIDER, read_cache
+from .vocabulary import PROVIDER
 
 STATUSES = ("success", "error")
 INPUT = "input"
@@ -94,7 +97,9 @@ class BlockReader:
     def _tool_use(self, data: Object, path: str) -> ToolCall | HostedToolCall:
         id, name = get_text(data.get("toolUseId"), f"{path}.toolUseId"), get_text(data.get("name"), f"{path}.name")
         text = self._arguments({} if data.get(INPUT) is None else data[INPUT])
-        return HostedToolCall(id, name, text) if data.get("type") == "server_tool_use" else ToolCall(id, name, text)
+        if data.get("type") == "server_tool_use":
+            return HostedToolCall(id, name, text)
+        return ToolCall(id, name, text, provider_options=_options(data, "tool_call"))
 
     def _arguments(self, value: Any) -> str:
         """The text of a call's arguments; a string is the text of some that are no JSON object."""
@@ -110,7 +115,7 @@ class BlockReader:
         if role == "assistant":
             metadata = {"status": status if status in STATUSES else None, "type": text_of(data, "type")}
             return HostedToolResult(id, content, metadata)
-        return ToolResult(id, content, is_error=status == "error")
+        return ToolResult(id, content, status == "error", provider_options=_options(data, "tool_result"))
 
     def _content(self, values: Iterable[Any], path: str) -> tuple[ContentPart, ...]:
         """What a tool gave. JSON becomes its text, and so does a search result."""
@@ -132,6 +137,10 @@ class BlockReader:
             else:
                 raise InvalidInputError(f"unknown content of a tool's result: {kind!r}", path=place)
         return tuple(content)
+
+
+def _options(data: Object, kind: str) -> ProviderOptions:
+    return read_options(data, BLOCK_FIELDS[kind], PROVIDER)
 
 
 def _reasoning(data: Object, path: str) -> ReasoningPart:

@@ -8,10 +8,11 @@ from typing import Any
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import CallWarning, Message, Part, Role, SchemaError, TextPart, ToolResult
 
-from ..reading import get_list, get_object, get_text
+from ..reading import get_list, get_object, get_text, name_the_rest
 from .read_blocks import BlockReader
 from .turns import is_boundary
 
+_FIELDS = frozenset({"role", "content"})
 _ROLES: dict[str, Role] = {"system": "system", "user": "user", "assistant": "assistant"}
 
 
@@ -24,6 +25,7 @@ def read_messages(system: Sequence[Any], values: Iterable[Any], reader: BlockRea
     for index, value in enumerate(values):
         path = f"messages[{index}]"
         data = get_object(value, path)
+        name_the_rest(data, _FIELDS, path, reader.warnings)
         role = _ROLES.get(get_text(data.get("role"), f"{path}.role"))
         if role is None:
             raise InvalidInputError(f"unknown role {data['role']!r}", path=f"{path}.role")

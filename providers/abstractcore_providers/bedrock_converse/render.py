@@ -20,7 +20,7 @@ from abstractcore.schema import (
 
 from ..json_reading import Object, as_object
 from ..raw_arguments import written_with
-from .fit import Fitting, fit_reasoning
+from .fit import Fitting, fit_options, fit_reasoning
 from .media import write_media
 from .read_blocks import INPUT
 from .vocabulary import finish_reason_to_theirs, usage_rest, usage_to_theirs
@@ -85,13 +85,14 @@ def _fitted_call(part: ToolCall, path: str, warnings: list[CallWarning]) -> Tool
     if not part.arguments_text:
         message = "no arguments are an empty object in this format"
         warnings.append(CallWarning("arguments_rewritten", f"{path}.arguments_text", message, "", "{}"))
-    return ToolCall(part.id, part.name, part.arguments_text or "{}")
+    options = fit_options(part, path, warnings)
+    return ToolCall(part.id, part.name, part.arguments_text or "{}", provider_options=options)
 
 
-def image_of(part: ImagePart) -> tuple[str, Object]:
-    """The format and the source of an image that was fitted."""
-    image = write_media(part)["image"]
-    return image["format"], image["source"]
+def image_of(part: ImagePart) -> tuple[Object, Object]:
+    """What a stream says first of an image that was fitted, and its source."""
+    image: Object = write_media(part)["image"]
+    return {name: value for name, value in image.items() if name != "source"}, image["source"]
 
 
 def metadata_to_theirs(metadata: JSONObject, warnings: list[CallWarning]) -> tuple[Object, Object]:
@@ -101,9 +102,11 @@ def metadata_to_theirs(metadata: JSONObject, warnings: list[CallWarning]) -> tup
     for name, value in metadata.items():
         if name == "usage" and value and usage_rest(as_object(value)) == value:
             of_usage = as_object(value)
-        elif name == "usage" or name in _REPLY_FIELDS:
-            message = f"{name!r} has another meaning in this format"
-            warnings.append(CallWarning("metadata_left_out", f"provider_metadata.{name}", message))
-        else:
+        elif name != "usage" and name not in _REPLY_FIELDS:
             written[name] = value
+    kept = {**written, "usage": of_usage} if of_usage else written
+    if len(kept) < len(metadata):
+        names = ", ".join(name for name in metadata if name not in kept)
+        message = f"the Converse format means something else by {names}"
+        warnings.append(CallWarning("metadata_left_out", "provider_metadata", message, metadata, kept or None))
     return written, of_usage

@@ -32,7 +32,7 @@ from .citations import fit_citations, streamed_citation
 from .failures import told
 from .fit import fit_reasoning
 from .render import STOP_FIELDS, fit_answer, image_of, metadata_to_theirs
-from .vocabulary import finish_reason_to_theirs, usage_to_theirs
+from .vocabulary import finish_reason_to_theirs, own_options, usage_to_theirs
 
 _EXCEPTIONS = frozenset(
     {
@@ -66,7 +66,7 @@ class ConverseRenderer:
             self._count(delta.block, delta.text)
             return _delta(delta.block, {"reasoningContent": {"text": delta.text}}) if delta.text else b""
         if isinstance(delta, ToolCallStart):
-            return _start(delta.block, {"toolUse": {"toolUseId": delta.id, "name": delta.name}})
+            return _start(delta.block, {"toolUse": {"toolUseId": delta.id, "name": delta.name, **own_options(delta)}})
         if isinstance(delta, TextEnd):
             return self._text_end(delta)
         if isinstance(delta, ReasoningEnd):
@@ -134,9 +134,9 @@ def _whole(block: int, part: Part | None) -> bytes:
         result = {"toolUseId": part.call_id, **part.provider_metadata}
         return _start(block, {"toolResult": result}) + _delta(block, {"toolResult": texts}) + _stop(block)
     if isinstance(part, ImagePart):
-        format_, source = image_of(part)
+        begin, source = image_of(part)
         content = _delta(block, {"image": {"source": source}})
-        return _start(block, {"image": {"format": format_}}) + content + _stop(block)
+        return _start(block, {"image": begin}) + content + _stop(block)
     return b""
 
 

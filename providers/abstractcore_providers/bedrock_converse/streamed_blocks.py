@@ -14,7 +14,9 @@ from abstractcore.schema import (
     HostedToolResult,
     ImagePart,
     OpaquePart,
+    Part,
     PartDelta,
+    ProviderOptions,
     ReasoningDelta,
     ReasoningEnd,
     ReasoningStart,
@@ -27,8 +29,10 @@ from abstractcore.schema import (
     ToolCallStart,
 )
 
+from ..item_options import read_options
 from ..json_reading import Object, as_object, as_objects, text_of
-from ..tool_arguments import arguments_text
+from ..raw_arguments import arguments_text
+from .block_fields import BLOCK_FIELDS
 from .citations import read_citation
 from .media import from_base64, read_media
 from .read_blocks import STATUSES
@@ -113,14 +117,15 @@ class CallBlock:
 
     name: ClassVar[str] = "toolUse"
 
-    def __init__(self, block: int, id: str, name: str) -> None:
+    def __init__(self, block: int, id: str, name: str, options: ProviderOptions) -> None:
+        self.id = id
         self._block = block
-        self._id = id
         self._name = name
+        self._options = options
         self._empty = True
 
     def start(self, number: Number) -> list[Delta]:
-        return [ToolCallStart(number(), self._block, self._id, self._name)]
+        return [ToolCallStart(number(), self._block, self.id, self._name, self._options)]
 
     def add(self, value: Any, number: Number) -> list[Delta]:
         arguments = text_of(as_object(value), "input")
@@ -190,11 +195,10 @@ class ImageBlock:
 
     name: ClassVar[str] = "image"
 
-    def __init__(self, block: int, format: str) -> None:
+    def __init__(self, block: int, start: Object) -> None:
         self._block = block
-        self._format = format
+        self._image = start
         self._pieces: list[str] = []
-        self._other: Object = {}
 
     def start(self, number: Number) -> list[Delta]:
         return []
@@ -203,20 +207,20 @@ class ImageBlock:
         delta = as_object(value)
         piece = text_of(as_object(delta.get("source")), "bytes")
         if piece is None:
-            self._other.update(delta)
+            self._image = {**self._image, **delta}
         else:
             from_base64(piece, "image.source.bytes")
             self._pieces.append(piece)
         return []
 
     def end(self, number: Number) -> list[Delta]:
-        part: ImagePart | OpaquePart = OpaquePart(PROVIDER, "image", {"format": self._format, **self._other})
+        image = self._image
+        part: Part = OpaquePart(PROVIDER, "image", image)
         if self._pieces:
-            blob = Blob.from_bytes(base64.b64decode(joined_base64(self._pieces)), f"image/{self._format}")
-            part = ImagePart(blob)
-        elif "source" in self._other:
-            media = read_media("image", {"format": self._format, **self._other}, "image", [])
-            part = ImagePart(media.blob)
+            blob = Blob.from_bytes(base64.b64decode(joined_base64(self._pieces)), f"image/{text_of(image, 'format')}")
+            part = ImagePart(blob, provider_options=read_options(image, BLOCK_FIELDS["image"], PROVIDER))
+        elif "source" in image:
+            part = read_media("image", image, "image", [])
         return [PartDelta(number(), self._block, part)]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -20,36 +21,41 @@ from abstractcore.schema import (
     ToolSpec,
 )
 
+from ..cache_times import CacheTimes
+from ..claude_rules import fit_choice
 from ..json_reading import Object, text_of
+from ..json_schemas import BEDROCK, fit_tool
 from ..reading import get_flag, get_list, get_object, get_text, name_the_rest
-from .vocabulary import fit_cache, read_cache, write_cache
+from .cache_points import fit_tool_cache, read_cache, write_cache
+from .model_fields import claude_rules_of, claude_thinks
 
 _NAME = re.compile("[a-zA-Z0-9_-]{1,64}")
 _SYSTEM_TOOLS: dict[HostedToolKind, str] = {"web_search": "nova_grounding", "code_interpreter": "nova_code_interpreter"}
 _SPEC = frozenset({"name", "description", "inputSchema", "strict"})
 
 
-def write_tool_config(call: ModelCall, messages: list[Message], warnings: list[CallWarning]) -> Object:
+def write_tool_config(call: ModelCall, times: CacheTimes, warnings: list[CallWarning]) -> Object:
     """The format's `toolConfig`; empty if there are no tools.
 
     Raises `InvalidInputError` for a tool's name that is none here, `UnsupportedContentError` for a hosted tool.
     """
-    if call.tool_choice == ToolChoice("none") and not _used(messages):
+    if call.tool_choice == ToolChoice("none") and not _used(call.messages):
         return _without_tools(call, warnings)
     tools: list[Object] = []
     for index, tool in enumerate(call.tools):
-        tools += _tool(tool, f"tools[{index}]", warnings)
+        tools += _tool(tool, f"tools[{index}]", call.model, times, warnings)
     tools += [_hosted(tool, f"hosted_tools[{i}]", call, warnings) for i, tool in enumerate(call.hosted_tools)]
     config: Object = {"tools": tools} if tools else {}
     if call.tool_choice is not None:
         if tools and call.tool_choice.mode != "none":
-            config["toolChoice"] = _choice(call.tool_choice)
+            rules = claude_rules_of(call.model)
+            config["toolChoice"] = _choice(fit_choice(call.tool_choice, rules, claude_thinks(call), warnings))
         else:
             warnings.append(CallWarning("unsupported_option", "tool_choice", "this cannot be said of these tools"))
     return config
 
 
-def _used(messages: list[Message]) -> bool:
+def _used(messages: Iterable[Message]) -> bool:
     """Whether tools were called before: the format wants to know them then."""
     return any(isinstance(part, ToolCall | ToolResult) for message in messages for part in message.parts)
 
@@ -61,24 +67,25 @@ def _without_tools(call: ModelCall, warnings: list[CallWarning]) -> Object:
     return {}
 
 
-def _tool(tool: ToolSpec, path: str, warnings: list[CallWarning]) -> list[Object]:
+def _tool(tool: ToolSpec, path: str, model: str, times: CacheTimes, warnings: list[CallWarning]) -> list[Object]:
     if not _NAME.fullmatch(tool.name):
         raise InvalidInputError(
             f"{tool.name!r} is no name for a tool here",
             path=f"{path}.name",
             hint="Use up to 64 letters, digits, underscores and dashes.",
         )
-    schema: Any = tool.parameters
+    schema: Any
+    schema, strict = fit_tool(tool, path, BEDROCK, warnings)
     if not schema:
-        schema = {"type": "object"}
+        schema = {"type": "object", "additionalProperties": False} if strict else {"type": "object"}
         message = "the format wants the schema of an object"
-        warnings.append(CallWarning("schema_rewritten", f"{path}.parameters", message, {}, schema))
+        warnings.append(CallWarning("schema_respelt", f"{path}.parameters", message, {}, schema))
     spec: Object = {"name": tool.name, "inputSchema": {"json": schema}}
     if tool.description:
         spec["description"] = tool.description
-    if tool.strict is not None:
-        spec["strict"] = tool.strict
-    cache = fit_cache(tool.cache, path, warnings)
+    if strict is not None:
+        spec["strict"] = strict
+    cache = fit_tool_cache(tool.cache, path, model, times, warnings)
     return [{"toolSpec": spec}] if cache is None else [{"toolSpec": spec}, write_cache(cache)]
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from operator import is_
 from typing import Any
 
 from abstractcore.errors import InvalidInputError, UnsupportedContentError
 from abstractcore.schema import Blob, CallWarning, JSONValue, Message, ModelCall, Part, SchemaError, TextPart, to_data
 
-from .fit import Fitting, is_plain
-from .vocabulary import origin_of
+from ..cache_times import CacheTimes
+from ..conversations import refuse_system_only, refuse_unanswered_calls
+from ..item_options import name_options_left_out
+from .fit import Fitting, fits
+from .vocabulary import PROVIDER, origin_of
 
 
 @dataclass(slots=True)
@@ -23,22 +25,31 @@ class Turn:
     warnings: list[CallWarning]
 
 
-def turns_of(call: ModelCall, warnings: list[CallWarning]) -> tuple[list[Message], list[Message]]:
-    """The system's messages and all others, with parts as they are sent.
+def turns_of(call: ModelCall, times: CacheTimes, warnings: list[CallWarning]) -> tuple[list[Message], list[Message]]:
+    """The system's messages and all others, with parts as they are sent. `times` are those of the cache points.
 
     Raises `UnsupportedContentError` if nothing is left, `InvalidInputError` for an order that the format does not have.
     """
+    refuse_system_only(call.messages)
+    refuse_unanswered_calls(call.messages)
     system: list[Turn] = []
     others: list[Turn] = []
-    for index, message in enumerate(call.messages):
-        turn = _fitted(message, index, call, warnings)
-        if turn is not None:
-            _add(turn, system if message.role == "system" else others)
+    origin = origin_of(call.model)
+    # In the order in which they are sent, as cache points want it.
+    for index, message in sorted(enumerate(call.messages), key=lambda numbered: numbered[1].role != "system"):
+        own: list[CallWarning] = []
+        fitted = message if _fits(message) else _fitted(message, index, Fitting(message.role, origin, own, times))
+        if fitted is None:
+            warnings += own
+        else:
+            _add(Turn([index], fitted, own), system if message.role == "system" else others)
     if not others:
         raise UnsupportedContentError("the Converse format has no place for any part of these messages.")
     if others[0].message.role == "assistant":
         raise InvalidInputError(
-            "the assistant speaks first: a conversation begins with the user", path=f"messages[{others[0].indexes[0]}]"
+            "the assistant speaks first: a conversation begins with the user",
+            path=f"messages[{others[0].indexes[0]}]",
+            hint="Put a user's message before it.",
         )
     _warn_of_moves(system, others, warnings)
     for turn in (*system, *others):
@@ -48,6 +59,8 @@ def turns_of(call: ModelCall, warnings: list[CallWarning]) -> tuple[list[Message
 
 def _warn_of_moves(system: Sequence[Turn], others: Sequence[Turn], warnings: list[CallWarning]) -> None:
     begin = others[0].indexes[0]
+    if not system or system[-1].indexes[0] < begin:
+        return
     joined = {index for turn in (*system, *others) for index in turn.indexes[1:]}
     position = sum(index not in joined for index in range(begin))
     for turn in system:
@@ -63,19 +76,20 @@ def is_boundary(before: Part, after: Part) -> bool:
     return isinstance(before, TextPart) and before.cache is None and isinstance(after, TextPart)
 
 
-def _fitted(message: Message, index: int, call: ModelCall, warnings: list[CallWarning]) -> Turn | None:
-    own: list[CallWarning] = []
-    if len(message.parts) == 1 and is_plain(message.parts[0]):
-        return Turn([index], message, own)
-    fitting = Fitting(message.role, origin_of(call.model), own)
+def _fits(message: Message) -> bool:
+    """Whether it is sent as it is, as most are: fitting it would cost more than all the rest."""
+    return not message.provider_options and all(map(fits, message.parts))
+
+
+def _fitted(message: Message, index: int, fitting: Fitting) -> Message | None:
+    """The message as it is sent; None if nothing is left of it."""
+    if message.provider_options:
+        why = "neighbouring messages are sent as one"
+        name_options_left_out(message, f"messages[{index}]", PROVIDER, why, fitting.warnings)
     fitted = [fitting.part(part, f"messages[{index}].parts[{i}]") for i, part in enumerate(message.parts)]
-    if all(map(is_, fitted, message.parts)):  # making it anew would cost more than all the rest
-        return Turn([index], message, own)
-    parts = tuple(part for part in fitted if part is not None)
     try:
-        return Turn([index], Message(message.role, parts), own)
+        return Message(message.role, tuple(part for part in fitted if part is not None))
     except SchemaError:
-        warnings += own
         return None
 
 
@@ -118,7 +132,8 @@ def _losses(turn: Turn) -> list[CallWarning]:
     first, *others = turn.indexes
     message = f"neighbouring messages of the {turn.message.role} are sent as one"
     became = CallWarning("merged", f"messages[{first}].parts", message, sent=_shown(turn.message.parts))
-    return [became, *(CallWarning("merged", f"messages[{index}]", message) for index in others)]
+    of_first = [warning for warning in turn.warnings if warning.path.startswith(f"messages[{first}].provider_options")]
+    return [*of_first, became, *(CallWarning("merged", f"messages[{index}]", message) for index in others)]
 
 
 def _shown(parts: Sequence[Part]) -> JSONValue:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from abstractcore.schema import CachePoint, CallWarning, FinishReason, Usage
+from abstractcore.schema import EMPTY, CallWarning, FinishReason, JSONObject, Usage
 
+from ..item_options import HasOptions
 from ..json_reading import Object, count_of
 
 PROVIDER = "bedrock"
@@ -32,7 +33,11 @@ _TO_THEIRS: dict[FinishReason, str] = {
     "unknown": "end_turn",
 }
 _COUNTS = frozenset({"inputTokens", "outputTokens", "totalTokens", "cacheReadInputTokens", "cacheWriteInputTokens"})
-_TTLS = {"5m": 300, "1h": 3600}
+
+
+def own_options(item: HasOptions) -> JSONObject:
+    """What a part or delta that was fitted says to this provider."""
+    return item.provider_options.get(PROVIDER, EMPTY)
 
 
 def origin_of(model: str | None) -> str | None:
@@ -85,26 +90,3 @@ def usage_to_theirs(usage: Usage, warnings: list[CallWarning]) -> Object:
         "cacheWriteInputTokens": usage.cache_written,
     }
     return {name: count for name, count in counts.items() if count is not None}
-
-
-def fit_cache(cache: CachePoint | None, path: str, warnings: list[CallWarning]) -> CachePoint | None:
-    """The cache point as the format has it: it keeps for five minutes, an hour, or as long as it likes."""
-    if cache is None or cache.ttl is None or cache.ttl in _TTLS.values():
-        return cache
-    sent = min((ttl for ttl in _TTLS.values() if ttl >= cache.ttl), default=max(_TTLS.values()))
-    message = "Bedrock keeps for 300 or 3,600 seconds"
-    warnings.append(CallWarning("cache_ttl_changed", f"{path}.cache.ttl", message, cache.ttl, sent))
-    return CachePoint(sent)
-
-
-def write_cache(cache: CachePoint) -> Object:
-    """A cache point, which stands after what it marks."""
-    point: Object = {"type": "default"}
-    if cache.ttl is not None:
-        point["ttl"] = next(name for name, ttl in _TTLS.items() if ttl == cache.ttl)
-    return {"cachePoint": point}
-
-
-def read_cache(point: Object) -> CachePoint:
-    """The cache point in a `cachePoint` object."""
-    return CachePoint(_TTLS.get(str(point.get("ttl"))))

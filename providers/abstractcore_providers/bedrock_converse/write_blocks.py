@@ -22,10 +22,11 @@ from abstractcore.schema import (
 
 from ..json_reading import Object
 from ..raw_arguments import HOLE
+from .cache_points import write_cache
 from .citations import write_text
 from .media import write_media
 from .read_blocks import INPUT
-from .vocabulary import write_cache
+from .vocabulary import own_options
 
 IdOf: TypeAlias = Callable[[ToolCall | ToolResult], str]
 
@@ -57,12 +58,14 @@ class BlockWriter:
             return write_text(part) if part.citations else [{"text": part.text}]
         if isinstance(part, ToolResult):
             result: Object = {"toolUseId": id_of(part), "content": self._content(part.content)}
-            return [{"toolResult": {**result, "status": "error"} if part.is_error else result}]
+            if part.is_error:
+                result["status"] = "error"
+            return [{"toolResult": {**result, **own_options(part)}}]
         if isinstance(part, ReasoningPart):
             return [write_reasoning(part)]
         if isinstance(part, ToolCall):
             self.inputs.append(_input(part))
-            return [{"toolUse": {"toolUseId": id_of(part), "name": part.name, INPUT: HOLE}}]
+            return [{"toolUse": {"toolUseId": id_of(part), "name": part.name, INPUT: HOLE, **own_options(part)}}]
         if isinstance(part, HostedToolCall):
             self.inputs.append(part.arguments_text)
             return [{"toolUse": {"toolUseId": part.id, "name": part.name, INPUT: HOLE, "type": "server_tool_use"}}]

@@ -5,9 +5,10 @@ Ours have one source: the first of theirs. All of them are kept in the citation'
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, cast
 
-from abstractcore.schema import CallWarning, Citation, TextPart
+from abstractcore.schema import CallWarning, Citation
 
 from ..json_reading import Object, as_object, as_objects, count_of, text_of
 
@@ -26,36 +27,38 @@ def citation_to_ours(data: Object) -> Citation:
 
 
 def citations_of(message: Object) -> tuple[list[Object], dict[int, list[Object]]]:
-    """Those of the plan, and those of each content block."""
+    """Those of the plan, and those of each content block; one that names no block is of the first text."""
     plan: list[Object] = []
     blocks: dict[int, list[Object]] = {}
+    content = as_objects(message.get("content"))
+    first = next((index for index, block in enumerate(content) if "text" in block), 0)
     for citation in as_objects(message.get("citations")):
         if citation.get("type") == PLAN:
             plan.append(citation)
         else:
-            blocks.setdefault(count_of(citation, "content_index") or 0, []).append(citation)
+            index = count_of(citation, "content_index")
+            blocks.setdefault(first if index is None else index, []).append(citation)
     return plan, blocks
 
 
-def citations_to_theirs(part: TextPart, index: int | None) -> list[Object]:
+def citations_to_theirs(text: str, citations: Iterable[Citation], index: int | None) -> list[Object]:
     """The citations of a text in the content block at `index`, or in the plan."""
     place: Object = {"type": PLAN} if index is None else {"type": "TEXT_CONTENT", "content_index": index}
     return [
         {
             "start": citation.start,
             "end": citation.end,
-            "text": part.text[citation.start : citation.end],
+            "text": text[citation.start : citation.end],
             "sources": citation.provider_metadata.get("sources", _sources(*_own(citation))),
             **place,
         }
-        for citation in part.citations
+        for citation in citations
     ]
 
 
-def fitting(part: TextPart, path: str, warnings: list[CallWarning]) -> TextPart:
-    """The text with what the format can say of its citations, and a warning for the rest."""
-    kept = [_fitting(item, f"{path}.citations[{i}]", warnings) for i, item in enumerate(part.citations)]
-    return TextPart(part.text, tuple(kept))
+def fitting(citations: Iterable[Citation], path: str, warnings: list[CallWarning]) -> list[Citation]:
+    """What the format can say of the citations of the text at `path`, and a warning for the rest."""
+    return [_fitting(item, f"{path}.citations[{i}]", warnings) for i, item in enumerate(citations)]
 
 
 def _fitting(citation: Citation, path: str, warnings: list[CallWarning]) -> Citation:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from abstractcore.errors import ServerError
 from abstractcore.schema import (
+    NO_OPTIONS,
     ModelReply,
     Part,
+    ProviderOptions,
     ReasoningPart,
     SchemaError,
     TextPart,
@@ -13,10 +15,19 @@ from abstractcore.schema import (
     WireResponse,
 )
 
+from ..item_options import read_options
 from ..json_reading import Object, as_object, as_objects, read_answer, text_of
 from .citations import citation_to_ours, citations_of
-from .failures import error_in_answer
-from .vocabulary import PROVIDER, finish_reason_to_ours, metadata_to_ours, origin_of, usage_to_ours
+from .failures import FAILED, error_in_answer
+from .vocabulary import (
+    CALL_FIELDS,
+    PROVIDER,
+    TEXT_FIELDS,
+    finish_reason_to_ours,
+    metadata_to_ours,
+    origin_of,
+    usage_to_ours,
+)
 
 WRONG_ADDRESS = "Does base_url point at the API, with its /v2?"
 
@@ -32,7 +43,7 @@ def decode(response: WireResponse, model: str | None) -> ModelReply:
         shown = response.body[:60]
         message = f"the answer is not JSON: it begins with {shown!r}"
         raise ServerError(message, status=response.status, hint=WRONG_ADDRESS) from None
-    if data.get("finish_reason") == "ERROR":
+    if text_of(data, "finish_reason") in FAILED:
         raise error_in_answer(data)
     if not isinstance(data.get("message"), dict):
         error = error_in_answer(data)
@@ -65,19 +76,22 @@ def _parts(message: Object, origin: str | None) -> tuple[Part, ...]:
         if thinking is not None:
             parts.append(ReasoningPart(thinking, origin=origin))
         else:
-            parts.append(_text(text_of(block, "text"), cited.get(index, [])))
+            options = read_options(block, TEXT_FIELDS, PROVIDER)
+            parts.append(_text(text_of(block, "text"), cited.get(index, []), options))
     parts.append(_text(text_of(message, "tool_plan"), plan))
     for index, call in enumerate(as_objects(message.get("tool_calls"))):
         parts.append(read_call(call, index))
     return tuple(parts)
 
 
-def _text(text: str | None, citations: list[Object]) -> TextPart:
-    return TextPart(text or "", tuple(citation_to_ours(citation) for citation in citations))
+def _text(text: str | None, citations: list[Object], options: ProviderOptions = NO_OPTIONS) -> TextPart:
+    cited = tuple(citation_to_ours(citation) for citation in citations)
+    return TextPart(text or "", cited, provider_options=options if text else NO_OPTIONS)
 
 
 def read_call(call: Object, index: int) -> ToolCall:
     """The tool call at `index`, with an id made up if it has none."""
     function = as_object(call.get("function"))
     id = text_of(call, "id") or f"call_{index}"
-    return ToolCall(id, text_of(function, "name") or "", text_of(function, "arguments") or "")
+    name, arguments = text_of(function, "name") or "", text_of(function, "arguments") or ""
+    return ToolCall(id, name, arguments, provider_options=read_options(call, CALL_FIELDS, PROVIDER))

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import jiter
+
 from abstractcore.errors import ServerError, StreamInterruptedError
 from abstractcore.framing import ServerSentEvent
 from abstractcore.schema import (
+    NO_OPTIONS,
     Citation,
     Delta,
+    ProviderOptions,
     ReasoningDelta,
     ReasoningEnd,
     ReasoningStart,
@@ -25,12 +29,20 @@ from abstractcore.schema import (
     freeze_object,
 )
 
+from ..item_options import read_options
 from ..json_reading import Object, as_object, as_objects, count_of, mended, read_answer, text_of
 from ..surrogates import HalfJoiner, has_halves
 from .citations import PLAN, citation_to_ours
 from .decode import WRONG_ADDRESS, read_call
-from .failures import error_in_answer
-from .vocabulary import PROVIDER, finish_reason_to_ours, metadata_to_ours, origin_of, usage_to_ours
+from .failures import FAILED, error_in_answer
+from .vocabulary import (
+    PROVIDER,
+    TEXT_FIELDS,
+    finish_reason_to_ours,
+    metadata_to_ours,
+    origin_of,
+    usage_to_ours,
+)
 
 _PLAN = 1 << 20
 _FIRST_CALL = _PLAN + 1
@@ -50,6 +62,10 @@ class CohereDecoder:
         self._begun = False
         self._open: dict[int, bool] = {}
         """The blocks of text (True) and reasoning (False) that have begun and not ended."""
+        self._first_text: int | None = None
+        """The text that citations without a place speak of."""
+        self._text_block: int | None = None
+        """The block of the text that came last, if it is open and no half of a character waits anywhere."""
         self._citations: dict[int, tuple[Citation, ...]] = {}
         self._calls: dict[int, int] = {}
         self._halves: dict[int, HalfJoiner] = {}
@@ -58,17 +74,42 @@ class CohereDecoder:
 
     def feed(self, frame: ServerSentEvent) -> list[Delta]:
         """The deltas of one event; raises `ServerError` for one that is not JSON, or the error it reports."""
-        if not frame.data or frame.data == b"[DONE]":
-            return []
         self._events += 1
         try:
-            data = as_object(read_answer(frame.data, halves=True))
+            data = jiter.from_json(frame.data, allow_inf_nan=False)
         except ValueError:
-            message = f"event {self._events} of the stream is not JSON: {frame.data[:60]!r}"
-            raise ServerError(message) from None
-        more = self._more_text(data)
-        if more is not None:
-            return [more]
+            return self._read_with_care(frame.data)
+        try:
+            # Nearly all events are one more piece of an open text, and need none of the care that the others do.
+            block = self._text_block
+            content = data["delta"]["message"]["content"]
+            text = content["text"]
+            if (
+                block is not None
+                and data["index"] == block
+                and text
+                and type(text) is str
+                and len(content) == 1
+                and len(data) == 3
+            ):
+                sequence = self._sequence
+                self._sequence = sequence + 1
+                return [TextDelta(sequence, block, text)]
+        except (KeyError, TypeError):
+            return self._read(as_object(data))
+        return self._read(as_object(data))
+
+    def _read_with_care(self, raw: bytes) -> list[Delta]:
+        """An event that is not plain JSON: an empty one, or one that holds half a character or NaN."""
+        if not raw or raw == b"[DONE]":
+            return []
+        try:
+            data = as_object(read_answer(raw, halves=True))
+        except ValueError:
+            raise ServerError(f"event {self._events} of the stream is not JSON: {raw[:60]!r}") from None
+        return self._read(data)
+
+    def _read(self, data: Object) -> list[Delta]:
         deltas: list[Delta] = []
         try:
             self._event(data, deltas)
@@ -78,7 +119,7 @@ class CohereDecoder:
 
     def finish(self) -> list[Delta]:
         """The end of the reply; raises `StreamInterruptedError` if no event said that it is complete."""
-        if self._events == 0:
+        if not self._begun:
             raise ServerError("the answer is no stream of events", hint=WRONG_ADDRESS)
         if not self.complete:
             raise StreamInterruptedError("the stream ended before its message-end")
@@ -107,17 +148,6 @@ class CohereDecoder:
         self._sequence += 1
         return self._sequence - 1
 
-    def _more_text(self, data: Object) -> TextDelta | None:
-        """What most events are: plain text of a block that is open. None for anything else."""
-        try:
-            content, block = data["delta"]["message"]["content"], data["index"]
-            text = content["text"]
-            if self._open[block] and text.isascii() and not self._halves and len(content) == 1 and len(data) == 3:
-                return TextDelta(self._next(), block, text) if text else None
-        except (KeyError, TypeError, AttributeError):
-            pass
-        return None
-
     def _event(self, data: Object, deltas: list[Delta]) -> None:
         kind = data.get("type")
         if kind is None and isinstance(data.get("message"), str):
@@ -131,6 +161,8 @@ class CohereDecoder:
         index = count_of(data, "index") or 0
         message = as_object(as_object(data.get("delta")).get("message"))
         if kind in ("content-delta", "content-start"):
+            if kind == "content-start":
+                self._options(index, as_object(mended(message.get("content"))), deltas)
             self._content(index, as_object(message.get("content")), data, deltas)
         elif kind == "content-end" and index in self._open:
             self._close(index, deltas)
@@ -141,14 +173,21 @@ class CohereDecoder:
         elif kind == "tool-call-delta":
             self._continue_call(index, as_object(message.get("tool_calls")), deltas)
         elif kind == "citation-start":
-            self._cite(index, message.get("citations"))
+            self._cite(message.get("citations"))
         elif kind == "message-end":
             self._finish(data)
+
+    def _options(self, index: int, content: Object, deltas: list[Delta]) -> None:
+        """What a text says beside itself is said at its beginning."""
+        options = read_options(content, TEXT_FIELDS, PROVIDER)
+        if options and content.get("type") == "text":
+            self._begin(min(index, _PLAN - 1), True, deltas, options)
 
     def _content(self, index: int, content: Object, data: Object, deltas: list[Delta]) -> None:
         block = min(index, _PLAN - 1)
         self._text(block, content.get("thinking"), False, deltas)
         self._text(block, content.get("text"), True, deltas)
+        self._text_block = block if self._open.get(block) and not self._halves else None
         if data.get("logprobs") is not None:
             self._logprobs.append(data["logprobs"])
 
@@ -156,12 +195,19 @@ class CohereDecoder:
         if not text or not isinstance(text, str):
             return
         if block not in self._open:
-            self._open[block] = is_text
-            start = TextStart(self._next(), block) if is_text else ReasoningStart(self._next(), block, self._origin)
-            deltas.append(start)
+            self._begin(block, is_text, deltas)
         if self._halves or has_halves(text):
             text = self._halves.setdefault(block, HalfJoiner()).feed(text)
         self._write(block, text, deltas)
+
+    def _begin(self, block: int, is_text: bool, deltas: list[Delta], options: ProviderOptions = NO_OPTIONS) -> None:
+        self._open[block] = is_text
+        if not is_text:
+            deltas.append(ReasoningStart(self._next(), block, self._origin))
+            return
+        if self._first_text is None and block != _PLAN:
+            self._first_text = block
+        deltas.append(TextStart(self._next(), block, options))
 
     def _write(self, block: int, text: str, deltas: list[Delta]) -> None:
         if not text:
@@ -181,7 +227,7 @@ class CohereDecoder:
         self._last_call = number
         call = read_call(data, number)
         block = self._calls[index] = _FIRST_CALL + number
-        deltas.append(ToolCallStart(self._next(), block, call.id, call.name))
+        deltas.append(ToolCallStart(self._next(), block, call.id, call.name, call.provider_options))
         if call.arguments_text:
             self._write(block, call.arguments_text, deltas)
 
@@ -194,21 +240,23 @@ class CohereDecoder:
             arguments = self._halves.setdefault(block, HalfJoiner()).feed(arguments)
         self._write(block, arguments, deltas)
 
-    def _cite(self, index: int, citations: Any) -> None:
+    def _cite(self, citations: Any) -> None:
         for citation in as_objects(citations if isinstance(citations, list) else [citations]):
             said = as_object(mended(citation))
             number = count_of(said, "content_index")
-            block = _PLAN if said.get("type") == PLAN else min(index if number is None else number, _PLAN - 1)
+            number = (self._first_text or 0) if number is None else min(number, _PLAN - 1)
+            block = _PLAN if said.get("type") == PLAN else number
             self._citations[block] = (*self._citations.get(block, ()), citation_to_ours(said))
 
     def _finish(self, data: Object) -> None:
         delta = as_object(data.get("delta"))
-        if delta.get("error") or delta.get("finish_reason") == "ERROR":
+        if delta.get("error") or text_of(delta, "finish_reason") in FAILED:
             raise error_in_answer(as_object(mended({**delta, "code": data.get("code")})))
         self.complete = True
         self._end = data
 
     def _close(self, block: int, deltas: list[Delta]) -> None:
         is_text = self._open.pop(block)
+        self._text_block = None
         citations = self._citations.pop(block, ())
         deltas.append(TextEnd(self._next(), block, citations) if is_text else ReasoningEnd(self._next(), block))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from pydantic_core import to_json
@@ -10,9 +11,11 @@ from abstractcore.errors import InvalidInputError, UnsupportedContentError
 from abstractcore.schema import CallWarning, Encoded, JSONValue, ModelCall, Sampling, ToolChoice, ToolSpec, WireRequest
 
 from ..json_reading import Object
+from ..json_schemas import COHERE, fit_tool
 from ..output_schemas import bare_schema
+from .blocks import warn_of_fields
 from .vocabulary import PROVIDER, SAMPLING_FIELDS, has_field, origin_of
-from .write_messages import warn_of_fields, write_messages
+from .write_messages import write_messages
 
 _HEADERS = {"content-type": "application/json"}
 
@@ -35,7 +38,7 @@ def encode(call: ModelCall) -> Encoded:
     if call.tool_choice is not None:
         body.update(_tool_choice(call.tool_choice, warnings))
     if call.output is not None:
-        body["response_format"] = {"type": "json_object", "json_schema": bare_schema(call.output, warnings)}
+        body["response_format"] = {"type": "json_object", "json_schema": bare_schema(call.output, COHERE, warnings)}
     if call.thinking is not None:
         body["thinking"] = _thinking(call.thinking, warnings)
     for name, what in (("parallel_tool_calls", "parallel tool calls"), ("modalities", "the kind of answer")):
@@ -69,18 +72,22 @@ def _tools(tools: tuple[ToolSpec, ...], warnings: list[CallWarning]) -> Object:
         return {}
     for index, tool in enumerate(tools):
         warn_of_fields(tool, f"tools[{index}]", ("cache",), warnings)
-    body: Object = {"tools": [_tool(tool) for tool in tools]}
     strict = tools[0].strict
-    if all(tool.strict is strict for tool in tools):
-        return body if strict is None else body | {"strict_tools": strict}
-    for index, tool in enumerate(tools):
-        if tool.strict is not None:
-            warnings.append(_unsupported(f"tools[{index}].strict", tool.strict, "strict arguments for some tools only"))
-    return body
+    if any(tool.strict is not strict for tool in tools):
+        tools, strict = tuple(_lenient(tool, f"tools[{i}]", warnings) for i, tool in enumerate(tools)), None
+    body: Object = {"tools": [_tool(tool, f"tools[{i}]", warnings) for i, tool in enumerate(tools)]}
+    return body if strict is None else body | {"strict_tools": strict}
 
 
-def _tool(tool: ToolSpec) -> Object:
-    function: Object = {"name": tool.name, "parameters": tool.parameters}
+def _lenient(tool: ToolSpec, path: str, warnings: list[CallWarning]) -> ToolSpec:
+    if tool.strict is not None:
+        warnings.append(_unsupported(f"{path}.strict", tool.strict, "strict arguments for some tools only"))
+    return replace(tool, strict=None)
+
+
+def _tool(tool: ToolSpec, path: str, warnings: list[CallWarning]) -> Object:
+    parameters, _ = fit_tool(tool, path, COHERE, warnings)
+    function: Object = {"name": tool.name, "parameters": parameters}
     if tool.description:
         function["description"] = tool.description
     return {"type": "function", "function": function}

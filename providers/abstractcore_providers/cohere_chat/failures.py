@@ -28,6 +28,8 @@ _BY_STATUS: dict[int | None, type[ProviderError]] = {
     409: errors.OverloadedError,
     499: errors.ServerError,
 }
+FAILED = {"ERROR": None, "TIMEOUT": "timeout"}
+"""Finish reasons of answers that are errors, each with the code it stands for."""
 _OVERFLOW = re.compile(r"too many tokens: (?!max tokens)")
 _COUNTS = re.compile(r"cannot exceed (\d{1,12}) - received (\d{1,12})", re.ASCII)
 _MISSING_MODEL = re.compile(r"model .{1,200}?not found|could not find model|unknown model", re.IGNORECASE)
@@ -62,7 +64,8 @@ def error_in_answer(data: Object) -> ProviderError:
 
 def _make(data: Object, status: int | None, fallback: str) -> ProviderError:
     told = text_of(data, "message") or text_of(data, "error") or text_of(as_object(data.get("error")), "message")
-    message, code = told or fallback, text_of(data, "code")
+    message = told or fallback
+    code = text_of(data, "code") or FAILED.get(text_of(data, "finish_reason") or "")
     by_status = _BY_STATUS.get(status) or class_of(status, _ROWS)
     error_class = _BY_CODE.get(code or "") or _narrowed(by_status, message)
     error = error_class(message, status=status, code=code, hint=_HINTS.get(error_class))

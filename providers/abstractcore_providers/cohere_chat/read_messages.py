@@ -9,6 +9,7 @@ from pydantic_core import to_json
 
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import (
+    NO_OPTIONS,
     Blob,
     CallWarning,
     ContentPart,
@@ -16,6 +17,7 @@ from abstractcore.schema import (
     ImagePart,
     Message,
     Part,
+    ProviderOptions,
     ReasoningPart,
     Role,
     SchemaError,
@@ -26,18 +28,12 @@ from abstractcore.schema import (
 )
 
 from ..data_urls import read_url
-from ..json_reading import Object
+from ..item_options import read_options
+from ..json_reading import Object, text_of
 from ..reading import get_list, get_object, get_text, name_the_rest
+from .blocks import JSON_DOCUMENT
 from .citations import citation_to_ours, citations_of
-from .write_messages import JSON_DOCUMENT
-
-_FIELDS = frozenset({"role", "content"})
-_FIELDS_OF: dict[str, frozenset[str]] = {
-    "system": _FIELDS,
-    "user": _FIELDS,
-    "assistant": _FIELDS | {"tool_plan", "tool_calls", "citations"},
-    "tool": _FIELDS | {"tool_call_id"},
-}
+from .vocabulary import CALL_FIELDS, MESSAGE_FIELDS, PROVIDER
 
 
 def read_messages(values: Iterable[Any], origin: str | None, warnings: list[CallWarning]) -> tuple[Message, ...]:
@@ -50,11 +46,10 @@ def read_messages(values: Iterable[Any], origin: str | None, warnings: list[Call
         path = f"messages[{index}]"
         data = get_object(value, path)
         role = get_text(data.get("role"), f"{path}.role")
-        if role not in _FIELDS_OF:
+        if role not in MESSAGE_FIELDS:
             raise InvalidInputError(f"unknown role {role!r}", path=f"{path}.role")
-        name_the_rest(data, _FIELDS_OF[role], path, warnings)
         try:
-            message = _message(cast(Role, role), data, path, origin)
+            message = _message(cast(Role, role), data, path, origin, warnings)
         except SchemaError as error:
             raise InvalidInputError(error.message, path=f"{path}.{error.path}" if error.path else path) from None
         if message is None:
@@ -64,21 +59,25 @@ def read_messages(values: Iterable[Any], origin: str | None, warnings: list[Call
     return tuple(messages)
 
 
-def _message(role: Role, data: Object, path: str, origin: str | None) -> Message | None:
+def _message(role: Role, data: Object, path: str, origin: str | None, warnings: list[CallWarning]) -> Message | None:
     plan, cited = citations_of(data) if role == "assistant" else ([], {})
-    parts = _content(data.get("content"), f"{path}.content", origin, cited)
+    parts = _content(data.get("content"), f"{path}.content", origin, cited, warnings)
+    options = read_options(data, MESSAGE_FIELDS[role], PROVIDER)
     if role == "tool":
         call_id = get_text(data.get("tool_call_id"), f"{path}.tool_call_id")
-        return Message.tool(ToolResult(call_id, cast("tuple[ContentPart, ...]", tuple(parts))))
+        content = cast("tuple[ContentPart, ...]", tuple(parts))
+        return Message.tool(ToolResult(call_id, content, provider_options=options))
     if role == "assistant":
         if data.get("tool_plan") is not None:
             parts.append(_cited(get_text(data["tool_plan"], f"{path}.tool_plan"), plan))
-        parts += _calls(data, path)
+        parts += _calls(data, path, warnings)
     said = [part for part in parts if not isinstance(part, TextPart | ReasoningPart) or part.text]
-    return Message(role, tuple(said)) if said else None
+    return Message(role, tuple(said), options) if said else None
 
 
-def _content(content: Any, path: str, origin: str | None, cited: dict[int, list[Object]]) -> list[Part]:
+def _content(
+    content: Any, path: str, origin: str | None, cited: dict[int, list[Object]], warnings: list[CallWarning]
+) -> list[Part]:
     if content is None:
         return []
     if isinstance(content, str):
@@ -86,41 +85,51 @@ def _content(content: Any, path: str, origin: str | None, cited: dict[int, list[
     if not isinstance(content, list):
         raise InvalidInputError(f"expected text or a list of parts, got {type(content).__name__}", path=path)
     blocks = enumerate(cast("list[Any]", content))
-    return [_block(get_object(block, f"{path}[{i}]"), f"{path}[{i}]", origin, cited.get(i, [])) for i, block in blocks]
+    return [
+        _block(get_object(block, f"{path}[{i}]"), f"{path}[{i}]", origin, cited.get(i, []), warnings)
+        for i, block in blocks
+    ]
 
 
-def _block(data: Object, path: str, origin: str | None, cited: list[Object]) -> Part:
-    kind = data.get("type")
-    if kind == "text":
-        return _cited(get_text(data.get("text"), f"{path}.text"), cited)
+def _block(data: Object, path: str, origin: str | None, cited: list[Object], warnings: list[CallWarning]) -> Part:
+    kind = text_of(data, "type") or ""
     if kind == "thinking":
-        return ReasoningPart(get_text(data.get("thinking"), f"{path}.thinking"), origin=origin)
+        name_the_rest(data, frozenset({"type", kind}), path, warnings)
+        return ReasoningPart(get_text(data.get(kind), f"{path}.{kind}"), origin=origin)
+    options = read_options(data, ("type", kind), PROVIDER)
+    if kind == "text":
+        return _cited(get_text(data.get(kind), f"{path}.text"), cited, options)
     if kind == "image_url":
-        image = get_object(data.get("image_url"), f"{path}.image_url")
-        place = f"{path}.image_url.url"
-        return ImagePart(read_url(get_text(image.get("url"), place), "image/*", place), image.get("detail"))
+        image = get_object(data.get(kind), f"{path}.{kind}")
+        name_the_rest(image, frozenset({"url", "detail"}), f"{path}.{kind}", warnings)
+        place = f"{path}.{kind}.url"
+        blob = read_url(get_text(image.get("url"), place), "image/*", place)
+        return ImagePart(blob, image.get("detail"), provider_options=options)
     if kind == "document":
-        document = freeze_object(get_object(data.get("document"), f"{path}.document"), "content.document")
-        return DocumentPart(Blob.from_bytes(to_json(document), JSON_DOCUMENT))
-    raise InvalidInputError(f"unknown content part {kind!r}", path=f"{path}.type")
+        document = freeze_object(get_object(data.get(kind), f"{path}.{kind}"), "content.document")
+        return DocumentPart(Blob.from_bytes(to_json(document), JSON_DOCUMENT), provider_options=options)
+    raise InvalidInputError(f"unknown content part {data.get('type')!r}", path=f"{path}.type")
 
 
-def _cited(text: str, citations: list[Object]) -> TextPart:
-    return TextPart(text, tuple(citation_to_ours(citation) for citation in citations))
+def _cited(text: str, citations: list[Object], options: ProviderOptions = NO_OPTIONS) -> TextPart:
+    cited = tuple(citation_to_ours(citation) for citation in citations)
+    return TextPart(text, cited, provider_options=options if text else NO_OPTIONS)
 
 
-def _calls(data: Object, path: str) -> list[Part]:
+def _calls(data: Object, path: str, warnings: list[CallWarning]) -> list[Part]:
     calls: list[Part] = []
     for index, value in enumerate(get_list(data, "tool_calls", f"{path}.")):
         place = f"{path}.tool_calls[{index}]"
         call = get_object(value, place)
         function = get_object(call.get("function"), f"{place}.function")
+        name_the_rest(function, frozenset({"name", "arguments"}), f"{place}.function", warnings)
         arguments = function.get("arguments")
         calls.append(
             ToolCall(
                 get_text(call.get("id"), f"{place}.id"),
                 get_text(function.get("name"), f"{place}.function.name"),
                 "" if arguments is None else get_text(arguments, f"{place}.function.arguments"),
+                provider_options=read_options(call, CALL_FIELDS, PROVIDER),
             )
         )
     return calls

@@ -28,7 +28,7 @@ from abstractcore.schema import (
 from ..json_reading import Object, as_object, read_answer
 from .citations import citations_to_theirs, fitting
 from .failures import render_error
-from .vocabulary import finish_reason_to_theirs, metadata_to_theirs, usage_to_theirs
+from .vocabulary import PROVIDER, finish_reason_to_theirs, metadata_to_theirs, usage_to_theirs
 
 
 class CohereRenderer:
@@ -55,7 +55,8 @@ class CohereRenderer:
     def _frame(self, delta: Delta) -> bytes:
         """Where blocks and the reply begin and end."""
         if isinstance(delta, TextStart):
-            return _message("content-start", delta.block, content={"type": "text", "text": ""})
+            content: Object = {**delta.provider_options.get(PROVIDER, {}), "type": "text", "text": ""}
+            return _message("content-start", delta.block, content=content)
         if isinstance(delta, ReasoningStart):
             return _message("content-start", delta.block, content={"type": "thinking", "thinking": ""})
         if isinstance(delta, TextEnd):
@@ -65,7 +66,12 @@ class CohereRenderer:
         if isinstance(delta, ToolCallStart):
             index = self._calls[delta.block] = len(self._calls)
             function = {"name": delta.name, "arguments": ""}
-            call = {"id": delta.id, "type": "function", "function": function}
+            call = {
+                **delta.provider_options.get(PROVIDER, {}),
+                "id": delta.id,
+                "type": "function",
+                "function": function,
+            }
             return _message("tool-call-start", index, tool_calls=call)
         if isinstance(delta, ToolCallEnd):
             return _event("tool-call-end", index=self._calls[delta.block])
@@ -96,12 +102,12 @@ class CohereRenderer:
         return _event("message-end", delta=delta, code=told["code"])
 
     def _citations(self, delta: TextEnd) -> bytes:
-        text = fitting(TextPart(self._texts.get(delta.block, ""), delta.citations), "", [])
-        events = [
+        text = TextPart(self._texts.get(delta.block, ""), delta.citations)
+        cited = citations_to_theirs(text.text, fitting(text.citations, "", []), delta.block)
+        return b"".join(
             _message("citation-start", index, citations=citation) + _event("citation-end", index=index)
-            for index, citation in enumerate(citations_to_theirs(text, delta.block))
-        ]
-        return b"".join(events)
+            for index, citation in enumerate(cited)
+        )
 
 
 def _message(kind: str, index: int, **message: Any) -> bytes:

@@ -28,9 +28,20 @@ _TO_OURS: dict[str, FinishReason] = {
     "TOOL_CALL": "tool_calls",
 }
 _TO_THEIRS: dict[FinishReason, str] = {"length": "MAX_TOKENS", "tool_calls": "TOOL_CALL"}
-_CALL_FIELDS = frozenset(
+_REQUEST_FIELDS = frozenset(
     {"model", "messages", "tools", "strict_tools", "tool_choice", "stream", "logprobs", *SAMPLING_FIELDS}
 )
+_SAID = frozenset({"role", "content"})
+MESSAGE_FIELDS: dict[str, frozenset[str]] = {
+    "system": _SAID,
+    "user": _SAID,
+    "assistant": _SAID | {"tool_plan", "tool_calls", "citations"},
+    "tool": _SAID | {"tool_call_id"},
+}
+"""By role, the fields of a message that the schema has words for."""
+
+TEXT_FIELDS = ("type", "text")
+CALL_FIELDS = ("id", "type", "function")
 _REPLY_FIELDS = frozenset(
     {"id", "type", "index", "delta", "model", "message", "finish_reason", "usage", "error", "code"}
 )
@@ -42,7 +53,7 @@ def has_field(name: str, value: Any) -> bool:
         return thinking_to_ours(value) is not None
     if name == "response_format":
         return isinstance(as_object(value).get("json_schema"), dict)
-    return name in _CALL_FIELDS
+    return name in _REQUEST_FIELDS
 
 
 def thinking_to_ours(thinking: Any) -> ThinkingLevel | int | None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from abstractcore.schema import (
+    NO_OPTIONS,
+    AudioPart,
     Delta,
     PartDelta,
+    ProviderOptions,
     ReasoningDelta,
     ReasoningEnd,
     ReasoningStart,
@@ -18,10 +21,13 @@ from abstractcore.schema import (
     ToolCallStart,
 )
 
+from ..item_options import read_options
 from ..json_reading import Object, as_object, as_objects, text_of
 from ..raw_arguments import WrittenArguments
+from ..surrogates import HalfJoiner, has_halves
 from .grounding import AnswerText, read_grounding
-from .known_parts import read_whole
+from .known_parts import CALL_FIELDS, TEXT_FIELDS, read_whole
+from .sounds import SoundPieces, is_samples
 from .writing import ARGUMENTS
 
 
@@ -38,6 +44,8 @@ class Blocks:
         self._open: TextStart | ReasoningStart | None = None
         self._pieces: list[str] = []
         self._texts: list[AnswerText] = []
+        self._halves: HalfJoiner | None = None
+        self._sound = SoundPieces()
 
     def next(self) -> int:
         """The number of the next delta."""
@@ -51,15 +59,20 @@ class Blocks:
             self._part(data, index > 0, written, deltas)
 
     def more_text(self, text: str) -> TextDelta | None:
-        """The delta of a piece of the open text; None if none is open, or the piece is empty."""
-        if not text or type(self._open) is not TextStart:
+        """The delta of a whole piece of the open text; None if none is open, or a half of a character waits in it."""
+        if type(self._open) is not TextStart or self._halves is not None:
             return None
         self._pieces.append(text)
         self._sequence += 1
         return TextDelta(self._sequence - 1, self._open.block, text)
 
     def close(self, deltas: list[Delta], signature: str | None = None) -> None:
-        """End the open block; the signature is of a block of reasoning."""
+        """End what is open; the signature is of a block of reasoning."""
+        if self._sound:
+            deltas.append(PartDelta(self.next(), self._block(), self._sound.end()))
+        if self._halves is not None:
+            rest, self._halves = self._halves.finish(), None
+            self._append(rest, deltas)
         if isinstance(self._open, ReasoningStart):
             deltas.append(ReasoningEnd(self.next(), self._open.block, signature))
         elif self._open is not None:
@@ -78,16 +91,19 @@ class Blocks:
     def _part(self, data: Object, separate: bool, written: WrittenArguments, deltas: list[Delta]) -> None:
         signature = text_of(data, "thoughtSignature")
         if "functionCall" in data:
-            self._call(as_object(data["functionCall"]), signature, written, deltas)
+            self._call(data, signature, written, deltas)
         elif "text" in data:
             text = text_of(data, "text") or ""
             if data.get("thought") is True:
                 self._thought(text, signature, separate, deltas)
             else:
-                self._said(text, signature, deltas)
+                self._said(text, read_options(data, TEXT_FIELDS, self._provider), separate, deltas)
+                self._signature(signature, deltas)
         else:
             part = read_whole(data, self._provider, written)
-            if part is not None:
+            if isinstance(part, AudioPart) and is_samples(part):
+                self._sounds(part, separate, deltas)
+            elif part is not None:
                 self.close(deltas)
                 self._parts += 1
                 deltas.append(PartDelta(self.next(), self._block(), part))
@@ -99,25 +115,49 @@ class Blocks:
             if not text:
                 self._signature(signature, deltas)
                 return
-            self.close(deltas)
-            self._parts += 1
-            self._open = ReasoningStart(self.next(), self._block(), self.origin)
-            deltas.append(self._open)
-        if text:
-            deltas.append(ReasoningDelta(self.next(), self._open.block, text))
+            self._begin(ReasoningStart(0, 0, self.origin), deltas)
+        self._text(text, deltas)
         if signature:
             self.close(deltas, signature)
 
-    def _said(self, text: str, signature: str | None, deltas: list[Delta]) -> None:
-        if text:
-            if not isinstance(self._open, TextStart):
-                self.close(deltas)
-                self._parts += 1
-                self._open = TextStart(self.next(), self._block())
-                deltas.append(self._open)
+    def _said(self, text: str, options: ProviderOptions, separate: bool, deltas: list[Delta]) -> None:
+        """A piece of text. Options set it apart from what was said before, and from the part behind it."""
+        if not text:
+            return
+        going_on = self._open if isinstance(self._open, TextStart) else None
+        before = going_on.provider_options if going_on is not None else NO_OPTIONS
+        if going_on is None or (separate and before) or (options and (separate or options != before)):
+            self._begin(TextStart(0, 0, options), deltas)
+        self._text(text, deltas)
+
+    def _begin(self, start: TextStart | ReasoningStart, deltas: list[Delta]) -> None:
+        self.close(deltas)
+        self._parts += 1
+        start.sequence, start.block = self.next(), self._block()
+        self._open = start
+        deltas.append(start)
+
+    def _text(self, text: str, deltas: list[Delta]) -> None:
+        if self._halves is not None or has_halves(text):
+            self._halves = self._halves or HalfJoiner()
+            text = self._halves.feed(text)
+        self._append(text, deltas)
+
+    def _append(self, text: str, deltas: list[Delta]) -> None:
+        if not text or self._open is None:
+            return
+        if isinstance(self._open, ReasoningStart):
+            deltas.append(ReasoningDelta(self.next(), self._open.block, text))
+        else:
             self._pieces.append(text)
             deltas.append(TextDelta(self.next(), self._open.block, text))
-        self._signature(signature, deltas)
+
+    def _sounds(self, part: AudioPart, separate: bool, deltas: list[Delta]) -> None:
+        """A piece of sound, which goes on in the next chunk."""
+        if separate or not self._sound.takes(part):
+            self.close(deltas)
+            self._parts += 1
+        self._sound.add(part)
 
     def _signature(self, signature: str | None, deltas: list[Delta]) -> None:
         """A signature that is not a thought's: a block of its own, behind what it signs."""
@@ -127,17 +167,18 @@ class Blocks:
             deltas.append(ReasoningStart(self.next(), block, self.origin))
             deltas.append(ReasoningEnd(self.next(), block, signature))
 
-    def _call(self, call: Object, signature: str | None, written: WrittenArguments, deltas: list[Delta]) -> None:
+    def _call(self, data: Object, signature: str | None, written: WrittenArguments, deltas: list[Delta]) -> None:
         self.close(deltas)
         self._parts += 1
+        call = as_object(data["functionCall"])
         id = text_of(call, "id")
         if not id or id in self.call_ids:
             id = f"call_{len(self.call_ids)}"
             while id in self.call_ids:
                 id += "_"
         self.call_ids.append(id)
-        block = self._block()
-        deltas.append(ToolCallStart(self.next(), block, id, text_of(call, "name") or ""))
+        block, options = self._block(), read_options(data, CALL_FIELDS, self._provider)
+        deltas.append(ToolCallStart(self.next(), block, id, text_of(call, "name") or "", options))
         if call.get(ARGUMENTS) is not None:
             deltas.append(ToolCallDelta(self.next(), block, written.text_of(call[ARGUMENTS])))
         deltas.append(ToolCallEnd(self.next(), block, signature))

@@ -18,10 +18,14 @@ from abstractcore.schema import (
     to_data,
 )
 
+from ..item_options import read_options, with_options
 from ..json_reading import Object, as_object, text_of
 from .vocabulary import with_names
 
 _UPLOADED = "https://generativelanguage.googleapis.com/"
+MEDIA_FIELDS = frozenset({"inlineData", "fileData", "thought", "thoughtSignature"})
+"""The fields of a part with media that the schema has words for."""
+
 _PARTS: dict[str, type[MediaPart]] = {"image": ImagePart, "audio": AudioPart, "video": VideoPart}
 
 
@@ -38,8 +42,10 @@ def write_media(part: MediaPart, path: str, provider: str, warnings: list[CallWa
         _check_uploaded(blob, path, provider)
     _warn_of_extras(part, path, warnings)
     if blob.form in ("url", "provider_file"):
-        return _file(blob, path, provider, warnings)
-    return {"inlineData": {"mimeType": blob.media_type, "data": base64.b64encode(blob.read()).decode("ascii")}}
+        body = _file(blob, path, provider, warnings)
+    else:
+        body = {"inlineData": {"mimeType": blob.media_type, "data": base64.b64encode(blob.read()).decode("ascii")}}
+    return with_options(body, part, path, provider, MEDIA_FIELDS, warnings)
 
 
 def _file(blob: Blob, path: str, provider: str, warnings: list[CallWarning]) -> Object:
@@ -76,22 +82,27 @@ def _warn_of_extras(part: MediaPart, path: str, warnings: list[CallWarning]) -> 
 
 def read_media(data: Object, provider: str) -> MediaPart:
     """The part in `inlineData` or `fileData`; raises `SchemaError` for base64 that is none, or no place at all."""
-    if "inlineData" in data:
-        inline = with_names(as_object(data["inlineData"]))
-        media_type = text_of(inline, "mimeType") or "application/octet-stream"
-        return _part(Blob.from_bytes(from_base64(inline.get("data"), "inlineData.data"), media_type))
-    file = with_names(as_object(data["fileData"]))
+    blob = _inline(data["inlineData"]) if "inlineData" in data else _kept(data["fileData"], provider)
+    return kind_of(blob.media_type)(blob, provider_options=read_options(data, MEDIA_FIELDS, provider))
+
+
+def _inline(value: Any) -> Blob:
+    inline = with_names(as_object(value))
+    return Blob.from_bytes(from_base64(inline.get("data"), "inlineData.data"), _media_type(inline))
+
+
+def _kept(value: Any, provider: str) -> Blob:
+    file = with_names(as_object(value))
     uri = text_of(file, "fileUri")
     if not uri:
         raise SchemaError("expected text", "fileData.fileUri")
-    media_type = text_of(file, "mimeType") or "application/octet-stream"
     if uri.startswith(_UPLOADED):
-        return _part(Blob.from_provider_file(provider, uri, media_type))
-    return _part(Blob.from_url(uri, media_type))
+        return Blob.from_provider_file(provider, uri, _media_type(file))
+    return Blob.from_url(uri, _media_type(file))
 
 
-def _part(blob: Blob) -> MediaPart:
-    return kind_of(blob.media_type)(blob)
+def _media_type(data: Object) -> str:
+    return text_of(data, "mimeType") or "application/octet-stream"
 
 
 def from_base64(text: Any, path: str) -> bytes:

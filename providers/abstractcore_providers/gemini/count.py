@@ -7,7 +7,7 @@ from abstractcore.schema import Encoded, ModelCall, WireRequest, WireResponse
 
 from ..json_reading import as_object, count_of, read_answer
 from .dialect import Dialect
-from .encode import HEADERS, body_of, path_of
+from .encode import HEADERS, body_of, resource_of
 from .writing import Writing
 
 _COUNTED = ("contents", "systemInstruction", "tools", "generationConfig")
@@ -17,12 +17,12 @@ _COUNTED = ("contents", "systemInstruction", "tools", "generationConfig")
 def encode_count(call: ModelCall, dialect: Dialect) -> Encoded:
     """The request for the number of tokens of a lowered call, tools and instructions included."""
     writing = Writing(dialect.provider)
-    body = body_of(call, dialect, writing)
+    body, resource = body_of(call, dialect, writing), resource_of(call.model, dialect)
     if dialect.count_wrapped:
-        body = {"generateContentRequest": {"model": path_of(call.model)[1:], **body}}
+        body = {"generateContentRequest": {"model": resource, **body}}
     else:
         body = {name: body[name] for name in _COUNTED if name in body}
-    request = WireRequest(f"{path_of(call.model)}:countTokens", HEADERS, writing.json(body))
+    request = WireRequest(f"/{resource}:countTokens", HEADERS, writing.json(body))
     return Encoded(request, tuple(writing.warnings))
 
 

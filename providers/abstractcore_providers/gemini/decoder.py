@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+import jiter
+
 from abstractcore.errors import ServerError, StreamInterruptedError
 from abstractcore.framing import ServerSentEvent
 from abstractcore.schema import Delta, ReplyEnd, ReplyStart, SchemaError, UsageDelta, freeze_object
 
-from ..json_reading import Object, as_object, as_objects, read_answer, text_of
+from ..json_reading import Object, as_object, as_objects, text_of
 from .blocks import Blocks
 from .dialect import Dialect
-from .failures import error_in_answer, first_object
+from .failures import error_in_answer
 from .grounding import rest_of_grounding
+from .halves import read_chunk
 from .vocabulary import block_reason, finish_reason_to_ours, metadata_to_ours, origin_of, usage_to_ours
 
 _NO_REASON = "FINISH_REASON_UNSPECIFIED"
-_COUNTED = 16
+_COUNTED = 64
 """Each chunk has counts: in the middle of a text, those of every so many are told, and the last."""
 
 
@@ -37,17 +40,46 @@ class ReplyDecoder:
 
     def feed(self, frame: ServerSentEvent) -> list[Delta]:
         """The deltas of one event; raises `ServerError` for one that is not JSON, or the error it reports."""
-        if not frame.data:
+        try:
+            data = jiter.from_json(frame.data, allow_inf_nan=False)
+        except ValueError:
+            return self._read_with_care(frame.data)
+        try:
+            # Nearly all chunks are one more piece of the open text, and need none of the care that the others do.
+            (candidate,) = data["candidates"]
+            (part,) = candidate["content"]["parts"]
+            text = part["text"]
+            if (
+                len(part) == 1
+                and text
+                and type(text) is str
+                and len(candidate) == 2
+                and candidate["index"] == 0
+                and "error" not in data
+            ):
+                piece = self._blocks.more_text(text)
+                if piece is not None:
+                    self._events += 1
+                    self._counts = data.get("usageMetadata") or self._counts
+                    return [piece, *self._count()] if self._events % _COUNTED == 0 else [piece]
+        except (KeyError, TypeError, ValueError):
+            return self._read(data, frame.data)
+        return self._read(data, frame.data)
+
+    def _read_with_care(self, raw: bytes) -> list[Delta]:
+        """An event that is not plain JSON: an empty one, or one that holds half a character or NaN."""
+        if not raw:
             return []
         try:
-            data = read_answer(frame.data)
+            data = read_chunk(raw)
         except ValueError:
-            raise ServerError(f"event {self._events + 1} of the stream is not JSON: {frame.data[:60]!r}") from None
-        piece = self._piece(data)
-        if piece is not None:
-            return piece
+            raise ServerError(f"event {self._events + 1} of the stream is not JSON: {raw[:60]!r}") from None
+        return self._read(data, raw)
+
+    def _read(self, data: Any, raw: bytes) -> list[Delta]:
+        chunks = as_objects(data) if isinstance(data, list) else [as_object(data)]
         try:
-            return self.read(first_object(data), frame.data)
+            return [delta for chunk in chunks for delta in self.read(chunk, raw)]
         except SchemaError as error:
             raise ServerError(f"event {self._events} of the stream does not fit the schema: {error}") from None
 
@@ -67,39 +99,18 @@ class ReplyDecoder:
             if content is None or len(candidate) > 1:
                 self._rest_of_candidate(candidate)
         self._counts = data.get("usageMetadata") or self._counts
-        self._count(deltas)
+        deltas += self._count()
         if self._finish is not None or candidate is None or self._events == 1:
             self._blocked = block_reason(data) or self._blocked
             self._metadata |= metadata_to_ours(data, candidate or {})
         return deltas
 
-    def _piece(self, data: Any) -> list[Delta] | None:
-        """The deltas of a chunk that only goes on with the open text, as most do; None for any other."""
-        try:
-            (candidate,) = data["candidates"]
-            (part,) = candidate["content"]["parts"]
-            text = part["text"]
-        except (KeyError, TypeError, ValueError):
-            return None
-        if len(part) > 1 or type(text) is not str or len(candidate) > 2 or candidate.get("index", 0) != 0:
-            return None
-        if len(candidate) == 2 and "index" not in candidate:
-            return None
-        delta = self._blocks.more_text(text)
-        if delta is None:
-            return None
-        self._events += 1
-        self._counts = data.get("usageMetadata") or self._counts
-        deltas: list[Delta] = [delta]
-        if self._events % _COUNTED == 0:
-            self._count(deltas)
-        return deltas
-
-    def _count(self, deltas: list[Delta]) -> None:
+    def _count(self) -> list[Delta]:
         """The counts so far, if they are others than those that were told."""
-        if self._counts is not None and self._counts is not self._told:
-            self._told = self._counts
-            deltas.append(UsageDelta(self._blocks.next(), usage_to_ours(as_object(self._counts))))
+        if self._counts is None or self._counts is self._told:
+            return []
+        self._told = self._counts
+        return [UsageDelta(self._blocks.next(), usage_to_ours(as_object(self._counts)))]
 
     def finish(self) -> list[Delta]:
         """The end of the reply; raises `StreamInterruptedError` if no finish reason came."""
@@ -115,7 +126,7 @@ class ReplyDecoder:
     def end(self) -> list[Delta]:
         """The end of the reply, whether or not it has a finish reason; raises `SchemaError`."""
         deltas: list[Delta] = []
-        self._count(deltas)
+        deltas += self._count()
         self._blocks.close(deltas)
         self._blocks.cite(self._grounding, deltas)
         rest = rest_of_grounding(self._grounding)

@@ -14,7 +14,7 @@ from .write_settings import write_generation_config, write_tool_config, write_to
 from .writing import Writing
 
 HEADERS = {"content-type": "application/json"}
-_COLLECTIONS = ("tunedModels/", "endpoints/")
+_COLLECTIONS = ("tunedModels/", "endpoints/", "publishers/")
 
 
 def encode(call: ModelCall, dialect: Dialect) -> Encoded:
@@ -26,7 +26,7 @@ def encode(call: ModelCall, dialect: Dialect) -> Encoded:
     writing = Writing(dialect.provider)
     body = body_of(call, dialect, writing)
     operation = "streamGenerateContent?alt=sse" if call.stream else "generateContent"
-    request = WireRequest(f"{path_of(call.model)}:{operation}", HEADERS, writing.json(body))
+    request = WireRequest(f"/{resource_of(call.model, dialect)}:{operation}", HEADERS, writing.json(body))
     return Encoded(request, tuple(writing.warnings))
 
 
@@ -49,7 +49,13 @@ def body_of(call: ModelCall, dialect: Dialect, writing: Writing) -> Object:
     return body
 
 
-def path_of(model: str) -> str:
-    """Where a model stands behind the API's base URL; a tuned model's name has its collection in it."""
-    name = model if model.startswith(_COLLECTIONS) else f"models/{model}"
-    return f"/{quote(name, safe='/@:')}"
+def resource_of(model: str, dialect: Dialect) -> str:
+    """Where a model stands behind the API's base URL; the name of a tuned one has its collection in it."""
+    if model.startswith(_COLLECTIONS):
+        name = model
+    elif dialect.publisher:
+        publisher, _, own = model.rpartition("/")
+        name = f"publishers/{publisher or dialect.publisher}/models/{own}"
+    else:
+        name = f"models/{model}"
+    return quote(name, safe="/@:")

@@ -65,6 +65,7 @@ _BY_HTTP: dict[int, type[ProviderError]] = {
     **{row.http: row.error for row in _ROWS if row.reason is None},
     408: errors.RequestTimeoutError,
     409: errors.OverloadedError,
+    529: errors.OverloadedError,
 }
 _CALLERS_FAULT = (
     errors.InvalidInputError,
@@ -87,6 +88,7 @@ _OVERFLOW = re.compile(
     re.ASCII,
 )
 _MODEL = re.compile(r"models/\S{1,200} is not (?:found|supported)|[Pp]ublisher [Mm]odel", re.ASCII)
+_CACHE = re.compile(r"CachedContent not found")
 _TYPES = "type.googleapis.com/google.rpc."
 
 
@@ -158,6 +160,8 @@ def _is_for_the_day(details: list[Object]) -> bool:
 
 def _narrowed(error_class: type[ProviderError], message: str) -> type[ProviderError]:
     """What only the message says."""
+    if error_class is errors.AccessDeniedError and _CACHE.search(message):
+        return errors.NotFoundError
     if error_class is errors.NotFoundError and _MODEL.search(message):
         return errors.ModelNotFoundError
     if error_class is errors.BadRequestError and _OVERFLOW.search(message):

@@ -7,8 +7,7 @@ from typing import Any, cast
 from abstractcore.schema import HostedToolCall, HostedToolResult, OpaquePart, Part, TextPart
 
 from ..json_reading import Object, as_object, text_of
-from ..raw_arguments import WrittenArguments
-from ..tool_arguments import arguments_text
+from ..raw_arguments import WrittenArguments, arguments_text
 from .content import read_media
 from .vocabulary import named, with_names
 from .writing import ARGUMENTS
@@ -17,6 +16,11 @@ CODE_TOOL = "code_execution"
 """What the tool is called that runs code at the provider's."""
 
 TOOL_RESPONSE = ("toolType", "response")
+_SIGNED = ("thought", "thoughtSignature")
+TEXT_FIELDS = frozenset({"text", *_SIGNED})
+CALL_FIELDS = frozenset({"functionCall", *_SIGNED})
+"""The fields of parts that the schema has words for."""
+
 _WHOLE = frozenset({"inlineData", "fileData", "executableCode", "codeExecutionResult", "toolCall", "toolResponse"})
 _BESIDE = frozenset(
     {

@@ -26,7 +26,8 @@ from .read_settings import (
 from .vocabulary import origin_of, with_names
 
 _URL = re.compile(
-    r"(?:^|/)(models/|(?=tunedModels/|endpoints/))([^?#]+):(generateContent|streamGenerateContent)(?:[?#]|$)"
+    r"(?:^|/)(?:publishers/([^/?#]+)/)?(?:models/|(?=tunedModels/|endpoints/))([^?#]+)"
+    r":(generateContent|streamGenerateContent)(?:[?#]|$)"
 )
 
 
@@ -41,8 +42,11 @@ def parse(request: WireRequest, dialect: Dialect) -> Parsed:
         raise InvalidInputError(f"the body is not JSON: {error}") from None
     data = with_names(get_object(body, ""))
     warnings: list[CallWarning] = []
+    model = unquote(place[2])
+    if dialect.publisher and place[1] not in (None, dialect.publisher):
+        model = f"{unquote(place[1])}/{model}"
     try:
-        call = _call(request.body, data, unquote(place[2]), place[3] == "streamGenerateContent", dialect, warnings)
+        call = _call(request.body, data, model, place[3] == "streamGenerateContent", dialect, warnings)
     except SchemaError as error:
         path = error.path.removeprefix(f"provider_options.{dialect.provider}.")
         raise InvalidInputError(error.message, path=path) from None

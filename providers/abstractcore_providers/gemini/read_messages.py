@@ -7,9 +7,12 @@ from typing import Any
 
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import (
+    MEDIA_PARTS,
+    NO_OPTIONS,
     CallWarning,
     Message,
     Part,
+    ProviderOptions,
     ReasoningPart,
     SchemaError,
     TextPart,
@@ -17,12 +20,13 @@ from abstractcore.schema import (
     ToolResult,
 )
 
+from ..item_options import read_options
 from ..json_reading import Object, text_of
 from ..raw_arguments import WrittenArguments
 from ..reading import get_list, get_object, get_text, name_the_rest
-from .known_parts import opaque_kind, read_whole
+from .known_parts import CALL_FIELDS, TEXT_FIELDS, opaque_kind, read_whole
 from .tool_results import read_result
-from .vocabulary import with_names
+from .vocabulary import UNSIGNED, with_names
 from .writing import ARGUMENTS
 
 _CONTENT = frozenset({"role", "parts"})
@@ -48,14 +52,14 @@ class ConversationReader:
             place = f"{path}.parts[{index}]"
             part = get_object(item, place)
             text = get_text(part.get("text"), f"{place}.text")
-            name_the_rest(part, frozenset({"text"}), place, self._warnings)
             if text:
-                self.messages.append(_placed(Message, f"{place}.text", "system", (_placed(TextPart, place, text),)))
+                said = self._text(text, part, place)
+                self.messages.append(_placed(Message, f"{place}.text", "system", (said,)))
 
     def read(self, value: Any, path: str) -> None:
         """One content; raises `InvalidInputError` with the path of what is wrong."""
         data = get_object(value, path)
-        name_the_rest(data, _CONTENT, path, self._warnings)
+        options = read_options(data, _CONTENT, self._provider)
         role = data.get("role")
         if role not in _ROLES:
             raise InvalidInputError(f"unknown role {role!r}", path=f"{path}.role")
@@ -65,13 +69,15 @@ class ConversationReader:
         ]
         before = len(self.messages)
         if role == "model":
-            self._read_turn(items, f"{path}.parts")
+            self._read_turn(items, f"{path}.parts", options)
         else:
-            self._read_said(items, f"{path}.parts")
+            self._read_said(items, f"{path}.parts", options)
+            if options and len(self.messages) > before and self.messages[-1].role == "tool":
+                name_the_rest(data, _CONTENT, path, self._warnings)
         if len(self.messages) == before:
             self._warnings.append(CallWarning("message_left_out", path, "the message is empty"))
 
-    def _read_turn(self, items: Sequence[Object], path: str) -> None:
+    def _read_turn(self, items: Sequence[Object], path: str, options: ProviderOptions) -> None:
         parts: list[Part] = []
         calls: list[ToolCall] = []
         for index, data in enumerate(items):
@@ -81,11 +87,10 @@ class ConversationReader:
             if "functionCall" in data:
                 calls.append(self._call(data, calls, f"{place}.functionCall"))
                 parts.append(calls[-1])
-                self._name_the_rest(data, "functionCall", place)
             else:
                 parts += self._part(data, place)
         self._open = calls
-        self._add("assistant", parts, path)
+        self._add("assistant", parts, path, options)
 
     def _call(self, data: Object, before: Sequence[ToolCall], path: str) -> ToolCall:
         call = get_object(data["functionCall"], path)
@@ -96,10 +101,12 @@ class ConversationReader:
         id = text_of(call, "id") or f"call_{len(self.messages)}_{len(before)}"
         while not text_of(call, "id") and any(id == other.id for other in before):
             id += "_"
-        name = get_text(call.get("name"), f"{path}.name")
-        return _placed(ToolCall, path, id, name, text, text_of(data, "thoughtSignature"))
+        name, signature = get_text(call.get("name"), f"{path}.name"), text_of(data, "thoughtSignature")
+        signature = None if signature == UNSIGNED else signature
+        options = read_options(data, CALL_FIELDS, self._provider)
+        return _placed(ToolCall, path, id, name, text, signature, provider_options=options)
 
-    def _read_said(self, items: Sequence[Object], path: str) -> None:
+    def _read_said(self, items: Sequence[Object], path: str, options: ProviderOptions) -> None:
         results = [(i, data) for i, data in enumerate(items) if "functionResponse" in data]
         rest = [data for data in items if "functionResponse" not in data]
         given = [self._result(data, rest, f"{path}[{index}].functionResponse") for index, data in results]
@@ -112,11 +119,11 @@ class ConversationReader:
             if "functionCall" in data:
                 raise InvalidInputError("a call comes from the model", path=f"{place}.functionCall")
             parts += [part for part in self._part(data, place) if not isinstance(part, ReasoningPart)]
-        self._add("user", parts, path)
+        self._add("user", parts, path, options)
 
     def _result(self, data: Object, beside: list[Object], path: str) -> ToolResult:
         response = get_object(data["functionResponse"], path)
-        name_the_rest(response, frozenset({"id", "name", "response", "parts"}), path, self._warnings)
+        self._name_the_rest(data, "functionResponse", path.removesuffix(".functionResponse"))
         name, id = get_text(response.get("name"), f"{path}.name"), text_of(response, "id")
         call = next((call for call in self._open if (call.id == id if id else call.name == name)), None)
         if call is None:
@@ -130,10 +137,10 @@ class ConversationReader:
         signature = text_of(data, "thoughtSignature")
         if "text" in data:
             text = get_text(data["text"], f"{path}.text")
-            self._name_the_rest(data, "text", path)
             if data.get("thought") is True and text:
+                self._name_the_rest(data, "text", path)
                 return [_placed(ReasoningPart, path, text, signature, None, self._origin)]
-            parts: list[Part] = [_placed(TextPart, path, text)] if text else []
+            parts: list[Part] = [self._text(text, data, path)] if text else []
         else:
             part = _placed(read_whole, path, data, self._provider, self._written)
             if part is None and not signature:
@@ -142,21 +149,25 @@ class ConversationReader:
             kind = opaque_kind(data)
             if kind is not None:
                 return parts
-            self._name_the_rest(data, next((name for name in data if name not in _SIGNED), ""), path)
+            if not isinstance(part, MEDIA_PARTS):
+                self._name_the_rest(data, next((name for name in data if name not in _SIGNED), ""), path)
         return [*parts, ReasoningPart("", signature, None, self._origin)] if signature else parts
+
+    def _text(self, text: str, data: Object, path: str) -> TextPart:
+        return _placed(TextPart, path, text, provider_options=read_options(data, TEXT_FIELDS, self._provider))
 
     def _name_the_rest(self, data: Object, kind: str, path: str) -> None:
         name_the_rest(data, _SIGNED | {kind}, path, self._warnings)
 
-    def _add(self, role: Any, parts: Sequence[Part], path: str) -> None:
+    def _add(self, role: Any, parts: Sequence[Part], path: str, options: ProviderOptions = NO_OPTIONS) -> None:
         said = [part for part in parts if not isinstance(part, TextPart) or part.text]
         if said:
-            self.messages.append(_placed(Message, path, role, tuple(said)))
+            self.messages.append(_placed(Message, path, role, tuple(said), options))
 
 
-def _placed(make: Any, path: str, *values: Any) -> Any:
+def _placed(make: Any, path: str, *values: Any, **fields: Any) -> Any:
     """What `make` makes, with its complaints told where they belong in the request."""
     try:
-        return make(*values)
+        return make(*values, **fields)
     except SchemaError as error:
         raise InvalidInputError(error.message, path=f"{path}.{error.path}" if error.path else path) from None

@@ -10,6 +10,7 @@ from abstractcore.errors import AbstractCoreError, UnsupportedContentError
 from abstractcore.schema import (
     Citation,
     Delta,
+    JSONObject,
     Part,
     PartDelta,
     ReasoningDelta,
@@ -35,6 +36,7 @@ from .dialect import Dialect
 from .failures import render_error
 from .grounding import write_grounding
 from .render import head, place_metadata, shifted
+from .sounds import is_samples
 from .vocabulary import finish_reason_to_theirs, usage_to_theirs
 from .writing import Writing
 from .written_parts import write_part
@@ -62,13 +64,14 @@ class ReplyRenderer:
         self._blocks: dict[int, tuple[_Text, int]] = {}
         self._thought = False
         self._apart = False
+        self._options: JSONObject = {}
+        """Of the part that is written."""
         self._calls: dict[int, tuple[ToolCallStart, list[str]]] = {}
 
     def feed(self, delta: Delta) -> bytes:
         """The event of one delta; nothing for those that carry nothing here."""
         if isinstance(delta, TextDelta):
-            self._text(delta.block).pieces.append(delta.text)
-            return self._chunk("text", {"text": delta.text})
+            return self._said(delta)
         if isinstance(delta, ReasoningDelta):
             return self._reasoning(delta.text)
         if isinstance(delta, ToolCallStart):
@@ -77,7 +80,9 @@ class ReplyRenderer:
             self._calls[delta.block][1].append(delta.arguments_text)
         elif isinstance(delta, ToolCallEnd):
             start, pieces = self._calls.pop(delta.block)
-            return self._whole(ToolCall(start.id, start.name, "".join(pieces), delta.signature))
+            text = "".join(pieces)
+            call = ToolCall(start.id, start.name, text, delta.signature, provider_options=start.provider_options)
+            return self._whole(call)
         elif isinstance(delta, PartDelta):
             return self._whole(delta.part)
         else:
@@ -96,7 +101,7 @@ class ReplyRenderer:
         if isinstance(delta, ReplyStart):
             self._head = head(delta.model, delta.id)
         elif isinstance(delta, TextStart):
-            self._begin_text(delta.block)
+            self._begin_text(delta)
         elif isinstance(delta, TextEnd) and delta.citations:
             text, offset = self._blocks[delta.block]
             own = TextPart("".join(text.pieces)[offset:], delta.citations)
@@ -111,13 +116,16 @@ class ReplyRenderer:
             return self._end(delta)
         return b""
 
-    def _begin_text(self, block: int) -> None:
-        if block in self._blocks:
+    def _begin_text(self, start: TextStart) -> None:
+        if start.block in self._blocks:
             return
-        if self._last != "text":
+        options = start.provider_options.get(self._provider, {})
+        self._apart = self._last == "text" and bool(options or self._options)
+        if self._last != "text" or self._apart:
             self._texts.append(_Text(self._parts))
+        self._options = options
         text = self._texts[-1]
-        self._blocks[block] = (text, sum(map(len, text.pieces)))
+        self._blocks[start.block] = (text, sum(map(len, text.pieces)))
 
     def _text(self, block: int) -> _Text:
         """The text on the wire that a piece of a block goes to: another one, if something stood between."""
@@ -128,11 +136,22 @@ class ReplyRenderer:
             self._blocks[block] = (text, 0)
         return text
 
+    def _said(self, delta: TextDelta) -> bytes:
+        """A piece of text; the first of a part has its options."""
+        pieces = self._text(delta.block).pieces
+        part: Object = {"text": delta.text} if pieces else {**self._options, "text": delta.text}
+        pieces.append(delta.text)
+        return self._chunk("text", *self._set_apart(part))
+
     def _reasoning(self, text: str) -> bytes:
-        part = {"text": text, "thought": True}
-        parts = [{"text": "", "thought": True}, part] if self._apart else [part]
-        self._thought, self._apart = True, False
-        return self._chunk("thought", *parts)
+        self._thought = True
+        return self._chunk("thought", *self._set_apart({"text": text, "thought": True}))
+
+    def _set_apart(self, part: Object) -> list[Object]:
+        """`part`, behind an empty one if it does not go on with the chunk before."""
+        parts = [{**part, "text": ""}, part] if self._apart else [part]
+        self._apart = False
+        return parts
 
     def _signature(self, signature: str) -> bytes:
         """Of the thought before it, or alone."""
@@ -151,7 +170,12 @@ class ReplyRenderer:
             write_part(written, part, part.id if isinstance(part, ToolCall) else "", "", writing)
         except UnsupportedContentError:
             return b""
-        return self._chunk("", *written, writing=writing) if written else b""
+        if not written:
+            return b""
+        kind = "sound" if is_samples(part) else ""
+        if kind and self._last == kind:
+            written.insert(0, {"text": ""})
+        return self._chunk(kind, *written, writing=writing)
 
     def _writing(self) -> Writing:
         return Writing(self._provider, one_line=True)

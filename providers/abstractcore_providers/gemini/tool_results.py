@@ -9,14 +9,18 @@ from typing import Any, cast
 
 from abstractcore.schema import ContentPart, MediaPart, TextPart, ToolResult
 
+from ..item_options import name_options_left_out, read_options, with_options
 from ..json_reading import Object, as_object, as_objects, text_of
-from ..tool_arguments import arguments_text
+from ..raw_arguments import arguments_text
 from .content import read_media, write_media
 from .dialect import Dialect
 from .vocabulary import with_names
 from .writing import Writing
 
 _MARKER = re.compile(r"\[(media_\d+) of the result of tool call (.*)\]", re.DOTALL)
+RESULT_FIELDS = frozenset({"id", "name", "response", "parts"})
+"""The fields of a `functionResponse` that the schema has words for."""
+
 _IN_RESULTS = ("image", "document")
 
 
@@ -43,6 +47,8 @@ def write_result(
         place = f"{path}.content[{index}]"
         if isinstance(part, TextPart):
             writing.warn_of_text(part, place)
+            told = "texts of a result are values in one object"
+            name_options_left_out(part, place, dialect.provider, told, writing.warnings)
             if items and isinstance(items[-1], str):
                 items[-1] += part.text
             else:
@@ -53,7 +59,7 @@ def write_result(
         reference = f"media_{len(files) + len(written.beside) // 2 + 1}"
         items.append({"$ref": reference})
         if dialect.media_in_results and part.type in _IN_RESULTS and "inlineData" in body:
-            files.append({"inlineData": {**body["inlineData"], "displayName": reference}})
+            files.append({**body, "inlineData": {**body["inlineData"], "displayName": reference}})
         else:
             written.beside += [{"text": f"[{reference} of the result of tool call {id}]"}, body]
     text = "".join(items) if all(isinstance(item, str) for item in items) else items
@@ -61,7 +67,9 @@ def write_result(
     response: Object = {"name": name, "id": id, "response": given}
     if files:
         response["parts"] = files
-    written.part["functionResponse"] = response
+    written.part["functionResponse"] = with_options(
+        response, result, path, dialect.provider, RESULT_FIELDS, writing.warnings
+    )
     return written
 
 
@@ -83,7 +91,8 @@ def read_result(response: Object, call_id: str, beside: list[Object], provider: 
         content = [TextPart(item) if isinstance(item, str) else files.pop(item["$ref"]) for item in items]
     else:
         content = [TextPart(output if isinstance(output, str) else arguments_text(output))]
-    return ToolResult(call_id, (*content, *files.values()), is_error)
+    options = read_options(response, RESULT_FIELDS, provider)
+    return ToolResult(call_id, (*content, *files.values()), is_error, provider_options=options)
 
 
 def _files(response: Object, provider: str) -> Iterable[tuple[str, MediaPart]]:

@@ -5,15 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from abstractcore.errors import AbstractCoreError, ProviderError
-from abstractcore.framing import ServerSentEventFramer
-from abstractcore.schema import Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest, WireResponse
+from abstractcore.schema import (
+    CachedContent,
+    Encoded,
+    ModelCall,
+    ModelReply,
+    Parsed,
+    Rendered,
+    WireRequest,
+    WireResponse,
+)
 
+from .cached_contents import decode_kept, encode_deletion, encode_extension, encode_keeping, encode_kept
 from .count import decode_count, encode_count
 from .decode import decode
 from .decoder import ReplyDecoder
 from .dialect import Dialect
 from .encode import encode
 from .failures import error_of, render_error
+from .framer import AnswerFramer
 from .parse import parse
 from .render import render
 from .renderer import ReplyRenderer
@@ -35,9 +45,9 @@ class Gemini:
         """The reply in a `GenerateContentResponse` object."""
         return decode(response, self.dialect)
 
-    def framer(self) -> ServerSentEventFramer:
-        """Server-sent events."""
-        return ServerSentEventFramer()
+    def framer(self) -> AnswerFramer:
+        """Server-sent events, and errors beside them."""
+        return AnswerFramer()
 
     def decoder(self) -> ReplyDecoder:
         """A decoder of `GenerateContentResponse` objects, one a chunk."""
@@ -62,6 +72,26 @@ class Gemini:
     def render_error(self, error: AbstractCoreError) -> WireResponse:
         """An error object with its status."""
         return render_error(error)
+
+    def encode_keeping(self, call: ModelCall, seconds: int, title: str | None) -> Encoded:
+        """The request that keeps the messages and tools of `call`."""
+        return encode_keeping(call, seconds, title, self.dialect)
+
+    def encode_kept(self, name: str) -> Encoded:
+        """The request for a `CachedContent` object."""
+        return encode_kept(name)
+
+    def encode_extension(self, name: str, seconds: int) -> Encoded:
+        """The request that keeps a `CachedContent` for longer."""
+        return encode_extension(name, seconds)
+
+    def encode_deletion(self, name: str) -> Encoded:
+        """The request that ends a `CachedContent`."""
+        return encode_deletion(name)
+
+    def decode_kept(self, response: WireResponse) -> CachedContent:
+        """What a `CachedContent` object says."""
+        return decode_kept(response, self.dialect)
 
     def encode_count(self, call: ModelCall) -> Encoded:
         """The request for the number of tokens of `call`."""

@@ -80,6 +80,9 @@ _COUNTS = frozenset(
         "toolUsePromptTokensDetails",
     }
 )
+UNSIGNED = "skip_thought_signature_validator"
+"""Stands for the signature of a call that has none, as one of another model's (the page "Thought signatures")."""
+
 _CAPITAL = re.compile("[A-Z]")
 _SPELT_OUT = (
     "systemInstruction generationConfig toolConfig cachedContent safetySettings maxOutputTokens topP topK "

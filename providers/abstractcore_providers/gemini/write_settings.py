@@ -5,6 +5,7 @@ from __future__ import annotations
 from abstractcore.schema import CallWarning, JSONValue, ModelCall, ToolSpec
 
 from ..json_reading import Object
+from ..json_schemas import GEMINI, fit_tool
 from ..output_schemas import bare_schema
 from .vocabulary import HOSTED_TOOLS, SAMPLING_FIELDS
 from .writing import Writing
@@ -23,7 +24,7 @@ def write_generation_config(call: ModelCall, writing: Writing) -> Object:
     if sampling.top_logprobs is not None:
         config |= {"responseLogprobs": True, "logprobs": sampling.top_logprobs}
     if call.output is not None:
-        schema = bare_schema(call.output, writing.warnings)
+        schema = bare_schema(call.output, GEMINI, writing.warnings)
         config |= {"responseMimeType": "application/json", "responseJsonSchema": schema}
     if call.modalities:
         config["responseModalities"] = [modality.upper() for modality in call.modalities]
@@ -57,8 +58,9 @@ def _function(tool: ToolSpec, path: str, writing: Writing) -> Object:
     function: Object = {"name": tool.name}
     if tool.description:
         function["description"] = tool.description
-    if tool.parameters:
-        function["parametersJsonSchema"] = tool.parameters
+    parameters, _ = fit_tool(tool, path, GEMINI, writing.warnings)
+    if parameters:
+        function["parametersJsonSchema"] = parameters
     return function
 
 

@@ -8,8 +8,7 @@ from typing import Any
 from abstractcore.schema import CachePoint, CallWarning, JSONObject, TextPart
 
 from ..json_reading import Object
-from ..raw_arguments import HOLE, written_with
-from ..tool_arguments import arguments_text
+from ..raw_arguments import HOLE, arguments_text, written_with
 
 ARGUMENTS = "args"
 _BLANK = " \t\r\n"

@@ -16,10 +16,11 @@ from abstractcore.schema import (
     ToolCall,
 )
 
+from ..item_options import with_options
 from ..json_reading import Object
-from ..tool_arguments import arguments_text
+from ..raw_arguments import arguments_text
 from .content import is_base64, write_media
-from .known_parts import CODE_TOOL, TOOL_RESPONSE, opaque_kind
+from .known_parts import CALL_FIELDS, CODE_TOOL, TEXT_FIELDS, TOOL_RESPONSE, opaque_kind
 from .writing import Writing
 
 _NO_SIGNATURE = ("thought", "functionCall", "thoughtSignature")
@@ -31,7 +32,8 @@ def write_part(written: list[Object], part: Part, id: str, path: str, writing: W
     A part that is not sent is named in a warning. Raises `UnsupportedContentError` for media that cannot be sent.
     """
     if isinstance(part, TextPart):
-        add_text(written, part.text)
+        body = with_options({"text": part.text}, part, path, writing.provider, TEXT_FIELDS, writing.warnings)
+        add_text(written, body)
     elif isinstance(part, ReasoningPart):
         _add_reasoning(written, part, path, writing)
     elif isinstance(part, ToolCall):
@@ -42,12 +44,12 @@ def write_part(written: list[Object], part: Part, id: str, path: str, writing: W
             written.append(body)
 
 
-def add_text(written: list[Object], text: str) -> None:
+def add_text(written: list[Object], body: Object) -> None:
     """More text: neighbours that nothing sets apart are one part."""
-    if written and written[-1].keys() == {"text"}:
-        written[-1]["text"] += text
+    if written and len(body) == 1 and written[-1].keys() == body.keys():
+        written[-1]["text"] += body["text"]
     else:
-        written.append({"text": text})
+        written.append(body)
 
 
 def _add_reasoning(written: list[Object], part: ReasoningPart, path: str, writing: Writing) -> None:
@@ -80,7 +82,7 @@ def _function_call(call: ToolCall, id: str, path: str, writing: Writing) -> Obje
         part["thoughtSignature"] = call.signature
     elif call.signature is not None:
         writing.left_out(f"{path}.signature", "signature", "signatures of others")
-    return part
+    return with_options(part, call, path, writing.provider, CALL_FIELDS, writing.warnings)
 
 
 def _other_part(part: Part, path: str, writing: Writing) -> Object | None:

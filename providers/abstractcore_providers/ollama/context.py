@@ -12,8 +12,6 @@ often larger. A server lowers the number to what the model was trained with.
 
 from __future__ import annotations
 
-from pydantic_core import to_json
-
 from ..json_reading import Object
 
 LEAST_CONTEXT = 4096
@@ -24,10 +22,9 @@ _TOKENS_AN_IMAGE = 2048
 _TOKENS_OF_AN_ANSWER = 1024
 
 
-def context_for(body: Object, answer_tokens: int | None) -> int | None:
-    """The tokens of context to ask for; None if the server's own setting is enough."""
-    images = sum(len(message.get("images", ())) for message in body["messages"])
-    texts = [{**message, "images": None} if "images" in message else message for message in body["messages"]]
-    size = len(to_json([texts, body.get("tools"), body.get("format")]))
-    tokens = size // _BYTES_A_TOKEN + images * _TOKENS_AN_IMAGE + (answer_tokens or _TOKENS_OF_AN_ANSWER)
+def context_for(body: Object, size: int, answer_tokens: int | None) -> int | None:
+    """The tokens of context to ask for with a body of `size` bytes; None if the server's own setting is enough."""
+    images = [image for message in body["messages"] for image in message.get("images", ())]
+    texts = size - sum(map(len, images))
+    tokens = texts // _BYTES_A_TOKEN + len(images) * _TOKENS_AN_IMAGE + (answer_tokens or _TOKENS_OF_AN_ANSWER)
     return None if tokens <= LEAST_CONTEXT else 1 << (tokens - 1).bit_length()

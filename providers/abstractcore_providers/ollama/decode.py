@@ -15,14 +15,23 @@ from abstractcore.schema import (
     TextPart,
     ToolCall,
     WireResponse,
-    freeze,
 )
 
+from ..item_options import read_options
 from ..json_reading import Object, as_object, as_objects, read_answer, text_of
-from ..tool_arguments import arguments_text
+from ..raw_arguments import WrittenArguments, arguments_text
 from .failures import error_in_answer
 from .images import image_of
-from .vocabulary import PROVIDER, call_id, finish_reason_to_ours, metadata_to_ours, origin_of, usage_to_ours
+from .vocabulary import (
+    CALL_FIELDS,
+    PROVIDER,
+    call_id,
+    finish_reason_to_ours,
+    metadata_to_ours,
+    origin_of,
+    usage_to_ours,
+)
+from .writing import ARGUMENTS
 
 WRONG_ADDRESS = "Is this the address of an Ollama server, without a path?"
 
@@ -40,14 +49,14 @@ def decode(response: WireResponse) -> ModelReply:
     if not isinstance(data.get("message"), dict):
         raise ServerError("the answer holds no message", status=response.status, hint=WRONG_ADDRESS)
     try:
-        return _reply(data)
+        return _reply(data, WrittenArguments(response.body, ARGUMENTS))
     except SchemaError as error:
         raise ServerError(f"the answer does not fit the schema: {error}", status=response.status) from None
 
 
-def _reply(data: Object) -> ModelReply:
+def _reply(data: Object, written: WrittenArguments) -> ModelReply:
     model, raw = text_of(data, "model"), text_of(data, "done_reason")
-    parts = _parts(as_object(data["message"]), origin_of(model))
+    parts = _parts(as_object(data["message"]), written, origin_of(model))
     return ModelReply(
         parts=parts,
         finish_reason=finish_reason_to_ours(raw, calls=any(isinstance(part, ToolCall) for part in parts)),
@@ -59,10 +68,10 @@ def _reply(data: Object) -> ModelReply:
     )
 
 
-def _parts(message: Object, origin: str | None) -> tuple[Part, ...]:
+def _parts(message: Object, written: WrittenArguments, origin: str | None) -> tuple[Part, ...]:
     calls: dict[str, ToolCall] = {}
     for call in as_objects(message.get("tool_calls")):
-        made = read_call(call, len(calls), calls)
+        made = read_call(call, written, len(calls), calls)
         calls[made.id] = made
     return (
         ReasoningPart(text_of(message, "thinking") or "", origin=origin),
@@ -72,16 +81,21 @@ def _parts(message: Object, origin: str | None) -> tuple[Part, ...]:
     )
 
 
-def read_call(call: Object, number: int, taken: dict[str, Any]) -> ToolCall:
+def read_call(call: Object, written: WrittenArguments, number: int, taken: dict[str, Any]) -> ToolCall:
     """The tool call with this number in its reply, with an id that none of those before it has."""
     function = as_object(call.get("function"))
-    arguments = function.get("arguments")
-    text = (
-        arguments
-        if isinstance(arguments, str)
-        else arguments_text(freeze({} if arguments is None else arguments, "arguments"))
-    )
-    return ToolCall(call_id(call, number, taken), text_of(function, "name") or "", text)
+    options = read_options(call, CALL_FIELDS, PROVIDER)
+    text = _arguments_text(function.get(ARGUMENTS), written)
+    return ToolCall(call_id(call, number, taken), text_of(function, "name") or "", text, provider_options=options)
+
+
+def _arguments_text(arguments: Any, written: WrittenArguments) -> str:
+    """As it was written; some servers give a text in place of an object."""
+    if arguments is None:
+        return "{}"
+    if isinstance(arguments, dict):
+        return written.text_of(arguments)
+    return arguments if isinstance(arguments, str) else arguments_text(arguments)
 
 
 def read_images(message: Object) -> list[ImagePart]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+import jiter
+
 from abstractcore.errors import ServerError, StreamInterruptedError
 from abstractcore.schema import (
     Delta,
@@ -27,10 +29,12 @@ from abstractcore.schema import (
 )
 
 from ..json_reading import Object, as_object, as_objects, mended, read_answer, text_of
+from ..raw_arguments import WrittenArguments
 from ..surrogates import HalfJoiner, has_halves
 from .decode import WRONG_ADDRESS, read_call, read_images
 from .failures import error_in_answer
 from .vocabulary import PROVIDER, finish_reason_to_ours, metadata_to_ours, origin_of, usage_to_ours
+from .writing import ARGUMENTS
 
 _REASONING, _TEXT, _FIRST_CALL = range(3)
 """Blocks have the places that parts have in a whole reply, so that a stream adds up to the same."""
@@ -55,21 +59,46 @@ class OllamaDecoder:
         """The deltas of one line; raises `ServerError` for one that is not JSON, or the error it reports."""
         self._lines += 1
         try:
-            data = as_object(read_answer(frame, halves=True))
+            data = jiter.from_json(frame, allow_inf_nan=False)
+        except ValueError:
+            return self._read_with_care(frame)
+        try:
+            # Nearly all lines are one more piece of the open text, and need none of the care that the others do.
+            message = data["message"]
+            text = message["content"]
+            if (
+                self._open == _TEXT
+                and text
+                and type(text) is str
+                and data["done"] is False
+                and (len(message) == 2 or (len(message) == 3 and not message["images"]))
+                and "error" not in data
+                and "logprobs" not in data
+                and message["role"] == "assistant"
+                and not self._halves
+            ):
+                sequence = self._sequence
+                self._sequence = sequence + 1
+                return [TextDelta(sequence, _TEXT, text)]
+        except (KeyError, TypeError):
+            return self._read(as_object(data), frame)
+        return self._read(as_object(data), frame)
+
+    def _read_with_care(self, raw: bytes) -> list[Delta]:
+        """A line that is not plain JSON, since it holds half a character or NaN."""
+        try:
+            data = as_object(read_answer(raw, halves=True))
         except ValueError:
             hint = WRONG_ADDRESS if self._lines == 1 else None
-            message = f"line {self._lines} of the stream is not JSON: {frame[:60]!r}"
-            raise ServerError(message, hint=hint) from None
+            raise ServerError(f"line {self._lines} of the stream is not JSON: {raw[:60]!r}", hint=hint) from None
+        return self._read(data, raw)
+
+    def _read(self, data: Object, raw: bytes) -> list[Delta]:
         if data.get("error"):
             raise error_in_answer(as_object(mended(data)))
-        message = data.get("message")
-        if self._open == _TEXT and isinstance(message, dict) and len(message) == 2 and data.get("done") is False:  # pyright: ignore[reportUnknownArgumentType]
-            content = as_object(message).get("content")
-            if isinstance(content, str) and content.isascii() and content and not self._halves and len(data) <= 4:
-                return [TextDelta(self._next(), _TEXT, content)]
         deltas: list[Delta] = []
         try:
-            self._line(data, deltas)
+            self._line(data, raw, deltas)
         except SchemaError as error:
             raise ServerError(f"line {self._lines} of the stream does not fit the schema: {error}") from None
         return deltas
@@ -100,7 +129,7 @@ class OllamaDecoder:
         self._sequence += 1
         return self._sequence - 1
 
-    def _line(self, data: Object, deltas: list[Delta]) -> None:
+    def _line(self, data: Object, frame: bytes, deltas: list[Delta]) -> None:
         if self._lines == 1:
             model = mended(text_of(data, "model"))
             self._origin = origin_of(model)
@@ -108,8 +137,10 @@ class OllamaDecoder:
         message = as_object(data.get("message"))
         self._text(_REASONING, message.get("thinking"), deltas)
         self._text(_TEXT, message.get("content"), deltas)
-        for call in as_objects(message.get("tool_calls")):
-            self._call(as_object(mended(call)), deltas)
+        if message.get("tool_calls"):
+            written = WrittenArguments(frame, ARGUMENTS)
+            for call in as_objects(message["tool_calls"]):
+                self._call(as_object(mended(call)), written, deltas)
         if message.get("images"):
             self._images += read_images(message)
         if isinstance(data.get("logprobs"), list):
@@ -136,12 +167,12 @@ class OllamaDecoder:
             )
         deltas.append((TextDelta if block == _TEXT else ReasoningDelta)(self._next(), block, text))
 
-    def _call(self, data: Object, deltas: list[Delta]) -> None:
+    def _call(self, data: Object, written: WrittenArguments, deltas: list[Delta]) -> None:
         self._close(deltas)
         block = _FIRST_CALL + len(self._calls)
-        call = read_call(data, len(self._calls), self._calls)
+        call = read_call(data, written, len(self._calls), self._calls)
         self._calls[call.id] = call
-        deltas.append(ToolCallStart(self._next(), block, call.id, call.name))
+        deltas.append(ToolCallStart(self._next(), block, call.id, call.name, call.provider_options))
         deltas.append(ToolCallDelta(self._next(), block, call.arguments_text))
         deltas.append(ToolCallEnd(self._next(), block))
 

@@ -19,10 +19,12 @@ from abstractcore.schema import (
 )
 
 from ..json_reading import Object
+from ..json_schemas import OLLAMA, fit_tool
 from ..output_schemas import bare_schema
 from .context import context_for
 from .vocabulary import PROVIDER, SAMPLING_OPTIONS, THINKING, UNTOUCHED, has_field, has_option, origin_of
-from .write_messages import warn_of_fields, write_messages
+from .write_messages import write_messages
+from .writing import Writing
 
 _HEADERS = {"content-type": "application/json"}
 
@@ -38,47 +40,63 @@ def encode(call: ModelCall, context_size: int | None) -> Encoded:
             f"hosted_tools[0]: Ollama runs no tools such as {call.hosted_tools[0].kind}.",
             hint="Use a provider that runs it by itself, such as 'anthropic' or 'google', or a tool of your own.",
         )
-    warnings: list[CallWarning] = []
-    body = _body(call, context_size, warnings)
-    return Encoded(WireRequest("/api/chat", _HEADERS, to_json(body)), tuple(warnings))
+    written, _, warnings = _written(call, context_size)
+    return Encoded(WireRequest("/api/chat", _HEADERS, written), tuple(warnings))
 
 
 def context_of(call: ModelCall, context_size: int | None) -> int | None:
     """The tokens of context that a request for `call` asks for; raises as `encode` does."""
-    return _body(call, context_size, []).get("options", {}).get("num_ctx")
+    return _written(call, context_size)[1].get("num_ctx")
 
 
-def _body(call: ModelCall, context_size: int | None, warnings: list[CallWarning]) -> Object:
-    body: Object = {"model": call.model, "messages": write_messages(call.messages, origin_of(call.model), warnings)}
-    options = _sampling(call.sampling, body)
+def _written(call: ModelCall, context_size: int | None) -> tuple[bytes, Object, list[CallWarning]]:
+    """The body, the options in it, and the warnings. The options stand last, as they depend on the size of the rest."""
+    writing = Writing()
+    options: Object = {}
+    body = _body(call, options, writing)
+    written = writing.json(body)
+    size = context_size or context_for(body, len(written), call.sampling.max_output_tokens)
+    if size is not None:
+        _add_default(options, "num_ctx", size, f"provider_options.{PROVIDER}.options", writing.warnings)
+    if options:
+        written = b'%b,"options":%b}' % (written[:-1], to_json(options))
+    return written, options, writing.warnings
+
+
+def _body(call: ModelCall, options: Object, writing: Writing) -> Object:
+    """The body without its `options`, which are put into a mapping of their own."""
+    warnings = writing.warnings
+    body: Object = {"model": call.model, "messages": write_messages(call.messages, origin_of(call.model), writing)}
+    _add_sampling(call.sampling, body, options)
     if call.tools:
-        body["tools"] = [_tool(tool, f"tools[{i}]", warnings) for i, tool in enumerate(call.tools)]
+        body["tools"] = [_tool(tool, f"tools[{i}]", writing) for i, tool in enumerate(call.tools)]
     if call.output is not None:
-        body["format"] = bare_schema(call.output, warnings)
+        body["format"] = bare_schema(call.output, OLLAMA, warnings)
     if call.thinking is not None:
         body.update(_thinking(call.thinking, warnings))
     body["stream"] = call.stream
     _warn_of_choices(call, warnings)
     _add_provider_options(body, options, call, warnings)
-    _add_defaults(body, options, call, context_size, warnings)
-    if options:
-        body["options"] = options
+    # What keeps the server from cutting the prompt, where the user said nothing else.
+    for name, value in UNTOUCHED.items():
+        _add_default(body, name, value, f"provider_options.{PROVIDER}", warnings)
     return body
 
 
-def _sampling(sampling: Sampling, body: Object) -> Object:
+def _add_sampling(sampling: Sampling, body: Object, options: Object) -> None:
     if sampling.top_logprobs is not None:
         body["logprobs"] = True
         body["top_logprobs"] = sampling.top_logprobs
     asked = {name: getattr(sampling, field) for name, field in SAMPLING_OPTIONS.items()}
-    return {name: value for name, value in asked.items() if value not in (None, ())}
+    options.update({name: value for name, value in asked.items() if value not in (None, ())})
 
 
-def _tool(tool: ToolSpec, path: str, warnings: list[CallWarning]) -> Object:
-    warn_of_fields(tool, path, ("cache",), warnings)
+def _tool(tool: ToolSpec, path: str, writing: Writing) -> Object:
+    writing.warn_of_fields(tool, path, ("cache",))
     if tool.strict is not None:
-        warnings.append(_unsupported(f"{path}.strict", tool.strict, "strict arguments"))
-    function: Object = {"name": tool.name, "parameters": tool.parameters}
+        writing.warnings.append(_unsupported(f"{path}.strict", tool.strict, "strict arguments"))
+    parameters, _ = fit_tool(tool, path, OLLAMA, writing.warnings)
+    function: Object = {"name": tool.name, "parameters": parameters}
     if tool.description:
         function["description"] = tool.description
     return {"type": "function", "function": function}
@@ -138,18 +156,6 @@ def _add_model_options(options: Object, given: JSONValue, path: str) -> None:
 
 def _has_field_of_its_own(path: str) -> InvalidInputError:
     return InvalidInputError("the call has a field of its own for this", path=path, hint="Use that one.")
-
-
-def _add_defaults(
-    body: Object, options: Object, call: ModelCall, context_size: int | None, warnings: list[CallWarning]
-) -> None:
-    """What keeps the server from cutting the prompt, where the user said nothing else."""
-    path = f"provider_options.{PROVIDER}"
-    for name, value in UNTOUCHED.items():
-        _add_default(body, name, value, path, warnings)
-    size = context_size or context_for(body, call.sampling.max_output_tokens)
-    if size is not None:
-        _add_default(options, "num_ctx", size, f"{path}.options", warnings)
 
 
 def _add_default(body: Object, name: str, value: JSONValue, path: str, warnings: list[CallWarning]) -> None:

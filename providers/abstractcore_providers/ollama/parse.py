@@ -18,6 +18,7 @@ from abstractcore.schema import (
 
 from ..json_reading import Object, read_json, text_of
 from ..output_schemas import named_schema
+from ..raw_arguments import WrittenArguments
 from ..reading import get_flag, get_list, get_object, get_text, name_the_rest
 from .encode import context_of
 from .read_messages import read_messages
@@ -30,6 +31,7 @@ from .vocabulary import (
     origin_of,
     thinking_to_ours,
 )
+from .writing import ARGUMENTS
 
 _FUNCTION = frozenset({"name", "description", "parameters"})
 _OPTION_OF = {field: name for name, field in SAMPLING_OPTIONS.items()}
@@ -47,7 +49,7 @@ def parse(request: WireRequest, context_size: int | None) -> Parsed:
     data = get_object(body, "")
     warnings: list[CallWarning] = []
     try:
-        call = _call(data, warnings)
+        call = _call(data, WrittenArguments(request.body, ARGUMENTS), warnings)
         call = _without_usual_context(call, context_size)
     except SchemaError as error:
         path = error.path.removeprefix(f"provider_options.{PROVIDER}.")
@@ -55,14 +57,14 @@ def parse(request: WireRequest, context_size: int | None) -> Parsed:
     return Parsed(call, tuple(warnings))
 
 
-def _call(data: Object, warnings: list[CallWarning]) -> ModelCall:
+def _call(data: Object, written: WrittenArguments, warnings: list[CallWarning]) -> ModelCall:
     model = get_text(data.get("model"), "model")
     options = get_object(data.get("options") or {}, "options")
     stream = get_flag(data, "stream")
     return ModelCall(
         model=model,
         provider=PROVIDER,
-        messages=read_messages(get_list(data, "messages"), origin_of(model), warnings),
+        messages=read_messages(get_list(data, "messages"), written, origin_of(model), warnings),
         tools=tuple(_tool(tool, f"tools[{i}]", warnings) for i, tool in enumerate(get_list(data, "tools"))),
         sampling=_sampling(data, options, warnings),
         output=_output(data.get("format")),
@@ -81,7 +83,7 @@ def _rest(data: Object, options: Object) -> Object:
 def _is_option(name: str, value: Any) -> bool:
     if name in UNTOUCHED and value is UNTOUCHED[name]:
         return False
-    return value not in (None, "") and not has_field(name, value)
+    return value is not None and not has_field(name, value)
 
 
 def _without_usual_context(call: ModelCall, context_size: int | None) -> ModelCall:

@@ -8,7 +8,7 @@ from typing import Any, cast
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import (
     CallWarning,
-    ContentPart,
+    ImagePart,
     Message,
     Part,
     ReasoningPart,
@@ -21,21 +21,18 @@ from abstractcore.schema import (
 )
 
 from ..data_urls import read_base64
+from ..item_options import read_options
 from ..json_reading import Object, text_of
-from ..reading import get_list, get_object, get_text, name_the_rest
-from ..tool_arguments import arguments_text
+from ..raw_arguments import WrittenArguments
+from ..reading import get_list, get_object, get_text
 from .images import image_of
-
-_FIELDS = frozenset({"role", "content", "images"})
-_FIELDS_OF: dict[str, frozenset[str]] = {
-    "system": _FIELDS,
-    "user": _FIELDS,
-    "assistant": _FIELDS | {"thinking", "tool_calls"},
-    "tool": _FIELDS | {"tool_name", "tool_call_id"},
-}
+from .vocabulary import CALL_FIELDS, MESSAGE_FIELDS, PROVIDER
+from .writing import ARGUMENTS
 
 
-def read_messages(values: Iterable[Any], origin: str | None, warnings: list[CallWarning]) -> tuple[Message, ...]:
+def read_messages(
+    values: Iterable[Any], written: WrittenArguments, origin: str | None, warnings: list[CallWarning]
+) -> tuple[Message, ...]:
     """The conversation with the model `origin`; a message that says nothing is left out.
 
     Raises `InvalidInputError` with the path of what is wrong, as of a result without its call.
@@ -46,11 +43,14 @@ def read_messages(values: Iterable[Any], origin: str | None, warnings: list[Call
         path = f"messages[{index}]"
         data = get_object(value, path)
         role = get_text(data.get("role"), f"{path}.role").lower()
-        if role not in _FIELDS_OF:
+        if role not in MESSAGE_FIELDS:
             raise InvalidInputError(f"unknown role {data['role']!r}", path=f"{path}.role")
-        name_the_rest(data, _FIELDS_OF[role], path, warnings)
         try:
-            message = _message(cast(Role, role), data, path, origin, index, waiting)
+            if role == "tool":
+                message = Message.tool(_result(data, path, waiting))
+            else:
+                calls = _calls(data, path, index, written) if role == "assistant" else ()
+                message = _message(cast(Role, role), data, path, origin, calls)
         except SchemaError as error:
             raise InvalidInputError(error.message, path=f"{path}.{error.path}" if error.path else path) from None
         if message is None:
@@ -62,20 +62,24 @@ def read_messages(values: Iterable[Any], origin: str | None, warnings: list[Call
     return tuple(messages)
 
 
-def _message(
-    role: Role, data: Object, path: str, origin: str | None, turn: int, waiting: list[ToolCall]
-) -> Message | None:
-    text = (TextPart(_content(data, path)),)
-    images = tuple(image_of(content) for content in _images(data, path))
-    parts: tuple[Part, ...] = (*images, *text)
-    if role == "tool":
-        call = _called(data, path, waiting)
-        return Message.tool(ToolResult(call.id, cast("tuple[ContentPart, ...]", parts)))
+def _message(role: Role, data: Object, path: str, origin: str | None, calls: Iterable[Part]) -> Message | None:
+    parts = _shown(data, path)
     if role == "assistant":
-        thought = ReasoningPart(text_of(data, "thinking") or "", origin=origin)
-        parts = (thought, *text, *_calls(data, path, turn), *images)
+        *images, text = parts
+        parts = (ReasoningPart(text_of(data, "thinking") or "", origin=origin), text, *calls, *images)
     said = [part for part in parts if not isinstance(part, TextPart | ReasoningPart) or part.text]
-    return Message(role, tuple(said)) if said else None
+    return Message(role, tuple(said), read_options(data, MESSAGE_FIELDS[role], PROVIDER)) if said else None
+
+
+def _result(data: Object, path: str, waiting: list[ToolCall]) -> ToolResult:
+    call = _called(data, path, waiting)
+    options = read_options(data, MESSAGE_FIELDS["tool"], PROVIDER)
+    return ToolResult(call.id, _shown(data, path), provider_options=options)
+
+
+def _shown(data: Object, path: str) -> tuple[ImagePart | TextPart, ...]:
+    """The images and the text, which may be empty."""
+    return (*(image_of(content) for content in _images(data, path)), TextPart(_content(data, path)))
 
 
 def _content(data: Object, path: str) -> str:
@@ -88,22 +92,23 @@ def _images(data: Object, path: str) -> list[bytes]:
     return [read_base64(get_text(value, place), place) for value, place in values]
 
 
-def _calls(data: Object, path: str, turn: int) -> tuple[Part, ...]:
+def _calls(data: Object, path: str, turn: int, written: WrittenArguments) -> tuple[Part, ...]:
     calls: list[Part] = []
     taken: set[str] = set()
     for index, value in enumerate(get_list(data, "tool_calls", f"{path}.")):
         place = f"{path}.tool_calls[{index}].function"
         call = get_object(value, f"{path}.tool_calls[{index}]")
         function = get_object(call.get("function"), place)
-        given = text_of(call, "id")
-        if given in taken:
+        id = text_of(call, "id") or f"call_{turn}_{index}"
+        if id in taken:
             raise InvalidInputError("two tool calls have one id", path=f"{path}.tool_calls[{index}].id")
-        id = given or f"call_{turn}_{index}"
         taken.add(id)
-        arguments = function.get("arguments")
-        written = {} if arguments is None else get_object(arguments, f"{place}.arguments")
-        text = arguments_text(freeze_object(written, f"tool_calls[{index}].function.arguments"))
-        calls.append(ToolCall(id, get_text(function.get("name"), f"{place}.name"), text))
+        arguments = function.get(ARGUMENTS)
+        given = {} if arguments is None else get_object(arguments, f"{place}.arguments")
+        freeze_object(given, f"tool_calls[{index}].function.arguments")
+        text = "{}" if arguments is None else written.text_of(given)
+        options = read_options(call, CALL_FIELDS, PROVIDER)
+        calls.append(ToolCall(id, get_text(function.get("name"), f"{place}.name"), text, provider_options=options))
     return tuple(calls)
 
 

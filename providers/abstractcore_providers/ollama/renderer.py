@@ -25,6 +25,7 @@ from .failures import render_error
 from .images import is_at_hand, write_image
 from .vocabulary import finish_reason_to_theirs, metadata_to_theirs, usage_to_theirs
 from .write_messages import write_call
+from .writing import Writing
 
 
 class OllamaRenderer:
@@ -73,9 +74,15 @@ class OllamaRenderer:
 
     def _call(self, block: int) -> bytes:
         start = self._calls[block]
-        call = ToolCall(start.id, start.name, "".join(self._arguments.pop(block, ())))
+        text = "".join(self._arguments.pop(block, ()))
+        call = ToolCall(start.id, start.name, text, provider_options=start.provider_options)
+        writing = Writing()
+        written = write_call(call, self._called, "", writing)
         self._called += 1
-        return self._line(content="", tool_calls=[write_call(call, self._called - 1, "", [])])
+        return writing.json(self._object(content="", tool_calls=[written])) + b"\n"
 
     def _line(self, **message: object) -> bytes:
-        return to_json({"model": self._model, "message": {"role": "assistant", **message}, "done": False}) + b"\n"
+        return to_json(self._object(**message)) + b"\n"
+
+    def _object(self, **message: object) -> Object:
+        return {"model": self._model, "message": {"role": "assistant", **message}, "done": False}

@@ -29,7 +29,17 @@ UNTOUCHED = {"truncate": False, "shift": False}
 """What is asked of the server unless the user says otherwise: that it refuses what does not fit, and cuts nothing."""
 
 _THINKING_TO_OURS: dict[Any, ThinkingLevel] = {**{word: level for level, word in THINKING.items()}, "medium": "medium"}
-_CALL_FIELDS = frozenset({"model", "messages", "tools", "stream", "logprobs", "top_logprobs"})
+_SHOWN_FIELDS = frozenset({"role", "content", "images"})
+MESSAGE_FIELDS: dict[str, frozenset[str]] = {
+    "system": _SHOWN_FIELDS,
+    "user": _SHOWN_FIELDS,
+    "assistant": _SHOWN_FIELDS | {"thinking", "tool_calls"},
+    "tool": _SHOWN_FIELDS | {"tool_name", "tool_call_id"},
+}
+"""What a message of each role says in words that the schema has."""
+CALL_FIELDS = frozenset({"id", "type", "function"})
+"""The same for a tool call."""
+_REQUEST_FIELDS = frozenset({"model", "messages", "tools", "stream", "logprobs", "top_logprobs"})
 _REPLY_FIELDS = frozenset(
     {"model", "message", "done", "done_reason", "prompt_eval_count", "eval_count", "error", "code"}
 )
@@ -40,8 +50,8 @@ def has_field(name: str, value: Any) -> bool:
     if name == "think":
         return thinking_to_ours(value) is not None
     if name == "format":
-        return isinstance(value, dict)
-    return name in _CALL_FIELDS
+        return isinstance(value, dict) or value == ""
+    return name in _REQUEST_FIELDS
 
 
 def has_option(name: str, value: Any) -> bool:

@@ -5,7 +5,7 @@ A message has one text and one list of images. Reasoning goes back to the model 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from abstractcore.errors import UnsupportedContentError
 from abstractcore.schema import (
@@ -21,13 +21,20 @@ from abstractcore.schema import (
     ToolResult,
 )
 
+from ..item_options import with_options
 from ..json_reading import Object
 from ..reordering import in_order
-from ..tool_arguments import arguments_object
 from .images import is_at_hand, write_image
+from .vocabulary import CALL_FIELDS, MESSAGE_FIELDS, PROVIDER
+from .writing import Writing
+
+_SHOWN: dict[type[Part], int] = {ImagePart: 0, TextPart: 1}
+"""The order in what is shown to a model: servers put the images before the text."""
+_SAID: dict[type[Part], int] = {ReasoningPart: 0, TextPart: 1, ToolCall: 2, ImagePart: 3}
+"""The order in an assistant's message."""
 
 
-def write_messages(messages: Iterable[Message], origin: str | None, warnings: list[CallWarning]) -> list[Object]:
+def write_messages(messages: Iterable[Message], origin: str | None, writing: Writing) -> list[Object]:
     """The conversation with the model `origin`; a message of which nothing is left is left out.
 
     Raises `UnsupportedContentError` for content without a shape here, or if no message is left.
@@ -35,70 +42,66 @@ def write_messages(messages: Iterable[Message], origin: str | None, warnings: li
     written: list[Object] = []
     names: dict[str, str] = {}
     for index, message in enumerate(messages):
-        path = f"messages[{index}].parts"
+        path = f"messages[{index}]"
         if message.role == "tool":
             results = [(i, part) for i, part in enumerate(message.parts) if isinstance(part, ToolResult)]
-            written += [_tool_result(part, names[part.call_id], f"{path}[{i}]", warnings) for i, part in results]
+            written += [_result(part, names[part.call_id], f"{path}.parts[{i}]", writing) for i, part in results]
             continue
         if message.role == "assistant":
             names = {call.id: call.name for call in message.tool_calls}
-            body = _assistant(message, path, origin, warnings)
+            said = _assistant(message, f"{path}.parts", origin, writing)
         else:
-            body = _content(message.parts, path, warnings)
-        if body.keys() - {"content"} or body["content"]:
-            written.append({"role": message.role, **body})
+            said = _content(message.parts, f"{path}.parts", writing)
+        if len(said) > 1 or said["content"]:
+            body = {"role": message.role, **said}
+            written.append(with_options(body, message, path, PROVIDER, MESSAGE_FIELDS[message.role], writing.warnings))
     if not written:
         raise UnsupportedContentError("Ollama's format has no place for any part of these messages.")
     return written
 
 
-def _content(parts: Iterable[Part], path: str, warnings: list[CallWarning]) -> Object:
+def _content(parts: Iterable[Part], path: str, writing: Writing) -> Object:
     """The text and images of a user's or system message, or of a tool's result."""
     kept: list[tuple[int, Part]] = []
     for index, part in enumerate(parts):
-        place = f"{path}[{index}]"
-        if isinstance(part, OpaquePart):
-            warnings.append(_left_out(part, place))
-        elif isinstance(part, TextPart | ImagePart):
+        if isinstance(part, TextPart | ImagePart):
             kept.append((index, part))
+        elif isinstance(part, OpaquePart):
+            writing.warnings.append(_left_out(part, f"{path}[{index}]"))
         else:
             what = part.blob.media_type if isinstance(part, MEDIA_PARTS) else part.type
             raise UnsupportedContentError(
-                f"{place}: Ollama's format cannot carry {what}.", hint="It carries text and images."
+                f"{path}[{index}]: Ollama's format cannot carry {what}.", hint="It carries text and images."
             )
     body: Object = {"content": ""}
-    for index, part in in_order(kept, _shown_rank, path, warnings):
-        _write_part(part, f"{path}[{index}]", body, warnings)
+    for index, part in in_order(kept, lambda part: _SHOWN[type(part)], path, writing.warnings):
+        write_part(part, f"{path}[{index}]", body, writing)
     return body
 
 
-def _shown_rank(part: Part) -> int:
-    """Servers put the images before the text."""
-    return 0 if isinstance(part, ImagePart) else 1
-
-
-def said_rank(part: Part) -> int:
-    """The order in an assistant's message: reasoning, text, tool calls, images."""
-    return next(i for i, kind in enumerate((ReasoningPart, TextPart, ToolCall, ImagePart)) if isinstance(part, kind))
-
-
-def _assistant(message: Message, path: str, origin: str | None, warnings: list[CallWarning]) -> Object:
+def _assistant(message: Message, path: str, origin: str | None, writing: Writing) -> Object:
     kept: list[tuple[int, Part]] = []
     for index, part in enumerate(message.parts):
-        if _can_be_said(part, origin):
+        if is_sayable(part) and (not isinstance(part, ReasoningPart) or part.origin == origin):
             kept.append((index, part))
         else:
-            warnings.append(_left_out(part, f"{path}[{index}]"))
-    body: Object = {"content": ""}
-    for index, part in in_order(kept, said_rank, path, warnings):
-        _write_part(part, f"{path}[{index}]", body, warnings)
-    return body
+            writing.warnings.append(_left_out(part, f"{path}[{index}]"))
+    return write_said(kept, path, writing)
 
 
-def _can_be_said(part: Part, origin: str | None) -> bool:
+def is_sayable(part: Part) -> bool:
+    """Whether an assistant's message has a place for it."""
     if isinstance(part, ReasoningPart):
-        return bool(part.text) and part.origin == origin
+        return bool(part.text)
     return isinstance(part, TextPart | ToolCall) or (isinstance(part, ImagePart) and is_at_hand(part))
+
+
+def write_said(kept: Sequence[tuple[int, Part]], path: str, writing: Writing) -> Object:
+    """What an assistant says; each part comes with its index in `path`."""
+    body: Object = {"content": ""}
+    for index, part in in_order(kept, lambda part: _SAID[type(part)], path, writing.warnings):
+        write_part(part, f"{path}[{index}]", body, writing)
+    return body
 
 
 def _left_out(part: Part, path: str) -> CallWarning:
@@ -107,38 +110,35 @@ def _left_out(part: Part, path: str) -> CallWarning:
     return CallWarning("part_left_out", path, f"Ollama's format has no place for {part.type} parts")
 
 
-def _write_part(part: Part, path: str, body: Object, warnings: list[CallWarning]) -> None:
+def write_part(part: Part, path: str, body: Object, writing: Writing) -> None:
     """Puts `part` into `body`, which parts of its kind may be in already."""
     if isinstance(part, TextPart):
-        warn_of_fields(part, path, ("citations", "cache"), warnings)
+        writing.warn_of_fields(part, path, ("citations", "cache"))
+        writing.warn_of_options(part, path)
         body["content"] += part.text
     elif isinstance(part, ImagePart):
-        warn_of_fields(part, path, ("cache",), warnings)
-        body.setdefault("images", []).append(write_image(part, path, warnings))
+        writing.warn_of_fields(part, path, ("cache",))
+        writing.warn_of_options(part, path)
+        body.setdefault("images", []).append(write_image(part, path, writing.warnings))
     elif isinstance(part, ReasoningPart):
-        warn_of_fields(part, path, ("signature", "redacted_data"), warnings)
+        writing.warn_of_fields(part, path, ("signature", "redacted_data"))
         body["thinking"] = body.get("thinking", "") + part.text
     elif isinstance(part, ToolCall):
-        warn_of_fields(part, path, ("signature", "cache"), warnings)
+        writing.warn_of_fields(part, path, ("signature", "cache"))
         calls = body.setdefault("tool_calls", [])
-        calls.append(write_call(part, len(calls), path, warnings))
+        calls.append(write_call(part, len(calls), path, writing))
 
 
-def write_call(call: ToolCall, index: int, path: str, warnings: list[CallWarning]) -> Object:
+def write_call(call: ToolCall, index: int, path: str, writing: Writing) -> Object:
     """A tool call, with its id for the servers that know ids."""
-    function = {"index": index, "name": call.name, "arguments": arguments_object(call, path, warnings)}
-    return {"id": call.id, "type": "function", "function": function}
+    function: Object = {"index": index, "name": call.name}
+    writing.put_arguments(function, call, path)
+    body: Object = {"id": call.id, "type": "function", "function": function}
+    return with_options(body, call, path, PROVIDER, CALL_FIELDS, writing.warnings)
 
 
-def _tool_result(result: ToolResult, name: str, path: str, warnings: list[CallWarning]) -> Object:
-    warn_of_fields(result, path, ("is_error", "cache"), warnings)
-    head: Object = {"role": "tool", "tool_name": name, "tool_call_id": result.call_id}
-    return head | _content(result.content, f"{path}.content", warnings)
-
-
-def warn_of_fields(item: object, path: str, names: tuple[str, ...], warnings: list[CallWarning]) -> None:
-    """Warn of what a part says beyond what the format has a place for."""
-    for name in names:
-        if getattr(item, name) not in (None, False, ()):
-            message = f"Ollama's format has no place for {name}"
-            warnings.append(CallWarning(f"{name}_left_out", f"{path}.{name}", message))
+def _result(result: ToolResult, name: str, path: str, writing: Writing) -> Object:
+    writing.warn_of_fields(result, path, ("is_error", "cache"))
+    content = _content(result.content, f"{path}.content", writing)
+    body = {"role": "tool", "tool_name": name, "tool_call_id": result.call_id, **content}
+    return with_options(body, result, path, PROVIDER, MESSAGE_FIELDS["tool"], writing.warnings)

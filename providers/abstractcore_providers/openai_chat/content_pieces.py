@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..json_reading import as_objects, text_of
+from ..json_reading import Object, as_objects, text_of
 
 
 def content_pieces(content: Any) -> Iterator[tuple[str, str]]:
@@ -14,6 +14,11 @@ def content_pieces(content: Any) -> Iterator[tuple[str, str]]:
         yield "", content
     for piece in as_objects(content):
         if piece.get("type") == "thinking":
-            yield "".join(text_of(part, "text") or "" for part in as_objects(piece.get("thinking"))), ""
+            yield thought_of(piece), ""
         else:
             yield "", text_of(piece, "text") or ""
+
+
+def thought_of(piece: Object) -> str:
+    """The text of a piece that is reasoning."""
+    return "".join(text_of(part, "text") or "" for part in as_objects(piece.get("thinking")))

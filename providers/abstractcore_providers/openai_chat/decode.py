@@ -20,18 +20,31 @@ from abstractcore.schema import (
     WireResponse,
 )
 
+from ..item_options import read_options
 from ..json_reading import Object, as_object, as_objects, read_answer, text_of
 from ..openai_errors import error_in_answer
 from ..openai_words import origin_of
 from .content import SPOKEN_TYPE
 from .content_pieces import content_pieces
-from .dialect import Dialect
+from .dialect import DETAILS, Dialect
+from .reasoning_details import read_detail
 from .think_tags import is_separated, split_thought
-from .vocabulary import citations_to_ours, finish_reason_to_ours, metadata_to_ours, sources_to_ours, usage_to_ours
+from .vocabulary import (
+    TOOL_CALL_FIELDS,
+    citations_to_ours,
+    finish_reason_to_ours,
+    metadata_to_ours,
+    reasoning_of,
+    sources_to_ours,
+    usage_to_ours,
+)
 
 
 def decode(response: WireResponse, dialect: Dialect) -> ModelReply:
-    """The reply; raises `ServerError` for a body that holds none, or the error it reports in spite of its status."""
+    """The reply in a `chat.completion` object.
+
+    Raises `ServerError` for a body that holds none, or the error it reports in spite of its status.
+    """
     try:
         data = as_object(read_answer(response.body))
     except ValueError:
@@ -90,13 +103,15 @@ def _citations(message: Object, data: Object, dialect: Dialect) -> tuple[Citatio
 
 def _parts(message: Object, citations: tuple[Citation, ...], origin: str | None, dialect: Dialect) -> tuple[Part, ...]:
     parts: list[Part] = []
-    reasoning = text_of(message, "reasoning_content") or text_of(message, "reasoning") or ""
+    details = as_objects(message.get(DETAILS)) if dialect.reasoning_field == DETAILS else []
+    reasoning = "" if details else reasoning_of(message)
     pieces = list(content_pieces(message.get("content")))
     reasoning += "".join(thought for thought, _ in pieces)
     text = "".join(text for _, text in pieces)
     if dialect.think_tags and not is_separated(message):
         thought, text = split_thought(text)
         reasoning += thought
+    parts += [read_detail(detail, origin) for detail in details]
     if reasoning:
         parts.append(ReasoningPart(reasoning, origin=origin))
     text += text_of(message, "refusal") or ""
@@ -111,6 +126,7 @@ def _parts(message: Object, citations: tuple[Citation, ...], origin: str | None,
                 text_of(call, "id") or f"call_{index}",
                 text_of(function, "name") or "",
                 text_of(function, "arguments") or "",
+                provider_options=read_options(call, TOOL_CALL_FIELDS, dialect.provider),
             )
         )
     return tuple(parts)

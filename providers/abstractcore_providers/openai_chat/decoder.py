@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+import jiter
+
 from abstractcore.errors import ServerError, StreamInterruptedError
 from abstractcore.framing import ServerSentEvent
 from abstractcore.schema import (
@@ -26,16 +28,26 @@ from abstractcore.schema import (
     freeze_object,
 )
 
+from ..item_options import read_options
 from ..json_reading import Object, as_object, as_objects, mended, read_answer, text_of
 from ..openai_errors import error_in_answer
 from ..openai_words import origin_of
 from ..surrogates import HalfJoiner, has_halves, mend
 from .content_pieces import content_pieces
-from .dialect import Dialect
+from .dialect import DETAILS, Dialect
 from .spoken import SpokenAudio
 from .streamed_calls import StreamedCalls
+from .streamed_details import StreamedDetails
 from .think_tags import ThinkTags, is_separated
-from .vocabulary import citations_to_ours, finish_reason_to_ours, metadata_to_ours, sources_to_ours, usage_to_ours
+from .vocabulary import (
+    TOOL_CALL_FIELDS,
+    citations_to_ours,
+    finish_reason_to_ours,
+    metadata_to_ours,
+    reasoning_of,
+    sources_to_ours,
+    usage_to_ours,
+)
 
 _REASONING, _TEXT, _AUDIO, _FIRST_CALL = range(4)
 """Blocks have the places that parts have in a whole reply, so that a stream adds up to the same."""
@@ -49,8 +61,10 @@ class ChatDecoder:
         self._provider = dialect.provider
         self._annotated = not dialect.search_results
         self._think = ThinkTags() if dialect.think_tags else None
+        self._details = StreamedDetails() if dialect.reasoning_field == DETAILS else None
         self._sequence = 0
         self._events = 0
+        self._begun = False
         self._open: int | None = None
         self._origin: str | None = None
         self._calls = StreamedCalls(_FIRST_CALL)
@@ -63,17 +77,50 @@ class ChatDecoder:
 
     def feed(self, frame: ServerSentEvent) -> list[Delta]:
         """The deltas of one event; raises `ServerError` for one that is not JSON, or the error it reports."""
+        self._events += 1
+        try:
+            chunk = jiter.from_json(frame.data, allow_inf_nan=False)
+        except ValueError:
+            return self._read_with_care(frame)
+        try:
+            # Nearly all chunks are one more piece of the open text, and need none of the care that the others do.
+            (choice,) = chunk["choices"]
+            delta = choice["delta"]
+            text = delta["content"]
+            if (
+                self._open == _TEXT
+                and text
+                and type(text) is str
+                and len(delta) == 1
+                and choice.get("finish_reason") is None
+                and choice.get("logprobs") is None
+                and not choice.get("index")
+                and not chunk.get("usage")
+                and chunk.get("error") is None
+                and not self._halves
+            ):
+                sequence = self._sequence
+                self._sequence = sequence + 1
+                return [TextDelta(sequence, _TEXT, text)]
+        except (KeyError, TypeError, ValueError):
+            return self._read(as_object(chunk), frame.event)
+        return self._read(as_object(chunk), frame.event)
+
+    def _read_with_care(self, frame: ServerSentEvent) -> list[Delta]:
+        """An event that is not plain JSON: the end mark, an empty one, or one that holds half a character or NaN."""
         if frame.data == b"[DONE]":
             self.complete = True
             return []
         if not frame.data:
             return []
-        self._events += 1
         try:
             chunk = as_object(read_answer(frame.data, halves=True))
         except ValueError:
             raise ServerError(f"event {self._events} of the stream is not JSON: {frame.data[:60]!r}") from None
-        if frame.event == "error" or chunk.get("error") is not None:
+        return self._read(chunk, frame.event)
+
+    def _read(self, chunk: Object, name: str) -> list[Delta]:
+        if name == "error" or chunk.get("error") is not None:
             raise error_in_answer(chunk.get("error") or chunk)
         deltas: list[Delta] = []
         try:
@@ -84,7 +131,7 @@ class ChatDecoder:
 
     def finish(self) -> list[Delta]:
         """The end of the reply; raises `StreamInterruptedError` if no finish reason came."""
-        if self._events == 0:
+        if not self._begun:
             raise ServerError("the answer is no stream of events", hint="Does base_url point at the API, with its /v1?")
         if self._finish is None:
             raise StreamInterruptedError("the stream ended without a finish reason")
@@ -92,6 +139,10 @@ class ChatDecoder:
         self._settle(deltas)
         self._flush_halves(deltas)
         self._close(deltas)
+        if self._details is not None:
+            for block, signature, redacted in self._details.seals():
+                deltas.append(self._reasoning_start(block))
+                deltas.append(ReasoningEnd(self._next(), block, signature, redacted))
         if not self._annotated:
             self._citations = sources_to_ours(self._metadata)
         if self._citations:
@@ -113,7 +164,7 @@ class ChatDecoder:
         return self._sequence - 1
 
     def _chunk(self, chunk: Object, deltas: list[Delta]) -> None:
-        if self._events == 1:
+        if not self._begun:
             self._begin(chunk, deltas)
         for choice in as_objects(chunk.get("choices")):
             if not choice.get("index"):
@@ -125,6 +176,7 @@ class ChatDecoder:
             self._metadata.update(metadata_to_ours(chunk))
 
     def _begin(self, chunk: Object, deltas: list[Delta]) -> None:
+        self._begun = True
         model, id = mended(text_of(chunk, "model")), mended(text_of(chunk, "id"))
         self._origin = origin_of(self._provider, model)
         self._metadata.update(metadata_to_ours(chunk))
@@ -134,10 +186,7 @@ class ChatDecoder:
         delta = as_object(choice.get("delta"))
         content = delta.get("content")
         if content and isinstance(content, str):
-            if self._open == _TEXT and not self._halves and content.isascii():
-                deltas.append(TextDelta(self._next(), _TEXT, content))
-            else:
-                self._answer(delta, content, deltas)
+            self._answer(delta, content, deltas)
         elif content:
             for reasoning, text in content_pieces(content):
                 self._text(_REASONING, reasoning, deltas)
@@ -154,9 +203,7 @@ class ChatDecoder:
             self._add_logprobs(logprobs)
 
     def _rest(self, delta: Object, deltas: list[Delta]) -> None:
-        reasoning = text_of(delta, "reasoning_content") or text_of(delta, "reasoning")
-        if reasoning:
-            self._text(_REASONING, reasoning, deltas)
+        self._reasoning(delta, deltas)
         refusal = text_of(delta, "refusal")
         if refusal:
             self._refused = True
@@ -170,6 +217,13 @@ class ChatDecoder:
         if delta.get("annotations") is not None:
             self._annotated = True
             self._citations += citations_to_ours(delta["annotations"])
+
+    def _reasoning(self, delta: Object, deltas: list[Delta]) -> None:
+        if self._details is not None and delta.get(DETAILS):
+            for piece in as_objects(delta[DETAILS]):
+                self._text(*self._details.add(piece), deltas)
+        else:
+            self._text(_REASONING, reasoning_of(delta), deltas)
 
     def _answer(self, delta: Object, content: str, deltas: list[Delta]) -> None:
         """The answer's text, which may begin with reasoning between tags."""
@@ -202,15 +256,15 @@ class ChatDecoder:
         if self._open != block:
             self._close(deltas)
             self._open = block
-            start = TextStart(self._next(), block) if block == _TEXT else self._reasoning_start()
+            start = TextStart(self._next(), block) if block == _TEXT else self._reasoning_start(block)
             deltas.append(start)
         if block == _TEXT:
             deltas.append(TextDelta(self._next(), block, text))
         else:
             deltas.append(ReasoningDelta(self._next(), block, text))
 
-    def _reasoning_start(self) -> ReasoningStart:
-        return ReasoningStart(self._next(), _REASONING, self._origin)
+    def _reasoning_start(self, block: int) -> ReasoningStart:
+        return ReasoningStart(self._next(), block, self._origin)
 
     def _tool_call(self, fragment: Object, deltas: list[Delta]) -> None:
         function = as_object(fragment.get("function"))
@@ -219,7 +273,8 @@ class ChatDecoder:
         if call is None:
             self._close(deltas)
             call = self._calls.begin(fragment, name)
-            deltas.append(ToolCallStart(self._next(), call.block, call.id, name))
+            options = read_options(mended(fragment), TOOL_CALL_FIELDS, self._provider)
+            deltas.append(ToolCallStart(self._next(), call.block, call.id, name, options))
         arguments = self._mended(call.block, text_of(function, "arguments") or "")
         if arguments:
             deltas.append(ToolCallDelta(self._next(), call.block, arguments))

@@ -12,18 +12,23 @@ from abstractcore.schema import (
     Encoded,
     JSONValue,
     ModelCall,
+    OutputSchema,
     Sampling,
     ThinkingLevel,
     ToolChoice,
     ToolSpec,
     WireRequest,
+    to_data,
 )
 
 from ..json_reading import Object
+from ..json_schemas import fit_output, fit_tool
 from .dialect import Dialect
+from .json_mode import JSON_MODE, instruct
+from .losses import warn_of_cache
 from .thinking import write_thinking
 from .vocabulary import has_field
-from .write_messages import warn_of_cache, write_messages
+from .write_messages import write_messages
 
 _HEADERS = {"content-type": "application/json"}
 _OPTIONS = (
@@ -52,21 +57,21 @@ def encode(call: ModelCall, dialect: Dialect) -> Encoded:
             model=call.model,
         )
     warnings: list[CallWarning] = []
+    rules = dialect.rules_for(call.model)
+    thinking = rules.thinking_with_tools(call, warnings)
+    taken = dialect.options - rules.refused_options(thinking)
     body: Object = {"model": call.model, "messages": write_messages(call, dialect, warnings)}
-    body.update(_sampling(call.sampling, dialect, warnings))
+    body.update(_sampling(call.sampling, dialect, taken, warnings))
     if call.tools:
-        body["tools"] = [_tool(tool, f"tools[{i}]", warnings) for i, tool in enumerate(call.tools)]
+        body["tools"] = [_tool(tool, f"tools[{i}]", dialect, warnings) for i, tool in enumerate(call.tools)]
     if call.tool_choice is not None:
-        body["tool_choice"] = _tool_choice(call.tool_choice)
+        body["tool_choice"] = _tool_choice(call.tool_choice, dialect, warnings)
     if call.parallel_tool_calls is not None:
         body.update(_parallel_tool_calls(call.parallel_tool_calls, dialect, warnings))
     if call.output is not None:
-        schema: Object = {"name": call.output.name, "schema": call.output.schema, "strict": call.output.strict}
-        if call.output.description is not None:
-            schema["description"] = call.output.description
-        body["response_format"] = {"type": "json_schema", "json_schema": schema}
-    if call.thinking is not None:
-        body.update(_thinking(call.thinking, dialect, warnings))
+        body["response_format"] = _response_format(call.output, body["messages"], dialect, warnings)
+    if thinking is not None:
+        body.update(_thinking(thinking, dialect, warnings))
     if call.modalities:
         body["modalities"] = list(call.modalities)
     if call.stream:
@@ -81,7 +86,7 @@ def _unsupported(path: str, requested: JSONValue, what: str) -> CallWarning:
     return CallWarning("unsupported_option", path, f"{what} cannot be asked of this provider", requested)
 
 
-def _sampling(sampling: Sampling, dialect: Dialect, warnings: list[CallWarning]) -> Object:
+def _sampling(sampling: Sampling, dialect: Dialect, taken: frozenset[str], warnings: list[CallWarning]) -> Object:
     body: Object = {}
     if sampling.max_output_tokens is not None:
         body[dialect.max_tokens_field] = sampling.max_output_tokens
@@ -89,13 +94,26 @@ def _sampling(sampling: Sampling, dialect: Dialect, warnings: list[CallWarning])
         value = getattr(sampling, name)
         if value is None or value == ():
             continue
-        if name not in dialect.options:
+        if name not in taken:
             warnings.append(_unsupported(f"sampling.{name}", value, name))
-            continue
-        if name == "top_logprobs":
-            body["logprobs"] = True
-        body[dialect.seed_field if name == "seed" else name] = value
+        elif name == "top_logprobs":
+            body.update({"logprobs": value} if dialect.counted_logprobs else {"logprobs": True, name: value})
+        else:
+            body[dialect.seed_field if name == "seed" else name] = value
     return body
+
+
+def _response_format(
+    output: OutputSchema, messages: list[Object], dialect: Dialect, warnings: list[CallWarning]
+) -> Object:
+    if dialect.json_mode_only:
+        instruct(messages, output, warnings)
+        return JSON_MODE
+    sent, strict = fit_output(output, dialect.schemas, warnings)
+    schema: Object = {"name": output.name, "schema": sent, "strict": strict}
+    if output.description is not None:
+        schema["description"] = output.description
+    return {"type": "json_schema", "json_schema": schema}
 
 
 def _parallel_tool_calls(parallel: bool, dialect: Dialect, warnings: list[CallWarning]) -> Object:
@@ -114,20 +132,28 @@ def _thinking(thinking: ThinkingLevel | int, dialect: Dialect, warnings: list[Ca
     return written
 
 
-def _tool(tool: ToolSpec, path: str, warnings: list[CallWarning]) -> Object:
+def _tool(tool: ToolSpec, path: str, dialect: Dialect, warnings: list[CallWarning]) -> Object:
     warn_of_cache(tool, path, warnings)
     function: Object = {"name": tool.name}
     if tool.description:
         function["description"] = tool.description
-    if tool.parameters:
-        function["parameters"] = tool.parameters
-    if tool.strict is not None:
-        function["strict"] = tool.strict
+    parameters, strict = fit_tool(tool, path, dialect.schemas, warnings)
+    if parameters:
+        function["parameters"] = parameters
+    if strict is not None:
+        function["strict"] = strict
     return {"type": "function", "function": function}
 
 
-def _tool_choice(choice: ToolChoice) -> Any:
-    return {"type": "function", "function": {"name": choice.tool}} if choice.mode == "tool" else choice.mode
+def _tool_choice(choice: ToolChoice, dialect: Dialect, warnings: list[CallWarning]) -> Any:
+    if choice.mode != "tool":
+        return choice.mode
+    if dialect.named_tool_choice:
+        return {"type": "function", "function": {"name": choice.tool}}
+    message = "this provider cannot be told which tool to call"
+    sent = ToolChoice("required")
+    warnings.append(CallWarning("tool_choice_changed", "tool_choice", message, to_data(choice), to_data(sent)))
+    return sent.mode
 
 
 def _add_provider_options(body: Object, call: ModelCall, dialect: Dialect, warnings: list[CallWarning]) -> None:

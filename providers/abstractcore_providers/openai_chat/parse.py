@@ -23,11 +23,13 @@ from ..json_reading import Object, as_object, read_json, text_of
 from ..openai_words import origin_of
 from ..reading import get_flag, get_list, get_object, get_text, name_the_rest
 from .dialect import Dialect
+from .json_mode import JSON_MODE, take_instruction
 from .read_messages import read_messages
 from .thinking import read_thinking
 from .vocabulary import SAMPLING_FIELDS, has_field, is_schema
 
 _STREAM_OPTIONS = frozenset({"include_usage"})
+_JSON_SCHEMA = "response_format.json_schema"
 _FUNCTION = frozenset({"name", "description", "parameters", "strict"})
 
 
@@ -50,15 +52,21 @@ def parse(request: WireRequest, dialect: Dialect) -> Parsed:
 def _call(data: Object, dialect: Dialect, warnings: list[CallWarning]) -> ModelCall:
     _name_stream_options(data, warnings)
     model = get_text(data.get("model"), "model")
+    messages, output = get_list(data, "messages"), _output(data.get("response_format"))
+    if output is None and dialect.json_mode_only and data.get("response_format") == JSON_MODE:
+        messages, told = take_instruction(messages)
+        if told is not None:
+            output = _schema_of(told)
+            del data["response_format"]
     return ModelCall(
         model=model,
         provider=dialect.provider,
-        messages=read_messages(get_list(data, "messages"), dialect, origin_of(dialect.provider, model), warnings),
+        messages=read_messages(messages, dialect, origin_of(dialect.provider, model), warnings),
         tools=tuple(_tool(tool, f"tools[{i}]", warnings) for i, tool in enumerate(get_list(data, "tools"))),
         tool_choice=_tool_choice(data.get("tool_choice")),
         parallel_tool_calls=get_flag(data, "parallel_tool_calls"),
         sampling=_sampling(data, dialect, warnings),
-        output=_output(data.get("response_format")),
+        output=output,
         thinking=_thinking(data, dialect, warnings),
         modalities=cast("tuple[Modality, ...]", tuple(get_list(data, "modalities"))),
         stream=get_flag(data, "stream") or False,
@@ -91,7 +99,7 @@ def _sampling(data: Object, dialect: Dialect, warnings: list[CallWarning]) -> Sa
     if limit is not None and old_limit is not None:
         message = "max_completion_tokens is the one that counts"
         warnings.append(CallWarning("field_left_out", "max_tokens", message, old_limit, limit))
-    alternatives = data.get("top_logprobs")
+    alternatives = data.get("logprobs" if dialect.counted_logprobs else "top_logprobs")
     if alternatives is None and get_flag(data, "logprobs"):
         alternatives = 0
     try:
@@ -139,14 +147,17 @@ def _tool_choice(data: Any) -> ToolChoice | None:
 def _output(data: Any) -> OutputSchema | None:
     if not is_schema(data):
         return None
-    path = "response_format.json_schema"
-    schema = get_object(as_object(data).get("json_schema"), path)
+    schema = get_object(as_object(data).get("json_schema"), _JSON_SCHEMA)
     try:
-        return OutputSchema(
-            name=get_text(schema.get("name"), f"{path}.name"),
-            schema=as_object(schema.get("schema")),
-            description=text_of(schema, "description"),
-            strict=get_flag(schema, "strict", f"{path}.") or False,
-        )
+        return _schema_of(schema)
     except SchemaError as error:
-        raise error.at(path) from None
+        raise error.at(_JSON_SCHEMA) from None
+
+
+def _schema_of(data: Object) -> OutputSchema:
+    return OutputSchema(
+        name=get_text(data.get("name"), f"{_JSON_SCHEMA}.name"),
+        schema=as_object(data.get("schema")),
+        description=text_of(data, "description"),
+        strict=get_flag(data, "strict", f"{_JSON_SCHEMA}.") or False,
+    )

@@ -19,11 +19,14 @@ from abstractcore.schema import (
     ToolResult,
 )
 
-from ..json_reading import Object, as_object, text_of
+from ..item_options import read_options
+from ..json_reading import Object, as_object, as_objects, text_of
 from ..reading import get_list, get_object, get_text, name_the_rest
 from .content import spoken_blob
-from .dialect import Dialect
+from .dialect import DETAILS, Dialect
 from .read_content import read_content
+from .reasoning_details import read_detail
+from .vocabulary import SPOKEN_FIELDS, TOOL_CALL_FIELDS, message_fields, reasoning_of
 
 _ROLES: dict[str, Role] = {
     "system": "system",
@@ -32,13 +35,8 @@ _ROLES: dict[str, Role] = {
     "assistant": "assistant",
     "tool": "tool",
 }
-_FIELDS = frozenset({"role", "content"})
-_FIELDS_OF: dict[Role, frozenset[str]] = {
-    "system": _FIELDS,
-    "user": _FIELDS,
-    "assistant": _FIELDS | {"tool_calls", "audio", "refusal"},
-    "tool": _FIELDS | {"tool_call_id"},
-}
+
+_FUNCTION = frozenset({"name", "arguments"})
 
 
 def read_messages(
@@ -66,26 +64,25 @@ def _message(
     role = _ROLES.get(get_text(data.get("role"), f"{path}.role"))
     if role is None:
         raise InvalidInputError(f"unknown role {data['role']!r}", path=f"{path}.role")
-    known = _FIELDS_OF[role]
-    if role == "assistant" and dialect.reasoning_field is not None:
-        known |= {dialect.reasoning_field}
-    name_the_rest(data, known, path, warnings)
+    options = read_options(data, message_fields(role, dialect), dialect.provider)
     try:
-        parts = read_content(data.get("content"), f"{path}.content", dialect.provider, warnings)
+        parts = read_content(data.get("content"), f"{path}.content", dialect.provider, origin, warnings)
         if role == "tool":
             call_id = get_text(data.get("tool_call_id"), f"{path}.tool_call_id")
-            return Message.tool(ToolResult(call_id, cast("tuple[TextPart, ...]", parts)))
+            return Message.tool(ToolResult(call_id, cast("tuple[TextPart, ...]", parts), provider_options=options))
         if role == "assistant":
-            reasoning = _reasoning(data, dialect, origin)
-            parts = reasoning + parts + _refusal(data) + _spoken(data, dialect.provider) + _calls(data, path)
+            spoken, calls = _spoken(data, dialect.provider), _calls(data, path, dialect.provider, warnings)
+            parts = _reasoning(data, dialect, origin) + parts + _refusal(data) + spoken + calls
         said = [part for part in parts if not isinstance(part, TextPart) or part.text]
-        return Message(role, tuple(said)) if said else None
+        return Message(role, tuple(said), options) if said else None
     except SchemaError as error:
         raise InvalidInputError(error.message, path=f"{path}.{error.path}" if error.path else path) from None
 
 
 def _reasoning(data: Object, dialect: Dialect, origin: str | None) -> tuple[Part, ...]:
-    reasoning = text_of(data, dialect.reasoning_field) if dialect.reasoning_field is not None else None
+    if dialect.reasoning_field == DETAILS and data.get(DETAILS):
+        return tuple(read_detail(detail, origin) for detail in as_objects(data[DETAILS]))
+    reasoning = reasoning_of(data)
     return (ReasoningPart(reasoning, origin=origin),) if reasoning else ()
 
 
@@ -95,21 +92,27 @@ def _refusal(data: Object) -> tuple[Part, ...]:
 
 
 def _spoken(data: Object, provider: str) -> tuple[Part, ...]:
-    id = text_of(as_object(data.get("audio")), "id")
-    return (AudioPart(spoken_blob(id, provider), id=id),) if id else ()
+    audio = as_object(data.get("audio"))
+    id = text_of(audio, "id")
+    if not id:
+        return ()
+    options = read_options(audio, SPOKEN_FIELDS, provider)
+    return (AudioPart(spoken_blob(id, provider), id=id, provider_options=options),)
 
 
-def _calls(data: Object, path: str) -> tuple[Part, ...]:
+def _calls(data: Object, path: str, provider: str, warnings: list[CallWarning]) -> tuple[Part, ...]:
     calls: list[Part] = []
     for index, value in enumerate(get_list(data, "tool_calls", f"{path}.")):
         place = f"{path}.tool_calls[{index}]"
         call = get_object(value, place)
         function = get_object(call.get("function"), f"{place}.function")
+        name_the_rest(function, _FUNCTION, f"{place}.function", warnings)
         calls.append(
             ToolCall(
                 get_text(call.get("id"), f"{place}.id"),
                 get_text(function.get("name"), f"{place}.function.name"),
                 get_text(function.get("arguments"), f"{place}.function.arguments"),
+                provider_options=read_options(call, TOOL_CALL_FIELDS, provider),
             )
         )
     return tuple(calls)

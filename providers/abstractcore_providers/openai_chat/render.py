@@ -17,22 +17,35 @@ from abstractcore.schema import (
     Rendered,
     TextPart,
     ToolCall,
+    ToolCallStart,
 )
 
+from ..item_options import name_options_left_out, with_options
 from ..json_reading import Object
 from .content import SPOKEN_TYPE
+from .dialect import Dialect
+from .losses import warn_of_fields
 from .part_order import in_order
 from .think_tags import OPENING
-from .vocabulary import REPLY_FIELDS, citations_to_theirs, finish_reason_to_theirs, has_sources, usage_to_theirs
+from .vocabulary import (
+    REPLY_FIELDS,
+    TOOL_CALL_FIELDS,
+    citations_to_theirs,
+    finish_reason_to_theirs,
+    has_sources,
+    usage_to_theirs,
+)
+
+_NO_OBJECT = "text has no object of its own here"
 
 
-def render(reply: ModelReply) -> Rendered:
+def render(reply: ModelReply, dialect: Dialect) -> Rendered:
     """The body, with a warning for everything the format has no place for."""
     warnings: list[CallWarning] = []
     metadata, logprobs = metadata_to_theirs(reply.provider_metadata, warnings)
     choice: Object = {
         "index": 0,
-        "message": _message(reply, warnings),
+        "message": _message(reply, dialect.provider, warnings),
         "finish_reason": _finish_reason(reply, warnings),
         "logprobs": logprobs,
     }
@@ -52,17 +65,20 @@ def render(reply: ModelReply) -> Rendered:
 
 def metadata_to_theirs(metadata: JSONObject, warnings: list[CallWarning]) -> tuple[Object, object]:
     """What can stand beside the reply's own fields, and the log probabilities, which stand in the choice."""
-    written: Object = {}
-    logprobs = None
-    for name, value in metadata.items():
-        if name == "logprobs" and isinstance(value, dict):
-            logprobs = value
-        elif name == "logprobs" or name in REPLY_FIELDS or (name == "created" and not _is_time(value)):
-            message = f"{name!r} has another meaning in this format"
-            warnings.append(CallWarning("metadata_left_out", f"provider_metadata.{name}", message))
-        else:
-            written[name] = value
+    logprobs = metadata.get("logprobs")
+    if not isinstance(logprobs, dict):
+        logprobs = None
+    written = {name: value for name, value in metadata.items() if not _means_something_else(name, value)}
+    left = [name for name in metadata if name not in written and (name != "logprobs" or logprobs is None)]
+    if left:
+        message = f"what the format means by {', '.join(left)} is something else"
+        kept = {name: value for name, value in metadata.items() if name not in left}
+        warnings.append(CallWarning("metadata_left_out", "provider_metadata", message, metadata, kept or None))
     return written, logprobs
+
+
+def _means_something_else(name: str, value: object) -> bool:
+    return name == "logprobs" or name in REPLY_FIELDS or (name == "created" and not _is_time(value))
 
 
 def _is_time(value: object) -> bool:
@@ -77,7 +93,7 @@ def _finish_reason(reply: ModelReply, warnings: list[CallWarning]) -> str:
     return theirs
 
 
-def _message(reply: ModelReply, warnings: list[CallWarning]) -> Object:
+def _message(reply: ModelReply, provider: str, warnings: list[CallWarning]) -> Object:
     message: Object = {"role": "assistant", "content": None, "refusal": None}
     text, reasoning, annotations = "", "", list[Object]()
     kept = [item for item in enumerate(reply.parts) if _is_kept(*item, reply.parts, warnings)]
@@ -85,17 +101,20 @@ def _message(reply: ModelReply, warnings: list[CallWarning]) -> Object:
         place = f"parts[{index}]"
         if isinstance(part, TextPart):
             _warn_of_citations(part.citations, place, warnings)
+            name_options_left_out(part, place, provider, _NO_OBJECT, warnings)
             annotations += citations_to_theirs(part.citations, len(text))
             text += part.text
         elif isinstance(part, ReasoningPart):
-            _warn_of_fields(part, place, ("signature", "redacted_data"), warnings)
+            warn_of_fields(part, place, ("signature", "redacted_data"), warnings)
             reasoning += part.text
         elif isinstance(part, ToolCall):
-            _warn_of_fields(part, place, ("signature",), warnings)
-            function = {"name": part.name, "arguments": part.arguments_text}
-            message.setdefault("tool_calls", []).append({"id": part.id, "type": "function", "function": function})
+            warn_of_fields(part, place, ("signature",), warnings)
+            call = tool_call_to_theirs(part, part.arguments_text)
+            options = with_options(call, part, place, provider, TOOL_CALL_FIELDS, warnings)
+            message.setdefault("tool_calls", []).append(options)
         elif isinstance(part, AudioPart):
             message["audio"] = audio_to_theirs(part)
+            name_options_left_out(part, place, provider, "what is said of audio is not kept", warnings)
             if part.blob.media_type != SPOKEN_TYPE:
                 warnings.append(_relabelled(part, place))
     if text:
@@ -134,14 +153,12 @@ def _relabelled(part: AudioPart, path: str) -> CallWarning:
 
 def _warn_of_citations(citations: tuple[Citation, ...], path: str, warnings: list[CallWarning]) -> None:
     for index, citation in enumerate(citations):
-        _warn_of_fields(citation, f"{path}.citations[{index}]", ("quote", "provider_metadata"), warnings)
+        warn_of_fields(citation, f"{path}.citations[{index}]", ("quote", "provider_metadata"), warnings)
 
 
-def _warn_of_fields(item: object, path: str, names: tuple[str, ...], warnings: list[CallWarning]) -> None:
-    for name in names:
-        if getattr(item, name):
-            message = f"the chat completions format has no place for {name}"
-            warnings.append(CallWarning(f"{name}_left_out", f"{path}.{name}", message))
+def tool_call_to_theirs(call: ToolCall | ToolCallStart, arguments: str) -> Object:
+    """The format's tool call."""
+    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}}
 
 
 def audio_to_theirs(part: AudioPart) -> Object:

@@ -22,16 +22,19 @@ from abstractcore.schema import (
     UsageDelta,
 )
 
+from ..item_options import with_options
 from ..json_reading import Object
 from ..openai_errors import render_error
-from .render import audio_to_theirs, is_audible, metadata_to_theirs
-from .vocabulary import citations_to_theirs, finish_reason_to_theirs, has_sources, usage_to_theirs
+from .dialect import Dialect
+from .render import audio_to_theirs, is_audible, metadata_to_theirs, tool_call_to_theirs
+from .vocabulary import TOOL_CALL_FIELDS, citations_to_theirs, finish_reason_to_theirs, has_sources, usage_to_theirs
 
 
 class ChatRenderer:
     """Renders one stream. Usage goes out in a last chunk of its own, after the finish reason, as OpenAI sends it."""
 
-    def __init__(self) -> None:
+    def __init__(self, dialect: Dialect) -> None:
+        self._provider = dialect.provider
         self._head: Object = {"id": "", "object": "chat.completion.chunk", "created": 0, "model": ""}
         self._calls: dict[int, int] = {}
         self._usage: Object | None = None
@@ -49,10 +52,9 @@ class ChatRenderer:
             return self._chunk({"reasoning_content": delta.text})
         if isinstance(delta, ToolCallStart):
             index = self._calls[delta.block] = len(self._calls)
-            function = {"name": delta.name, "arguments": ""}
-            return self._chunk(
-                {"tool_calls": [{"index": index, "id": delta.id, "type": "function", "function": function}]}
-            )
+            call = {"index": index, **tool_call_to_theirs(delta, "")}
+            call = with_options(call, delta, "tool_call", self._provider, TOOL_CALL_FIELDS, [])
+            return self._chunk({"tool_calls": [call]})
         if isinstance(delta, ToolCallDelta):
             call = {"index": self._calls[delta.block], "function": {"arguments": delta.arguments_text}}
             return self._chunk({"tool_calls": [call]})

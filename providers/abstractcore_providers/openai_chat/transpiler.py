@@ -6,16 +6,18 @@ from dataclasses import dataclass
 
 from abstractcore.errors import AbstractCoreError, ProviderError
 from abstractcore.framing import ServerSentEventFramer
+from abstractcore.ports import StreamDecoder
 from abstractcore.schema import Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest, WireResponse
 
 from ..openai_errors import error_of, render_error
 from .decode import decode
 from .decoder import ChatDecoder
-from .dialect import Dialect
+from .dialect import DETAILS, Dialect
 from .encode import encode
 from .parse import parse
 from .render import render
 from .renderer import ChatRenderer
+from .streamed_details import MovedBlocks
 
 _OPENAI = Dialect()
 
@@ -38,9 +40,10 @@ class OpenAIChat:
         """Server-sent events."""
         return ServerSentEventFramer()
 
-    def decoder(self) -> ChatDecoder:
+    def decoder(self) -> StreamDecoder:
         """A decoder of `chat.completion.chunk` objects."""
-        return ChatDecoder(self.dialect)
+        decoder = ChatDecoder(self.dialect)
+        return MovedBlocks(decoder) if self.dialect.reasoning_field == DETAILS else decoder
 
     def error(self, response: WireResponse) -> ProviderError:
         """The error in a failed response."""
@@ -52,11 +55,11 @@ class OpenAIChat:
 
     def render(self, reply: ModelReply) -> Rendered:
         """A `chat.completion` object."""
-        return render(reply)
+        return render(reply, self.dialect)
 
     def renderer(self) -> ChatRenderer:
         """A renderer of `chat.completion.chunk` events."""
-        return ChatRenderer()
+        return ChatRenderer(self.dialect)
 
     def render_error(self, error: AbstractCoreError) -> WireResponse:
         """An error object with its status."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from abstractcore.schema import Citation, FinishReason, Usage
+from abstractcore.schema import Citation, FinishReason, Role, Usage
 
 from ..json_reading import Object, as_object, as_objects, count_of, text_of
 from ..openai_words import reported
-from .dialect import Dialect
+from .dialect import DETAILS, Dialect
 from .thinking import read_thinking
 
 _TO_OURS: dict[str, FinishReason] = {
@@ -28,6 +28,8 @@ _TO_THEIRS: dict[FinishReason, str] = {
     "paused": "stop",
     "unknown": "stop",
 }
+REASONING_FIELDS = ("reasoning_content", "reasoning")
+"""Where reasoning stands beside an answer, by the names that servers give it."""
 SAMPLING_FIELDS = ("temperature", "top_p", "top_k", "presence_penalty", "frequency_penalty")
 _CALL_FIELDS = frozenset(
     {
@@ -47,6 +49,14 @@ _CALL_FIELDS = frozenset(
         *SAMPLING_FIELDS,
     }
 )
+_MESSAGE_FIELDS: dict[Role, frozenset[str]] = {
+    "system": frozenset({"role", "content"}),
+    "user": frozenset({"role", "content"}),
+    "assistant": frozenset({"role", "content", "tool_calls", "audio", "refusal", *REASONING_FIELDS}),
+    "tool": frozenset({"role", "content", "tool_call_id"}),
+}
+TOOL_CALL_FIELDS = frozenset({"id", "type", "function", "index"})
+SPOKEN_FIELDS = frozenset({"id"})
 _SOURCES = frozenset({"search_results", "citations"})
 REPLY_FIELDS = frozenset({"id", "object", "model", "choices", "usage", "error", "obfuscation"})
 """Fields of a reply that never become metadata; `obfuscation` is padding."""
@@ -59,6 +69,17 @@ def has_field(name: str, value: Any, dialect: Dialect) -> bool:
     return (
         name in _CALL_FIELDS or name == dialect.seed_field or read_thinking(name, value, dialect.thinking) is not None
     )
+
+
+def message_fields(role: Role, dialect: Dialect) -> frozenset[str]:
+    """The fields of a message that the schema has words for."""
+    known = _MESSAGE_FIELDS[role]
+    return known | {DETAILS} if role == "assistant" and dialect.reasoning_field == DETAILS else known
+
+
+def reasoning_of(message: Object) -> str:
+    """The reasoning that stands beside an answer, as one text."""
+    return next((text for name in REASONING_FIELDS if (text := text_of(message, name))), "")
 
 
 def is_schema(response_format: Any) -> bool:

@@ -19,8 +19,9 @@ from abstractcore.schema import (
 from .citations import sayable
 from .hosted import write_hosted
 from .input_parts import left_out, without_cache
-from .items import fields_for, opaque_item
-from .reasoning import run_length
+from .items import modelled_fields, opaque_item
+from .own_options import with_own_options
+from .reasoning import is_raw, run_length
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,22 +37,24 @@ def said_parts(parts: Sequence[Part], path: str, receiver: Receiver, warnings: l
     """What is left of an assistant's parts."""
     if all(map(_goes_as_it_is, parts)):
         return parts
-    kept: list[tuple[int, Part]] = []
+    kept: list[Part] = []
     index = 0
     while index < len(parts):
         length = _carried(parts, index, receiver)
         if length == 0:
             warnings.append(left_out(parts[index], f"{path}[{index}]"))
-        kept += [(i, _as_said(parts[i], f"{path}[{i}]", warnings)) for i in range(index, index + length)]
+        kept += [_as_said(parts[i], f"{path}[{i}]", receiver, warnings) for i in range(index, index + length)]
         index += max(1, length)
-    return _with_their_fields(kept, path, warnings)
+    return kept
 
 
 def _goes_as_it_is(part: Part) -> bool:
     """Whether it is a text or a call with nothing to warn of, as most parts are."""
     if isinstance(part, TextPart):
-        return part.cache is None and not part.citations
-    return isinstance(part, ToolCall) and part.signature is None and part.cache is None
+        return part.cache is None and not part.citations and not part.provider_options
+    if isinstance(part, ToolCall):
+        return part.signature is None and part.cache is None and not part.provider_options
+    return False
 
 
 def _carried(parts: Sequence[Part], index: int, receiver: Receiver) -> int:
@@ -60,7 +63,7 @@ def _carried(parts: Sequence[Part], index: int, receiver: Receiver) -> int:
     if isinstance(part, ReasoningPart):
         length = run_length(parts, index)
         last = parts[index + length - 1]
-        complete = isinstance(last, ReasoningPart) and last.redacted_data is not None
+        complete = isinstance(last, ReasoningPart) and (last.redacted_data is not None or is_raw(last))
         known = complete or (receiver.stored and part.signature is not None)
         return length if known and part.origin == receiver.origin else 0
     if isinstance(part, HostedToolCall):
@@ -70,12 +73,13 @@ def _carried(parts: Sequence[Part], index: int, receiver: Receiver) -> int:
             return 2
         return 1 if write_hosted(part, None, receiver.provider) is not None else 0
     if isinstance(part, OpaquePart):
-        return int(part.provider == receiver.provider)
+        return int(part.provider == receiver.provider and opaque_item(part) is not None)
     return int(isinstance(part, TextPart | ToolCall))
 
 
-def _as_said(part: Part, path: str, warnings: list[CallWarning]) -> Part:
+def _as_said(part: Part, path: str, receiver: Receiver, warnings: list[CallWarning]) -> Part:
     if isinstance(part, TextPart):
+        part = with_own_options(part, path, receiver.provider, modelled_fields(part, receiver.provider), warnings)
         if not part.citations:
             return without_cache(part, path, warnings)
         said = (
@@ -84,21 +88,9 @@ def _as_said(part: Part, path: str, warnings: list[CallWarning]) -> Part:
         )
         return replace(without_cache(part, path, warnings), citations=tuple(said))
     if isinstance(part, ToolCall):
+        part = with_own_options(part, path, receiver.provider, modelled_fields(part, receiver.provider), warnings)
         if part.signature is not None:
             warnings.append(CallWarning("signature_left_out", f"{path}.signature", "signatures have no place here"))
             part = replace(part, signature=None)
         return without_cache(part, path, warnings)
     return part
-
-
-def _with_their_fields(kept: Sequence[tuple[int, Part]], path: str, warnings: list[CallWarning]) -> list[Part]:
-    """The parts without opaque ones that are no items and no fields of the item after them."""
-    backwards: list[Part] = []
-    following: Part | None = None
-    for index, part in reversed(kept):
-        if isinstance(part, OpaquePart) and opaque_item(part) is None and fields_for(part, following) is None:
-            warnings.append(left_out(part, f"{path}[{index}]"))
-        else:
-            following = part
-            backwards.append(part)
-    return backwards[::-1]

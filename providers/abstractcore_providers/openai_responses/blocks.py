@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from abstractcore.schema import NO_OPTIONS, ProviderOptions
+
 _ROOM = 1000
-"""Blocks that an output item can have: the further fields first, then its contents, which share the last one."""
+"""Blocks that an output item can have. What comes after them shares the last one."""
 
 
 @dataclass(slots=True)
@@ -16,21 +18,19 @@ class OpenItem:
     places: dict[tuple[str, int], int] = field(default_factory=dict[tuple[str, int], int])
     seen: dict[int, int] = field(default_factory=dict[int, int])
     """How many characters of each block have come."""
-    fields_told: bool = False
-
-    @property
-    def first(self) -> int:
-        """The number of its first block."""
-        return self.number * _ROOM
+    options: ProviderOptions = NO_OPTIONS
+    """Those of its parts."""
+    call_id: str | None = None
+    """That of the tool call that it is."""
 
     def block(self, kind: str, index: int) -> int:
         """The number of the block for content `index` of a kind; the contents keep the order in which they come."""
-        place = self.places.setdefault((kind, index), len(self.places) + 1)
-        return self.first + min(place, _ROOM - 1)
+        place = self.places.setdefault((kind, index), len(self.places))
+        return self.number * _ROOM + min(place, _ROOM - 1)
 
-    def blocks(self) -> list[int]:
-        """The numbers of the blocks that there are so far."""
-        return sorted({self.first + min(place, _ROOM - 1) for place in self.places.values()})
+    def kinds(self) -> dict[int, str]:
+        """The kind of each block that there is so far, in order."""
+        return {self.block(kind, index): kind for kind, index in self.places}
 
 
 class OpenItems:
@@ -38,10 +38,15 @@ class OpenItems:
 
     def __init__(self) -> None:
         self._items: dict[int, OpenItem] = {}
+        self._count = 0
 
     def at(self, index: int) -> OpenItem:
         """The item at an output index, begun if there is none."""
         item = self._items.get(index)
-        if item is None:
-            item = self._items[index] = OpenItem(len(self._items))
+        return self.begin(index) if item is None else item
+
+    def begin(self, index: int) -> OpenItem:
+        """A new item at an output index."""
+        item = self._items[index] = OpenItem(self._count)
+        self._count += 1
         return item

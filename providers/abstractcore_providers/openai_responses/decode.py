@@ -43,7 +43,7 @@ def _reply(data: Object, items: Sequence[Object], provider: str) -> ModelReply:
     model = text_of(data, "model")
     reason, raw = finish_reason_to_ours(data, items)
     return ModelReply(
-        parts=_parts(items, provider, origin_of(provider, model)),
+        parts=_parts(items, provider, origin_of(provider, model), stored=is_stored(data)),
         finish_reason=reason,
         raw_finish_reason=raw,
         usage=usage_to_ours(as_object(data.get("usage"))),
@@ -54,5 +54,12 @@ def _reply(data: Object, items: Sequence[Object], provider: str) -> ModelReply:
     )
 
 
-def _parts(items: Sequence[Object], provider: str, origin: str | None) -> tuple[Part, ...]:
-    return tuple(part for number, item in enumerate(items) for part in read_item(item, provider, origin, number))
+def _parts(items: Sequence[Object], provider: str, origin: str | None, *, stored: bool) -> tuple[Part, ...]:
+    return tuple(
+        part for number, item in enumerate(items) for part in read_item(item, provider, origin, number, stored=stored)
+    )
+
+
+def is_stored(data: Object) -> bool:
+    """Whether the provider may keep a response, so that its items are known by their ids."""
+    return data.get("store") is not False

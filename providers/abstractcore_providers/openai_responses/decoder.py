@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
+
+import jiter
 
 from abstractcore.errors import ServerError, StreamInterruptedError
 from abstractcore.framing import ServerSentEvent
 from abstractcore.schema import (
     Delta,
     PartDelta,
+    ProviderOptions,
     ReasoningDelta,
     ReasoningEnd,
     ReasoningStart,
@@ -18,6 +21,7 @@ from abstractcore.schema import (
     SchemaError,
     TextDelta,
     TextEnd,
+    TextPart,
     TextStart,
     ToolCallDelta,
     ToolCallEnd,
@@ -32,10 +36,10 @@ from ..openai_words import origin_of
 from ..surrogates import HalfJoiner, has_halves
 from .blocks import OpenItem, OpenItems
 from .citations import read_annotations
-from .decode import check_failure
+from .decode import check_failure, is_stored
 from .hosted import partial_image
-from .items import read_call, read_fields, read_item
-from .reasoning import sealed
+from .items import item_options, read_call, read_item
+from .reasoning import KINDS, sealed, signature_of
 from .vocabulary import finish_reason_to_ours, metadata_to_ours, usage_to_ours
 
 _TEXT_DELTA = "response.output_text.delta"
@@ -52,8 +56,9 @@ class ResponsesDecoder:
         self._events = 0
         self._began = False
         self._origin: str | None = None
+        self._stored = False
         self._items = OpenItems()
-        self._last = 0
+        self._last: int = 0
         self._done: dict[int, Object] = {}
         self._open: dict[int, _Piece] = {}
         self._notes: dict[int, list[Any]] = {}
@@ -84,17 +89,43 @@ class ResponsesDecoder:
 
         Raises `ServerError` for one that is not JSON, or the error it reports.
         """
+        self._events += 1
+        try:
+            event = jiter.from_json(frame.data, allow_inf_nan=False)
+        except ValueError:
+            return self._read_with_care(frame)
+        try:
+            # Nearly all events are more of the text that came last, and need none of the care that the others do.
+            text, block = event["delta"], self._text_block
+            if (
+                event["type"] == _TEXT_DELTA
+                and event["output_index"] == self._last
+                and event["content_index"] == self._content
+                and block in self._open
+                and text
+                and type(text) is str
+                and not self._halves
+            ):
+                self._text_item.seen[block] += len(text)
+                sequence = self._sequence
+                self._sequence = sequence + 1
+                return [TextDelta(sequence, block, text)]
+        except (KeyError, TypeError):
+            return self._read(as_object(event), frame.event)
+        return self._read(as_object(event), frame.event)
+
+    def _read_with_care(self, frame: ServerSentEvent) -> list[Delta]:
+        """An event that is not plain JSON: an empty one, or one that holds half a character or NaN."""
         if not frame.data or frame.data == b"[DONE]":
             return []
-        self._events += 1
         try:
             event = as_object(read_answer(frame.data, halves=True))
         except ValueError:
             raise ServerError(f"event {self._events} of the stream is not JSON: {frame.data[:60]!r}") from None
-        if event.get("type") == _TEXT_DELTA and self._goes_on(event):
-            self._sequence += 1
-            return [TextDelta(self._sequence - 1, self._text_block, event["delta"])]
-        kind = "error" if event.get("error") is not None else text_of(event, "type") or frame.event
+        return self._read(event, frame.event)
+
+    def _read(self, event: Object, name: str) -> list[Delta]:
+        kind = "error" if event.get("error") is not None else text_of(event, "type") or name
         handler = self._handlers.get(kind)
         deltas: list[Delta] = []
         if handler is None:
@@ -142,43 +173,37 @@ class ResponsesDecoder:
         data = mended(as_object(event.get("response")))
         model = text_of(data, "model")
         self._origin = origin_of(self._provider, model)
+        self._stored = is_stored(data)
         deltas.append(ReplyStart(self._next(), model, self._provider, text_of(data, "id")))
 
     def _item_at(self, event: Object) -> OpenItem:
         index = count_of(event, "output_index")
-        self._last = self._last if index is None else index
+        if index is not None and index != self._last:
+            self._last = index
+            self._text_block = -1
         return self._items.at(self._last)
 
     def _item_added(self, event: Object, deltas: list[Delta]) -> None:
         item, data = self._item_at(event), mended(as_object(event.get("item")))
-        self._tell_fields(item, data, deltas)
+        if item.call_id not in (None, text_of(data, "call_id")):  # another call, where servers repeat an index
+            item = self._items.begin(self._last)
+        if data.get("type") in ("message", "function_call"):
+            item.options = self._options_of(data)
         if data.get("type") == "function_call":
             self._begin_call(item, data, deltas)
 
-    def _tell_fields(self, item: OpenItem, data: Object, deltas: list[Delta]) -> None:
-        fields = None if item.fields_told else read_fields(data, self._provider)
-        if fields is not None:
-            item.fields_told = True
-            deltas.append(PartDelta(self._next(), item.first, fields))
+    def _options_of(self, data: Object) -> ProviderOptions:
+        options = item_options(data, self._provider, stored=self._stored)
+        return cast(ProviderOptions, freeze_object(options, "provider_options"))
 
     def _begin_call(self, item: OpenItem, data: Object, deltas: list[Delta]) -> int:
         block = item.block("call", 0)
         if block not in item.seen:
             call = read_call(data, item.number)
-            item.seen[block] = 0
+            item.seen[block], item.call_id = 0, text_of(data, "call_id")
             self._open[block] = ToolCallDelta
-            deltas.append(ToolCallStart(self._next(), block, call.id, call.name))
+            deltas.append(ToolCallStart(self._next(), block, call.id, call.name, item.options))
         return block
-
-    def _goes_on(self, event: Object) -> bool:
-        """Whether it is more of the text that came last, as most events are: then nothing else is looked at."""
-        text, block = event.get("delta"), self._text_block
-        if block not in self._open or type(text) is not str or not text or not text.isascii() or self._halves:
-            return False
-        if event.get("output_index") != self._last or event.get("content_index") != self._content:
-            return False
-        self._text_item.seen[block] += len(text)
-        return True
 
     def _text(self, event: Object, deltas: list[Delta]) -> None:
         item, self._content = self._item_at(event), count_of(event, "content_index") or 0
@@ -217,7 +242,7 @@ class ResponsesDecoder:
         self._open[block] = piece
         item.seen.setdefault(block, 0)
         if piece is TextDelta:
-            deltas.append(TextStart(self._next(), block))
+            deltas.append(TextStart(self._next(), block, item.options))
         elif piece is ReasoningDelta:
             deltas.append(ReasoningStart(self._next(), block, self._origin))
 
@@ -233,8 +258,9 @@ class ResponsesDecoder:
     def _item_done(self, event: Object, deltas: list[Delta]) -> None:
         item, data = self._item_at(event), mended(as_object(event.get("item")))
         self._done[self._last] = data
-        self._tell_fields(item, data, deltas)
         kind = data.get("type")
+        if kind in ("message", "function_call") and not item.seen:
+            item.options = self._options_of(data)
         if kind == "message":
             self._texts_done(item, data, deltas)
         elif kind == "reasoning":
@@ -244,30 +270,37 @@ class ResponsesDecoder:
             self._complete(item, block, ToolCallDelta, text_of(data, "arguments"), deltas)
             self._close(block, deltas)
         else:
-            for index, part in enumerate(read_item(data, self._provider, self._origin, item.number)):
+            parts = read_item(data, self._provider, self._origin, item.number, stored=self._stored)
+            for index, part in enumerate(parts):
                 deltas.append(PartDelta(self._next(), item.block("part", index), part))
 
     def _texts_done(self, item: OpenItem, data: Object, deltas: list[Delta]) -> None:
+        options = self._options_of(data)
         for index, part in enumerate(as_objects(data.get("content"))):
             block = item.block("text", index)
             text = text_of(part, "text") or text_of(part, "refusal")
             self._complete(item, block, TextDelta, text, deltas)
             if part.get("annotations"):
                 self._notes[block] = part["annotations"]
+            citations = read_annotations(self._notes.get(block))
             self._close(block, deltas)
+            if text and options != item.options:  # they were not told when the text began
+                whole = TextPart(text, citations, provider_options=options)
+                deltas.append(PartDelta(self._next(), block, whole))
 
     def _reasoning_done(self, item: OpenItem, data: Object, deltas: list[Delta]) -> None:
-        for kind in ("summary", "content"):
+        for kind in KINDS:
             for index, entry in enumerate(as_objects(data.get(kind))):
                 self._complete(item, item.block(kind, index), ReasoningDelta, text_of(entry, "text"), deltas)
         signature, redacted = sealed(data)
-        blocks = item.blocks() or [item.block("summary", 0)]
-        for block in blocks:
+        kinds = item.kinds() or {item.block("summary", 0): "summary"}
+        last = max(kinds)
+        for block, kind in kinds.items():
             self._start(item, block, ReasoningDelta, deltas)
             self._flush(block, deltas)
             del self._open[block]
-            last = redacted if block == blocks[-1] else None
-            deltas.append(ReasoningEnd(self._next(), block, signature, last))
+            end = signature_of(kind, signature), redacted if block == last else None
+            deltas.append(ReasoningEnd(self._next(), block, *end))
 
     def _complete(self, item: OpenItem, block: int, piece: _Piece, text: str | None, deltas: list[Delta]) -> None:
         """What did not come in pieces."""

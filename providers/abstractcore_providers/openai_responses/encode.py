@@ -16,6 +16,7 @@ from abstractcore.schema import (
 )
 
 from ..json_reading import Object
+from ..json_schemas import OPENAI, fit_output
 from ..openai_words import origin_of
 from .answer_parts import Receiver
 from .input_parts import without_cache
@@ -47,7 +48,10 @@ def request_body(call: ModelCall, provider: str, warnings: list[CallWarning]) ->
     body: Object = {"model": call.model}
     body.update(_input(sendable_messages(call.messages, receiver, warnings), provider))
     body.update(_sampling(call.sampling, warnings))
-    tools = [write_tool(without_cache(tool, f"tools[{i}]", warnings)) for i, tool in enumerate(call.tools)]
+    tools = [
+        write_tool(without_cache(tool, f"tools[{i}]", warnings), f"tools[{i}]", warnings)
+        for i, tool in enumerate(call.tools)
+    ]
     tools += [write_hosted_tool(tool, f"hosted_tools[{i}]", warnings) for i, tool in enumerate(call.hosted_tools)]
     if tools:
         body["tools"] = tools
@@ -56,7 +60,7 @@ def request_body(call: ModelCall, provider: str, warnings: list[CallWarning]) ->
     if call.parallel_tool_calls is not None:
         body["parallel_tool_calls"] = call.parallel_tool_calls
     if call.output is not None:
-        body["text"] = {"format": _format(call.output)}
+        body["text"] = {"format": _format(call.output, warnings)}
     if isinstance(call.thinking, int):
         warnings.append(_unsupported("thinking", call.thinking, "a thinking budget in tokens"))
     elif call.thinking is not None:
@@ -95,12 +99,13 @@ def _sampling(sampling: Sampling, warnings: list[CallWarning]) -> Object:
     return {name: getattr(sampling, name) for name in _TAKEN if getattr(sampling, name) is not None}
 
 
-def _format(output: OutputSchema) -> Object:
+def _format(output: OutputSchema, warnings: list[CallWarning]) -> Object:
+    schema, strict = fit_output(output, OPENAI, warnings)
     described: Object = {} if output.description is None else {"description": output.description}
     return {
         "type": "json_schema",
         "name": output.name,
         **described,
-        "schema": output.schema,
-        "strict": output.strict,
+        "schema": schema,
+        "strict": strict,
     }

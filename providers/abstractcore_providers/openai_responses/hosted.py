@@ -10,6 +10,7 @@ from typing import cast
 from abstractcore.errors import ServerError
 from abstractcore.schema import (
     Blob,
+    Citation,
     ContentPart,
     HostedToolCall,
     HostedToolResult,
@@ -20,17 +21,17 @@ from abstractcore.schema import (
     to_data,
 )
 
-from ..json_reading import Object, as_objects, text_of
+from ..json_reading import Object, as_object, as_objects, text_of
 
 _QUESTIONS = {
     "code_interpreter_call": ("code_interpreter", ("code",)),
-    "computer_call": ("computer_use", ("action", "actions")),
     "file_search_call": ("file_search", ("queries",)),
     "image_generation_call": ("image_generation", ()),
     "mcp_call": ("mcp", ("arguments",)),
     "web_search_call": ("web_search", ("action",)),
 }
 """The tool of each type of item, and the fields that say what it was asked."""
+_SOURCES = "sources"
 _ANSWERS = ("outputs", "results", "output", "result", "error")
 _NEEDED = {"code_interpreter_call": "outputs", "image_generation_call": "result"}
 """Answers that stand in the item even if there are none."""
@@ -40,15 +41,33 @@ HOSTED_TYPES = frozenset(_QUESTIONS)
 def read_hosted(item: Object, provider: str) -> list[Part]:
     """The call, and the result if there is one; raises `ServerError` for an image that is not base64."""
     kind, id = str(item["type"]), text_of(item, "id") or ""
-    asked = {name: value for name, value in item.items() if name not in _ANSWERS}
-    given = {name: item[name] for name in _ANSWERS if item.get(name) is not None}
-    call = HostedToolCall(id, _name(item, kind), _arguments(item, kind), {provider: asked})
+    asked, given = _halves(item)
+    call = HostedToolCall(id, _name(item, kind), _arguments(asked, kind), {provider: asked})
     if not given:
         return [call]
-    content = _content(item, kind)
+    content = _content({**asked, **given}, kind)
     if isinstance(given.get("result"), str) and kind == "image_generation_call":
         del given["result"]
     return [call, HostedToolResult(id, content, {provider: given} if given else {})]
+
+
+def _halves(item: Object) -> tuple[Object, Object]:
+    """What the tool was asked and what it gave. The sources of a search stand within its question."""
+    asked = {name: value for name, value in item.items() if name not in _ANSWERS}
+    given = {name: item[name] for name in _ANSWERS if item.get(name) is not None}
+    action = asked.get("action")
+    if isinstance(action, dict) and _SOURCES in action:
+        asked["action"] = {name: value for name, value in cast(Object, action).items() if name != _SOURCES}
+        given[_SOURCES] = action[_SOURCES]
+    return asked, given
+
+
+def _whole(asked: Object, given: Object) -> Object:
+    """The item that has these halves."""
+    if _SOURCES not in given:
+        return {**asked, **given}
+    rest = {name: value for name, value in given.items() if name != _SOURCES}
+    return {**asked, **rest, "action": {**as_object(asked.get("action")), _SOURCES: given[_SOURCES]}}
 
 
 def _name(item: Object, kind: str) -> str:
@@ -71,9 +90,24 @@ def _content(item: Object, kind: str) -> tuple[ContentPart, ...]:
         if url.startswith(("https://", "http://")):
             content.append(ImagePart(Blob.from_url(url, "image/*")))
         content.append(TextPart(text_of(output, "logs") or ""))
-    content += [TextPart(text_of(result, "text") or "") for result in as_objects(item.get("results"))]
+    content += [_found(result, text_of(result, "text") or "") for result in as_objects(item.get("results"))]
+    content += [_found(source, f"{_place_of(source)}\n") for source in as_objects(item.get(_SOURCES))]
     content.append(TextPart(text_of(item, "output") or ""))
     return tuple(content)
+
+
+def _found(result: Object, text: str) -> TextPart:
+    """What a search found, with where."""
+    place = _place_of(result)
+    if not place:
+        return TextPart(text)
+    kind: Object = {"type": "file_citation"} if result.get("file_id") else {}
+    title = text_of(result, "filename") or text_of(result, "title")
+    return TextPart(text, (Citation(place, title, provider_metadata=kind),))
+
+
+def _place_of(result: Object) -> str:
+    return text_of(result, "file_id") or text_of(result, "url") or ""
 
 
 def _image(data: str, format: str | None) -> Blob:
@@ -100,7 +134,7 @@ def write_hosted(call: HostedToolCall, result: Part | None, provider: str) -> Ob
     if needed is not None:
         item[needed] = None
     if isinstance(result, HostedToolResult):
-        item |= _given(result, provider)
+        item = _whole(item, _given(result, provider))
         expected.append(result)
     try:
         return item if read_hosted(item, provider) == expected else None

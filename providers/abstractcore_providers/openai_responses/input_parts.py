@@ -18,8 +18,9 @@ from abstractcore.schema import (
     ToolResult,
 )
 
-from .content import can_be_kept_for
+from .content import CONTENT_FIELDS, CONTENT_TYPES, OUTPUT_FIELDS, can_be_kept_for
 from .items import item_from_user
+from .own_options import with_own_options
 
 P = TypeVar("P", bound=Part)
 
@@ -36,7 +37,7 @@ def told_parts(message: Message, path: str, provider: str, warnings: list[CallWa
     for index, part in enumerate(message.parts):
         place = f"{path}[{index}]"
         if not isinstance(part, OpaquePart):
-            parts.append(_plain(_cacheable(part, place, warnings), place, warnings))
+            parts.append(_plain(_cacheable(part, place, warnings), place, provider, warnings))
         elif message.role == "user" and part.provider == provider and item_from_user(part) is not None:
             own = True
             parts.append(part)
@@ -53,7 +54,9 @@ def told_parts(message: Message, path: str, provider: str, warnings: list[CallWa
 def _is_plain(parts: Sequence[Part]) -> bool:
     """Whether it is one text and nothing else, as most messages are."""
     part = parts[0]
-    return len(parts) == 1 and isinstance(part, TextPart) and part.cache is None and not part.citations
+    if len(parts) > 1 or not isinstance(part, TextPart):
+        return False
+    return part.cache is None and not part.citations and not part.provider_options
 
 
 def left_out(part: Part, path: str) -> CallWarning:
@@ -83,8 +86,9 @@ def without_cache(item: Any, path: str, warnings: list[CallWarning]) -> Any:
     return replace(item, cache=None)
 
 
-def _plain(part: P, path: str, warnings: list[CallWarning]) -> P:
+def _plain(part: P, path: str, provider: str, warnings: list[CallWarning]) -> P:
     """`part` without what it says beyond its content."""
+    part = with_own_options(part, path, provider, CONTENT_FIELDS.get(CONTENT_TYPES.get(type(part), ""), ()), warnings)
     if isinstance(part, TextPart) and part.citations:
         warnings.append(CallWarning("citations_left_out", f"{path}.citations", "only what a model said is cited"))
         return replace(part, citations=())
@@ -97,20 +101,27 @@ def _plain(part: P, path: str, warnings: list[CallWarning]) -> P:
     return part
 
 
-def given_result(part: Part, path: str, warnings: list[CallWarning]) -> ToolResult:
+def given_result(part: Part, path: str, provider: str, warnings: list[CallWarning]) -> ToolResult:
     """What is left of a tool's result; raises `UnsupportedContentError` with the place of audio in it."""
     assert isinstance(part, ToolResult)
-    result: ToolResult = part
-    if result.cache is None and not result.is_error and result.content and _is_plain(result.content):
-        return result
+    if _goes_as_it_is(part):
+        return part
+    result = with_own_options(part, path, provider, OUTPUT_FIELDS, warnings)
     if result.is_error:
         warnings.append(CallWarning("error_flag_left_out", f"{path}.is_error", "a result cannot be marked as an error"))
     result = _cacheable(result, path, warnings) if result.content else without_cache(result, path, warnings)
-    content = [_given(result, i, f"{path}.content[{i}]", warnings) for i in range(len(result.content))]
+    content = [_given(result, i, f"{path}.content[{i}]", provider, warnings) for i in range(len(result.content))]
     return replace(result, content=tuple(content), is_error=False)
 
 
-def _given(result: ToolResult, index: int, path: str, warnings: list[CallWarning]) -> Any:
+def _goes_as_it_is(result: ToolResult) -> bool:
+    """Whether it is a text with nothing to warn of, as most results are."""
+    if result.cache is not None or result.is_error or result.provider_options:
+        return False
+    return bool(result.content) and _is_plain(result.content)
+
+
+def _given(result: ToolResult, index: int, path: str, provider: str, warnings: list[CallWarning]) -> Any:
     """Content of a result. The cache point after the last of it is the result's own."""
     part = result.content[index]
     if isinstance(part, AudioPart):
@@ -120,4 +131,4 @@ def _given(result: ToolResult, index: int, path: str, warnings: list[CallWarning
         )
     is_last = index == len(result.content) - 1
     cached = without_cache(part, path, warnings) if is_last else _cacheable(part, path, warnings)
-    return _plain(cached, path, warnings)
+    return _plain(cached, path, provider, warnings)

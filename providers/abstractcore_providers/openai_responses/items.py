@@ -1,82 +1,75 @@
-"""Items that a model gives, read as parts. What an item says beyond its part stands before it as an opaque one."""
+"""Items that a model gives, read as parts. What a message or a call says beyond its part is the part's options."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
 
-from abstractcore.schema import OpaquePart, Part, TextPart, ToolCall
+from abstractcore.schema import NO_OPTIONS, OpaquePart, Part, ProviderOptions, TextPart, ToolCall
 
+from ..item_options import read_options
 from ..json_reading import Object, as_objects, text_of
 from .citations import read_annotations
+from .computer import CALL, OUTPUT, computer_item, read_computer_call
 from .hosted import HOSTED_TYPES, read_hosted
-from .reasoning import read_reasoning
+from .reasoning import item_id, read_reasoning
 
-ITEM_FIELDS = "item_fields"
-"""The kind of the opaque part that holds further fields of the item after it, such as a message's `phase`."""
-_FIELDS = {
-    "message": frozenset({"type", "id", "role", "status", "content"}),
-    "function_call": frozenset({"type", "id", "call_id", "name", "arguments", "status"}),
-}
+_MESSAGE_FIELDS = frozenset({"type", "role", "status", "content"})
+_CALL_FIELDS = frozenset({"type", "call_id", "name", "arguments", "status"})
 FROM_USER = frozenset(
-    {
-        "apply_patch_call_output",
-        "computer_call_output",
-        "custom_tool_call_output",
-        "local_shell_call_output",
-        "mcp_approval_response",
-    }
+    {"apply_patch_call_output", "custom_tool_call_output", "local_shell_call_output", "mcp_approval_response"}
 )
 """Types of items that answer the model. The schema has no part for them."""
-_OWN = frozenset({*_FIELDS, *HOSTED_TYPES, *FROM_USER, "function_call_output", "reasoning", ITEM_FIELDS})
+_OWN = frozenset(
+    {*HOSTED_TYPES, *FROM_USER, CALL, OUTPUT, "message", "function_call", "function_call_output", "reasoning"}
+)
 
 
-def read_item(item: Object, provider: str, origin: str | None, number: int) -> list[Part]:
-    """The parts of an output item; `number` names a call that has no id."""
+def read_item(item: Object, provider: str, origin: str | None, number: int, *, stored: bool) -> list[Part]:
+    """The parts of an output item; `number` names a call that has no id. What is `stored` is known by its id."""
     kind = text_of(item, "type") or ""
     if kind == "reasoning":
         return read_reasoning(item, origin)
     if kind in HOSTED_TYPES:
         return read_hosted(item, provider)
-    if kind not in _FIELDS:
+    if kind == CALL:
+        call = read_computer_call(item, provider, number)
+        return [OpaquePart(provider, kind, item) if computer_item(call, provider) is None else call]
+    if kind not in ("message", "function_call"):
         return [OpaquePart(provider, kind, item)]
-    fields = read_fields(item, provider)
-    before: list[Part] = [] if fields is None else [fields]
-    return [*before, *(read_texts(item) if kind == "message" else [read_call(item, number)])]
+    options = item_options(item, provider, stored=stored)
+    return [*read_texts(item, options)] if kind == "message" else [read_call(item, number, options)]
 
 
-def read_fields(item: Object, provider: str) -> OpaquePart | None:
-    """What a message or a call says beyond its content; None if that is nothing."""
-    known = _FIELDS.get(text_of(item, "type") or "")
-    if known is None:
-        return None
-    fields = {name: value for name, value in item.items() if name not in known and value is not None}
-    if fields.get("caller") == {"type": "direct"}:
-        del fields["caller"]
-    return OpaquePart(provider, ITEM_FIELDS, fields) if fields else None
+def item_options(item: Object, provider: str, *, stored: bool) -> ProviderOptions:
+    """What a message or a call says beyond its part: its phase, and its id if the provider keeps it under that."""
+    known = _MESSAGE_FIELDS if item.get("type") == "message" else _CALL_FIELDS
+    ignored = {"id"} if not stored or item_id(item) is None else set[str]()
+    if item.get("caller") == {"type": "direct"}:
+        ignored.add("caller")
+    return read_options(item, known | ignored, provider)
 
 
-def read_texts(item: Object) -> list[Part]:
-    """The texts of a message, refusals among them."""
-    return [
-        TextPart(text_of(part, "text") or text_of(part, "refusal") or "", read_annotations(part.get("annotations")))
+def modelled_fields(part: TextPart | ToolCall, provider: str) -> frozenset[str]:
+    """What the item of a part says in words that the schema has."""
+    if isinstance(part, TextPart):
+        return _MESSAGE_FIELDS
+    return _CALL_FIELDS if computer_item(part, provider) is None else frozenset()
+
+
+def read_texts(item: Object, options: ProviderOptions = NO_OPTIONS) -> list[TextPart]:
+    """The texts of a message that are not empty, refusals among them."""
+    texts = [
+        (text_of(part, "text") or text_of(part, "refusal"), part.get("annotations"))
         for part in as_objects(item.get("content"))
     ]
+    return [TextPart(text, read_annotations(notes), provider_options=options) for text, notes in texts if text]
 
 
-def read_call(item: Object, number: int) -> ToolCall:
+def read_call(item: Object, number: int, options: ProviderOptions = NO_OPTIONS) -> ToolCall:
     """The tool call in an item."""
     id = text_of(item, "call_id") or text_of(item, "id") or f"call_{number}"
-    return ToolCall(id, text_of(item, "name") or "", text_of(item, "arguments") or "")
-
-
-def fields_for(part: OpaquePart, following: Part | None) -> Object | None:
-    """The fields that `part` adds to the item of `following`; None if it adds none."""
-    kind = {TextPart: "message", ToolCall: "function_call"}.get(cast(Any, type(following)))
-    if kind is None or part.kind != ITEM_FIELDS or not isinstance(part.data, Mapping):
-        return None
-    fields = dict(part.data)
-    return fields if read_fields({"type": kind, **fields}, part.provider) == part else None
+    arguments = text_of(item, "arguments") or ""
+    return ToolCall(id, text_of(item, "name") or "", arguments, provider_options=options)
 
 
 def opaque_item(part: OpaquePart) -> Object | None:

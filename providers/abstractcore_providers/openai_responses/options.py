@@ -19,6 +19,7 @@ _ENCRYPTED = "reasoning.encrypted_content"
 _LOGPROBS = "message.output_text.logprobs"
 _WITHOUT_REASONING = ("chatgpt-", "gpt-3.5", "gpt-4", "gpt-5-chat")
 """Models that refuse to be asked for encrypted reasoning."""
+_KEPT_CONVERSATIONS = ("conversation", "previous_response_id")
 _OF_CALL = frozenset(
     {
         "background",
@@ -47,12 +48,23 @@ def is_stored(options: JSONObject) -> bool:
 
 
 def options_of(call: ModelCall, provider: str, warnings: list[CallWarning]) -> JSONObject:
-    """The call's options for `provider`, with a warning for those for others."""
+    """The call's options for `provider`, with a warning for those for others.
+
+    Raises `InvalidInputError` for one that would say again what the messages say.
+    """
     for other in call.provider_options:
         if other != provider:
             message = f"options for {other!r} are not sent to {provider!r}"
             warnings.append(CallWarning("other_provider_options", f"provider_options.{other}", message))
-    return call.provider_options.get(provider, cast(JSONObject, {}))
+    options = call.provider_options.get(provider, cast(JSONObject, {}))
+    for name in _KEPT_CONVERSATIONS:
+        if options.get(name) is not None and any(message.role == "assistant" for message in call.messages):
+            raise InvalidInputError(
+                "the provider puts the conversation that it keeps before these messages, which hold it already",
+                path=f"provider_options.{provider}.{name}",
+                hint="Leave the option out, or give the new messages alone.",
+            )
+    return options
 
 
 def add_options(body: Object, options: JSONObject, provider: str, warnings: list[CallWarning]) -> None:

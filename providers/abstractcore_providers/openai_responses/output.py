@@ -20,8 +20,10 @@ from abstractcore.schema import (
 
 from ..json_reading import Object
 from .citations import sayable, write_annotations
+from .computer import computer_item
 from .hosted import write_hosted
-from .items import fields_for, opaque_item
+from .items import modelled_fields, opaque_item
+from .own_options import own_options, with_own_options
 from .reasoning import render_reasoning
 
 Shown = TextPart | ReasoningPart | ToolCall
@@ -35,7 +37,7 @@ def shown_parts(parts: Sequence[Part], provider: str, warnings: list[CallWarning
     for index, part in reversed(list(enumerate(parts))):
         path = f"parts[{index}]"
         if isinstance(part, TextPart | ReasoningPart | ToolCall):
-            following = shown(part, path, warnings)
+            following = shown(part, path, provider, warnings)
         elif _is_own(part, following, parts[index - 1] if index else None, provider):
             following = part
         else:
@@ -49,8 +51,7 @@ def shown_parts(parts: Sequence[Part], provider: str, warnings: list[CallWarning
 def _is_own(part: Part, following: Part | None, before: Part | None, provider: str) -> bool:
     """Whether it is an item of this very provider, as it was received, or belongs to one."""
     if isinstance(part, OpaquePart):
-        known = opaque_item(part) is not None or fields_for(part, following) is not None
-        return known and part.provider == provider
+        return part.provider == provider and opaque_item(part) is not None
     if isinstance(part, HostedToolResult):
         return isinstance(before, HostedToolCall) and write_hosted(before, part, provider) is not None
     if isinstance(part, HostedToolCall):
@@ -59,14 +60,17 @@ def _is_own(part: Part, following: Part | None, before: Part | None, provider: s
     return False
 
 
-def shown(part: Shown, path: str, warnings: list[CallWarning]) -> Shown:
+def shown(part: Shown, path: str, provider: str, warnings: list[CallWarning]) -> Shown:
     """The part without what the format has no place for."""
+    if isinstance(part, ReasoningPart):
+        return part
+    part = with_own_options(part, path, provider, modelled_fields(part, provider), warnings)
     if isinstance(part, ToolCall):
         if part.signature is not None:
             message = "the Responses format has no place for a call's signature"
             warnings.append(CallWarning("signature_left_out", f"{path}.signature", message))
         return replace(part, signature=None)
-    if isinstance(part, ReasoningPart) or not part.citations:
+    if not part.citations:
         return part
     length = len(part.text)
     said = (sayable(c, length, f"{path}.citations[{i}]", warnings) for i, c in enumerate(part.citations))
@@ -76,21 +80,20 @@ def shown(part: Shown, path: str, warnings: list[CallWarning]) -> Shown:
 def output_items(parts: Sequence[Part], provider: str, refused: bool) -> list[Object]:
     """The items of parts that `shown_parts` gave."""
     items: list[Object] = []
-    fields: Object = {}
     for index, part in enumerate(parts):
-        following = parts[index + 1] if index + 1 < len(parts) else None
-        if isinstance(part, TextPart | ReasoningPart | ToolCall):
-            items.append({**output_item(part, len(items), refused), **fields})
-            fields = {}
+        if isinstance(part, ReasoningPart):
+            items.append(output_item(part, len(items)))
+        elif isinstance(part, TextPart):
+            items.append({**output_item(part, len(items), refused), **own_options(part, provider)})
+        elif isinstance(part, ToolCall):
+            own = computer_item(part, provider)
+            items.append(own or {**output_item(part, len(items)), **own_options(part, provider)})
         elif isinstance(part, HostedToolCall):
+            following = parts[index + 1] if index + 1 < len(parts) else None
             result = following if isinstance(following, HostedToolResult) else None
             items.append(cast(Object, write_hosted(part, result, provider)))
         elif isinstance(part, OpaquePart):
-            item = opaque_item(part)
-            if item is None:
-                fields = fields_for(part, following) or {}
-            else:
-                items.append(item)
+            items.append(cast(Object, opaque_item(part)))
     return items
 
 

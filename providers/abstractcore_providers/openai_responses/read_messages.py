@@ -3,31 +3,44 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from abstractcore.errors import InvalidInputError, ServerError
 from abstractcore.schema import (
+    NO_OPTIONS,
     CallWarning,
     ContentPart,
     Message,
     OpaquePart,
     Part,
+    ProviderOptions,
     Role,
     SchemaError,
     TextPart,
     ToolResult,
 )
 
+from ..item_options import read_options
 from ..json_reading import Object
-from ..reading import get_list, get_object, get_text, name_the_rest
-from .items import FROM_USER, read_fields, read_item
+from ..reading import get_list, get_object, get_text
+from .computer import OUTPUT, read_screenshot
+from .content import OUTPUT_FIELDS, TOLD_FIELDS
+from .items import FROM_USER, item_options, read_item
 from .read_content import read_content
 
 _ROLES: dict[str, Role] = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
-_MESSAGE = frozenset({"type", "id", "role", "status", "content"})
-_OUTPUT = frozenset({"type", "id", "call_id", "status", "output"})
 _INDEX = re.compile(r"messages\[(\d+)\]")
+
+
+@dataclass(slots=True)
+class _Turn:
+    """A message that is being read, from the item at `path` on."""
+
+    role: Role
+    parts: list[Part]
+    path: str
+    options: ProviderOptions
 
 
 class Conversation:
@@ -37,7 +50,7 @@ class Conversation:
         self._provider = provider
         self._origin = origin
         self._warnings = warnings
-        self._turns: list[tuple[Role, list[Part], str]] = []
+        self._turns: list[_Turn] = []
 
     def read(self, data: Object) -> None:
         """All messages of a request; raises `InvalidInputError` with the path of what is wrong."""
@@ -57,7 +70,7 @@ class Conversation:
     @property
     def messages(self) -> tuple[Message, ...]:
         """The messages; those that say nothing are left out."""
-        return tuple(Message(role, tuple(parts)) for role, parts, _ in self._turns)
+        return tuple(Message(turn.role, tuple(turn.parts), turn.options) for turn in self._turns)
 
     def place_of(self, path: str) -> str:
         """Where in the request the thing at `path` of the call comes from."""
@@ -66,25 +79,27 @@ class Conversation:
         index = _INDEX.match(path)
         if index is None or int(index[1]) >= len(self._turns):
             return path
-        return self._turns[int(index[1])][2]
+        return self._turns[int(index[1])].path
 
-    def _add(self, role: Role, parts: list[Part], path: str) -> None:
+    def _add(self, role: Role, parts: list[Part], path: str, options: ProviderOptions = NO_OPTIONS) -> None:
         said = [part for part in parts if not isinstance(part, TextPart) or part.text]
         if not said:
             self._warnings.append(CallWarning("message_left_out", path, "the message is empty"))
-        elif role == "assistant" and self._turns and self._turns[-1][0] == "assistant":
-            self._turns[-1][1].extend(said)
+        elif role == "assistant" and self._turns and self._turns[-1].role == "assistant":
+            self._turns[-1].parts.extend(said)
         else:
-            self._turns.append((role, said, path))
+            self._turns.append(_Turn(role, said, path, options))
 
     def _item(self, item: Object, path: str) -> None:
         kind = item.get("type", "message")
         if not isinstance(kind, str):
             raise InvalidInputError("expected the name of an item's type", path=f"{path}.type")
         if kind == "message":
-            self._message(item, path)
+            self._message({**item, "type": kind}, path)
         elif kind == "function_call_output":
             self._add("tool", [self._result(item, path)], path)
+        elif kind == OUTPUT:
+            self._add("tool", [read_screenshot(item, path, self._provider)], path)
         elif kind in FROM_USER:
             self._add("user", [OpaquePart(self._provider, kind, cast(Any, item))], path)
         else:
@@ -94,26 +109,24 @@ class Conversation:
         role = _ROLES.get(get_text(item.get("role"), f"{path}.role"))
         if role is None:
             raise InvalidInputError(f"unknown role {item['role']!r}", path=f"{path}.role")
-        parts = list(read_content(item.get("content"), f"{path}.content", self._provider, self._warnings))
-        if role == "assistant":
-            fields = read_fields({**item, "type": "message"}, self._provider)
-            self._add(role, [*([] if fields is None or not parts else [fields]), *parts], path)
-        else:
-            name_the_rest(item, _MESSAGE, path, self._warnings)
-            self._add(role, parts, path)
+        said = item_options(item, self._provider, stored=True) if role == "assistant" else None
+        parts = list(read_content(item.get("content"), f"{path}.content", self._provider, self._warnings, said=said))
+        self._add(
+            role, parts, path, NO_OPTIONS if said is not None else read_options(item, TOLD_FIELDS, self._provider)
+        )
 
     def _result(self, item: Object, path: str) -> ToolResult:
-        name_the_rest(item, _OUTPUT, path, self._warnings)
         call_id = get_text(item.get("call_id"), f"{path}.call_id")
         content = read_content(item.get("output"), f"{path}.output", self._provider, self._warnings)
-        return _cached(ToolResult(call_id, cast("tuple[ContentPart, ...]", content)))
+        options = read_options(item, OUTPUT_FIELDS, self._provider)
+        return _cached(ToolResult(call_id, cast("tuple[ContentPart, ...]", content), provider_options=options))
 
     def _said(self, item: Object, kind: str, path: str) -> list[Part]:
         if kind == "function_call":
             for name in ("call_id", "name", "arguments"):
                 get_text(item.get(name), f"{path}.{name}")
         try:
-            return read_item(item, self._provider, self._origin, 0)
+            return read_item(item, self._provider, self._origin, 0, stored=True)
         except ServerError as error:
             raise InvalidInputError(error.message, path=path) from None
 

@@ -1,6 +1,7 @@
 """Reasoning items and our reasoning parts, both ways.
 
 An item with several summaries is as many parts, all with the item's id as signature; the last holds what is encrypted.
+Raw reasoning, which servers of open models give as the item's content, has a mark behind the id.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice, pairwise
 from typing import cast
 
@@ -15,13 +17,16 @@ from abstractcore.schema import Part, ReasoningPart
 
 from ..json_reading import Object, as_objects, text_of
 
-_OURS = re.compile(r"rs_\d{1,9}")
-"""Ids that our own server makes up for clients; OpenAI's are longer."""
+_OURS = re.compile(r"(rs|msg|fc)_\d{1,9}")
+"""Ids that are made up here; OpenAI's are longer."""
+_RAW = "/content"
+KINDS = ("summary", "content")
+"""Where an item holds reasoning, in their order."""
 _PACKED = "abstractcore:"
 
 
 def item_id(item: Object) -> str | None:
-    """The vendor's id of an item; None for one that our server made up."""
+    """The vendor's id of an item; None for one that was made up here."""
     id = text_of(item, "id")
     return None if id is None or _OURS.fullmatch(id) else id or None
 
@@ -29,9 +34,26 @@ def item_id(item: Object) -> str | None:
 def read_reasoning(item: Object, origin: str | None) -> list[Part]:
     """The parts of a reasoning item: at least one."""
     signature, redacted = sealed(item)
-    texts = [text_of(entry, "text") or "" for name in ("summary", "content") for entry in as_objects(item.get(name))]
-    parts: list[Part] = [ReasoningPart(text, signature, None, origin) for text in texts[:-1]]
-    return [*parts, ReasoningPart(texts[-1] if texts else "", signature, redacted, origin)]
+    *some, last = [
+        ReasoningPart(text_of(entry, "text") or "", signature_of(kind, signature), None, origin)
+        for kind in KINDS
+        for entry in as_objects(item.get(kind))
+    ] or [ReasoningPart("", signature, None, origin)]
+    return [*some, replace(last, redacted_data=redacted)]
+
+
+def signature_of(kind: str, id: str | None) -> str | None:
+    """What marks a part of the item `id` as one of its summaries or contents."""
+    return id if kind == "summary" else f"{id or ''}{_RAW}"
+
+
+def is_raw(part: ReasoningPart) -> bool:
+    """Whether it is content of its item, and not a summary."""
+    return (part.signature or "").endswith(_RAW)
+
+
+def _id_of(part: ReasoningPart) -> str | None:
+    return part.signature and part.signature.removesuffix(_RAW)
 
 
 def sealed(item: Object) -> tuple[str | None, str | None]:
@@ -62,11 +84,13 @@ def render_reasoning(part: ReasoningPart, id: str) -> Object:
     return item if encrypted is None else {**item, "encrypted_content": encrypted}
 
 
-def write_reasoning(parts: Sequence[ReasoningPart]) -> Object:
-    """The item that `parts` came from, as `runs` found them."""
-    item: Object = {"type": "reasoning", "summary": _summary(parts)}
-    if parts[0].signature is not None:
-        item["id"] = parts[0].signature
+def write_reasoning(parts: Sequence[ReasoningPart], id: str) -> Object:
+    """The item that `parts` came from, as `run_length` found them; one that had no id is given `id`."""
+    item: Object = {"type": "reasoning", "id": _id_of(parts[0]) or id}
+    item["summary"] = _summary([part for part in parts if not is_raw(part)])
+    content = [{"type": "reasoning_text", "text": part.text} for part in parts if is_raw(part)]
+    if content:
+        item["content"] = content
     if parts[-1].redacted_data is not None:
         item["encrypted_content"] = parts[-1].redacted_data
     return item
@@ -78,12 +102,14 @@ def _summary(parts: Sequence[ReasoningPart]) -> list[Object]:
 
 
 def run_length(parts: Sequence[Part], start: int) -> int:
-    """How many of `parts`, from the reasoning at `start` on, came from one item."""
+    """How many of `parts`, from the reasoning at `start` on, came from one item: its summaries, then its contents."""
     length = 1
     for before, part in pairwise(islice(parts, start, None)):
         if not isinstance(before, ReasoningPart) or not isinstance(part, ReasoningPart):
             break
-        if before.signature is None or before.signature != part.signature or before.redacted_data is not None:
+        if before.signature is None or _id_of(before) != _id_of(part) or before.redacted_data is not None:
+            break
+        if is_raw(before) and not is_raw(part):
             break
         length += 1
     return length

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 from pydantic_core import to_json
 
@@ -12,6 +12,7 @@ from abstractcore.schema import (
     Delta,
     HostedToolCall,
     HostedToolResult,
+    JSONObject,
     OpaquePart,
     Part,
     PartDelta,
@@ -22,6 +23,7 @@ from abstractcore.schema import (
     TextDelta,
     TextEnd,
     TextPart,
+    TextStart,
     ToolCall,
     ToolCallDelta,
     ToolCallEnd,
@@ -31,9 +33,12 @@ from abstractcore.schema import (
 
 from ..json_reading import Object
 from ..openai_errors import error_words
+from .computer import CALL as COMPUTER_CALL
+from .computer import computer_item
 from .hosted import write_hosted
-from .items import fields_for, opaque_item
+from .items import opaque_item
 from .output import Shown, output_item, output_text, shown
+from .own_options import own_options
 from .render import response_head, response_object
 
 
@@ -43,7 +48,7 @@ class _Block:
 
     number: int
     part: Shown
-    fields: Object
+    fields: JSONObject
     pieces: list[str] = field(default_factory=list[str])
 
     @property
@@ -63,15 +68,17 @@ class ResponsesRenderer:
         self._sequence = 0
         self._items = 0
         self._blocks: dict[int, _Block] = {}
-        self._fields: OpaquePart | None = None
+        self._fields: dict[int, JSONObject] = {}
+        self._actions: dict[int, _Block] = {}
+        """Calls for actions on a computer, whose items come whole."""
         self._held: HostedToolCall | None = None
 
     def feed(self, delta: Delta) -> bytes:
         """The events of one delta; none for those that carry nothing here."""
         self._told.append(delta)
         if isinstance(delta, TextDelta) and delta.text:
-            block = self._blocks.get(delta.block)
-            return (b"" if block else self._begin(delta.block, TextPart(""))) + self._text(delta)
+            begin = b"" if delta.block in self._blocks else self._begin(delta.block, TextPart(""))
+            return begin + self._text(delta)
         return self._release(delta) + self._rare(delta)
 
     def finish(self) -> bytes:
@@ -88,8 +95,10 @@ class ResponsesRenderer:
         if isinstance(delta, ReasoningDelta) and delta.text:
             begin = b"" if delta.block in self._blocks else self._begin(delta.block, ReasoningPart())
             return begin + self._thought(delta)
+        if isinstance(delta, TextStart):
+            self._fields[delta.block] = own_options(delta, self._provider)
         if isinstance(delta, ToolCallStart):
-            return self._begin(delta.block, ToolCall(delta.id, delta.name, ""))
+            return self._call(delta)
         if isinstance(delta, ToolCallDelta):
             return self._arguments(delta)
         if isinstance(delta, TextEnd | ToolCallEnd | ReasoningEnd):
@@ -101,10 +110,17 @@ class ResponsesRenderer:
             return self._whole(delta.part)
         return b""
 
+    def _call(self, delta: ToolCallStart) -> bytes:
+        call = ToolCall(delta.id, delta.name, "", provider_options=delta.provider_options)
+        fields = own_options(call, self._provider)
+        if fields.get("type") == COMPUTER_CALL:
+            self._actions[delta.block] = _Block(-1, call, {})
+            return b""
+        self._fields[delta.block] = fields
+        return self._begin(delta.block, ToolCall(delta.id, delta.name, ""))
+
     def _begin(self, number: int, part: Shown) -> bytes:
-        fields = self._fields and fields_for(self._fields, part)
-        self._fields = None
-        block = self._blocks[number] = _Block(self._items, part, fields or {})
+        block = self._blocks[number] = _Block(self._items, part, self._fields.pop(number, {}))
         self._items += 1
         item = block.item(part)
         if isinstance(part, ReasoningPart):
@@ -134,13 +150,17 @@ class ResponsesRenderer:
         return self._event("response.reasoning_summary_text.delta", **place, delta=delta.text)
 
     def _arguments(self, delta: ToolCallDelta) -> bytes:
+        if delta.block in self._actions:
+            self._actions[delta.block].pieces.append(delta.arguments_text)
+            return b""
         block = self._blocks[delta.block]
         block.pieces.append(delta.arguments_text)
         return self._event("response.function_call_arguments.delta", **self._place(block), delta=delta.arguments_text)
 
     def _ended(self, delta: TextEnd | ToolCallEnd | ReasoningEnd) -> bytes:
         if isinstance(delta, ToolCallEnd):
-            return self._end(delta.block, None, None)
+            action = self._actions.pop(delta.block, None)
+            return self._end(delta.block, None, None) if action is None else self._action(action)
         if isinstance(delta, TextEnd):
             return self._end(delta.block, delta, None)
         begin = b""
@@ -155,7 +175,7 @@ class ResponsesRenderer:
             return b""
         part = block.part
         if isinstance(part, TextPart):
-            part = shown(TextPart(block.text, text_end.citations if text_end else ()), "", [])
+            part = shown(TextPart(block.text, text_end.citations if text_end else ()), "", self._provider, [])
         elif isinstance(part, ToolCall):
             part = replace(part, arguments_text=block.text)
         elif reasoning_end is not None:
@@ -165,6 +185,11 @@ class ResponsesRenderer:
         return self._details(block, part) + self._event(
             "response.output_item.done", output_index=block.number, item=block.item(part)
         )
+
+    def _action(self, block: _Block) -> bytes:
+        call = replace(cast(ToolCall, block.part), arguments_text=block.text)
+        item = computer_item(call, self._provider)
+        return b"" if item is None else self._item(item)
 
     def _details(self, block: _Block, part: Shown) -> bytes:
         """The events that end the content of an item."""
@@ -185,14 +210,12 @@ class ResponsesRenderer:
         return notes + done + self._event("response.content_part.done", **place, part=content)
 
     def _whole(self, part: Part) -> bytes:
-        """A part that came whole: an item of the provider's own, or further fields of the next one."""
+        """A part that came whole: an item of the provider's own."""
         if isinstance(part, HostedToolCall):
             self._held = part
         elif isinstance(part, OpaquePart) and part.provider == self._provider:
             item = opaque_item(part)
-            if item is not None:
-                return self._item(item)
-            self._fields = part
+            return b"" if item is None else self._item(item)
         return b""
 
     def _release(self, delta: Delta | None) -> bytes:
@@ -211,7 +234,7 @@ class ResponsesRenderer:
         return added + self._event("response.output_item.done", output_index=number, item=item)
 
     def _place(self, block: _Block, **index: int) -> Object:
-        return {"item_id": output_item(block.part, block.number)["id"], "output_index": block.number, **index}
+        return {"item_id": block.item(block.part)["id"], "output_index": block.number, **index}
 
     def _event(self, type: str, **data: Any) -> bytes:
         event = {"type": type, "sequence_number": self._sequence, **data}

@@ -9,6 +9,7 @@ from abstractcore.schema import CallWarning, HostedTool, SchemaError, ToolChoice
 from abstractcore.schema.tools import HostedToolKind
 
 from ..json_reading import Object, text_of
+from ..json_schemas import OPENAI, fit_tool
 from ..reading import get_flag, get_object, get_text, name_the_rest
 
 _TYPES: dict[HostedToolKind, tuple[str, ...]] = {
@@ -36,12 +37,16 @@ def is_other_tool(value: Any) -> bool:
     return isinstance(kind, str) and kind != "function" and kind not in _KINDS
 
 
-def write_tool(tool: ToolSpec) -> Object:
-    """A function. Without `strict`, the provider decides."""
+def write_tool(tool: ToolSpec, path: str, warnings: list[CallWarning]) -> Object:
+    """A function; without `strict`, the provider decides.
+
+    Raises `InvalidInputError` for a schema that cannot be sent.
+    """
+    parameters, strict = fit_tool(tool, path, OPENAI, warnings)
     function: Object = {"type": "function", "name": tool.name}
     if tool.description:
         function["description"] = tool.description
-    return {**function, "parameters": tool.parameters or None, "strict": tool.strict}
+    return {**function, "parameters": parameters or None, "strict": strict}
 
 
 def write_hosted_tool(tool: HostedTool, path: str, warnings: list[CallWarning]) -> Object:

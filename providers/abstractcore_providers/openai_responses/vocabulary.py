@@ -10,6 +10,8 @@ from ..json_reading import Object, as_object, as_objects, count_of, text_of
 from ..openai_words import reported
 
 _INCOMPLETE: dict[str, FinishReason] = {"max_output_tokens": "length", "content_filter": "content_filter"}
+_CALLS = ("function_call", "computer_call")
+"""Types of items that the caller has to answer."""
 _REASONS: dict[FinishReason, str] = {ours: theirs for theirs, ours in _INCOMPLETE.items()}
 _ECHOES = frozenset(
     {
@@ -53,7 +55,7 @@ def finish_reason_to_ours(data: Object, items: Sequence[Object]) -> tuple[Finish
         return "unknown", status
     if any(part.get("type") == "refusal" for item in items for part in as_objects(item.get("content"))):
         return "refusal", status
-    return "tool_calls" if any(item.get("type") == "function_call" for item in items) else "stop", status
+    return "tool_calls" if any(item.get("type") in _CALLS for item in items) else "stop", status
 
 
 def finish_reason_to_theirs(reason: FinishReason) -> Object:

@@ -92,7 +92,9 @@ def said() -> SearchStrategy[Part]:
 def calls(provider: str = PROVIDER) -> SearchStrategy[ModelCall]:
     """Calls that can be sent, but for a provider option or a hosted tool here and there."""
     return st.builds(
-        _with_answer, made.calls(provider, content(), content()), st.lists(said() | _reasoning(), max_size=3)
+        _with_answer,
+        made.calls(provider, content(), content(), options=made.item_options(provider)),
+        st.lists(said() | _reasoning(), max_size=3),
     )
 
 
@@ -115,7 +117,7 @@ def _with_answer(call: ModelCall, parts: list[Part]) -> ModelCall:
 
 def replies() -> SearchStrategy[ModelReply]:
     """Replies with every kind of part, and the vendor's own."""
-    return made.replies(PROVIDER, made.reply_parts() | said())
+    return made.replies(PROVIDER, made.reply_parts() | said(), options=made.item_options(PROVIDER))
 
 
 def spoken() -> SearchStrategy[Part]:

@@ -29,8 +29,10 @@ from abstractcore.schema import (
     ToolResult,
     ToolSpec,
     VideoPart,
+    WireRequest,
 )
 from abstractcore_providers.anthropic_messages import AnthropicMessages, Dialect
+from tests.providers.answering import answered
 from tests.providers.anthropic_messages.wire import LIMIT, MESSAGES, ORIGIN, body_of, call, response
 
 PNG = Blob.from_bytes(b"png", "image/png")
@@ -193,7 +195,7 @@ TURN = (
 
 
 def test_an_answer_goes_back_in_its_order_with_signatures_and_arguments_as_they_came():
-    request = MESSAGES.encode(call(Message("assistant", TURN), Message.user("go on"))).request
+    request = MESSAGES.encode(call(*answered(Message("assistant", TURN)))).request
     assert [block["type"] for block in json.loads(request.body)["messages"][0]["content"]] == [
         "thinking",
         "redacted_thinking",
@@ -207,7 +209,7 @@ def test_an_answer_goes_back_in_its_order_with_signatures_and_arguments_as_they_
 
 
 def test_reasoning_of_another_model_is_left_out_with_a_warning():
-    made = call(Message("assistant", TURN), Message.user("go on")).with_(model="another")
+    made = call(*answered(Message("assistant", TURN))).with_(model="another")
     encoded = MESSAGES.encode(made)
     assert [warning.path for warning in encoded.warnings] == [f"messages[0].parts[{i}]" for i in (0, 1, 3)]
     assert {warning.code for warning in encoded.warnings} == {"reasoning_left_out"}
@@ -236,7 +238,7 @@ def test_reasoning_of_another_model_is_left_out_with_a_warning():
 )
 def test_what_an_answer_cannot_say_is_named(part: Part, warning: tuple[str, str, Any, Any]):
     code, inside, requested, sent = warning
-    found = warned(messages=(Message("assistant", (part, TextPart("so"))), Message.user("go on")))
+    found = warned(messages=answered(Message("assistant", (part, TextPart("so"))), Message.user("go on")))
     assert found == [(code, f"messages[0].parts[0]{inside}", requested, sent)]
 
 
@@ -263,10 +265,85 @@ def test_what_the_provider_gave_goes_back_to_it():
 def test_what_users_show_of_the_vendors_own_kinds_goes_to_it():
     parts = (
         OpaquePart("anthropic", "search_result", {"source": "a", "title": "t", "content": []}),
-        OpaquePart("anthropic", "document", {"source": {"type": "text", "data": "x"}, "citations": {"enabled": True}}),
+        OpaquePart("anthropic", "document", {"source": {"type": "content", "content": "x"}}),
+        OpaquePart("anthropic", "note", {"text": "n"}),
         TextPart("hi"),
     )
     made = call(Message("user", parts))
+    encoded = MESSAGES.encode(made)
+    assert encoded.warnings == ()
+    assert MESSAGES.parse(encoded.request).call.messages == made.messages
+
+
+def test_a_set_of_tools_has_no_name():
+    toolset = HostedTool("computer_use", {"type": "computer_toolset_20260801"})
+    made = call(hosted_tools=(toolset,))
+    assert body_of(made)["tools"] == [{"type": "computer_toolset_20260801"}]
+    assert MESSAGES.parse(MESSAGES.encode(made).request).call.hosted_tools == (toolset,)
+
+
+def test_no_thinking_is_said_in_the_models_own_word():
+    newest = AnthropicMessages(Dialect(off="between_tools"))
+    made = call(thinking="off")
+    assert body_of(made, newest)["thinking"] == {"type": "between_tools"}
+    assert newest.parse(newest.encode(made).request).call.thinking == "off"
+    other = {
+        "model": "m",
+        "max_tokens": 9,
+        "messages": [{"role": "user", "content": "a"}],
+        "thinking": {"type": "disabled"},
+    }
+    parsed = newest.parse(WireRequest("/messages", {}, json.dumps(other).encode())).call
+    assert parsed.provider_options == {"anthropic": {"thinking": {"type": "disabled"}}}
+
+
+def test_options_stand_in_the_object_of_their_message_part_call_or_result():
+    cited: Any = {"anthropic": {"citations": {"enabled": True}, "context": "c"}}
+    called, toolset = {"anthropic": {"caller": {"type": "direct"}}}, {"anthropic": {"toolset_name": "computer"}}
+    shown = TextPart("a", provider_options={"anthropic": {"y": 2}})
+    made = call(
+        Message("user", (DocumentPart(PDF, provider_options=cited), TextPart("hi")), {"anthropic": {"x": 1}}),
+        Message.assistant(ToolCall("c1", "f", provider_options=called)),
+        Message.tool(ToolResult("c1", (shown,), provider_options=toolset)),
+    )
+    asked, said, answer = body_of(made)["messages"]
+    assert asked["x"] == 1
+    assert (asked["content"][0]["citations"], asked["content"][0]["context"]) == ({"enabled": True}, "c")
+    assert said["content"][0]["caller"] == {"type": "direct"}
+    assert answer["content"][0]["toolset_name"] == "computer"
+    assert answer["content"][0]["content"] == [{"type": "text", "text": "a", "y": 2}]
+    assert MESSAGES.parse(MESSAGES.encode(made).request).call.messages == made.messages
+
+
+def test_options_without_an_object_to_stand_in_and_those_of_other_providers_are_named():
+    own: Any = {"anthropic": {"x": 1}}
+    quote = Citation("u", start=0, end=1, provider_metadata={"encrypted_index": "e"})
+    found = warned(
+        messages=(
+            Message("system", (TextPart("s"),), own),
+            Message("user", (TextPart("hi", provider_options={"openai": {"x": 1}}),)),
+            Message.assistant(TextPart("ab", (quote,), provider_options=own)),
+            Message.user("so?"),
+        )
+    )
+    assert [(code, path) for code, path, _, _ in found] == [
+        ("options_left_out", "messages[0].provider_options.anthropic"),
+        ("other_provider_options", "messages[1].parts[0].provider_options.openai"),
+        ("options_left_out", "messages[2].parts[0].provider_options.anthropic"),
+    ]
+
+
+def test_an_option_that_a_part_has_a_field_for_is_refused_by_its_path():
+    part = TextPart("hi", provider_options={"anthropic": {"cache_control": {"type": "ephemeral"}}})
+    with pytest.raises(InvalidInputError) as caught:
+        MESSAGES.encode(call(Message("user", (part,))))
+    assert caught.value.path == "messages[0].parts[0].provider_options.anthropic.cache_control"
+
+
+def test_texts_of_a_system_message_with_options_stay_in_it_and_other_messages_do_not():
+    one = TextPart("a", provider_options={"anthropic": {"x": 1}})
+    several = Message("system", (one, TextPart("b")))
+    made = call(several, Message("system", (one,)), Message.system("c"), Message.user("d"))
     encoded = MESSAGES.encode(made)
     assert encoded.warnings == ()
     assert MESSAGES.parse(encoded.request).call.messages == made.messages
@@ -313,6 +390,41 @@ def test_cache_points_stand_on_every_part_and_tool_with_their_time():
 def test_another_time_is_the_nearest_of_the_two(asked: int, sent: int):
     found = warned(messages=(Message.user(TextPart("a", cache=CachePoint(asked))),))
     assert found == [("cache_time_changed", "messages[0].parts[0].cache.ttl", asked, sent)]
+
+
+@pytest.mark.parametrize(
+    ("tool", "system", "result", "user", "shortened"),
+    [
+        (3600, 3600, 3600, 300, []),
+        (3600, 3600, None, None, []),
+        (300, 3600, None, None, ["messages[0].parts[0]"]),
+        (None, 3600, None, 3600, ["messages[0].parts[0]", "messages[3].parts[0]"]),
+        (3600, 300, None, 3600, ["messages[3].parts[0]"]),
+        (3600, 3600, 300, 3600, ["messages[2].parts[0]", "messages[3].parts[0]"]),
+    ],
+)
+def test_a_cache_point_keeps_no_longer_than_those_sent_before_it(
+    tool: int | None, system: int | None, result: int | None, user: int | None, shortened: list[str]
+):
+    messages = (
+        Message("system", (TextPart("s", cache=CachePoint(system)),)),
+        Message.assistant(ToolCall("c1", "f")),
+        Message.tool(ToolResult("c1", (TextPart("x", cache=CachePoint(result)),), cache=CachePoint(3600))),
+        Message.user(TextPart("a", cache=CachePoint(user))),
+    )
+    if result is None:
+        messages = (*messages[:2], Message.tool(ToolResult.text("c1", "x")), messages[3])
+    found = warned(messages=messages, tools=(ToolSpec("f", "", SCHEMA, cache=CachePoint(tool)),))
+    assert found == [("cache_time_changed", f"{path}.cache.ttl", 3600, 300) for path in shortened]
+
+
+def test_a_system_message_that_is_moved_to_the_front_is_sent_first_with_its_cache_point():
+    messages = (
+        Message.user(TextPart("a", cache=CachePoint(3600))),
+        Message("system", (TextPart("s", cache=CachePoint(300)),)),
+    )
+    found = [warning[:2] for warning in warned(messages=messages)]
+    assert found == [("reordered", "messages[1]"), ("cache_time_changed", "messages[0].parts[0].cache.ttl")]
 
 
 # Options

@@ -15,8 +15,13 @@ def test_the_laws_hold():
 
 
 def test_the_laws_hold_where_system_messages_stay_in_place():
-    dialect = Dialect("elsewhere", 10, system_in_place=True)
+    dialect = Dialect(provider="elsewhere", max_tokens=10, system_in_place=True)
     check_laws(AnthropicMessages(dialect), "elsewhere", calls=made.calls("elsewhere"), max_examples=15)
+
+
+def test_the_laws_hold_for_models_that_refuse_what_others_take():
+    dialect = Dialect(takes_sampling=False, tools_forced=False, off="between_tools")
+    check_laws(AnthropicMessages(dialect), "anthropic", calls=made.calls(), max_examples=15)
 
 
 @examples(60)
@@ -26,6 +31,6 @@ def test_most_calls_are_not_refused(call: ModelCall):
     try:
         AnthropicMessages().encode(call)
     except InvalidInputError as error:
-        assert error.path.startswith(("provider_options.", "hosted_tools["))  # noqa: PT017
+        assert error.path.startswith(("provider_options.", "hosted_tools[", "tools[", "output.schema"))  # noqa: PT017
     except UnsupportedContentError as error:
         assert "file_search" in error.message  # noqa: PT017

@@ -27,7 +27,8 @@ from abstractcore.schema import (
 )
 from tests.providers.anthropic_messages.wire import MESSAGES, ORIGIN, request
 
-ASKED = {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "f", "input": {"a": 1}}]}
+ASKED: Any = {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "f", "input": {"a": 1}}]}
+ANSWERED: Any = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "8 °C"}]}
 USER = {"role": "user", "content": "hi"}
 
 
@@ -107,8 +108,20 @@ def test_reasoning_is_that_of_the_model_asked():
             DocumentPart(Blob.from_bytes(b"a", "text/plain", name="t")),
         ),
         (
-            {"type": "document", "source": {"type": "file", "file_id": "f"}, "citations": {"enabled": False}},
-            DocumentPart(Blob.from_provider_file("anthropic", "f", "application/pdf")),
+            {
+                "type": "document",
+                "source": {"type": "file", "file_id": "f"},
+                "citations": {"enabled": True},
+                "context": "c",
+            },
+            DocumentPart(
+                Blob.from_provider_file("anthropic", "f", "application/pdf"),
+                provider_options={"anthropic": {"citations": {"enabled": True}, "context": "c"}},
+            ),
+        ),
+        (
+            {"type": "image", "source": {"type": "url", "url": "https://a/b"}, "transformations": {}},
+            ImagePart(Blob.from_url("https://a/b", "image/*"), provider_options={"anthropic": {"transformations": {}}}),
         ),
         (
             {"type": "document", "source": {"type": "content", "content": "a"}},
@@ -119,6 +132,32 @@ def test_reasoning_is_that_of_the_model_asked():
 )
 def test_a_block_is_a_part(block: Any, part: Any):
     assert parts_of(block) == (part,)
+
+
+def test_what_the_schema_has_no_field_for_is_an_option_of_the_message_part_call_or_result():
+    asked = {**ASKED, "content": [{**ASKED["content"][0], "caller": {"type": "direct"}}]}
+    answered = {**ANSWERED, "content": [{**ANSWERED["content"][0], "toolset_name": "computer"}]}
+    said = {"role": "user", "content": [{"type": "text", "text": "a", "x": 1}, {"type": "text", "text": "b"}], "y": 2}
+    _, call, result, user = parsed(USER, asked, answered, said).messages
+    assert call.tool_calls[0].provider_options == {"anthropic": {"caller": {"type": "direct"}}}
+    assert result.parts == (
+        ToolResult("c1", (TextPart("8 °C"),), provider_options={"anthropic": {"toolset_name": "computer"}}),
+    )
+    texts = (TextPart("a", provider_options={"anthropic": {"x": 1}}), TextPart("b"))
+    assert user == Message("user", texts, {"anthropic": {"y": 2}})
+
+
+@pytest.mark.parametrize(
+    ("message", "path"),
+    [
+        ({"role": "user", "content": "a", "x": "\ud800"}, "messages[0].x"),
+        ({"role": "user", "content": [{"type": "text", "text": "a", "x": "\ud800"}]}, "messages[0].content[0].x"),
+    ],
+)
+def test_an_option_that_is_no_data_is_an_error_at_its_place(message: Any, path: str):
+    with pytest.raises(InvalidInputError) as caught:
+        parsed(message)
+    assert caught.value.path == path
 
 
 def test_every_option_is_read():
@@ -180,8 +219,7 @@ def test_the_header_of_betas_is_an_option():
     ("messages", "fields", "paths"),
     [
         ([USER, {"role": "user", "content": ""}], {}, ["messages[1]"]),
-        ([{**USER, "name": "n"}], {}, ["messages[0].name"]),
-        ([{"role": "user", "content": [{"type": "text", "text": "a", "x": 1}]}], {}, ["messages[0].content[0].x"]),
+        ([ASKED, {**ANSWERED, "name": "n"}], {}, ["messages[1].name"]),
         ([USER], {"tools": [{"name": "f", "input_schema": {}, "defer_loading": True}]}, ["tools[0].defer_loading"]),
     ],
 )

@@ -11,6 +11,7 @@ from abstractcore.schema import (
     Delta,
     HostedToolCall,
     HostedToolResult,
+    Message,
     OpaquePart,
     ReasoningDelta,
     ReasoningEnd,
@@ -26,6 +27,7 @@ from abstractcore.schema import (
     ToolCallDelta,
     ToolCallEnd,
     ToolCallStart,
+    ToolResult,
     Usage,
     UsageDelta,
     accumulate,
@@ -35,6 +37,8 @@ from tests.providers.anthropic_messages.wire import (
     MESSAGES,
     ORIGIN,
     block,
+    body_of,
+    call,
     deltas_of_stream,
     end,
     message,
@@ -114,6 +118,26 @@ def test_interleaved_fragments_of_parallel_calls_are_told_apart_by_index():
     mixed = [event for pair in zip(one, two, strict=True) for event in pair]
     reply = streamed(start(), *mixed, *end("tool_use"))
     assert reply.tool_calls == (ToolCall("c1", "f", '{"a":1}'), ToolCall("c2", "f", '{"b":2}'))
+
+
+def test_what_a_call_and_a_text_say_beside_their_fields_goes_back_with_them():
+    caller = {"type": "code_execution_20260120", "tool_id": "s1"}
+    spoken = block(0, {"type": "text_delta", "text": "a"}, type="text", text="", note="n")
+    called = block(1, type="tool_use", id="c1", name="f", input={}, caller=caller, toolset_name=None)
+    reply = streamed(start(), *spoken, *called, *end("tool_use"))
+    assert reply.parts == (
+        TextPart("a", provider_options={"anthropic": {"note": "n"}}),
+        ToolCall("c1", "f", "{}", provider_options={"anthropic": {"caller": caller}}),
+    )
+    body = message({"type": "text", "text": "a", "note": "n"}, called[0]["content_block"])
+    assert MESSAGES.decode(response(body)).parts == reply.parts
+    said = reply.message()
+    assert said is not None
+    history = call(said, Message.tool(ToolResult.text("c1", "8 °C")))
+    assert body_of(history)["messages"][0]["content"] == [
+        {"type": "text", "text": "a", "note": "n"},
+        {"type": "tool_use", "id": "c1", "name": "f", "input": {}, "caller": caller},
+    ]
 
 
 def test_a_call_without_an_id_gets_one():

@@ -24,6 +24,7 @@ from abstractcore.schema import (
 )
 from abstractcore.testing import strategies
 from tests.properties import examples
+from tests.providers.answering import answered
 from tests.providers.anthropic_messages import made
 from tests.providers.anthropic_messages.wire import MESSAGES, body_of, call, rendered_events
 
@@ -122,7 +123,7 @@ def test_a_reply_as_history_can_be_sent_back(reply: ModelReply):
     if said is None:
         return
     try:
-        encoded = MESSAGES.encode(call(said).with_(model=reply.model or "m"))
+        encoded = MESSAGES.encode(call(*answered(said)).with_(model=reply.model or "m"))
     except (UnsupportedContentError, InvalidInputError) as error:
         assert "no place for any part" in error.message  # noqa: PT017
         return

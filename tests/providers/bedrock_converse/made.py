@@ -57,13 +57,17 @@ def own_parts(model: str) -> SearchStrategy[Part]:
     return made.reasoning_parts(f"bedrock/{model}") | redacted | opaque
 
 
-def calls(model: SearchStrategy[str] | None = None) -> SearchStrategy[ModelCall]:
-    """Calls that can be sent, but for a provider option or a hosted tool here and there."""
+def calls(model: SearchStrategy[str] | None = None, *, optioned: bool = True) -> SearchStrategy[ModelCall]:
+    """Calls that can be sent, but for a provider option or a hosted tool here and there.
+
+    Unless `optioned`, no part has provider options, which the vendor's own client does not let through.
+    """
     kinds = st.sampled_from(["web_search", "code_interpreter", "web_search", "file_search"])
     hosted = st.lists(st.builds(HostedTool, kinds, st.sampled_from([{}, {}, {"a": 1}])), max_size=1)
     models = made.names() if model is None else model
     parts = models.flatmap(lambda name: st.tuples(st.just(name), st.lists(own_parts(name), max_size=2)))
-    return st.builds(_with_own, made.calls("bedrock", content(), shown_content()), parts, hosted.map(tuple))
+    some = made.calls("bedrock", content(), shown_content(), options=made.item_options("bedrock") if optioned else None)
+    return st.builds(_with_own, some, parts, hosted.map(tuple))
 
 
 def _with_own(call: ModelCall, own: tuple[str, list[Part]], hosted: tuple[HostedTool, ...]) -> ModelCall:
@@ -83,4 +87,4 @@ def replies() -> SearchStrategy[ModelReply]:
     """Replies with every kind of part."""
     images = st.builds(ImagePart, _blobs("image/png"))
     others = st.one_of(made.text_parts(), made.reply_parts(), images, made.hosted_parts())
-    return made.replies("bedrock", others)
+    return made.replies("bedrock", others, options=made.item_options("bedrock"))

@@ -1,10 +1,8 @@
 """The vendor's own client talks to a server made of our server side, over a socket."""
 
 import json
-import threading
 from base64 import b64decode
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote
 
@@ -16,7 +14,6 @@ from botocore.session import Session
 from hypothesis import given
 
 from abstractcore.errors import (
-    AbstractCoreError,
     AccessDeniedError,
     AuthenticationError,
     BadRequestError,
@@ -49,11 +46,11 @@ from abstractcore.schema import (
     ToolSpec,
     Usage,
     WireRequest,
-    deltas_of,
 )
 from tests.properties import examples
 from tests.providers.bedrock_converse import made
 from tests.providers.bedrock_converse.wire import CONVERSE, MODEL, OPERATIONS, call, service, with_bytes
+from tests.providers.serving import FormatServer, serving
 
 HELLO: Any = [{"role": "user", "content": [{"text": "hi"}]}]
 PNG = Blob.from_bytes(b"\x89PNG", "image/png")
@@ -71,85 +68,21 @@ REPLY = ModelReply(
     usage=Usage(100, 20, cached=60, cache_written=10),
     provider_metadata={"metrics": {"latencyMs": 7}, "additionalModelResponseFields": {"stop_sequence": "x"}},
 )
-Answer = ModelReply | AbstractCoreError | tuple[ModelReply, AbstractCoreError]
-
-
-class Server(ThreadingHTTPServer):
-    """Answers every call with what `answer` makes of it: a reply, an error, or a reply cut by an error."""
-
-    daemon_threads = True
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.calls: list[ModelCall] = []
-        self.requests: list[WireRequest] = []
-        self.answer: Callable[[ModelCall], Answer] = lambda call: REPLY
-
-
-class Handler(BaseHTTPRequestHandler):
-    server: Server  # type: ignore[assignment]
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["content-length"]))
-        request = WireRequest(self.path, {"content-type": "application/json"}, body)
-        self.server.requests.append(request)
-        try:
-            call = CONVERSE.parse(request).call
-        except InvalidInputError as error:
-            self._fail(error)
-            return
-        self.server.calls.append(call)
-        answer = self.server.answer(call)
-        if isinstance(answer, AbstractCoreError):
-            self._fail(answer)
-        elif call.stream:
-            reply, error = answer if isinstance(answer, tuple) else (answer, None)
-            self._stream(reply, error)
-        else:
-            assert isinstance(answer, ModelReply)
-            self._send(200, {"content-type": "application/json"}, CONVERSE.render(answer).body)
-
-    def _fail(self, error: AbstractCoreError) -> None:
-        response = CONVERSE.render_error(error)
-        self._send(response.status, dict(response.headers), response.body)
-
-    def _stream(self, reply: ModelReply, error: AbstractCoreError | None) -> None:
-        renderer = CONVERSE.renderer()
-        deltas = deltas_of(reply)
-        if error is not None:
-            body = b"".join(map(renderer.feed, deltas[:-2])) + renderer.error(error)
-        else:
-            body = b"".join(map(renderer.feed, deltas)) + renderer.finish()
-        self._send(200, {"content-type": "application/vnd.amazon.eventstream"}, body)
-
-    def _send(self, status: int, headers: dict[str, str], body: bytes) -> None:
-        self.send_response(status)
-        for name, value in {**headers, "content-length": str(len(body))}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Nothing."""
 
 
 @pytest.fixture(scope="module")
-def shared_server() -> Iterator[Server]:
-    with Server() as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
+def shared_server() -> Iterator[FormatServer]:
+    with serving(CONVERSE, "application/vnd.amazon.eventstream", REPLY) as server:
         yield server
-        server.shutdown()
-        thread.join()
 
 
 @pytest.fixture(scope="module")
-def client(shared_server: Server) -> Iterator[Any]:
+def client(shared_server: FormatServer) -> Iterator[Any]:
     """One client for all tests: making it reads the vendor's model of the service."""
     client = Session().create_client(
         "bedrock-runtime",
         "us-east-1",
-        endpoint_url=f"http://127.0.0.1:{shared_server.server_port}",
+        endpoint_url=shared_server.url,
         aws_access_key_id="A",
         aws_secret_access_key="S",
         config=Config(retries={"total_max_attempts": 1}, proxies={}),
@@ -159,14 +92,13 @@ def client(shared_server: Server) -> Iterator[Any]:
 
 
 @pytest.fixture
-def server(shared_server: Server) -> Server:
+def server(shared_server: FormatServer) -> FormatServer:
     shared_server.calls.clear()
-    shared_server.requests.clear()
     shared_server.answer = lambda call: REPLY
     return shared_server
 
 
-def test_a_reply_is_what_the_client_reads(client: Any, server: Server):
+def test_a_reply_is_what_the_client_reads(client: Any, server: FormatServer):
     reply = client.converse(modelId=MODEL, messages=HELLO)
     assert reply["output"]["message"]["role"] == "assistant"
     assert reply["output"]["message"]["content"] == [
@@ -202,7 +134,7 @@ def test_a_reply_is_what_the_client_reads(client: Any, server: Server):
     assert reply["additionalModelResponseFields"] == {"stop_sequence": "x"}
 
 
-def test_a_stream_is_what_the_client_reads(client: Any, server: Server):
+def test_a_stream_is_what_the_client_reads(client: Any, server: FormatServer):
     events = list(client.converse_stream(modelId=MODEL, messages=HELLO)["stream"])
     assert server.calls[0].stream
     assert events[0] == {"messageStart": {"role": "assistant"}}
@@ -238,7 +170,7 @@ def test_a_stream_is_what_the_client_reads(client: Any, server: Server):
     assert events[-1]["metadata"]["metrics"] == {"latencyMs": 7}
 
 
-def test_what_the_client_sends_is_what_we_read(client: Any, server: Server):
+def test_what_the_client_sends_is_what_we_read(client: Any, server: FormatServer):
     client.converse(
         modelId="arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.amazon.nova-pro-v1:0",
         system=[{"text": "Be brief."}, {"cachePoint": {"type": "default", "ttl": "1h"}}],
@@ -290,7 +222,7 @@ def test_what_the_client_sends_is_what_we_read(client: Any, server: Server):
 
 
 @examples(25)
-@given(made.calls())
+@given(made.calls(optioned=False))
 def test_the_client_writes_the_same_request_from_the_same_values(call: ModelCall):
     """Its serializer, given what our body says, gives our address, and a body that says the same."""
     try:
@@ -334,7 +266,9 @@ def check_serialized(ours: WireRequest) -> None:
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else None,
 )
 @pytest.mark.parametrize("operation", ["converse", "converse_stream"])
-def test_an_error_is_the_clients_own(client: Any, server: Server, error: Any, name: str, status: int, operation: str):
+def test_an_error_is_the_clients_own(
+    client: Any, server: FormatServer, error: Any, name: str, status: int, operation: str
+):
     server.answer = lambda call: error
     with pytest.raises(ClientError, match="no") as caught:
         getattr(client, operation)(modelId=MODEL, messages=HELLO)
@@ -344,7 +278,7 @@ def test_an_error_is_the_clients_own(client: Any, server: Server, error: Any, na
         assert isinstance(caught.value, getattr(client.exceptions, name))
 
 
-def test_the_client_learns_the_place_of_what_is_wrong(client: Any, server: Server):
+def test_the_client_learns_the_place_of_what_is_wrong(client: Any, server: FormatServer):
     content: Any = [{"toolResult": {"toolUseId": "c1", "content": [{"text": "x"}]}}]
     with pytest.raises(client.exceptions.ValidationException, match=r"'c1' has no such call"):
         client.converse(modelId=MODEL, messages=[*HELLO, {"role": "user", "content": content}])
@@ -362,7 +296,7 @@ def test_the_client_learns_the_place_of_what_is_wrong(client: Any, server: Serve
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else None,
 )
 def test_an_error_in_the_middle_of_a_stream_reaches_the_client_after_what_came(
-    client: Any, server: Server, error: Any, name: str
+    client: Any, server: FormatServer, error: Any, name: str
 ):
     server.answer = lambda call: (REPLY, error)
     events: list[Any] = []

@@ -33,6 +33,7 @@ from abstractcore.schema import (
     VideoPart,
     WireResponse,
 )
+from tests.providers.answering import answered
 from tests.providers.bedrock_converse.wire import CONVERSE, MODEL, body_of, call, faults
 
 PNG = Blob.from_bytes(b"png", "image/png")
@@ -41,6 +42,7 @@ NOVA = "us.amazon.nova-2-lite-v1:0"
 LLAMA = "meta.llama3-1-70b-instruct-v1:0"
 TOOL = ToolSpec("f", parameters={"type": "object"})
 POINT = {"cachePoint": {"type": "default"}}
+HOUR = {"cachePoint": {"type": "default", "ttl": "1h"}}
 
 
 def content(*parts: Any) -> Any:
@@ -175,7 +177,7 @@ def test_results_and_what_the_user_says_next_are_one_message_of_the_users():
         ((Message.assistant("a"), Message.user("b")), r"messages\[0\]: the assistant speaks first"),
         ((Message.system("s"), Message.assistant("a")), r"messages\[1\]: the assistant speaks first"),
         (
-            (Message.user("a"), Message.assistant("b"), Message.assistant(ToolCall("c", "f"))),
+            answered(Message.user("a"), Message.assistant("b"), Message.assistant(ToolCall("c", "f"))),
             r"messages\[2\]: the assistant speaks twice in a row",
         ),
     ],
@@ -199,7 +201,8 @@ def test_tools_are_sent_with_schemas_choices_and_cache_points():
         ToolSpec("g", parameters={"type": "object"}),
     )
     body = body_of(call(tools=tools, tool_choice=ToolChoice("tool", "f")))
-    spec = {"name": "f", "description": "does", "inputSchema": {"json": {"type": "object"}}, "strict": True}
+    closed = {"type": "object", "additionalProperties": False}
+    spec = {"name": "f", "description": "does", "inputSchema": {"json": closed}, "strict": True}
     assert body["toolConfig"] == {
         "tools": [
             {"toolSpec": spec},
@@ -231,7 +234,7 @@ def test_a_tools_name_that_is_none_here_is_refused_by_its_place(name: str):
 
 
 def test_a_tool_without_a_schema_takes_an_object():
-    assert paths(tools=(ToolSpec("f"),)) == [("schema_rewritten", "tools[0].parameters")]
+    assert paths(tools=(ToolSpec("f"),)) == [("schema_respelt", "tools[0].parameters")]
     assert body_of(call(tools=(ToolSpec("f"),)))["toolConfig"]["tools"][0]["toolSpec"]["inputSchema"] == {
         "json": {"type": "object"}
     }
@@ -239,13 +242,13 @@ def test_a_tool_without_a_schema_takes_an_object():
 
 def test_arguments_stand_in_the_body_as_they_were_written():
     text = '{"b": 1.10, "a": "\\u00e4"}'
-    request = CONVERSE.encode(call(Message.user("hi"), Message.assistant(ToolCall("c", "f", text)))).request
+    request = CONVERSE.encode(call(*answered(Message.user("hi"), Message.assistant(ToolCall("c", "f", text))))).request
     assert f'"input":{text}'.encode() in request.body
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1]", " "])
 def test_arguments_that_are_no_object_are_an_empty_one_and_named(text: str):
-    messages = (Message.user("hi"), Message.assistant(ToolCall("c", "f", text)))
+    messages = answered(Message.user("hi"), Message.assistant(ToolCall("c", "f", text)))
     assert body_of(call(*messages))["messages"][1]["content"][0]["toolUse"]["input"] == {}
     assert paths(*messages) == [("arguments_rewritten", "messages[1].parts[0].arguments_text")]
 
@@ -304,7 +307,7 @@ def test_reasoning_goes_back_to_its_model_in_order_and_to_no_other():
         ToolCall("c1", "f", "{}"),
         ToolCall("c2", "f", "{}"),
     )
-    messages = (Message.user("hi"), Message.assistant(*parts))
+    messages = answered(Message.user("hi"), Message.assistant(*parts))
     blocks = body_of(call(*messages))["messages"][1]["content"]
     assert blocks[:4] == [
         {"reasoningContent": {"reasoningText": {"text": "a", "signature": "s1"}}},
@@ -366,17 +369,69 @@ def test_sampling_is_sent_and_what_is_not_taken_is_named():
     assert paths(model=LLAMA, sampling=Sampling(top_k=3)) == [("unsupported_option", "sampling.top_k")]
 
 
+NEWEST = "arn:aws:bedrock:us-east-1:1:inference-profile/us.anthropic.claude-opus-5-5"
+
+
+@pytest.mark.parametrize(
+    ("model", "sampled", "forced"),
+    [
+        (NEWEST, False, False),
+        ("anthropic.claude-fable-5-1", False, False),
+        ("us.anthropic.claude-sonnet-5-5", False, False),
+        ("anthropic.claude-opus-5", False, True),
+        ("global.anthropic.claude-opus-4-7", False, True),
+        ("global.anthropic.claude-opus-4-6-v1", True, True),
+        (MODEL, True, True),
+        ("arn:aws:bedrock:us-east-1:1:application-inference-profile/claude-opus-5-5", True, True),
+    ],
+)
+def test_claudes_that_take_no_sampling_and_cannot_be_made_to_call_a_tool_get_none(
+    model: str, sampled: bool, forced: bool
+):
+    fields: Any = {"model": model, "tools": (TOOL,), "tool_choice": ToolChoice("tool", "f")}
+    made = call(sampling=Sampling(9, 1.5, 0.9, 5), **fields)
+    body = body_of(made)
+    expected = [] if forced else [("tool_choice_changed", "tool_choice")]
+    if sampled:
+        assert body["inferenceConfig"] == {"maxTokens": 9, "temperature": 1.0, "topP": 0.9}
+        assert body["additionalModelRequestFields"] == {"top_k": 5}
+        expected.append(("temperature_changed", "sampling.temperature"))
+    else:
+        assert body["inferenceConfig"] == {"maxTokens": 9}
+        assert "additionalModelRequestFields" not in body
+        expected += [("unsupported_option", f"sampling.{name}") for name in ("temperature", "top_p", "top_k")]
+    assert body["toolConfig"]["toolChoice"] == ({"tool": {"name": "f"}} if forced else {"auto": {}})
+    assert [(warning.code, warning.path) for warning in CONVERSE.encode(made).warnings] == expected
+
+
+def test_a_claude_that_thinks_takes_top_p_only_and_is_not_made_to_call_a_tool():
+    fields: Any = {"thinking": 2000, "tools": (TOOL,), "tool_choice": ToolChoice("required")}
+    made = call(sampling=Sampling(9000, 0.5, 0.99, 5), **fields)
+    body = body_of(made)
+    assert body["inferenceConfig"] == {"maxTokens": 9000, "topP": 0.99}
+    assert body["toolConfig"]["toolChoice"] == {"auto": {}}
+    changed = [warning.path for warning in CONVERSE.encode(made).warnings]
+    assert changed == ["tool_choice", "sampling.temperature", "sampling.top_k"]
+
+
+def test_another_makers_model_that_thinks_takes_what_is_asked():
+    made = call(model=NOVA, thinking="high", sampling=Sampling(9, 0.5, top_k=5))
+    assert body_of(made)["inferenceConfig"] == {"maxTokens": 9, "temperature": 0.5}
+    assert CONVERSE.encode(made).warnings == ()
+
+
 def test_a_temperature_above_the_highest_is_the_highest():
     (warning,) = CONVERSE.encode(call(sampling=Sampling(temperature=1.5))).warnings
     assert (warning.path, warning.requested, warning.sent) == ("sampling.temperature", 1.5, 1.0)
 
 
 def test_an_output_schema_is_text_in_the_output_config():
-    output = OutputSchema("person", {"type": "object"}, "who", strict=False)
+    output = OutputSchema("person", {"type": "object", "additionalProperties": False}, "who", strict=False)
+    text = '{"type":"object","additionalProperties":false}'
     assert body_of(call(output=output))["outputConfig"] == {
         "textFormat": {
             "type": "json_schema",
-            "structure": {"jsonSchema": {"schema": '{"type":"object"}', "name": "person", "description": "who"}},
+            "structure": {"jsonSchema": {"schema": text, "name": "person", "description": "who"}},
         }
     }
     assert paths(output=output) == [("output_strict", "output.strict")]
@@ -390,23 +445,110 @@ def test_the_model_and_the_stream_live_in_the_address():
     assert CONVERSE.encode(call(model=arn, stream=True)).request.url == f"{url}/converse-stream"
 
 
+@pytest.mark.parametrize(
+    ("model", "longest"),
+    [
+        (MODEL, 3600),
+        ("anthropic.claude-opus-5-5", 3600),
+        ("anthropic.claude-3-7-sonnet-20250219-v1:0", 300),
+        ("us.anthropic.claude-sonnet-4-20250514-v1:0", 300),
+        ("us.anthropic.claude-opus-4-1-20250805-v1:0", 300),
+        (NOVA, 300),
+    ],
+)
+def test_an_hour_is_asked_of_models_that_keep_so_long(model: str, longest: int):
+    made = call(Message.user(TextPart("a", cache=CachePoint(3600))), model=model)
+    found = {warning.path: warning.sent for warning in CONVERSE.encode(made).warnings}
+    assert found == ({} if longest == 3600 else {"messages[0].parts[0].cache.ttl": longest})
+    assert body_of(made)["messages"][0]["content"][1]["cachePoint"]["ttl"] == ("1h" if longest == 3600 else "5m")
+
+
+def test_amazons_models_have_no_cache_point_behind_a_tool():
+    tool = ToolSpec("f", parameters={"type": "object"}, cache=CachePoint())
+    assert paths(Message.user("a"), model=NOVA, tools=(tool,)) == [("cache_left_out", "tools[0].cache")]
+    assert len(body_of(call(Message.user("a"), model=NOVA, tools=(tool,)))["toolConfig"]["tools"]) == 1
+
+
+def test_the_last_sonnet_has_a_word_of_its_own_for_no_thinking():
+    made = call(Message.user("a"), model="anthropic.claude-sonnet-5-5", thinking="off")
+    assert body_of(made)["additionalModelRequestFields"] == {"thinking": {"type": "between_tools"}}
+    assert CONVERSE.parse(CONVERSE.encode(made).request).call.thinking == "off"
+
+
+def test_options_stand_in_the_object_of_their_medium_call_or_result():
+    cited: Any = {"bedrock": {"citations": {"enabled": True}, "context": "c"}}
+    caller, kind = {"bedrock": {"caller": {"type": "direct"}}}, {"bedrock": {"type": "t"}}
+    made = call(
+        Message.user("hi", DocumentPart(PDF, provider_options=cited)),
+        Message.assistant(ToolCall("c1", "f", provider_options=caller)),
+        Message.tool(ToolResult("c1", (DocumentPart(PDF, provider_options=cited),), provider_options=kind)),
+    )
+    encoded = CONVERSE.encode(made)
+    assert encoded.warnings == ()
+    asked, said, answer = (message["content"] for message in json.loads(encoded.request.body)["messages"])
+    assert asked[1]["document"]["citations"] == {"enabled": True}
+    assert said[0]["toolUse"]["caller"] == {"type": "direct"}
+    assert answer[0]["toolResult"]["type"] == "t"
+    assert answer[0]["toolResult"]["content"][0]["document"]["context"] == "c"
+    parsed = CONVERSE.parse(encoded.request).call
+    assert [part.provider_options for part in parsed.messages[1].tool_calls] == [caller]
+
+
+def test_options_of_texts_and_messages_and_of_other_providers_are_named_and_those_of_fields_refused():
+    own: Any = {"bedrock": {"x": 1}}
+    said = Message(
+        "user", (TextPart("a", provider_options=own), TextPart("b", provider_options={"xai": {"x": 1}})), own
+    )
+    assert paths(said) == [
+        ("options_left_out", "messages[0].provider_options.bedrock"),
+        ("options_left_out", "messages[0].parts[0].provider_options.bedrock"),
+        ("other_provider_options", "messages[0].parts[1].provider_options.xai"),
+    ]
+    with pytest.raises(InvalidInputError) as caught:
+        CONVERSE.encode(call(Message.user(ImagePart(PNG, provider_options={"bedrock": {"format": "gif"}}))))
+    assert caught.value.path == "messages[0].parts[0].provider_options.bedrock.format"
+
+
 def test_cache_points_stand_after_what_they_mark():
     messages = (
-        Message("system", (TextPart("s", cache=CachePoint()),)),
+        Message("system", (TextPart("s", cache=CachePoint(3600)),)),
         Message.user(TextPart("a", cache=CachePoint(3600)), ImagePart(PNG, cache=CachePoint()), "b"),
     )
     body = body_of(call(*messages))
-    assert body["system"] == [{"text": "s"}, POINT]
+    assert body["system"] == [{"text": "s"}, HOUR]
     kinds = [next(iter(block)) for block in body["messages"][0]["content"]]
     assert kinds == ["text", "cachePoint", "image", "cachePoint", "text"]
-    assert body["messages"][0]["content"][1] == {"cachePoint": {"type": "default", "ttl": "1h"}}
+    assert [block for block in body["messages"][0]["content"] if "cachePoint" in block] == [HOUR, POINT]
 
 
 @pytest.mark.parametrize(("asked", "sent"), [(1, 300), (301, 3600), (86_400, 3600)])
 def test_a_time_the_cache_does_not_have_is_the_next_longer_one(asked: int, sent: int):
     messages = (Message.user(TextPart("a", cache=CachePoint(asked))),)
     (warning,) = CONVERSE.encode(call(*messages)).warnings
-    assert warning == CallWarning("cache_ttl_changed", "messages[0].parts[0].cache.ttl", warning.message, asked, sent)
+    assert warning == CallWarning("cache_time_changed", "messages[0].parts[0].cache.ttl", warning.message, asked, sent)
+
+
+@pytest.mark.parametrize(
+    ("tool", "system", "user", "shortened"),
+    [
+        (3600, 3600, 300, []),
+        (3600, None, None, []),
+        (300, 3600, None, ["messages[1].parts[0]"]),
+        (None, 3600, 3600, ["messages[1].parts[0]", "messages[0].parts[0]"]),
+        (3600, 300, 3600, ["messages[0].parts[0]"]),
+    ],
+)
+def test_a_cache_point_keeps_no_longer_than_those_sent_before_it(
+    tool: int | None, system: int | None, user: int | None, shortened: list[str]
+):
+    messages = (
+        Message.user(TextPart("a", cache=CachePoint(user))),
+        Message("system", (TextPart("s", cache=CachePoint(system)),)),
+    )
+    tools = (ToolSpec("f", parameters={"type": "object"}, cache=CachePoint(tool)),)
+    expected = [("cache_time_changed", f"{path}.cache.ttl") for path in shortened]
+    found = paths(*messages, tools=tools)
+    assert sorted(warning for warning in found if warning[0] != "reordered") == sorted(expected)
 
 
 def test_what_only_the_provider_understands_goes_back_to_it():

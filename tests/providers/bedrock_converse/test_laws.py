@@ -14,6 +14,7 @@ from tests.providers.bedrock_converse.wire import CONVERSE, faults
 
 MODELS = {
     "anthropic": "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+    "newest": "us.anthropic.claude-opus-5-5",
     "amazon": "arn:aws:bedrock:us-east-1:1:inference-profile/us.amazon.nova-2-lite-v1:0",
     "openai": "openai.gpt-oss-120b-1:0",
     "other": "meta.llama3-70b-instruct-v1:0",
@@ -49,7 +50,7 @@ def test_most_calls_are_not_refused():
 
 
 @examples(30)
-@given(made.calls())
+@given(made.calls(optioned=False))
 def test_every_request_fits_the_vendors_model(call: ModelCall):
     call = call.with_(provider_options={})
     try:

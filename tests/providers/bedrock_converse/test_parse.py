@@ -85,14 +85,33 @@ def test_a_cache_point_with_nothing_before_it_is_named():
     ]
 
 
-def test_a_document_is_its_file_and_what_is_said_beside_it_is_named():
+def test_what_is_said_beside_a_document_a_call_or_a_result_is_its_option():
     block = {"name": "a", "source": {"text": "hello"}, "citations": {"enabled": True}, "context": "c"}
-    parsed = CONVERSE.parse(request({"messages": [{"role": "user", "content": [{"document": block}]}]}))
-    assert parsed.call.messages[0].parts == (DocumentPart(Blob.from_bytes(b"hello", "text/plain")),)
-    assert sorted(warning.path for warning in parsed.warnings) == [
-        "messages[0].content[0].document.citations",
-        "messages[0].content[0].document.context",
-    ]
+    use = {"toolUseId": "c1", "name": "f", "input": {}, "caller": {"type": "direct"}}
+    result = {"toolUseId": "c1", "content": [{"text": "x"}], "type": "t"}
+    asked, called, answered = (
+        said({"document": block}),
+        said({"toolUse": use}, role="assistant"),
+        {"toolResult": result},
+    )
+    assert asked[0].parts == (
+        DocumentPart(
+            Blob.from_bytes(b"hello", "text/plain"),
+            provider_options={"bedrock": {"citations": {"enabled": True}, "context": "c"}},
+        ),
+    )
+    assert called[0].tool_calls[0].provider_options == {"bedrock": {"caller": {"type": "direct"}}}
+    messages = [{"role": "assistant", "content": [{"toolUse": use}]}, {"role": "user", "content": [answered]}]
+    parsed = CONVERSE.parse(request({"messages": messages}))
+    assert parsed.warnings == ()
+    assert parsed.call.messages[1].parts == (
+        ToolResult("c1", (TextPart("x"),), provider_options={"bedrock": {"type": "t"}}),
+    )
+
+
+def test_a_field_of_a_message_that_the_format_has_not_is_named():
+    parsed = CONVERSE.parse(request({"messages": [{"role": "user", "content": [{"text": "a"}], "name": "n"}]}))
+    assert [warning.path for warning in parsed.warnings] == ["messages[0].name"]
 
 
 def test_blocks_without_a_name_here_are_kept_for_the_provider():

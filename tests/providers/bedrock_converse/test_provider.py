@@ -186,6 +186,8 @@ def test_what_cannot_work_is_refused(config: dict[str, Any]):
         (MODEL, True, True, True),
         ("anthropic.claude-3-haiku-20240307-v1:0", True, True, False),
         ("global.anthropic.claude-opus-4-6-v1", True, True, True),
+        ("us.anthropic.claude-haiku-5-5", True, True, True),
+        ("anthropic.claude-fable-5-1", True, True, True),
         ("arn:aws:bedrock:us-east-1:1:inference-profile/us.amazon.nova-2-lite-v1:0", True, True, True),
         ("amazon.nova-micro-v1:0", True, False, False),
         ("openai.gpt-oss-120b-1:0", True, False, True),
@@ -197,6 +199,27 @@ def test_a_model_takes_what_its_family_takes(model: str, known: bool, sees: bool
     assert (profile.known, profile.takes("image", "image/png")) == (known, sees)
     thinking = profile.thinking
     assert (None if thinking is None else bool(thinking.levels or thinking.budget)) is thinks
+
+
+@pytest.mark.parametrize(
+    ("model", "levels", "off", "context", "points"),
+    [
+        ("us.anthropic.claude-opus-4-7", True, False, 1_000_000, 4),
+        ("us.anthropic.claude-opus-5-5", True, False, 1_000_000, 4),
+        ("us.anthropic.claude-sonnet-5-5", True, True, 1_000_000, 4),
+        ("us.anthropic.claude-sonnet-4-6", True, True, 1_000_000, 4),
+        (MODEL, False, True, 200_000, 4),
+        ("anthropic.claude-3-5-sonnet-20240620-v1:0", False, True, 200_000, 0),
+        ("openai.gpt-oss-20b-1:0", True, False, 128_000, 0),
+    ],
+)
+def test_how_a_model_thinks_reads_and_keeps_is_its_familys(
+    model: str, levels: bool, off: bool, context: int, points: int
+):
+    profile = connect({**REGION, **KEYS}, model=model).profile
+    assert profile.thinking is not None
+    assert (bool(profile.thinking.levels), profile.thinking.can_be_off) == (levels, off)
+    assert (profile.context_tokens, profile.cache_points) == (context, points)
 
 
 def talk(server: ScriptedServer, services: Services, **options: Any) -> Any:

@@ -10,7 +10,6 @@ from abstractcore.schema import (
     ContentPart,
     DocumentPart,
     ImagePart,
-    Message,
     ModelCall,
     ModelReply,
     ReasoningPart,
@@ -34,7 +33,9 @@ def tool_content() -> SearchStrategy[ContentPart]:
 
 def calls() -> SearchStrategy[ModelCall]:
     """Calls that can be sent, but for a provider option here and there. Some reasoning is the model's own."""
-    return st.builds(_owned, made.calls("cohere", content(), tool_content()), st.booleans())
+    return st.builds(
+        _owned, made.calls("cohere", content(), tool_content(), options=made.item_options("cohere")), st.booleans()
+    )
 
 
 def _owned(call: ModelCall, owned: bool) -> ModelCall:
@@ -42,9 +43,11 @@ def _owned(call: ModelCall, owned: bool) -> ModelCall:
         return call
     origin = f"cohere/{call.model}"
     messages = (
-        Message(
-            message.role,
-            tuple(replace(part, origin=origin) if isinstance(part, ReasoningPart) else part for part in message.parts),
+        replace(
+            message,
+            parts=tuple(
+                replace(part, origin=origin) if isinstance(part, ReasoningPart) else part for part in message.parts
+            ),
         )
         for message in call.messages
     )
@@ -53,4 +56,4 @@ def _owned(call: ModelCall, owned: bool) -> ModelCall:
 
 def replies() -> SearchStrategy[ModelReply]:
     """Replies with every kind of part."""
-    return made.replies("cohere")
+    return made.replies("cohere", options=made.item_options("cohere"))

@@ -1,5 +1,6 @@
 """Calls as requests: what the format carries, what it names as lost, and what it refuses."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -31,6 +32,7 @@ from tests.providers.cohere_chat.wire import COHERE, body_of, call
 
 IMAGE = ImagePart(Blob.from_bytes(b"x", "image/png"), "low")
 CALL = ToolCall("c", "f", '{"a": 1.10}')
+DONE = Message.tool(ToolResult.text("c", "done"))
 
 
 def losses(call: ModelCall) -> dict[str, tuple[str, Any]]:
@@ -87,12 +89,12 @@ def test_a_second_system_message_stays_in_its_place():
 
 def test_text_beside_tool_calls_is_their_plan_and_arguments_stay_as_written():
     said = Message.assistant("I will look.", CALL)
-    assert sent(Message.user("x"), said)[1] == {
+    assert sent(Message.user("x"), said, DONE)[1] == {
         "role": "assistant",
         "tool_plan": "I will look.",
         "tool_calls": [{"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"a": 1.10}'}}],
     }
-    moved = call(Message.user("x"), Message.assistant(CALL, "I looked."))
+    moved = call(Message.user("x"), Message.assistant(CALL, "I looked."), DONE)
     assert losses(moved) == {"messages[1].parts[1]": ("reordered", 0)}
 
 
@@ -111,7 +113,8 @@ def test_citations_go_back_with_their_text():
     assert sent(Message.user("a"), Message.assistant(cited))[1]["citations"] == [
         citation | {"type": "TEXT_CONTENT", "content_index": 0}
     ]
-    assert sent(Message.user("a"), Message.assistant(cited, CALL))[1]["citations"] == [citation | {"type": "PLAN"}]
+    planned = sent(Message.user("a"), Message.assistant(cited, CALL), DONE)
+    assert planned[1]["citations"] == [citation | {"type": "PLAN"}]
 
 
 def test_texts_apart_for_a_cache_point_are_one():
@@ -131,6 +134,32 @@ def test_what_only_another_provider_understands_is_left_out():
 def test_hosted_tools_are_refused():
     with pytest.raises(UnsupportedContentError, match="web_search"):
         COHERE.encode(call(hosted_tools=(HostedTool("web_search"),)))
+
+
+# Options of parts and messages
+
+
+def test_options_stand_in_the_object_of_their_message_part_or_call():
+    tone = {"cohere": {"tone": "dry"}}
+    user = Message("user", (TextPart("a", provider_options=tone), TextPart("b")), {"cohere": {"name": "Ann"}})
+    said = Message.assistant(replace(CALL, provider_options=tone))
+    result = Message.tool(ToolResult("c", (TextPart("x"),), provider_options=tone))
+    first, second, third = sent(user, said, result)
+    texts = [{"type": "text", "text": "a", "tone": "dry"}, {"type": "text", "text": "b"}]
+    assert first == {"role": "user", "content": texts, "name": "Ann"}
+    assert (second["tool_calls"][0]["tone"], third["tone"], third["content"]) == ("dry", "dry", "x")
+
+
+def test_options_of_a_plan_and_of_other_providers_are_named_and_those_of_fields_refused():
+    own, others = {"cohere": {"tone": "dry"}}, {"xai": {"a": 1}}
+    planned = call(Message.user("x"), Message.assistant(TextPart("p", provider_options=own), CALL), DONE)
+    assert losses(planned) == {"messages[1].parts[0].provider_options.cohere": ("options_left_out", None)}
+    foreign = call(Message("user", (TextPart("a", provider_options=others), TextPart("b"))))
+    assert losses(foreign) == {"messages[0].parts[0].provider_options.xai": ("other_provider_options", None)}
+    assert body_of(foreign)["messages"][0]["content"] == "ab"
+    with pytest.raises(InvalidInputError) as caught:
+        COHERE.encode(call(Message("assistant", (TextPart("a"),), {"cohere": {"tool_plan": "b"}})))
+    assert caught.value.path == "messages[0].provider_options.cohere.tool_plan"
 
 
 # Options
@@ -193,7 +222,7 @@ def test_a_schema_is_that_of_a_json_object():
     assert losses(asked) == {}
 
 
-def test_provider_options_are_merged_and_conflicts_named():
+def test_options_of_the_call_are_merged_and_conflicts_named():
     body = body_of(call(provider_options={"cohere": {"safety_mode": "OFF", "documents": ["a"]}}))
     assert (body["safety_mode"], body["documents"]) == ("OFF", ["a"])
     for options in ({"p": 1}, {"stream": True}, {"thinking": {"type": "disabled"}}):

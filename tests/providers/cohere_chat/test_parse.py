@@ -1,5 +1,6 @@
 """Requests of clients: what is read, and what is refused with its place."""
 
+import json
 from typing import Any
 
 import pytest
@@ -88,9 +89,26 @@ def test_a_document_in_a_tool_result_is_a_document_of_json():
     assert result.content[1].blob.read() == b'{"id":"d","data":{"a":1}}'
 
 
-def test_an_empty_message_is_left_out_and_unknown_fields_are_named():
-    read = parsed({"role": "user", "content": ""}, {**USER, "name": "Ann"})
-    assert [warning.path for warning in read.warnings] == ["messages[0]", "messages[1].name"]
+def test_an_empty_message_is_left_out_with_a_warning():
+    assert [warning.path for warning in parsed({"role": "user", "content": ""}, USER).warnings] == ["messages[0]"]
+
+
+def test_fields_that_the_schema_has_no_words_for_are_options_of_their_message_or_part():
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,eA==", "new": 1}, "a": 1}
+    user = {"role": "user", "content": [{"type": "text", "text": "x", "b": 2, "c": None}, image], "name": "Ann"}
+    said = called()
+    said["tool_calls"][0]["d"] = {"e": []}
+    result = {"role": "tool", "tool_call_id": "c", "content": "x", "f": "g"}
+    read = parsed(user, said, result)
+    first, second, third = read.call.messages
+    assert first.provider_options == {"cohere": {"name": "Ann"}}
+    assert [part.provider_options for part in first.parts] == [{"cohere": {"b": 2}}, {"cohere": {"a": 1}}]
+    assert second.parts[0].provider_options == {"cohere": {"d": {"e": ()}}}
+    assert third.parts[0].provider_options == {"cohere": {"f": "g"}}
+    assert [warning.path for warning in read.warnings] == ["messages[0].content[1].image_url.new"]
+    body = json.loads(COHERE.encode(read.call).request.body)
+    del image["image_url"]["new"], user["content"][0]["c"]
+    assert body["messages"] == [user, said, result]
 
 
 @pytest.mark.parametrize(

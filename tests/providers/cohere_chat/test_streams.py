@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
-from abstractcore.errors import ProviderError, ServerError, StreamInterruptedError
+from abstractcore.errors import ProviderError, RequestTimeoutError, ServerError, StreamInterruptedError
 from abstractcore.schema import (
     Citation,
     Delta,
+    Message,
     ReasoningDelta,
     ReasoningEnd,
     ReasoningPart,
@@ -23,6 +24,7 @@ from abstractcore.schema import (
     ToolCallDelta,
     ToolCallEnd,
     ToolCallStart,
+    ToolResult,
     Usage,
     UsageDelta,
     accumulate,
@@ -34,6 +36,7 @@ from tests.providers.cohere_chat.wire import (
     START,
     arguments,
     begun,
+    body_of,
     decoded,
     end,
     event,
@@ -43,6 +46,7 @@ from tests.providers.cohere_chat.wire import (
     text,
     thought,
 )
+from tests.providers.cohere_chat.wire import call as asked
 
 USAGE = {"billed_units": {"input_tokens": 1.0}, "tokens": {"input_tokens": 9.0, "output_tokens": 5.0}}
 USAGE["cached_tokens"] = 4.0  # type: ignore[assignment]
@@ -163,6 +167,31 @@ def test_citations_are_of_the_text_they_come_with():
     )
 
 
+def test_a_citation_that_names_no_block_is_of_the_first_text_whatever_its_own_number():
+    cited = {"start": 0, "end": 2, "text": "ab", "sources": [{"type": "document", "id": "d"}], "type": "TEXT_CONTENT"}
+    numbered = [event("citation-start", number, citations=cited) for number in (0, 1)]
+    reply = streamed(START, thought("Hm."), text("abc", 1), event("content-end", 1), *numbered, end())
+    content = [{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": "abc"}]
+    message = {"content": content, "citations": [cited, cited]}
+    whole = COHERE.decode(response({"model": "m", "finish_reason": "COMPLETE", "message": message}))
+    assert reply.parts == whole.parts
+    assert reply.parts[1] == TextPart("abc", (Citation("d", start=0, end=2), Citation("d", start=0, end=2)))
+
+
+def test_what_a_text_or_call_says_beyond_the_schema_is_kept_with_it():
+    begins = event("content-start", 0, content={"type": "text", "text": "", "tone": "dry"})
+    call = event("tool-call-start", 0, tool_calls={"id": "c", "type": "function", "function": {"name": "f"}, "by": "x"})
+    reply = streamed(START, begins, text("a"), event("content-end", 0), call, end())
+    assert reply.parts == (
+        TextPart("a", provider_options={"cohere": {"tone": "dry"}}),
+        ToolCall("c", "f", "", provider_options={"cohere": {"by": "x"}}),
+    )
+    done = Message.tool(ToolResult.text("c", "done"))
+    said, _ = body_of(asked(Message("assistant", reply.parts), done))["messages"]
+    assert (said["tool_calls"][0]["by"], "tone" in said) == ("x", False)
+    assert [part.provider_options for part in streamed(START, begins, end()).parts] == []
+
+
 def test_log_probabilities_of_all_events_are_one_list():
     pieces = [{**text(t), "logprobs": {"text": t, "token_ids": [1]}} for t in "ab"]
     assert streamed(START, *pieces, end()).provider_metadata["logprobs"] == (
@@ -186,7 +215,6 @@ def test_usage_that_never_came_is_none_and_a_half_is_no_count():
         ("STOP_SEQUENCE", "stop"),
         ("MAX_TOKENS", "length"),
         ("TOOL_CALL", "tool_calls"),
-        ("TIMEOUT", "unknown"),
         ("NEW", "unknown"),
         (None, "unknown"),
     ],
@@ -215,6 +243,13 @@ def test_an_error_in_a_successful_stream_is_a_typed_error_after_what_came(failur
         for delta in decoded([events([START, text("Hel"), failure])]):
             found.append(delta)  # noqa: PERF402 - what came before the error is what counts
     assert accumulate(found).text == "Hel"
+
+
+def test_an_answer_that_took_too_long_is_a_typed_error_in_a_body_and_in_a_stream():
+    with pytest.raises(RequestTimeoutError):
+        streamed(START, text("a"), end("TIMEOUT"))
+    with pytest.raises(RequestTimeoutError):
+        COHERE.decode(response({"finish_reason": "TIMEOUT", "message": {"content": []}}))
 
 
 def test_an_event_that_is_no_json_is_an_error_with_its_number():

@@ -16,7 +16,6 @@ from abstractcore.schema import (
     HostedToolCall,
     HostedToolResult,
     ImagePart,
-    Message,
     ModelCall,
     ModelReply,
     OpaquePart,
@@ -47,7 +46,7 @@ def content(provider: str = "google") -> SearchStrategy[ContentPart]:
     return st.one_of(
         made.text_parts(),
         st.builds(ImagePart, _blobs(provider, "image/png", "image/jpeg"), st.sampled_from([None, "high"]), CACHE),
-        st.builds(AudioPart, _blobs(provider, "audio/wav", "audio/flac"), optional, optional),
+        st.builds(AudioPart, _blobs(provider, "audio/wav", "audio/l16;rate=24000"), optional, optional),
         st.builds(VideoPart, _blobs(provider, "video/mp4")),
         st.builds(DocumentPart, _blobs(provider, "application/pdf", "text/markdown")),
     )
@@ -91,9 +90,10 @@ def reasoning(origin: str | None) -> SearchStrategy[ReasoningPart]:
     )
 
 
-def calls(provider: str = "google") -> SearchStrategy[ModelCall]:
-    """Calls that can be sent, with turns of the model that was asked and of others."""
-    plain = made.calls(provider, content(provider), content(provider))
+def calls(provider: str = "google", *, options: bool = True) -> SearchStrategy[ModelCall]:
+    """Calls that can be sent, with turns of the model that was asked and of others, and `options` of their parts."""
+    some = made.item_options(provider) if options else None
+    plain = made.calls(provider, content(provider), content(provider), options=some)
     return st.builds(
         _with_own, plain, st.lists(own_parts(provider), max_size=3), st.lists(reasoning("here"), max_size=3)
     )
@@ -110,14 +110,14 @@ def _with_own(call: ModelCall, own: list[Part], thoughts: list[ReasoningPart]) -
     parts = list(messages[place].parts)
     for index, part in enumerate(extra):
         parts.insert(2 * index + 1, part)
-    messages[place] = Message("assistant", tuple(parts))
+    messages[place] = replace(messages[place], parts=tuple(parts))
     return call.with_(messages=tuple(messages))
 
 
-def replies(provider: str = "google") -> SearchStrategy[ModelReply]:
-    """Replies with every kind of part."""
+def replies(provider: str = "google", *, options: bool = True) -> SearchStrategy[ModelReply]:
+    """Replies with every kind of part, and `options` of them."""
     others = st.one_of(made.reply_parts(), own_parts(provider), reasoning(None), _cited())
-    return made.replies(provider, others)
+    return made.replies(provider, others, made.item_options(provider) if options else None)
 
 
 def _cited() -> SearchStrategy[TextPart]:

@@ -1,8 +1,6 @@
 """The vendor's own client talks to a server made of our server side, over a socket."""
 
-import threading
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -16,7 +14,6 @@ from abstractcore.errors import (
     AuthenticationError,
     BadRequestError,
     ContextOverflowError,
-    InvalidInputError,
     ModelNotFoundError,
     OverloadedError,
     QuotaError,
@@ -28,16 +25,14 @@ from abstractcore.schema import (
     HostedToolCall,
     HostedToolResult,
     ImagePart,
-    ModelCall,
     ModelReply,
     ReasoningPart,
     TextPart,
     ToolCall,
     Usage,
-    WireRequest,
-    deltas_of,
 )
 from tests.providers.gemini.wire import GEMINI
+from tests.providers.serving import FormatServer, serving
 
 SIGNATURE = "U2lnbmVk"
 REPLY = ModelReply(
@@ -57,79 +52,18 @@ REPLY = ModelReply(
 )
 
 
-class Server(ThreadingHTTPServer):
-    """Answers every call with what `answer` makes of it: a reply, an error, or a reply cut by an error."""
-
-    daemon_threads = True
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.calls: list[ModelCall] = []
-        self.answer: Callable[[ModelCall], ModelReply | AbstractCoreError | tuple[ModelReply, AbstractCoreError]]
-        self.answer = lambda call: REPLY
-
-
-class Handler(BaseHTTPRequestHandler):
-    server: Server  # type: ignore[assignment]
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["content-length"]))
-        try:
-            call = GEMINI.parse(WireRequest(self.path, dict(self.headers), body)).call
-        except InvalidInputError as error:
-            self._fail(error)
-            return
-        self.server.calls.append(call)
-        answer = self.server.answer(call)
-        if isinstance(answer, AbstractCoreError):
-            self._fail(answer)
-        elif call.stream:
-            reply, error = answer if isinstance(answer, tuple) else (answer, None)
-            self._stream(reply, error)
-        else:
-            assert isinstance(answer, ModelReply)
-            self._send(200, {"content-type": "application/json"}, GEMINI.render(answer).body)
-
-    def _fail(self, error: AbstractCoreError) -> None:
-        response = GEMINI.render_error(error)
-        self._send(response.status, dict(response.headers), response.body)
-
-    def _stream(self, reply: ModelReply, error: AbstractCoreError | None) -> None:
-        renderer = GEMINI.renderer()
-        deltas = deltas_of(reply)
-        if error is not None:
-            body = b"".join(map(renderer.feed, deltas[:-2])) + renderer.error(error)
-        else:
-            body = b"".join(map(renderer.feed, deltas)) + renderer.finish()
-        self._send(200, {"content-type": "text/event-stream"}, body)
-
-    def _send(self, status: int, headers: dict[str, str], body: bytes) -> None:
-        self.send_response(status)
-        for name, value in {**headers, "content-length": str(len(body))}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Nothing."""
-
-
 @pytest.fixture
-def server() -> Iterator[Server]:
-    with Server() as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
+def server() -> Iterator[FormatServer]:
+    with serving(GEMINI, "text/event-stream", REPLY) as server:
         yield server
-        server.shutdown()
-        thread.join()
 
 
 @pytest.fixture
-def client(server: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[genai.Client]:
+def client(server: FormatServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[genai.Client]:
     for name in ("GOOGLE_API_KEY", "GEMINI_API_KEY", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("NO_PROXY", "*")
-    options = types.HttpOptions(base_url=f"http://127.0.0.1:{server.server_port}")
+    options = types.HttpOptions(base_url=server.url)
     client = genai.Client(api_key="k", http_options=options, vertexai=False)
     yield client
     client.close()
@@ -190,7 +124,7 @@ def test_the_chunks_of_a_stream_add_up_to_the_reply(client: genai.Client):
     assert chunks[-1].usage_metadata.total_token_count == 30
 
 
-def test_what_the_client_replays_is_what_it_got(client: genai.Client, server: Server):
+def test_what_the_client_replays_is_what_it_got(client: genai.Client, server: FormatServer):
     """Signatures, order and code come back as they went out."""
     answer = generate(client)
     assert answer.candidates
@@ -208,7 +142,7 @@ def test_what_the_client_replays_is_what_it_got(client: genai.Client, server: Se
     assert [result.call_id for result in server.calls[1].messages[2].parts] == ["c1", "c2"]  # type: ignore[union-attr]
 
 
-def test_what_the_client_sends_is_what_we_read(client: genai.Client, server: Server):
+def test_what_the_client_sends_is_what_we_read(client: genai.Client, server: FormatServer):
     def weather(city: str) -> str:
         """The weather."""
         return city
@@ -259,7 +193,7 @@ def test_what_the_client_sends_is_what_we_read(client: genai.Client, server: Ser
 )
 @pytest.mark.parametrize("stream", [False, True], ids=["plain", "stream"])
 def test_an_error_is_the_clients_own(
-    client: genai.Client, server: Server, error: AbstractCoreError, status: str, stream: bool
+    client: genai.Client, server: FormatServer, error: AbstractCoreError, status: str, stream: bool
 ):
     server.answer = lambda call: error
     expected = theirs.ServerError if status in ("UNAVAILABLE", "INTERNAL") else theirs.ClientError
@@ -271,14 +205,14 @@ def test_an_error_is_the_clients_own(
     assert (caught.value.status, caught.value.message) == (status, "no")
 
 
-def test_the_client_learns_the_place(client: genai.Client, server: Server):
+def test_the_client_learns_the_place(client: genai.Client, server: FormatServer):
     with pytest.raises(theirs.ClientError) as caught:
         generate(client, [types.Content(role="bard", parts=[types.Part(text="hi")])])
     (detail,) = caught.value.details["error"]["details"]
     assert detail["fieldViolations"][0]["field"] == "contents[0].role"
 
 
-def test_an_error_in_the_middle_of_a_stream_reaches_the_client(client: genai.Client, server: Server):
+def test_an_error_in_the_middle_of_a_stream_reaches_the_client(client: genai.Client, server: FormatServer):
     server.answer = lambda call: (REPLY, OverloadedError("too many"))
     texts: list[str] = []
     with pytest.raises(theirs.APIError, match="too many"):

@@ -2,6 +2,7 @@
 
 import base64
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -29,20 +30,14 @@ from abstractcore.schema import (
     VideoPart,
 )
 from abstractcore_providers.gemini import Dialect, Gemini
-from abstractcore_providers.gemini.cached_contents import (
-    CachedContent,
-    decode_cached_content,
-    encode_creation,
-    encode_deletion,
-    encode_extension,
-    encode_reading,
-)
+from tests.providers.answering import answered
 from tests.providers.gemini.wire import GEMINI, body_of, call, check_types, parts_of, response
 
 PNG = Blob.from_bytes(b"png", "image/png")
 FILE = "https://generativelanguage.googleapis.com/v1beta/files/abc"
 SCHEMA = {"type": "object", "title": "o"}
 SIGNATURE = "U2lnbmVk"
+ASK = Message.user("hi")
 HERE = "google/m"
 
 
@@ -95,7 +90,7 @@ def test_content_without_a_shape_is_refused_by_its_place(part: Any, what: str):
 def test_an_image_in_a_tool_result_is_sent_in_the_result_in_its_place():
     asked = Message.assistant(ToolCall("c1", "look"))
     result = Message.tool(ToolResult("c1", (TextPart("see"), ImagePart(PNG), TextPart("there"))))
-    (part,) = parts_of(asked, result)
+    (part,) = parts_of(ASK, asked, result)
     assert part["functionResponse"] == {
         "name": "look",
         "id": "c1",
@@ -108,7 +103,7 @@ def test_an_image_in_a_tool_result_goes_beside_it_with_a_marker_naming_the_call_
     older = Gemini(Dialect(media_in_results=False))
     asked = Message.assistant(ToolCall("c1", "look"), ToolCall("c2", "look"))
     told = Message.tool(ToolResult("c1", (ImagePart(PNG),)), ToolResult.text("c2", "nothing", is_error=True))
-    first, second, marker, image = parts_of(asked, told, transpiler=older)
+    first, second, marker, image = parts_of(ASK, asked, told, transpiler=older)
     assert first["functionResponse"]["response"] == {"output": [{"$ref": "media_1"}]}
     assert second["functionResponse"]["response"] == {"error": "nothing"}
     assert marker == {"text": "[media_1 of the result of tool call c1]"}
@@ -116,9 +111,24 @@ def test_an_image_in_a_tool_result_goes_beside_it_with_a_marker_naming_the_call_
     assert older.parse(older.encode(call(Message.user("a"), asked, told)).request).call.messages[2] == told
 
 
+def test_options_of_texts_in_results_and_of_system_messages_with_more_texts_are_named():
+    own = {"google": {"partMetadata": {}}}
+    texts = (TextPart("a", provider_options=own), TextPart("b"))
+    result = Message.tool(ToolResult("c", texts))
+    asked = call(Message("system", texts, own), Message.user("hi"), Message.assistant(ToolCall("c", "f")), result)
+    assert [(w.code, w.path) for w in GEMINI.encode(asked).warnings] == [
+        ("options_left_out", "messages[3].parts[0].content[0].provider_options.google"),
+        ("options_left_out", "messages[0].provider_options.google"),
+        ("options_left_out", "messages[0].parts[0].provider_options.google"),
+    ]
+    with pytest.raises(InvalidInputError) as caught:
+        GEMINI.encode(call(Message.user(TextPart("a", provider_options={"google": {"thoughtSignature": "x"}}))))
+    assert caught.value.path == "messages[0].parts[0].provider_options.google.thoughtSignature"
+
+
 def test_sound_in_a_tool_result_goes_beside_it():
     wav = AudioPart(Blob.from_bytes(b"wav", "audio/wav"))
-    parts = parts_of(Message.assistant(ToolCall("c1", "hear")), Message.tool(ToolResult("c1", (wav,))))
+    parts = parts_of(ASK, Message.assistant(ToolCall("c1", "hear")), Message.tool(ToolResult("c1", (wav,))))
     assert [next(iter(part)) for part in parts] == ["functionResponse", "text", "inlineData"]
 
 
@@ -145,7 +155,7 @@ def test_reasoning_comes_back_as_it_was_in_order_and_with_its_signatures():
         ToolCall("c2", "g", ""),
         ReasoningPart("", "YWJj", origin=HERE),
     )
-    request = GEMINI.encode(call(Message.user("hi"), answer)).request
+    request = GEMINI.encode(call(*answered(ASK, answer))).request
     assert b'"args":{"a": 1.10}' in request.body
     assert json.loads(request.body)["contents"][1] == {
         "role": "model",
@@ -158,14 +168,14 @@ def test_reasoning_comes_back_as_it_was_in_order_and_with_its_signatures():
             {"text": "", "thoughtSignature": "YWJj"},
         ],
     }
-    assert GEMINI.encode(call(Message.user("hi"), answer)).warnings == ()
+    assert GEMINI.encode(call(*answered(ASK, answer))).warnings == ()
     assert GEMINI.parse(request).call.messages[1] == answer
 
 
 @pytest.mark.parametrize("origin", ["anthropic/m", "google/other", None])
 def test_reasoning_of_another_model_is_left_out_with_a_warning(origin: str | None):
     answer = Message.assistant(ReasoningPart("Hm.", SIGNATURE, origin=origin), "Yes.")
-    request = GEMINI.encode(call(Message.user("hi"), answer))
+    request = GEMINI.encode(call(*answered(ASK, answer)))
     assert json.loads(request.request.body)["contents"][1]["parts"] == [{"text": "Yes."}]
     assert [(w.code, w.path) for w in request.warnings] == [("part_left_out", "messages[1].parts[0]")]
 
@@ -173,10 +183,10 @@ def test_reasoning_of_another_model_is_left_out_with_a_warning(origin: str | Non
 def test_a_calls_signature_of_another_provider_is_left_out_with_a_warning():
     thought = ReasoningPart("Hm.", "x", origin="anthropic/m")
     answer = Message.assistant(thought, ToolCall("c", "f", "{}", SIGNATURE))
-    request = GEMINI.encode(call(Message.user("hi"), answer))
+    request = GEMINI.encode(call(*answered(ASK, answer)))
     assert "thoughtSignature" not in request.request.body.decode()
     assert [w.path for w in request.warnings] == ["messages[1].parts[0]", "messages[1].parts[1].signature"]
-    odd = GEMINI.encode(call(Message.user("hi"), Message.assistant(ToolCall("c", "f", "{}", "not base64"))))
+    odd = GEMINI.encode(call(*answered(ASK, Message.assistant(ToolCall("c", "f", "{}", "not base64")))))
     assert [w.code for w in odd.warnings] == ["signature_left_out"]
 
 
@@ -373,7 +383,7 @@ def test_an_option_that_the_call_has_no_field_for_is_sent_and_read_again(option:
 
 def test_a_call_of_which_nothing_is_left_is_refused():
     with pytest.raises(UnsupportedContentError, match="no place for any part"):
-        GEMINI.encode(call(Message.system("a")))
+        GEMINI.encode(call(Message.user(OpaquePart("xai", "new", 1))))  # type: ignore[arg-type]
 
 
 def test_names_of_models_stand_in_the_url():
@@ -383,40 +393,49 @@ def test_names_of_models_stand_in_the_url():
         assert GEMINI.parse(request).call.model == model
 
 
+@pytest.mark.parametrize(
+    ("model", "url"),
+    [
+        ("gemini-3-pro", "/publishers/google/models/gemini-3-pro"),
+        ("meta/llama-4", "/publishers/meta/models/llama-4"),
+        ("publishers/meta/models/llama-4", "/publishers/meta/models/llama-4"),
+        ("endpoints/123", "/endpoints/123"),
+    ],
+)
+def test_names_of_models_below_a_publisher_stand_in_the_url(model: str, url: str):
+    vertex = Gemini(Dialect("vertex", publisher="google", parent="projects/p/locations/l"))
+    request = vertex.encode(call().with_(model=model, provider="vertex")).request
+    assert request.url == f"{url}:generateContent"
+    assert vertex.parse(request).call.model == model.removeprefix("publishers/").replace("/models/", "/")
+
+
+def test_the_first_call_of_a_turn_without_a_signature_says_so_where_a_model_wants_one():
+    newer = Gemini(Dialect(signed_calls=True))
+    calls = (ToolCall("c1", "f", "{}"), ToolCall("c2", "f", "{}"))
+    results = Message.tool(ToolResult.text("c1", "a"), ToolResult.text("c2", "b"))
+    asked = call(Message.user("hi"), Message.assistant(*calls), results)
+    request = newer.encode(asked)
+    first, second = json.loads(request.request.body)["contents"][1]["parts"]
+    assert first["thoughtSignature"] == "skip_thought_signature_validator"
+    assert "thoughtSignature" not in second
+    assert request.warnings == ()
+    assert newer.parse(request.request).call.messages == asked.messages
+    check_types(json.loads(request.request.body))
+    signed = call(Message.user("hi"), Message.assistant(replace(calls[0], signature=SIGNATURE), calls[1]), results)
+    assert json.loads(newer.encode(signed).request.body)["contents"][1]["parts"][0]["thoughtSignature"] == SIGNATURE
+
+
 def test_tokens_are_counted_of_a_whole_request():
     counted = call(Message.system("s"), Message.user("hi"), sampling=Sampling(5), tool_choice=ToolChoice("none"))
     request = GEMINI.encode_count(counted).request
     assert request.url == "/models/m:countTokens"
     body = json.loads(request.body)
     assert body == {"generateContentRequest": {"model": "models/m", **body_of(counted)}}
-    vertex = Gemini(Dialect("vertex", count_wrapped=False)).encode_count(counted.with_(provider="vertex")).request
+    vertex = Gemini(Dialect("vertex", count_wrapped=False, publisher="google"))
+    vertex = vertex.encode_count(counted.with_(provider="vertex")).request
+    assert vertex.url == "/publishers/google/models/m:countTokens"
     assert json.loads(vertex.body).keys() == {"contents", "systemInstruction", "generationConfig"}
     assert GEMINI.decode_count(response({"totalTokens": 31})) == 31
     for broken in ({}, b"no"):
         with pytest.raises(ServerError):
             GEMINI.decode_count(response(broken))
-
-
-def test_contents_are_kept_by_calls_of_their_own():
-    kept = call(Message.system("s"), Message.user("long"), sampling=Sampling(5))
-    request = encode_creation(kept, 300, GEMINI.dialect, "mine").request
-    assert (request.method, request.url) == ("POST", "/cachedContents")
-    body = json.loads(request.body)
-    assert body == {
-        "model": "models/m",
-        "ttl": "300s",
-        "contents": [{"role": "user", "parts": [{"text": "long"}]}],
-        "systemInstruction": {"parts": [{"text": "s"}]},
-        "displayName": "mine",
-    }
-    answer = {"name": "cachedContents/a", "model": "models/m", "expireTime": "2026-01-01T00:00:00Z"}
-    found = decode_cached_content(response({**answer, "usageMetadata": {"totalTokenCount": 9}}))
-    assert found == CachedContent("cachedContents/a", "models/m", 9, "2026-01-01T00:00:00Z")
-    others = [encode_reading(found.name), encode_extension(found.name, 60), encode_deletion(found.name)]
-    assert [(item.request.method, item.request.url) for item in others] == [
-        ("GET", "/cachedContents/a"),
-        ("PATCH", "/cachedContents/a?updateMask=ttl"),
-        ("DELETE", "/cachedContents/a"),
-    ]
-    with pytest.raises(ServerError):
-        decode_cached_content(response({}))

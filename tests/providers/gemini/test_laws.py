@@ -14,8 +14,10 @@ def test_the_laws_hold():
     check_laws(Gemini(), "google", calls=made.calls(), replies=made.replies(), max_examples=40)
 
 
-def test_the_laws_hold_for_models_that_take_files_beside_results_only():
-    vertex = Gemini(Dialect("vertex", media_in_results=False, count_wrapped=False))
+def test_the_laws_hold_on_vertex_for_signed_calls_and_files_beside_results():
+    vertex = Gemini(
+        Dialect("vertex", media_in_results=False, signed_calls=True, publisher="google", parent="projects/p")
+    )
     check_laws(vertex, "vertex", calls=made.calls("vertex"), replies=made.replies("vertex"), max_examples=15)
 
 
@@ -26,6 +28,7 @@ def test_most_calls_are_not_refused(call: ModelCall):
     try:
         Gemini().encode(call)
     except InvalidInputError as error:
-        assert error.path.startswith("provider_options.")  # noqa: PT017
+        odd = error.path == "messages" or "the turn before it" in error.message
+        assert odd or "provider_options." in error.path  # noqa: PT017
     except UnsupportedContentError as error:
         assert "no place for any part" in error.message  # noqa: PT017

@@ -1,5 +1,6 @@
 """From a client's request to a call: what is read, what is named in a warning, what is refused with its place."""
 
+import json
 from typing import Any
 
 import pytest
@@ -135,19 +136,48 @@ def test_what_is_not_read_is_named():
     body = {
         "model": "other",
         "contents": [
-            {"role": "user", "parts": [{"text": "a", "videoMetadata": {"fps": 1}}], "x": 1},
+            {"role": "user", "parts": [{"text": "a"}]},
             {"role": "model", "parts": []},
+            {"role": "model", "parts": [{"text": "b", "thought": True, "x": 1}, {"functionCall": {"name": "f"}}]},
+            {"role": "user", "parts": [{"functionResponse": {"name": "f"}, "y": 1}], "z": 1},
         ],
         "tools": [{"functionDeclarations": [{"name": "f", "behavior": "BLOCKING"}]}],
     }
     warnings = GEMINI.parse(request(body)).warnings
     assert [(warning.code, warning.path) for warning in warnings] == [
         ("field_left_out", "model"),
-        ("field_left_out", "contents[0].x"),
-        ("field_left_out", "contents[0].parts[0].videoMetadata"),
         ("message_left_out", "contents[1]"),
+        ("field_left_out", "contents[2].parts[0].x"),
+        ("field_left_out", "contents[3].parts[0].y"),
+        ("field_left_out", "contents[3].z"),
         ("field_left_out", "tools[0].functionDeclarations[0].behavior"),
     ]
+
+
+def test_fields_that_the_schema_has_no_words_for_are_options_of_their_message_or_part():
+    clip = {"fileData": {"mimeType": "video/mp4", "fileUri": "gs://a"}, "videoMetadata": {"fps": 5}}
+    answered = {"name": "f", "id": "c", "response": {"output": "8"}, "scheduling": "SILENT"}
+    body = {
+        "contents": [
+            {"role": "user", "parts": [clip, {"text": "a", "partMetadata": {"n": 1}}, {"text": "b"}], "x": 1},
+            {"role": "model", "parts": [{"functionCall": {"name": "f", "id": "c"}, "partMetadata": {"n": 2}}]},
+            {"role": "user", "parts": [{"functionResponse": answered}]},
+        ],
+        "systemInstruction": {"parts": [{"text": "s", "partMetadata": {"n": 3}}]},
+    }
+    read = GEMINI.parse(request(body))
+    said = [part for message in read.call.messages for part in message.parts]
+    assert read.warnings == ()
+    assert read.call.messages[1].provider_options == {"google": {"x": 1}}
+    assert [getattr(part, "provider_options", {}).get("google") for part in said] == [
+        {"partMetadata": {"n": 3}},
+        {"videoMetadata": {"fps": 5}},
+        {"partMetadata": {"n": 1}},
+        None,
+        {"partMetadata": {"n": 2}},
+        {"scheduling": "SILENT"},
+    ]
+    assert json.loads(GEMINI.encode(read.call).request.body) == body
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Streams as Google's servers send them."""
 
+import json
 from typing import Any
 
 import pytest
@@ -13,10 +14,12 @@ from abstractcore.errors import (
     StreamInterruptedError,
 )
 from abstractcore.schema import (
+    AudioPart,
     Citation,
     HostedToolCall,
     HostedToolResult,
     ImagePart,
+    Message,
     OpaquePart,
     ReasoningDelta,
     ReasoningEnd,
@@ -36,7 +39,7 @@ from abstractcore.schema import (
     accumulate,
 )
 from tests.core.framing.splits import every_split
-from tests.providers.gemini.wire import GEMINI, chunk, decoded, events, response, streamed, whole
+from tests.providers.gemini.wire import GEMINI, body_of, call, chunk, decoded, events, response, streamed, whole
 
 SIGNATURE = "U2lnbmVk"
 CALL = {"functionCall": {"id": "c1", "name": "f", "args": {"a": 1.5}}, "thoughtSignature": SIGNATURE}
@@ -145,7 +148,7 @@ def test_audio_and_tool_prompts_are_counted():
     [
         ({"code": 503, "status": "UNAVAILABLE", "message": "overloaded"}, OverloadedError),
         ({"code": 429, "status": "RESOURCE_EXHAUSTED", "message": "slow down"}, RateLimitError),
-        ({"code": 529, "message": "odd"}, ServerError),
+        ({"code": 529, "message": "odd"}, OverloadedError),
     ],
 )
 def test_an_error_inside_a_stream_is_typed(error: dict[str, Any], expected: type[ProviderError]):
@@ -158,6 +161,78 @@ def test_an_error_inside_a_stream_is_typed(error: dict[str, Any], expected: type
 def test_a_stream_that_is_a_list_with_an_error_is_typed():
     with pytest.raises(OverloadedError):
         streamed([{"error": {"code": 503, "status": "UNAVAILABLE", "message": "overloaded"}}])
+
+
+def bare(data: Any, end: str = "\n") -> bytes:
+    """JSON as the server prints it into a stream, in no event."""
+    return json.dumps(data, indent=2).replace("\n", end).encode()
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["LF", "CRLF"])
+@pytest.mark.parametrize("listed", [False, True], ids=["object", "list"])
+def test_an_error_that_comes_as_bare_json_is_typed_after_what_came(end: str, listed: bool):
+    error = {"error": {"code": 503, "status": "UNAVAILABLE", "message": "overloaded"}}
+    stream = events([chunk({"text": "a"})]) + bare([error] if listed else error, end)
+    for pieces in ([stream], [stream + b"\r\n"], [stream[i : i + 1] for i in range(len(stream))]):
+        deltas: list[Any] = []
+        with pytest.raises(OverloadedError, match="overloaded"):
+            for delta in decoded(pieces):
+                deltas.append(delta)  # noqa: PERF402 - what came before the error is what counts
+        assert accumulate(deltas).text == "a"
+
+
+def test_a_list_of_chunks_without_events_is_a_stream_too():
+    whole_list = bare([chunk({"text": "a"}), chunk({"text": "b"}, finish="STOP")])
+    assert accumulate(decoded([whole_list])).text == "ab"
+    with pytest.raises(OverloadedError):
+        list(decoded([bare([chunk({"text": "a"}), {"error": {"code": 503, "status": "UNAVAILABLE"}}])]))
+
+
+def test_bare_json_that_is_cut_is_an_error():
+    with pytest.raises(ServerError, match="event 2 of the stream is not JSON"):
+        list(decoded([events([chunk({"text": "a"})]) + b'{\n  "error": {\n']))
+
+
+def test_a_character_cut_in_two_chunks_is_whole_again_and_half_a_one_replaced():
+    halves = [json.dumps(chunk({"text": piece})).encode() for piece in ("a\ud83d", "\ude00b\ud83d")]
+    assert streamed(*halves, END).text == "a😀b\ufffd"
+    thought = [json.dumps(chunk({"text": t, "thought": True})).encode() for t in ("\ud83d", "\ude00")]
+    reply = streamed(*thought, halves[0], chunk(CALL), END)
+    assert [getattr(part, "text", "") for part in reply.parts] == ["😀", "a\ufffd", ""]
+    named = json.dumps(chunk({"text": "a"}, finish="STOP", finishMessage="\ud83d")).encode()
+    assert streamed(named).provider_metadata["finishMessage"] == "\ufffd"
+
+
+RATE = "audio/L16;codec=pcm;rate=24000"
+
+
+def sound(data: str, media_type: str = RATE) -> dict[str, Any]:
+    return {"inlineData": {"mimeType": media_type, "data": data}}
+
+
+def test_samples_in_several_chunks_are_one_sound_with_their_rate():
+    reply = streamed(chunk(sound("AAE=")), chunk(sound("AgM=")), chunk({"text": "x"}), chunk(sound("BAU=")), END)
+    first, _text, second = reply.parts
+    assert isinstance(first, AudioPart)
+    assert (first.blob.read(), first.blob.media_type) == (b"\x00\x01\x02\x03", RATE.lower())
+    assert isinstance(second, AudioPart)
+    assert second.blob.read() == b"\x04\x05"
+
+
+def test_sounds_with_a_header_of_another_rate_or_in_one_chunk_are_several():
+    wav = "audio/wav"
+    assert len(streamed(chunk(sound("AAE=", wav)), chunk(sound("AgM=", wav)), END).parts) == 2
+    assert len(streamed(chunk(sound("AAE=")), chunk(sound("AgM=", "audio/L16;rate=16000")), END).parts) == 2
+    assert len(streamed(chunk(sound("AAE="), sound("AgM=")), END).parts) == 2
+
+
+def test_what_a_part_says_beyond_the_schema_is_kept_with_it():
+    said = [{"text": "a", "partMetadata": {"n": 1}}, {"text": "b"}, {**CALL, "partMetadata": {"n": 2}}]
+    reply = whole(*said)
+    options = [{"google": {"partMetadata": {"n": 1}}}, {}, {"google": {"partMetadata": {"n": 2}}}]
+    assert [getattr(part, "provider_options", None) for part in reply.parts] == options
+    assert streamed(*map(chunk, said), END).text == "ab"
+    assert body_of(call(Message.user("hi"), Message("assistant", reply.parts[:2])))["contents"][1]["parts"] == said[:2]
 
 
 def test_an_end_without_a_finish_reason_is_an_interruption():

@@ -23,7 +23,7 @@ def without_opaque(body: Any) -> Any:
 
 
 @examples(40)
-@given(made.calls())
+@given(made.calls(options=False))
 def test_every_request_fits_the_vendors_types(call: ModelCall):
     try:
         request = GEMINI.encode(call.with_(provider_options={})).request
@@ -35,7 +35,7 @@ def test_every_request_fits_the_vendors_types(call: ModelCall):
 
 
 @examples(40)
-@given(made.replies())
+@given(made.replies(options=False))
 def test_every_answer_fits_the_vendors_types(reply: ModelReply):
     plain = ModelReply(reply.parts, reply.finish_reason, usage=reply.usage, model=reply.model, id=reply.id)
     body = json.loads(GEMINI.render(plain).body)

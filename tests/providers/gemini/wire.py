@@ -23,8 +23,8 @@ def body_of(call: ModelCall, transpiler: Gemini = GEMINI) -> Any:
 
 
 def parts_of(*messages: Message, transpiler: Gemini = GEMINI) -> Any:
-    """The parts of the last content of the request for these messages."""
-    return body_of(call(*messages), transpiler)["contents"][-1]["parts"]
+    """The parts of the last content of the request for these messages, after a user's."""
+    return body_of(call(Message.user("hi"), *messages), transpiler)["contents"][-1]["parts"]
 
 
 def request(body: Any, url: str = URL) -> WireRequest:
@@ -62,6 +62,8 @@ def decoded(pieces: Iterable[bytes]) -> Iterator[Delta]:
     for piece in pieces:
         for frame in framer.feed(piece):
             yield from decoder.feed(frame)
+    for frame in framer.finish():
+        yield from decoder.feed(frame)
     yield from decoder.finish()
 
 

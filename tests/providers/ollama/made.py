@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from abstractcore.schema import ContentPart, ImagePart, Message, ModelCall, ModelReply, ReasoningPart
+from abstractcore.schema import ContentPart, ImagePart, ModelCall, ModelReply, ReasoningPart
 from abstractcore.testing import strategies as made
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -19,7 +19,8 @@ def content() -> SearchStrategy[ContentPart]:
 
 def calls() -> SearchStrategy[ModelCall]:
     """Calls that can be sent, but for a provider option here and there. Some reasoning is the model's own."""
-    return st.builds(_owned, made.calls("ollama", content(), content()), st.booleans())
+    options = made.item_options("ollama")
+    return st.builds(_owned, made.calls("ollama", content(), content(), options=options), st.booleans())
 
 
 def _owned(call: ModelCall, owned: bool) -> ModelCall:
@@ -27,9 +28,11 @@ def _owned(call: ModelCall, owned: bool) -> ModelCall:
         return call
     origin = f"ollama/{call.model}"
     messages = (
-        Message(
-            message.role,
-            tuple(replace(part, origin=origin) if isinstance(part, ReasoningPart) else part for part in message.parts),
+        replace(
+            message,
+            parts=tuple(
+                replace(part, origin=origin) if isinstance(part, ReasoningPart) else part for part in message.parts
+            ),
         )
         for message in call.messages
     )
@@ -38,4 +41,4 @@ def _owned(call: ModelCall, owned: bool) -> ModelCall:
 
 def replies() -> SearchStrategy[ModelReply]:
     """Replies with every kind of part."""
-    return made.replies("ollama")
+    return made.replies("ollama", options=made.item_options("ollama"))

@@ -6,6 +6,7 @@ import pytest
 
 from abstractcore.errors import InvalidInputError, UnsupportedContentError
 from abstractcore.schema import (
+    NO_OPTIONS,
     AudioPart,
     Blob,
     CachePoint,
@@ -81,10 +82,57 @@ def test_reasoning_goes_back_to_the_model_it_came_from_and_to_no_other():
     assert losses(moved) == {"messages[1].parts[0]": ("reasoning_left_out", None)}
 
 
-@pytest.mark.parametrize(("text", "sent"), [('{"a": 1.10}', '{"a":1.1}'), ("{broken", "{}"), ("", "{}")])
+def turn(*calls: ToolCall, options: Any = NO_OPTIONS) -> tuple[Message, ...]:
+    """A question, calls, and their results."""
+    results = (ToolResult.text(call.id, "b") for call in calls)
+    return (Message.user("a"), Message("assistant", calls, options), Message.tool(*results))
+
+
+def test_arguments_are_sent_as_they_are_written():
+    body = OLLAMA.encode(call(*turn(ToolCall("c", "f", '{"a": 1.10}'), ToolCall("d", "f", "{ }")))).request.body
+    assert b'"arguments":{"a": 1.10}' in body
+    assert b'"arguments":{ }' in body
+
+
+@pytest.mark.parametrize(
+    ("text", "sent"), [('{"a":\n1.10}', '{"a":1.1}'), ("{broken", "{}"), ("", "{}"), (" {}", "{}")]
+)
 def test_arguments_that_cannot_stay_as_written_are_named(text: str, sent: str):
-    said = call(Message.user("a"), Message.assistant(ToolCall("c", "f", text)), Message.user("b"))
+    said = call(*turn(ToolCall("c", "f", text)))
     assert losses(said) == {"messages[1].parts[0].arguments_text": ("arguments_rewritten", sent)}
+
+
+def test_options_stand_in_the_object_of_their_message_call_or_result():
+    def own(**options: Any) -> Any:
+        return {"ollama": options, "another": {"a": 1}}
+
+    asked = ToolCall("c", "f", provider_options=own(odd=1))
+    result = ToolResult("c", (TextPart("b", provider_options=own(lost=1)),), provider_options=own(cost=2))
+    said = Message("assistant", (asked,), own(mood="calm"))
+    given = call(Message("user", (TextPart("a"),), own(name="Ann")), said, Message.tool(result))
+    written = body_of(given)["messages"]
+    assert [written[0]["name"], written[1]["mood"], written[2]["cost"]] == ["Ann", "calm", 2]
+    assert written[1]["tool_calls"][0]["odd"] == 1
+    places = ["messages[0]", "messages[1]", "messages[1].parts[0]", "messages[2].parts[0]"]
+    others = {f"{place}.provider_options.another" for place in [*places, "messages[2].parts[0].content[0]"]}
+    assert set(losses(given)) == {*others, "messages[2].parts[0].content[0].provider_options.ollama"}
+
+
+@pytest.mark.parametrize(
+    ("options", "part", "path"),
+    [
+        ({"content": "x"}, ToolCall("c", "f"), "messages[1].provider_options.ollama.content"),
+        (
+            {},
+            ToolCall("c", "f", provider_options={"ollama": {"id": "d"}}),
+            "messages[1].parts[0].provider_options.ollama.id",
+        ),
+    ],
+)
+def test_an_option_that_the_schema_has_a_field_for_is_refused(options: Any, part: ToolCall, path: str):
+    with pytest.raises(InvalidInputError) as caught:
+        OLLAMA.encode(call(*turn(part, options={"ollama": options})))
+    assert caught.value.path == path
 
 
 def test_hosted_tools_are_refused():

@@ -6,7 +6,7 @@ import pytest
 
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import TextPart, ToolCall, ToolResult
-from tests.providers.ollama.wire import OLLAMA, request
+from tests.providers.ollama.wire import OLLAMA, called, request
 
 
 def parsed(*messages: Any, **fields: Any) -> Any:
@@ -79,10 +79,30 @@ def test_results_with_ids_go_to_their_calls():
     assert messages[1].parts == (ToolResult.text("b", "x"),)
 
 
-def test_an_empty_message_is_left_out_and_unknown_fields_are_named():
-    read = parsed({"role": "user", "content": ""}, {**USER, "name": "Ann"})
-    assert [warning.path for warning in read.warnings] == ["messages[0]", "messages[1].name"]
+def test_an_empty_message_is_left_out():
+    read = parsed({"role": "user", "content": ""}, USER)
+    assert [warning.path for warning in read.warnings] == ["messages[0]"]
     assert read.call.messages[0].parts == (TextPart("hi"),)
+
+
+def test_fields_that_the_schema_has_no_word_for_are_options_of_their_message_call_or_result():
+    asked = {"role": "assistant", "tool_calls": [called("f", {}, id="c", odd=1)], "mood": "calm"}
+    result = {"role": "tool", "tool_call_id": "c", "content": "a", "cost": 2}
+    read = parsed({**USER, "name": "Ann"}, asked, result)
+    said, answer, given = read.call.messages
+    assert read.warnings == ()
+    assert [said.provider_options, answer.provider_options] == [
+        {"ollama": {"name": "Ann"}},
+        {"ollama": {"mood": "calm"}},
+    ]
+    assert answer.tool_calls[0].provider_options == {"ollama": {"odd": 1}}
+    assert given.parts == (ToolResult("c", (TextPart("a"),), provider_options={"ollama": {"cost": 2}}),)
+
+
+def test_arguments_are_the_text_that_the_client_wrote():
+    body = b'{"model":"m","messages":[{"role":"user","content":"a"},{"role":"assistant","tool_calls":[{"function":'
+    body += b'{"name":"f","arguments":{"x": 1.10,  "a":{}}}}]},{"role":"tool","content":"b"}]}'
+    assert OLLAMA.parse(request(body)).call.messages[1].tool_calls[0].arguments_text == '{"x": 1.10,  "a":{}}'
 
 
 @pytest.mark.parametrize(("think", "thinking"), [(True, "medium"), (False, "off"), ("low", "low"), ("max", None)])

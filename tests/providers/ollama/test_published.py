@@ -47,7 +47,7 @@ CALLS = {
         (
             Message.user("What are the current weather conditions and temperature in New York and London?"),
             Message.assistant(
-                *(ToolCall(f"call_1_{i}", name, f'{{"city":"{city}"}}') for i, (name, city) in enumerate(CITIES))
+                *(ToolCall(f"call_1_{i}", name, f'{{"city": "{city}"}}') for i, (name, city) in enumerate(CITIES))
             ),
             Message.tool(
                 *(
@@ -67,7 +67,7 @@ REPLIES = {
         (TextPart('{"age": 22, "available": false}'),), "stop", "stop", Usage(34, 12), "llama3.1", "ollama"
     ),
     "tools": ModelReply(
-        (ToolCall("call_0", "get_current_weather", '{"format":"celsius","location":"Paris, FR"}'),),
+        (ToolCall("call_0", "get_current_weather", '{"format": "celsius", "location": "Paris, FR"}'),),
         "tool_calls",
         "stop",
         Usage(122, 33),

@@ -57,7 +57,7 @@ def test_a_stream_becomes_deltas_in_order():
         TextDelta(6, 1, "日本 😀"),
         TextEnd(7, 1),
         ToolCallStart(8, 2, "c1", "f"),
-        ToolCallDelta(9, 2, '{"a":1}'),
+        ToolCallDelta(9, 2, '{"a": 1}'),
         ToolCallEnd(10, 2),
         UsageDelta(11, Usage(3, 5)),
         ReplyEnd(12, "tool_calls", "stop", {"total_duration": 9}),

@@ -26,9 +26,9 @@ def content() -> SearchStrategy[ContentPart]:
 
 def calls() -> SearchStrategy[ModelCall]:
     """Calls that can be sent, but for a provider option here and there."""
-    return made.calls("openai", content(), made.text_parts())
+    return made.calls("openai", content(), made.text_parts(), options=made.item_options("openai"))
 
 
 def replies() -> SearchStrategy[ModelReply]:
     """Replies with every kind of part."""
-    return made.replies("openai")
+    return made.replies("openai", options=made.item_options("openai"))

@@ -1,8 +1,6 @@
 """The vendor's own client talks to a server made of our server side, over a socket."""
 
-import threading
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Iterator
 from typing import Any
 
 import openai
@@ -10,7 +8,6 @@ import pytest
 from openai import OpenAI
 
 from abstractcore.errors import (
-    AbstractCoreError,
     AccessDeniedError,
     AuthenticationError,
     BadRequestError,
@@ -29,16 +26,14 @@ from abstractcore.errors import (
 from abstractcore.schema import (
     Citation,
     Message,
-    ModelCall,
     ModelReply,
     ReasoningPart,
     TextPart,
     ToolCall,
     Usage,
-    WireRequest,
-    deltas_of,
 )
 from tests.providers.openai_chat.wire import CHAT
+from tests.providers.serving import FormatServer, serving
 
 WEATHER: Any = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}
 HELLO: Any = [{"role": "user", "content": "hi"}]
@@ -56,79 +51,16 @@ REPLY = ModelReply(
 )
 
 
-class Server(ThreadingHTTPServer):
-    """Answers every call with what `answer` makes of it: a reply, an error, or a reply cut by an error."""
-
-    daemon_threads = True
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.calls: list[ModelCall] = []
-        self.answer: Callable[[ModelCall], ModelReply | AbstractCoreError | tuple[ModelReply, AbstractCoreError]]
-        self.answer = lambda call: REPLY
-
-
-class Handler(BaseHTTPRequestHandler):
-    server: Server  # type: ignore[assignment]
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["content-length"]))
-        try:
-            call = CHAT.parse(WireRequest(self.path, dict(self.headers), body)).call
-        except InvalidInputError as error:
-            self._fail(error)
-            return
-        self.server.calls.append(call)
-        answer = self.server.answer(call)
-        if isinstance(answer, AbstractCoreError):
-            self._fail(answer)
-        elif call.stream:
-            reply, error = answer if isinstance(answer, tuple) else (answer, None)
-            self._stream(reply, error)
-        else:
-            assert isinstance(answer, ModelReply)
-            self._send(200, {"content-type": "application/json"}, CHAT.render(answer).body)
-
-    def _fail(self, error: AbstractCoreError) -> None:
-        response = CHAT.render_error(error)
-        self._send(response.status, dict(response.headers), response.body)
-
-    def _stream(self, reply: ModelReply, error: AbstractCoreError | None) -> None:
-        renderer = CHAT.renderer()
-        deltas = deltas_of(reply)
-        if error is not None:
-            body = b"".join(map(renderer.feed, deltas[:-2])) + renderer.error(error)
-        else:
-            body = b"".join(map(renderer.feed, deltas)) + renderer.finish()
-        self._send(200, {"content-type": "text/event-stream"}, body)
-
-    def _send(self, status: int, headers: dict[str, str], body: bytes) -> None:
-        self.send_response(status)
-        for name, value in {**headers, "content-length": str(len(body))}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Nothing."""
-
-
 @pytest.fixture
-def server() -> Iterator[Server]:
-    with Server() as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
+def server() -> Iterator[FormatServer]:
+    with serving(CHAT, "text/event-stream", REPLY) as server:
         yield server
-        server.shutdown()
-        thread.join()
 
 
 @pytest.fixture
-def client(server: Server) -> Iterator[OpenAI]:
+def client(server: FormatServer) -> Iterator[OpenAI]:
     http = openai.DefaultHttpxClient(trust_env=False)
-    with OpenAI(
-        base_url=f"http://127.0.0.1:{server.server_port}/v1", api_key="k", max_retries=0, http_client=http
-    ) as client:
+    with OpenAI(base_url=f"{server.url}/v1", api_key="k", max_retries=0, http_client=http) as client:
         yield client
 
 
@@ -181,13 +113,13 @@ def test_the_chunks_of_a_stream_come_one_by_one(client: OpenAI):
     assert not chunks[-1].choices
 
 
-def test_a_refusal_is_one_for_the_client(client: OpenAI, server: Server):
+def test_a_refusal_is_one_for_the_client(client: OpenAI, server: FormatServer):
     server.answer = lambda call: ModelReply((TextPart("No."),), "refusal", model="m")
     (choice,) = client.chat.completions.create(model="m", messages=HELLO).choices
     assert (choice.message.refusal, choice.message.content, choice.finish_reason) == ("No.", None, "stop")
 
 
-def test_what_the_client_sends_is_what_we_read(client: OpenAI, server: Server):
+def test_what_the_client_sends_is_what_we_read(client: OpenAI, server: FormatServer):
     messages: Any = [
         {"role": "system", "content": "Be brief."},
         {
@@ -229,7 +161,9 @@ def test_what_the_client_sends_is_what_we_read(client: OpenAI, server: Server):
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else value.__name__,
 )
 @pytest.mark.parametrize("stream", [False, True], ids=["plain", "stream"])
-def test_an_error_is_the_clients_own_class(client: OpenAI, server: Server, error: Any, expected: Any, stream: bool):
+def test_an_error_is_the_clients_own_class(
+    client: OpenAI, server: FormatServer, error: Any, expected: Any, stream: bool
+):
     server.answer = lambda call: error
     with pytest.raises(expected, match="no") as caught:
         client.chat.completions.create(model="m", messages=HELLO, stream=stream)
@@ -241,7 +175,7 @@ def test_an_error_is_the_clients_own_class(client: OpenAI, server: Server, error
     )
 
 
-def test_the_client_learns_the_code_and_the_place(client: OpenAI, server: Server):
+def test_the_client_learns_the_code_and_the_place(client: OpenAI, server: FormatServer):
     with pytest.raises(openai.BadRequestError) as caught:
         client.chat.completions.create(model="m", messages=[{"role": "bard", "content": "hi"}])  # type: ignore[list-item, misc]
     assert (caught.value.param, caught.value.type) == ("messages[0].role", "invalid_request_error")
@@ -251,19 +185,19 @@ def test_the_client_learns_the_code_and_the_place(client: OpenAI, server: Server
     assert caught.value.code == "context_length_exceeded"
 
 
-def test_the_client_waits_as_long_as_it_is_told(server: Server, monkeypatch: pytest.MonkeyPatch):
+def test_the_client_waits_as_long_as_it_is_told(server: FormatServer, monkeypatch: pytest.MonkeyPatch):
     waits: list[float] = []
     monkeypatch.setattr("time.sleep", waits.append)
     answers: list[Any] = [RateLimitError("slow down", retry_after=1.5), REPLY]
     server.answer = lambda call: answers.pop(0)
-    url, http = f"http://127.0.0.1:{server.server_port}/v1", openai.DefaultHttpxClient(trust_env=False)
+    url, http = f"{server.url}/v1", openai.DefaultHttpxClient(trust_env=False)
     with OpenAI(base_url=url, api_key="k", max_retries=1, http_client=http) as client:
         completion = client.chat.completions.create(model="m", messages=HELLO)
     assert completion.id == "r1"
     assert 1.5 in waits
 
 
-def test_an_error_in_the_middle_of_a_stream_reaches_the_client_after_what_came(client: OpenAI, server: Server):
+def test_an_error_in_the_middle_of_a_stream_reaches_the_client_after_what_came(client: OpenAI, server: FormatServer):
     server.answer = lambda call: (REPLY, OverloadedError("too many"))
     texts: list[str] = []
     with pytest.raises(openai.APIError, match="too many"):

@@ -18,7 +18,9 @@ from abstractcore.schema import (
     Sampling,
     TextPart,
     ToolCall,
+    ToolChoice,
     ToolResult,
+    ToolSpec,
     Usage,
     accumulate,
 )
@@ -26,6 +28,7 @@ from abstractcore.testing import check_laws, strategies
 from abstractcore_providers.openai_chat import Dialect, OpenAIChat
 from abstractcore_providers.vendors import VENDORS
 from tests.properties import examples
+from tests.providers.answering import answered
 from tests.providers.openai_chat import made
 from tests.providers.openai_chat.wire import body_of, call, chunk, decoded, events, request, response
 
@@ -62,6 +65,10 @@ def test_the_laws_hold_in_the_dialect_of_every_vendor(name: str):
         ("together", "off", {"reasoning": {"enabled": False}}),
         ("together", "low", {"reasoning_effort": "low"}),
         ("vllm", "off", {"chat_template_kwargs": {"enable_thinking": False}}),
+        ("vllm", 2000, {"thinking_token_budget": 2000}),
+        ("fireworks", 2000, {"reasoning_effort": 2000}),
+        ("fireworks", "low", {"reasoning_effort": "low"}),
+        ("fireworks", "off", {"reasoning_effort": "none"}),
         ("llama-cpp", "off", {"reasoning_effort": "none"}),
     ],
 )
@@ -121,6 +128,7 @@ def test_a_seed_has_the_vendors_name():
         ("mistral", "top_logprobs"),
         ("deepseek", "seed"),
         ("perplexity", "seed"),
+        ("lmstudio", "top_logprobs"),
     ],
 )
 def test_an_option_that_a_vendor_does_not_take_is_named(name: str, field: str):
@@ -132,6 +140,24 @@ def test_an_option_that_a_vendor_does_not_take_is_named(name: str, field: str):
     assert json.loads(encoded.request.body).keys() == {"model", "messages"}
 
 
+def test_log_probabilities_are_counted_where_the_vendor_counts_them():
+    asked = call(sampling=Sampling(top_logprobs=3))
+    body = body_of(asked, CHATS["together"])
+    assert (body["logprobs"], "top_logprobs" in body) == (3, False)
+    assert CHATS["together"].parse(CHATS["together"].encode(asked).request).call.sampling.top_logprobs == 3
+    body = body_of(asked, CHATS["fireworks"])
+    assert (body["logprobs"], body["top_logprobs"]) == (True, 3)
+
+
+def test_a_tool_that_cannot_be_named_becomes_any_tool_and_a_warning():
+    asked = call(tools=(ToolSpec("f"),), tool_choice=ToolChoice("tool", "f"))
+    encoded = CHATS["perplexity"].encode(asked)
+    assert json.loads(encoded.request.body)["tool_choice"] == "required"
+    (warning,) = encoded.warnings
+    assert (warning.code, warning.path) == ("tool_choice_changed", "tool_choice")
+    assert CHATS["perplexity"].parse(encoded.request).call.tool_choice == ToolChoice("required")
+
+
 def test_parallel_calls_that_cannot_be_asked_are_named():
     (warning,) = CHATS["together"].encode(call(parallel_tool_calls=False)).warnings
     assert (warning.path, warning.requested) == ("parallel_tool_calls", False)
@@ -139,12 +165,11 @@ def test_parallel_calls_that_cannot_be_asked_are_named():
 
 @st.composite
 def conversations(draw: st.DrawFn) -> ModelCall:
-    """Turns of tool calls with ids of every kind, with results for some."""
+    """Turns of tool calls with ids of every kind, and their results."""
     messages: list[Message] = []
     for ids in draw(st.lists(st.lists(IDS, min_size=1, max_size=3, unique=True), min_size=1, max_size=5)):
         messages.append(Message.assistant(*(ToolCall(id, "f") for id in ids)))
-        if draw(st.booleans()):
-            messages.append(Message.tool(*(ToolResult.text(id, f"of {id}") for id in ids)))
+        messages.append(Message.tool(*(ToolResult.text(id, f"of {id}") for id in ids)))
         messages.append(Message.user("go on"))
     return call(*messages)
 
@@ -180,7 +205,7 @@ def _calls_before(asked: ModelCall, message: Message) -> tuple[ToolCall, ...]:
 @examples(40)
 @given(conversations())
 def test_a_longer_conversation_keeps_the_sent_ids(asked: ModelCall):
-    longer = asked.with_(messages=(*asked.messages, Message.assistant(ToolCall("000000000", "f")), Message.user("x")))
+    longer = asked.with_(messages=answered(*asked.messages, Message.assistant(ToolCall("000000000", "f"))))
     assert sent_ids(longer)[:-1] == sent_ids(asked)
 
 
@@ -188,7 +213,7 @@ def test_an_id_of_the_prescribed_size_is_kept_both_ways():
     told = {"id": "VvvODy9mT", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     reply = reply_of(CHATS["mistral"], {"tool_calls": [told]})
     assert [part.id for part in reply.tool_calls] == ["VvvODy9mT"]
-    assert sent_ids(call(Message("assistant", reply.parts))) == ["VvvODy9mT"]
+    assert sent_ids(call(*answered(Message("assistant", reply.parts)))) == ["VvvODy9mT"]
 
 
 def test_a_vendor_without_the_rule_gets_the_ids_as_they_are():
@@ -220,6 +245,19 @@ def test_reasoning_goes_back_to_the_model_it_came_from():
     assert chat.parse(encoded.request).call.messages == own.messages
     (warning,) = chat.encode(replace(own, model="another")).warnings
     assert (warning.code, warning.path) == ("part_left_out", "messages[0].parts[0]")
+
+
+def test_what_a_vendor_says_beside_a_tool_call_goes_back_with_it():
+    extra = {"extra_content": {"google": {"thought_signature": "abc"}}}
+    told = {"id": "c", "index": 0, "type": "function", "function": {"name": "f", "arguments": "{}"}, **extra}
+    chat = CHATS["openai-compatible"]
+    (part,) = reply_of(chat, {"tool_calls": [told]}).parts
+    assert part == ToolCall("c", "f", provider_options={"openai-compatible": extra})
+    assert accumulate(decoded([events([chunk("tool_calls", tool_calls=[told])])], chat)).parts == (part,)
+    sent = body_of(call(*answered(Message("assistant", (part,)))), chat)["messages"][0]["tool_calls"][0]
+    assert sent == {name: value for name, value in told.items() if name != "index"}
+    (warning,) = CHATS["openai"].encode(call(*answered(Message("assistant", (part,))))).warnings
+    assert warning.path == "messages[0].parts[0].provider_options.openai-compatible"
 
 
 SOURCES = {

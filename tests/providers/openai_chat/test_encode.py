@@ -35,7 +35,7 @@ from tests.providers.openai_chat.wire import CHAT, body_of, call
 PNG = Blob.from_bytes(b"png", "image/png")
 PDF = Blob.from_bytes(b"%PDF", "application/pdf", name="a.pdf")
 WAV = Blob.from_bytes(b"wav", "audio/wav")
-SCHEMA = {"type": "object"}
+SCHEMA: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False, "required": []}
 
 
 def content(*parts: Any) -> Any:

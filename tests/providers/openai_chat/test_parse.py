@@ -14,6 +14,7 @@ from abstractcore.schema import (
     Message,
     ModelCall,
     OutputSchema,
+    ReasoningPart,
     Sampling,
     TextPart,
     ToolCall,
@@ -25,6 +26,7 @@ from abstractcore_providers.openai_chat.dialect import COMPATIBLE
 from tests.providers.openai_chat.wire import CHAT, request
 
 HELLO = {"role": "user", "content": "hi"}
+IMAGE = {"type": "image_url", "image_url": {"url": "https://a", "x": 1}}
 
 
 def parsed(*messages: Any, **fields: Any) -> ModelCall:
@@ -160,16 +162,15 @@ def test_a_request_in_another_dialect_is_read_with_its_name():
 @pytest.mark.parametrize(
     ("body", "paths"),
     [
-        ({"messages": [{**HELLO, "name": "ann"}]}, ["messages[0].name"]),
         ({"messages": [HELLO, {"role": "assistant", "content": ""}]}, ["messages[1]"]),
         ({"messages": [{"role": "user", "content": ""}, HELLO]}, ["messages[0]"]),
         (
-            {"messages": [HELLO, {"role": "assistant", "content": "a", "reasoning_content": "b"}]},
-            ["messages[1].reasoning_content"],
-        ),
-        (
-            {"messages": [{"role": "user", "content": [{"type": "text", "text": "a", "cache": 1}]}]},
-            ["messages[0].content[0].cache"],
+            {
+                "messages": [
+                    {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "https://a", "x": 1}}]}
+                ]
+            },
+            ["messages[0].content[0].image_url.x"],
         ),
         (
             {"messages": [HELLO], "tools": [{"type": "function", "x": 1, "function": {"name": "f", "y": 2}}]},
@@ -187,6 +188,68 @@ def test_what_has_no_place_is_named(body: dict[str, Any], paths: list[str]):
     found = CHAT.parse(request({"model": "m", **body}))
     assert [warning.path for warning in found.warnings] == paths
     assert len(found.call.messages) == 1 or "assistant" in {message.role for message in found.call.messages}
+
+
+OPTION = {"openai": {"x": 1}}
+TEXT: dict[str, Any] = {"type": "text", "text": "a"}
+CALL: dict[str, Any] = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ({**HELLO, "x": 1}, Message("user", (TextPart("hi"),), OPTION)),
+        (
+            {"role": "user", "content": [TEXT, {**TEXT, "x": 1}]},
+            Message("user", (TextPart("a"), TextPart("a", provider_options=OPTION))),
+        ),
+        (
+            {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "https://a"}, "x": 1}]},
+            Message("user", (ImagePart(Blob.from_url("https://a", "image/*"), provider_options=OPTION),)),
+        ),
+        (
+            {"role": "assistant", "content": None, "tool_calls": [{**CALL, "x": 1}], "y": 2},
+            Message("assistant", (ToolCall("c", "f", provider_options=OPTION),), {"openai": {"y": 2}}),
+        ),
+        (
+            {"role": "assistant", "content": "a", "audio": {"id": "b", "x": 1}},
+            Message(
+                "assistant",
+                (
+                    TextPart("a"),
+                    AudioPart(Blob.from_provider_file("openai", "b", "audio/wav"), id="b", provider_options=OPTION),
+                ),
+            ),
+        ),
+    ],
+    ids=["message", "text", "image", "tool call", "audio"],
+)
+def test_what_nothing_here_takes_of_a_message_is_its_option_and_goes_out_again(
+    message: dict[str, Any], expected: Message
+):
+    messages = (
+        [message, {"role": "tool", "tool_call_id": "c", "content": "r"}] if "tool_calls" in message else [message]
+    )
+    found = CHAT.parse(request({"model": "m", "messages": messages}))
+    assert found.warnings == ()
+    assert found.call.messages[0] == expected
+    encoded = CHAT.encode(found.call)
+    assert encoded.warnings == ()
+    assert CHAT.parse(encoded.request).call == found.call
+
+
+def test_the_options_of_a_result_stand_in_its_message():
+    told = {"role": "tool", "tool_call_id": "c", "content": [{**TEXT, "x": 1}], "y": 2}
+    found = CHAT.parse(request({"model": "m", "messages": [{"role": "assistant", "tool_calls": [CALL]}, told]}))
+    content = (TextPart("a", provider_options=OPTION),)
+    assert found.call.messages[1].parts == (ToolResult("c", content, provider_options={"openai": {"y": 2}}),)
+    assert json.loads(CHAT.encode(found.call).request.body)["messages"][1] == told
+
+
+@pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
+def test_reasoning_that_a_client_sends_back_is_reasoning(name: str):
+    found = parsed(messages=[HELLO, {"role": "assistant", "content": "a", name: "b"}])
+    assert found.messages[1].parts == (ReasoningPart("b", origin="openai/m"), TextPart("a"))
 
 
 def part(**fields: Any) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from abstractcore.schema import (
     Usage,
     deltas_of,
 )
+from abstractcore.testing import check_reply_losses
 from tests.providers.openai_chat.wire import CHAT, rendered_chunks
 
 WAV = Blob.from_bytes(b"sound", "audio/wav")
@@ -126,12 +127,29 @@ def test_what_has_no_place_in_a_reply_is_named():
             "parts[4]",
             "parts[6]",
             "parts[7].signature",
-            "provider_metadata.id",
-            "provider_metadata.choices",
-            "provider_metadata.created",
-            "provider_metadata.logprobs",
+            "provider_metadata",
         ]
     )
+
+
+@pytest.mark.parametrize("value", ["", (), {}, False, 0, 5, "x"])
+@pytest.mark.parametrize("name", ["id", "usage", "created", "logprobs"])
+def test_metadata_of_another_meaning_is_named_with_what_is_kept(name: str, value: Any):
+    told = reply(TextPart("a"), provider="openai", provider_metadata={name: value, "x": 4})
+    check_reply_losses(CHAT, told)
+    warnings = CHAT.render(told).warnings
+    lost = (name, value) not in [("logprobs", {}), ("created", 5)]
+    named = [("provider_metadata", {name: value, "x": 4}, {"x": 4})] if lost else []
+    assert [(w.path, w.requested, w.sent) for w in warnings] == named
+
+
+def test_options_of_a_call_stand_beside_it_and_those_of_a_text_are_named():
+    options = {"openai": {"x": 1}}
+    call = ToolCall("c", "f", provider_options=options)
+    choice, warnings = whole(reply(TextPart("a", provider_options=options), call))
+    assert choice["message"]["tool_calls"][0]["x"] == 1
+    assert warnings == ["parts[0].provider_options.openai"]
+    assert streamed(reply(call))[1]["tool_calls"][0]["x"] == 1
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ from abstractcore.schema import (
 )
 from abstractcore.testing import strategies
 from tests.properties import examples
+from tests.providers.answering import answered
 from tests.providers.openai_chat import made
 from tests.providers.openai_chat.wire import CHAT, body_of, call, faults, rendered_chunks
 
@@ -129,7 +130,7 @@ def test_a_reply_as_history_can_be_sent_back(reply: ModelReply):
     if message is None:
         return
     try:
-        encoded = CHAT.encode(call(message))
+        encoded = CHAT.encode(call(*answered(message)))
     except (UnsupportedContentError, InvalidInputError):
         assert not any(isinstance(part, TextPart | ToolCall) for part in message.parts)
         return

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from abstractcore.schema import (
+    NO_OPTIONS,
     AudioPart,
     Blob,
     CachePoint,
@@ -20,8 +21,10 @@ from abstractcore.schema import (
     ModelReply,
     OpaquePart,
     Part,
+    ProviderOptions,
     ReasoningPart,
     TextPart,
+    ToolCall,
     ToolResult,
 )
 from abstractcore.testing import strategies as made
@@ -72,8 +75,19 @@ def citations() -> SearchStrategy[Citation]:
 
 
 _ITEMS: tuple[dict[str, Any], ...] = (
-    {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"type": "search", "query": "a"}},
-    {"type": "file_search_call", "id": "fs_1", "status": "completed", "queries": ["a"], "results": [{"text": "b"}]},
+    {
+        "type": "web_search_call",
+        "id": "ws_1",
+        "status": "completed",
+        "action": {"type": "search", "query": "a", "sources": [{"type": "url", "url": "https://a"}]},
+    },
+    {
+        "type": "file_search_call",
+        "id": "fs_1",
+        "status": "completed",
+        "queries": ["a"],
+        "results": [{"file_id": "f", "text": "b"}],
+    },
     {
         "type": "code_interpreter_call",
         "id": "ci_1",
@@ -87,7 +101,7 @@ _ITEMS: tuple[dict[str, Any], ...] = (
     {
         "type": "computer_call",
         "id": "cu_1",
-        "call_id": "c",
+        "call_id": "c_action",
         "status": "completed",
         "pending_safety_checks": [],
         "action": {"type": "wait"},
@@ -101,37 +115,66 @@ _ITEMS: tuple[dict[str, Any], ...] = (
         "summary": [{"type": "summary_text", "text": "a"}, {"type": "summary_text", "text": "b"}],
         "encrypted_content": "gAAA",
     },
+    {"type": "reasoning", "id": "rs_abe", "summary": [], "content": [{"type": "reasoning_text", "text": "a"}]},
+    {
+        "type": "reasoning",
+        "id": "rs_abf",
+        "summary": [{"type": "summary_text", "text": "a"}],
+        "content": [{"type": "reasoning_text", "text": "b"}, {"type": "reasoning_text", "text": "c"}],
+        "encrypted_content": "gAAA",
+    },
+    {
+        "type": "message",
+        "id": "msg_b",
+        "content": [{"type": "output_text", "text": "a"}, {"type": "refusal", "refusal": "b"}],
+    },
     {"type": "message", "id": "msg_a", "phase": "commentary", "content": [{"type": "output_text", "text": "a"}]},
-    {"type": "function_call", "id": "fc_a", "call_id": "c", "name": "n", "arguments": "{}", "namespace": "x"},
+    {"type": "function_call", "id": "fc_a", "call_id": "c_call", "name": "n", "arguments": "{}", "namespace": "x"},
 )
 
 
-def items(origin: str | None) -> SearchStrategy[list[Part]]:
+def items(origin: str | None, *, stored: bool) -> SearchStrategy[list[Part]]:
     """Parts as the provider's own items give them."""
-    return st.sampled_from(_ITEMS).map(lambda item: read_item(item, PROVIDER, origin, 0))
+    chosen = st.lists(st.sampled_from(_ITEMS), max_size=4, unique_by=lambda item: item["id"])
+    return chosen.map(
+        lambda items: [part for item in items for part in read_item(item, PROVIDER, origin, 0, stored=stored)]
+    )
 
 
-def _mixed(call: ModelCall, own: list[list[Part]], answer: Message | None) -> ModelCall:
-    """`call` with another turn, of the provider's own parts and of an item that answers them."""
-    parts = [part for item in own for part in item if getattr(part, "id", None) != "c"]
-    more = [] if not parts else [Message.user("more"), Message("assistant", tuple(parts))]
-    return call.with_(messages=(*call.messages, *more, *([] if answer is None else [answer])))
+def _result(call: ToolCall, options: ProviderOptions) -> ToolResult:
+    if call.name != "computer":
+        return ToolResult("c_call", (TextPart("a"),), provider_options=options)
+    screenshot = ImagePart(Blob.from_url("https://example.com/a.png", "image/png"), provider_options=options)
+    return ToolResult(call.id, (screenshot,), provider_options=options)
+
+
+def _mixed(call: ModelCall, own: list[Part], answer: Message | None, options: ProviderOptions) -> ModelCall:
+    """`call` with another turn, of the provider's own parts, and of what answers them."""
+    if not own:
+        return call
+    said = Message("assistant", tuple(own))
+    results = [_result(call, options) for call in said.tool_calls]
+    answers = [] if answer is None else [answer]
+    more = [Message.user("more"), said, *([Message.tool(*results)] if results else []), *answers]
+    return call.with_(messages=(*call.messages, *more))
 
 
 def calls() -> SearchStrategy[ModelCall]:
     """Calls that can be sent, but for a provider option here and there."""
     hosted = made.hosted_tools()
-    screens = {"type": "computer_call_output", "call_id": "c", "output": {"type": "computer_screenshot"}}
-    answers = st.just(Message("user", (OpaquePart(PROVIDER, "computer_call_output", screens),)))
+    approval = {"type": "mcp_approval_response", "approval_request_id": "mcpr_1", "approve": True}
+    answers = st.just(Message("user", (OpaquePart(PROVIDER, "mcp_approval_response", approval),)))
     origin = f"{PROVIDER}/gpt-6"
-    plain = made.calls(PROVIDER, content(), tool_content(), hosted)
-    own = st.lists(items(origin), max_size=4)
-    return st.builds(_mixed, plain.map(lambda call: call.with_(model="gpt-6")), own, st.none() | answers)
+    options = made.item_options(PROVIDER)
+    plain = made.calls(PROVIDER, content(), tool_content(), hosted, options)
+    own = items(origin, stored=True)
+    sent = plain.map(lambda call: call.with_(model="gpt-6"))
+    return st.builds(_mixed, sent, own, st.none() | answers, st.just(NO_OPTIONS) | options)
 
 
-def _with_own(reply: ModelReply, own: list[list[Part]], cited: TextPart | None) -> ModelReply:
+def _with_own(reply: ModelReply, own: list[Part], cited: TextPart | None) -> ModelReply:
     taken = {call.id for call in reply.tool_calls}
-    parts = [part for item in own for part in item if getattr(part, "id", None) not in taken]
+    parts = [part for part in own if getattr(part, "id", None) not in taken]
     origin = f"{reply.provider}/{reply.model}" if reply.model else None
     owned = (replace(part, origin=origin) if isinstance(part, ReasoningPart) else part for part in parts)
     return replace(reply, parts=(*reply.parts, *owned, *([] if cited is None else [cited])))
@@ -140,7 +183,8 @@ def _with_own(reply: ModelReply, own: list[list[Part]], cited: TextPart | None) 
 def replies() -> SearchStrategy[ModelReply]:
     """Replies with every kind of part, the provider's own items among them."""
     cited = st.builds(TextPart, made.texts(min_size=1), st.lists(citations(), max_size=2).map(tuple))
-    return st.builds(_with_own, made.replies(PROVIDER), st.lists(items(None), max_size=3), st.none() | cited)
+    replies = made.replies(PROVIDER, options=made.item_options(PROVIDER))
+    return st.builds(_with_own, replies, items(None, stored=True), st.none() | cited)
 
 
 __all__ = ["PROVIDER", "HostedTool", "ToolResult", "calls", "content", "replies", "tool_content"]

@@ -1,6 +1,7 @@
 """The vendor's own client talks to a server made of our server side, over a socket."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import openai
@@ -33,7 +34,7 @@ from abstractcore.schema import (
 )
 from abstractcore_providers.openai_responses import OpenAIResponses
 from tests.providers.openai_responses.made import PROVIDER
-from tests.providers.openai_responses.wire import RESPONSES
+from tests.providers.openai_responses.wire import RESPONSES, answered, message
 from tests.providers.serving import FormatServer, serving
 
 ORIGIN = f"{PROVIDER}/m"
@@ -115,6 +116,42 @@ def test_the_events_of_a_stream_come_one_by_one(client: OpenAI):
     assert last.type == "response.completed"
     assert [item.id for item in last.response.output] == done
     assert len(set(done)) == 4
+
+
+def test_every_kind_of_event_that_we_send_is_one_that_the_client_knows(client: OpenAI, server: FormatServer):
+    action = {"type": "computer_call", "id": "cu_1", "call_id": "c3", "action": {"type": "wait"}}
+    search = {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"type": "search"}}
+    own = answered(message("Wait.", phase="commentary"), search, {**action, "pending_safety_checks": []}).parts
+    server.answer = lambda call: replace(REPLY, parts=(*REPLY.parts, *own))
+    with client.responses.stream(model="m", input="hi") as stream:
+        kinds = {event.type for event in stream}
+        final = stream.get_final_response()
+    assert kinds == {
+        "response.created",
+        "response.in_progress",
+        "response.output_item.added",
+        "response.output_item.done",
+        "response.content_part.added",
+        "response.content_part.done",
+        "response.output_text.delta",
+        "response.output_text.annotation.added",
+        "response.output_text.done",
+        "response.reasoning_summary_part.added",
+        "response.reasoning_summary_text.delta",
+        "response.reasoning_summary_text.done",
+        "response.reasoning_summary_part.done",
+        "response.function_call_arguments.delta",
+        "response.function_call_arguments.done",
+        "response.completed",
+    }
+    *_, said, searched, acted = final.output
+    assert said.type == "message"
+    assert said.phase == "commentary"
+    assert searched.type == "web_search_call"
+    assert acted.type == "computer_call"
+    assert acted.call_id == "c3"
+    whole = client.responses.create(model="m", input="hi")
+    assert [(item.type, item.id) for item in whole.output] == [(item.type, item.id) for item in final.output]
 
 
 @pytest.mark.parametrize(

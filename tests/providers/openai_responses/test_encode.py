@@ -11,9 +11,11 @@ from abstractcore.schema import (
     AudioPart,
     Blob,
     CachePoint,
+    Citation,
     DocumentPart,
     HostedTool,
     HostedToolCall,
+    HostedToolResult,
     ImagePart,
     Message,
     ModelCall,
@@ -30,7 +32,17 @@ from abstractcore.schema import (
 )
 from abstractcore.testing import check_call_losses, check_encode_again
 from tests.providers.openai_responses.made import PROVIDER
-from tests.providers.openai_responses.wire import RESPONSES, answered, body_of, call, message, parsed, parts, response
+from tests.providers.openai_responses.wire import (
+    RESPONSES,
+    answered,
+    body_of,
+    call,
+    function_call,
+    message,
+    parsed,
+    parts,
+    response,
+)
 
 ORIGIN = f"{PROVIDER}/m"
 ASK = Message.user("hi")
@@ -173,6 +185,124 @@ def test_reasoning_of_another_model_or_nothing_to_replay_is_left_out():
     assert list(paths(stored)) == ["messages[1].parts[0]", "messages[1].parts[2]"]
 
 
+@pytest.mark.parametrize("encrypted", [{}, {"encrypted_content": "gAAA"}])
+def test_raw_reasoning_goes_back_as_the_content_of_its_item(encrypted: dict[str, str]):
+    texts = [{"type": "reasoning_text", "text": "one"}, {"type": "reasoning_text", "text": "two"}]
+    item = {"type": "reasoning", "id": "rs_abc", "summary": [], "content": texts, **encrypted}
+    said = answered(item, message()).message()
+    assert said is not None
+    assert items(ASK, said)[1] == item
+    assert paths(call(ASK, said)) == {}
+    assert paths(call(ASK, said, model="another"))["messages[1].parts[0]"] is None
+
+
+def test_a_message_that_is_kept_goes_back_under_its_id_and_a_call_too():
+    content = [
+        {"type": "output_text", "text": "a", "annotations": [], "logprobs": []},
+        {"type": "output_text", "text": "b", "annotations": [], "logprobs": []},
+    ]
+    output = [message(content=content), function_call("c1", status="completed", namespace="n")]
+    said = answered(*output, store=True).message()
+    assert said is not None
+    sent = items(ASK, said, Message.tool(ToolResult.text("c1", "a")))
+    assert sent[1:3] == [output[0], {name: value for name, value in output[1].items() if name != "status"}]
+
+
+def test_an_action_on_a_computer_and_its_screenshot_go_there_and_back():
+    action = {
+        "type": "computer_call",
+        "id": "cu_1",
+        "call_id": "c",
+        "status": "completed",
+        "pending_safety_checks": [{"id": "check", "code": "malicious_instructions"}],
+        "actions": [{"type": "click", "x": 1, "y": 2, "button": "left"}, {"type": "wait"}],
+    }
+    said = answered(action).message()
+    assert said is not None
+    screen = ImagePart(
+        Blob.from_url("https://a/b.png", "image/png"), provider_options={PROVIDER: {"detail": "original"}}
+    )
+    checked = {PROVIDER: {"acknowledged_safety_checks": [{"id": "check"}]}}
+    given = call(ASK, said, Message.tool(ToolResult("c", (screen,), provider_options=checked)))
+    assert body_of(given)["input"][1:] == [
+        action,
+        {
+            "type": "computer_call_output",
+            "call_id": "c",
+            "output": {"type": "computer_screenshot", "image_url": "https://a/b.png", "detail": "original"},
+            "acknowledged_safety_checks": [{"id": "check"}],
+        },
+    ]
+    assert paths(given) == {}
+    check_call_losses(RESPONSES, given)
+    check_encode_again(RESPONSES, given)
+
+
+def test_a_screenshot_is_one_image_and_nothing_else_is_sent_with_it():
+    call_ = {"type": "computer_call", "id": "cu_1", "call_id": "c", "action": {"type": "wait"}}
+    said = answered(call_).message()
+    assert said is not None
+    image = ImagePart(Blob.from_url("https://a/b.png", "image/png"), "high", CachePoint())
+    for content in ((), (TextPart("done"),), (image, image)):
+        with pytest.raises(UnsupportedContentError, match=r"messages\[2\]\.parts\[0\]\.content: .* one image"):
+            RESPONSES.encode(call(ASK, said, Message.tool(ToolResult("c", content))))
+    result = ToolResult("c", (image,), is_error=True, cache=CachePoint())
+    place = "messages[2].parts[0]"
+    lost = {f"{place}.is_error", f"{place}.cache", f"{place}.content[0].detail", f"{place}.content[0].cache"}
+    assert set(paths(call(ASK, said, Message.tool(result)))) == lost
+    check_call_losses(RESPONSES, call(ASK, said, Message.tool(result)))
+
+
+def test_what_the_providers_tools_found_are_texts_that_cite_their_places():
+    search = {
+        "type": "web_search_call",
+        "id": "ws",
+        "status": "completed",
+        "action": {"type": "search", "queries": ["a"], "sources": [{"type": "url", "url": "https://a"}]},
+    }
+    files = {
+        "type": "file_search_call",
+        "id": "fs",
+        "status": "completed",
+        "queries": ["b"],
+        "results": [{"file_id": "f1", "filename": "b.txt", "text": "one"}, {"file_id": "f2", "text": "two"}],
+    }
+    said = answered(search, files, message()).message()
+    assert said is not None
+    asked, sources, _, results, _ = said.parts
+    assert isinstance(asked, HostedToolCall)
+    assert isinstance(sources, HostedToolResult)
+    assert isinstance(results, HostedToolResult)
+    assert json.loads(asked.arguments_text) == {"action": {"type": "search", "queries": ["a"]}}
+    assert sources.content == (TextPart("https://a\n", (Citation("https://a"),)),)
+    kind = {"type": "file_citation"}
+    found = (Citation("f1", "b.txt", None, 0, 3, kind), Citation("f2", None, None, 3, 6, kind))
+    assert results.content == (TextPart("onetwo", found),)
+    assert items(ASK, said)[1:3] == [search, files]
+    assert paths(call(ASK, said)) == {}
+
+
+def test_options_of_an_assistants_message_have_no_object():
+    said = Message("assistant", (TextPart("a", provider_options={"another": {"b": 1}}),), {PROVIDER: {"c": 1}})
+    told = Message("user", (TextPart("a", provider_options={PROVIDER: {"d": 1}}),), {PROVIDER: {"e": 1}})
+    given = call(told, said)
+    assert items(told, said)[0] == {"role": "user", "content": [{"type": "input_text", "text": "a", "d": 1}], "e": 1}
+    assert set(paths(given)) == {
+        f"messages[1].provider_options.{PROVIDER}",
+        "messages[1].parts[0].provider_options.another",
+    }
+    check_call_losses(RESPONSES, given)
+
+
+@pytest.mark.parametrize("option", ["previous_response_id", "conversation"])
+def test_a_conversation_that_the_provider_keeps_is_not_said_again(option: str):
+    options = {PROVIDER: {option: "kept_1"}}
+    assert body_of(call(provider_options=options))[option] == "kept_1"
+    with pytest.raises(InvalidInputError) as caught:
+        RESPONSES.encode(call(ASK, Message.assistant("hi"), ASK, provider_options=options))
+    assert caught.value.path == f"provider_options.{PROVIDER}.{option}"
+
+
 @pytest.mark.parametrize(
     "item",
     [
@@ -267,19 +397,19 @@ def test_what_has_no_place_is_warned_of():
 
 
 def test_options_have_the_formats_names():
+    schema = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
     body = body_of(
         call(
-            tools=(ToolSpec("f", "does f", {"type": "object"}),),
+            tools=(ToolSpec("f", "does f", schema),),
             hosted_tools=(HostedTool("code_interpreter"), HostedTool("computer_use", {"type": "computer_use_preview"})),
             tool_choice=ToolChoice("tool", "f"),
             parallel_tool_calls=False,
             sampling=Sampling(50, 0.5, 0.9, top_logprobs=3),
-            output=OutputSchema("answer", {"type": "object"}, "an answer"),
+            output=OutputSchema("answer", schema, "an answer"),
             thinking="off",
             stream=True,
         )
     )
-    schema = {"type": "object"}
     assert body | {"input": None} == {
         "model": "m",
         "input": None,

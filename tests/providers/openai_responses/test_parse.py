@@ -25,8 +25,8 @@ def test_items_of_the_model_that_follow_each_other_are_one_message():
         Message.assistant(
             ReasoningPart("", "rs_abc", "gAAA", f"{PROVIDER}/m"),
             TextPart("let me see"),
-            ToolCall("c1", "f"),
-            ToolCall("c2", "f"),
+            ToolCall("c1", "f", provider_options={PROVIDER: {"id": "fc_c1x"}}),
+            ToolCall("c2", "f", provider_options={PROVIDER: {"id": "fc_c2x"}}),
         ),
         Message.tool(ToolResult.text("c1", "a"), ToolResult.text("c2", "b")),
     )
@@ -38,10 +38,25 @@ def test_a_message_that_says_nothing_is_left_out_with_a_warning():
     assert [warning.path for warning in read.warnings] == ["input[1]"]
 
 
-def test_fields_that_nothing_takes_are_named():
+def test_fields_that_the_schema_has_no_word_for_are_options_of_what_they_stand_in():
     odd = {"type": "input_text", "text": "hi", "odd": 1}
-    read = RESPONSES.parse(request({"model": "m", "input": [{"role": "user", "content": [odd], "name": "x"}]}))
-    assert {warning.path for warning in read.warnings} == {"input[0].content[0].odd", "input[0].name"}
+    result = {**output(output=[odd]), "namespace": "n", "id": "fco_1"}
+    call = function_call("c1", namespace="x")
+    read = RESPONSES.parse(
+        request({"model": "m", "input": [{"role": "user", "content": [odd], "name": "x"}, call, result]})
+    )
+    asked, said, given = read.call.messages
+    text = TextPart("hi", provider_options={PROVIDER: {"odd": 1}})
+    assert read.warnings == ()
+    assert asked == Message("user", (text,), {PROVIDER: {"name": "x"}})
+    assert said.tool_calls[0].provider_options == {PROVIDER: {"id": "fc_c1x", "namespace": "x"}}
+    assert given.parts == (ToolResult("c1", (text,), provider_options={PROVIDER: {"namespace": "n"}}),)
+
+
+def test_fields_in_what_the_model_said_that_nothing_takes_are_named():
+    said = {"role": "assistant", "content": [{"type": "output_text", "text": "hi", "annotations": [], "odd": 1}]}
+    read = RESPONSES.parse(request({"model": "m", "input": [HI, said]}))
+    assert [warning.path for warning in read.warnings] == ["input[1].content[0].odd"]
 
 
 @pytest.mark.parametrize(
@@ -103,6 +118,11 @@ def test_an_effort_beyond_ours_is_an_option_of_the_provider():
             "input[0]",
         ),
         ({"model": "m", "input": "hi", "background": True}, "background"),
+        ({"model": "m", "input": [HI, {"type": "computer_call_output", "call_id": "c"}]}, "input[1].output"),
+        (
+            {"model": "m", "input": [HI, {"type": "computer_call_output", "call_id": "c", "output": {}}]},
+            "input[1].output.image_url",
+        ),
         ({"model": "m", "input": "hi", "stream": "yes"}, "stream"),
         ({"model": "m", "input": "hi", "temperature": "hot"}, "temperature"),
         ({"model": "m", "input": "hi", "tools": [{"type": "function"}]}, "tools[0].name"),

@@ -21,19 +21,21 @@ from abstractcore.schema import (
     AudioPart,
     Blob,
     Delta,
+    ImagePart,
     Message,
     ModelCall,
     ModelReply,
     OutputSchema,
     Sampling,
     TextPart,
+    ToolResult,
     Usage,
     deltas_of,
 )
 from abstractcore.testing import strategies
 from tests.properties import examples
 from tests.providers.openai_responses import made
-from tests.providers.openai_responses.wire import RESPONSES, body_of, call, faults, rendered_events
+from tests.providers.openai_responses.wire import HERE, RESPONSES, body_of, call, faults, rendered_events, response
 
 PLAIN: Any = TypeAdapter(ResponseCreateParamsNonStreaming)
 STREAMING: Any = TypeAdapter(ResponseCreateParamsStreaming)
@@ -109,15 +111,39 @@ def test_requests_fit_the_vendors_description(call: ModelCall):
 def _unlike(body: Any) -> list[str]:
     """Items are checked one by one: a message in its short form is one of three schemas that all take it."""
     items = [item for item in described_in(body["input"]) if "id" in item or "type" in item]
-    named = {
-        "message": "OutputMessage",
-        "function_call": "FunctionToolCall",
-        "function_call_output": "FunctionCallOutputItemParam",
-        "reasoning": "ReasoningItem",
-    }
-    found = [fault for item in items for fault in faults(named[item["type"]], item)]
+    found = [fault for item in items for fault in faults(_ITEMS[item["type"]], item)]
     tools = [fault for tool in body.get("tools", []) for fault in faults("FunctionTool", tool)]
     return found + tools + faults("CreateResponse", {**body, "input": "hi", "tools": []})
+
+
+_ITEMS = {
+    "code_interpreter_call": "CodeInterpreterToolCall",
+    "computer_call": "ComputerToolCall",
+    "computer_call_output": "ComputerCallOutputItemParam",
+    "file_search_call": "FileSearchToolCall",
+    "function_call": "FunctionToolCall",
+    "function_call_output": "FunctionCallOutputItemParam",
+    "message": "OutputMessage",
+    "reasoning": "ReasoningItem",
+    "web_search_call": "WebSearchToolCall",
+}
+"""The vendor's schema of each type of item."""
+
+
+@pytest.mark.parametrize("stored", [True, False])
+@pytest.mark.parametrize("name", ["computer", "encrypted", "file_search", "functions", "hosted", "raw_reasoning"])
+def test_what_the_vendor_said_fits_its_types_and_description_when_it_goes_back(name: str, stored: bool):
+    printed = json.loads((HERE / "published" / f"{name}.reply.json").read_text(encoding="utf-8"))
+    reply = RESPONSES.decode(response({**printed, "store": stored}))
+    said = reply.message()
+    assert said is not None
+    screen = ImagePart(Blob.from_url("https://example.com/a.png", "image/png"))
+    results = [ToolResult(item.id, (screen if item.name == "computer" else TextPart("a"),)) for item in said.tool_calls]
+    answer = [Message.tool(*results)] if results else []
+    body = body_of(call(Message.user("hi"), said, *answer, model=reply.model or "m"))
+    assert len(body["input"]) == 1 + len(printed["output"]) + len(results)
+    assert _unlike(body) == []
+    check_types(body)
 
 
 def test_audio_fits_the_vendors_type_and_description():

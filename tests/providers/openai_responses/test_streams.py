@@ -88,6 +88,15 @@ def test_a_call_without_an_id_gets_one():
     assert streamed(begin(), added(item), done(item), end(item)).parts == (ToolCall("call_0", "f", "{}"),)
 
 
+def test_texts_of_items_that_take_turns_are_kept_apart():
+    def piece(text: str, index: int) -> dict[str, Any]:
+        return delta("output_text", text, index, content_index=0)
+
+    note = {"type": "response.output_text.annotation.added", "output_index": 0, "content_index": 0, "annotation": {}}
+    pieces = (piece("One", 0), piece("Two", 1), piece(" and", 1), note, piece(" too", 0))
+    assert streamed(begin(), *pieces, end()).text == "One tooTwo and"
+
+
 def test_what_did_not_come_in_pieces_is_read_when_its_item_is_done():
     item, call = message("Hello there"), function_call("c1", '{"a":1}')
     reply = streamed(begin(), added(item), delta("output_text", "Hello"), done(item), done(call, 1), end(item, call))
@@ -116,7 +125,7 @@ def test_reasoning_is_kept_in_order_with_its_id_and_what_is_encrypted():
 def test_reasoning_in_full_is_reasoning_too():
     item = {"type": "reasoning", "id": "rs_abc", "summary": [], "content": [{"type": "reasoning_text", "text": "hm"}]}
     reply = streamed(begin(), delta("reasoning_text", "hm"), done(item), end(item))
-    assert reply.parts == (ReasoningPart("hm", "rs_abc", None, f"{PROVIDER}/m"),)
+    assert reply.parts == (ReasoningPart("hm", "rs_abc/content", None, f"{PROVIDER}/m"),)
 
 
 def test_reasoning_that_is_not_shown_is_kept():
@@ -172,10 +181,40 @@ def test_what_the_schema_has_no_name_for_is_kept():
     assert streamed(begin(), added(item), done(item), end(item)).parts == (OpaquePart(PROVIDER, "compaction", item),)
 
 
-def test_the_phase_of_a_message_stands_before_it():
+@pytest.mark.parametrize(("stored", "id"), [(True, {"id": "msg_abc"}), (False, {})])
+def test_the_phase_of_a_message_and_its_id_if_it_is_kept_are_options_of_its_text(stored: bool, id: dict[str, str]):
     item = message(phase="commentary")
-    reply = streamed(begin(), added({**item, "content": []}), delta("output_text", "hi"), done(item), end(item))
-    assert reply.parts == (OpaquePart(PROVIDER, "item_fields", {"phase": "commentary"}), TextPart("hi"))
+    said = (TextPart("hi", provider_options={PROVIDER: {**id, "phase": "commentary"}}),)
+    last = end(item, store=stored)
+    begun = streamed(begin(stored), added({**item, "content": []}), delta("output_text", "hi"), done(item), last)
+    late = streamed(begin(stored), delta("output_text", "hi"), done(item), last)
+    assert begun.parts == said
+    assert late.parts == said
+    assert answered(item, store=stored).parts == said
+
+
+def test_raw_reasoning_is_marked_as_content_of_its_item():
+    item = {"type": "reasoning", "id": "rs_abc", "summary": [], "content": [{"type": "reasoning_text", "text": "Hm."}]}
+    pieces = [delta("reasoning_text", piece, content_index=0) for piece in ("H", "m.")]
+    reply = streamed(begin(), added({**item, "content": []}), *pieces, done(item), end(item))
+    assert reply.parts == (ReasoningPart("Hm.", "rs_abc/content", None, f"{PROVIDER}/m"),)
+    assert reply.parts == answered(item).parts
+
+
+def test_an_action_on_a_computer_is_a_tool_call():
+    item = {
+        "type": "computer_call",
+        "id": "cu_1",
+        "call_id": "c",
+        "status": "completed",
+        "pending_safety_checks": [],
+        "action": {"type": "wait"},
+    }
+    reply = streamed(begin(), added(item), done(item), end(item))
+    (call,) = reply.tool_calls
+    assert (call.id, call.name, call.arguments) == ("c", "computer", {"action": {"type": "wait"}})
+    assert reply.finish_reason == "tool_calls"
+    assert reply.parts == answered(item).parts
 
 
 @pytest.mark.parametrize(

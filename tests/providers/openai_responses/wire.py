@@ -64,8 +64,9 @@ def parts(*items: Any) -> tuple[Part, ...]:
 
 
 def completed(*items: Any, **fields: Any) -> dict[str, Any]:
-    """A response object."""
-    return {"id": "r", "object": "response", "status": "completed", "model": "m", "output": list(items), **fields}
+    """A response object, of a response that is not kept."""
+    response = {"id": "r", "object": "response", "status": "completed", "model": "m", "store": False}
+    return {**response, "output": list(items), **fields}
 
 
 def message(text: str = "hi", **fields: Any) -> dict[str, Any]:
@@ -92,8 +93,9 @@ def function_call(call_id: str = "c1", arguments: str = "{}", **fields: Any) -> 
     } | fields
 
 
-def begin() -> dict[str, Any]:
-    return {"type": "response.created", "response": {"id": "r", "model": "m", "status": "in_progress", "output": []}}
+def begin(store: bool = False) -> dict[str, Any]:
+    response = {"id": "r", "model": "m", "status": "in_progress", "store": store, "output": []}
+    return {"type": "response.created", "response": response}
 
 
 def end(*items: Any, **fields: Any) -> dict[str, Any]:

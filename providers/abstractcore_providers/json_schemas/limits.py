@@ -1,0 +1,73 @@
+"""The largest schema that a vendor takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from pydantic_core import to_json
+
+from abstractcore.errors import InvalidInputError
+
+from .places import ROOT, is_list, subschemas, types_of
+from .rules import Limits
+
+_DEFINITIONS = ("$defs", "definitions")
+
+
+def check_limits(schema: Mapping[str, Any], limits: Limits) -> None:
+    """Raise `InvalidInputError`, with the place where it is passed, for a schema beyond one of `limits`."""
+    if limits.characters is not None:
+        _check(len(to_json(schema)), limits.characters, "characters", ROOT)
+    counted = _Counted(limits)
+    stack: list[tuple[Any, str, int]] = [(schema, ROOT, 0)]
+    while stack:
+        node, place, depth = stack.pop()
+        if isinstance(node, dict):
+            data = cast("Mapping[str, Any]", node)
+            counted.add(data, place)
+            holds_others = not {"object", "array"}.isdisjoint(types_of(data))
+            if holds_others:
+                _check(depth, limits.depth, "levels of objects and arrays", place)
+            inner = depth + holds_others
+            for child, where in subschemas(data, place):
+                is_definition = where.startswith(tuple(f"{place}.{name}." for name in _DEFINITIONS))
+                stack.append((child, where, 0 if is_definition else inner))
+
+
+class _Counted:
+    """What adds up over a whole schema."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._properties = 0
+        self._values = 0
+        self._characters = 0
+
+    def add(self, node: Mapping[str, Any], place: str) -> None:
+        """Count one schema; raises `InvalidInputError` if it was one too many."""
+        for keyword in ("properties", *_DEFINITIONS):
+            named = node.get(keyword)
+            if isinstance(named, dict):
+                names = cast("Mapping[str, Any]", named)
+                self._characters += sum(map(len, names))
+                self._properties += len(names) if keyword == "properties" else 0
+        values = [node["const"]] if "const" in node else node.get("enum")
+        if is_list(values):
+            self._add_values(values, place, "enum" in node)
+        _check(self._properties, self._limits.properties, "properties", place)
+        _check(self._values, self._limits.enum_values, "enum values", place)
+        _check(self._characters, self._limits.name_characters, "characters of names and values", place)
+
+    def _add_values(self, values: Any, place: str, is_enum: bool) -> None:
+        characters = sum(len(value) for value in values if isinstance(value, str))
+        self._characters += characters
+        self._values += len(values) if is_enum else 0
+        long = self._limits.long_enum
+        if long is not None and len(values) > long[0]:
+            _check(characters, long[1], f"characters in an enum of more than {long[0]} values", f"{place}.enum")
+
+
+def _check(count: int, limit: int | None, what: str, place: str) -> None:
+    if limit is not None and count > limit:
+        raise InvalidInputError(f"more than {limit:,} {what} are not taken here", path=place)

@@ -1,0 +1,74 @@
+"""Objects as vendors that enforce schemas take them: closed, with properties that are always there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from abstractcore.errors import InvalidInputError
+
+from .changes import Changes
+from .places import Node, as_named, is_list, is_object, type_of
+from .rules import Rules
+
+_OPEN_HINT = "Name the properties, or use a list of objects that hold a key and a value each."
+
+
+def close(node: Node, place: str, changes: Changes, *, is_root: bool) -> None:
+    """Forbid other properties than those that are named; a root that says nothing of any has none.
+
+    Raises `InvalidInputError` for an object whose properties have no names: nothing could be said of it.
+    """
+    if not is_object(node):
+        return
+    others = node.get("additionalProperties", True)
+    if others is False:
+        return
+    says_none = is_root and "additionalProperties" not in node
+    if "patternProperties" in node or others not in (True, {}) or not (node.get("properties") or says_none):
+        raise InvalidInputError("an object of any names is not taken here", path=place, hint=_OPEN_HINT)
+    node["additionalProperties"] = False
+    changes.narrower(place, "is closed")
+
+
+def require(node: Node, rules: Rules, place: str, changes: Changes) -> None:
+    """Demand all properties, or one at least."""
+    if not is_object(node):
+        return
+    names = list(as_named(node.get("properties", {}), f"{place}.properties"))
+    required = node.get("required", ())
+    given: Sequence[Any] = required if is_list(required) else ()
+    if rules.required == "some" and (given or not names):
+        return
+    missing = [name for name in names if name not in set(given)]
+    if missing:
+        node["required"] = [*given, *missing]
+        changes.narrower(f"{place}.required", f"has {', '.join(missing)}, too")
+    elif not names and "required" not in node:
+        node["required"] = []
+        changes.same(f"{place}.required", "is said")
+
+
+def say_items(node: Node, place: str, changes: Changes) -> None:
+    """Say of an array that says nothing of what it holds that it holds anything."""
+    if "items" not in node and isinstance(node.get("type"), str) and node["type"] == "array":
+        node["items"] = {}
+        changes.same(f"{place}.items", "is said")
+
+
+def say_type(node: Node, rules: Rules, place: str, changes: Changes) -> None:
+    """Say the type that a schema means; raises `InvalidInputError` for one that means any."""
+    if any(keyword in node for keyword in ("type", "$ref", "anyOf")):
+        return
+    values = [node["const"]] if "const" in node else node.get("enum")
+    if is_list(values) and values:
+        types = list(dict.fromkeys(type_of(value) for value in values))
+        if len(types) == 1 or rules.type_lists:
+            node["type"] = types[0] if len(types) == 1 else types
+            changes.same(f"{place}.type", "is said")
+    elif "properties" in node or "items" in node:
+        node["type"] = "object" if "properties" in node else "array"
+        changes.narrower(f"{place}.type", "is said")
+    else:
+        hint = "Say what it is, by `type` or `anyOf`."
+        raise InvalidInputError("a value of any type is not taken here", path=place, hint=hint)

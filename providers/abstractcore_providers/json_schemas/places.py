@@ -1,0 +1,92 @@
+"""Where the schemas inside of a JSON Schema stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, TypeAlias, TypeGuard, cast
+
+from abstractcore.errors import InvalidInputError
+
+Node: TypeAlias = "dict[str, Any]"
+Kind: TypeAlias = Literal["one", "list", "named"]
+
+ROOT = "$"
+_TYPES = ("object", "array", "string", "number", "integer", "boolean", "null")
+KINDS: Mapping[str, Kind] = {
+    **dict.fromkeys(("items", "additionalItems", "unevaluatedItems", "contains"), "one"),
+    **dict.fromkeys(("additionalProperties", "unevaluatedProperties", "propertyNames"), "one"),
+    **dict.fromkeys(("not", "if", "then", "else", "contentSchema"), "one"),
+    **dict.fromkeys(("anyOf", "oneOf", "allOf", "prefixItems"), "list"),
+    **dict.fromkeys(("properties", "patternProperties", "dependentSchemas", "$defs", "definitions"), "named"),
+}
+"""The keywords that hold schemas: one, a list, or one by name. `items` may hold a list, too, in older schemas."""
+
+
+def subschemas(node: Mapping[str, Any], place: str) -> Iterator[tuple[Any, str]]:
+    """The schemas right under `node`, each with its place; raises `InvalidInputError` for what cannot hold any."""
+    for keyword in node:
+        kind = KINDS.get(keyword)
+        if kind is not None:
+            yield from _held(node[keyword], kind, f"{place}.{keyword}")
+
+
+def _held(value: Any, kind: Kind, place: str) -> Iterator[tuple[Any, str]]:
+    if kind == "named":
+        for name, item in as_named(value, place).items():
+            yield item, f"{place}.{name}"
+    elif kind == "list" or is_list(value):
+        for index, item in enumerate(as_list(value, place)):
+            yield item, f"{place}[{index}]"
+    else:
+        yield value, place
+
+
+def check_type(value: Any, place: str) -> None:
+    """Raise `InvalidInputError` with the place for what is neither a type nor a list of types."""
+    for name in value if is_list(value) else (value,):
+        if not isinstance(name, str) or name not in _TYPES:
+            raise InvalidInputError(f"{name!r} is no type", path=place, hint=f"Types are {', '.join(_TYPES)}.")
+
+
+def is_list(value: Any) -> TypeGuard[Sequence[Any]]:
+    """Whether a value is a JSON array."""
+    return isinstance(value, list | tuple)
+
+
+def as_list(value: Any, place: str) -> Sequence[Any]:
+    """`value`, a list of schemas; raises `InvalidInputError` with the place for anything else."""
+    if not is_list(value):
+        raise InvalidInputError("expected a list of schemas", path=place)
+    return value
+
+
+def as_named(value: Any, place: str) -> Mapping[str, Any]:
+    """`value`, schemas by name; raises `InvalidInputError` with the place for anything else."""
+    if not isinstance(value, dict):
+        raise InvalidInputError("expected schemas by name", path=place)
+    return cast("Mapping[str, Any]", value)
+
+
+def types_of(node: Mapping[str, Any]) -> tuple[str, ...]:
+    """The types that a schema names; none if it names none."""
+    value = node.get("type")
+    if isinstance(value, str):
+        return (value,)
+    return tuple(item for item in value if isinstance(item, str)) if is_list(value) else ()
+
+
+def is_object(node: Mapping[str, Any]) -> bool:
+    """Whether a schema is one of objects, by its type or, without one, by its properties."""
+    types = types_of(node)
+    return "object" in types if types else "properties" in node
+
+
+def type_of(value: Any) -> str:
+    """The type of a JSON value, as a schema calls it."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int | float):
+        return "integer" if isinstance(value, int) else "number"
+    return "string" if isinstance(value, str) else "object" if isinstance(value, dict) else "array"

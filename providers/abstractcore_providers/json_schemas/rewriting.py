@@ -1,0 +1,230 @@
+"""One schema rewritten by one vendor's rules. Linear in the size of what comes out, which has a limit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from abstractcore.errors import InvalidInputError
+
+from .changes import Changes
+from .keywords import ANNOTATIONS, leave_out_unknown
+from .limits import check_limits
+from .merging import merged
+from .objects import close, require, say_items, say_type
+from .places import KINDS, ROOT, Kind, Node, as_list, as_named, check_type, is_list
+from .references import definition_of, resolve, without_definitions
+from .roots import root_object
+from .rules import Rules
+from .unions import TURNS, leave_out_turns, merge_all_of, one_of_as_any_of, split_types
+
+_MOST = 20_000
+"""Schemas in a schema: several times what any vendor takes."""
+
+_DEEPEST = 100
+
+
+def rewritten(schema: Mapping[str, Any], rules: Rules, changes: Changes, *, is_tool: bool = False) -> Mapping[str, Any]:
+    """`schema` as `rules` want it, and itself if that is so already. What was done is noted in `changes`.
+
+    Raises `InvalidInputError` with the place in the schema for what is no schema, or cannot be said by these rules.
+    """
+    rewriting = _Rewriting(schema, rules, changes)
+    whole = rewriting.whole(is_tool)
+    if rewriting.turns and changes.effect != "same":
+        changes.begin_again()
+        whole = _Rewriting(schema, rules, changes, without_turns=True).whole(is_tool)
+    if not changes.made:
+        whole = schema
+    if rules.limits is not None:
+        check_limits(whole, rules.limits)
+    return whole
+
+
+class _Rewriting:
+    """One schema on its way."""
+
+    def __init__(self, root: Mapping[str, Any], rules: Rules, changes: Changes, *, without_turns: bool = False) -> None:
+        self.turns = False
+        """Whether there is a schema that accepts less where one in it accepts more."""
+        self._without_turns = without_turns
+        self._root = root
+        self._rules = rules
+        self._changes = changes
+        self._definitions: Node = {}
+        self._names: dict[str, str] = {}
+        self._open: dict[str, int] = {"#": 0}
+        self._optional = 0
+        self._leaves_out = rules.keywords is not None or rules.formats is not None
+
+    def whole(self, is_tool: bool) -> Node:
+        """The root and its definitions."""
+        root = dict(self._root)
+        given = as_named(root.pop("$defs", {}), f"{ROOT}.$defs")
+        if self._rules.inlined:
+            root.pop("definitions", None)
+        if self._rules.root_object:
+            root = root_object(root, self._root, self._rules, self._changes, is_tool=is_tool)
+        whole = cast(Node, self._schema(root, ROOT, 0))
+        if self._rules.inlined:
+            for name in self._root.keys() & {"$defs", "definitions"}:
+                self._changes.same(f"{ROOT}.{name}", "is left out")
+            return whole
+        for name in given:
+            self._definition(f"#/$defs/{name}", given[name], name, 1)
+        order = [*given, *(name for name in self._definitions if name not in given)]
+        if "$defs" in self._root or order:
+            whole["$defs"] = {name: self._definitions[name] for name in order}
+        return whole
+
+    def _schema(self, schema: Any, place: str, depth: int) -> Any:
+        self._changes.parts += 1
+        if self._changes.parts > _MOST:
+            raise InvalidInputError(f"the schema has more than {_MOST:,} parts", path=place)
+        if depth > _DEEPEST:
+            raise InvalidInputError(f"the schema is nested deeper than {_DEEPEST} levels", path=place)
+        if isinstance(schema, bool):
+            return self._boolean(schema, place)
+        if not isinstance(schema, dict):
+            raise InvalidInputError("expected a schema", path=place)
+        node: Node = dict(cast("Mapping[str, Any]", schema))
+        if "type" in node:
+            check_type(node["type"], f"{place}.type")
+        if self._rules.any_of_only and "allOf" in node:
+            node = merge_all_of(node, self._root, place, self._changes)
+        if "$ref" in node:
+            return self._reference(node, place, depth)
+        self._apply(node, place)
+        return self._with_children(node, place, depth)
+
+    def _boolean(self, schema: bool, place: str) -> Any:
+        if not self._rules.typed:
+            return schema
+        raise InvalidInputError("a value of any type, or of none, is not taken here", path=place)
+
+    def _apply(self, node: Node, place: str) -> None:
+        """The rules for one schema, without those in it."""
+        rules, changes = self._rules, self._changes
+        if (rules.any_of_only or self._without_turns) and "oneOf" in node:
+            one_of_as_any_of(node, self._root, place, changes)
+        if self._without_turns:
+            leave_out_turns(node, place, changes)
+        if rules.typed:
+            say_type(node, rules, place, changes)
+        if not rules.type_lists:
+            split_types(node, place, changes)
+        if rules.closed:
+            close(node, place, changes, is_root=place == ROOT)
+        if rules.required != "any":
+            require(node, rules, place, changes)
+        if rules.items_said:
+            say_items(node, place, changes)
+        if self._leaves_out:
+            leave_out_unknown(node, rules, place, changes)
+
+    def _with_children(self, node: Node, place: str, depth: int) -> Any:
+        for keyword in node:
+            kind = KINDS.get(keyword)
+            if kind is not None:
+                self.turns |= keyword in TURNS
+                node[keyword] = self._held(node, keyword, kind, f"{place}.{keyword}", depth + 1)
+        return node
+
+    def _held(self, node: Node, keyword: str, kind: Kind, place: str, depth: int) -> Any:
+        value = node[keyword]
+        if keyword == "properties":
+            return self._properties(node, place, depth)
+        if kind == "named":
+            return {name: self._schema(item, f"{place}.{name}", depth) for name, item in as_named(value, place).items()}
+        if kind == "list" or is_list(value):
+            return [self._schema(item, f"{place}[{i}]", depth) for i, item in enumerate(as_list(value, place))]
+        if keyword == "additionalProperties" and isinstance(value, bool):
+            return value
+        return self._schema(value, place, depth)
+
+    def _properties(self, node: Node, place: str, depth: int) -> Node:
+        properties = as_named(node["properties"], place)
+        required = node.get("required", ())
+        needed = set(required) if is_list(required) else set[Any]()
+        written: Node = {}
+        for name, item in properties.items():
+            self._optional += name not in needed
+            written[name] = self._schema(item, f"{place}.{name}", depth)
+            self._optional -= name not in needed
+        return written
+
+    def _reference(self, node: Node, place: str, depth: int) -> Any:
+        reference = node["$ref"]
+        target = resolve(self._root, reference, f"{place}.$ref")
+        since = self._open.get(reference)
+        if since is not None and self._is_cut(since):
+            return self._cut(node, place)
+        if self._rules.inlined:
+            return self._inlined(node, target, place, depth)
+        if self._rules.lone_references and not node.keys() <= {"$ref", *ANNOTATIONS}:
+            return self._joined(node, target, place, depth)
+        node["$ref"] = self._kept(reference, target, place, depth)
+        if self._rules.lone_references and len(node) > 1:
+            self._changes.same(f"{place}.$ref", "stands in anyOf")
+            node = {"anyOf": [{"$ref": node.pop("$ref")}], **node}
+        self._apply(node, place)
+        return node if "anyOf" in node else self._with_children(node, place, depth)
+
+    def _cut(self, node: Node, place: str) -> Node:
+        """A schema that accepts anything, where it would go on for ever."""
+        if self._rules.typed:
+            raise InvalidInputError("a schema that refers to itself is not taken here", path=f"{place}.$ref")
+        self._changes.looser(f"{place}.$ref", "is cut: it refers to itself")
+        return {name: value for name, value in node.items() if name in ("title", "description")}
+
+    def _is_cut(self, since: int) -> bool:
+        if self._rules.inlined or self._rules.recursion == "cut":
+            return True
+        return self._rules.recursion == "optional" and self._optional == since
+
+    def _inlined(self, node: Node, target: Any, place: str, depth: int) -> Any:
+        reference = node["$ref"]
+        self._open[reference] = self._optional
+        try:
+            return self._joined(node, target, place, depth)
+        finally:
+            del self._open[reference]
+
+    def _joined(self, node: Node, target: Any, place: str, depth: int) -> Any:
+        """What is referred to, with what stands beside the reference."""
+        beside = {name: value for name, value in node.items() if name != "$ref"}
+        whole = merged([beside, without_definitions(target)])
+        if whole is None:
+            raise InvalidInputError("what it refers to cannot be joined with what stands beside", path=f"{place}.$ref")
+        self._changes.same(f"{place}.$ref", "became what it refers to")
+        return self._schema(whole, place, depth + 1)
+
+    def _kept(self, reference: str, target: Any, place: str, depth: int) -> str:
+        """The reference to say, to a definition that is rewritten by then."""
+        if self._rules.references_anywhere or reference == "#":
+            return reference
+        if reference in self._names:
+            return self._names[reference]
+        name = definition_of(reference)
+        if name is None:
+            name = self._new_name(reference)
+            self._changes.same(f"{place}.$ref", f"became #/$defs/{name}")
+        self._definition(reference, target, name, depth)
+        return self._names[reference]
+
+    def _definition(self, reference: str, target: Any, name: str, depth: int) -> None:
+        if reference in self._names:
+            return
+        self._names[reference] = f"#/$defs/{name}"
+        self._open[reference] = self._optional
+        self._definitions[name] = self._schema(target, f"{ROOT}.$defs.{name}", depth + 1)
+        del self._open[reference]
+
+    def _new_name(self, reference: str) -> str:
+        taken = {*cast("Mapping[str, Any]", self._root.get("$defs", {})), *self._definitions}
+        taken.update(name.removeprefix("#/$defs/") for name in self._names.values())
+        name = base = reference.rpartition("/")[2].replace("~", "_").replace("%", "_") or "definition"
+        number = 2
+        while name in taken:
+            name, number = f"{base}_{number}", number + 1
+        return name

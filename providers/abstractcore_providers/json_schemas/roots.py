@@ -1,0 +1,97 @@
+"""The root of a schema as vendors take it that take objects only: an object itself, no reference and no union."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from abstractcore.errors import InvalidInputError
+
+from .changes import Changes
+from .merging import merged
+from .places import ROOT, Node, as_list, is_list
+from .references import end_of, without_definitions
+from .rules import Rules
+from .unions import merge_all_of
+
+_UNIONS = ("anyOf", "oneOf")
+_NOT_AT_ROOT = ("allOf", "not", "enum", "const")
+_HINT = "Put it into a property of an object."
+
+
+def root_object(root: Node, source: Mapping[str, Any], rules: Rules, changes: Changes, *, is_tool: bool) -> Node:
+    """`root`, which is that of `source` without its definitions, as an object. What a tool gets is one anyway.
+
+    Raises `InvalidInputError` for what cannot be one.
+    """
+    if "$ref" in root:
+        root = _referred(root, source, changes)
+    if "allOf" in root:
+        root = merge_all_of(root, source, ROOT, changes)
+    for keyword in _UNIONS:
+        if keyword in root:
+            root = _one_object(root, keyword, source, rules, changes)
+    for keyword in _NOT_AT_ROOT:
+        if root.pop(keyword, None) is not None:
+            changes.looser(f"{ROOT}.{keyword}", "is left out")
+    if root.get("type", "object") not in ("object", ["object"], ("object",)):
+        raise InvalidInputError("the schema is not an object's", path=f"{ROOT}.type", hint=_HINT)
+    if root.get("type") != "object":
+        note = changes.same if is_tool else changes.narrower
+        note(f"{ROOT}.type", "is said")
+        root = {"type": "object", **{name: value for name, value in root.items() if name != "type"}}
+    if rules.properties_named and "properties" not in root:
+        root["properties"] = {}
+        changes.same(f"{ROOT}.properties", "is said")
+    return root
+
+
+def _referred(root: Node, source: Mapping[str, Any], changes: Changes) -> Node:
+    beside = {name: value for name, value in root.items() if name != "$ref"}
+    whole = merged([beside, without_definitions(end_of(source, root, ROOT))])
+    if whole is None:
+        raise InvalidInputError("what it refers to cannot be joined with what stands beside", path=f"{ROOT}.$ref")
+    changes.same(f"{ROOT}.$ref", "became what it refers to")
+    return whole
+
+
+def _one_object(root: Node, keyword: str, source: Mapping[str, Any], rules: Rules, changes: Changes) -> Node:
+    """The union at the root as an object that has the properties of all its branches, none of which is closed."""
+    place = f"{ROOT}.{keyword}"
+    branches = [end_of(source, branch, place) for branch in as_list(root[keyword], place)]
+    whole = _without_union({name: value for name, value in root.items() if name != keyword}, branches)
+    if whole is None or rules.closed:
+        raise InvalidInputError("the schema is a union of its own", path=place, hint=_HINT)
+    changes.looser(place, "became one object with the properties of all")
+    changes.narrower(place, "became one object with the properties of all")
+    return whole
+
+
+def _without_union(node: Node, branches: Sequence[Any]) -> Node | None:
+    """An object that has the properties of `node` and of all `branches`; None if one of them is no object.
+
+    Required is what all of them require.
+    """
+    properties: dict[str, list[Any]] = {}
+    required: list[list[str]] = []
+    for branch in branches:
+        if not isinstance(branch, dict):
+            return None
+        data = cast("Node", branch)
+        if data.get("type", "object") != "object" or not isinstance(data.get("properties", {}), dict):
+            return None
+        for name, schema in cast("Node", data.get("properties", {})).items():
+            known = properties.setdefault(name, [])
+            known += [schema] if schema not in known else []
+        required.append(list(data.get("required", ())) if is_list(data.get("required", ())) else [])
+    own = cast("Node", node.get("properties", {}))
+    more = {
+        name: schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
+        for name, schemas in properties.items()
+        if name not in own
+    }
+    of_all = [name for name in required[0] if all(name in names for names in required)] if required else []
+    whole: Node = {name: value for name, value in node.items() if name not in ("properties", "required")}
+    whole["properties"] = {**own, **more}
+    whole["required"] = list(dict.fromkeys([*node.get("required", ()), *of_all]))
+    return whole

@@ -1,0 +1,161 @@
+"""Schemas made of others, in the words that a vendor knows: `anyOf` alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from .changes import Changes
+from .merging import merged
+from .places import Node, as_list, is_list, type_of, types_of
+from .references import end_of
+
+TURNS = frozenset({"oneOf", "not", "if"})
+"""Keywords that may make a schema accept less where what they hold accepts more."""
+
+_CONDITIONS = ("not", "if", "then", "else")
+_ALL_TYPES = frozenset({"object", "array", "string", "number", "boolean", "null"})
+
+
+def merge_all_of(node: Node, root: Mapping[str, Any], place: str, changes: Changes) -> Node:
+    """`node` with what `allOf` holds in itself; without it where that cannot be said."""
+    seen: set[str] = set()
+    while "allOf" in node:
+        whole = _with_branches(node, root, place, seen)
+        if whole is None:
+            changes.looser(f"{place}.allOf", "is left out")
+            return {name: value for name, value in node.items() if name != "allOf"}
+        changes.same(f"{place}.allOf", "became one schema")
+        node = whole
+    return node
+
+
+def _with_branches(node: Node, root: Mapping[str, Any], place: str, seen: set[str]) -> Node | None:
+    branches = list(as_list(node["allOf"], f"{place}.allOf"))
+    rest = {name: value for name, value in node.items() if name != "allOf"}
+    if len(branches) == 1 and not rest.keys() & _keys(branches[0]):
+        return {**rest, **branches[0]}
+    for index, branch in enumerate(branches):
+        if isinstance(branch, dict) and "$ref" in branch:
+            data = cast("Mapping[str, Any]", branch)
+            if str(data["$ref"]) in seen:
+                return None
+            seen.add(str(data["$ref"]))
+            beside = {name: value for name, value in data.items() if name != "$ref"}
+            target = end_of(root, data, f"{place}.allOf[{index}]")
+            branches[index] = merged([target, beside])
+    return merged([rest, *branches])
+
+
+def _keys(schema: Any) -> set[str]:
+    """The keywords of a schema; any keyword of one that has none."""
+    return set(cast("Mapping[str, Any]", schema)) if isinstance(schema, dict) else {"type", "allOf", "$ref"}
+
+
+def one_of_as_any_of(node: Node, root: Mapping[str, Any], place: str, changes: Changes) -> None:
+    """Say `anyOf` for `oneOf`, which is the same where no value fits two of the branches.
+
+    A property that `discriminator` names, as OpenAPI and pydantic write it, is taken to be always there.
+    """
+    branches = as_list(node["oneOf"], f"{place}.oneOf")
+    if "anyOf" in node:
+        del node["oneOf"]
+        changes.looser(f"{place}.oneOf", "is left out beside anyOf")
+        return
+    ends = [end_of(root, branch, f"{place}.oneOf[{i}]") for i, branch in enumerate(branches)]
+    told = node.get("discriminator")
+    tag = cast("Mapping[str, Any]", told).get("propertyName") if isinstance(told, dict) else None
+    always_there = frozenset({tag} if isinstance(tag, str) else ())
+    renamed = {"anyOf" if name == "oneOf" else name: value for name, value in node.items()}
+    node.clear()
+    node.update(renamed)
+    if _are_disjoint(ends, always_there):
+        changes.same(f"{place}.oneOf", "became anyOf")
+    else:
+        changes.looser(f"{place}.oneOf", "became anyOf")
+
+
+def leave_out_turns(node: Node, place: str, changes: Changes) -> None:
+    """`node` without `not` and `if`, of which it is not known what they accept once what they hold is rewritten."""
+    for keyword in _CONDITIONS:
+        if keyword in node:
+            del node[keyword]
+            changes.looser(f"{place}.{keyword}", "is left out")
+
+
+def split_types(node: Node, place: str, changes: Changes) -> None:
+    """Say `anyOf` for a list of types."""
+    types = node.get("type")
+    if not is_list(types):
+        return
+    if len(types) == 1:
+        node["type"] = types[0]
+    elif "enum" in node or "const" in node:
+        del node["type"]
+        values = [node["const"]] if "const" in node else node["enum"]
+        if not all(type_of(value) in types for value in as_list(values, f"{place}.enum")):
+            changes.looser(f"{place}.type", "is left out beside enum")
+            return
+    elif "anyOf" in node:
+        del node["type"]
+        changes.looser(f"{place}.type", "is left out beside anyOf")
+        return
+    else:
+        about = {name: value for name, value in node.items() if name in ("title", "description", "default")}
+        rest = {name: value for name, value in node.items() if name != "type" and name not in about}
+        node.clear()
+        node.update(about)
+        node["anyOf"] = [{"type": type, **rest} for type in types]
+    changes.same(f"{place}.type", "became a union")
+
+
+def _are_disjoint(branches: Sequence[Any], always_there: frozenset[str]) -> bool:
+    """Whether no value fits two of them for certain: by their types, or by a property that tells which it is."""
+    if branches and all(isinstance(branch, dict) for branch in branches):
+        schemas = cast("Sequence[Mapping[str, Any]]", branches)
+        return _types_differ(schemas) or _tags_differ(schemas, always_there)
+    return False
+
+
+def _types_differ(schemas: Sequence[Mapping[str, Any]]) -> bool:
+    seen: set[str] = set()
+    for schema in schemas:
+        types = {"number" if name == "integer" else name for name in types_of(schema)} or _ALL_TYPES
+        if seen & types:
+            return False
+        seen |= types
+    return True
+
+
+def _tags_differ(schemas: Sequence[Mapping[str, Any]], always_there: frozenset[str]) -> bool:
+    tags = [_tags(schema) for schema in schemas]
+    shared = [name for name in tags[0] if all(name in others for others in tags)]
+    return any(_tell_apart(name, [found[name] for found in tags], schemas, name in always_there) for name in shared)
+
+
+def _tags(schema: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """The texts that each property may have, of those that may have some only."""
+    if types_of(schema) != ("object",) or not isinstance(schema.get("properties"), dict):
+        return {}
+    found: dict[str, tuple[str, ...]] = {}
+    for name, value in cast("Mapping[str, Any]", schema["properties"]).items():
+        if isinstance(value, dict):
+            data = cast("Mapping[str, Any]", value)
+            texts = [data["const"]] if "const" in data else data.get("enum")
+            if is_list(texts) and all(isinstance(text, str) for text in texts):
+                found[name] = tuple(texts)
+    return found
+
+
+def _tell_apart(
+    name: str, values: Sequence[tuple[str, ...]], schemas: Sequence[Mapping[str, Any]], always_there: bool
+) -> bool:
+    """Whether a property has another value in each, and is missing in one of them at most."""
+    every = [text for texts in values for text in set(texts)]
+    optional = [schema for schema in schemas if name not in _required(schema)]
+    return len(every) == len(set(every)) and (always_there or len(optional) < 2)
+
+
+def _required(schema: Mapping[str, Any]) -> Sequence[Any]:
+    names = schema.get("required")
+    return names if is_list(names) else ()

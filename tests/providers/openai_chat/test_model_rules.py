@@ -1,0 +1,118 @@
+"""What single models refuse is known before it is sent."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import strategies as st
+
+from abstractcore.errors import UnsupportedContentError
+from abstractcore.schema import Message, ModelCall, Sampling, ToolSpec
+from abstractcore.testing import check_laws, strategies
+from abstractcore_providers.openai_chat import OpenAIChat
+from abstractcore_providers.vendors import VENDORS
+from tests.providers.openai_chat import made
+from tests.providers.openai_chat.wire import faults
+
+CHATS = {preset.name: OpenAIChat(preset.dialect) for preset in VENDORS}
+TOOLS = (ToolSpec("f"),)
+ALL = Sampling(
+    temperature=0.5, top_p=0.5, stop=("x",), presence_penalty=0.5, frequency_penalty=0.5, top_logprobs=2, seed=1
+)
+
+
+def encoded(model: str, provider: str = "openai", **fields: Any) -> tuple[Any, list[tuple[str, Any, Any]]]:
+    """The request and its warnings: path, what was asked, what is sent."""
+    found = CHATS[provider].encode(ModelCall(model, (Message.user("hi"),), provider, **fields))
+    body = json.loads(found.request.body)
+    if provider in ("openai", "azure"):
+        assert faults("CreateChatCompletionRequest", body) == []
+    return body, [(w.path, w.requested, w.sent) for w in found.warnings]
+
+
+@pytest.mark.parametrize("name", ["openai", "deepseek", "xai"])
+def test_the_laws_hold_under_the_rules(name: str):
+    beginnings = [beginning for beginning, _ in CHATS[name].dialect.rules]
+    calls = strategies.calls(name, made.content(), strategies.text_parts())
+    named = st.builds(lambda call, model: call.with_(model=model), calls, st.sampled_from(beginnings))
+    check_laws(CHATS[name], name, calls=named, max_examples=30)
+
+
+@pytest.mark.parametrize("preset", VENDORS, ids=lambda preset: preset.name)
+def test_the_longer_of_two_names_that_begin_alike_comes_first(preset: Any):
+    names = [name for name, _ in preset.dialect.rules]
+    for index, name in enumerate(names):
+        assert not any(later.startswith(name) for later in names[index + 1 :]), f"{name} hides a later row"
+
+
+@pytest.mark.parametrize("model", ["gpt-6-astra", "gpt-6.1-sol"])
+@pytest.mark.parametrize("provider", ["openai", "azure"])
+def test_a_model_that_takes_no_tools_here_is_named_with_the_provider_that_does(model: str, provider: str):
+    with pytest.raises(UnsupportedContentError, match=f"tools: {model} takes no tools") as caught:
+        encoded(model, provider, tools=TOOLS)
+    assert "openai-responses" in (caught.value.hint or "")
+    assert encoded(model, provider)[1] == []
+
+
+@pytest.mark.parametrize("model", ["gpt-6-sol", "gpt-6-luna", "gpt-5.6-terra"])
+@pytest.mark.parametrize("asked", [None, "low", "high"])
+def test_a_model_that_takes_tools_only_unthinking_is_told_not_to_think(model: str, asked: Any):
+    body, warnings = encoded(model, tools=TOOLS, thinking=asked)
+    assert body["reasoning_effort"] == "none"
+    assert warnings == [("thinking", asked, "off")]
+    assert encoded(model, tools=TOOLS, thinking="off")[1] == []
+    assert "reasoning_effort" not in encoded(model)[0]
+
+
+@pytest.mark.parametrize("model", ["gpt-5.4", "gpt-5.4-mini", "gpt-5.5"])
+def test_a_model_that_takes_tools_without_an_effort_is_asked_none(model: str):
+    body, warnings = encoded(model, tools=TOOLS, thinking="high")
+    assert "reasoning_effort" not in body
+    assert warnings == [("thinking", "high", None)]
+    for thinking in (None, "off"):
+        assert encoded(model, tools=TOOLS, thinking=thinking)[1] == []
+    assert encoded(model, thinking="high")[0]["reasoning_effort"] == "high"
+
+
+@pytest.mark.parametrize("model", ["gpt-5.1", "gpt-5.2", "gpt-5", "o3", "gpt-4o", "brand-new"])
+def test_other_models_take_tools_and_an_effort_together(model: str):
+    body, warnings = encoded(model, tools=TOOLS, thinking="high")
+    assert (body["reasoning_effort"], warnings) == ("high", [])
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "thinking", "refused"),
+    [
+        ("openai", "gpt-6-luna", None, {"temperature", "top_p", "top_logprobs"}),
+        ("openai", "gpt-6-luna", "off", set()),
+        ("openai", "gpt-5.1", None, set()),
+        ("openai", "gpt-5.1", "low", {"temperature", "top_p", "top_logprobs"}),
+        ("openai", "gpt-5.1-chat-latest", None, set()),
+        (
+            "openai",
+            "gpt-5-mini",
+            None,
+            {"temperature", "top_p", "top_logprobs", "presence_penalty", "frequency_penalty"},
+        ),
+        ("openai", "gpt-5-chat-latest", None, set()),
+        (
+            "azure",
+            "o4-mini",
+            "high",
+            {"temperature", "top_p", "top_logprobs", "presence_penalty", "frequency_penalty", "stop"},
+        ),
+        ("openai", "gpt-4o", None, set()),
+        ("deepseek", "deepseek-v4-pro", None, {"temperature", "presence_penalty", "frequency_penalty", "seed"}),
+        ("deepseek", "deepseek-v4-pro", "off", {"seed"}),
+        ("xai", "grok-4.5", None, {"presence_penalty", "frequency_penalty", "stop"}),
+        ("xai", "grok-4-fast-non-reasoning", None, set()),
+    ],
+)
+def test_options_that_a_thinking_model_does_not_take_are_named(
+    provider: str, model: str, thinking: Any, refused: set[str]
+):
+    body, warnings = encoded(model, provider, sampling=ALL, thinking=thinking)
+    assert {path for path, _, _ in warnings} == {f"sampling.{name}" for name in refused}
+    names = {"temperature", "top_p", "stop", "presence_penalty", "frequency_penalty", "top_logprobs", "seed"}
+    assert names & body.keys() == names - refused
+    assert ("logprobs" in body) == ("top_logprobs" not in refused)

@@ -1,0 +1,56 @@
+"""What Claude's models refuse is left out, with a warning."""
+
+import pytest
+
+from abstractcore.schema import CallWarning, Sampling, ToolChoice
+from abstractcore_providers.claude_families import rules_of
+from abstractcore_providers.claude_rules import ClaudeRules, fit_choice, fit_sampling
+
+ANY, NEWEST = ClaudeRules(), ClaudeRules(takes_sampling=False, tools_forced=False)
+
+
+@pytest.mark.parametrize(
+    ("rules", "thinks", "asked", "left_out"),
+    [
+        (ANY, False, Sampling(9, 0.5, 0.9, 40), ()),
+        (ANY, True, Sampling(9, 0.5, 0.99, 40), ("temperature", "top_k")),
+        (ANY, True, Sampling(9, 1.0, 0.99), ()),
+        (ANY, True, Sampling(9, 1.5), ()),
+        (NEWEST, False, Sampling(9, 1.0, 0.9, 40), ("temperature", "top_p", "top_k")),
+        (NEWEST, True, Sampling(9, 1.5), ("temperature",)),
+        (NEWEST, True, Sampling(9, stop=("x",)), ()),
+    ],
+)
+def test_options_that_are_refused_are_left_out(
+    rules: ClaudeRules, thinks: bool, asked: Sampling, left_out: tuple[str, ...]
+):
+    warnings: list[CallWarning] = []
+    sent = fit_sampling(asked, rules, thinks, warnings)
+    assert [(w.code, w.path, w.requested, w.sent) for w in warnings] == [
+        ("unsupported_option", f"sampling.{name}", getattr(asked, name), None) for name in left_out
+    ]
+    for name in ("max_output_tokens", "temperature", "top_p", "top_k", "stop"):
+        assert getattr(sent, name) == (None if name in left_out else getattr(asked, name))
+
+
+@pytest.mark.parametrize("choice", [ToolChoice("auto"), ToolChoice("none"), ToolChoice("required")])
+@pytest.mark.parametrize(("rules", "thinks"), [(ANY, False), (ANY, True), (NEWEST, False)])
+def test_a_model_that_cannot_be_made_to_call_a_tool_decides_by_itself(
+    choice: ToolChoice, rules: ClaudeRules, thinks: bool
+):
+    warnings: list[CallWarning] = []
+    changed = choice.mode == "required" and (thinks or not rules.tools_forced)
+    assert fit_choice(choice, rules, thinks, warnings) == (ToolChoice("auto") if changed else choice)
+    found = [(w.code, w.path, w.requested, w.sent) for w in warnings]
+    expected = ("tool_choice_changed", "tool_choice", {"mode": "required"}, {"mode": "auto"})
+    assert found == ([expected] if changed else [])
+
+
+def test_auto_that_is_not_read_back_is_nothing():
+    warnings: list[CallWarning] = []
+    assert fit_choice(ToolChoice("tool", "f"), NEWEST, False, warnings, auto_is_read=False) == ToolChoice("auto")
+    assert [warning.sent for warning in warnings] == [None]
+
+
+def test_nothing_is_known_to_be_refused_by_a_model_that_is_not_known():
+    assert rules_of("mine") == rules_of("") == ANY

@@ -1,0 +1,30 @@
+"""Pieces of text have a short way through every decoder. It gives what the way for all other frames gives."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from abstractcore.framing import AwsEventStreamMessage
+from abstractcore.schema import accumulate
+from tests.providers.published import Fixture, decoded, fixtures, frames_of, stream_of
+
+_MARK = b"\xef\xbb\xbf"
+"""A byte order mark: JSON behind it is read, but never the short way."""
+
+
+def marked(frame: Any) -> Any:
+    if isinstance(frame, bytes):
+        return _MARK + frame
+    if isinstance(frame, AwsEventStreamMessage):
+        return replace(frame, payload=_MARK + frame.payload)
+    return frame if frame.data == b"[DONE]" else replace(frame, data=_MARK + frame.data)
+
+
+@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize("fixture", fixtures("stream"), ids=str)
+def test_a_piece_of_text_says_the_same_whichever_way_it_is_read(fixture: Fixture, times: int):
+    transpiler = fixture.transpiler
+    printed = [frame for frame in fixture.read() for _ in range(times)]
+    frames = frames_of(transpiler, [stream_of(transpiler, printed)])
+    assert accumulate(decoded(transpiler, map(marked, frames))) == accumulate(decoded(transpiler, frames))

@@ -1,0 +1,243 @@
+"""Tool calls, reasoning and counts in streams of real servers, through the whole of an LLM, in both colours."""
+
+from __future__ import annotations
+
+from re import fullmatch
+from typing import Any
+
+import pytest
+
+from abstractcore import Message, ReasoningPart, ToolCallDelta, ToolResult, Usage
+from abstractcore_providers.formats import FORMATS
+from tests.providers.anthropic_messages import wire as anthropic
+from tests.providers.cohere_chat import wire as cohere
+from tests.providers.gemini import wire as gemini
+from tests.providers.ollama import wire as ollama
+from tests.providers.openai_chat import wire as chat
+from tests.providers.wire_streams import INPUT, OUTPUT, SPEECH, Piece, call_in, reply_to, said, served, text_of
+
+FRAGMENT_FORMATS = [name for name in FORMATS if name not in ("gemini", "ollama")]
+"""Those whose tool calls come in fragments; the others send them whole."""
+every_format = pytest.mark.parametrize("format", FORMATS)
+ODD_ID = "call|" + "äöü." * 20
+"""Longer than 64 characters, and of letters that most vendors refuse in an id."""
+
+
+# Tool calls
+
+
+@every_format
+def test_two_tool_calls_at_one_index_are_two_calls(colour, server, llm_of, format):
+    """Two tool calls, both index 0, ids differ."""
+    pieces = [Piece(0, "", "f", "a"), Piece(0, '{"a":1}'), Piece(0, "", "f", "b"), Piece(0, '{"b":2}')]
+    server.script(served(format, said(format, SPEECH[format].calls(pieces))))
+    calls = reply_to(colour, llm_of(format), tools=[]).tool_calls
+    assert [(call.id, call.name, call.arguments) for call in calls] == [("a", "f", {"a": 1}), ("b", "f", {"b": 2})]
+
+
+@pytest.mark.parametrize("format", FRAGMENT_FORMATS)
+def test_interleaved_fragments_of_parallel_calls_are_two_calls(colour, server, llm_of, format):
+    """Interleaved argument fragments of parallel calls."""
+    begun = [Piece(0, "", "f", "a"), Piece(1, "", "g", "b")]
+    more = [Piece(0, '{"a"'), Piece(1, '{"b"'), Piece(0, ":1}"), Piece(1, ":2}")]
+    server.script(served(format, said(format, SPEECH[format].calls([*begun, *more]))))
+    stream = colour.stream(llm_of(format), "hi")
+    deltas = list(stream)
+    calls = stream.response.tool_calls
+    assert [(call.id, call.name, call.arguments) for call in calls] == [("a", "f", {"a": 1}), ("b", "g", {"b": 2})]
+    assert sum(isinstance(delta, ToolCallDelta) for delta in deltas) == 4
+
+
+@every_format
+def test_an_id_is_made_only_for_a_call_without_one_and_goes_back_with_its_result(colour, server, llm_of, format):
+    """A tool call without id: make one only when absent."""
+    pieces = [Piece(0, "{}", "f"), Piece(1, "{}", "g", "given")]
+    server.script(served(format, said(format, SPEECH[format].calls(pieces))))
+    server.script(served(format, text_of(format, "done")))
+    llm = llm_of(format)
+    made, given = (reply := reply_to(colour, llm)).tool_calls
+    assert (made.id, given.id) == ("call_0", "given")
+    results = Message.tool(ToolResult.text(made.id, "of f"), ToolResult.text("given", "of g"))
+    reply_to(colour, llm, messages=[Message.user("hi"), reply.message(), results])
+    assert paired(format, server.requests[1]) == [("call_0", "of f"), ("given", "of g")]
+
+
+def paired(format: str, request) -> list[tuple[str, str]]:
+    """The ids of the calls in a request, each with the text of its result."""
+    answer, results = call_in(format, request).messages[1:3]
+    texts = {part.call_id: part.content[0].text for part in results.parts}
+    return [(call.id, texts[call.id]) for call in answer.tool_calls]
+
+
+LEGAL_IDS: dict[str, tuple[dict[str, str], str]] = {
+    "anthropic_messages": ({}, r"[a-zA-Z0-9_-]+"),
+    "bedrock_converse": ({}, r"[a-zA-Z0-9_-]{1,64}"),
+    "openai_chat": ({"provider": "mistral", "model": "mistral-large-latest"}, r"[a-zA-Z0-9]{9}"),
+    "openai_responses": ({}, r".{1,64}"),
+}
+"""The ids that vendors prescribe; the others take any."""
+
+
+@pytest.mark.parametrize("format", LEGAL_IDS)
+@pytest.mark.parametrize("id", ["x", ODD_ID], ids=["short", "long"])
+def test_an_id_the_next_dialect_does_not_allow_is_another_one_there_and_the_users_own_stays(
+    colour, server, llm_of, format, id
+):
+    """Ids longer or shorter than the next dialect allows: map ids per dialect on the way out and back."""
+    options, legal = LEGAL_IDS[format]
+    server.script(served("openai_chat", said("openai_chat", chat_calls_with(id))))
+    server.script(served(format, said(format, SPEECH[format].calls([Piece(0, "{}", "f", "abcDEF123")]))))
+    first = reply_to(colour, llm_of("openai_chat"))
+    assert [call.id for call in first.tool_calls] == [id, "call_1"]
+    results = Message.tool(ToolResult.text(id, "one"), ToolResult.text("call_1", "two"))
+    second = reply_to(colour, llm_of(format, **options), messages=[Message.user("hi"), first.message(), results])
+    (one, text), (other, other_text) = paired(format, server.requests[1])
+    assert (text, other_text) == ("one", "two")
+    assert one != other
+    assert fullmatch(legal, one)
+    assert fullmatch(legal, other)
+    assert [call.id for call in second.tool_calls] == ["abcDEF123"]
+
+
+def chat_calls_with(id: str) -> list[Any]:
+    return SPEECH["openai_chat"].calls([Piece(0, "{}", "f", id), Piece(1, "{}", "g", "call_1")])
+
+
+# Reasoning
+
+
+THINK_TAGS = "<think>Hm, well.</think>Hello"
+REASONING: dict[str, tuple[str, list[Any]]] = {
+    "reasoning_content": ("openai_chat", [chat.chunk(reasoning_content=t) for t in ("Hm, ", "well.")]),
+    "reasoning": ("openai_chat", [chat.chunk(reasoning=t) for t in ("Hm, ", "well.")]),
+    "anthropic": (
+        "anthropic_messages",
+        anthropic.block(
+            0, *({"type": "thinking_delta", "thinking": t} for t in ("Hm, ", "well.")), type="thinking", thinking=""
+        ),
+    ),
+    "gemini": ("gemini", [gemini.chunk({"text": t, "thought": True}) for t in ("Hm, ", "well.")]),
+    "cohere": ("cohere_chat", [cohere.thought("Hm, "), cohere.thought("well.")]),
+    "ollama": ("ollama", [ollama.line(thinking="Hm, "), ollama.line(thinking="well.")]),
+}
+ANSWERS = {
+    "anthropic_messages": anthropic.text(1, "Hello"),
+    "cohere_chat": [cohere.text("Hello", 1)],
+}
+
+
+@pytest.mark.parametrize("name", REASONING)
+def test_reasoning_is_a_part_of_its_own_and_never_text(colour, server, llm_of, name):
+    """`reasoning_content`, `reasoning`: reasoning parts."""
+    format, thought = REASONING[name]
+    spoken = ANSWERS.get(format) or SPEECH[format].text(["Hello"])
+    server.script(served(format, said(format, [*thought, *spoken])))
+    llm = llm_of(format, **({"provider": "openai-compatible"} if format == "openai_chat" else {}))
+    reply = reply_to(colour, llm)
+    assert (reply.reasoning, reply.text) == ("Hm, well.", "Hello")
+    assert isinstance(reply.parts[0], ReasoningPart)
+
+
+def test_think_tags_split_anywhere_are_reasoning(colour, server, llm_of):
+    """`<think>` split over chunks: reasoning parts."""
+    llm = llm_of("openai_chat", provider="openai-compatible")
+    for place in range(1, len(THINK_TAGS)):
+        server.script(served("openai_chat", text_of("openai_chat", THINK_TAGS[:place], THINK_TAGS[place:])))
+        reply = reply_to(colour, llm)
+        assert (reply.reasoning, reply.text) == ("Hm, well.", "Hello")
+
+
+# Usage
+
+
+@every_format
+def test_counts_are_read_once_and_right(colour, server, llm_of, format):
+    """Usage after the last choice, or cumulative over two events (Anthropic): read once, right."""
+    server.script(served(format, text_of(format, "Hel", "lo")))
+    usage = reply_to(colour, llm_of(format)).usage
+    assert (usage.input, usage.output) == (INPUT, OUTPUT)
+
+
+def test_counts_in_the_last_choice_chunk_are_read_once(colour, server, llm_of):
+    """Usage only in the last choice chunk; in every chunk: read once."""
+    counts = {"prompt_tokens": INPUT, "completion_tokens": OUTPUT}
+    last = [chat.chunk(content="Hello"), chat.chunk("stop", usage=counts)]
+    each = [chat.chunk(content="Hello", usage={**counts, "completion_tokens": 1}), last[1]]
+    for frames in (last, each):
+        server.script(served("openai_chat", frames))
+        usage = reply_to(colour, llm_of("openai_chat")).usage
+        assert (usage.input, usage.output) == (INPUT, OUTPUT)
+
+
+@every_format
+def test_counts_that_never_come_are_none_and_not_zero(colour, server, llm_of, format):
+    """Usage: none at all is `None`."""
+    frames = text_of(format, "Hello", counted=False)
+    if format == "anthropic_messages":
+        frames[0]["message"].pop("usage")
+    server.script(served(format, frames))
+    assert reply_to(colour, llm_of(format)).usage == Usage()
+
+
+CACHED: dict[str, Any] = {
+    "anthropic_messages": {"input_tokens": 10, "cache_read_input_tokens": 60, "cache_creation_input_tokens": 30},
+    "bedrock_converse": {
+        "inputTokens": 10,
+        "outputTokens": 5,
+        "cacheReadInputTokens": 60,
+        "cacheWriteInputTokens": 30,
+    },
+    "cohere_chat": {"tokens": {"input_tokens": 100, "output_tokens": 5}, "cached_tokens": 60},
+    "gemini": {"promptTokenCount": 100, "candidatesTokenCount": 5, "cachedContentTokenCount": 60},
+    "openai_chat": {
+        "prompt_tokens": 100,
+        "completion_tokens": 5,
+        "prompt_tokens_details": {"cached_tokens": 60, "cache_write_tokens": 30},
+    },
+    "openai_responses": {
+        "input_tokens": 100,
+        "output_tokens": 5,
+        "input_tokens_details": {"cached_tokens": 60, "cache_write_tokens": 30},
+    },
+}
+"""A hundred tokens of input, sixty from the cache and thirty written to it where the vendor says so."""
+WITHOUT_WRITTEN = ("cohere_chat", "gemini")
+PRICED: dict[str, tuple[str, float]] = {
+    "anthropic_messages": ("claude-sonnet-4-5", 10 * 3 + 60 * 0.3 + 30 * 3.75 + 5 * 15),
+    "gemini": ("gemini-3-flash-preview", 40 * 0.5 + 60 * 0.05 + 5 * 3),
+}
+"""Models with published prices for cached tokens, and what the answer costs in millionths of a dollar."""
+
+
+@pytest.mark.parametrize("format", CACHED)
+def test_cached_and_written_tokens_stand_apart_and_have_their_own_price(colour, server, llm_of, format):
+    """Cached and cache-written tokens: separate fields; cost uses them."""
+    model, millionths = PRICED.get(format, (None, None))
+    frames = text_of(format, "Hello", counted=False)
+    server.script(served(format, counted(format, frames)))
+    with colour.stream(llm_of(format, **({"model": model} if model else {})), "hi") as stream:
+        list(stream)
+    written = None if format in WITHOUT_WRITTEN else 30
+    usage = stream.response.usage
+    assert (usage.input, usage.output, usage.cached, usage.cache_written) == (100, 5, 60, written)
+    cost = stream.response.cost
+    assert cost == (None if millionths is None else pytest.approx(millionths / 1e6))
+
+
+def counted(format: str, frames: list[Any]) -> list[Any]:
+    """The frames with what `CACHED` says, where the vendor says it."""
+    told = CACHED[format]
+    if format == "anthropic_messages":
+        frames[0]["message"]["usage"] = {**told, "output_tokens": 1}
+        frames[-2]["usage"] = {"output_tokens": 5}
+    elif format == "bedrock_converse":
+        frames.append({"metadata": {"usage": told}})
+    elif format == "cohere_chat":
+        frames[-1]["delta"]["usage"] = told
+    elif format == "gemini":
+        frames[-1]["usageMetadata"] = told
+    elif format == "openai_chat":
+        frames.append({**chat.chunk(), "choices": [], "usage": told})
+    else:
+        frames[-1]["response"]["usage"] = told
+    return frames

@@ -1,0 +1,292 @@
+"""Content and options that not every format has, through the whole of an LLM, in both colours.
+
+What a policy makes of each kind of file is tested in both colours in tests/core/test_lowering.py.
+"""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+
+import pytest
+
+from abstractcore import (
+    AudioPart,
+    Blob,
+    DocumentPart,
+    ImagePart,
+    Message,
+    OpaquePart,
+    Services,
+    TextPart,
+    ToolCall,
+    ToolResult,
+    ToolSpec,
+    UnsupportedContentError,
+    UnsupportedOptionError,
+    VideoPart,
+    create_llm,
+)
+from abstractcore.schema import Sampling, SchemaError, from_data
+from abstractcore_providers.formats import FORMATS
+from tests.chaos_server import PATIENCE_SECONDS
+from tests.media_doubles import SOUND, registry
+from tests.providers.answering import answered
+from tests.providers.conftest import VENDORS
+from tests.providers.wire_streams import answered_with, call_in
+
+every_format = pytest.mark.parametrize("format", FORMATS)
+PNG = Blob.from_bytes(
+    base64.b64decode(
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+    ),
+    "image/png",
+    name="dot.png",
+)
+PDF = (Path(__file__).parents[1] / "media" / "files" / "linearized.pdf").read_bytes()
+FILES = {
+    "audio": AudioPart(Blob.from_bytes(b"RIFF\x24\0\0\0WAVEfmt ", "audio/wav", name="hello.wav")),
+    "video": VideoPart(Blob.from_bytes(b"\0\0\0\x18ftypmp42", "video/mp4", name="clip.mp4")),
+    "document": DocumentPart(Blob.from_bytes(PDF, "application/pdf", name="report.pdf")),
+}
+WITHOUT = {
+    "audio": [name for name in FORMATS if name != "gemini"],
+    "video": [name for name in FORMATS if name != "gemini"],
+    "document": ["cohere_chat", "ollama"],
+}
+"""The formats whose vendor's model takes no such file."""
+
+
+def refused_unsent(colour, server, llm, error, **request):
+    """The error in which a call ends that never reaches the server."""
+    with pytest.raises(error) as caught:
+        colour.generate(llm, **request)
+    assert server.requests == []
+    return caught.value
+
+
+# Files
+
+
+@pytest.mark.parametrize(("kind", "format"), [(kind, name) for kind, names in WITHOUT.items() for name in names])
+def test_a_file_a_dialect_does_not_take_is_refused_before_sending_where_nothing_may_stand_for_it(
+    colour, server, llm_of, kind, format
+):
+    """Audio / video / PDF to a dialect without it: refuse before sending."""
+    error = refused_unsent(
+        colour,
+        server,
+        llm_of(format),
+        UnsupportedContentError,
+        messages=[Message.user("look", FILES[kind])],
+        media_policy={kind: "native"},
+    )
+    assert FILES[kind].blob.name in error.message
+    assert "messages[0].parts[1]" in error.message
+    assert "leave the file out" in error.hint
+
+
+@pytest.fixture
+def hearing(services) -> Services:
+    """Services whose handlers make text of sounds."""
+    made = Services(registry=registry(), environment={}, random=lambda: 0.0)
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("format", WITHOUT["audio"])
+def test_audio_is_transcribed_for_a_dialect_without_it(colour, server, hearing, format):
+    """Audio to a dialect without audio: transcribe."""
+    provider, model = VENDORS[format]
+    llm = create_llm(
+        provider, model=model, base_url=server.url, api_key="k", timeout=PATIENCE_SECONDS, services=hearing
+    )
+    server.script(answered_with(format))
+    response = colour.generate(llm, "What is said?", media=[SOUND + b"hello there"])
+    assert [decision.route for decision in response.media] == ["fallback"]
+    assert b"sound says" in server.requests[0].body
+    assert b"untrusted-file" in server.requests[0].body
+
+
+@pytest.mark.parametrize("format", [name for name in FORMATS if name not in WITHOUT["document"]])
+def test_a_pdf_goes_as_it_is_where_the_dialect_takes_it(colour, server, llm_of, format):
+    """PDF: native where taken."""
+    server.script(answered_with(format))
+    response = colour.generate(llm_of(format), messages=[Message.user("read", FILES["document"])])
+    assert [decision.route for decision in response.media] == ["native"]
+    assert base64.b64encode(PDF) in server.requests[0].body
+
+
+def test_a_text_file_to_anthropic_is_a_text_document(colour, server, llm_of):
+    """A text file to Anthropic: a text document block."""
+    notes = DocumentPart(Blob.from_bytes(b"# Notes", "text/markdown", name="notes.md"))
+    plain = DocumentPart(Blob.from_bytes(b"# Notes", "text/plain", name="notes.txt"))
+    server.script(answered_with("anthropic_messages"))
+    server.script(answered_with("anthropic_messages"))
+    llm = llm_of("anthropic_messages")
+    colour.generate(llm, messages=[Message.user("read", plain)], media_policy={"text": "native"})
+    colour.generate(llm, messages=[Message.user("read", notes)])
+    native, inline = (request.json["messages"][0]["content"] for request in server.requests)
+    assert native[1]["type"] == "document"
+    assert native[1]["source"] == {"type": "text", "media_type": "text/plain", "data": "# Notes"}
+    assert "# Notes" in str(inline)
+    assert b"application/pdf" not in server.requests[1].body
+
+
+LOOK = (
+    Message.user("Look."),
+    Message.assistant(ToolCall("call_1", "camera")),
+    Message.tool(ToolResult("call_1", (TextPart("Here: "), ImagePart(PNG)))),
+)
+
+
+@every_format
+def test_an_image_in_a_tool_result_is_in_it_or_beside_it_with_a_marker_naming_the_call(colour, server, llm_of, format):
+    """Image inside a tool result: native where taken, else moved beside the result with a marker naming the call."""
+    server.script(answered_with(format))
+    warnings = colour.generate(llm_of(format), messages=list(LOOK)).warnings
+    body = server.requests[0].body.decode()
+    image = base64.b64encode(PNG.read()).decode()
+    assert body.count(image) == 1
+    assert "Here: " in body
+    if format in BESIDE:
+        assert "of the result of tool call call_1]" in body[: body.index(image)]
+    moved = [warning.path for warning in warnings if warning.code == "moved_beside"]
+    assert moved == (["messages[2].parts[0].content[1]"] if format in ("cohere_chat", "openai_chat") else [])
+
+
+BESIDE = ("cohere_chat", "gemini", "openai_chat")
+"""Formats of whose models some take no pictures in results."""
+
+
+def test_a_vendor_that_takes_nothing_behind_a_result_refuses_the_image_before_sending(colour, server, llm_of):
+    """Image inside a tool result, where no user may speak after a tool: refused with its place."""
+    llm = llm_of("openai_chat", provider="mistral", model="mistral-large-latest")
+    error = refused_unsent(colour, server, llm, UnsupportedContentError, messages=list(LOOK))
+    assert "messages[2].parts[0].content[1]" in error.message
+
+
+@every_format
+def test_an_unknown_part_is_left_out_by_name_or_refused_by_its_place(colour, server, llm_of, format):
+    """Unknown content part: typed error naming the part. One of another provider's is left out with a warning."""
+    with pytest.raises(SchemaError, match=r"parts\[0\].*hologram"):
+        from_data(Message, {"role": "user", "parts": [{"type": "hologram"}]})
+    server.script(answered_with(format))
+    strange = Message("user", (TextPart("hi"), OpaquePart("elsewhere", "hologram", {"a": 1})))
+    response = colour.generate(llm_of(format), messages=[strange])
+    assert "messages[0].parts[1]" in [warning.path for warning in response.warnings if warning.sent is None]
+    assert b"hologram" not in server.requests[0].body
+
+
+# System messages
+
+
+IN_PLACE = ("cohere_chat", "ollama", "openai_chat", "openai_responses")
+"""Formats where a system message may stand anywhere."""
+
+
+@every_format
+def test_a_second_system_message_stays_or_is_moved_with_a_warning(colour, server, llm_of, format):
+    """Second system message mid-conversation: kept in place where the format allows; else in order, with a warning."""
+    messages = [
+        Message.system("First."),
+        Message.user("one"),
+        Message.assistant("two"),
+        Message.system("Second."),
+        Message.user("three"),
+    ]
+    server.script(answered_with(format))
+    response = colour.generate(llm_of(format), messages=messages)
+    body = server.requests[0].body.decode()
+    moved = [warning.path for warning in response.warnings if warning.code == "reordered"]
+    assert moved == ([] if format in IN_PLACE else ["messages[3]"])
+    assert body.count("First.") == body.count("Second.") == 1
+    if format in IN_PLACE:
+        assert body.index("First.") < body.index("two") < body.index("Second.") < body.index("three")
+    else:
+        read = call_in(format, server.requests[0])
+        assert [message.text for message in read.messages[:2]] == ["First.", "Second."]
+
+
+# Options
+
+
+TUNING = {
+    "seed": 7,
+    "presence_penalty": 0.5,
+    "frequency_penalty": 0.5,
+    "top_logprobs": 2,
+    "stop": "END",
+    "top_k": 40,
+}
+TAKEN = {
+    "anthropic_messages": {"stop", "top_k"},
+    "bedrock_converse": {"stop", "top_k"},
+    "cohere_chat": {"seed", "presence_penalty", "frequency_penalty", "stop", "top_k"},
+    "gemini": {"seed", "presence_penalty", "frequency_penalty", "top_logprobs", "stop", "top_k"},
+    "ollama": {"seed", "presence_penalty", "frequency_penalty", "top_logprobs", "stop", "top_k"},
+    "openai_chat": {"seed", "presence_penalty", "frequency_penalty", "top_logprobs", "stop"},
+    "openai_responses": {"top_logprobs"},
+}
+RESPONSES_MODEL = {"openai_responses": {"model": "gpt-4.1"}}
+"""A model that takes what the format has."""
+
+
+@pytest.mark.parametrize("option", TUNING)
+@every_format
+def test_an_option_that_is_not_taken_is_a_warning_and_an_error_under_strict(colour, server, llm_of, format, option):
+    """seed, penalties, logprobs, stop, top_k where not taken: typed warning; `strict=True` makes it an error."""
+    llm, given = llm_of(format, **RESPONSES_MODEL.get(format, {})), {option: TUNING[option]}
+    server.always(answered_with(format))
+    response = colour.generate(llm, "hi", max_output_tokens=100, **given)
+    path = f"sampling.{option}"
+    warned = [warning for warning in response.warnings if warning.path == path]
+    if option in TAKEN[format]:
+        assert warned == []
+        assert getattr(call_in(format, server.requests[0]).sampling, option) == getattr(
+            Sampling(**{**given, **({"stop": ("END",)} if option == "stop" else {})}), option
+        )
+        colour.generate(llm, "hi", max_output_tokens=100, strict=True, **given)
+        return
+    (warning,) = warned
+    assert warning.code in ("unsupported_option", "alternatives_left_out")
+    assert warning.sent in (None, 0)
+    with pytest.raises(UnsupportedOptionError, match=path):
+        colour.generate(llm, "hi", max_output_tokens=100, strict=True, **given)
+    assert len(server.requests) == 1
+
+
+# Tool schemas
+
+
+MCP_SCHEMA = {
+    "type": "object",
+    "$defs": {"Place": {"type": "object", "properties": {"city": {"type": "string"}}, "additionalProperties": False}},
+    "properties": {
+        "place": {"$ref": "#/$defs/Place"},
+        "when": {"oneOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]},
+        "labels": {"type": "object", "additionalProperties": {"type": "string"}},
+    },
+    "required": ["place"],
+    "additionalProperties": False,
+}
+
+
+@pytest.mark.parametrize("model", ["gemini-2.5-flash", "gemini-3-flash-preview"])
+def test_an_mcp_schema_to_gemini_stands_in_the_field_that_takes_json_schema(colour, server, llm_of, model):
+    """MCP tool schemas with $defs/$ref/additionalProperties/oneOf to Gemini: sent in the field that takes them."""
+    server.script(answered_with("gemini"))
+    spec = ToolSpec("forecast", "The weather.", MCP_SCHEMA)
+    colour.generate(llm_of("gemini", model=model), "hi", tools=[spec])
+    (declared,) = server.requests[0].json["tools"][0]["functionDeclarations"]
+    assert "parameters" not in declared
+    sent = declared["parametersJsonSchema"]
+    assert sent["properties"]["place"] in (MCP_SCHEMA["properties"]["place"], MCP_SCHEMA["$defs"]["Place"])
+    assert set(sent["properties"]) == {"place", "when", "labels"}
+
+
+def test_a_result_that_a_test_does_not_care_for_is_put_behind_its_call():
+    asked = Message.assistant(ToolCall("a", "f"), ToolCall("b", "f"))
+    whole = answered(Message.user("hi"), asked, Message.user("go on"))
+    assert [message.role for message in whole] == ["user", "assistant", "tool", "user"]
+    assert [part.call_id for part in whole[2].parts] == ["a", "b"]
