@@ -56,7 +56,7 @@ class Fitting:
         if fits(part):
             return part
         if isinstance(part, TextPart):
-            return self._text(part, path)
+            return self._text(part, path, cited=self.role == "assistant")
         if isinstance(part, MEDIA_PARTS):
             return self._media(part, path)
         if isinstance(part, ToolCall):
@@ -74,10 +74,11 @@ class Fitting:
             return self._hosted_result(part, path)
         return self._opaque(part, path)
 
-    def _text(self, part: TextPart, path: str) -> TextPart:
+    def _text(self, part: TextPart, path: str, *, cited: bool) -> TextPart:
+        """A text; only what the assistant said is `cited`."""
         cache = self.times.fit(part.cache, path, self.warnings)
         name_options_left_out(part, path, PROVIDER, "a text is no object in this format", self.warnings)
-        if part.citations and self.role == "assistant":
+        if part.citations and cited:
             citations = fit_citations(part.citations, len(part.text), path, self.warnings)
             return TextPart(part.text, citations, cache)
         if part.citations:
@@ -117,7 +118,7 @@ class Fitting:
                 self._left_out("cache", place)
                 part = replace(part, cache=None)
             if isinstance(part, TextPart):
-                fitted.append(part if fits(part) else self._text(part, place))
+                fitted.append(part if fits(part) else self._text(part, place, cited=False))
             else:
                 fitted.append(self._media(part, place))
         return tuple(fitted)

@@ -298,6 +298,15 @@ def test_what_a_hosted_tool_did_goes_back_as_it_came():
 # Reasoning
 
 
+def test_citations_in_what_a_hosted_tool_gave_are_named():
+    cited = TextPart("r", (Citation("https://example.com/a"),))
+    metadata = {"status": "success", "type": "nova_grounding_result"}
+    answer = Message.assistant(HostedToolCall("h", "nova_grounding"), HostedToolResult("h", (cited,), metadata))
+    assert ("citations_left_out", "messages[1].parts[1].content[0].citations") in paths(
+        Message.user("hi"), answer, Message.user("go on")
+    )
+
+
 def test_reasoning_goes_back_to_its_model_in_order_and_to_no_other():
     parts = (
         ReasoningPart("a", "s1", origin=f"bedrock/{MODEL}"),
