@@ -13,11 +13,12 @@ from .connections import connections
 from .engine import Deadline, Guest, Retry, Tracing
 from .errors import ConfigurationError, InvalidInputError
 from .llm import LLM
-from .option_values import at_least_zero, kept, seconds
+from .option_values import MEDIA_KINDS, at_least_zero, kept, seconds
 from .options import CALL_OPTIONS, LLM_OPTIONS, CreateOptions, check_names, merged
 from .pipelines import Pipelines
 from .plugins import failures_of
 from .ports import ModelProfile, Provider, ProviderConfig, ProviderSession
+from .schema.json_values import shown
 from .services import Services, default_services
 
 _DEFAULT_PROVIDER = "local"
@@ -109,4 +110,10 @@ def _session(provider: Provider, model: str | None, given: dict[str, Any], servi
 def _accepting(profile: ModelProfile, accepts: Sequence[str]) -> ModelProfile:
     if not isinstance(accepts, list | tuple | set | frozenset) or not all(isinstance(kind, str) for kind in accepts):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise ConfigurationError("`accepts` is a list of kinds or media types.", hint="As in accepts=['image'].")
-    return replace(profile, accepts=frozenset(accepts), known=True)
+    for kind in accepts:
+        if kind not in MEDIA_KINDS and "/" not in kind:
+            raise ConfigurationError(
+                f"`accepts` has {shown(kind)}, which is neither a kind of file nor a media type.",
+                hint=f"Kinds are {', '.join(MEDIA_KINDS)}; a media type is as 'application/pdf'.",
+            )
+    return replace(profile, accepts=frozenset(accepts), assumed=frozenset(), carried=frozenset(), known=True)

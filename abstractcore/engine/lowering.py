@@ -41,11 +41,16 @@ def lower(call: ModelCall, profile: ModelProfile, handlers: Sequence[MediaHandle
     if not profile.known:
         warnings.append(
             CallWarning(
-                "unknown_model", "model", f"nothing is known of {call.model!r}: text only is assumed", call.model
+                "unknown_model",
+                "model",
+                f"nothing is known of {call.model!r}: it may not take all it is asked",
+                call.model,
             )
         )
     for path, part in media_parts(call):
-        decisions.append(_decide(part, path, call, profile, handlers))
+        decision = _decide(part, path, call, profile, handlers)
+        decisions.append(decision)
+        warnings.extend(_unsure(decision, call, profile))
         warnings.extend(_misnamed(part.blob, path))
     if thinking != call.thinking:
         call = call.with_(thinking=thinking)
@@ -92,29 +97,33 @@ def _decide(
     handler = handler_for(part, handlers)
     kind = handler.kind if handler is not None else _kind(part)
     policy: MediaPolicy = call.media_policy.get(kind, "auto")
-    native = profile.takes(kind, part.blob.media_type)
+    media_type = part.blob.media_type
+    known = profile.takes(kind, media_type)
+    only_natively = policy == "native" or handler is None or not handler.converts
+    native = known or profile.may_take(kind, media_type, only_natively=only_natively)
     decision = MediaDecision(
         part_path=path,
         source=source_name(part.blob),
-        type=part.blob.media_type,
+        type=media_type,
         kind=kind,
         route="native",
-        reason=f"{call.model} takes {part.blob.media_type} as it is",
+        reason=f"{call.model} takes {media_type} as it is" if known else _not_known(call.model, media_type),
         handler=handler.name if handler is not None else None,
     )
     if policy == "refuse":
-        raise _refused(decision, call, f"the policy for {kind} is 'refuse'", native, handler)
+        choices = _choices(decision, native, handler, may_be_wrong=False)
+        raise _refused(decision, call, f"the policy for {kind} is 'refuse'", choices)
     if kind == "text" and handler is not None and policy != "native":
         return _changed(decision, "inline", "a text file stands in the message as text")
     if native and policy != "fallback_only":
         return decision
     if kind == "text" and handler is not None:
         return _changed(decision, "inline", "a text file stands in the message as text")
-    why = f"{call.model} does not take {part.blob.media_type}"
-    if policy == "fallback_only":
-        why = "the policy is 'fallback_only'"
-    if policy == "native" or handler is None or not handler.converts:
-        raise _refused(decision, call, why, native, handler)
+    unknown = bool(profile.assumed or profile.carried)
+    why = "the policy is 'fallback_only'" if policy == "fallback_only" else _why_not(call.model, media_type, unknown)
+    if only_natively:
+        choices = _choices(decision, native, handler, may_be_wrong=not native and not unknown)
+        raise _refused(decision, call, why, choices)
     return _changed(decision, "fallback", f"{why}, so the {handler.name} handler makes text of it")
 
 
@@ -130,17 +139,44 @@ def _changed(decision: MediaDecision, route: str, reason: str) -> MediaDecision:
     )
 
 
-def _refused(
-    decision: MediaDecision, call: ModelCall, why: str, native: bool, handler: MediaHandler | None
-) -> UnsupportedContentError:
+def _why_not(model: str, media_type: str, unknown: bool) -> str:
+    """Why a file is not sent as it is."""
+    if unknown:
+        return f"neither {model} nor its wire format is known to take {media_type}"
+    return f"{model} does not take {media_type}"
+
+
+def _not_known(model: str, media_type: str) -> str:
+    return f"it is not known whether {model} takes {media_type}"
+
+
+def _unsure(decision: MediaDecision, call: ModelCall, profile: ModelProfile) -> list[CallWarning]:
+    """A warning if a file is sent as it is to a model that nobody said takes it."""
+    if decision.route != "native" or profile.takes(decision.kind, decision.type):
+        return []
+    message = (
+        f"{_not_known(call.model, decision.type)}: it is sent as it is; "
+        "create_llm(..., accepts=[...]) says what the model takes"
+    )
+    return [CallWarning("unknown_model", decision.part_path, message, decision.type)]
+
+
+def _choices(decision: MediaDecision, native: bool, handler: MediaHandler | None, *, may_be_wrong: bool) -> list[str]:
+    """What the user can do about a file that is refused; `may_be_wrong`: what is known of the model may be."""
     choices = [f"choose a model that takes {decision.kind}"] if not native else []
+    if may_be_wrong:
+        what = decision.type if decision.kind in ("document", "text") else decision.kind
+        choices.append(f"say that this one does with create_llm(..., accepts=[{what!r}])")
     if native:
         choices.append(f"allow it with media_policy={{{decision.kind!r}: 'auto'}}")
     elif handler is not None and handler.converts:
         choices.append(f"let {handler.name} make text of it with media_policy={{{decision.kind!r}: 'auto'}}")
     else:
         choices.append("describe it in the prompt")
-    choices.append("leave the file out")
+    return [*choices, "leave the file out"]
+
+
+def _refused(decision: MediaDecision, call: ModelCall, why: str, choices: Sequence[str]) -> UnsupportedContentError:
     return UnsupportedContentError(
         f"{decision.source} ({decision.type}, {decision.part_path}) cannot be sent: {why}.",
         hint=f"You can {', or '.join(choices)}.",

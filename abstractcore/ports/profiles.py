@@ -33,7 +33,8 @@ class Thinking:
 class ModelProfile:
     """What a model can do, apart from how it is reached.
 
-    `accepts` holds media types or their first half ("image", "application/pdf"); text is always taken.
+    `accepts` holds media types or their first half ("image", "application/pdf"); text is always taken. What a model is
+    not known to take is refused, unless nothing is known of the model: then `assumed` and `carried` count.
     """
 
     accepts: frozenset[str] = frozenset()
@@ -50,8 +51,21 @@ class ModelProfile:
     media_beside_results: bool = False
     """Whether files that tools give have to stand behind the results, in a user's message."""
     known: bool = True
-    """False if nothing is known of this model and the provider's common ground is assumed."""
+    """False if nothing is known of a model whose name should say something: calls of it have a warning."""
+    assumed: frozenset[str] = frozenset()
+    """Files that an unknown model is sent as they are, with a warning: what most models of the vendor take."""
+    carried: frozenset[str] = frozenset()
+    """Files that the format can carry to an unknown model. They are sent as they are, with a warning, where no text
+    can be made of them or the policy is `native`."""
 
     def takes(self, kind: str, media_type: str) -> bool:
-        """Whether the model takes content of this kind and type natively."""
-        return kind in self.accepts or media_type in self.accepts
+        """Whether the model is known to take content of this kind and type natively."""
+        return not self.accepts.isdisjoint((kind, media_type))
+
+    def may_take(self, kind: str, media_type: str, *, only_natively: bool) -> bool:
+        """Whether content of this kind and type is worth sending natively though nothing says that the model takes it.
+
+        `only_natively`: there is no other way to send it.
+        """
+        possible = self.assumed | self.carried if only_natively else self.assumed
+        return not possible.isdisjoint((kind, media_type))

@@ -65,7 +65,7 @@ _FAMILIES = (
 minutes. A model without a price here has several, by the length of the prompt, or one for the cache that is not known.
 """
 
-_UNKNOWN = ModelProfile(_READS, sampling=_SHORT, cache_points=_CACHE_POINTS, known=False)
+_UNKNOWN = ModelProfile(assumed=_READS, carried=_READS, sampling=_SHORT, cache_points=_CACHE_POINTS, known=False)
 
 
 def profile_of(model: str) -> ModelProfile:

@@ -56,4 +56,5 @@ class CohereProvider:
 
 def _profile(model: str) -> ModelProfile:
     known = (profile for beginning, profile in _FAMILIES if model.startswith(beginning))
-    return next(known, ModelProfile(cache_points=0, media_beside_results=True, known=False))
+    unknown = ModelProfile(assumed=_SEES, carried=_SEES, cache_points=0, media_beside_results=True, known=False)
+    return next(known, unknown)

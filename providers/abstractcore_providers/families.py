@@ -11,7 +11,8 @@ from .presets import Families
 
 _TEXT = frozenset[str]()
 _SEES = frozenset({"image"})
-_READS = frozenset({"image", "application/pdf"})
+READS = frozenset({"image", "application/pdf"})
+"""Models that see take PDF too (developers.openai.com/api/docs/guides/pdf-files)."""
 _HEARS = frozenset({"audio/wav", "audio/mpeg"})
 
 _NEVER = Thinking()
@@ -29,45 +30,45 @@ def _models(
 
 
 OPENAI: Families = (
-    ("gpt-6-astra", _models(_READS, 1_050_000, _ALWAYS_LOW_TO_HIGH)),
-    ("gpt-6.1-sol", _models(_READS, 1_050_000, _ALWAYS_LOW_TO_HIGH)),
-    ("gpt-6-sol", _models(_READS, 1_050_000, _LOW_TO_HIGH)),
-    ("gpt-6-luna", _models(_READS, 1_050_000, _LOW_TO_HIGH)),
-    ("gpt-5.5", _models(_READS, 1_050_000, _LOW_TO_HIGH)),
-    ("gpt-5.4-mini", _models(_READS, None, _LOW_TO_HIGH)),
-    ("gpt-5.4-nano", _models(_READS, None, _LOW_TO_HIGH)),
-    ("gpt-5.4", _models(_READS, 1_050_000, _LOW_TO_HIGH)),
-    ("gpt-5.2-chat", _models(_READS, 128_000)),
-    ("gpt-5.2", _models(_READS, 400_000, _LOW_TO_HIGH)),
-    ("gpt-5.1-chat", _models(_READS, 128_000)),
-    ("gpt-5.1", _models(_READS, 400_000, _LOW_TO_HIGH)),
-    ("gpt-5.", _models(_READS, None, _LOW_TO_HIGH)),
-    ("gpt-5-chat", _models(_READS, None, _NEVER)),
-    ("gpt-5-pro", _models(_READS, 400_000, Thinking(("high",), can_be_off=False))),
-    ("gpt-5", _models(_READS, 400_000, _ALWAYS_MINIMAL_TO_HIGH)),
+    ("gpt-6-astra", _models(READS, 1_050_000, _ALWAYS_LOW_TO_HIGH)),
+    ("gpt-6.1-sol", _models(READS, 1_050_000, _ALWAYS_LOW_TO_HIGH)),
+    ("gpt-6-sol", _models(READS, 1_050_000, _LOW_TO_HIGH)),
+    ("gpt-6-luna", _models(READS, 1_050_000, _LOW_TO_HIGH)),
+    ("gpt-5.5", _models(READS, 1_050_000, _LOW_TO_HIGH)),
+    ("gpt-5.4-mini", _models(READS, None, _LOW_TO_HIGH)),
+    ("gpt-5.4-nano", _models(READS, None, _LOW_TO_HIGH)),
+    ("gpt-5.4", _models(READS, 1_050_000, _LOW_TO_HIGH)),
+    ("gpt-5.2-chat", _models(READS, 128_000)),
+    ("gpt-5.2", _models(READS, 400_000, _LOW_TO_HIGH)),
+    ("gpt-5.1-chat", _models(READS, 128_000)),
+    ("gpt-5.1", _models(READS, 400_000, _LOW_TO_HIGH)),
+    ("gpt-5.", _models(READS, None, _LOW_TO_HIGH)),
+    ("gpt-5-chat", _models(READS, None, _NEVER)),
+    ("gpt-5-pro", _models(READS, 400_000, Thinking(("high",), can_be_off=False))),
+    ("gpt-5", _models(READS, 400_000, _ALWAYS_MINIMAL_TO_HIGH)),
     ("gpt-audio", _models(_HEARS, None, _NEVER)),
     ("gpt-4o-mini-audio", _models(_HEARS, None, _NEVER)),
     ("gpt-4o-audio", _models(_HEARS, None, _NEVER)),
-    ("gpt-4o", _models(_READS, 128_000, _NEVER)),
-    ("gpt-4.1", _models(_READS, 1_047_576, _NEVER)),
+    ("gpt-4o", _models(READS, 128_000, _NEVER)),
+    ("gpt-4.1", _models(READS, 1_047_576, _NEVER)),
     ("gpt-4-1106-preview", _models(_TEXT, 128_000, _NEVER)),
     ("gpt-4-turbo", _models(_SEES, 128_000, _NEVER)),
     ("gpt-4", _models(_TEXT, 8_192, _NEVER)),
     ("gpt-3.5", _models(_TEXT, 16_385, _NEVER)),
     ("o1-mini", _models()),
     ("o3-mini", _models(_TEXT, 200_000, _ALWAYS_LOW_TO_HIGH)),
-    ("o1", _models(_READS, 200_000, _ALWAYS_LOW_TO_HIGH)),
-    ("o3", _models(_READS, 200_000, _ALWAYS_LOW_TO_HIGH)),
-    ("o4-mini", _models(_READS, 200_000, _ALWAYS_LOW_TO_HIGH)),
+    ("o1", _models(READS, 200_000, _ALWAYS_LOW_TO_HIGH)),
+    ("o3", _models(READS, 200_000, _ALWAYS_LOW_TO_HIGH)),
+    ("o4-mini", _models(READS, 200_000, _ALWAYS_LOW_TO_HIGH)),
 )
 OPENROUTER: Families = (
     ("openai/gpt-oss", _models()),
-    ("openai/gpt-5", _models(_READS)),
-    ("openai/gpt-6", _models(_READS)),
-    ("openai/gpt-4o", _models(_READS)),
-    ("openai/gpt-4.1", _models(_READS)),
-    ("anthropic/claude", _models(_READS)),
-    ("google/gemini", _models(_READS | _HEARS)),
+    ("openai/gpt-5", _models(READS)),
+    ("openai/gpt-6", _models(READS)),
+    ("openai/gpt-4o", _models(READS)),
+    ("openai/gpt-4.1", _models(READS)),
+    ("anthropic/claude", _models(READS)),
+    ("google/gemini", _models(READS | _HEARS)),
 )
 GROQ: Families = (
     ("openai/gpt-oss", _models(thinking=_ALWAYS_LOW_TO_HIGH)),
@@ -110,5 +111,3 @@ CEREBRAS: Families = (
     ("gpt-oss", _models(thinking=_ALWAYS_LOW_TO_HIGH)),
     ("zai-glm", _models()),
 )
-ANYTHING: Families = (("", _models()),)
-"""A server of one's own: a model's name is whatever it was started with, and says nothing."""

@@ -55,6 +55,8 @@ _FAMILIES = (
 )
 _NO_CHAT = ("embedding", "-image", "-tts", "-live", "-audio", "computer-use", "robotics")
 """Names of models that take or give something else than the rest of their family."""
+UNKNOWN = ModelProfile(assumed=_SEES_AND_HEARS, carried=_SEES_AND_HEARS, cache_points=0, known=False)
+"""A model of no family."""
 
 
 def family_of(model: str) -> Family | None:

@@ -17,7 +17,6 @@ from abstractcore.errors import (
 )
 from abstractcore.ports import (
     Address,
-    ModelProfile,
     ProviderConfig,
     ProviderServices,
     ProviderSession,
@@ -26,7 +25,7 @@ from abstractcore.ports import (
 from abstractcore.schema import EMPTY
 
 from .endpoints import BearerAuth, FixedEndpoint, HeaderAuth, check_key, check_url
-from .google_families import family_of
+from .google_families import UNKNOWN, family_of
 
 GEMINI_URL = "https://generativelanguage.googleapis.com/v1beta"
 _SCOPE = "https://www.googleapis.com/auth/cloud-platform"
@@ -176,5 +175,5 @@ def _session(model: str, endpoint: Any, *, provider: str, publisher: str = "", p
         publisher=publisher,
         parent=parent,
     )
-    profile = family.profile if family is not None else ModelProfile(cache_points=0, known=False)
+    profile = family.profile if family is not None else UNKNOWN
     return ProviderSession(model, Gemini(dialect), endpoint, profile)

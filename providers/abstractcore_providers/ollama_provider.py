@@ -125,4 +125,4 @@ def _profile(model: str, context_size: int | None) -> ModelProfile:
     for beginning, accepts, thinking in _FAMILIES:
         if model.startswith(beginning):
             return ModelProfile(accepts, context_size, thinking=thinking, cache_points=0)
-    return ModelProfile(context_tokens=context_size, cache_points=0, known=False)
+    return ModelProfile(assumed=_SEES, carried=_SEES, context_tokens=context_size, cache_points=0, known=False)

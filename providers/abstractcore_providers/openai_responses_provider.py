@@ -53,7 +53,7 @@ def _profile(model: str) -> ModelProfile:
     known = next((profile for beginning, profile in OPENAI if model.startswith(beginning)), None)
     points = _MOST_POINTS if _takes_points(model) else 0
     if known is None:
-        return ModelProfile(cache_points=points, known=False)
+        return ModelProfile(assumed=_CARRIED, carried=_CARRIED, cache_points=points, known=False)
     return replace(known, accepts=known.accepts & _CARRIED, cache_points=points)
 
 

@@ -12,7 +12,7 @@ from abstractcore.errors import AuthenticationError, ConfigurationError
 from abstractcore.ports import Auth, ModelProfile, ProviderConfig, ProviderServices, ProviderSession
 
 from .endpoints import BearerAuth, FixedEndpoint, HeaderAuth, NoAuth, check_key, check_url
-from .openai_chat import Dialect, OpenAIChat
+from .openai_chat import CARRIED, Dialect, OpenAIChat
 
 Families: TypeAlias = "tuple[tuple[str, ModelProfile], ...]"
 """Beginnings of models' names, each with what those models can do; the first that fits counts."""
@@ -28,7 +28,8 @@ class Preset:
 
     `default_url` None means that the user gives `base_url`; it may hold `{resource}`, which is then an option. A key is
     needed where `key_variable` is named and `key_needed` is left on; it goes into `key_header`, or is a bearer's.
-    `goes_on` and `media_beside_results` are those of every model's profile.
+    `goes_on` and `media_beside_results` are those of every model's profile. `assumed` are the files that a model of no
+    known family is sent as they are; with `names_are_free` a model's name says nothing, and that is nothing to warn of.
     """
 
     name: str
@@ -39,6 +40,8 @@ class Preset:
     key_header: str | None = None
     dialect: Dialect = field(default_factory=Dialect)
     families: Families = ()
+    assumed: frozenset[str] = frozenset({"image"})
+    names_are_free: bool = False
     goes_on: bool = True
     media_beside_results: bool = True
 
@@ -89,7 +92,7 @@ class Preset:
         return NoAuth()
 
     def _profile(self, model: str) -> ModelProfile:
-        """Where nothing is known of the model, that the format has no cache points still is."""
-        unknown = ModelProfile(cache_points=0, known=False)
+        """Where nothing is known of the model, what the format can carry still is, and that it has no cache points."""
+        unknown = ModelProfile(assumed=self.assumed, carried=CARRIED, cache_points=0, known=self.names_are_free)
         found = next((profile for beginning, profile in self.families if model.startswith(beginning)), unknown)
         return replace(found, goes_on=self.goes_on, media_beside_results=self.media_beside_results)

@@ -18,6 +18,7 @@ VENDORS = (
         "OPENAI_API_KEY",
         dialect=Dialect(rules=rules.OPENAI),
         families=families.OPENAI,
+        assumed=families.READS,
     ),
     Preset(
         "azure",
@@ -27,6 +28,7 @@ VENDORS = (
         key_header="api-key",
         dialect=Dialect("azure", rules=rules.OPENAI),
         families=families.OPENAI,
+        assumed=families.READS,
     ),
     Preset(
         "openrouter",
@@ -170,7 +172,7 @@ VENDORS = (
             think_tags=True,
             schemas=json_schemas.TOLERANT,
         ),
-        families=families.ANYTHING,
+        names_are_free=True,
     ),
     Preset(
         "vllm",
@@ -188,7 +190,7 @@ VENDORS = (
             reasoning_field="reasoning",
             schemas=json_schemas.TOLERANT,
         ),
-        families=families.ANYTHING,
+        names_are_free=True,
     ),
     Preset(
         "llama-cpp",
@@ -204,7 +206,7 @@ VENDORS = (
             reasoning_field="reasoning_content",
             schemas=json_schemas.TOLERANT,
         ),
-        families=families.ANYTHING,
+        names_are_free=True,
     ),
     Preset(
         "openai-compatible",
@@ -213,6 +215,6 @@ VENDORS = (
         "OPENAI_COMPATIBLE_API_KEY",
         key_needed=False,
         dialect=COMPATIBLE,
-        families=families.ANYTHING,
+        names_are_free=True,
     ),
 )

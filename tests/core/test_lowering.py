@@ -259,14 +259,6 @@ def test_a_file_named_like_another_kind_is_a_warning(make, tmp_path: Path, name,
         assert name in found[0].message
 
 
-def test_an_unknown_model_is_a_warning_and_no_error(services):
-    llm = create_llm("openai", model="gpt-99", api_key="k", services=services)
-    with pytest.raises(UnsupportedContentError):
-        llm.plan("hi", media=[PICTURE])
-    known = create_llm("openai", model="gpt-99", api_key="k", services=services, accepts=["image"])
-    assert known.plan("hi", media=[PICTURE])[0].route == "native"
-
-
 def test_an_unknown_models_answer_carries_the_warning(colour, server, services):
     from tests.chaos_server import completion
 

@@ -10,7 +10,7 @@ from abstractcore.errors import AuthenticationError, ConfigurationError, Provide
 from abstractcore.ports import ModelProfile, ProviderConfig, ProviderSession, Thinking
 from abstractcore.schema import WireRequest
 from abstractcore_providers.endpoints import BearerAuth, FixedEndpoint, NoAuth, check_key
-from abstractcore_providers.openai_chat import OpenAIChat
+from abstractcore_providers.openai_chat import CARRIED, OpenAIChat
 from abstractcore_providers.presets import Preset
 from abstractcore_providers.vendors import VENDORS
 
@@ -226,18 +226,20 @@ def of(preset: Preset, profile: ModelProfile) -> ModelProfile:
 @pytest.mark.parametrize("name", [*CLOUDS, "azure"])
 def test_a_model_of_no_known_family_is_unknown(name: str):
     profile = connect(ROWS[name], api_key=KEY, base_url="https://host", model="brand-new").profile
-    assert profile == of(ROWS[name], ModelProfile(cache_points=0, known=False))
+    unknown = ModelProfile(assumed=ROWS[name].assumed, carried=CARRIED, cache_points=0, known=False)
+    assert profile == of(ROWS[name], unknown)
 
 
 @pytest.mark.parametrize("name", [*OWN_SERVERS, "openai-compatible"])
-def test_a_server_of_ones_own_knows_its_model(name: str):
+def test_that_a_server_of_ones_own_names_its_model_as_it_likes_is_nothing_odd(name: str):
     profile = connect(ROWS[name], base_url="http://localhost", model="brand-new").profile
-    assert profile == of(ROWS[name], ModelProfile(cache_points=0))
+    expected = ModelProfile(assumed=frozenset({"image"}), carried=CARRIED, cache_points=0)
+    assert profile == of(ROWS[name], expected)
 
 
 @pytest.mark.parametrize("preset", VENDORS, ids=lambda preset: preset.name)
 def test_every_family_is_found_by_its_models_and_takes_no_cache_points(preset: Preset):
-    assert preset.families
+    assert bool(preset.families) != preset.names_are_free
     for beginning, expected in preset.families:
         session = connect(preset, api_key=KEY, base_url="https://host", model=f"{beginning}-2026-01-01")
         assert session.profile == of(preset, expected)

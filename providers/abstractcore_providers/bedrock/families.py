@@ -68,8 +68,10 @@ _FAMILIES: tuple[tuple[re.Pattern[str], ModelProfile], ...] = tuple(
         (r"openai\.gpt-oss", ModelProfile(context_tokens=128_000, thinking=_ALWAYS, cache_points=0)),
     )
 )
+_UNKNOWN = ModelProfile(assumed=_IMAGES, carried=_READS | _VIDEO, known=False)
+"""Many vendors' models: few take documents themselves, so that PDF goes as text where that can be made."""
 
 
 def profile_of(model: str) -> ModelProfile:
     """What is known of a model."""
-    return next((profile for pattern, profile in _FAMILIES if pattern.search(model)), ModelProfile(known=False))
+    return next((profile for pattern, profile in _FAMILIES if pattern.search(model)), _UNKNOWN)

@@ -13,6 +13,8 @@ from ..json_reading import Object
 from .losses import warn_of_cache, warn_of_citations
 
 AUDIO_FORMATS = {"audio/wav": "wav", "audio/mpeg": "mp3"}
+CARRIED = frozenset({"image", "application/pdf", *AUDIO_FORMATS})
+"""The files that the format has shapes for."""
 SPOKEN_TYPE = "audio/wav"
 """What a reply's audio is taken for: the format does not name its type."""
 

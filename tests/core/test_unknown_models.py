@@ -1,0 +1,180 @@
+"""Files for a model that nothing is known of: what the format can carry is sent, with a warning; nothing is claimed."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from abstractcore import (
+    AudioPart,
+    Blob,
+    DocumentPart,
+    ImagePart,
+    Message,
+    ModelCall,
+    Services,
+    UnsupportedContentError,
+    VideoPart,
+    create_llm,
+)
+from abstractcore.errors import ConfigurationError
+from abstractcore.ports import ProviderConfig
+from tests.chaos_server import completion
+from tests.media_doubles import PICTURE, SOUND, registry
+
+OWN_SERVERS = ("vllm", "lmstudio", "llama-cpp", "openai-compatible")
+VENDORS = (
+    "anthropic", "azure", "bedrock", "cerebras", "cohere", "deepseek", "fireworks", "google", "groq", "mistral",
+    "ollama", "openai", "openai-responses", "openrouter", "perplexity", "together", "vertex", "xai",
+)  # fmt: skip
+NEEDED: dict[str, dict[str, Any]] = {
+    "azure": {"resource": "r"},
+    "bedrock": {"region": "us-east-1"},
+    "openai-compatible": {"base_url": "http://host.test/v1"},
+    "vertex": {"project": "p"},
+}
+PDF = DocumentPart(Blob.from_bytes(b"%PDF-1.7 of a test", "application/pdf"))
+VIDEO = VideoPart(Blob.from_bytes(b"a film", "video/mp4"))
+
+
+@pytest.fixture
+def services():
+    services = Services(registry=registry(), environment={})
+    yield services
+    services.close()
+
+
+@pytest.fixture
+def make(services: Services):
+    def make(provider: str = "openai-compatible", model: str = "brand-new", **options: Any):
+        given = {"api_key": "k", **NEEDED.get(provider, {}), **options}
+        return create_llm(provider, model=model, services=services, **given)
+
+    return make
+
+
+def test_every_provider_but_those_that_know_all_their_models_is_listed_here(services: Services):
+    assert {*OWN_SERVERS, *VENDORS, "local", "scripted"} == set(services.registry.providers)
+
+
+@pytest.mark.parametrize("provider", [*OWN_SERVERS, *VENDORS])
+def test_a_picture_goes_to_an_unknown_model_of_any_provider(make, provider: str):
+    (decision,) = make(provider).plan("What is this?", media=[PICTURE])
+    assert (decision.route, decision.reason) == ("native", "it is not known whether brand-new takes image/png")
+
+
+def of_type(taken: str) -> Any:
+    """A file that fits an entry of a profile: a kind, a media type, or the type of a file behind a URL."""
+    media_type = {"image": "image/png", "audio": "audio/wav", "video": "video/mp4"}.get(taken, taken)
+    kind = media_type.partition("/")[0]
+    part = {"image": ImagePart, "audio": AudioPart, "video": VideoPart}.get(kind, DocumentPart)
+    if media_type.endswith("/*"):
+        return part(Blob.from_url("https://host.test/file", media_type))
+    return part(Blob.from_bytes(b"content", media_type))
+
+
+@pytest.mark.parametrize("provider", [*OWN_SERVERS, *VENDORS])
+def test_what_is_said_to_be_carried_can_be_written(services: Services, provider: str):
+    options = {name: value for name, value in NEEDED.get(provider, {}).items() if name != "base_url"}
+    config = ProviderConfig(provider, "brand-new", "http://host.test/v1", "k", options)
+    session = services.registry.provider(provider).connect(config, services)
+    assert session.profile.assumed <= session.profile.carried
+    assert session.profile.accepts == frozenset()
+    for taken in sorted(session.profile.carried):
+        message = Message.user(of_type(taken), "What is this?")
+        assert session.transpiler.encode(ModelCall("brand-new", (message,), provider)).request.body
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("provider", [*OWN_SERVERS, "openrouter", "openai"])
+def test_the_picture_is_sent_with_a_warning_that_is_no_loss(colour, server, make, provider: str, strict: bool):
+    server.script(completion("A cat."))
+    llm = make(provider, base_url=f"{server.url}/v1")
+    response = colour.generate(llm, "What is this?", media=[PICTURE], strict=strict)
+    assert response.content == "A cat."
+    shown = json.loads(server.requests[0].body)["messages"][0]["content"][0]
+    assert shown["image_url"]["url"].startswith("data:image/png;base64,")
+    (warning,) = [each for each in response.warnings if each.path != "model"]
+    assert (warning.code, warning.path, warning.requested) == (
+        "unknown_model",
+        "messages[0].parts[0]",
+        "image/png",
+    )
+    assert "accepts=[...]" in warning.message
+    assert (len(response.warnings) == 1) == (provider in OWN_SERVERS), "a name at one's own server is nothing odd"
+
+
+@pytest.mark.parametrize(
+    ("provider", "media", "policy", "route"),
+    [
+        ("openai", [PDF], "auto", "native"),
+        ("openai", [SOUND], "auto", "fallback"),
+        ("openai", [SOUND], "native", "native"),
+        ("openai-compatible", [SOUND], "auto", "fallback"),
+        ("openai-compatible", [SOUND], "native", "native"),
+        ("openai-compatible", [SOUND], "fallback_only", "fallback"),
+        ("google", [SOUND], "auto", "native"),
+        ("anthropic", [SOUND], "auto", "fallback"),
+        ("bedrock", [VIDEO], "auto", "native"),
+    ],
+)
+def test_where_text_can_be_made_of_a_file_only_what_a_vendors_models_take_goes_as_it_is(
+    make, provider: str, media: list[Any], policy: str, route: str
+):
+    (decision,) = make(provider).plan("What is this?", media=media, media_policy=policy)
+    assert decision.route == route
+
+
+def test_a_file_that_policy_sends_as_it_is_goes_with_a_warning(colour, server, make):
+    server.script(completion("Bells."))
+    llm = make(base_url=f"{server.url}/v1")
+    response = colour.generate(llm, "What is this?", media=[SOUND], media_policy={"audio": "native"})
+    assert json.loads(server.requests[0].body)["messages"][0]["content"][0]["type"] == "input_audio"
+    assert [(warning.code, warning.path) for warning in response.warnings] == [
+        ("unknown_model", "messages[0].parts[0]")
+    ]
+
+
+@pytest.mark.parametrize("policy", ["auto", "native"])
+def test_what_the_format_cannot_carry_is_refused_before_sending(colour, server, make, policy: str):
+    llm = make(base_url=f"{server.url}/v1")
+    with pytest.raises(UnsupportedContentError, match="neither brand-new nor its wire format is known to take") as e:
+        colour.generate(llm, "What is this?", media=[VIDEO], media_policy=policy)
+    assert "accepts" not in str(e.value), "it would not help"
+    assert server.requests == []
+
+
+def test_accepts_says_what_a_model_takes_and_that_is_nothing_to_warn_of(colour, server, make):
+    server.script(completion("A cat."))
+    llm = make(base_url=f"{server.url}/v1", accepts=["image"])
+    assert colour.generate(llm, "What is this?", media=[PICTURE]).warnings == ()
+    (decision,) = llm.plan("What is said?", media=[SOUND])
+    assert decision.route == "fallback"
+    for narrowed in (make(accepts=[]), make("openai", accepts=["audio"])):
+        with pytest.raises(UnsupportedContentError, match="brand-new does not take image/png"):
+            narrowed.plan("What is this?", media=[PICTURE])
+
+
+@pytest.mark.parametrize(
+    ("provider", "model"),
+    [
+        ("openai", "gpt-3.5-turbo"),
+        ("openrouter", "openai/gpt-oss-20b"),
+        ("cohere", "command-r"),
+        ("ollama", "llama3.2"),
+    ],
+)
+def test_a_model_that_is_known_to_take_no_pictures_is_refused_them_with_the_way_out(make, provider: str, model: str):
+    with pytest.raises(UnsupportedContentError, match=f"{model} does not take image/png") as caught:
+        make(provider, model).plan("What is this?", media=[PICTURE])
+    assert "accepts=['image']" in str(caught.value)
+    assert make(provider, model, accepts=["image"]).plan("What is this?", media=[PICTURE])[0].route == "native"
+
+
+@pytest.mark.parametrize("accepts", [["images"], ["image", "pdf"], [""]])
+def test_a_word_that_is_no_kind_of_file_is_refused_with_the_kinds(make, accepts: list[str]):
+    with pytest.raises(ConfigurationError, match=f"{accepts[-1]!r}, which is neither") as caught:
+        make(accepts=accepts)
+    assert "Kinds are text, image" in (caught.value.hint or "")
