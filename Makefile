@@ -28,8 +28,9 @@ check: $(READY) ## check format, style, types and layers
 bench: $(READY) ## measure speed and import time
 	@$(BIN)/python benchmarks/run.py
 
-docs: $(READY) ## write docs/wire-formats.md anew
+docs: $(READY) ## write docs/wire-formats.md and the tables of options anew
 	@$(BIN)/python -m tests.providers.wire_formats
+	@$(BIN)/python -m tests.option_table
 
 live: $(READY) ## make a small call to every vendor whose key is set
 	@$(BIN)/python -m tests.live

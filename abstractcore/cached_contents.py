@@ -14,6 +14,7 @@ from .pipelines import Pipelines
 from .ports import ContentKeeper
 from .runtimes import drive
 from .schema import CachedContent, Encoded, WireResponse
+from .signatures import takes
 
 Ask = Callable[[str | None, CallRequest], tuple[Prepare, float | None]]
 """Checks a request; gives what makes its call, and the seconds it may take."""
@@ -31,6 +32,7 @@ class CachedContents:
         self._pipelines = pipelines
         self._ask = ask
 
+    @takes(CallRequest)
     def create(
         self, prompt: str | None = None, *, seconds: int, title: str | None = None, **request: Unpack[CallRequest]
     ) -> CachedContent:
@@ -40,6 +42,7 @@ class CachedContents:
         """
         return drive(self._create(self._pipelines.sync, prompt, seconds, title, request))
 
+    @takes(CallRequest)
     async def acreate(
         self, prompt: str | None = None, *, seconds: int, title: str | None = None, **request: Unpack[CallRequest]
     ) -> CachedContent:

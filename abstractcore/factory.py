@@ -20,12 +20,14 @@ from .plugins import failures_of
 from .ports import ModelProfile, Provider, ProviderConfig, ProviderSession
 from .schema.json_values import shown
 from .services import Services, default_services
+from .signatures import takes
 
 _DEFAULT_PROVIDER = "local"
 _DEFAULT_RETRIES = 2
 _TEXT_OPTIONS = ("base_url", "api_key", "proxy", "transcription_model")
 
 
+@takes(CreateOptions)
 def create_llm(
     provider: str | None = None,
     model: str | None = None,

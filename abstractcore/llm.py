@@ -21,6 +21,7 @@ from .pipelines import Pipelines
 from .ports import Runtime
 from .runtimes import drive
 from .schema import GenerateResponse, MediaDecision, ModelCall
+from .signatures import takes
 from .streams import AsyncStream, Stream
 from .tool_specs import tool_specs
 
@@ -101,6 +102,7 @@ class LLM:
         **request: Unpack[CallRequest],
     ) -> Stream[T]: ...
 
+    @takes(CallRequest)
     def generate(
         self,
         prompt: str | None = None,
@@ -111,7 +113,7 @@ class LLM:
     ) -> GenerateResponse[Any] | Stream[Any]:
         """Ask the model and wait for its answer; with `stream=True` the same as `stream(...)`.
 
-        `request` is the rest of the content and the options: see `CallRequest`. `response_model` is the type that
+        `messages` come first, then one user message of `media` and `prompt`. `response_model` is the type that
         `response.output` is to have. `timeout` is in seconds for the whole call with its retries, 600 unless given,
         None for no limit but 600 s of silence. Blocking code looks at the clock between reads and cannot interrupt
         one, so it may take up to twice as long. Raises `InvalidInputError`, `MediaError`, `MissingExtraError` and
@@ -125,19 +127,61 @@ class LLM:
 
     @overload
     async def agenerate(
-        self, prompt: str | None = None, *, response_model: None = None, **request: Unpack[CallRequest]
+        self,
+        prompt: str | None = None,
+        *,
+        response_model: None = None,
+        stream: Literal[False] = False,
+        **request: Unpack[CallRequest],
     ) -> GenerateResponse[None]: ...
 
     @overload
     async def agenerate(
-        self, prompt: str | None = None, *, response_model: type[T], **request: Unpack[CallRequest]
+        self,
+        prompt: str | None = None,
+        *,
+        response_model: type[T],
+        stream: Literal[False] = False,
+        **request: Unpack[CallRequest],
     ) -> GenerateResponse[T]: ...
 
+    @overload
     async def agenerate(
-        self, prompt: str | None = None, *, response_model: type[Any] | None = None, **request: Unpack[CallRequest]
-    ) -> GenerateResponse[Any]:
-        """As `generate`, in an event loop. Cancelling the task closes the connection."""
-        asked = self._ask(prompt, response_model, request, False)
+        self,
+        prompt: str | None = None,
+        *,
+        response_model: None = None,
+        stream: Literal[True],
+        **request: Unpack[CallRequest],
+    ) -> AsyncStream[None]: ...
+
+    @overload
+    async def agenerate(
+        self,
+        prompt: str | None = None,
+        *,
+        response_model: type[T],
+        stream: Literal[True],
+        **request: Unpack[CallRequest],
+    ) -> AsyncStream[T]: ...
+
+    @takes(CallRequest)
+    async def agenerate(
+        self,
+        prompt: str | None = None,
+        *,
+        response_model: type[Any] | None = None,
+        stream: bool = False,
+        **request: Unpack[CallRequest],
+    ) -> GenerateResponse[Any] | AsyncStream[Any]:
+        """As `generate`, in an event loop. Cancelling the task closes the connection.
+
+        With `stream=True` it gives what `astream` gives: `async with await llm.agenerate(..., stream=True) as stream`.
+        """
+        asked = self._ask(prompt, response_model, request, stream)
+        if stream:
+            pipeline = self._pipelines.asynchronous
+            return AsyncStream(CallStream(pipeline, asked.build, asked.timeout, asked.read_output))
         return await self._pipelines.asynchronous.generate(asked.build, asked.timeout, asked.read_output)
 
     @overload
@@ -150,6 +194,7 @@ class LLM:
         self, prompt: str | None = None, *, response_model: type[T], **request: Unpack[CallRequest]
     ) -> Stream[T]: ...
 
+    @takes(CallRequest)
     def stream(
         self, prompt: str | None = None, *, response_model: type[Any] | None = None, **request: Unpack[CallRequest]
     ) -> Stream[Any]:
@@ -167,6 +212,7 @@ class LLM:
         self, prompt: str | None = None, *, response_model: type[T], **request: Unpack[CallRequest]
     ) -> AsyncStream[T]: ...
 
+    @takes(CallRequest)
     def astream(
         self, prompt: str | None = None, *, response_model: type[Any] | None = None, **request: Unpack[CallRequest]
     ) -> AsyncStream[Any]:
@@ -174,6 +220,7 @@ class LLM:
         asked = self._ask(prompt, response_model, request, True)
         return AsyncStream(CallStream(self._pipelines.asynchronous, asked.build, asked.timeout, asked.read_output))
 
+    @takes(CallRequest)
     def build(
         self,
         prompt: str | None = None,
@@ -211,17 +258,34 @@ class LLM:
         asked = self._given(call, timeout, stream=True)
         return AsyncStream(CallStream(self._pipelines.asynchronous, asked.build, asked.timeout, asked.read_output))
 
-    def count_tokens(self, prompt: str | None = None, **request: Unpack[CallRequest]) -> int:
+    @takes(CallRequest)
+    def count_tokens(
+        self,
+        prompt: str | None = None,
+        *,
+        response_model: type[Any] | None = None,
+        stream: bool = False,
+        **request: Unpack[CallRequest],
+    ) -> int:
         """How many tokens the same `generate` would send, by the provider's own count; nothing is generated.
 
-        Raises `UnsupportedOptionError` where the provider does not count, else as `generate`.
+        `stream` makes no difference. Raises `UnsupportedOptionError` where the provider does not count, else as
+        `generate`.
         """
-        asked = self._ask(prompt, None, request, False)
+        asked = self._ask(prompt, response_model, request, False)
         return drive(self._pipelines.sync.count_tokens(asked.build, asked.timeout))
 
-    async def acount_tokens(self, prompt: str | None = None, **request: Unpack[CallRequest]) -> int:
+    @takes(CallRequest)
+    async def acount_tokens(
+        self,
+        prompt: str | None = None,
+        *,
+        response_model: type[Any] | None = None,
+        stream: bool = False,
+        **request: Unpack[CallRequest],
+    ) -> int:
         """As `count_tokens`, in an event loop."""
-        asked = self._ask(prompt, None, request, False)
+        asked = self._ask(prompt, response_model, request, False)
         return await self._pipelines.asynchronous.count_tokens(asked.build, asked.timeout)
 
     @property
@@ -229,13 +293,22 @@ class LLM:
         """Content that the provider keeps for later calls, where that takes requests of their own."""
         return CachedContents(self._pipelines, self._prepared)
 
-    def plan(self, prompt: str | None = None, **request: Unpack[CallRequest]) -> tuple[MediaDecision, ...]:
+    @takes(CallRequest)
+    def plan(
+        self,
+        prompt: str | None = None,
+        *,
+        response_model: type[Any] | None = None,
+        stream: bool = False,
+        **request: Unpack[CallRequest],
+    ) -> tuple[MediaDecision, ...]:
         """What would become of each file, as in `response.media`, without converting or sending anything.
 
         Raises what `generate` would raise for the same files, as far as it shows without converting them.
         """
         session = self._pipelines.session
-        return lower(self.build(prompt, **request), session.profile, self._pipelines.handlers).decisions
+        call = self.build(prompt, response_model=response_model, stream=stream, **request)
+        return lower(call, session.profile, self._pipelines.handlers).decisions
 
     def capability(self, name: str) -> Any:
         """What the capability plugin `name` makes for this LLM: made at the first asking, the same object afterwards.
@@ -287,7 +360,7 @@ class LLM:
                 provider=self.provider,
                 model=self.model,
                 prompt=prompt,
-                messages=request.get("messages", ()),
+                messages=request.get("messages") or (),
                 system_prompt=request.get("system_prompt"),
                 media=parts,
                 tools=tool_specs(request.get("tools"), registry),

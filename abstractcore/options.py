@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from .building import MessageInput
@@ -30,77 +30,132 @@ KNOWN_CAPABILITIES = ("music", "vision", "voice")
 
 
 class CallOptions(TypedDict, total=False):
-    """What a call may be given beside its content; as defaults, what `create_llm` may be given too."""
+    """The options of a call beside its content; as defaults for every call, `create_llm` takes them too.
 
-    max_output_tokens: int
-    temperature: float
-    top_p: float
-    top_k: int
-    seed: int
-    stop: str | Sequence[str]
-    presence_penalty: float
-    frequency_penalty: float
-    top_logprobs: int
-    thinking: ThinkingLevel | int
-    cache: bool
-    tool_choice: Literal["auto", "none", "required"] | ToolChoice
-    parallel_tool_calls: bool
-    modalities: Sequence[Modality]
-    media_policy: MediaPolicy | Mapping[MediaKind, MediaPolicy]
-    provider_options: Mapping[str, JSONObject]
-    tags: Mapping[str, str]
-    parent_id: str
-    trace_context: Mapping[str, str]
-    timeout: float | None
-    strict: bool
-
-
-class CallRequest(CallOptions, total=False):
-    """What `generate` and its kin take beside the prompt: the content of the call, and its options.
-
-    `messages` come first, then one user message of `media` and the prompt; `system_prompt` stands before all.
-    `options` holds options as a mapping, for those who have them as one.
+    None is the provider's own default, also where `create_llm` was given another; for `timeout` it is no limit.
     """
 
-    messages: Sequence[MessageInput]
+    max_output_tokens: int | None
+    """Longest answer in tokens, reasoning included where the provider counts it."""
+    temperature: float | None
+    """Randomness of the answer, from 0; the highest value depends on the provider."""
+    top_p: float | None
+    """Nucleus sampling: only the most probable tokens that add up to this share, between 0 and 1."""
+    top_k: int | None
+    """Only this many of the most probable tokens, at least 0."""
+    seed: int | None
+    """Seed of the random choices, for answers that can be repeated as far as the provider allows."""
+    stop: str | Sequence[str] | None
+    """One text or several that end the answer where they appear; they are not part of it."""
+    presence_penalty: float | None
+    """Penalty for tokens that have appeared already, whatever their count."""
+    frequency_penalty: float | None
+    """Penalty for tokens in proportion to how often they have appeared."""
+    top_logprobs: int | None
+    """How many alternatives to report for each token with their log probabilities, at least 0."""
+    thinking: ThinkingLevel | int | None
+    """Reasoning effort: "off", "minimal", "low", "medium", "high", or a budget in tokens."""
+    cache: bool | None
+    """Whether to place prompt cache points where they pay most: after tools, system prompt and last user message."""
+    tool_choice: Literal["auto", "none", "required"] | ToolChoice | None
+    """Whether the model may, must or must not call tools; `ToolChoice("tool", NAME)` names the one it must call."""
+    parallel_tool_calls: bool | None
+    """Whether the model may call several tools in one turn."""
+    modalities: Sequence[Modality] | None
+    """Kinds of output to ask for: "text", "image", "audio"."""
+    media_policy: MediaPolicy | Mapping[MediaKind, MediaPolicy] | None
+    """What may happen to files, for all or by kind: "auto", "native", "fallback_only", "refuse"."""
+    provider_options: Mapping[str, JSONObject] | None
+    """Fields for one provider's request, by the provider's name: sent as they are."""
+    tags: Mapping[str, str] | None
+    """Labels for call records; never sent. They add to the tags of `create_llm`."""
+    parent_id: str | None
+    """Id of what the call is part of, for call records; never sent."""
+    trace_context: Mapping[str, str] | None
+    """W3C Trace Context of the caller (`traceparent`, `tracestate`), for call records; never sent."""
+    timeout: float | None
+    """Seconds for the whole call with its retries, 600 unless given."""
+    strict: bool | None
+    """Whether an option that cannot be granted is an error before anything is sent, instead of a warning."""
+
+
+class CallContent(TypedDict, total=False):
+    """The content of a call beside its prompt."""
+
+    messages: Sequence[MessageInput] | None
+    """The conversation so far; it comes before the user message that is made of `media` and the prompt."""
     system_prompt: str | None
-    media: Sequence[MediaInput]
-    tools: Sequence[ToolInput]
+    """Instructions to the model, put before everything else."""
+    media: Sequence[MediaInput] | None
+    """Files for the prompt: paths, http(s) URLs, bytes, blobs, or media parts."""
+    tools: Sequence[ToolInput] | None
+    """Tools the model may call: `ToolSpec`, `HostedTool` for one that the provider runs, or a tool source's name."""
+
+
+class CallRequest(CallContent, CallOptions, total=False):
+    """What `generate` and its kin take beside the prompt: the content of the call, and its options."""
+
     options: CallOptions | None
+    """The options of the call as a mapping, for those who have them as one."""
 
 
 class LLMOptions(CallOptions, total=False):
-    """What `create_llm` may be given: defaults for every call, and how the provider is reached.
+    """What `create_llm` takes for every provider: defaults for every call, and how the provider is reached.
 
-    `transport` is the library that carries the calls of event loops: "httpx2", or "aiohttp" (to be installed), which
-    needs less processor time where many run at once. Calls from plain code always use httpx2. `max_connections` (1000,
-    of which 100 are kept open between calls) is how many calls of an event loop or of all threads run at once; given,
-    as many are kept open. `proxy` is a URL, and `verify` the path of a file with certificate authorities.
-
-    `http_client` carries the calls in place of all this: an `httpx2.Client` those of plain code, an
-    `httpx2.AsyncClient` those of an event loop. It is set up and closed by its owner; HTTP/2, client certificates and
-    event hooks are to be had this way.
+    An `http_client` carries the calls in place of `transport`, `proxy`, `verify` and `max_connections`: an
+    `httpx2.Client` those of plain code, an `httpx2.AsyncClient` those of an event loop. It is set up and closed by its
+    owner; HTTP/2, client certificates and event hooks are to be had this way.
     """
 
-    base_url: str
-    api_key: str
-    accepts: Sequence[str]
-    max_retries: int
-    middleware: Sequence[Middleware]
-    proxy: str
-    verify: bool | str
-    max_connections: int
-    transport: AsyncLibrary
-    http_client: HttpClient
-    transcription_model: str
+    base_url: str | None
+    """Address of the provider's API; its own, or the environment's, unless given."""
+    api_key: str | None
+    """API key; read from the environment unless given."""
+    accepts: Sequence[str] | None
+    """Kinds of files or media types that the model takes, where its own list is not right: `["image"]`."""
+    max_retries: int | None
+    """How often a request that may succeed later is sent again: 2 unless given."""
+    middleware: Sequence[Middleware] | None
+    """Code around calls and requests: objects with `around_call` or `around_attempt`."""
+    proxy: str | None
+    """URL of an HTTP proxy; the environment's unless given."""
+    verify: bool | str | None
+    """Path of a file with certificate authorities; False turns the check of certificates off."""
+    max_connections: int | None
+    """How many calls of an event loop, or of all threads, run at once: 1000, of which 100 stay open between calls,
+    unless given; given, as many stay open."""
+    transport: AsyncLibrary | None
+    """Library for the calls of event loops: "httpx2", or "aiohttp" (to be installed), which needs less processor time
+    where many run at once. Calls from plain code always use httpx2."""
+    http_client: HttpClient | None
+    """An `httpx2.Client` or `httpx2.AsyncClient` of your own that carries the calls."""
+    transcription_model: str | None
+    """Speech recognition model for files that are sent as transcripts."""
 
 
 class CreateOptions(LLMOptions, total=False):
-    """As `LLMOptions`, with the options that the built-in providers add; each is taken by its provider only."""
+    """As `LLMOptions`, with the options of the built-in providers; each is taken by the providers that it names."""
 
-    context_size: int
-    threads: int
+    access_token: str | Callable[[], str | Awaitable[str]] | None
+    """`vertex`: an OAuth token, or a function that returns one; google-auth's default credentials unless given."""
+    context_size: int | None
+    """`local`, `ollama`: size of the context window in tokens, prompt and answer together."""
+    credentials: Mapping[str, str] | None
+    """`bedrock`: `aws_access_key_id`, `aws_secret_access_key` and, where there is one, `aws_session_token`."""
+    location: str | None
+    """`vertex`: where the model runs, as in "europe-west4"; GOOGLE_CLOUD_LOCATION, or global, unless given."""
+    profile: str | None
+    """`bedrock`: name of the profile in ~/.aws that has the keys; AWS_PROFILE unless given."""
+    project: str | None
+    """`vertex`: Google Cloud project; GOOGLE_CLOUD_PROJECT unless given. Not needed with an API key."""
+    region: str | None
+    """`bedrock`: where the model runs, as in "us-east-1"; AWS_REGION or the profile's unless given."""
     replies: Script
+    """`scripted`: the answers, in order: texts, `Reply` and `ModelReply` objects, errors to raise, functions."""
+    resource: str | None
+    """`azure`: name of the Azure OpenAI resource, as in https://RESOURCE.openai.azure.com."""
+    threads: int | None
+    """`local`: processor threads; the physical cores less one unless given."""
 
 
 CALL_OPTIONS = frozenset(CallOptions.__annotations__)

@@ -85,7 +85,7 @@ class AsyncColour:
 
     def generate(self, llm: LLM, prompt: str | None = None, **request: Any) -> GenerateResponse[Any]:
         """The response to a call, as of `LLM.agenerate`."""
-        response: Coroutine[Any, Any, GenerateResponse[Any]] = llm.agenerate(prompt, **request)
+        response = cast("Coroutine[Any, Any, GenerateResponse[Any]]", llm.agenerate(prompt, **request))
         return self.run(response)
 
     def stream(self, llm: LLM, prompt: str | None = None, **request: Any) -> BlockingStream:

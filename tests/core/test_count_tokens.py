@@ -52,6 +52,15 @@ def count(colour, llm, *arguments, **options) -> int:
     return colour.run(llm.acount_tokens(*arguments, **options))
 
 
+def test_a_count_takes_the_request_of_generate_and_counts_its_schema(colour, llm, server):
+    server.script(answer(b'{"tokens": 12}', content_type="application/json"))
+    request = {"response_model": dict[str, int], "stream": True, "temperature": 0.5}
+    assert count(colour, llm, "hi", **request) == 12
+    (counted,) = server.requests
+    assert counted.json["response_format"]["json_schema"]["schema"]["type"] == "object"
+    assert llm.plan("hi", **request) == ()
+
+
 def test_the_provider_counts_what_generate_would_send(colour, llm, server, services):
     server.script(answer(b'{"tokens": 12}', content_type="application/json"))
     told = []

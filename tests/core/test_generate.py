@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -299,3 +300,19 @@ def test_generate_with_stream_true_is_stream():
     with llm.generate("hi", stream=True) as stream:
         assert list(stream.text()) == ["one", " two"]
     assert stream.response.content == "one two"
+
+
+def test_agenerate_with_stream_true_is_astream():
+    @dataclass
+    class City:
+        name: str
+
+    async def streamed() -> None:
+        llm = create_llm("scripted", replies=['{"name": "Ulm"}', "one two"])
+        async with await llm.agenerate("hi", stream=True, response_model=City) as stream:
+            assert "".join([text async for text in stream.text()]) == '{"name": "Ulm"}'
+        assert stream.response.output == City("Ulm")
+        assert [call.stream for call in llm.calls] == [True]
+        assert (await llm.agenerate("hi", stream=False)).content == "one two"
+
+    asyncio.run(streamed())

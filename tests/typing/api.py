@@ -38,6 +38,8 @@ create_llm("openai", modle="gpt-5")  # pyright: ignore[reportCallIssue]
 async def asynchronous() -> None:
     assert_type(await llm.agenerate("hi"), GenerateResponse[None])
     assert_type((await llm.agenerate("hi", response_model=City)).output, City)
+    assert_type(await llm.agenerate("hi", stream=True), AsyncStream[None])
+    assert_type(await llm.agenerate("hi", stream=True, response_model=City), AsyncStream[City])
     assert_type(llm.astream("hi"), AsyncStream[None])
     async with llm.astream("hi", response_model=City) as stream:
         async for text in stream.text():

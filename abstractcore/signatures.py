@@ -1,0 +1,113 @@
+"""Signatures and help of functions that take options as `**options: Unpack[SomeTypedDict]`.
+
+Each option is documented once, in the string under its field; editors read it there, `help()` through `takes`.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., object])
+_KEYWORD = inspect.Parameter.KEYWORD_ONLY
+
+
+def takes(options: type) -> Callable[[F], F]:
+    """Decorates a function whose last parameter is `**name: Unpack[options]`, `options` being a TypedDict.
+
+    `inspect.signature` shows each option as a keyword with its type (`= ...`, since there is no value that stands for
+    an option left out), and `help` a line for each. What the function does is left as it is.
+    """
+
+    def decorate(function: F) -> F:
+        signature = inspect.signature(function)
+        own = [_shown(each) for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
+        result = _Source(signature.return_annotation)
+        signed: Any = function
+        signed.__signature__ = signature.replace(parameters=[*own, *_parameters(options)], return_annotation=result)
+        if function.__doc__ is not None:
+            lines = [f"    {name}: {line}" for name, line in option_lines(options).items()]
+            function.__doc__ = "\n".join([inspect.cleandoc(function.__doc__), "", "Options:", *lines])
+        return function
+
+    return decorate
+
+
+@cache
+def option_types(options: type) -> dict[str, str]:
+    """The type of each option as it is written in its TypedDict, those of its bases first."""
+    return {name: getattr(hint, "__forward_arg__", str(hint)) for name, hint in options.__annotations__.items()}
+
+
+@cache
+def option_lines(options: type) -> dict[str, str]:
+    """What the string under each field of a TypedDict says, in one line, in the order of `option_types`.
+
+    Its bases are in the same module. A field is left out where the source of that module is not installed.
+    """
+    documented = _documented(options.__module__, options.__name__)
+    return {name: documented[name] for name in option_types(options) if name in documented}
+
+
+class _Source(str):
+    """An annotation as it is written, which signatures show without quotes."""
+
+    __slots__ = ()
+    __repr__ = str.__str__
+
+
+class _LeftOut:
+    """The default of an option, which no value stands for."""
+
+    def __repr__(self) -> str:
+        return "..."
+
+
+_LEFT_OUT = _LeftOut()
+
+
+def _shown(parameter: inspect.Parameter) -> inspect.Parameter:
+    named = parameter.annotation is not parameter.empty
+    return parameter.replace(annotation=_Source(parameter.annotation)) if named else parameter
+
+
+@cache
+def _parameters(options: type) -> tuple[inspect.Parameter, ...]:
+    types = option_types(options)
+    return tuple(
+        inspect.Parameter(name, _KEYWORD, default=_LEFT_OUT, annotation=_Source(types[name])) for name in types
+    )
+
+
+def _documented(module: str, name: str) -> dict[str, str]:
+    """The documented fields of a class and its bases."""
+    definition = _classes(module).get(name)
+    if definition is None:
+        return {}
+    lines: dict[str, str] = {}
+    for base in definition.bases:
+        if isinstance(base, ast.Name):
+            lines |= _documented(module, base.id)
+    return lines | dict(_own_lines(definition))
+
+
+@cache
+def _classes(module: str) -> dict[str, ast.ClassDef]:
+    try:
+        tree = ast.parse(inspect.getsource(sys.modules[module]))
+    except OSError:
+        return {}
+    return {each.name: each for each in tree.body if isinstance(each, ast.ClassDef)}
+
+
+def _own_lines(definition: ast.ClassDef) -> Iterator[tuple[str, str]]:
+    for field, below in zip(definition.body, definition.body[1:], strict=False):
+        match field, below:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+                yield name, " ".join(text.split())
+            case _:
+                pass

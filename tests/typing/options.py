@@ -1,0 +1,130 @@
+"""Every documented option with values of its type. Checked by `make check`; never run.
+
+`tests/core/test_signatures.py` compares the names here with those of the code.
+"""
+
+from __future__ import annotations
+
+import httpx2
+
+from abstractcore import (
+    CallOptions,
+    CallRequest,
+    HostedTool,
+    LLMOptions,
+    Message,
+    OverloadedError,
+    Reply,
+    TextPart,
+    ToolChoice,
+    ToolSpec,
+    create_llm,
+)
+from abstractcore.ports import Answer, CallContext, CallNext
+
+
+class Quiet:
+    """A middleware."""
+
+    async def around_call(self, context: CallContext, next: CallNext) -> Answer:
+        return await next(context)
+
+
+async def token() -> str:
+    return "token"
+
+
+llm = create_llm(
+    "openai",
+    model="m",
+    base_url="https://host.test/v1",
+    api_key="key",
+    accepts=["image"],
+    max_retries=0,
+    middleware=[Quiet()],
+    proxy="http://proxy.test",
+    verify="/etc/authorities.pem",
+    max_connections=10,
+    transport="aiohttp",
+    http_client=None,
+    transcription_model="tiny",
+    max_output_tokens=100,
+    temperature=0.5,
+    top_p=0.9,
+    top_k=40,
+    seed=1,
+    stop="END",
+    presence_penalty=0.1,
+    frequency_penalty=0.1,
+    top_logprobs=2,
+    thinking="high",
+    cache=True,
+    tool_choice="required",
+    parallel_tool_calls=False,
+    modalities=["text", "audio"],
+    media_policy="native",
+    provider_options={"openai": {"store": False}},
+    tags={"team": "a"},
+    parent_id="p",
+    trace_context={"traceparent": "00-0-0-00"},
+    timeout=None,
+    strict=True,
+)
+create_llm("openai", model="m", verify=False, transport="httpx2", http_client=httpx2.Client())
+create_llm("openai", model="m", http_client=httpx2.AsyncClient())
+create_llm("local", context_size=2048, threads=1)
+create_llm("ollama", model="m", context_size=2048)
+create_llm("bedrock", model="m", region="us-east-1", profile="p", credentials={"aws_access_key_id": "a"})
+create_llm("vertex", model="m", project="p", location="europe-west4", access_token="t")
+create_llm("vertex", model="m", project="p", access_token=lambda: "t")
+create_llm("vertex", model="m", project="p", access_token=token)
+create_llm("azure", model="m", resource="r")
+create_llm(
+    "scripted", replies=["text", Reply.text("text"), OverloadedError("busy"), lambda call: call.messages[-1].text]
+)
+
+llm.generate(
+    "hi",
+    messages=[Message.user("one"), {"role": "assistant", "content": "two"}],
+    system_prompt="Be brief.",
+    media=["a.pdf", b"bytes"],
+    tools=[ToolSpec("t"), HostedTool("web_search"), "pack"],
+    options={"temperature": 0.5},
+    max_output_tokens=100,
+    temperature=1,
+    top_p=0.9,
+    top_k=40,
+    seed=1,
+    stop=["END"],
+    presence_penalty=0.1,
+    frequency_penalty=0.1,
+    top_logprobs=2,
+    thinking=1000,
+    cache=True,
+    tool_choice=ToolChoice("tool", "t"),
+    parallel_tool_calls=False,
+    modalities=("text",),
+    media_policy={"audio": "fallback_only"},
+    provider_options={"openai": {"store": False}},
+    tags={"team": "a"},
+    parent_id="p",
+    trace_context={},
+    timeout=5,
+    strict=False,
+)
+llm.generate("hi", temperature=None, media=None, messages=None, tools=None, system_prompt=None, options=None)
+llm.generate(messages=(Message("user", (TextPart("hi"),)),))
+
+request: CallRequest = {"messages": [Message.user("hi")], "temperature": 0.5}
+defaults: CallOptions = {"temperature": 0.5}
+reached: LLMOptions = {"base_url": "https://host.test", "temperature": 0.5}
+llm.stream(**request)
+llm.build("hi", **request)
+llm.plan("hi", response_model=int, stream=True, **request)
+llm.count_tokens("hi", response_model=int, stream=True, **request)
+llm.generate("hi", **defaults)
+create_llm("openai", model="m", **reached)
+
+create_llm("bedrock", model="m", region=1)  # pyright: ignore[reportArgumentType]
+create_llm("bedrock", model="m", regio="us-east-1")  # pyright: ignore[reportCallIssue]
+llm.generate("hi", region="us-east-1")  # pyright: ignore[reportCallIssue]
