@@ -46,7 +46,7 @@ def create_llm(
     elif not isinstance(services, Services):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidInputError(f"expected Services, got {type(services).__name__}", path="services")
     name, model = _names(provider, model)
-    chosen = services.registry.provider(name)
+    chosen = services.registry.provider(name, model)
     known = {*LLM_OPTIONS, *chosen.options}
     check_names(options, known, f"the provider {name!r}", services.registry.capabilities)
     given = merged({}, options)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from .errors import InvalidInputError, PluginError, UnknownCapabilityError, UnknownProviderError
+from .model_names import whose_model
 from .plugins import (
     CAPABILITY,
     KINDS,
@@ -93,14 +94,19 @@ class Registry:
         """Who is told of every call."""
         return tuple(self._all(TRACE_SUBSCRIBER).values())
 
-    def provider(self, name: str) -> Provider:
-        """The provider called `name`; raises `UnknownProviderError` with the nearest names."""
+    def provider(self, name: str, model: str | None = None) -> Provider:
+        """The provider called `name`; raises `UnknownProviderError` with the nearest names.
+
+        Where it is a model's name, the error says whose. `model` is what was named beside the provider.
+        """
         found = self._find(PROVIDER, name)
         if found is None:
             install = "Install the package (from the checkout: pip install .), so that its entry points are found."
-            hint = self._hint(PROVIDER, name, install)
-            if not difflib.get_close_matches(name, self.providers, cutoff=0.5):
-                hint += f" If that is a model, name its provider first: 'PROVIDER/{name}'."
+            whose = whose_model(name, model, self.providers)
+            hint = " ".join([whose, *self._broken()]) if whose else self._hint(PROVIDER, name, install)
+            if not whose and not difflib.get_close_matches(name, self.providers, cutoff=0.5):
+                given = name if model is None else f"{name}/{model}"
+                hint += f' If that is a model, name its provider first: create_llm("PROVIDER/{given}").'
             raise UnknownProviderError(f"no provider is called {name!r}.", hint=hint)
         return found.item
 
@@ -200,8 +206,10 @@ class Registry:
         names = sorted(self._all(kind))
         near = difflib.get_close_matches(name, names, n=3, cutoff=0.5) or names
         first = f"Did you mean {', '.join(near)}?" if near else install
-        broken = [f"The plugin {report.name!r} is broken: {report.error}" for report in self.reports if report.error]
-        return " ".join([first, *broken])
+        return " ".join([first, *self._broken()])
+
+    def _broken(self) -> list[str]:
+        return [f"The plugin {report.name!r} is broken: {report.error}" for report in self.reports if report.error]
 
 
 def _owner(name: str, distribution: str) -> str:

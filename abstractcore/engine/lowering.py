@@ -121,7 +121,7 @@ def _decide(
         return _changed(decision, "inline", "a text file stands in the message as text")
     unknown = bool(profile.assumed or profile.carried)
     why = "the policy is 'fallback_only'" if policy == "fallback_only" else _why_not(call.model, media_type, unknown)
-    if only_natively:
+    if only_natively or handler is None:
         choices = _choices(decision, native, handler, may_be_wrong=not native and not unknown)
         raise _refused(decision, call, why, choices)
     return _changed(decision, "fallback", f"{why}, so the {handler.name} handler makes text of it")

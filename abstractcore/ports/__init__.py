@@ -15,7 +15,7 @@ from .middleware import (
 )
 from .plugins import Capability, CapabilityServices, ToolSource, TraceSubscriber
 from .profiles import ModelProfile, Price, Thinking
-from .providers import Provider, ProviderConfig, ProviderServices, ProviderSession
+from .providers import NamesModels, Provider, ProviderConfig, ProviderServices, ProviderSession
 from .runtimes import Clock, Runtime, TimeLimit
 from .scripts import Piece, Reply, Script, ScriptedAnswer, ScriptFunction
 from .stores import ArtifactStore, ModelStore, StoredModel
@@ -48,6 +48,7 @@ __all__ = [
     "Middleware",
     "ModelProfile",
     "ModelStore",
+    "NamesModels",
     "Piece",
     "Price",
     "Provider",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from ..schema import EMPTY, ModelCall
 from .profiles import ModelProfile
@@ -53,6 +53,16 @@ class ProviderSession:
     profile: ModelProfile
     calls: Sequence[ModelCall] | None = None
     """The calls made so far, for providers that keep them: scripted models."""
+
+
+@runtime_checkable
+class NamesModels(Protocol):
+    """A provider whose models can be told by their names: a provider may be one too."""
+
+    @property
+    def model_examples(self) -> Mapping[str, str]:
+        """Beginnings of its models' names in lower case, as "gpt", each with the whole name of such a model."""
+        ...
 
 
 class Provider(Protocol):

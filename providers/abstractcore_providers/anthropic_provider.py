@@ -22,6 +22,7 @@ class AnthropicProvider:
 
     name = "anthropic"
     summary = "Anthropic, Messages API"
+    model_examples: Mapping[str, str] = {"claude": "claude-opus-5-5"}
     options: Mapping[str, str] = EMPTY  # pyright: ignore[reportAssignmentType]
 
     def connect(self, config: ProviderConfig, services: ProviderServices) -> ProviderSession:

@@ -31,6 +31,7 @@ class CohereProvider:
 
     name = "cohere"
     summary = "Cohere, chat"
+    model_examples: Mapping[str, str] = {"command": "command-a-03-2025"}
     options: Mapping[str, str] = EMPTY  # pyright: ignore[reportAssignmentType]
 
     def connect(self, config: ProviderConfig, services: ProviderServices) -> ProviderSession:

@@ -38,6 +38,7 @@ class GoogleProvider:
 
     name = "google"
     summary = "Google's Gemini models, with a key from Google AI Studio"
+    model_examples: Mapping[str, str] = {"gemini": "gemini-3.5-flash"}
     options: Mapping[str, str] = EMPTY  # pyright: ignore[reportAssignmentType]
 
     def connect(self, config: ProviderConfig, services: ProviderServices) -> ProviderSession:

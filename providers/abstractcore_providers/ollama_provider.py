@@ -67,6 +67,15 @@ class OllamaProvider:
 
     name = "ollama"
     summary = "models that an Ollama server runs, on this machine unless told"
+    model_examples: Mapping[str, str] = {
+        "deepseek-r1": "deepseek-r1",
+        "gemma": "gemma3",
+        "gpt-oss": "gpt-oss",
+        "llama": "llama3.2",
+        "mixtral": "mixtral",
+        "phi": "phi4",
+        "qwen": "qwen3",
+    }
     options: Mapping[str, str] = {
         "context_size": "tokens of prompt and reply together to ask the server for; as many as a call needs unless told"
     }

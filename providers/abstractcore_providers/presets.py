@@ -30,6 +30,7 @@ class Preset:
     needed where `key_variable` is named and `key_needed` is left on; it goes into `key_header`, or is a bearer's.
     `goes_on` and `media_beside_results` are those of every model's profile. `assumed` are the files that a model of no
     known family is sent as they are; with `names_are_free` a model's name says nothing, and that is nothing to warn of.
+    `model_examples` are beginnings of names by which its models are told from those of others, each with an example.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Preset:
     families: Families = ()
     assumed: frozenset[str] = frozenset({"image"})
     names_are_free: bool = False
+    model_examples: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
     goes_on: bool = True
     media_beside_results: bool = True
 

@@ -19,6 +19,13 @@ VENDORS = (
         dialect=Dialect(rules=rules.OPENAI),
         families=families.OPENAI,
         assumed=families.READS,
+        model_examples={
+            "gpt": "gpt-5.4",
+            "chatgpt": "gpt-5.4",
+            "o1": "o1",
+            "o3": "o3",
+            "o4": "o4-mini",
+        },
     ),
     Preset(
         "azure",
@@ -45,6 +52,14 @@ VENDORS = (
             reasoning_field=DETAILS,
         ),
         families=families.OPENROUTER,
+        model_examples={
+            "meta-llama/": "meta-llama/llama-3.3-70b-instruct",
+            "qwen/": "qwen/qwen3-32b",
+            "mistralai/": "mistralai/mistral-large",
+            "moonshotai/": "moonshotai/kimi-k2",
+            "x-ai/": "x-ai/grok-4.3",
+            "z-ai/": "z-ai/glm-4.6",
+        },
     ),
     Preset(
         "groq",
@@ -72,6 +87,14 @@ VENDORS = (
         families=families.MISTRAL,
         goes_on=False,
         media_beside_results=False,
+        model_examples={
+            "mistral-": "mistral-large-latest",
+            "ministral": "ministral-8b-latest",
+            "magistral": "magistral-medium-latest",
+            "codestral": "codestral-latest",
+            "devstral": "devstral-medium-latest",
+            "pixtral": "pixtral-large-latest",
+        },
     ),
     Preset(
         "deepseek",
@@ -90,6 +113,7 @@ VENDORS = (
             schemas=json_schemas.DEEPSEEK,
         ),
         families=families.DEEPSEEK,
+        model_examples={"deepseek-": "deepseek-v4-pro"},
     ),
     Preset(
         "xai",
@@ -98,6 +122,7 @@ VENDORS = (
         "XAI_API_KEY",
         dialect=Dialect("xai", rules=rules.XAI, schemas=json_schemas.XAI),
         families=families.XAI,
+        model_examples={"grok": "grok-4.3"},
     ),
     Preset(
         "together",
@@ -131,6 +156,7 @@ VENDORS = (
             schemas=json_schemas.TOLERANT,
         ),
         families=families.FIREWORKS,
+        model_examples={"accounts/fireworks/": "accounts/fireworks/models/deepseek-v4-pro"},
     ),
     Preset(
         "perplexity",
@@ -149,6 +175,7 @@ VENDORS = (
         ),
         families=families.PERPLEXITY,
         goes_on=False,
+        model_examples={"sonar": "sonar-pro"},
     ),
     Preset(
         "cerebras",

@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from abstractcore import AbstractCoreError, Blob, ImagePart, Message, ModelCall, Services, ToolSpec, create_llm
 from abstractcore.errors import ConfigurationError, InvalidInputError, MediaError, UnknownProviderError
 from abstractcore.options import CALL_OPTIONS, CreateOptions
+from abstractcore.ports import NamesModels
 from tests.core.schema.test_immutability import mutable_places
 from tests.junk import cycle, junk, nested, outcome, values
 from tests.properties import examples
@@ -209,12 +210,66 @@ def test_only_a_relative_path_was_looked_for_in_the_working_directory():
     assert "Looked in" not in str(caught.value)
 
 
-def test_a_models_name_alone_says_that_its_provider_stands_first():
-    with pytest.raises(UnknownProviderError, match=r"'PROVIDER/gpt-5-mini'") as caught:
-        create_llm("gpt-5-mini")
-    assert "openai" in str(caught.value)
-    with pytest.raises(UnknownProviderError, match="Did you mean openai") as caught:
-        create_llm("opnai")
+@pytest.mark.parametrize(
+    ("given", "call"),
+    [
+        ("gpt-5-mini", "openai/gpt-5-mini"),
+        ("GPT-5", "openai/GPT-5"),
+        ("o3", "openai/o3"),
+        ("claude-haiku-4-5", "anthropic/claude-haiku-4-5"),
+        ("gemini-2.5-pro", "google/gemini-2.5-pro"),
+        ("grok-4.3", "xai/grok-4.3"),
+        ("command-a-03-2025", "cohere/command-a-03-2025"),
+        ("sonar-pro", "perplexity/sonar-pro"),
+        ("mistral-large-latest", "mistral/mistral-large-latest"),
+        ("gpt-oss:20b", "ollama/gpt-oss:20b"),
+        ("llama3.2", "ollama/llama3.2"),
+        ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", "bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0"),
+        ("meta-llama/Llama-3.3-70B", "openrouter/meta-llama/Llama-3.3-70B"),
+        ("accounts/fireworks/models/kimi-k2", "fireworks/accounts/fireworks/models/kimi-k2"),
+    ],
+)
+def test_a_models_name_alone_says_how_to_name_its_provider(given: str, call: str):
+    with pytest.raises(UnknownProviderError) as caught:
+        create_llm(given)
+    assert (caught.value.hint or "").endswith(f'name its provider first: create_llm("{call}").')
+
+
+@pytest.mark.parametrize(
+    ("name", "model", "call"),
+    [
+        ("gpt", "gpt-5", 'create_llm("openai/gpt-5")'),
+        ("claude", "claude-opus-5-5", 'create_llm("anthropic/claude-opus-5-5")'),
+        ("gemini", "gemini-2.5-pro", 'create_llm("google/gemini-2.5-pro")'),
+    ],
+)
+def test_a_familys_name_beside_a_model_names_the_provider(name: str, model: str, call: str):
+    with pytest.raises(UnknownProviderError) as caught:
+        create_llm(name, model=model)
+    assert call in (caught.value.hint or "")
+
+
+def test_every_familys_name_alone_gives_an_example_that_can_be_typed(services: Services):
+    providers = {name: p for name, p in services.registry.providers.items() if isinstance(p, NamesModels)}
+    assert {"openai", "anthropic", "google", "ollama", "cohere", "bedrock"} <= set(providers)
+    for provider in providers.values():
+        for beginning, example in provider.model_examples.items():
+            assert beginning == beginning.lower()
+            assert any(example.startswith(each) for each in provider.model_examples), "examples are their own"
+    for family, call in (("claude", "anthropic/claude-"), ("gemini", "google/gemini-"), ("gpt", "openai/gpt-")):
+        with pytest.raises(UnknownProviderError, match=f'create_llm."{call}[0-9a-z]'):
+            create_llm(family)
+
+
+def test_what_is_nobodys_name_has_a_form_to_fill_in():
+    with pytest.raises(UnknownProviderError, match=r'create_llm\("PROVIDER/xyzzy/large"\)'):
+        create_llm("xyzzy/large")
+
+
+@pytest.mark.parametrize(("given", "provider"), [("opnai", "openai"), ("llamacpp", "llama-cpp"), ("ollma", "ollama")])
+def test_a_providers_name_with_a_slip_in_it_is_mended_first(given: str, provider: str):
+    with pytest.raises(UnknownProviderError, match=f"Did you mean {provider}") as caught:
+        create_llm(given)
     assert "PROVIDER" not in str(caught.value)
 
 

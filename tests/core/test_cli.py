@@ -202,8 +202,9 @@ def test_an_error_is_a_line_with_a_hint_and_an_exit_code(arguments, code, messag
     assert "Traceback" not in result.stderr
 
 
-def test_a_picture_for_a_model_that_reads_text_is_refused_before_sending(server, to_server, tmp_path):
+def test_a_picture_for_a_model_that_reads_text_is_refused_before_sending(server, tmp_path):
     (tmp_path / "dot.gif").write_bytes(b"GIF89a\1\0\1\0\0\0\0;")
+    to_server = ["--provider", "ollama/llama3.2", "--base-url", server.url]
     result = invoke("ask", "hi", "--media", str(tmp_path / "dot.gif"), *to_server)
     assert (result.exit_code, server.requests) == (2, [])
 

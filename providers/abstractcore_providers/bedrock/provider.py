@@ -24,6 +24,14 @@ class BedrockProvider:
 
     name = "bedrock"
     summary = "Amazon Bedrock, Converse; the keys of a profile need the extra 'bedrock'"
+    model_examples: Mapping[str, str] = {
+        f"{beginning}{vendor}": example
+        for beginning in ("", "us.", "eu.", "apac.", "global.")
+        for vendor, example in (
+            ("amazon.nova", "us.amazon.nova-2-lite-v1:0"),
+            ("anthropic.claude", "us.anthropic.claude-sonnet-4-5-20250929-v1:0"),
+        )
+    }
     options: Mapping[str, str] = MappingProxyType(
         {
             "region": "where the model runs, as in 'us-east-1'; AWS_REGION or the profile's unless told",
