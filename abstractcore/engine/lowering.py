@@ -22,7 +22,7 @@ from ..schema import (
     ToolResult,
 )
 from .cache_points import lower_cache
-from .thinking import lower_thinking
+from .thinking import lower_thinking, room_to_think
 
 
 def lower(call: ModelCall, profile: ModelProfile, handlers: Sequence[MediaHandler]) -> Lowered:
@@ -55,7 +55,8 @@ def lower(call: ModelCall, profile: ModelProfile, handlers: Sequence[MediaHandle
     if thinking != call.thinking:
         call = call.with_(thinking=thinking)
     if profile.sampling is not None:
-        call = call.with_(sampling=call.sampling.over(profile.sampling))
+        recommended = room_to_think(profile.sampling, thinking, profile.thinking)
+        call = call.with_(sampling=call.sampling.over(recommended))
     return Lowered(call, tuple(decisions), tuple(warnings))
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..ports import Thinking
-from ..schema import CallWarning, ThinkingLevel
+from ..schema import CallWarning, Sampling, ThinkingLevel
 
 _BUDGETS: dict[ThinkingLevel, int] = {"minimal": 1024, "low": 1024, "medium": 8192, "high": 24576}
 """Tokens for a level, as Google takes the levels of others (ai.google.dev/gemini-api/docs/openai, "Thinking")."""
@@ -14,7 +16,8 @@ Asked = ThinkingLevel | int | None
 def lower_thinking(asked: Asked, takes: Thinking | None) -> tuple[Asked, list[CallWarning]]:
     """What to send for what was asked, and a warning if that is something else.
 
-    A level becomes a budget, within the model's bounds, without one: that is what a level means there.
+    A level becomes a budget, within the model's bounds, without one: that is what a level means there. Of two levels
+    that are equally near, it is the higher one.
     """
     if asked is None or takes is None:
         return asked, []
@@ -25,6 +28,17 @@ def lower_thinking(asked: Asked, takes: Thinking | None) -> tuple[Asked, list[Ca
     if takes.levels:
         return _level(asked, takes.levels)
     return None, [_warning("thinking_left_out", asked, None, "this model does not think")]
+
+
+def room_to_think(recommended: Sampling, thinking: Asked, takes: Thinking | None) -> Sampling:
+    """The recommended sampling with a limit that a budget of tokens fits into: thinking is part of the output.
+
+    The limit is at most one token above the highest budget, which is all that such a model can write.
+    """
+    limit = recommended.max_output_tokens
+    if limit is None or not isinstance(thinking, int) or takes is None or takes.budget is None:
+        return recommended
+    return replace(recommended, max_output_tokens=min(limit + thinking, takes.budget[1] + 1))
 
 
 def _off(takes: Thinking) -> tuple[Asked, list[CallWarning]]:
@@ -49,7 +63,7 @@ def _level(asked: ThinkingLevel | int, levels: tuple[ThinkingLevel, ...]) -> tup
     if asked in levels:
         return asked, []
     tokens = _tokens(asked)
-    nearest = min(levels, key=lambda level: abs(_tokens(level) - tokens))
+    nearest = min(reversed(levels), key=lambda level: abs(_tokens(level) - tokens))
     message = f"this model takes {', '.join(levels)}"
     return nearest, [_warning("thinking_changed", asked, nearest, message)]
 

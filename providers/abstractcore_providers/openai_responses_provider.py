@@ -10,6 +10,7 @@ from abstractcore.errors import AuthenticationError, ConfigurationError
 from abstractcore.ports import ModelProfile, ProviderConfig, ProviderServices, ProviderSession
 from abstractcore.schema import EMPTY
 
+from . import rules
 from .endpoints import BearerAuth, FixedEndpoint, check_key, check_url
 from .families import OPENAI
 
@@ -42,7 +43,7 @@ class OpenAIResponsesProvider:
             raise AuthenticationError("no API key.", hint=f"Set {_KEY}, or pass api_key=...", provider=self.name)
         return ProviderSession(
             model=config.model,
-            transpiler=OpenAIResponses(self.name),
+            transpiler=OpenAIResponses(self.name, rules.OPENAI),
             endpoint=FixedEndpoint.at(check_url(config.base_url or _URL), BearerAuth(key)),
             profile=_profile(config.model),
         )

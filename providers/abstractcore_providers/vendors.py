@@ -50,6 +50,7 @@ VENDORS = (
                 level=("reasoning", "effort"), off=(("reasoning", "effort"), "none"), budget=("reasoning", "max_tokens")
             ),
             reasoning_field=DETAILS,
+            rules=rules.OPENROUTER,
         ),
         families=families.OPENROUTER,
         model_examples={

@@ -15,6 +15,7 @@ from abstractcore import (
     ImagePart,
     Message,
     ModelCall,
+    Sampling,
     TextPart,
     ToolCall,
     ToolResult,
@@ -60,7 +61,8 @@ def call(*messages: Message, **fields) -> ModelCall:
         ("minimal", O_SERIES, "low", True),
         ("off", O_SERIES, "low", True),
         ("off", EFFORTS, "off", False),
-        (1000, EFFORTS, "minimal", True),
+        (1000, EFFORTS, "low", True),
+        (2048, EFFORTS, "low", True),
         (9000, EFFORTS, "medium", True),
         (10**6, O_SERIES, "high", True),
         ("off", NONE, None, False),
@@ -74,6 +76,23 @@ def test_thinking_is_asked_for_in_the_models_own_words(asked, takes, sent, warne
     assert [(warning.path, warning.requested, warning.sent) for warning in lowered.warnings] == (
         [("thinking", "off" if asked == 0 else asked, sent)] if warned else []
     )
+
+
+@pytest.mark.parametrize(
+    ("thinking", "limit", "sent"),
+    [
+        (None, None, 32_000),
+        ("off", None, 32_000),
+        ("low", None, 33_024),
+        (50_000, None, 64_000),
+        (50_000, 9000, 9000),
+    ],
+)
+def test_a_recommended_limit_leaves_room_for_the_budget(thinking, limit, sent):
+    takes = Thinking(budget=(1024, 63_999))
+    profile = ModelProfile(thinking=takes, sampling=Sampling(max_output_tokens=32_000))
+    lowered = lower(call(thinking=thinking, sampling=Sampling(max_output_tokens=limit)), profile, ())
+    assert lowered.call.sampling.max_output_tokens == sent
 
 
 def held(call: ModelCall) -> list[str]:

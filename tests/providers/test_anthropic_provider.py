@@ -58,7 +58,7 @@ def test_what_cannot_work_is_refused(config: dict[str, Any]):
         ("claude-haiku-5-5", Dialect(takes_sampling=False, system_in_place=True), LEVELS, None),
         ("claude-opus-4-8", Dialect(takes_sampling=False, system_in_place=True), LEVELS, None),
         ("claude-sonnet-5", Dialect(takes_sampling=False), LEVELS, None),
-        ("claude-haiku-4-5-20251001", Dialect(), (), (1024, 63_999)),
+        ("claude-haiku-4-5-20251001", Dialect(one_of_temperature_and_top_p=True), (), (1024, 63_999)),
     ],
 )
 def test_a_model_takes_what_its_family_takes(model: str, dialect: Dialect, levels: Any, budget: Any):

@@ -7,30 +7,52 @@ from abstractcore_providers.claude_families import rules_of
 from abstractcore_providers.claude_rules import ClaudeRules, fit_choice, fit_sampling
 
 ANY, NEWEST = ClaudeRules(), ClaudeRules(takes_sampling=False, tools_forced=False)
+EITHER = ClaudeRules(one_of_temperature_and_top_p=True)
+LOST, DEFAULT, CHANGED = "unsupported_option", "already_so", "top_p_changed"
 
 
 @pytest.mark.parametrize(
-    ("rules", "thinks", "asked", "left_out"),
+    ("rules", "thinks", "asked", "warned"),
     [
-        (ANY, False, Sampling(9, 0.5, 0.9, 40), ()),
-        (ANY, True, Sampling(9, 0.5, 0.99, 40), ("temperature", "top_k")),
-        (ANY, True, Sampling(9, 1.0, 0.99), ()),
-        (ANY, True, Sampling(9, 1.5), ()),
-        (NEWEST, False, Sampling(9, 1.0, 0.9, 40), ("temperature", "top_p", "top_k")),
-        (NEWEST, True, Sampling(9, 1.5), ("temperature",)),
-        (NEWEST, True, Sampling(9, stop=("x",)), ()),
+        (ANY, False, Sampling(9, 0.5, 0.9, 40), {}),
+        (ANY, True, Sampling(9, 0.5, 0.99, 40), {"temperature": LOST, "top_k": LOST}),
+        (ANY, True, Sampling(9, 1.0, 0.99), {}),
+        (ANY, True, Sampling(9, 1.5), {}),
+        (NEWEST, False, Sampling(9, 1.0, 0.9, 40), {"temperature": DEFAULT, "top_p": LOST, "top_k": LOST}),
+        (NEWEST, True, Sampling(9, 1.5), {"temperature": LOST}),
+        (NEWEST, True, Sampling(9, stop=("x",)), {}),
+        (EITHER, False, Sampling(9, 0.5, 0.9, 40), {"top_p": LOST}),
+        (EITHER, False, Sampling(9, 1.0, 0.9, 40), {"temperature": DEFAULT}),
+        (EITHER, False, Sampling(9, 1.0), {}),
+        (EITHER, False, Sampling(9, top_p=0.9), {}),
+        (EITHER, True, Sampling(9, 0.5, 0.99), {"temperature": LOST}),
+        (EITHER, True, Sampling(9, 1.0, 0.99), {"temperature": DEFAULT}),
     ],
 )
 def test_options_that_are_refused_are_left_out(
-    rules: ClaudeRules, thinks: bool, asked: Sampling, left_out: tuple[str, ...]
+    rules: ClaudeRules, thinks: bool, asked: Sampling, warned: dict[str, str]
 ):
     warnings: list[CallWarning] = []
     sent = fit_sampling(asked, rules, thinks, warnings)
     assert [(w.code, w.path, w.requested, w.sent) for w in warnings] == [
-        ("unsupported_option", f"sampling.{name}", getattr(asked, name), None) for name in left_out
+        (code, f"sampling.{name}", getattr(asked, name), None) for name, code in warned.items()
     ]
     for name in ("max_output_tokens", "temperature", "top_p", "top_k", "stop"):
-        assert getattr(sent, name) == (None if name in left_out else getattr(asked, name))
+        assert getattr(sent, name) == (None if name in warned else getattr(asked, name))
+
+
+def test_a_top_p_that_does_not_go_with_thinking_is_the_lowest_that_does():
+    warnings: list[CallWarning] = []
+    assert fit_sampling(Sampling(9, top_p=0.5), ANY, True, warnings) == Sampling(9, top_p=0.95)
+    assert [(w.code, w.path, w.requested, w.sent) for w in warnings] == [(CHANGED, "sampling.top_p", 0.5, 0.95)]
+    assert fit_sampling(Sampling(9, top_p=0.5), ANY, False, []) == Sampling(9, top_p=0.5)
+
+
+@pytest.mark.parametrize(
+    "name", ["claude-opus-4-1", "claude-sonnet-4-5-20250929", "claude-haiku-4-5", "claude-opus-4-6"]
+)
+def test_models_since_opus_4_1_take_temperature_or_top_p(name: str):
+    assert rules_of(name) == EITHER
 
 
 @pytest.mark.parametrize("choice", [ToolChoice("auto"), ToolChoice("none"), ToolChoice("required")])

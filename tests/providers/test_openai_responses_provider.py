@@ -4,10 +4,12 @@ from typing import Any
 
 import pytest
 
-from abstractcore.errors import AuthenticationError, ConfigurationError
+from abstractcore import create_llm
+from abstractcore.errors import AuthenticationError, ConfigurationError, UnsupportedOptionError
 from abstractcore.ports import ProviderConfig, ProviderSession
 from abstractcore_providers.openai_responses import OpenAIResponses
 from abstractcore_providers.openai_responses_provider import OpenAIResponsesProvider
+from abstractcore_providers.rules import OPENAI
 from tests.providers.sessions import Services, address, headers
 
 
@@ -20,7 +22,7 @@ def connect(environment: dict[str, str] | None = None, **config: Any) -> Provide
 def test_a_session_has_the_vendors_address_and_format():
     session = connect(api_key="k")
     assert address(session).url == "https://api.openai.com/v1"
-    assert session.transpiler == OpenAIResponses()
+    assert session.transpiler == OpenAIResponses(rules=OPENAI)
     assert headers(connect({"OPENAI_API_KEY": "k"}))["authorization"] == "Bearer k"
     assert address(connect(api_key="k", base_url="http://a/v1/")).url == "http://a/v1"
 
@@ -65,3 +67,9 @@ def test_of_an_unknown_model_nothing_is_claimed():
     profile = connect(api_key="k", model="ft-mine").profile
     assert not profile.known
     assert (profile.thinking, profile.cache_points) == (None, 0)
+
+
+def test_a_strict_call_with_an_option_that_its_model_refuses_is_not_sent():
+    llm = create_llm("openai-responses/gpt-5-mini", api_key="k", base_url="http://127.0.0.1:9/v1", strict=True)
+    with pytest.raises(UnsupportedOptionError, match=r"sampling\.temperature"):
+        llm.generate("hi", temperature=0)

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import CallWarning, Encoded, JSONObject, JSONValue, ModelCall, Sampling, WireRequest
 
-from ..claude_rules import HOTTEST, fit_sampling
+from ..claude_rules import HOTTEST, fit_sampling, fit_thinking
 from ..json_reading import Object
 from ..raw_arguments import written_with
 from .betas import betas_to_theirs
 from .dialect import Dialect
 from .outputs import has_output, output_to_theirs
-from .thinking import Thinking, thinking_to_ours, thinking_to_send, thinking_to_theirs
+from .thinking import Thinking, thinking_to_ours, thinking_to_theirs
 from .tool_choice import choice_to_theirs
 from .tools import tools_to_theirs
 from .vocabulary import CALL_FIELDS
@@ -60,7 +60,7 @@ def draft(call: ModelCall, dialect: Dialect) -> Draft:
     tools = tools_to_theirs(call, options.pop("tools", None), f"{place}.tools", writing)
     conversation = write_messages(call, dialect, writing)
     limit = call.sampling.max_output_tokens
-    thinking = thinking_to_send(call.thinking, limit, warnings)
+    thinking = fit_thinking(call.thinking, limit, warnings)
     thinks = thinking not in (None, "off")
     body: Object = {"model": call.model, "max_tokens": _limit(limit, thinking, dialect, warnings)}
     if conversation.system is not None:

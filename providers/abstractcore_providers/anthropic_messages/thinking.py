@@ -2,33 +2,12 @@
 
 from __future__ import annotations
 
-from abstractcore.schema import CallWarning, ThinkingLevel
+from abstractcore.schema import ThinkingLevel
 
 from ..json_reading import Object, as_object, count_of
 
-LEAST_BUDGET = 1024
 _EFFORTS: tuple[ThinkingLevel, ...] = ("low", "medium", "high")
 Thinking = ThinkingLevel | int | None
-
-
-def thinking_to_send(asked: Thinking, max_tokens: int | None, warnings: list[CallWarning]) -> Thinking:
-    """What the format has words for: at least 1,024 tokens and fewer than `max_tokens`, or one of three levels."""
-    sent = asked
-    reason = "the budget is at least 1,024 tokens, and below the most tokens of the answer"
-    if isinstance(asked, int):
-        sent = _budget(asked, max_tokens)
-    elif asked == "minimal":
-        sent, reason = "low", "there is no smaller effort"
-    if sent != asked:
-        warnings.append(CallWarning("thinking_changed", "thinking", reason, asked, sent))
-    return sent
-
-
-def _budget(asked: int, max_tokens: int | None) -> Thinking:
-    most = asked if max_tokens is None else max_tokens - 1
-    if asked == 0 or (max_tokens is not None and most < LEAST_BUDGET):
-        return "off"
-    return max(LEAST_BUDGET, min(asked, most))
 
 
 def thinking_to_theirs(thinking: Thinking, off: str) -> Object:

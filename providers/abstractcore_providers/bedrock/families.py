@@ -6,8 +6,11 @@ The pages that say so are named in tests/providers/bedrock_converse/SOURCES.md.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from abstractcore.ports import ModelProfile, Thinking
+
+from ..claude_families import known_profile_of
 
 _IMAGES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 _OFFICE = "application/vnd.openxmlformats-officedocument"
@@ -44,8 +47,9 @@ _ALWAYS = Thinking(("low", "medium", "high"), can_be_off=False)
 _MILLION = 1_000_000
 
 
-def _claude(thinking: Thinking, context_tokens: int = _MILLION, cache_points: int = 4) -> ModelProfile:
-    return ModelProfile(_READS, context_tokens, thinking=thinking, cache_points=cache_points)
+def _claude(thinking: Thinking, cache_points: int = 4) -> ModelProfile:
+    """One that Anthropic runs no longer."""
+    return ModelProfile(_READS, 200_000, thinking=thinking, cache_points=cache_points)
 
 
 def _nova(accepts: frozenset[str], context_tokens: int, thinking: Thinking) -> ModelProfile:
@@ -55,12 +59,9 @@ def _nova(accepts: frozenset[str], context_tokens: int, thinking: Thinking) -> M
 _FAMILIES: tuple[tuple[re.Pattern[str], ModelProfile], ...] = tuple(
     (re.compile(rf"(?:^|[./]){pattern}"), profile)
     for pattern, profile in (
-        (r"anthropic\.claude-(?:fable|mythos)-", _claude(_ALWAYS)),
-        (r"anthropic\.claude-opus-(?:5-5|4-7)", _claude(_ALWAYS)),
-        (r"anthropic\.claude-(?:opus|sonnet|haiku)-(?:5|4-6|4-8)", _claude(_LEVELS)),
-        (r"anthropic\.claude-(?:3-7-sonnet|(?:opus|sonnet|haiku)-4)", _claude(_BUDGET, 200_000)),
-        (r"anthropic\.claude-3-5-(?:haiku|sonnet-20241022)", _claude(_NEVER, 200_000)),
-        (r"anthropic\.claude-3-", _claude(_NEVER, 200_000, cache_points=0)),
+        (r"anthropic\.claude-(?:3-7-sonnet|(?:opus|sonnet)-4-2025)", _claude(_BUDGET)),
+        (r"anthropic\.claude-3-5-(?:haiku|sonnet-20241022)", _claude(_NEVER)),
+        (r"anthropic\.claude-3-", _claude(_NEVER, cache_points=0)),
         (r"amazon\.nova-2-lite", _nova(_READS | _VIDEO, _MILLION, _LEVELS)),
         (r"amazon\.nova-premier", _nova(_READS | _VIDEO, _MILLION, _NEVER)),
         (r"amazon\.nova-(?:lite|pro)", _nova(_READS | _VIDEO, 300_000, _NEVER)),
@@ -70,8 +71,16 @@ _FAMILIES: tuple[tuple[re.Pattern[str], ModelProfile], ...] = tuple(
 )
 _UNKNOWN = ModelProfile(assumed=_IMAGES, carried=_READS | _VIDEO, known=False)
 """Many vendors' models: few take documents themselves, so that PDF goes as text where that can be made."""
+_CLAUDE = re.compile(r"(?:^|[./])anthropic\.(claude-.*)")
+_NEVER_OFF_HERE = ("claude-opus-4-7",)
+"""Models that can be asked not to think at Anthropic, and not here (User Guide, "Adaptive thinking")."""
 
 
 def profile_of(model: str) -> ModelProfile:
     """What is known of a model."""
+    claude = _CLAUDE.search(model)
+    known = None if claude is None else known_profile_of(claude[1])
+    if claude is not None and known is not None:
+        thinking = _ALWAYS if claude[1].startswith(_NEVER_OFF_HERE) else known.thinking
+        return replace(known, accepts=_READS, price=None, sampling=None, thinking=thinking)
     return next((profile for pattern, profile in _FAMILIES if pattern.search(model)), _UNKNOWN)

@@ -22,12 +22,12 @@ from abstractcore.schema import (
 )
 
 from ..call_ids import CallIds
-from ..claude_rules import HOTTEST, fit_sampling
+from ..claude_rules import HOTTEST
 from ..json_reading import Object
 from ..json_schemas import BEDROCK, fit_output
 from ..raw_arguments import written_with
 from .cache_points import cache_times_of
-from .model_fields import claude_rules_of, claude_thinks, write_thinking, write_top_k
+from .model_fields import fit_model_options, write_thinking, write_top_k
 from .provider_options import add_provider_options
 from .read_blocks import INPUT
 from .tools import write_tool_config
@@ -58,10 +58,11 @@ def request_to(model: str, operation: str, body: Object, inputs: list[str]) -> W
 
 def request_body(call: ModelCall, warnings: list[CallWarning]) -> tuple[Object, list[str]]:
     """The body, and the texts for the holes in it that the inputs of tool calls are."""
+    call = fit_model_options(call, warnings)
+    sampling = call.sampling
     times = cache_times_of(call.model)
     tools = write_tool_config(call, times, warnings)
     system, messages = turns_of(call, times, warnings)
-    sampling = fit_sampling(call.sampling, claude_rules_of(call.model), claude_thinks(call), warnings)
     writer = BlockWriter()
     body: Object = {"messages": _messages(messages, writer)}
     if system:
@@ -74,7 +75,7 @@ def request_body(call: ModelCall, warnings: list[CallWarning]) -> tuple[Object, 
     if call.output is not None:
         body["outputConfig"] = {"textFormat": _text_format(call.output, warnings)}
     if call.thinking is not None:
-        write_thinking(call.thinking, call.model, body, warnings)
+        write_thinking(call.thinking, call.model, body)
     if sampling.top_k is not None:
         write_top_k(sampling.top_k, call.model, body, warnings)
     _warn_of_the_rest(call, warnings)

@@ -6,12 +6,14 @@ Source: the makers' pages in the user guides of Amazon Bedrock and Amazon Nova.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any, Literal, TypeAlias, cast
 
-from abstractcore.schema import CallWarning, ModelCall, ThinkingLevel
+from abstractcore.schema import CallWarning, ModelCall, Sampling, ThinkingLevel
 
 from ..claude_families import rules_of
-from ..claude_rules import ClaudeRules
+from ..claude_rules import ClaudeRules, fit_thinking
+from ..claude_rules import fit_sampling as fit_claude_sampling
 from ..json_reading import Object, as_object, count_of
 
 Maker: TypeAlias = Literal["anthropic", "amazon", "openai", "other"]
@@ -21,6 +23,8 @@ FIELDS, OUTPUT = "additionalModelRequestFields", "outputConfig"
 _MAKER = re.compile(r"(?:^|[./])(anthropic|amazon|openai)\.")
 _OTHER_MAKER = re.compile(r"(?:^|/)[a-z0-9-]+\.[a-z]")
 _CLAUDE = re.compile(r"(?:^|[./])anthropic\.(claude-.*)")
+_NOT_BESIDE_HIGH = ("max_output_tokens", "temperature", "top_p")
+"""What Amazon's models refuse with the highest effort (Amazon Nova 2 User Guide, "Extended thinking")."""
 _LEVELS: dict[str, ThinkingLevel] = {"low": "low", "medium": "medium", "high": "high"}
 
 
@@ -38,28 +42,53 @@ def claude_rules_of(model: str) -> ClaudeRules:
     return rules_of(named[1] if named else "")
 
 
+def fit_model_options(call: ModelCall, warnings: list[CallWarning]) -> ModelCall:
+    """The call with as much thinking and of its sampling as the model's maker has words for, and takes together."""
+    thinking = _fit_thinking(call, warnings)
+    call = call if thinking == call.thinking else call.with_(thinking=thinking)
+    if thinking == "high" and maker_of(call.model) == "amazon":
+        sampling = _without(call.sampling, _NOT_BESIDE_HIGH, warnings)
+    else:
+        sampling = fit_claude_sampling(call.sampling, claude_rules_of(call.model), claude_thinks(call), warnings)
+    return call if sampling is call.sampling else call.with_(sampling=sampling)
+
+
+def _fit_thinking(call: ModelCall, warnings: list[CallWarning]) -> Asked:
+    asked, maker = call.thinking, maker_of(call.model)
+    if asked is None:
+        return None
+    if maker == "anthropic":
+        return fit_thinking(asked, call.sampling.max_output_tokens, warnings)
+    if isinstance(asked, int) or maker == "other" or (maker == "openai" and asked == "off"):
+        message = f"nothing is known of how {call.model} is asked to think like this"
+        warnings.append(CallWarning("unsupported_option", "thinking", message, asked))
+        return None
+    return fit_thinking(asked, None, warnings)
+
+
+def _without(sampling: Sampling, names: tuple[str, ...], warnings: list[CallWarning]) -> Sampling:
+    given = {name: getattr(sampling, name) for name in names if getattr(sampling, name) is not None}
+    for name, value in given.items():
+        message = f"this model takes no {name} beside the highest effort"
+        warnings.append(CallWarning("unsupported_option", f"sampling.{name}", message, value))
+    return replace(sampling, **dict.fromkeys(given)) if given else sampling
+
+
 def claude_thinks(call: ModelCall) -> bool:
     """Whether a model is asked to think as one of Anthropic's is."""
     return call.thinking not in (None, "off") and maker_of(call.model) == "anthropic"
 
 
-def write_thinking(asked: ThinkingLevel | int, model: str, body: Object, warnings: list[CallWarning]) -> None:
-    """Put into `body` how much the model is to think."""
+def write_thinking(asked: ThinkingLevel | int, model: str, body: Object) -> None:
+    """Put into `body` how much the model is to think, as `fit_model_options` has it."""
     maker = maker_of(model)
-    sent: Asked = "low" if asked == "minimal" else asked
     if maker == "anthropic":
-        _write_claude(sent, model, body)
-    elif maker == "amazon" and not isinstance(sent, int):
-        config = {"type": "disabled"} if sent == "off" else {"type": "enabled", "maxReasoningEffort": sent}
+        _write_claude(asked, model, body)
+    elif maker == "amazon":
+        config = {"type": "disabled"} if asked == "off" else {"type": "enabled", "maxReasoningEffort": asked}
         _put(body, FIELDS, "reasoningConfig", config)
-    elif maker == "openai" and sent in _LEVELS:
-        _put(body, FIELDS, "reasoning_effort", sent)
     else:
-        message = f"nothing is known of how {model} is asked to think like this"
-        warnings.append(CallWarning("unsupported_option", "thinking", message, asked))
-        return
-    if sent != asked:
-        warnings.append(CallWarning("thinking_changed", "thinking", "'low' is the least there is", asked, sent))
+        _put(body, FIELDS, "reasoning_effort", asked)
 
 
 def _write_claude(asked: Asked, model: str, body: Object) -> None:

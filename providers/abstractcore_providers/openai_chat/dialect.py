@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from .. import json_schemas
-from .model_rules import NO_RULES, ModelRules
+from ..model_rules import ModelTable
 
 Field: TypeAlias = "tuple[str, ...]"
 """A field of a request, or a field of an object there: `("reasoning", "effort")`."""
@@ -52,8 +52,8 @@ class Dialect:
     `empty_reasoning`, an answer that calls tools has that field in any case. `call_id_size` is how many letters and
     digits the id of a tool call has, where that is prescribed. With `search_results`, the sources of an answer
     stand beside it. With `json_mode_only`, answers can be asked to be JSON, but not to fit a schema. Without
-    `named_tool_choice`, a model cannot be told which tool to call. `rules` are for models by the beginnings of
-    their names: the first that fits counts. `schemas` says what is taken of JSON Schema.
+    `named_tool_choice`, a model cannot be told which tool to call. `rules` say what
+    single models refuse. `schemas` says what is taken of JSON Schema.
     """
 
     provider: str = "openai"
@@ -70,12 +70,8 @@ class Dialect:
     search_results: bool = False
     json_mode_only: bool = False
     named_tool_choice: bool = True
-    rules: tuple[tuple[str, ModelRules], ...] = ()
+    rules: ModelTable = ()
     schemas: json_schemas.SchemaRules = json_schemas.OPENAI
-
-    def rules_for(self, model: str) -> ModelRules:
-        """What holds for a model; nothing if its name is not known."""
-        return next((rules for beginning, rules in self.rules if model.startswith(beginning)), NO_RULES)
 
 
 COMPATIBLE = Dialect("openai-compatible", "max_tokens", thinking=None, think_tags=True, schemas=json_schemas.COMPATIBLE)

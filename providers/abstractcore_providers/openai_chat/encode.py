@@ -23,6 +23,7 @@ from abstractcore.schema import (
 
 from ..json_reading import Object
 from ..json_schemas import fit_output, fit_tool
+from ..model_rules import rules_in
 from .dialect import Dialect
 from .json_mode import JSON_MODE, instruct
 from .losses import warn_of_cache
@@ -57,11 +58,11 @@ def encode(call: ModelCall, dialect: Dialect) -> Encoded:
             model=call.model,
         )
     warnings: list[CallWarning] = []
-    rules = dialect.rules_for(call.model)
+    rules = rules_in(dialect.rules, call.model)
     thinking = rules.thinking_with_tools(call, warnings)
-    taken = dialect.options - rules.refused_options(thinking)
+    sampling = rules.fit_sampling(call, thinking, warnings)
     body: Object = {"model": call.model, "messages": write_messages(call, dialect, warnings)}
-    body.update(_sampling(call.sampling, dialect, taken, warnings))
+    body.update(_sampling(sampling, dialect, warnings))
     if call.tools:
         body["tools"] = [_tool(tool, f"tools[{i}]", dialect, warnings) for i, tool in enumerate(call.tools)]
     if call.tool_choice is not None:
@@ -86,7 +87,7 @@ def _unsupported(path: str, requested: JSONValue, what: str) -> CallWarning:
     return CallWarning("unsupported_option", path, f"{what} cannot be asked of this provider", requested)
 
 
-def _sampling(sampling: Sampling, dialect: Dialect, taken: frozenset[str], warnings: list[CallWarning]) -> Object:
+def _sampling(sampling: Sampling, dialect: Dialect, warnings: list[CallWarning]) -> Object:
     body: Object = {}
     if sampling.max_output_tokens is not None:
         body[dialect.max_tokens_field] = sampling.max_output_tokens
@@ -94,7 +95,7 @@ def _sampling(sampling: Sampling, dialect: Dialect, taken: frozenset[str], warni
         value = getattr(sampling, name)
         if value is None or value == ():
             continue
-        if name not in taken:
+        if name not in dialect.options:
             warnings.append(_unsupported(f"sampling.{name}", value, name))
         elif name == "top_logprobs":
             body.update({"logprobs": value} if dialect.counted_logprobs else {"logprobs": True, name: value})

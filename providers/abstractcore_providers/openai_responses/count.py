@@ -8,6 +8,7 @@ from abstractcore.errors import ServerError
 from abstractcore.schema import CallWarning, Encoded, ModelCall, WireRequest, WireResponse
 
 from ..json_reading import as_object, count_of, read_answer
+from ..model_rules import ModelTable
 from .encode import request_body
 
 _FIELDS = frozenset(
@@ -28,10 +29,11 @@ _FIELDS = frozenset(
 """What the count depends on; it takes no other fields."""
 
 
-def encode_count(call: ModelCall, provider: str) -> Encoded:
+def encode_count(call: ModelCall, provider: str, rules: ModelTable) -> Encoded:
     """The request for the number of input tokens of a lowered call; raises as `encode` does."""
     warnings: list[CallWarning] = []
-    body = {name: value for name, value in request_body(call, provider, warnings).items() if name in _FIELDS}
+    body = request_body(call, provider, rules, warnings)
+    body = {name: value for name, value in body.items() if name in _FIELDS}
     headers = {"content-type": "application/json"}
     return Encoded(WireRequest("/responses/input_tokens", headers, to_json(body)), tuple(warnings))
 

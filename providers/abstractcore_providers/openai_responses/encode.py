@@ -17,6 +17,7 @@ from abstractcore.schema import (
 
 from ..json_reading import Object
 from ..json_schemas import OPENAI, fit_output
+from ..model_rules import ModelTable, rules_in
 from ..openai_words import origin_of
 from .answer_parts import Receiver
 from .input_parts import without_cache
@@ -30,24 +31,26 @@ _TAKEN = ("max_output_tokens", "temperature", "top_p", "top_logprobs")
 _NOT_TAKEN = ("top_k", "seed", "stop", "presence_penalty", "frequency_penalty")
 
 
-def encode(call: ModelCall, provider: str) -> Encoded:
-    """The request for a lowered call.
+def encode(call: ModelCall, provider: str, rules: ModelTable) -> Encoded:
+    """The request for a lowered call; `rules` say what single models refuse.
 
     Raises `UnsupportedContentError` for content without a shape here, and `InvalidInputError` for provider options
     that the call has a field of its own for.
     """
     warnings: list[CallWarning] = []
-    body = request_body(call, provider, warnings)
+    body = request_body(call, provider, rules, warnings)
     return Encoded(WireRequest("/responses", _HEADERS, to_json(body)), tuple(warnings))
 
 
-def request_body(call: ModelCall, provider: str, warnings: list[CallWarning]) -> Object:
+def request_body(call: ModelCall, provider: str, rules: ModelTable, warnings: list[CallWarning]) -> Object:
     """The body of the request; `warnings` gets what it cannot say."""
     options = options_of(call, provider, warnings)
+    thinking = None if isinstance(call.thinking, int) else call.thinking
+    sampling = rules_in(rules, call.model).fit_sampling(call, thinking, warnings)
     receiver = Receiver(provider, origin_of(provider, call.model) or "", is_stored(options))
     body: Object = {"model": call.model}
     body.update(_input(sendable_messages(call.messages, receiver, warnings), provider))
-    body.update(_sampling(call.sampling, warnings))
+    body.update(_sampling(sampling, warnings))
     tools = [
         write_tool(without_cache(tool, f"tools[{i}]", warnings), f"tools[{i}]", warnings)
         for i, tool in enumerate(call.tools)
@@ -63,14 +66,14 @@ def request_body(call: ModelCall, provider: str, warnings: list[CallWarning]) ->
         body["text"] = {"format": _format(call.output, warnings)}
     if isinstance(call.thinking, int):
         warnings.append(_unsupported("thinking", call.thinking, "a thinking budget in tokens"))
-    elif call.thinking is not None:
-        body["reasoning"] = {"effort": "none" if call.thinking == "off" else call.thinking}
+    elif thinking is not None:
+        body["reasoning"] = {"effort": "none" if thinking == "off" else thinking}
     if call.modalities:
         warnings.append(_unsupported("modalities", list(call.modalities), "the kinds of an answer's content"))
     if call.stream:
         body["stream"] = True
     body["store"] = False
-    include = default_include(call.model, logprobs=call.sampling.top_logprobs is not None)
+    include = default_include(call.model, logprobs=sampling.top_logprobs is not None)
     if include:
         body["include"] = include
     add_options(body, options, provider, warnings)

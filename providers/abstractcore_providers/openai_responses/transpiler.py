@@ -8,6 +8,7 @@ from abstractcore.errors import AbstractCoreError, ProviderError
 from abstractcore.framing import ServerSentEventFramer
 from abstractcore.schema import Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest, WireResponse
 
+from ..model_rules import ModelTable
 from ..openai_errors import error_of, render_error
 from .count import decode_count, encode_count
 from .decode import decode
@@ -22,14 +23,16 @@ from .renderer import ResponsesRenderer
 class OpenAIResponses:
     """`POST /responses` (https://platform.openai.com/docs/api-reference/responses).
 
-    `provider` is the name under which `provider_options`, kept files and reasoning are looked up.
+    `provider` is the name under which `provider_options`, kept files and reasoning are looked up. `rules` say
+    what single models refuse.
     """
 
     provider: str = "openai-responses"
+    rules: ModelTable = ()
 
     def encode(self, call: ModelCall) -> Encoded:
         """The request for `call`."""
-        return encode(call, self.provider)
+        return encode(call, self.provider, self.rules)
 
     def decode(self, response: WireResponse) -> ModelReply:
         """The reply in a `response` object."""
@@ -65,7 +68,7 @@ class OpenAIResponses:
 
     def encode_count(self, call: ModelCall) -> Encoded:
         """The request for the number of input tokens of `call`."""
-        return encode_count(call, self.provider)
+        return encode_count(call, self.provider, self.rules)
 
     def decode_count(self, response: WireResponse) -> int:
         """The number of tokens in the answer to that request."""

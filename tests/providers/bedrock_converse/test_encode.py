@@ -343,7 +343,13 @@ def test_redacted_reasoning_that_is_not_base64_is_named():
         (MODEL, "off", {"thinking": {"type": "disabled"}}, None, []),
         (MODEL, "high", {"thinking": {"type": "adaptive"}}, {"effort": "high"}, []),
         (MODEL, "minimal", {"thinking": {"type": "adaptive"}}, {"effort": "low"}, [("thinking_changed", "thinking")]),
-        ("arn:x:application-inference-profile/abc", 5, {"thinking": {"type": "enabled", "budget_tokens": 5}}, None, []),
+        (
+            "arn:x:application-inference-profile/abc",
+            5,
+            {"thinking": {"type": "enabled", "budget_tokens": 1024}},
+            None,
+            [("thinking_changed", "thinking")],
+        ),
         (NOVA, "low", {"reasoningConfig": {"type": "enabled", "maxReasoningEffort": "low"}}, None, []),
         (NOVA, "off", {"reasoningConfig": {"type": "disabled"}}, None, []),
         (NOVA, 2000, None, None, [("unsupported_option", "thinking")]),
@@ -359,7 +365,7 @@ def test_thinking_is_asked_for_as_the_models_maker_has_it(
     assert (body.get("additionalModelRequestFields"), body.get("outputConfig")) == (fields, output)
     assert paths(model=model, thinking=asked) == warned
     again = CONVERSE.parse(CONVERSE.encode(call(model=model, thinking=asked)).request).call
-    assert again.thinking == (None if fields is None else "low" if asked == "minimal" else asked)
+    assert again.thinking == (None if fields is None else {"minimal": "low", 5: 1024}.get(asked, asked))
 
 
 # Options
@@ -367,10 +373,12 @@ def test_thinking_is_asked_for_as_the_models_maker_has_it(
 
 def test_sampling_is_sent_and_what_is_not_taken_is_named():
     sampling = Sampling(5, 0.5, 0.9, 40, 1, ("x",), 0.1, 0.2, 3)
-    body = body_of(call(sampling=sampling))
+    body = body_of(call(model=NOVA, sampling=sampling))
     assert body["inferenceConfig"] == {"maxTokens": 5, "temperature": 0.5, "topP": 0.9, "stopSequences": ["x"]}
+    body = body_of(call(sampling=sampling))
+    assert body["inferenceConfig"] == {"maxTokens": 5, "temperature": 0.5, "stopSequences": ["x"]}
     assert body["additionalModelRequestFields"] == {"top_k": 40}
-    names = ("seed", "presence_penalty", "frequency_penalty", "top_logprobs")
+    names = ("top_p", "seed", "presence_penalty", "frequency_penalty", "top_logprobs")
     assert paths(sampling=sampling) == [("unsupported_option", f"sampling.{name}") for name in names]
     assert body_of(call(model=NOVA, sampling=Sampling(top_k=3)))["additionalModelRequestFields"] == {
         "inferenceConfig": {"topK": 3}
@@ -391,7 +399,6 @@ NEWEST = "arn:aws:bedrock:us-east-1:1:inference-profile/us.anthropic.claude-opus
         ("global.anthropic.claude-opus-4-7", False, True),
         ("global.anthropic.claude-opus-4-6-v1", True, True),
         (MODEL, True, True),
-        ("arn:aws:bedrock:us-east-1:1:application-inference-profile/claude-opus-5-5", True, True),
     ],
 )
 def test_claudes_that_take_no_sampling_and_cannot_be_made_to_call_a_tool_get_none(
@@ -402,13 +409,14 @@ def test_claudes_that_take_no_sampling_and_cannot_be_made_to_call_a_tool_get_non
     body = body_of(made)
     expected = [] if forced else [("tool_choice_changed", "tool_choice")]
     if sampled:
-        assert body["inferenceConfig"] == {"maxTokens": 9, "temperature": 1.0, "topP": 0.9}
+        assert body["inferenceConfig"] == {"maxTokens": 9, "topP": 0.9}
         assert body["additionalModelRequestFields"] == {"top_k": 5}
-        expected.append(("temperature_changed", "sampling.temperature"))
+        expected.append(("unsupported_option", "sampling.temperature"))
     else:
         assert body["inferenceConfig"] == {"maxTokens": 9}
         assert "additionalModelRequestFields" not in body
-        expected += [("unsupported_option", f"sampling.{name}") for name in ("temperature", "top_p", "top_k")]
+        names = ("temperature", "top_p", "top_k")
+        expected = [*(("unsupported_option", f"sampling.{name}") for name in names), *expected]
     assert body["toolConfig"]["toolChoice"] == ({"tool": {"name": "f"}} if forced else {"auto": {}})
     assert [(warning.code, warning.path) for warning in CONVERSE.encode(made).warnings] == expected
 
@@ -420,13 +428,42 @@ def test_a_claude_that_thinks_takes_top_p_only_and_is_not_made_to_call_a_tool():
     assert body["inferenceConfig"] == {"maxTokens": 9000, "topP": 0.99}
     assert body["toolConfig"]["toolChoice"] == {"auto": {}}
     changed = [warning.path for warning in CONVERSE.encode(made).warnings]
-    assert changed == ["tool_choice", "sampling.temperature", "sampling.top_k"]
+    assert changed == ["sampling.temperature", "sampling.top_k", "tool_choice"]
 
 
-def test_another_makers_model_that_thinks_takes_what_is_asked():
-    made = call(model=NOVA, thinking="high", sampling=Sampling(9, 0.5, top_k=5))
-    assert body_of(made)["inferenceConfig"] == {"maxTokens": 9, "temperature": 0.5}
+@pytest.mark.parametrize(
+    ("limit", "sent"),
+    [
+        (8000, {"type": "enabled", "budget_tokens": 7999}),
+        (30_000, {"type": "enabled", "budget_tokens": 24_576}),
+        (1000, {"type": "disabled"}),
+    ],
+)
+def test_a_budget_is_below_the_limit_on_the_answer(limit: int, sent: Any):
+    made = call(thinking=24_576, sampling=Sampling(limit))
+    assert body_of(made)["additionalModelRequestFields"]["thinking"] == sent
+    fits = limit > 24_576
+    assert [(w.code, w.path) for w in CONVERSE.encode(made).warnings] == (
+        [] if fits else [("thinking_changed", "thinking")]
+    )
+
+
+def test_an_unknown_id_is_sent_what_is_asked():
+    profile = "arn:aws:bedrock:us-east-1:1:application-inference-profile/claude-opus-5-5"
+    made = call(model=profile, sampling=Sampling(9, 0.5, 0.9, 5))
+    assert body_of(made)["inferenceConfig"] == {"maxTokens": 9, "temperature": 0.5, "topP": 0.9}
     assert CONVERSE.encode(made).warnings == ()
+
+
+def test_amazons_models_take_no_sampling_beside_the_highest_effort():
+    sampling = Sampling(9, 0.5, 0.9, top_k=5)
+    body = body_of(call(model=NOVA, thinking="high", sampling=sampling))
+    assert "inferenceConfig" not in body
+    assert body["additionalModelRequestFields"]["inferenceConfig"] == {"topK": 5}
+    names = ("max_output_tokens", "temperature", "top_p")
+    found = paths(model=NOVA, thinking="high", sampling=sampling)
+    assert found == [("unsupported_option", f"sampling.{name}") for name in names]
+    assert paths(model=NOVA, thinking="medium", sampling=sampling) == []
 
 
 def test_a_temperature_above_the_highest_is_the_highest():

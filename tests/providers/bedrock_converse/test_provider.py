@@ -24,6 +24,7 @@ from abstractcore_providers.bedrock import BedrockProvider
 from abstractcore_providers.bedrock.credentials import ChainEndpoint
 from abstractcore_providers.bedrock.signature import AwsKeys, SignatureAuth
 from abstractcore_providers.bedrock_converse import BedrockConverse
+from abstractcore_providers.claude_families import profile_of, rules_by_name
 from abstractcore_providers.endpoints import BearerAuth
 from tests.chaos_server import PATIENCE_SECONDS, ScriptedServer
 from tests.providers.bedrock_converse.wire import COUNTS, END, MODEL, START, delta, reply_with, stop, stream_of
@@ -220,6 +221,13 @@ def test_how_a_model_thinks_reads_and_keeps_is_its_familys(
     assert profile.thinking is not None
     assert (bool(profile.thinking.levels), profile.thinking.can_be_off) == (levels, off)
     assert (profile.context_tokens, profile.cache_points) == (context, points)
+
+
+@pytest.mark.parametrize("name", [beginning for beginning, _ in rules_by_name()])
+def test_a_claude_is_what_it_is_at_anthropic(name: str):
+    here, there = connect({**REGION, **KEYS}, model=f"us.anthropic.{name}-v1:0").profile, profile_of(name)
+    assert (here.context_tokens, here.goes_on) == (there.context_tokens, there.goes_on)
+    assert here.thinking == there.thinking or name == "claude-opus-4-7"
 
 
 def talk(server: ScriptedServer, services: Services, **options: Any) -> Any:

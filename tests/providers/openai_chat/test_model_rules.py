@@ -10,6 +10,8 @@ from abstractcore.errors import UnsupportedContentError
 from abstractcore.schema import Message, ModelCall, Sampling, ToolSpec
 from abstractcore.testing import check_laws, strategies
 from abstractcore_providers.openai_chat import OpenAIChat
+from abstractcore_providers.openai_responses import OpenAIResponses
+from abstractcore_providers.rules import OPENAI
 from abstractcore_providers.vendors import VENDORS
 from tests.providers.openai_chat import made
 from tests.providers.openai_chat.wire import faults
@@ -30,7 +32,7 @@ def encoded(model: str, provider: str = "openai", **fields: Any) -> tuple[Any, l
     return body, [(w.path, w.requested, w.sent) for w in found.warnings]
 
 
-@pytest.mark.parametrize("name", ["openai", "deepseek", "xai"])
+@pytest.mark.parametrize("name", ["openai", "deepseek", "xai", "openrouter"])
 def test_the_laws_hold_under_the_rules(name: str):
     beginnings = [beginning for beginning, _ in CHATS[name].dialect.rules]
     calls = strategies.calls(name, made.content(), strategies.text_parts())
@@ -106,6 +108,17 @@ def test_other_models_take_tools_and_an_effort_together(model: str):
         ("deepseek", "deepseek-v4-pro", "off", {"seed"}),
         ("xai", "grok-4.5", None, {"presence_penalty", "frequency_penalty", "stop"}),
         ("xai", "grok-4-fast-non-reasoning", None, set()),
+        (
+            "openrouter",
+            "openai/gpt-5-mini",
+            None,
+            {"temperature", "top_p", "top_logprobs", "presence_penalty", "frequency_penalty"},
+        ),
+        ("openrouter", "openai/gpt-oss-120b", None, set()),
+        ("openrouter", "anthropic/claude-opus-4.7", None, {"temperature", "top_p"}),
+        ("openrouter", "anthropic/claude-sonnet-4.5", None, {"top_p"}),
+        ("openrouter", "x-ai/grok-4.5", None, {"presence_penalty", "frequency_penalty", "stop"}),
+        ("azure", "our-deployment", None, set()),
     ],
 )
 def test_options_that_a_thinking_model_does_not_take_are_named(
@@ -116,3 +129,45 @@ def test_options_that_a_thinking_model_does_not_take_are_named(
     names = {"temperature", "top_p", "stop", "presence_penalty", "frequency_penalty", "top_logprobs", "seed"}
     assert names & body.keys() == names - refused
     assert ("logprobs" in body) == ("top_logprobs" not in refused)
+
+
+RESPONSES = OpenAIResponses(rules=OPENAI)
+
+
+def test_the_laws_hold_under_the_rules_of_responses():
+    beginnings = [beginning for beginning, _ in OPENAI]
+    plain = strategies.calls("openai-responses", strategies.text_parts(), strategies.text_parts())
+    named = st.builds(lambda call, model: call.with_(model=model), plain, st.sampled_from(beginnings))
+    check_laws(RESPONSES, "openai-responses", calls=named, max_examples=30)
+
+
+@pytest.mark.parametrize("model", ["gpt-5-mini", "o3", "gpt-6-luna", "gpt-5.1", "gpt-5.4", "gpt-4o", "ft-mine"])
+@pytest.mark.parametrize("thinking", [None, "off", "high"])
+def test_responses_refuses_the_sampling_that_chat_completions_refuses(model: str, thinking: Any):
+    sampling = Sampling(temperature=0.5, top_p=0.5, top_logprobs=2)
+    call = ModelCall(model, (Message.user("hi"),), "openai-responses", sampling=sampling, thinking=thinking)
+    found = RESPONSES.encode(call)
+    body = json.loads(found.request.body)
+    chat, warned = encoded(model, sampling=sampling, thinking=thinking)
+    names = ("temperature", "top_p", "top_logprobs")
+    assert [name for name in names if name in body] == [name for name in names if name in chat]
+    assert ("message.output_text.logprobs" in body.get("include", [])) == ("top_logprobs" in chat)
+    assert [(w.path, w.requested, w.sent) for w in found.warnings] == warned
+
+
+@pytest.mark.parametrize("format_", [CHATS["openai"], RESPONSES], ids=["chat", "responses"])
+def test_a_refused_option_with_its_default_is_no_loss(format_: Any):
+    sampling = Sampling(temperature=1, top_p=1)
+    found = format_.encode(ModelCall("gpt-5-mini", (Message.user("hi"),), sampling=sampling))
+    assert not {"temperature", "top_p"} & json.loads(found.request.body).keys()
+    assert {warning.code for warning in found.warnings} == {"already_so"}
+
+
+def test_openrouter_takes_no_top_k_for_openais_models_and_a_budget_that_leaves_room_for_claudes():
+    top_k = Sampling(top_k=5)
+    assert encoded("openai/gpt-4.1", "openrouter", sampling=top_k)[1] == [("sampling.top_k", 5, None)]
+    assert encoded("qwen/qwen3", "openrouter", sampling=top_k)[1] == []
+    limit = Sampling(max_output_tokens=5000)
+    body, warnings = encoded("anthropic/claude-sonnet-4.5", "openrouter", sampling=limit, thinking=9000)
+    assert (body["reasoning"], warnings) == ({"max_tokens": 4999}, [("thinking", 9000, 4999)])
+    assert encoded("openai/gpt-6-astra", "openrouter", tools=TOOLS)[1] == []

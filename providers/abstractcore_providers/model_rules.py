@@ -1,0 +1,101 @@
+"""What single models refuse, though their vendor's other models take it, through whichever door they are called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, Literal, TypeAlias
+
+from abstractcore.errors import UnsupportedContentError
+from abstractcore.schema import CallWarning, ModelCall, Sampling, ThinkingLevel
+
+Asked = ThinkingLevel | int | None
+_DEFAULTS: Mapping[str, float] = MappingProxyType(
+    {"temperature": 1, "top_p": 1, "presence_penalty": 0, "frequency_penalty": 0}
+)
+"""What a request without the option means (OpenAI's API reference, "Create chat completion")."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRules:
+    """What models of one family refuse.
+
+    `thinks_unasked` says whether they think where a call does not say how much. `unthinking_options` are those of a
+    call's options that they take only while they do not think, `refused_options` those that they never take. `tools`
+    says when they take tools on chat completions: always, if they are not told how much to think, if they do not think,
+    or never.
+    """
+
+    thinks_unasked: bool = False
+    unthinking_options: frozenset[str] = frozenset()
+    tools: Literal["always", "unasked", "unthinking", "never"] = "always"
+    refused_options: frozenset[str] = frozenset()
+
+    def fit_sampling(self, call: ModelCall, thinking: Asked, warnings: list[CallWarning]) -> Sampling:
+        """The call's sampling without what is refused with this much thinking, each with a warning: "already_so" for an
+        option whose value is the default.
+        """
+        beside_thinking = self.unthinking_options if self._thinks(thinking) else frozenset[str]()
+        left_out: dict[str, Any] = {}
+        for name in _OPTIONS:
+            value = getattr(call.sampling, name)
+            if value in (None, ()) or name not in self.refused_options | beside_thinking:
+                continue
+            left_out[name] = () if isinstance(value, tuple) else None
+            warnings.append(_refusal(call.model, name, value, beside_thinking))
+        return replace(call.sampling, **left_out) if left_out else call.sampling
+
+    def thinking_with_tools(self, call: ModelCall, warnings: list[CallWarning]) -> Asked:
+        """How much to ask for on chat completions, with a warning if its tools allow no thinking, or no say in it.
+
+        Raises `UnsupportedContentError` for tools that are never taken.
+        """
+        if not call.tools or self.tools == "always":
+            return call.thinking
+        if self.tools == "never":
+            raise UnsupportedContentError(
+                f"tools: {call.model} takes no tools on chat completions.",
+                hint="Use the provider 'openai-responses'.",
+                provider=call.provider or None,
+                model=call.model,
+            )
+        if not self._thinks(call.thinking) or (call.thinking is None and self.tools == "unasked"):
+            return call.thinking
+        allowed: Asked = "off" if self.tools == "unthinking" else None
+        what = "does not think" if self.tools == "unthinking" else "is not told how much to think"
+        message = f"{call.model} takes tools on chat completions only while it {what}: 'openai-responses' has both"
+        warnings.append(CallWarning("thinking_changed", "thinking", message, call.thinking, allowed))
+        return allowed
+
+    def _thinks(self, thinking: Asked) -> bool:
+        return self.thinks_unasked if thinking is None else thinking != "off"
+
+
+_OPTIONS = (
+    "temperature",
+    "top_p",
+    "top_k",
+    "seed",
+    "presence_penalty",
+    "frequency_penalty",
+    "stop",
+    "top_logprobs",
+)
+
+
+def _refusal(model: str, name: str, value: Any, beside_thinking: frozenset[str]) -> CallWarning:
+    if value == _DEFAULTS.get(name):
+        return CallWarning("already_so", f"sampling.{name}", f"{value:g} is the default of {model}", value)
+    when = " while it thinks" if name in beside_thinking else ""
+    return CallWarning("unsupported_option", f"sampling.{name}", f"{model} takes no {name}{when}", value)
+
+
+NO_RULES = ModelRules()
+ModelTable: TypeAlias = "tuple[tuple[str, ModelRules], ...]"
+"""Beginnings of models' names, each with what those models refuse; the first that fits counts."""
+
+
+def rules_in(table: ModelTable, model: str) -> ModelRules:
+    """What holds for a model; nothing if its name is not known, as that of a deployment may be."""
+    return next((rules for beginning, rules in table if model.startswith(beginning)), NO_RULES)
