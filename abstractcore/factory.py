@@ -18,6 +18,7 @@ from .options import CALL_OPTIONS, LLM_OPTIONS, CreateOptions, check_names, merg
 from .pipelines import Pipelines
 from .plugins import failures_of
 from .ports import ModelProfile, Provider, ProviderConfig, ProviderSession
+from .preparing import CallPreparer
 from .schema.json_values import shown
 from .services import Services, default_services
 from .signatures import takes
@@ -59,8 +60,10 @@ def create_llm(
     middleware = (tracing, Retry(retries, services.random), Deadline(), *_guests(given.get("middleware", ())))
     pipelines = Pipelines(session, services, connections(given, services), middleware, given.get("transcription_model"))
     others = {key: value for key, value in given.items() if key not in known}
-    capabilities = Capabilities(services.registry, services, others)
-    return LLM(name, pipelines, capabilities, {key: kept(value) for key, value in given.items() if key in CALL_OPTIONS})
+    unused = [key for key in others if key.partition("_")[0] not in services.registry.capabilities]
+    defaults = {key: kept(value) for key, value in given.items() if key in CALL_OPTIONS}
+    calls = CallPreparer(name, pipelines, defaults, unused)
+    return LLM(name, pipelines, Capabilities(services.registry, services, others), calls)
 
 
 def _names(provider: str | None, model: str | None) -> tuple[str, str | None]:

@@ -2,40 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Literal, TypeVar, Unpack, cast, overload
 
-from .building import build_call
 from .cached_contents import CachedContents
 from .capabilities import Capabilities
-from .contexts import scoped, scoped_call
-from .engine import CallStream, OutputReader, Prepare, lower
-from .errors import ConfigurationError, InvalidInputError
-from .media_loading import load_media, media_items
-from .option_values import seconds
-from .options import CALL_OPTIONS, REQUEST_FIELDS, CallRequest, check_names, merged
-from .outputs import OutputType, no_output
+from .engine import CallStream, Prepare, Prepared, lower
+from .errors import ConfigurationError
+from .options import CallRequest
 from .pipelines import Pipelines
-from .ports import Runtime
+from .preparing import DEFAULT_TIMEOUT_SECONDS, CallPreparer, PendingCall
 from .runtimes import drive
 from .schema import GenerateResponse, MediaDecision, ModelCall
 from .signatures import takes
 from .streams import AsyncStream, Stream
-from .tool_specs import tool_specs
 
 T = TypeVar("T")
-_DEFAULT_TIMEOUT_SECONDS = 600.0
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """A request, checked as far as it can be without reading files."""
-
-    build: Prepare
-    timeout: float | None
-    read_output: OutputReader
 
 
 class LLM:
@@ -44,14 +27,12 @@ class LLM:
     `with` or `close` ends it: calls after that raise `ConfigurationError`. Never closing it is fine.
     """
 
-    def __init__(
-        self, provider: str, pipelines: Pipelines, capabilities: Capabilities, defaults: Mapping[str, Any]
-    ) -> None:
+    def __init__(self, provider: str, pipelines: Pipelines, capabilities: Capabilities, calls: CallPreparer) -> None:
         self.provider = provider
         self.model = pipelines.session.model
         self._pipelines = pipelines
         self._capabilities = capabilities
-        self._defaults = defaults
+        self._calls = calls
         self._closed = False
 
     @property
@@ -119,11 +100,11 @@ class LLM:
         one, so it may take up to twice as long. Raises `InvalidInputError`, `MediaError`, `MissingExtraError` and
         `UnsupportedContentError` before anything is sent, `ProviderError` after, `OutputValidationError` at the end.
         """
-        asked = self._ask(prompt, response_model, request, stream)
+        pending = self._request(prompt, response_model, request, stream)
         pipeline = self._pipelines.sync
         if stream:
-            return Stream(CallStream(pipeline, asked.build, asked.timeout, asked.read_output))
-        return drive(pipeline.generate(asked.build, asked.timeout, asked.read_output))
+            return Stream(CallStream(pipeline, pending.prepare, pending.timeout, pending.read_output))
+        return drive(pipeline.generate(pending.prepare, pending.timeout, pending.read_output))
 
     @overload
     async def agenerate(
@@ -178,11 +159,11 @@ class LLM:
 
         With `stream=True` it gives what `astream` gives: `async with await llm.agenerate(..., stream=True) as stream`.
         """
-        asked = self._ask(prompt, response_model, request, stream)
+        pending = self._request(prompt, response_model, request, stream)
         if stream:
             pipeline = self._pipelines.asynchronous
-            return AsyncStream(CallStream(pipeline, asked.build, asked.timeout, asked.read_output))
-        return await self._pipelines.asynchronous.generate(asked.build, asked.timeout, asked.read_output)
+            return AsyncStream(CallStream(pipeline, pending.prepare, pending.timeout, pending.read_output))
+        return await self._pipelines.asynchronous.generate(pending.prepare, pending.timeout, pending.read_output)
 
     @overload
     def stream(
@@ -199,8 +180,8 @@ class LLM:
         self, prompt: str | None = None, *, response_model: type[Any] | None = None, **request: Unpack[CallRequest]
     ) -> Stream[Any]:
         """Ask the model and get its answer piece by piece; nothing is sent before the first read."""
-        asked = self._ask(prompt, response_model, request, True)
-        return Stream(CallStream(self._pipelines.sync, asked.build, asked.timeout, asked.read_output))
+        pending = self._request(prompt, response_model, request, True)
+        return Stream(CallStream(self._pipelines.sync, pending.prepare, pending.timeout, pending.read_output))
 
     @overload
     def astream(
@@ -217,8 +198,10 @@ class LLM:
         self, prompt: str | None = None, *, response_model: type[Any] | None = None, **request: Unpack[CallRequest]
     ) -> AsyncStream[Any]:
         """As `stream`, for `async with` and `async for`."""
-        asked = self._ask(prompt, response_model, request, True)
-        return AsyncStream(CallStream(self._pipelines.asynchronous, asked.build, asked.timeout, asked.read_output))
+        pending = self._request(prompt, response_model, request, True)
+        return AsyncStream(
+            CallStream(self._pipelines.asynchronous, pending.prepare, pending.timeout, pending.read_output)
+        )
 
     @takes(CallRequest)
     def build(
@@ -230,33 +213,34 @@ class LLM:
         **request: Unpack[CallRequest],
     ) -> ModelCall:
         """The call that `generate` would make, as data. Reads the files in `media`; sends nothing."""
-        asked = self._ask(prompt, response_model, request, stream)
-        return drive(cast(Any, asked.build(self._pipelines.sync.runtime)))
+        pending = self._request(prompt, response_model, request, stream)
+        prepared: Prepared = drive(cast(Any, pending.prepare(self._pipelines.sync.runtime)))
+        return prepared.call
 
-    def run(self, call: ModelCall, *, timeout: float | None = _DEFAULT_TIMEOUT_SECONDS) -> GenerateResponse[None]:
+    def run(self, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS) -> GenerateResponse[None]:
         """Make a call that is there as data: from `build`, from JSON, from a server. As `generate` else.
 
         Raises `InvalidInputError` for a call that is meant for another provider or model.
         """
-        asked = self._given(call, timeout, stream=False)
-        return drive(self._pipelines.sync.generate(asked.build, asked.timeout, asked.read_output))
+        pending = self._given(call, timeout, stream=False)
+        return drive(self._pipelines.sync.generate(pending.prepare, pending.timeout, pending.read_output))
 
-    async def arun(
-        self, call: ModelCall, *, timeout: float | None = _DEFAULT_TIMEOUT_SECONDS
-    ) -> GenerateResponse[None]:
+    async def arun(self, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS) -> GenerateResponse[None]:
         """As `run`, in an event loop."""
-        asked = self._given(call, timeout, stream=False)
-        return await self._pipelines.asynchronous.generate(asked.build, asked.timeout, asked.read_output)
+        pending = self._given(call, timeout, stream=False)
+        return await self._pipelines.asynchronous.generate(pending.prepare, pending.timeout, pending.read_output)
 
-    def stream_call(self, call: ModelCall, *, timeout: float | None = _DEFAULT_TIMEOUT_SECONDS) -> Stream[None]:
+    def stream_call(self, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS) -> Stream[None]:
         """As `run`, piece by piece."""
-        asked = self._given(call, timeout, stream=True)
-        return Stream(CallStream(self._pipelines.sync, asked.build, asked.timeout, asked.read_output))
+        pending = self._given(call, timeout, stream=True)
+        return Stream(CallStream(self._pipelines.sync, pending.prepare, pending.timeout, pending.read_output))
 
-    def astream_call(self, call: ModelCall, *, timeout: float | None = _DEFAULT_TIMEOUT_SECONDS) -> AsyncStream[None]:
+    def astream_call(self, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS) -> AsyncStream[None]:
         """As `stream_call`, for `async with` and `async for`."""
-        asked = self._given(call, timeout, stream=True)
-        return AsyncStream(CallStream(self._pipelines.asynchronous, asked.build, asked.timeout, asked.read_output))
+        pending = self._given(call, timeout, stream=True)
+        return AsyncStream(
+            CallStream(self._pipelines.asynchronous, pending.prepare, pending.timeout, pending.read_output)
+        )
 
     @takes(CallRequest)
     def count_tokens(
@@ -272,8 +256,8 @@ class LLM:
         `stream` makes no difference. Raises `UnsupportedOptionError` where the provider does not count, else as
         `generate`.
         """
-        asked = self._ask(prompt, response_model, request, False)
-        return drive(self._pipelines.sync.count_tokens(asked.build, asked.timeout))
+        pending = self._request(prompt, response_model, request, False)
+        return drive(self._pipelines.sync.count_tokens(pending.prepare, pending.timeout))
 
     @takes(CallRequest)
     async def acount_tokens(
@@ -285,8 +269,8 @@ class LLM:
         **request: Unpack[CallRequest],
     ) -> int:
         """As `count_tokens`, in an event loop."""
-        asked = self._ask(prompt, response_model, request, False)
-        return await self._pipelines.asynchronous.count_tokens(asked.build, asked.timeout)
+        pending = self._request(prompt, response_model, request, False)
+        return await self._pipelines.asynchronous.count_tokens(pending.prepare, pending.timeout)
 
     @property
     def cached_contents(self) -> CachedContents:
@@ -342,56 +326,19 @@ class LLM:
     def __repr__(self) -> str:
         return f"LLM({self.provider}/{self.model})"
 
-    def _ask(self, prompt: str | None, response_model: type[Any] | None, request: CallRequest, stream: bool) -> _Asked:
+    def _request(
+        self, prompt: str | None, response_model: type[Any] | None, request: CallRequest, stream: bool
+    ) -> PendingCall:
         self._check_open()
-        registry = self._pipelines.registry
-        if request:
-            check_names(request, REQUEST_FIELDS, "a call", registry.capabilities)
-        given = request.get("options") or {}
-        check_names(given, CALL_OPTIONS, "`options`", registry.capabilities)
-        defaults = scoped(self._defaults)
-        options = merged(defaults, {**given, **request}) if request else defaults
-        output = OutputType(response_model) if response_model is not None else None
-        media = media_items(request.get("media"))
+        return self._calls.request(prompt, response_model, request, stream=stream)
 
-        async def build(runtime: Runtime) -> ModelCall:
-            parts = await runtime.call(load_media, media, self._pipelines.handlers) if media else ()
-            return build_call(
-                provider=self.provider,
-                model=self.model,
-                prompt=prompt,
-                messages=request.get("messages") or (),
-                system_prompt=request.get("system_prompt"),
-                media=parts,
-                tools=tool_specs(request.get("tools"), registry),
-                output=output.schema if output is not None else None,
-                options=options,
-                stream=stream,
-            )
-
-        timeout = seconds(options.get("timeout", _DEFAULT_TIMEOUT_SECONDS), "timeout")
-        return _Asked(build, timeout, output.read if output is not None else no_output)
+    def _given(self, call: ModelCall, timeout: float | None, stream: bool) -> PendingCall:
+        self._check_open()
+        return self._calls.given(call, timeout, stream=stream)
 
     def _prepared(self, prompt: str | None, request: CallRequest) -> tuple[Prepare, float | None]:
-        asked = self._ask(prompt, None, request, False)
-        return asked.build, asked.timeout
-
-    def _given(self, call: ModelCall, timeout: float | None, stream: bool) -> _Asked:
-        self._check_open()
-        if not isinstance(call, ModelCall):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InvalidInputError(f"expected a ModelCall, got {type(call).__name__}", path="call")
-        if (call.provider, call.model) != (self.provider, self.model):
-            raise InvalidInputError(
-                f"the call is for {call.provider}/{call.model}, this is {self.provider}/{self.model}",
-                path="call.model",
-                hint=f"Use call.with_(provider={self.provider!r}, model={self.model!r}) to make it here.",
-            )
-        made = scoped_call(call.with_(stream=stream))
-
-        async def build(runtime: Runtime) -> ModelCall:
-            return made
-
-        return _Asked(build, seconds(timeout, "timeout"), no_output)
+        pending = self._request(prompt, None, request, False)
+        return pending.prepare, pending.timeout
 
     def _check_open(self) -> None:
         if self._closed:

@@ -4,7 +4,7 @@ from .call_stream import CallStream
 from .deadline import Deadline
 from .guests import Guest
 from .lowering import lower
-from .pipeline import OutputReader, Pipeline, Prepare
+from .pipeline import OutputReader, Pipeline, Prepare, Prepared, refuse_losses
 from .results import as_record
 from .retry import Retry
 from .tracing import Tracing
@@ -16,8 +16,10 @@ __all__ = [
     "OutputReader",
     "Pipeline",
     "Prepare",
+    "Prepared",
     "Retry",
     "Tracing",
     "as_record",
     "lower",
+    "refuse_losses",
 ]

@@ -61,7 +61,14 @@ class Operated(NamedTuple, Generic[T]):
     warnings: tuple[CallWarning, ...]
 
 
-Prepare: TypeAlias = Callable[[Runtime], Awaitable[ModelCall]]
+class Prepared(NamedTuple):
+    """A call that is ready to go, and what of the request could not become part of it."""
+
+    call: ModelCall
+    warnings: tuple[CallWarning, ...] = ()
+
+
+Prepare: TypeAlias = Callable[[Runtime], Awaitable[Prepared]]
 """Makes the call; reading the user's files is part of it."""
 
 
@@ -114,7 +121,10 @@ class Pipeline:
         """The call that `prepare` makes, on its way. What goes wrong before that is no call."""
         began, started_at = self.runtime.now(), self._clock.time_of_day()
         deadline = None if timeout is None else began + timeout
-        return CallContext(await prepare(self.runtime), self.runtime, began, started_at, deadline, self._new_id())
+        call, warnings = await prepare(self.runtime)
+        context = CallContext(call, self.runtime, began, started_at, deadline, self._new_id())
+        context.warnings += warnings
+        return context
 
     async def open(self, context: CallContext) -> DeltaStream:
         """A stream of the reply, its first deltas read."""
@@ -126,7 +136,7 @@ class Pipeline:
         lowered = await self._lowered(context)
         encoded = self._session.transpiler.encode(lowered.call)
         if context.call.strict:
-            _refuse_losses((*lowered.warnings, *encoded.warnings))
+            refuse_losses((*lowered.warnings, *encoded.warnings))
         context.decisions = lowered.decisions
         # A middleware may come here twice: what was warned of before is not warned of again.
         known = tuple(context.warnings)
@@ -162,11 +172,11 @@ class Pipeline:
             encoded = encode(lowered.call)
             warnings = (*lowered.warnings, *encoded.warnings)
             if context.call.strict:
-                _refuse_losses(warnings)
+                refuse_losses(warnings)
             await self._around_attempt(Attempt(context, encoded.request, decode=read))
         except AbstractCoreError as error:
             raise located(error, context) from error.__cause__
-        return Operated(results[-1], warnings)
+        return Operated(results[-1], (*context.warnings, *warnings))
 
     async def _lowered(self, context: CallContext) -> Lowered:
         """The call with every decision made and carried out."""
@@ -202,7 +212,7 @@ def fail(
 _NO_LOSSES = frozenset({"unknown_model", "media_type_mismatch", "already_so", "schema_respelt", "schema_narrowed"})
 
 
-def _refuse_losses(warnings: Sequence[CallWarning]) -> None:
+def refuse_losses(warnings: Sequence[CallWarning]) -> None:
     """Raise `UnsupportedOptionError` for what a strict call would lose; an odd file name, say, is no loss."""
     losses = "; ".join(str(warning) for warning in warnings if warning.code not in _NO_LOSSES)
     if losses:

@@ -79,11 +79,6 @@ def test_an_option_of_another_provider_is_an_error():
         create_llm("openai", model="m", replies=[])
 
 
-def test_options_of_capability_plugins_are_let_through(colour):
-    llm = create_llm("scripted", replies=["a"], voice_speed=2, vision_model="x", music_key="C")  # type: ignore[call-arg]
-    assert colour.generate(llm, "hi", voice_speed=3).content == "a"
-
-
 def test_an_option_given_as_none_is_as_good_as_left_out(colour):
     options = ("stop", "media_policy", "tool_choice", "base_url", "api_key", "max_retries", "middleware", "proxy")
     llm = create_llm("scripted", replies=["a"], **dict.fromkeys(options))
