@@ -1,14 +1,40 @@
-"""Errors of formats that tell them by a status and a text, and of our own servers, which add a `code` to that."""
+"""What an HTTP status means where nothing else is known, in every format alike, and how our own servers report errors.
+
+A format's vendor may say more: by a code or a type in the body, in words, or with a status of its own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from abstractcore import errors
 from abstractcore.errors import AbstractCoreError, ProviderError
+from abstractcore.schema import WireResponse
 
-_CALLERS_FAULT = (
+from .retry_waits import read_wait
+
+BY_STATUS: Mapping[int, type[ProviderError]] = {
+    400: errors.BadRequestError,
+    401: errors.AuthenticationError,
+    402: errors.QuotaError,
+    403: errors.AccessDeniedError,
+    404: errors.NotFoundError,
+    408: errors.RequestTimeoutError,
+    409: errors.OverloadedError,
+    424: errors.ServerError,
+    429: errors.RateLimitError,
+    499: errors.ServerError,
+    503: errors.OverloadedError,
+    504: errors.RequestTimeoutError,
+    529: errors.OverloadedError,
+}
+"""Statuses that mean something else than their neighbours. 409 is a lock that was not free (OpenAI's and Anthropic's
+clients, and Cohere's, try again), 424 a model that failed (Amazon, text-generation-inference), 499 a proxy that gave up
+waiting, 529 Anthropic's for no capacity, which others have taken up.
+"""
+
+CALLERS_FAULT = (
     errors.InvalidInputError,
     errors.MediaError,
     errors.UnknownOptionError,
@@ -30,7 +56,7 @@ class ErrorRow:
 def rows(**statuses: int) -> tuple[ErrorRow, ...]:
     """A row for every class, with the statuses of its code that are not the usual ones.
 
-    A class of which another is a case stands after it; the last row of a status is what the status means alone.
+    A class of which another is a case stands after it.
     """
     return tuple(ErrorRow(error, statuses.get(code, status), code) for error, status, code in _USUAL)
 
@@ -49,21 +75,26 @@ _USUAL: tuple[tuple[type[ProviderError], int, str], ...] = (
     (errors.OverloadedError, 503, "overloaded"),
     (errors.ServerError, 500, "server_error"),
 )
-_NO_CAPACITY = 529
-"""A status of Anthropic's that others have taken up, and HTTP does not know."""
 
 
-def class_of(status: int | None, known: Sequence[ErrorRow]) -> type[ProviderError]:
-    """What a status means without more."""
-    if status == _NO_CAPACITY:
-        return errors.OverloadedError
-    for row in reversed(known):
-        if row.status == status:
-            return row.error
+def class_of(status: int | None) -> type[ProviderError]:
+    """What a status means without more; that of an error in a successful response is None."""
+    known = BY_STATUS.get(status or 0)
+    if known is not None:
+        return known
     return errors.BadRequestError if status is not None and 300 <= status < 500 else errors.ServerError
+
+
+def complete(error: ProviderError, response: WireResponse) -> ProviderError:
+    """`error` with what its response says beside the body: how long to wait, and that the address redirects."""
+    if 300 <= response.status < 400:
+        error.hint = "The address redirects, and no key follows: give the final one as base_url."
+    if error.retry_after is None:
+        error.retry_after = read_wait(response.headers)
+    return error
 
 
 def row_of(error: AbstractCoreError, known: Sequence[ErrorRow]) -> ErrorRow:
     """How `error` is told: as the client's fault, by its own class, or as a failure of the server."""
-    told = errors.BadRequestError("") if isinstance(error, _CALLERS_FAULT) else error
+    told = errors.BadRequestError("") if isinstance(error, CALLERS_FAULT) else error
     return next((row for row in known if isinstance(told, row.error)), known[-1])

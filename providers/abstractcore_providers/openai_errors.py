@@ -16,9 +16,14 @@ from abstractcore import errors
 from abstractcore.errors import AbstractCoreError, ContextOverflowError, ProviderError
 from abstractcore.schema import WireResponse
 
+from .error_rows import CALLERS_FAULT, class_of, complete
 from .json_reading import Object, as_object, count_of, read_answer, text_of
-from .retry_waits import read_wait, wait_headers
+from .retry_waits import wait_headers
 from .surrogates import mend
+
+RIGHT_ADDRESS = "Does base_url point at the API, with its /v1?"
+"""What to ask where something else than the API answers."""
+_OWN_FAULT = "invalid_request_error"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,30 +84,8 @@ _BY_CODE: dict[str, type[ProviderError]] = {
     **dict.fromkeys(_BAD_REQUEST_CODES, errors.BadRequestError),
     **dict.fromkeys(_FILTERED_CODES, errors.ContentFilterError),
 }
-_BY_TYPE = {row.type: row.error for row in _ROWS if row.type not in ("invalid_request_error", "server_error")}
+_BY_TYPE = {row.type: row.error for row in _ROWS if row.type not in (_OWN_FAULT, "server_error")}
 """Two types say less than the status."""
-_BY_STATUS: dict[int, type[ProviderError]] = {
-    400: errors.BadRequestError,
-    401: errors.AuthenticationError,
-    402: errors.QuotaError,
-    403: errors.AccessDeniedError,
-    404: errors.NotFoundError,
-    408: errors.RequestTimeoutError,
-    409: errors.OverloadedError,
-    413: errors.BadRequestError,
-    422: errors.BadRequestError,
-    429: errors.RateLimitError,
-    503: errors.OverloadedError,
-    529: errors.OverloadedError,
-}
-_CALLERS_FAULT = (
-    errors.InvalidInputError,
-    errors.MediaError,
-    errors.UnknownOptionError,
-    errors.UnknownProviderError,
-    errors.UnsupportedContentError,
-    errors.UnsupportedOptionError,
-)
 _HINTS: dict[type[ProviderError], str] = {
     errors.AuthenticationError: "Check the API key: api_key=..., or the provider's environment variable.",
     errors.QuotaError: "Check the account's plan and billing.",
@@ -124,17 +107,23 @@ def error_of(response: WireResponse) -> ProviderError:
     detail = data.get("error") or data
     fallback = f"the provider answered with status {response.status}"
     error = _make(detail, response.status, fallback)
-    if 300 <= response.status < 400:
-        error.hint = "The address redirects, and no key follows: give the final one as base_url."
     error.request_id = response.headers.get("x-request-id")
-    error.retry_after = read_wait(response.headers)
-    return error
+    return complete(error, response)
 
 
 def error_in_answer(detail: Any) -> ProviderError:
     """The error that an answer with a successful status, or an event of its stream, reports."""
-    status = count_of(as_object(detail), "code")
+    code = count_of(as_object(detail), "code")
+    status = code if code is not None and 300 <= code < 600 else None
     return _make(detail, status, "the provider reported an error in its answer")
+
+
+def error_in_body(data: Object) -> ProviderError | None:
+    """The error that a whole body reports in spite of its successful status; None if it reports none."""
+    if data.get("error") is not None:
+        return error_in_answer(data["error"])
+    said = text_of(data, "message") or text_of(data, "detail")
+    return error_in_answer(data) if said is not None else None
 
 
 def _make(detail: Any, status: int | None, fallback: str) -> ProviderError:
@@ -153,11 +142,9 @@ def _make(detail: Any, status: int | None, fallback: str) -> ProviderError:
 
 def _class_of(code: str | None, type_: str | None, status: int | None) -> type[ProviderError]:
     by_name = _BY_CODE.get(code or "") or _BY_TYPE.get(type_ or "")
-    if by_name is not None:
-        return by_name
-    if status is not None and status in _BY_STATUS:
-        return _BY_STATUS[status]
-    return errors.BadRequestError if status is not None and 300 <= status < 500 else errors.ServerError
+    if by_name is None and status is None and type_ == _OWN_FAULT:
+        return errors.BadRequestError
+    return by_name or class_of(status)
 
 
 def _narrowed(error_class: type[ProviderError], message: str) -> type[ProviderError]:
@@ -196,6 +183,6 @@ def error_words(error: AbstractCoreError) -> Object:
 
 
 def _row_of(error: AbstractCoreError) -> _Row:
-    if isinstance(error, _CALLERS_FAULT):
+    if isinstance(error, CALLERS_FAULT):
         return _ROWS[-1]
     return next((row for row in _ROWS if isinstance(error, row.error)), _Row(ProviderError, 500, "server_error"))

@@ -14,11 +14,13 @@ from abstractcore import errors
 from abstractcore.errors import AbstractCoreError, ContextOverflowError, ProviderError
 from abstractcore.schema import WireResponse
 
-from ..error_rows import class_of, row_of, rows
+from ..error_rows import class_of, complete, row_of, rows
 from ..json_reading import Object, as_object, read_answer, text_of
-from ..retry_waits import read_wait, wait_headers
+from ..retry_waits import wait_headers
 from ..surrogates import mend
 
+RIGHT_ADDRESS = "Does base_url point at the API, with its /v1?"
+"""What to ask where something else than the API answers."""
 _ROWS = rows(timeout=504, overloaded=529)
 _TYPES = {
     400: "invalid_request_error",
@@ -43,11 +45,6 @@ _BY_TYPE: dict[str, type[ProviderError]] = {
     "timeout_error": errors.RequestTimeoutError,
     "overloaded_error": errors.OverloadedError,
     "api_error": errors.ServerError,
-}
-_BY_STATUS: dict[int, type[ProviderError]] = {
-    408: errors.RequestTimeoutError,
-    409: errors.OverloadedError,
-    503: errors.OverloadedError,
 }
 _BY_CODE: dict[str, type[ProviderError]] = {
     **{row.code: row.error for row in _ROWS},
@@ -82,16 +79,20 @@ def error_of(response: WireResponse) -> ProviderError:
         data = {}
     fallback = f"the provider answered with status {response.status}"
     error = _make(data.get("error") or data, response.status, fallback)
-    if 300 <= response.status < 400:
-        error.hint = "The address redirects, and no key follows: give the final one as base_url."
     error.request_id = response.headers.get("request-id") or text_of(data, "request_id")
-    error.retry_after = read_wait(response.headers)
-    return error
+    return complete(error, response)
 
 
 def error_in_answer(detail: Any) -> ProviderError:
     """The error that an answer with a successful status, or an event of its stream, reports."""
     return _make(detail, None, "the provider reported an error in its answer")
+
+
+def error_in_body(data: Object) -> ProviderError | None:
+    """The error that a whole body reports in spite of its successful status; None if it reports none."""
+    if data.get("error") is not None:
+        return error_in_answer(data["error"])
+    return error_in_answer(data) if text_of(data, "message") is not None else None
 
 
 def _make(detail: Any, status: int | None, fallback: str) -> ProviderError:
@@ -109,7 +110,7 @@ def _make(detail: Any, status: int | None, fallback: str) -> ProviderError:
 def _class_of(type_: str | None, status: int | None) -> type[ProviderError]:
     if type_ == "invalid_request_error" and status is None:
         return errors.BadRequestError
-    return _BY_TYPE.get(type_ or "") or _BY_STATUS.get(status or 0) or class_of(status, _ROWS)
+    return _BY_TYPE.get(type_ or "") or class_of(status)
 
 
 def _narrowed(error_class: type[ProviderError], message: str) -> type[ProviderError]:

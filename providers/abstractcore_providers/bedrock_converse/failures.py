@@ -6,6 +6,7 @@ Source: the errors of the operations Converse and ConverseStream, and "Troublesh
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pydantic_core import to_json
@@ -14,9 +15,13 @@ from abstractcore import errors
 from abstractcore.errors import AbstractCoreError, ContextOverflowError, ProviderError
 from abstractcore.schema import WireResponse
 
+from ..error_rows import CALLERS_FAULT, class_of, complete
 from ..json_reading import Object, as_object, count_of, read_answer, text_of
-from ..retry_waits import read_wait, wait_headers
+from ..retry_waits import wait_headers
 from ..surrogates import mend
+
+RIGHT_ADDRESS = "Does base_url point at Bedrock's runtime?"
+"""What to ask where something else than the API answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,25 +67,9 @@ _ROWS = (
 """The first row of a class is how it is rendered."""
 
 _BY_NAME = {row.name: row.error for row in _ROWS if not row.words}
-_BY_STATUS: dict[int, type[ProviderError]] = {
-    401: errors.AuthenticationError,
-    403: errors.AccessDeniedError,
-    404: errors.NotFoundError,
-    408: errors.RequestTimeoutError,
-    424: errors.ServerError,
-    429: errors.RateLimitError,
-    503: errors.OverloadedError,
-    529: errors.OverloadedError,
-}
 _MODEL_FAILED = frozenset({"ModelErrorException", "ModelStreamErrorException"})
-_CALLERS_FAULT = (
-    errors.InvalidInputError,
-    errors.MediaError,
-    errors.UnknownOptionError,
-    errors.UnknownProviderError,
-    errors.UnsupportedContentError,
-    errors.UnsupportedOptionError,
-)
+_OF_A_MODEL = frozenset({401, 403, 404, 408, 429, 503, 504, 529})
+"""The statuses of a model that failed which say more than that: not 400, since the request was Bedrock's own."""
 _NUMBER = r"(\d[\d,]{0,15})"
 _COUNTS = (
     re.compile(rf"prompt is too long: (?P<prompt>{_NUMBER}) tokens > (?P<context>{_NUMBER}) maximum", re.ASCII),
@@ -115,13 +104,10 @@ def error_of(response: WireResponse) -> ProviderError:
         data = as_object(read_answer(response.body))
     except ValueError:
         data = {}
-    name = response.headers.get("x-amzn-errortype") or text_of(data, "__type") or text_of(data, "code") or ""
-    error = _make(_plain(name), data, response.status, f"the provider answered with status {response.status}")
-    if 300 <= response.status < 400:
-        error.hint = "The address redirects, and no key follows: give the final one as base_url."
+    name = _name_of(data, response.headers)
+    error = _make(name, data, response.status, f"the provider answered with status {response.status}")
     error.request_id = response.headers.get("x-amzn-requestid")
-    error.retry_after = read_wait(response.headers)
-    return error
+    return complete(error, response)
 
 
 def error_in_stream(name: str, data: Object) -> ProviderError:
@@ -129,13 +115,28 @@ def error_in_stream(name: str, data: Object) -> ProviderError:
     return _make(name[:1].upper() + name[1:], data, None, "the provider reported an error in its stream")
 
 
-def _plain(name: str) -> str:
-    """The name without its namespace, and without the address that may follow."""
+def error_in_body(data: Object, headers: Mapping[str, str]) -> ProviderError | None:
+    """The error that a whole body reports in spite of its successful status; None if it reports none."""
+    name = _name_of(data, headers)
+    if not name and _told(data) is None:
+        return None
+    return _make(name, data, None, "the provider reported an error in its answer")
+
+
+def _name_of(data: Object, headers: Mapping[str, str]) -> str:
+    """The error's name without its namespace, and without the address that may follow."""
+    name = headers.get("x-amzn-errortype") or text_of(data, "__type") or text_of(data, "code") or ""
     return name.split(":", 1)[0].rpartition("#")[2]
 
 
+def _told(data: Object) -> str | None:
+    """What is said in words; a gateway before the service may say it under `error`."""
+    said = text_of(data, "message") or text_of(data, "Message") or text_of(data, "originalMessage")
+    return said or text_of(data, "error") or text_of(as_object(data.get("error")), "message")
+
+
 def _make(name: str, data: Object, status: int | None, fallback: str) -> ProviderError:
-    message = text_of(data, "message") or text_of(data, "Message") or text_of(data, "originalMessage") or fallback
+    message = _told(data) or fallback
     error_class = _class_of(name, data, status)
     for broad, narrow, words in _NARROWER:
         if error_class is broad and words.search(message):
@@ -149,11 +150,8 @@ def _make(name: str, data: Object, status: int | None, fallback: str) -> Provide
 def _class_of(name: str, data: Object, status: int | None) -> type[ProviderError]:
     if name in _MODEL_FAILED:
         status = count_of(data, "originalStatusCode")
-        return _BY_STATUS.get(status or 0, errors.ServerError)
-    by_name = _BY_NAME.get(name) or _BY_STATUS.get(status or 0)
-    if by_name is not None:
-        return by_name
-    return errors.BadRequestError if status is not None and 300 <= status < 500 else errors.ServerError
+        return class_of(status) if status in _OF_A_MODEL else errors.ServerError
+    return _BY_NAME.get(name) or class_of(status)
 
 
 def _add_token_counts(error: ContextOverflowError, message: str) -> None:
@@ -179,7 +177,7 @@ def render_error(error: AbstractCoreError) -> WireResponse:
 
 
 def _row_of(error: AbstractCoreError) -> _Row:
-    if isinstance(error, _CALLERS_FAULT):
+    if isinstance(error, CALLERS_FAULT):
         return next(row for row in _ROWS if row.error is errors.BadRequestError)
     fallback = _Row(ProviderError, 500, "InternalServerException")
     return next((row for row in _ROWS if isinstance(error, row.error)), fallback)

@@ -14,20 +14,18 @@ from abstractcore import errors
 from abstractcore.errors import AbstractCoreError, ContextOverflowError, ProviderError
 from abstractcore.schema import WireResponse
 
-from ..error_rows import class_of, row_of, rows
+from ..error_rows import class_of, complete, row_of, rows
 from ..json_reading import Object, as_object, read_answer, text_of
-from ..retry_waits import read_wait, wait_headers
+from ..retry_waits import wait_headers
 from ..surrogates import mend
 
-_ROWS = rows(content_filter=498, timeout=504)
-"""498 is a deny-listed token in request or answer."""
+RIGHT_ADDRESS = "Does base_url point at the API, with its /v2?"
+"""What to ask where something else than the API answers."""
+_DENIED_TOKEN = 498
+"""The vendor's own status for a deny-listed token in request or answer."""
+_ROWS = rows(content_filter=_DENIED_TOKEN, timeout=504)
 
 _BY_CODE = {row.code: row.error for row in _ROWS}
-_BY_STATUS: dict[int | None, type[ProviderError]] = {
-    408: errors.RequestTimeoutError,
-    409: errors.OverloadedError,
-    499: errors.ServerError,
-}
 FAILED = {"ERROR": None, "TIMEOUT": "timeout"}
 """Finish reasons of answers that are errors, each with the code it stands for."""
 _OVERFLOW = re.compile(r"too many tokens: (?!max tokens)")
@@ -49,12 +47,9 @@ def error_of(response: WireResponse) -> ProviderError:
     except ValueError:
         data = {}
     error = _make(data, response.status, f"the provider answered with status {response.status}")
-    if 300 <= response.status < 400:
-        error.hint = "The address redirects, and no key follows: give the final one as base_url."
     headers = response.headers
     error.request_id = headers.get("x-request-id") or headers.get("x-debug-trace-id") or text_of(data, "id")
-    error.retry_after = read_wait(headers)
-    return error
+    return complete(error, response)
 
 
 def error_in_answer(data: Object) -> ProviderError:
@@ -62,11 +57,21 @@ def error_in_answer(data: Object) -> ProviderError:
     return _make(data, None, "the provider reported an error in its answer")
 
 
+def error_in_body(data: Object) -> ProviderError | None:
+    """The error that a whole body reports in spite of its successful status; None if it reports none."""
+    failed = text_of(data, "finish_reason") in FAILED
+    return error_in_answer(data) if failed or data.get("error") or _told(data) is not None else None
+
+
+def _told(data: Object) -> str | None:
+    """What the vendor says in words."""
+    return text_of(data, "message") or text_of(data, "error") or text_of(as_object(data.get("error")), "message")
+
+
 def _make(data: Object, status: int | None, fallback: str) -> ProviderError:
-    told = text_of(data, "message") or text_of(data, "error") or text_of(as_object(data.get("error")), "message")
-    message = told or fallback
+    message = _told(data) or fallback
     code = text_of(data, "code") or FAILED.get(text_of(data, "finish_reason") or "")
-    by_status = _BY_STATUS.get(status) or class_of(status, _ROWS)
+    by_status = errors.ContentFilterError if status == _DENIED_TOKEN else class_of(status)
     error_class = _BY_CODE.get(code or "") or _narrowed(by_status, message)
     error = error_class(message, status=status, code=code, hint=_HINTS.get(error_class))
     counts = _COUNTS.search(message)

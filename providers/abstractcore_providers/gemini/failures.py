@@ -17,9 +17,13 @@ from abstractcore import errors
 from abstractcore.errors import AbstractCoreError, ContextOverflowError, ProviderError
 from abstractcore.schema import WireResponse
 
+from ..error_rows import CALLERS_FAULT, class_of, complete
 from ..json_reading import Object, as_object, as_objects, count_of, read_answer, text_of
 from ..retry_waits import read_wait, wait_headers
 from ..surrogates import mend
+
+RIGHT_ADDRESS = "Does base_url point at the API, with its /v1beta?"
+"""What to ask where something else than the API answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,21 +64,8 @@ _BY_STATUS: dict[str, type[ProviderError]] = {
     "OUT_OF_RANGE": errors.BadRequestError,
     "UNIMPLEMENTED": errors.BadRequestError,
     "ABORTED": errors.OverloadedError,
+    "CANCELLED": errors.BadRequestError,
 }
-_BY_HTTP: dict[int, type[ProviderError]] = {
-    **{row.http: row.error for row in _ROWS if row.reason is None},
-    408: errors.RequestTimeoutError,
-    409: errors.OverloadedError,
-    529: errors.OverloadedError,
-}
-_CALLERS_FAULT = (
-    errors.InvalidInputError,
-    errors.MediaError,
-    errors.UnknownOptionError,
-    errors.UnknownProviderError,
-    errors.UnsupportedContentError,
-    errors.UnsupportedOptionError,
-)
 _HINTS: dict[type[ProviderError], str] = {
     errors.AuthenticationError: "Check the API key: api_key=..., or the provider's environment variable.",
     errors.QuotaError: "Check the project's plan and billing.",
@@ -106,19 +97,22 @@ def error_of(response: WireResponse) -> ProviderError:
     except ValueError:
         data = {}
     error = _make(data, response.status, f"the provider answered with status {response.status}")
-    if 300 <= response.status < 400:
-        error.hint = "The address redirects, and no key follows: give the final one as base_url."
     headers = response.headers
     error.request_id = error.request_id or headers.get("x-goog-request-id") or headers.get("x-request-id")
-    if error.retry_after is None:
-        error.retry_after = read_wait(headers)
-    return error
+    return complete(error, response)
 
 
 def error_in_answer(data: Object) -> ProviderError:
     """The error that an answer with a successful status, or an event of its stream, reports."""
-    status = count_of(as_object(data.get("error")), "code")
+    code = count_of(as_object(data.get("error")), "code")
+    status = code if code is not None and 300 <= code < 600 else None
     return _make(data, status, "the provider reported an error in its answer")
+
+
+def error_in_body(data: Object) -> ProviderError | None:
+    """The error that a whole body reports in spite of its successful status; None if it reports none."""
+    reported = data.get("error") is not None or text_of(data, "message") is not None
+    return error_in_answer(data) if reported else None
 
 
 def _make(data: Object, http: int | None, fallback: str) -> ProviderError:
@@ -147,9 +141,7 @@ def _class_of(reason: str | None, status: str | None, http: int | None, details:
     found = _BY_REASON.get(reason or "") or _BY_STATUS.get(status or "")
     if found is errors.RateLimitError and _is_for_the_day(details):
         return errors.QuotaError
-    if found is None and http is not None:
-        found = _BY_HTTP.get(http) or (errors.BadRequestError if 300 <= http < 500 else None)
-    return found or errors.ServerError
+    return found or class_of(http)
 
 
 def _is_for_the_day(details: list[Object]) -> bool:
@@ -209,6 +201,6 @@ def render_error(error: AbstractCoreError) -> WireResponse:
 
 
 def _row_of(error: AbstractCoreError) -> _Row:
-    if isinstance(error, _CALLERS_FAULT):
+    if isinstance(error, CALLERS_FAULT):
         return _ROWS[-1]
     return next((row for row in _ROWS if isinstance(error, row.error)), _Row(ProviderError, 500, "INTERNAL"))

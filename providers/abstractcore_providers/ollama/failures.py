@@ -15,11 +15,13 @@ from abstractcore import errors
 from abstractcore.errors import AbstractCoreError, ContextOverflowError, ProviderError
 from abstractcore.schema import WireResponse
 
-from ..error_rows import class_of, row_of, rows
+from ..error_rows import class_of, complete, row_of, rows
 from ..json_reading import Object, as_object, count_of, read_answer, text_of
-from ..retry_waits import read_wait, wait_headers
+from ..retry_waits import wait_headers
 from ..surrogates import mend
 
+RIGHT_ADDRESS = "Is this the address of an Ollama server, without a path?"
+"""What to ask where something else than the API answers."""
 _ROWS = rows()
 _BY_CODE = {row.code: row.error for row in _ROWS} | {"exceed_context_size_error": errors.ContextOverflowError}
 _MISSING_MODEL = re.compile(r"""model ["']([^"'\s]{1,200})["'] not found""")
@@ -41,11 +43,8 @@ def error_of(response: WireResponse) -> ProviderError:
     except ValueError:
         data = {}
     error = _make(data, response.status, f"the server answered with status {response.status}")
-    if 300 <= response.status < 400:
-        error.hint = "The address redirects, and no key follows: give the final one as base_url."
     error.request_id = response.headers.get("x-request-id")
-    error.retry_after = read_wait(response.headers)
-    return error
+    return complete(error, response)
 
 
 def error_in_answer(data: Object) -> ProviderError:
@@ -53,12 +52,17 @@ def error_in_answer(data: Object) -> ProviderError:
     return _make(data, None, "the server reported an error in its answer")
 
 
+def error_in_body(data: Object) -> ProviderError | None:
+    """The error that a whole body reports in spite of its successful status; None if it reports none."""
+    return error_in_answer(data) if data.get("error") else None
+
+
 def _make(data: Object, status: int | None, fallback: str) -> ProviderError:
     detail = _inner(data.get("error"))
     body = as_object(detail)
     message = (detail if isinstance(detail, str) else text_of(body, "message")) or fallback
     code = text_of(data, "code") or text_of(body, "code") or text_of(body, "type")
-    error_class = _BY_CODE.get(code or "") or _narrowed(class_of(status, _ROWS), message)
+    error_class = _BY_CODE.get(code or "") or _narrowed(class_of(status), message)
     error = error_class(message, status=status, code=code, hint=_HINTS.get(error_class))
     if isinstance(error, ContextOverflowError):
         error.prompt_tokens, error.context_tokens = count_of(body, "n_prompt_tokens"), count_of(body, "n_ctx")

@@ -87,7 +87,7 @@ OVERFLOW_ELSEWHERE = (
         (503, {"type": "service_unavailable_error", "code": "server_is_overloaded"}, OverloadedError),
         (503, {"type": "server_error"}, OverloadedError),
         (503, {"type": "unavailable_error", "message": "Loading model", "code": 503}, OverloadedError),
-        (504, {}, ServerError),
+        (504, {}, RequestTimeoutError),
         (529, {"type": "overloaded_error"}, OverloadedError),
     ],
 )
