@@ -31,7 +31,8 @@ AbstractCoreError
    |- QuotaError                    the account's credit or quota is used up
    |- OverloadedError               the provider has no capacity at the moment
    |- ServerError                   the provider failed, or answered what cannot be read
-   |  `- ModelCrashedError          the process running a model on this machine died
+   |  |- ModelCrashedError          the process running a model on this machine died
+   |  `- UnexpectedResponseError    something other than the provider's API answered, such as a web page
    |- RequestTimeoutError           no answer in the time given
    |- ConnectionFailedError         the provider cannot be reached
    `- StreamInterruptedError        the answer broke off; what arrived is in `partial`
@@ -232,6 +233,17 @@ class ModelCrashedError(ServerError):
     """The process that runs a model on this machine died; the next call starts a new one."""
 
     retryable = False
+
+
+class UnexpectedResponseError(ServerError):
+    """Something other than the provider's API answered with success: a web page, a proxy's notice, plain text.
+
+    `url` is what was asked, without its query; `content_type` is that of the response.
+    """
+
+    retryable = False
+    url: str | None = None
+    content_type: str | None = None
 
 
 class RequestTimeoutError(ProviderError):

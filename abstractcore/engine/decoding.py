@@ -14,7 +14,7 @@ from ..errors import (
     ServerError,
     StreamInterruptedError,
 )
-from ..ports import Body, CallContext, ProviderSession
+from ..ports import Body, CallContext, Framer, ProviderSession
 from ..schema import Delta, ModelReply, ReplyStart, SchemaError, Usage, UsageDelta, accumulate
 from .origins import set_origin
 
@@ -25,13 +25,19 @@ _LAST_BYTES_SECONDS = 0.25
 
 
 class DecodedStream:
-    """A `DeltaStream` over a response body. `deltas` holds all that arrived so far."""
+    """A `DeltaStream` over a response body. `deltas` holds all that arrived so far.
 
-    def __init__(self, body: Body, session: ProviderSession, context: CallContext) -> None:
+    `start` is what has been read of the body already, with `framer` asked whether it begins a stream.
+    """
+
+    def __init__(
+        self, body: Body, session: ProviderSession, context: CallContext, framer: Framer, start: bytes
+    ) -> None:
         self.deltas: list[Delta] = []
         self._body = body
         self._endpoint = session.endpoint
-        self._framer = session.transpiler.framer()
+        self._framer = framer
+        self._start = start
         self._decoder = session.transpiler.decoder()
         self._context = context
         self._first: list[Delta] = []
@@ -95,11 +101,7 @@ class DecodedStream:
             raise self._failure
         new: list[Delta] = []
         while not new and self._failure is None:
-            try:
-                data = await self._body.read()
-            except ConnectionFailedError:
-                self._remaining()
-                raise
+            data = await self._read()
             self._remaining()
             self._size += len(data)
             if self._size > MAX_BODY_BYTES:
@@ -118,6 +120,16 @@ class DecodedStream:
         if self._failure is not None and not any(map(_is_content, new)):
             raise self._failure
         return new
+
+    async def _read(self) -> bytes:
+        if self._start:
+            start, self._start = self._start, b""
+            return start
+        try:
+            return await self._body.read()
+        except ConnectionFailedError:
+            self._remaining()
+            raise
 
     def _feed(self, data: bytes, new: list[Delta]) -> None:
         """Puts the deltas of `data` into `new`, of the stream's end if there is no data."""

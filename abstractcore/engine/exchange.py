@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from ..errors import AbstractCoreError, ProviderError, ServerError
+from ..errors import AbstractCoreError, ProviderError, ServerError, UnexpectedResponseError
 from ..ports import Answer, Attempt, Body, CallContext, Clock, ProviderSession, Transport
-from ..schema import AttemptRecord, SchemaError, WireResponse
+from ..schema import AttemptRecord, ModelReply, SchemaError, WireRequest, WireResponse
+from .bodies import decode_whole, name_request, read_start
 from .deadline import out_of_time, overdue, remaining
 from .decoding import MAX_BODY_BYTES, DecodedStream
 from .origins import with_origin
@@ -34,16 +35,18 @@ class Exchange:
             request = address.auth.sign(attempt.request.with_url(address.url + attempt.request.url), started_at)
             transport = address.transport or self._transport
             body = await transport.open(request, remaining(context) or _LONGEST_STEP_SECONDS)
+            start = b""
             if context.call.stream and 200 <= body.status < 300:
-                stream = DecodedStream(body, self._session, context)
-                await stream.begin()
-                streaming = True
-                context.streams.append(stream)
-                return stream
-            response = WireResponse(body.status, body.headers, await _content(body, context))
-            if not 200 <= body.status < 300:
-                raise self._session.transpiler.error(response)
-            reply = (attempt.decode or self._session.transpiler.decode)(response)
+                framer = self._session.transpiler.framer()
+                start, is_stream = await read_start(body, framer, context)
+                if is_stream:
+                    stream = DecodedStream(body, self._session, context, framer, start)
+                    await stream.begin()
+                    streaming = True
+                    context.streams.append(stream)
+                    return stream
+            response = WireResponse(body.status, body.headers, await _content(body, context, start))
+            reply = self._decode(attempt, response, request)
             context.spent.append(reply.usage)
             return with_origin(reply, context.call)
         except TimeoutError:
@@ -66,6 +69,19 @@ class Exchange:
             if body is not None and not streaming:
                 await body.close()
 
+    def _decode(self, attempt: Attempt, response: WireResponse, request: WireRequest) -> ModelReply:
+        """The reply in a whole response; raises the error that it stands for."""
+        transpiler = self._session.transpiler
+        if not 200 <= response.status < 300:
+            raise transpiler.error(response)
+        if attempt.decode is None:
+            return decode_whole(transpiler, response, request)
+        try:
+            return attempt.decode(response)
+        except UnexpectedResponseError as error:
+            name_request(error, request)
+            raise
+
 
 def located(error: AbstractCoreError, context: CallContext, body: Body | None = None) -> AbstractCoreError:
     """`error` with the provider, the model, the attempts and the last request's id, where it does not have them yet."""
@@ -79,10 +95,13 @@ def located(error: AbstractCoreError, context: CallContext, body: Body | None = 
     return error
 
 
-async def _content(body: Body, context: CallContext) -> bytes:
-    """All of `body`; raises `RequestTimeoutError` past the deadline and `ServerError` past `MAX_BODY_BYTES`."""
-    pieces: list[bytes] = []
-    size = 0
+async def _content(body: Body, context: CallContext, start: bytes) -> bytes:
+    """All of `body`, of which `start` has been read already.
+
+    Raises `RequestTimeoutError` past the deadline and `ServerError` past `MAX_BODY_BYTES`.
+    """
+    pieces = [start]
+    size = len(start)
     while piece := await body.read():
         pieces.append(piece)
         size += len(piece)

@@ -25,6 +25,7 @@ _NUMBERS = {2: Struct(">b"), 3: Struct(">h"), 4: Struct(">i"), 5: Struct(">q"), 
 _FLAGS = {0: True, 1: False}
 _INT, _LONG, _BYTES, _TEXT, _UUID = 4, 5, 6, 7, 9
 _LEAST_BYTES = _PRELUDE.size + _CHECKSUM.size
+_LENGTH_BYTES = 4
 
 
 @dataclass(slots=True)
@@ -57,6 +58,15 @@ class AwsEventStreamFramer:
         self._needed = 0
         self._raw_headers = b""
         self._headers: dict[str, HeaderValue] = {}
+
+    def accepts(self, start: bytes) -> bool | None:
+        """Whether `start` begins with the length of a message; None if it is too short to decide.
+
+        Text never does: its first four bytes would be a length over any limit.
+        """
+        if len(start) < _LENGTH_BYTES:
+            return None
+        return int.from_bytes(start[:_LENGTH_BYTES], "big") <= max(self._limit, MAX_FRAME_BYTES)
 
     def feed(self, data: bytes) -> list[AwsEventStreamMessage]:
         """The messages complete with `data`."""

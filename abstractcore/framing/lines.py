@@ -66,6 +66,17 @@ class LineFramer:
     def __init__(self, max_bytes: int = MAX_FRAME_BYTES) -> None:
         self._lines = LineSplitter(max_bytes)
 
+    def accepts(self, start: bytes) -> bool | None:
+        """Whether the first line that is not empty begins a JSON object, and does not end there; None if too short.
+
+        An object over several lines is one document, and no stream of lines.
+        """
+        line = start.lstrip()
+        inside = line[1:].lstrip(b" \t")
+        if not line or (line.startswith(b"{") and not inside):
+            return None
+        return line.startswith(b"{") and not inside.startswith((b"\r", b"\n"))
+
     def feed(self, data: bytes) -> list[bytes]:
         """The lines complete with `data`."""
         return [line for line in self._lines.feed(data) if line.strip()]

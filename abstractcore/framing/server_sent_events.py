@@ -8,6 +8,8 @@ from ..errors import ServerError
 from .lines import MAX_FRAME_BYTES, LineSplitter
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_FIELDS = (b":", b"data", b"event", b"id", b"retry")
+"""What the first line of an event begins with; the colon is a comment's."""
 
 
 @dataclass(slots=True)
@@ -35,6 +37,14 @@ class ServerSentEventFramer:
         self._event = ""
         self._id: str | None = None
         self._started = False
+
+    def accepts(self, start: bytes) -> bool | None:
+        """Whether `start` begins with a field or a comment; None if it is too short to decide."""
+        line = start.removeprefix(_BYTE_ORDER_MARK).lstrip()
+        if line.startswith(_FIELDS):
+            return True
+        cut = _BYTE_ORDER_MARK.startswith(start) or any(field.startswith(line) for field in _FIELDS)
+        return None if cut else False
 
     def feed(self, data: bytes) -> list[ServerSentEvent]:
         """The events complete with `data`."""

@@ -12,6 +12,13 @@ from ..schema import CachedContent, Delta, Encoded, ModelCall, ModelReply, Parse
 class Framer(Protocol):
     """Cuts a stream of bytes into frames, however the bytes are split."""
 
+    def accepts(self, start: bytes) -> bool | None:
+        """Whether a body that begins with `start` is such a stream, rather than a web page or one JSON document.
+
+        None if `start` is too short to decide. `start` is the body from its first byte; any framer may be asked.
+        """
+        ...
+
     def feed(self, data: bytes) -> Sequence[Any]:
         """The frames that are complete with `data`."""
         ...

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from abstractcore.errors import ServerError
 from abstractcore.schema import Encoded, ModelCall, WireResponse
 
-from ..json_reading import as_object, count_of, read_answer
+from ..response_bodies import read_count
 from .dialect import Dialect
 from .encode import draft
+from .failures import RIGHT_ADDRESS, error_in_body
 
 PATH = "/messages/count_tokens"
 _COUNTED = ("model", "system", "messages", "tools", "tool_choice", "thinking", "output_config")
@@ -26,10 +26,4 @@ def encode_count(call: ModelCall, dialect: Dialect) -> Encoded:
 
 def decode_count(response: WireResponse) -> int:
     """The number of input tokens; raises `ServerError` for an answer that holds none."""
-    try:
-        count = count_of(as_object(read_answer(response.body)), "input_tokens")
-    except ValueError:
-        count = None
-    if count is None:
-        raise ServerError("the answer holds no number of tokens", status=response.status)
-    return count
+    return read_count(response, "input_tokens", error_in_body, RIGHT_ADDRESS)

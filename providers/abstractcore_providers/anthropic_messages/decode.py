@@ -5,29 +5,21 @@ from __future__ import annotations
 from abstractcore.errors import ServerError
 from abstractcore.schema import ModelReply, Part, SchemaError, WireResponse
 
-from ..json_reading import Object, as_object, as_objects, read_answer, text_of
+from ..json_reading import Object, as_object, as_objects, text_of
 from ..openai_words import origin_of
 from ..raw_arguments import WrittenArguments
+from ..response_bodies import read_body
 from .blocks import CALLS, read_block
 from .dialect import Dialect
-from .failures import error_in_answer
+from .failures import RIGHT_ADDRESS, error_in_body
 from .vocabulary import finish_reason_to_ours, metadata_to_ours, usage_to_ours
 
 
 def decode(response: WireResponse, dialect: Dialect) -> ModelReply:
     """The reply; raises `ServerError` for a body that holds none, or the error it reports in spite of its status."""
-    try:
-        data = as_object(read_answer(response.body))
-    except ValueError:
-        raise ServerError(
-            f"the answer is not JSON: it begins with {response.body[:60]!r}",
-            status=response.status,
-            hint="Does base_url point at the API, with its /v1?",
-        ) from None
-    if data.get("error") is not None:
-        raise error_in_answer(data["error"])
-    if not isinstance(data.get("content"), list):
-        raise ServerError("the answer holds no content", status=response.status)
+    data = as_object(read_body(response, RIGHT_ADDRESS))
+    if data.get("error") is not None or not isinstance(data.get("content"), list):
+        raise error_in_body(data) or ServerError("the answer holds no content", status=response.status)
     try:
         return _reply(data, response.body, dialect.provider)
     except SchemaError as error:

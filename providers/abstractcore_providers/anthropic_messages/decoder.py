@@ -37,7 +37,7 @@ from .block_fields import BLOCK_FIELDS
 from .blocks import read_block
 from .citations import citation_to_ours
 from .dialect import Dialect
-from .failures import error_in_answer
+from .failures import RIGHT_ADDRESS, error_in_answer
 from .streamed_blocks import StreamedBlock
 from .vocabulary import finish_reason_to_ours, metadata_to_ours, usage_to_ours
 
@@ -116,7 +116,7 @@ class MessageDecoder:
     def finish(self) -> list[Delta]:
         """The end of the reply; raises `StreamInterruptedError` if the stream did not say that it is over."""
         if self._events == 0:
-            raise ServerError("the answer is no stream of events", hint="Does base_url point at the API, with its /v1?")
+            raise ServerError("the answer is no stream of events", hint=RIGHT_ADDRESS)
         if not self.complete:
             raise StreamInterruptedError("the stream ended without its end mark")
         deltas: list[Delta] = []

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from abstractcore.errors import ServerError
 from abstractcore.schema import CallWarning, Encoded, ModelCall, WireResponse
 
-from ..json_reading import as_object, count_of, read_answer
+from ..response_bodies import read_count
 from .encode import request_body, request_to
+from .failures import RIGHT_ADDRESS, error_in_body
 from .model_fields import FIELDS
 
 _COUNTED = ("messages", "system", "toolConfig", FIELDS)
@@ -23,10 +23,4 @@ def encode_count(call: ModelCall) -> Encoded:
 
 def decode_count(response: WireResponse) -> int:
     """The number of tokens; raises `ServerError` for a body that does not say it."""
-    try:
-        count = count_of(as_object(read_answer(response.body)), "inputTokens")
-    except ValueError:
-        count = None
-    if count is None:
-        raise ServerError("the answer holds no number of tokens", status=response.status)
-    return count
+    return read_count(response, "inputTokens", lambda data: error_in_body(data, response.headers), RIGHT_ADDRESS)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from abstractcore.errors import InvalidInputError, ServerError
 from abstractcore.schema import ModelReply, OpaquePart, Part, SchemaError, WireResponse
 
-from ..json_reading import Object, as_object, as_objects, read_answer, text_of
+from ..json_reading import Object, as_object, as_objects, text_of
 from ..raw_arguments import WrittenArguments
+from ..response_bodies import read_body
+from .failures import RIGHT_ADDRESS, error_in_body
 from .media import MEDIA_KINDS
 from .read_blocks import INPUT, BlockReader
 from .render import PADDING
@@ -17,17 +19,12 @@ _FIELDS = frozenset({"output", "stopReason", "usage", PADDING})
 
 def decode(response: WireResponse, model: str | None) -> ModelReply:
     """The reply of `model`; raises `ServerError` for a body that holds none."""
-    try:
-        data = as_object(read_answer(response.body))
-    except ValueError:
-        raise ServerError(
-            f"the answer is not JSON: it begins with {response.body[:60]!r}",
-            status=response.status,
-            hint="Does base_url point at Bedrock's runtime?",
-        ) from None
+    data = as_object(read_body(response, RIGHT_ADDRESS))
     message = as_object(as_object(data.get("output")).get("message"))
     if "content" not in message:
-        raise ServerError("the answer holds no message", status=response.status)
+        raise error_in_body(data, response.headers) or ServerError(
+            "the answer holds no message", status=response.status
+        )
     try:
         return _reply(data, as_objects(message["content"]), response.body, model)
     except (SchemaError, InvalidInputError) as error:

@@ -13,7 +13,7 @@ from ..item_options import read_options
 from ..json_reading import Object, as_object, count_of, read_answer, text_of
 from .block_fields import BLOCK_FIELDS
 from .decode import metadata_to_ours
-from .failures import error_in_stream
+from .failures import RIGHT_ADDRESS, error_in_stream
 from .render import STOP_FIELDS
 from .streamed_blocks import (
     CallBlock,
@@ -74,7 +74,7 @@ class ConverseDecoder:
     def finish(self) -> list[Delta]:
         """The end of the reply; raises `StreamInterruptedError` if no reason for it came."""
         if self._messages == 0:
-            raise ServerError("the answer is no stream of messages", hint="Does base_url point at Bedrock's runtime?")
+            raise ServerError("the answer is no stream of messages", hint=RIGHT_ADDRESS)
         if self._finish is None:
             raise StreamInterruptedError("the stream ended without a stop reason")
         try:

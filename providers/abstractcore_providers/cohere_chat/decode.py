@@ -16,9 +16,10 @@ from abstractcore.schema import (
 )
 
 from ..item_options import read_options
-from ..json_reading import Object, as_object, as_objects, read_answer, text_of
+from ..json_reading import Object, as_object, as_objects, text_of
+from ..response_bodies import read_body
 from .citations import citation_to_ours, citations_of
-from .failures import FAILED, error_in_answer
+from .failures import FAILED, RIGHT_ADDRESS, error_in_body
 from .vocabulary import (
     CALL_FIELDS,
     PROVIDER,
@@ -29,25 +30,17 @@ from .vocabulary import (
     usage_to_ours,
 )
 
-WRONG_ADDRESS = "Does base_url point at the API, with its /v2?"
-
 
 def decode(response: WireResponse, model: str | None) -> ModelReply:
     """The reply, from `model` unless it says another.
 
     Raises `ServerError` for a body that holds none, or the error it reports in spite of its status.
     """
-    try:
-        data = as_object(read_answer(response.body))
-    except ValueError:
-        shown = response.body[:60]
-        message = f"the answer is not JSON: it begins with {shown!r}"
-        raise ServerError(message, status=response.status, hint=WRONG_ADDRESS) from None
-    if text_of(data, "finish_reason") in FAILED:
-        raise error_in_answer(data)
-    if not isinstance(data.get("message"), dict):
-        error = error_in_answer(data)
-        raise ServerError(f"the answer holds no message: {error.message}", status=response.status, hint=WRONG_ADDRESS)
+    data = as_object(read_body(response, RIGHT_ADDRESS))
+    if text_of(data, "finish_reason") in FAILED or not isinstance(data.get("message"), dict):
+        raise error_in_body(data) or ServerError(
+            "the answer holds no message", status=response.status, hint=RIGHT_ADDRESS
+        )
     try:
         return _reply(data, text_of(data, "model") or model)
     except SchemaError as error:

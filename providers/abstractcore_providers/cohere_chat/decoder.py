@@ -33,8 +33,8 @@ from ..item_options import read_options
 from ..json_reading import Object, as_object, as_objects, count_of, mended, read_answer, text_of
 from ..surrogates import HalfJoiner, has_halves
 from .citations import PLAN, citation_to_ours
-from .decode import WRONG_ADDRESS, read_call
-from .failures import FAILED, error_in_answer
+from .decode import read_call
+from .failures import FAILED, RIGHT_ADDRESS, error_in_answer
 from .vocabulary import (
     PROVIDER,
     TEXT_FIELDS,
@@ -120,7 +120,7 @@ class CohereDecoder:
     def finish(self) -> list[Delta]:
         """The end of the reply; raises `StreamInterruptedError` if no event said that it is complete."""
         if not self._begun:
-            raise ServerError("the answer is no stream of events", hint=WRONG_ADDRESS)
+            raise ServerError("the answer is no stream of events", hint=RIGHT_ADDRESS)
         if not self.complete:
             raise StreamInterruptedError("the stream ended before its message-end")
         deltas: list[Delta] = []

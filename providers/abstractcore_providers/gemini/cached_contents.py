@@ -11,9 +11,11 @@ from urllib.parse import quote
 from abstractcore.errors import ServerError
 from abstractcore.schema import CachedContent, CallWarning, Encoded, ModelCall, Sampling, WireRequest, WireResponse
 
-from ..json_reading import Object, as_object, count_of, read_answer, text_of
+from ..json_reading import Object, as_object, count_of, text_of
+from ..response_bodies import read_body
 from .dialect import Dialect
 from .encode import HEADERS, body_of, resource_of
+from .failures import RIGHT_ADDRESS, error_in_body
 from .writing import Writing
 
 _COLLECTION = "cachedContents"
@@ -68,13 +70,10 @@ def _path_of(name: str) -> str:
 
 def decode_kept(response: WireResponse, dialect: Dialect) -> CachedContent:
     """What is kept; raises `ServerError` for a body that does not name it."""
-    try:
-        data = as_object(read_answer(response.body))
-    except ValueError:
-        data = {}
+    data = as_object(read_body(response, RIGHT_ADDRESS))
     name = text_of(data, "name")
     if not name:
-        raise ServerError("the answer names no cached content", status=response.status)
+        raise error_in_body(data) or ServerError("the answer names no cached content", status=response.status)
     options = {dialect.provider: {"cachedContent": name}}
     tokens = count_of(as_object(data.get("usageMetadata")), "totalTokenCount")
     return CachedContent(name, options, text_of(data, "model"), tokens, text_of(data, "expireTime"))

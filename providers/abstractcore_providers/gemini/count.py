@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from abstractcore.errors import ServerError
 from abstractcore.schema import Encoded, ModelCall, WireRequest, WireResponse
 
-from ..json_reading import as_object, count_of, read_answer
+from ..response_bodies import read_count
 from .dialect import Dialect
 from .encode import HEADERS, body_of, resource_of
+from .failures import RIGHT_ADDRESS, error_in_body
 from .writing import Writing
 
 _COUNTED = ("contents", "systemInstruction", "tools", "generationConfig")
@@ -28,10 +28,4 @@ def encode_count(call: ModelCall, dialect: Dialect) -> Encoded:
 
 def decode_count(response: WireResponse) -> int:
     """The number of tokens; raises `ServerError` for a body that holds none."""
-    try:
-        count = count_of(as_object(read_answer(response.body)), "totalTokens")
-    except ValueError:
-        count = None
-    if count is None:
-        raise ServerError("the answer holds no number of tokens", status=response.status)
-    return count
+    return read_count(response, "totalTokens", error_in_body, RIGHT_ADDRESS)

@@ -7,35 +7,32 @@ from dataclasses import replace
 from abstractcore.errors import ServerError
 from abstractcore.schema import CallWarning, ModelReply, SchemaError, WireResponse, accumulate
 
-from ..json_reading import Object, as_objects, read_answer
+from ..json_reading import Object, as_object, as_objects
+from ..response_bodies import read_body
 from .decoder import ReplyDecoder
 from .dialect import Dialect
-from .failures import first_object
+from .failures import RIGHT_ADDRESS, error_in_body
 from .vocabulary import block_reason
 
 
 def decode(response: WireResponse, dialect: Dialect) -> ModelReply:
     """The reply; raises `ServerError` for a body that holds none, or the error it reports in spite of its status.
 
-    It is read as a stream of one chunk, so that both give the same.
+    It is read as a stream of one chunk, so that both give the same. A list holds the chunks of a stream.
     """
-    try:
-        data = first_object(read_answer(response.body))
-    except ValueError:
-        raise ServerError(
-            f"the answer is not JSON: it begins with {response.body[:60]!r}",
-            status=response.status,
-            hint="Does base_url point at the API, with its /v1beta?",
-        ) from None
+    value = read_body(response, RIGHT_ADDRESS)
+    chunks = as_objects(value) if isinstance(value, list) else [as_object(value)]
+    if not any(as_objects(chunk.get("candidates")) or block_reason(chunk) is not None for chunk in chunks):
+        reported = (error_in_body(chunk) for chunk in chunks)
+        error = next((error for error in reported if error is not None), None)
+        raise error or ServerError("the answer holds no candidates", status=response.status)
     decoder = ReplyDecoder(dialect)
     try:
-        deltas = decoder.read(data, response.body)
-        if not as_objects(data.get("candidates")) and block_reason(data) is None:
-            raise ServerError("the answer holds no candidates", status=response.status)
+        deltas = [delta for chunk in chunks for delta in decoder.read(chunk, response.body)]
         reply = accumulate(deltas + decoder.end())
     except SchemaError as error:
         raise ServerError(f"the answer does not fit the schema: {error}", status=response.status) from None
-    return replace(reply, warnings=_extra_candidates(data))
+    return replace(reply, warnings=_extra_candidates(chunks[0]))
 
 
 def _extra_candidates(data: Object) -> tuple[CallWarning, ...]:

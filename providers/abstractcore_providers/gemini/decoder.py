@@ -13,7 +13,7 @@ from abstractcore.schema import Delta, ReplyEnd, ReplyStart, SchemaError, UsageD
 from ..json_reading import Object, as_object, as_objects, text_of
 from .blocks import Blocks
 from .dialect import Dialect
-from .failures import error_in_answer
+from .failures import RIGHT_ADDRESS, error_in_answer
 from .grounding import rest_of_grounding
 from .halves import read_chunk
 from .vocabulary import block_reason, finish_reason_to_ours, metadata_to_ours, origin_of, usage_to_ours
@@ -115,7 +115,7 @@ class ReplyDecoder:
     def finish(self) -> list[Delta]:
         """The end of the reply; raises `StreamInterruptedError` if no finish reason came."""
         if self._events == 0:
-            raise ServerError("the answer is no stream of events", hint="Does base_url point at the API?")
+            raise ServerError("the answer is no stream of events", hint=RIGHT_ADDRESS)
         if self._finish is None and self._blocked is None:
             raise StreamInterruptedError("the stream ended without a finish reason")
         try:

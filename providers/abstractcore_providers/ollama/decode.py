@@ -18,9 +18,10 @@ from abstractcore.schema import (
 )
 
 from ..item_options import read_options
-from ..json_reading import Object, as_object, as_objects, read_answer, text_of
+from ..json_reading import Object, as_object, as_objects, text_of
 from ..raw_arguments import WrittenArguments, arguments_text
-from .failures import error_in_answer
+from ..response_bodies import read_body
+from .failures import RIGHT_ADDRESS, error_in_body
 from .images import image_of
 from .vocabulary import (
     CALL_FIELDS,
@@ -33,21 +34,14 @@ from .vocabulary import (
 )
 from .writing import ARGUMENTS
 
-WRONG_ADDRESS = "Is this the address of an Ollama server, without a path?"
-
 
 def decode(response: WireResponse) -> ModelReply:
     """The reply; raises `ServerError` for a body that holds none, or the error it reports in spite of its status."""
-    try:
-        data = as_object(read_answer(response.body))
-    except ValueError:
-        shown = response.body[:60]
-        message = f"the answer is not JSON: it begins with {shown!r}"
-        raise ServerError(message, status=response.status, hint=WRONG_ADDRESS) from None
-    if data.get("error"):
-        raise error_in_answer(data)
-    if not isinstance(data.get("message"), dict):
-        raise ServerError("the answer holds no message", status=response.status, hint=WRONG_ADDRESS)
+    data = as_object(read_body(response, RIGHT_ADDRESS))
+    if data.get("error") or not isinstance(data.get("message"), dict):
+        raise error_in_body(data) or ServerError(
+            "the answer holds no message", status=response.status, hint=RIGHT_ADDRESS
+        )
     try:
         return _reply(data, WrittenArguments(response.body, ARGUMENTS))
     except SchemaError as error:

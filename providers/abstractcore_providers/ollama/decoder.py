@@ -31,8 +31,8 @@ from abstractcore.schema import (
 from ..json_reading import Object, as_object, as_objects, mended, read_answer, text_of
 from ..raw_arguments import WrittenArguments
 from ..surrogates import HalfJoiner, has_halves
-from .decode import WRONG_ADDRESS, read_call, read_images
-from .failures import error_in_answer
+from .decode import read_call, read_images
+from .failures import RIGHT_ADDRESS, error_in_answer
 from .vocabulary import PROVIDER, finish_reason_to_ours, metadata_to_ours, origin_of, usage_to_ours
 from .writing import ARGUMENTS
 
@@ -89,7 +89,7 @@ class OllamaDecoder:
         try:
             data = as_object(read_answer(raw, halves=True))
         except ValueError:
-            hint = WRONG_ADDRESS if self._lines == 1 else None
+            hint = RIGHT_ADDRESS if self._lines == 1 else None
             raise ServerError(f"line {self._lines} of the stream is not JSON: {raw[:60]!r}", hint=hint) from None
         return self._read(data, raw)
 
@@ -106,7 +106,7 @@ class OllamaDecoder:
     def finish(self) -> list[Delta]:
         """The end of the reply; raises `StreamInterruptedError` if no line said that it is done."""
         if self._lines == 0:
-            raise ServerError("the answer is empty", hint=WRONG_ADDRESS)
+            raise ServerError("the answer is empty", hint=RIGHT_ADDRESS)
         if not self.complete:
             raise StreamInterruptedError("the stream ended before it was done")
         deltas: list[Delta] = []

@@ -21,9 +21,10 @@ from abstractcore.schema import (
 )
 
 from ..item_options import read_options
-from ..json_reading import Object, as_object, as_objects, read_answer, text_of
-from ..openai_errors import error_in_answer
+from ..json_reading import Object, as_object, as_objects, text_of
+from ..openai_errors import RIGHT_ADDRESS, error_in_body
 from ..openai_words import origin_of
+from ..response_bodies import read_body
 from .content import SPOKEN_TYPE
 from .content_pieces import content_pieces
 from .dialect import DETAILS, Dialect
@@ -45,19 +46,10 @@ def decode(response: WireResponse, dialect: Dialect) -> ModelReply:
 
     Raises `ServerError` for a body that holds none, or the error it reports in spite of its status.
     """
-    try:
-        data = as_object(read_answer(response.body))
-    except ValueError:
-        raise ServerError(
-            f"the answer is not JSON: it begins with {response.body[:60]!r}",
-            status=response.status,
-            hint="Does base_url point at the API, with its /v1?",
-        ) from None
-    if data.get("error") is not None:
-        raise error_in_answer(data["error"])
+    data = as_object(read_body(response, RIGHT_ADDRESS))
     choices = as_objects(data.get("choices"))
-    if not choices:
-        raise ServerError("the answer holds no choices", status=response.status)
+    if data.get("error") is not None or not choices:
+        raise error_in_body(data) or ServerError("the answer holds no choices", status=response.status)
     try:
         return _reply(data, choices, dialect)
     except SchemaError as error:

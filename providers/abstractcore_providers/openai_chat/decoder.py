@@ -30,7 +30,7 @@ from abstractcore.schema import (
 
 from ..item_options import read_options
 from ..json_reading import Object, as_object, as_objects, mended, read_answer, text_of
-from ..openai_errors import error_in_answer
+from ..openai_errors import RIGHT_ADDRESS, error_in_answer
 from ..openai_words import origin_of
 from ..surrogates import HalfJoiner, has_halves, mend
 from .content_pieces import content_pieces
@@ -132,7 +132,7 @@ class ChatDecoder:
     def finish(self) -> list[Delta]:
         """The end of the reply; raises `StreamInterruptedError` if no finish reason came."""
         if not self._begun:
-            raise ServerError("the answer is no stream of events", hint="Does base_url point at the API, with its /v1?")
+            raise ServerError("the answer is no stream of events", hint=RIGHT_ADDRESS)
         if self._finish is None:
             raise StreamInterruptedError("the stream ended without a finish reason")
         deltas: list[Delta] = []

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pydantic_core import to_json
 
-from abstractcore.errors import ServerError
 from abstractcore.schema import CallWarning, Encoded, ModelCall, WireRequest, WireResponse
 
-from ..json_reading import as_object, count_of, read_answer
 from ..model_rules import ModelTable
+from ..openai_errors import RIGHT_ADDRESS, error_in_body
+from ..response_bodies import read_count
 from .encode import request_body
 
 _FIELDS = frozenset(
@@ -40,10 +40,4 @@ def encode_count(call: ModelCall, provider: str, rules: ModelTable) -> Encoded:
 
 def decode_count(response: WireResponse) -> int:
     """The number of tokens; raises `ServerError` for an answer that does not say it."""
-    try:
-        count = count_of(as_object(read_answer(response.body)), "input_tokens")
-    except ValueError:
-        count = None
-    if count is None or count < 0:
-        raise ServerError("the answer holds no number of tokens", status=response.status)
-    return count
+    return read_count(response, "input_tokens", error_in_body, RIGHT_ADDRESS)

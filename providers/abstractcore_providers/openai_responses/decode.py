@@ -7,26 +7,20 @@ from collections.abc import Sequence
 from abstractcore.errors import ServerError
 from abstractcore.schema import ModelReply, Part, SchemaError, WireResponse
 
-from ..json_reading import Object, as_object, as_objects, read_answer, text_of
-from ..openai_errors import error_in_answer
+from ..json_reading import Object, as_object, as_objects, text_of
+from ..openai_errors import RIGHT_ADDRESS, error_in_answer, error_in_body
 from ..openai_words import origin_of
+from ..response_bodies import read_body
 from .items import read_item
 from .vocabulary import finish_reason_to_ours, metadata_to_ours, usage_to_ours
 
 
 def decode(response: WireResponse, provider: str) -> ModelReply:
     """The reply; raises `ServerError` for a body that holds none, or the error it reports in spite of its status."""
-    try:
-        data = as_object(read_answer(response.body))
-    except ValueError:
-        raise ServerError(
-            f"the answer is not JSON: it begins with {response.body[:60]!r}",
-            status=response.status,
-            hint="Does base_url point at the API, with its /v1?",
-        ) from None
+    data = as_object(read_body(response, RIGHT_ADDRESS))
     check_failure(data)
     if not isinstance(data.get("output"), list):
-        raise ServerError("the answer holds no output", status=response.status)
+        raise error_in_body(data) or ServerError("the answer holds no output", status=response.status)
     try:
         return _reply(data, as_objects(data["output"]), provider)
     except SchemaError as error:

@@ -31,7 +31,7 @@ from abstractcore.schema import (
 )
 
 from ..json_reading import Object, as_object, as_objects, count_of, mended, read_answer, text_of
-from ..openai_errors import error_in_answer
+from ..openai_errors import RIGHT_ADDRESS, error_in_answer
 from ..openai_words import origin_of
 from ..surrogates import HalfJoiner, has_halves
 from .blocks import OpenItem, OpenItems
@@ -141,7 +141,7 @@ class ResponsesDecoder:
     def finish(self) -> list[Delta]:
         """The end of the reply; raises `StreamInterruptedError` if it was not told."""
         if self._events == 0:
-            raise ServerError("the answer is no stream of events", hint="Does base_url point at the API, with its /v1?")
+            raise ServerError("the answer is no stream of events", hint=RIGHT_ADDRESS)
         if self._ending is None:
             raise StreamInterruptedError("the stream ended before the response was complete")
         deltas: list[Delta] = []

@@ -188,3 +188,12 @@ def test_any_bytes_are_messages_or_a_typed_error(pieces: list[bytes], place: int
             framed(case, max_bytes=1000)
         except (ServerError, StreamInterruptedError):
             continue
+
+
+def test_an_event_stream_begins_with_a_length_that_text_never_is():
+    accepts = AwsEventStreamFramer().accepts
+    message = AwsEventStreamMessage({"a": 1}, b"x").encode()
+    assert accepts(message) is True
+    assert accepts(message[:4]) is True
+    assert [accepts(start) for start in (b"", b"\0", b"{\n ")] == [None] * 3
+    assert [accepts(start) for start in (b'{"a"', b"<!do", b"\n\n{}", b"data")] == [False] * 4

@@ -63,3 +63,10 @@ def test_a_line_of_megabytes_arrives_whole():
 def test_the_work_is_linear_in_the_length_of_the_stream():
     short, long = (count_copied_bytes(LineFramer(10**9), b"x" * size + b"\n", 400) for size in (100_000, 400_000))
     assert 100_000 <= short < long < 5 * short
+
+
+def test_a_stream_of_lines_begins_with_an_object_that_does_not_go_over_lines():
+    accepts = LineFramer().accepts
+    assert [accepts(start) for start in (b'{"a"', b' \r\n{"a"', b"{}", b"{ \x22")] == [True] * 4
+    assert [accepts(start) for start in (b"<html>", b"[", b"It works", b"{\n", b"{ \r\n")] == [False] * 5
+    assert [accepts(start) for start in (b"", b"\n", b"{", b"{ \t")] == [None] * 4

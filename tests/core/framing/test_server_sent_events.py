@@ -172,3 +172,13 @@ def test_any_bytes_give_the_same_events_in_any_pieces(fragments: list[bytes], si
         pieces.append(stream[start : start + size])
         start += size
     assert frames(*pieces) == frames(stream)
+
+
+def test_a_stream_of_events_begins_with_a_field_or_a_comment():
+    accepts = ServerSentEventFramer().accepts
+    streams = (b"data", b"data:1", b": hi", b"event: x", b"id:", b"retry: 1", b"\r\n\r\ndata: x", b"\xef\xbb\xbfdata:")
+    assert [accepts(start) for start in streams] == [True] * len(streams)
+    assert [accepts(start) for start in (b"{", b"[", b"<", b"It works", b"dab", b"\xef\xbb{")] == [False] * 6
+    assert [accepts(start) for start in (b"", b"\n", b"d", b"even", b"\xef", b"\xef\xbb\xbf", b"\xef\xbb\xbfda")] == [
+        None
+    ] * 7

@@ -9,7 +9,7 @@ from google import genai
 from google.genai import types
 
 from abstractcore import LLM, CachedContent, NotFoundError, Services, UnsupportedOptionError, create_llm
-from abstractcore.errors import InvalidInputError, ServerError
+from abstractcore.errors import InvalidInputError, RateLimitError, ServerError, UnexpectedResponseError
 from abstractcore.schema import ToolSpec
 from abstractcore.testing import Colour
 from abstractcore_providers.gemini import Dialect, Gemini
@@ -143,9 +143,13 @@ def test_a_provider_without_such_requests_says_so(services: Services):
 
 
 def test_an_answer_that_names_nothing_is_an_error():
-    for body in ({}, {"name": ""}, b"<html>"):
+    for body in ({}, {"name": ""}):
         with pytest.raises(ServerError, match="names no cached content"):
             GEMINI.decode_kept(response(body))
+    with pytest.raises(RateLimitError, match="too fast"):
+        GEMINI.decode_kept(response({"error": {"code": 429, "message": "too fast", "status": "RESOURCE_EXHAUSTED"}}))
+    with pytest.raises(UnexpectedResponseError):
+        GEMINI.decode_kept(response(b"<html>"))
 
 
 def test_a_name_is_no_way_to_other_paths():

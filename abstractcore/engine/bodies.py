@@ -1,0 +1,88 @@
+"""What the body of a successful response is: a stream of frames or one document. Servers send either for the other.
+
+The first bytes decide, since content types are often wrong; the type decides what they leave open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from ..errors import AbstractCoreError, ServerError, UnexpectedResponseError
+from ..ports import Body, CallContext, Framer, StreamDecoder, Transpiler
+from ..schema import Delta, ModelReply, WireRequest, WireResponse, accumulate
+from .deadline import remaining
+from .decoding import MAX_BODY_BYTES, reply_so_far
+
+_STREAM_TYPES = frozenset(
+    {
+        "application/jsonl",
+        "application/vnd.amazon.eventstream",
+        "application/x-ndjson",
+        "text/event-stream",
+    }
+)
+_OF_DOCUMENTS = (b"{", b"[", b"<")
+"""What JSON and web pages begin with, and streams of other types never do."""
+
+
+async def read_start(body: Body, framer: Framer, context: CallContext) -> tuple[bytes, bool]:
+    """The first bytes of `body`, as many as it takes to see whether it is a stream, and whether it is one.
+
+    Raises as `Body.read` does, and `RequestTimeoutError` past the deadline.
+    """
+    start = b""
+    while (accepted := framer.accepts(start)) is None:
+        piece = await body.read()
+        remaining(context)
+        if not piece:
+            return start, False
+        start += piece
+        if len(start) > MAX_BODY_BYTES:
+            raise ServerError(f"the reply is longer than {MAX_BODY_BYTES:,} bytes")
+    return start, accepted or (_is_labelled(body) and not start.lstrip().startswith(_OF_DOCUMENTS))
+
+
+def decode_whole(transpiler: Transpiler, response: WireResponse, request: WireRequest) -> ModelReply:
+    """The reply in a whole body, which may be a stream though none was asked for.
+
+    Raises as `Transpiler.decode` does; an `UnexpectedResponseError` names what was asked.
+    """
+    try:
+        return transpiler.decode(response)
+    except ServerError as error:
+        framer = transpiler.framer()
+        if framer.accepts(response.body):
+            frames = [*framer.feed(response.body), *framer.finish()]
+            if len(frames) > 1 or isinstance(error, UnexpectedResponseError):
+                return _added_up(transpiler.decoder(), frames)
+        if isinstance(error, UnexpectedResponseError):
+            name_request(error, request)
+        raise
+
+
+def name_request(error: UnexpectedResponseError, request: WireRequest) -> None:
+    """Say in `error` what was asked, without what may be secret in a URL."""
+    parts = urlsplit(request.url)
+    error.url = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+    error.message += f", in answer to {request.method} {error.url}"
+
+
+def _added_up(decoder: StreamDecoder, frames: Sequence[Any]) -> ModelReply:
+    deltas: list[Delta] = []
+    try:
+        for frame in frames:
+            deltas += decoder.feed(frame)
+            if decoder.complete:
+                break
+        deltas += decoder.finish()
+    except AbstractCoreError as error:
+        error.partial = reply_so_far(deltas)
+        raise
+    return accumulate(deltas)
+
+
+def _is_labelled(body: Body) -> bool:
+    """Whether the content type says that it is a stream."""
+    return body.headers.get("content-type", "").partition(";")[0].strip().lower() in _STREAM_TYPES

@@ -1,0 +1,53 @@
+"""The JSON document of a successful response, or the error for a body that is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from abstractcore.errors import ProviderError, ServerError, UnexpectedResponseError
+from abstractcore.schema import WireResponse
+
+from .json_reading import Object, as_object, count_of, read_answer
+
+_EXCERPT = 80
+_LOOK = "If it does, a proxy or a sign-in page of the network answered in its place: open the address in a browser."
+_JSON_MARKS = (b"{", b"[")
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+def read_body(response: WireResponse, hint: str) -> Any:
+    """The JSON of a response. `hint` says what a right address looks like.
+
+    Raises `UnexpectedResponseError` for a body that does not even begin like JSON (a web page, say), and `ServerError`,
+    which may be tried again, for one that is cut, damaged or empty.
+    """
+    try:
+        return read_answer(response.body)
+    except ValueError:
+        pass
+    text = response.body.removeprefix(_BYTE_ORDER_MARK).lstrip()
+    if not text:
+        raise ServerError("the answer is empty", status=response.status, hint=hint)
+    shown = " ".join(text[: 4 * _EXCERPT].decode("utf-8", "replace").split())[:_EXCERPT]
+    if text.startswith(_JSON_MARKS):
+        raise ServerError(f"the answer is not JSON: it begins with {shown!r}", status=response.status, hint=hint)
+    content_type = response.headers.get("content-type")
+    message = f"the answer is not JSON: its content type is {content_type or 'missing'}, it begins with {shown!r}"
+    error = UnexpectedResponseError(message, status=response.status, hint=f"{hint} {_LOOK}")
+    error.content_type = content_type
+    raise error
+
+
+def read_count(
+    response: WireResponse, field: str, error_in: Callable[[Object], ProviderError | None], hint: str
+) -> int:
+    """The number of tokens at `field`.
+
+    Raises the error that the body reports, as `error_in` reads it, and `ServerError` for a body without the number.
+    """
+    data = as_object(read_body(response, hint))
+    count = count_of(data, field)
+    if count is None:
+        raise error_in(data) or ServerError("the answer holds no number of tokens", status=response.status)
+    return count

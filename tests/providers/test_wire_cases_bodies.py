@@ -1,0 +1,231 @@
+"""Bodies of another kind than was asked for, through the whole of an LLM, in both colours, streamed and not."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from abstractcore import (
+    ContextOverflowError,
+    QuotaError,
+    RateLimitError,
+    ServerError,
+    StreamInterruptedError,
+    ToolCall,
+    UnexpectedResponseError,
+    Usage,
+)
+from abstractcore.engine.bodies import name_request
+from abstractcore.errors import ProviderError
+from abstractcore.ports import TokenCounter
+from abstractcore.schema import ModelReply, ReasoningPart, TextPart, WireRequest, WireResponse
+from abstractcore.testing.strategies import PROVIDER_ERRORS
+from abstractcore_providers.formats import FORMATS
+from tests.chaos_server import LAST_CHUNK, answer, chunk
+from tests.providers.published import provider_of
+from tests.providers.wire_streams import INPUT, OUTPUT, SPEECH, in_bytes, reply_to, text_of
+
+every_format = pytest.mark.parametrize("format", FORMATS)
+either_way = pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
+PAGE = '<!DOCTYPE html>\n<html><head><title>Sign in to the network</title></head><body>"data: {}"</body></html>'
+TYPES = ["application/json", "text/event-stream", "text/plain; charset=utf-8", None]
+
+
+def ask(colour: Any, llm: Any, stream: bool) -> ModelReply:
+    return reply_to(colour, llm) if stream else colour.generate(llm, "hi").reply
+
+
+def sent(body: bytes | str | dict[str, Any], content_type: str | None) -> bytes:
+    """A whole response with this content type, or without any."""
+    whole = answer(body, content_type=content_type or "NONE")
+    return whole if content_type else whole.replace(b"content-type: NONE\r\n", b"")
+
+
+def body_of(format: str) -> tuple[bytes, ModelReply]:
+    """A whole reply of the format, and what it says."""
+    transpiler, provider = FORMATS[format](), provider_of(format)
+    parts = (ReasoningPart("Hm.", "c2ln"), TextPart("Let me see."), ToolCall("call_1", "f", '{"a":1.10}'))
+    reply = ModelReply(parts, "tool_calls", usage=Usage(INPUT, OUTPUT), model="m", provider=provider)
+    body = transpiler.render(reply).body
+    return body, transpiler.decode(WireResponse(200, {}, body))
+
+
+# A document where a stream was asked for
+
+
+@every_format
+@pytest.mark.parametrize("spread", [False, True], ids=["one line", "many lines"])
+def test_a_whole_reply_to_a_streamed_call_is_a_stream_of_it(colour, server, llm_of, format, spread):
+    body, expected = body_of(format)
+    llm = llm_of(format)
+    for content_type in TYPES:
+        server.script(sent(json.dumps(json.loads(body), indent=2) if spread else body, content_type))
+        stream = colour.stream(llm, "hi")
+        assert list(stream)
+        reply = stream.response.reply
+        assert (reply.text, reply.finish_reason, reply.usage) == (expected.text, expected.finish_reason, expected.usage)
+        assert reply.tool_calls[0].arguments == {"a": 1.10}
+        assert stream.response.usage == expected.usage
+    assert len(server.requests) == len(TYPES)
+
+
+@every_format
+@either_way
+def test_an_error_object_with_status_200_is_the_vendors_typed_error(colour, server, llm_of, format, stream):
+    rendered = FORMATS[format]().render_error(QuotaError("what they say"))
+    headers = {name.replace("-", "_"): value for name, value in rendered.headers.items()}
+    server.script(answer(rendered.body, **headers))
+    with pytest.raises(QuotaError, match="what they say"):
+        ask(colour, llm_of(format), stream)
+
+
+@every_format
+@pytest.mark.parametrize("error_class", PROVIDER_ERRORS)
+def test_an_error_object_reads_the_same_with_status_200(format, error_class):
+    """The class and the words are those that the body has under a status of its own."""
+    transpiler = FORMATS[format]()
+    rendered = transpiler.render_error(error_class("what they say"))
+    read = transpiler.error(rendered)
+    with pytest.raises(ProviderError) as caught:
+        transpiler.decode(replace(rendered, status=200))
+    assert (type(caught.value), caught.value.message) == (type(read), read.message)
+    if isinstance(transpiler, TokenCounter):
+        with pytest.raises(error_class, match="what they say"):
+            transpiler.decode_count(replace(rendered, status=200))
+
+
+ODD_ERRORS: dict[str, tuple[str, dict[str, Any], type[ProviderError]]] = {
+    "a text": ("openai_chat", {"error": "no capacity"}, ServerError),
+    "no error field": ("openai_chat", {"object": "error", "message": "too fast", "code": 429}, RateLimitError),
+    "a router's status": ("openai_chat", {"error": {"message": "too fast", "code": 429}}, RateLimitError),
+    "with empty choices": ("openai_chat", {"choices": [], "error": {"message": "no", "code": 502}}, ServerError),
+    "a detail": ("openai_responses", {"detail": "no such thing"}, ServerError),
+    "a gateway's words": ("anthropic_messages", {"message": "no upstream"}, ServerError),
+    "amazon's name": (
+        "bedrock_converse",
+        {"__type": "com.amazon#ThrottlingException", "Message": "too fast"},
+        RateLimitError,
+    ),
+    "a gateway before amazon": ("bedrock_converse", {"error": {"message": "no upstream"}}, ServerError),
+    "google's list": ("gemini", [{"error": {"code": 429, "message": "too fast", "status": "X"}}], RateLimitError),
+    "cohere's words": ("cohere_chat", {"message": "too many tokens: size limit exceeded"}, ContextOverflowError),
+}
+
+
+@either_way
+@pytest.mark.parametrize("case", ODD_ERRORS)
+def test_an_odd_error_object_with_status_200_keeps_its_message(colour, server, llm_of, case, stream):
+    format, body, error_class = ODD_ERRORS[case]
+    server.script(answer(json.dumps(body)))
+    with pytest.raises(error_class) as caught:
+        ask(colour, llm_of(format, max_retries=0), stream)
+    assert any(caught.value.message in said for said in texts_in(body))
+
+
+def texts_in(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [text for item in inside for text in texts_in(item)]
+
+
+# What is neither
+
+
+@every_format
+@either_way
+def test_a_web_page_is_an_error_that_says_what_was_asked_and_is_not_tried_again(colour, server, llm_of, format, stream):
+    llm = llm_of(format)
+    for content_type in ("text/html; charset=utf-8", "application/json", "text/event-stream"):
+        server.script(answer(PAGE, content_type=content_type))
+        with pytest.raises(UnexpectedResponseError) as caught:
+            ask(colour, llm, stream)
+        error = caught.value
+        assert not error.retryable
+        assert len(error.attempts) == 1
+        asked = server.requests[-1].target.partition("?")[0]
+        assert (error.url, error.content_type, error.status) == (server.url + asked, content_type, 200)
+        for told in (f"POST {error.url}", content_type, "<!DOCTYPE html> <html><head>"):
+            assert told in str(error)
+        assert "open the address in a browser" in error.hint
+    assert len(server.requests) == 3
+
+
+@every_format
+@either_way
+def test_plain_text_is_an_error_that_quotes_it_and_is_not_tried_again(colour, server, llm_of, format, stream):
+    server.script(answer("It works!", content_type="text/plain"))
+    with pytest.raises(UnexpectedResponseError, match="text/plain, it begins with 'It works!'"):
+        ask(colour, llm_of(format), stream)
+
+
+def test_what_may_be_secret_in_a_url_is_not_shown():
+    error = UnexpectedResponseError("no")
+    name_request(error, WireRequest("https://user:secret@host:1/v1/models?key=secret#secret", {}, b""))
+    assert (error.url, str(error)) == ("https://host:1/v1/models", "no, in answer to POST https://host:1/v1/models")
+
+
+@every_format
+def test_a_web_page_in_place_of_a_count_is_the_same_error(format):
+    transpiler = FORMATS[format]()
+    if isinstance(transpiler, TokenCounter):
+        with pytest.raises(UnexpectedResponseError):
+            transpiler.decode_count(WireResponse(200, {}, PAGE.encode()))
+
+
+@every_format
+@either_way
+@pytest.mark.parametrize("body", [b"", b'{"id": "a-1", "cho'], ids=["nothing", "cut"])
+def test_a_body_that_is_missing_or_cut_is_tried_again(colour, server, llm_of, format, stream, body):
+    """These may pass by themselves."""
+    server.script(answer(body))
+    server.script(answer(body_of(format)[0]))
+    assert ask(colour, llm_of(format), stream).text == "Let me see."
+    assert len(server.requests) == 2
+
+
+# A stream with another content type, and one that was not asked for
+
+
+@every_format
+@either_way
+def test_a_stream_with_a_wrong_content_type_is_read(colour, server, llm_of, format, stream):
+    """Streamed or not: servers stream to calls that asked for no stream, too."""
+    body, llm = in_bytes(format, text_of(format, "Hel", "lo")), llm_of(format)
+    for content_type in ("text/event-stream", "text/plain", "application/json", "text/html", None):
+        server.script(sent(body, content_type))
+        reply = ask(colour, llm, stream)
+        assert (reply.text, reply.finish_reason) == ("Hello", "stop")
+        assert (reply.usage.input, reply.usage.output) == (INPUT, OUTPUT)
+
+
+@every_format
+def test_a_stream_of_unlikely_type_is_read_as_it_arrives(colour, server, llm_of, format):
+    """Byte by byte, and not only at its end."""
+    frames = text_of(format, "Hel", "lo")
+    stream = in_bytes(format, frames)
+    head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n"
+    server.script(head + b"".join(chunk(stream[i : i + 1]) for i in range(len(stream))) + LAST_CHUNK)
+    stream = colour.stream(llm_of(format), "hi")
+    assert len(list(stream)) > 3
+    assert stream.response.content == "Hello"
+
+
+@every_format
+def test_an_error_in_a_stream_that_was_not_asked_for_is_typed_with_what_arrived(colour, server, llm_of, format):
+    speech = SPEECH[format]
+    server.script(answer(in_bytes(format, [*speech.begin, *speech.text(["Hello"]), speech.error])))
+    with pytest.raises(ProviderError, match="busy") as caught:
+        colour.generate(llm_of(format, max_retries=0), "hi")
+    assert caught.value.partial.text == "Hello"
+
+
+@every_format
+def test_a_stream_that_was_not_asked_for_and_does_not_end_is_an_interruption(colour, server, llm_of, format):
+    server.script(answer(in_bytes(format, text_of(format, "Hello", "you", reason=None, counted=False))))
+    with pytest.raises(StreamInterruptedError) as caught:
+        colour.generate(llm_of(format), "hi")
+    assert caught.value.partial.text == "Helloyou"
