@@ -31,7 +31,8 @@ from .deltas import (
     ToolCallStart,
     UsageDelta,
 )
-from .json_values import EMPTY, FrozenDict, JSONObject, JSONValue, SchemaError, freeze, freeze_object
+from .frozen_json import EMPTY, FrozenDict, FrozenList, freeze, freeze_object
+from .json_values import JSONObject, JSONValue, SchemaError
 from .messages import Message, Role
 from .parts import (
     MEDIA_PARTS,
@@ -86,6 +87,7 @@ __all__ = [
     "ErrorRecord",
     "FinishReason",
     "FrozenDict",
+    "FrozenList",
     "GenerateResponse",
     "HostedTool",
     "HostedToolCall",

@@ -22,7 +22,8 @@ from .deltas import (
     ToolCallStart,
     UsageDelta,
 )
-from .json_values import EMPTY, JSONObject, SchemaError, check_class, check_count
+from .frozen_json import EMPTY
+from .json_values import JSONObject, SchemaError, check_class, check_count
 from .parts import Citation, Part, ReasoningPart, TextPart, ToolCall
 from .provider_options import NO_OPTIONS, ProviderOptions
 from .replies import FinishReason, ModelReply

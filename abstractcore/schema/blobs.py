@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Literal, get_args
 
+from .immutable import Immutable
 from .json_values import SchemaError, check_class, check_count, check_text, shown
 
 BlobForm = Literal["bytes", "file", "url", "provider_file", "artifact"]
@@ -27,7 +28,7 @@ _REGISTERED = {
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Blob:
+class Blob(Immutable):
     """Binary content in one of five forms; make it with the `from_...` constructors.
 
     `media_type` is an IANA type such as `audio/wav`, in lower case; aliases are replaced. `name` is the file's own

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .immutable import Immutable
 from .json_values import SchemaError, check_count
 
 
 @dataclass(frozen=True, slots=True)
-class CachePoint:
+class CachePoint(Immutable):
     """Everything up to and with the part or tool that holds it is to be kept, for `ttl` seconds.
 
     None leaves the time to the provider. It marks what is sent: a reply has none.

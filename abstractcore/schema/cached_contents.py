@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .call_warnings import CallWarning
+from .immutable import Immutable
 from .json_values import check_count, check_items, check_text
 from .provider_options import NO_OPTIONS, ProviderOptions, given_options
 
 
 @dataclass(frozen=True, slots=True)
-class CachedContent:
+class CachedContent(Immutable):
     """What is kept, as the provider tells it: its name there, its model, its size in tokens, its end in RFC 3339.
 
     `provider_options` are those of a call that builds on it. `warnings` name what was asked for and is not kept.

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .json_values import JSONValue, check_text, freeze
+from .frozen_json import freeze
+from .immutable import Immutable
+from .json_values import JSONValue, check_text
 
 
 @dataclass(frozen=True, slots=True)
-class CallWarning:
+class CallWarning(Immutable):
     """One difference between what was asked and what was done.
 
     `code` is stable and short (`unsupported_option`, `media_type_mismatch`); `path` is the place in the `ModelCall`

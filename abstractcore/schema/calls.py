@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Literal, cast, get_args
 
+from .frozen_json import EMPTY, freeze_object
+from .immutable import Immutable
 from .json_values import (
-    EMPTY,
     JSONObject,
     SchemaError,
     as_float,
@@ -17,7 +18,6 @@ from .json_values import (
     check_items,
     check_number,
     check_text,
-    freeze_object,
     shown,
 )
 from .messages import Message, canonical_messages
@@ -37,7 +37,7 @@ _KINDS = get_args(MediaKind)
 
 
 @dataclass(frozen=True, slots=True)
-class OutputSchema:
+class OutputSchema(Immutable):
     """The JSON Schema the answer must match. `strict` asks the provider to enforce it."""
 
     name: str
@@ -54,7 +54,7 @@ class OutputSchema:
 
 
 @dataclass(frozen=True, slots=True)
-class Sampling:
+class Sampling(Immutable):
     """How tokens are chosen and how many. None leaves the provider's default."""
 
     max_output_tokens: int | None = None
@@ -116,7 +116,7 @@ _DEFAULT_SAMPLING = Sampling()
 
 
 @dataclass(frozen=True, slots=True)
-class ModelCall:
+class ModelCall(Immutable):
     """One exchange with a model, complete and serialisable. `with_` gives a changed copy.
 
     `media_policy` is by kind of media; `provider_options` by provider; `tags`, `parent_id` and `trace_context` are

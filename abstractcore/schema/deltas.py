@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
-from .json_values import EMPTY, JSONObject
+from .frozen_json import EMPTY
+from .json_values import JSONObject
 from .parts import Citation, Part
 from .provider_options import NO_OPTIONS, ProviderOptions
 from .replies import FinishReason

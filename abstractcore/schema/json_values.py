@@ -1,10 +1,10 @@
-"""JSON values inside the schema: checked once, then deeply immutable. Knows nothing of messages or providers."""
+"""JSON values as types, and the checks of what goes into the schema. Knows nothing of messages or providers."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 T = TypeVar("T")
 
@@ -38,40 +38,6 @@ class SchemaError(ValueError):
         return SchemaError(self.message, f"{prefix}{joint}{self.path}")
 
 
-class FrozenDict(dict[str, JSONValue]):
-    """A dict that refuses changes, so that `json.dumps` and type checks see a dict and nobody can alter a call.
-
-    What it is made from is frozen too; raises `SchemaError` as `freeze` does.
-    """
-
-    __slots__ = ()
-
-    def __new__(cls, values: Mapping[str, object] | None = None, /) -> FrozenDict:
-        if values is not None and not isinstance(values, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise SchemaError(f"expected a mapping, got {type(values).__name__}")
-        return _freeze_mapping(values or {}, "", 0)
-
-    def __init__(self, values: Mapping[str, object] | None = None, /) -> None:
-        """Nothing: `__new__` has filled it, and calling this again must not change it."""
-
-    def _refuse(self, *args: object, **kwargs: object) -> NoReturn:
-        raise TypeError("this mapping belongs to an immutable message or call; make a copy with dict(...)")
-
-    __setitem__ = __delitem__ = update = setdefault = pop = popitem = clear = __ior__ = cast(Any, _refuse)
-
-    def __hash__(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return hash(frozenset(self.items()))
-
-    def __reduce__(self) -> tuple[type[FrozenDict], tuple[dict[str, JSONValue]]]:
-        return FrozenDict, (dict(self),)
-
-    def __copy__(self) -> FrozenDict:
-        return self
-
-    def __deepcopy__(self, memo: object) -> FrozenDict:
-        return self
-
-
 def shown(value: object) -> str:
     """`value` for an error message: short, and never an error of its own."""
     try:
@@ -93,28 +59,6 @@ def check_text(text: object, path: str = "") -> str:
         except UnicodeEncodeError as error:
             raise SchemaError(f"lone surrogate at character {error.start}: not valid Unicode text", path) from None
     return text
-
-
-def freeze(value: object, path: str = "", depth: int = 0) -> JSONValue:
-    """Return an immutable copy of a JSON value: mappings become `FrozenDict`, sequences tuples.
-
-    Texts and numbers of a class of their own (an enum's) become plain ones. Raises `SchemaError` with the path for NaN,
-    infinities, keys that are not text, other types, lone surrogates and nesting beyond `MAX_DEPTH` (cycles, too).
-    """
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, str):
-        return check_text(value, path)
-    if isinstance(value, int):
-        return int.__int__(cast(int, check_number(value, path)))
-    if isinstance(value, float):
-        return float.__float__(check_number(value, path))
-    check_depth(depth, path)
-    if isinstance(value, Mapping):
-        return _freeze_mapping(value, path, depth)  # pyright: ignore[reportUnknownArgumentType]
-    if isinstance(value, list | tuple):
-        return tuple(freeze(item, f"{path}[{i}]", depth + 1) for i, item in enumerate(value))  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-    raise SchemaError(f"{type(value).__name__} is not a JSON value", path)
 
 
 def as_float(number: float, path: str = "") -> float:
@@ -177,33 +121,3 @@ def check_key(key: object, path: str = "") -> str:
     if not isinstance(key, str):
         raise SchemaError(f"key {shown(key)} is not text", path)
     return check_text(key, path)
-
-
-def _freeze_mapping(value: Mapping[Any, object], path: str, depth: int) -> FrozenDict:
-    frozen: FrozenDict = dict.__new__(FrozenDict)
-    for key, item in value.items():
-        _put(frozen, check_key(key, path), freeze(item, f"{path}.{key}" if path else key, depth + 1))
-    return frozen
-
-
-_put = cast(Any, dict).__setitem__
-EMPTY: JSONObject = FrozenDict()
-
-
-def freeze_object(value: object, path: str = "") -> JSONObject:
-    """As `freeze`, for a value that must be a mapping."""
-    if type(value) is FrozenDict:
-        return value
-    if not isinstance(value, Mapping):
-        raise SchemaError(f"expected a mapping, got {type(value).__name__}", path)
-    if not value:
-        return EMPTY
-    return _freeze_mapping(value, path, 0)  # pyright: ignore[reportUnknownArgumentType]
-
-
-def freeze_given(value: object, path: str = "") -> JSONObject:
-    """As `freeze_object`, without the entries that are None: what is None was not given."""
-    frozen = freeze_object(value, path)
-    if None not in frozen.values():
-        return frozen
-    return FrozenDict({key: item for key, item in frozen.items() if item is not None})

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from .immutable import Immutable
 from .json_values import SchemaError, shown
 from .parts import (
     ALL_PARTS,
@@ -35,7 +36,7 @@ assert {part for allowed in _ALLOWED.values() for part in allowed} == set(ALL_PA
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class Message(Immutable):
     """One turn's content from one role.
 
     A system message may stand anywhere; a tool message holds the results of the assistant turn before it.

@@ -11,8 +11,9 @@ from typing import ClassVar, Literal, TypeAlias, cast, get_args
 
 from .blobs import Blob
 from .cache_points import CachePoint, check_cache
+from .frozen_json import EMPTY, freeze, freeze_given, freeze_object
+from .immutable import Immutable
 from .json_values import (
-    EMPTY,
     JSONObject,
     JSONValue,
     SchemaError,
@@ -21,9 +22,6 @@ from .json_values import (
     check_flag,
     check_items,
     check_text,
-    freeze,
-    freeze_given,
-    freeze_object,
     shown,
 )
 from .provider_options import NO_OPTIONS, ProviderOptions, given_options
@@ -57,7 +55,7 @@ def _freeze_metadata(part: Citation | HostedToolCall | HostedToolResult) -> None
 
 
 @dataclass(frozen=True, slots=True)
-class Citation:
+class Citation(Immutable):
     """Where a span of text comes from; `start` and `end` are character offsets into the part's text.
 
     A part fills in missing offsets: a citation without them is for the whole part.
@@ -88,7 +86,7 @@ class Citation:
 
 
 @dataclass(frozen=True, slots=True)
-class TextPart:
+class TextPart(Immutable):
     """Text, with the citations a model gave for spans of it. A text with a cache point or options is not empty."""
 
     type: ClassVar[str] = "text"
@@ -113,7 +111,7 @@ class TextPart:
 
 
 @dataclass(frozen=True, slots=True)
-class ReasoningPart:
+class ReasoningPart(Immutable):
     """A model's reasoning, kept apart from its answer.
 
     `signature` and `redacted_data` are the vendor's, replayed unchanged and only to `origin`: `provider/model`, under
@@ -137,7 +135,7 @@ class ReasoningPart:
 
 
 @dataclass(frozen=True, slots=True)
-class ImagePart:
+class ImagePart(Immutable):
     """An image. `detail` is how closely the model should look, where a vendor offers the choice."""
 
     type: ClassVar[str] = "image"
@@ -153,7 +151,7 @@ class ImagePart:
 
 
 @dataclass(frozen=True, slots=True)
-class AudioPart:
+class AudioPart(Immutable):
     """Sound. In a reply, `transcript` is what the model says in it, and `id` the vendor's name for it."""
 
     type: ClassVar[str] = "audio"
@@ -169,7 +167,7 @@ class AudioPart:
 
 
 @dataclass(frozen=True, slots=True)
-class VideoPart:
+class VideoPart(Immutable):
     """Moving pictures, with or without sound."""
 
     type: ClassVar[str] = "video"
@@ -182,7 +180,7 @@ class VideoPart:
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentPart:
+class DocumentPart(Immutable):
     """A document: PDF, office formats, or text of a kind (`text/markdown`, `text/csv`) kept as a file."""
 
     type: ClassVar[str] = "document"
@@ -195,11 +193,12 @@ class DocumentPart:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolCall:
+class ToolCall(Immutable):
     """A model's request to run a tool.
 
     `arguments_text` is exactly what was received. `arguments` is that text parsed, or None where it is not a JSON
-    object; `arguments_error` then says why. An empty text counts as no arguments.
+    object; `arguments_error` then says why. An empty text counts as no arguments. The arguments are a dict of JSON that
+    refuses changes: `copy.deepcopy(call.arguments)` gives a plain one.
     """
 
     type: ClassVar[str] = "tool_call"
@@ -249,7 +248,7 @@ def _refuse_constant(constant: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolResult:
+class ToolResult(Immutable):
     """What a tool gave back for the call `call_id`: text and media parts, or an error's text with `is_error`."""
 
     type: ClassVar[str] = "tool_result"
@@ -273,7 +272,7 @@ class ToolResult:
 
 
 @dataclass(frozen=True, slots=True)
-class HostedToolCall:
+class HostedToolCall(Immutable):
     """A tool the provider ran by itself (web search, code), as it reported it."""
 
     type: ClassVar[str] = "hosted_tool_call"
@@ -289,7 +288,7 @@ class HostedToolCall:
 
 
 @dataclass(frozen=True, slots=True)
-class HostedToolResult:
+class HostedToolResult(Immutable):
     """What a provider's own tool gave."""
 
     type: ClassVar[str] = "hosted_tool_result"
@@ -304,7 +303,7 @@ class HostedToolResult:
 
 
 @dataclass(frozen=True, slots=True)
-class OpaquePart:
+class OpaquePart(Immutable):
     """Something a provider sent that the schema has no name for: kept, and replayed to that provider only."""
 
     type: ClassVar[str] = "opaque"

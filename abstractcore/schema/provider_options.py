@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeAlias, cast
 
-from .json_values import EMPTY, JSONObject, freeze_given, freeze_object
+from .frozen_json import EMPTY, freeze_given, freeze_object
+from .json_values import JSONObject
 
 ProviderOptions: TypeAlias = Mapping[str, JSONObject]
 """By provider, under names of the provider's own."""

@@ -8,7 +8,8 @@ from typing import Literal
 
 from .call_warnings import CallWarning
 from .calls import ModelCall
-from .json_values import EMPTY, freeze_object
+from .frozen_json import EMPTY, freeze_object
+from .immutable import Immutable
 from .replies import ModelReply
 from .responses import AttemptRecord, MediaDecision
 from .usage import Usage
@@ -21,7 +22,7 @@ Capture = Literal["off", "redacted", "full"]
 
 
 @dataclass(frozen=True, slots=True)
-class ErrorRecord:
+class ErrorRecord(Immutable):
     """An error as data: its class's name and what it said."""
 
     type: str
@@ -32,7 +33,7 @@ class ErrorRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class CallRecord:
+class CallRecord(Immutable):
     """One logical call with all its attempts.
 
     `started_at` is in seconds since the epoch, `seconds` how long it took, `seconds_to_first` until a stream's first

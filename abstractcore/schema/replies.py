@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from .call_warnings import CallWarning
-from .json_values import EMPTY, JSONObject, SchemaError, check_class, check_items, check_text, freeze_given, shown
+from .frozen_json import EMPTY, freeze_given
+from .immutable import Immutable
+from .json_values import JSONObject, SchemaError, check_class, check_items, check_text, shown
 from .messages import Message, Role
 from .parts import Part, ReasoningPart, TextPart, ToolCall, canonical_parts
 from .usage import Usage
@@ -25,7 +27,7 @@ _NO_USAGE = Usage()
 
 
 @dataclass(frozen=True, slots=True)
-class ModelReply:
+class ModelReply(Immutable):
     """One reply. `raw_finish_reason` is the vendor's own word; `id` the vendor's id of the reply.
 
     `provider_metadata` holds what came back and the schema has no field for. An empty name is None.

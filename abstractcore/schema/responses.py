@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from typing import Generic, Literal, TypeVar
 
 from .call_warnings import CallWarning
+from .immutable import Immutable
 from .parts import MediaKind, Part, ToolCall
 from .replies import FinishReason, ModelReply
 from .usage import Usage
@@ -15,7 +17,7 @@ MediaRoute = Literal["native", "inline", "fallback"]
 
 
 @dataclass(frozen=True, slots=True)
-class MediaSent:
+class MediaSent(Immutable):
     """What went to the model in a file's place: its media type, its size in bytes, and the text, if it is text.
 
     The text is the file's alone; the model gets it with a label and delimiters around it.
@@ -27,7 +29,7 @@ class MediaSent:
 
 
 @dataclass(frozen=True, slots=True)
-class MediaDecision:
+class MediaDecision(Immutable):
     """What was decided for one file, and why.
 
     `route` is "native" (the file itself), "inline" (a text file, as text) or "fallback" (what `handler` made of it).
@@ -46,7 +48,7 @@ class MediaDecision:
 
 
 @dataclass(frozen=True, slots=True)
-class AttemptRecord:
+class AttemptRecord(Immutable):
     """One try at the provider: when it began (seconds since the epoch), how long it took, and how it failed, if so."""
 
     number: int
@@ -104,3 +106,7 @@ class GenerateResponse(Generic[T]):
 
     def __str__(self) -> str:
         return self.content
+
+    def __deepcopy__(self, memo: dict[int, object]) -> GenerateResponse[T]:
+        """A copy with an `output` of its own: all else cannot change."""
+        return replace(self, output=deepcopy(self.output, memo))

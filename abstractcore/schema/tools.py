@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from .cache_points import CachePoint, check_cache
-from .json_values import EMPTY, JSONObject, SchemaError, check_flag, check_text, freeze_object, shown
+from .frozen_json import EMPTY, freeze_object
+from .immutable import Immutable
+from .json_values import JSONObject, SchemaError, check_flag, check_text, shown
 
 HostedToolKind = Literal["web_search", "code_interpreter", "file_search", "computer_use"]
 _KINDS = get_args(HostedToolKind)
@@ -14,7 +16,7 @@ _MODES = ("auto", "none", "required", "tool")
 
 
 @dataclass(frozen=True, slots=True)
-class ToolSpec:
+class ToolSpec(Immutable):
     """A tool as the model sees it. `parameters` is a JSON Schema of an object; the flags are hints to policies."""
 
     name: str
@@ -39,7 +41,7 @@ class ToolSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolChoice:
+class ToolChoice(Immutable):
     """Whether the model may, must or must not call tools; `tool` names the one it must call."""
 
     mode: Literal["auto", "none", "required", "tool"] = "auto"
@@ -55,7 +57,7 @@ class ToolChoice:
 
 
 @dataclass(frozen=True, slots=True)
-class HostedTool:
+class HostedTool(Immutable):
     """A tool that the provider runs by itself. `options` go to it under the provider's own names."""
 
     kind: HostedToolKind

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
+from .immutable import Immutable
 from .json_values import SchemaError, check_number
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(Immutable):
     """Tokens. `input` includes cached and cache-written ones, `output` includes reasoning; None is "not reported"."""
 
     input: int | None = None

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field, replace
 
 from .call_warnings import CallWarning
 from .calls import ModelCall
-from .json_values import freeze_object
+from .frozen_json import freeze_object
+from .immutable import Immutable
 from .responses import MediaDecision
 
 
 @dataclass(frozen=True, slots=True)
-class WireRequest:
+class WireRequest(Immutable):
     """An HTTP request. A transpiler gives a path (`/chat/completions`); the engine puts the endpoint's URL before it.
 
     Header names are lower-case. Headers hold keys, so they are not shown.
@@ -45,7 +46,7 @@ class WireResponse:
 
 
 @dataclass(frozen=True, slots=True)
-class Encoded:
+class Encoded(Immutable):
     """A call as a request, with every loss named."""
 
     request: WireRequest
@@ -53,7 +54,7 @@ class Encoded:
 
 
 @dataclass(frozen=True, slots=True)
-class Lowered:
+class Lowered(Immutable):
     """A call after the model-dependent choices, with what was decided for each file."""
 
     call: ModelCall
@@ -62,7 +63,7 @@ class Lowered:
 
 
 @dataclass(frozen=True, slots=True)
-class Parsed:
+class Parsed(Immutable):
     """A client's request as a call (server side)."""
 
     call: ModelCall
@@ -70,7 +71,7 @@ class Parsed:
 
 
 @dataclass(frozen=True, slots=True)
-class Rendered:
+class Rendered(Immutable):
     """A reply as a response's body (server side)."""
 
     body: bytes

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any, TypeAlias, cast
 
 from .blobs import Blob
+from .frozen_json import FrozenDict, FrozenList
 from .json_values import SchemaError, check_depth, check_key, check_number, check_text
 
 _Named: TypeAlias = "tuple[tuple[str, str, object], ...]"
@@ -46,8 +47,10 @@ def _write(value: object, pieces: list[str], depth: int, canonical: bool) -> Non
     kind = type(value)
     if kind is str:
         pieces.append(_text(cast(str, value)))
-    elif kind is tuple:
-        _write_items(cast("tuple[object, ...]", value), pieces, depth, canonical)
+    elif kind is tuple or kind is FrozenList:
+        _write_items(cast("Sequence[object]", value), pieces, depth, canonical)
+    elif kind is FrozenDict:
+        _write_entries(cast(FrozenDict, value), pieces, depth, canonical)
     elif (named := _named_fields(kind)) is None:
         _write_other(value, pieces, depth, canonical)
     elif canonical and kind is Blob:

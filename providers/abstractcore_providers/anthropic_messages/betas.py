@@ -48,6 +48,6 @@ def _needed(tools: Iterable[Object]) -> list[str]:
 def _listed(asked: Any, path: str) -> Sequence[Any]:
     if asked is None:
         return ()
-    if not isinstance(asked, list | tuple) or not asked:
+    if not isinstance(asked, list) or not asked:
         raise InvalidInputError("expected a list of names", path=path)
     return cast("Sequence[Any]", asked)

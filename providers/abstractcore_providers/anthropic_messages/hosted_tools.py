@@ -64,7 +64,7 @@ def is_own_tool(data: Object) -> bool:
 def result_text(block: Mapping[str, Any]) -> tuple[TextPart, ...]:
     """What a result says, for people: what a program wrote, the titles and addresses of pages, the code of an error."""
     content = block.get("content")
-    found, items = as_object(content), list(cast("list[Any]", content)) if isinstance(content, list | tuple) else []
+    found, items = as_object(content), list(cast("list[Any]", content)) if isinstance(content, list) else []
     pieces = [text_of(found, name) for name in ("stdout", "stderr", "error_code", "url")]
     pieces += map(_item_text, as_objects(items))
     text = "\n".join(piece.strip("\n") for piece in pieces if piece)

@@ -39,7 +39,7 @@ def tools_to_theirs(call: ModelCall, others: Any, path: str, writing: Writing) -
     tools += [hosted_tool_to_theirs(tool, f"hosted_tools[{i}]") for i, tool in enumerate(call.hosted_tools)]
     if others is None:
         return tools
-    if not isinstance(others, list | tuple) or not others:
+    if not isinstance(others, list) or not others:
         raise InvalidInputError("expected a list of definitions", path=path)
     for index, other in enumerate(cast("list[Any]", others)):
         if is_modelled(other):

@@ -78,9 +78,9 @@ def _own(citation: Citation) -> tuple[str, str | None, str | None]:
 
 def _objects(sources: Any) -> list[Object] | None:
     """A list of objects; None for anything else."""
-    if not isinstance(sources, tuple):
+    if not isinstance(sources, list):
         return None
-    items = cast("tuple[Any, ...]", sources)
+    items = cast("list[Any]", sources)
     return list(items) if all(isinstance(item, dict) for item in items) else None
 
 

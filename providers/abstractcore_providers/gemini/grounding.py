@@ -95,8 +95,8 @@ def _citation(chunk: Object, support: Object, number: int, start: int, end: int 
     if rest or kind != (_RETRIEVED if quote else _WEB):
         metadata[_CHUNK] = {kind: rest}
     scores = support.get(_SCORES)
-    if isinstance(scores, list | tuple) and number < len(cast("Sequence[Any]", scores)):
-        metadata[_SCORES] = list(cast("Sequence[Any]", scores))[number : number + 1]
+    if isinstance(scores, list) and number < len(cast("list[Any]", scores)):
+        metadata[_SCORES] = list(cast("list[Any]", scores))[number : number + 1]
     return Citation(text_of(source, "uri") or "", text_of(source, "title"), quote, start, end, metadata)
 
 
@@ -149,7 +149,7 @@ def is_rest_of_grounding(value: Any) -> bool:
     data = as_object(value)
     chunks = data.get("groundingChunks")
     if chunks is not None or "groundingChunks" in data:
-        listed = cast("Sequence[Any]", chunks) if isinstance(chunks, list | tuple) else ()
+        listed = cast("Sequence[Any]", chunks) if isinstance(chunks, list) else ()
         if not listed or not all(isinstance(item, dict) for item in listed):
             return False
     return bool(data) and "groundingSupports" not in data

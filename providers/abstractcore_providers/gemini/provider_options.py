@@ -49,7 +49,7 @@ def _put_object(body: Object, name: str, value: Any, path: str) -> None:
 
 
 def _put_tools(body: Object, value: Any, path: str) -> None:
-    if not isinstance(value, list | tuple):
+    if not isinstance(value, list):
         raise InvalidInputError("expected a list", path=path)
     for index, tool in enumerate(cast("list[Any]", value)):
         if not isinstance(tool, dict) or is_tool_of_call(cast(Object, tool)):
@@ -74,7 +74,7 @@ def is_of_call(name: str, key: str, value: Any) -> bool:
     if key == "thinkingConfig":
         return is_thinking(with_names(as_object(value)))
     if key == "responseModalities":
-        return isinstance(value, list | tuple) and all(
+        return isinstance(value, list) and all(
             isinstance(item, str) and item in MODALITIES for item in cast("list[Any]", value)
         )
     return key in _OF_CONFIG or key in ("responseJsonSchema", "responseSchema")
@@ -83,7 +83,7 @@ def is_of_call(name: str, key: str, value: Any) -> bool:
 def is_tool_choice(config: Object) -> bool:
     """Whether it is one of the choices that a call can say."""
     allowed = config.get("allowedFunctionNames")
-    if allowed is not None and not (isinstance(allowed, list | tuple) and len(cast("list[Any]", allowed)) == 1):
+    if allowed is not None and not (isinstance(allowed, list) and len(cast("list[Any]", allowed)) == 1):
         return False
     modes = ("ANY",) if allowed else ("ANY", "AUTO", "NONE")
     return config.keys() <= {"mode", "allowedFunctionNames"} and config.get("mode") in modes

@@ -72,7 +72,7 @@ def _is_taken(keyword: str, value: Any, rules: Rules) -> bool:
     if keyword == "minItems":
         return not rules.few_items or value in (0, 1)
     if keyword == "enum" and rules.plain_enums and is_list(value):
-        return not any(isinstance(item, dict | list | tuple) for item in value)
+        return not any(isinstance(item, dict | list) for item in value)
     if keyword == "items" and is_list(value):
         return rules.keywords is None
     return True

@@ -50,7 +50,7 @@ def check_type(value: Any, place: str) -> None:
 
 def is_list(value: Any) -> TypeGuard[Sequence[Any]]:
     """Whether a value is a JSON array."""
-    return isinstance(value, list | tuple)
+    return isinstance(value, list)
 
 
 def as_list(value: Any, place: str) -> Sequence[Any]:

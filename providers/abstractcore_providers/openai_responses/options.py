@@ -117,10 +117,10 @@ def is_of_call(name: str, field: str, value: Any) -> bool:
     return field == "format" and isinstance(value, Mapping) and cast(Object, value).get("type") == "json_schema"
 
 
-def _other_tools(value: Any, path: str) -> tuple[Any, ...]:
-    if not isinstance(value, tuple):
+def _other_tools(value: Any, path: str) -> list[Any]:
+    if not isinstance(value, list):
         raise _has_field(f"{path}.tools")
-    tools = cast("tuple[Any, ...]", value)
+    tools = cast("list[Any]", value)
     for index, tool in enumerate(tools):
         if not is_other_tool(tool):
             raise _has_field(f"{path}.tools[{index}]")
@@ -128,9 +128,9 @@ def _other_tools(value: Any, path: str) -> tuple[Any, ...]:
 
 
 def _included(value: Any, ours: list[str], path: str) -> list[Any]:
-    if not isinstance(value, tuple):
+    if not isinstance(value, list):
         raise InvalidInputError(f"expected a list, got {type(value).__name__}", path=f"{path}.include")
-    asked = cast("tuple[Any, ...]", value)
+    asked = cast("list[Any]", value)
     return [*asked, *(name for name in ours if name not in asked)]
 
 

@@ -87,7 +87,7 @@ def _has_other_meaning(name: str, value: Any) -> bool:
 
 def _are_logprobs(value: Any) -> bool:
     return (
-        isinstance(value, tuple) and value != () and all(isinstance(token, dict) for token in cast("tuple[Any]", value))
+        isinstance(value, list) and value != [] and all(isinstance(token, dict) for token in cast("list[Any]", value))
     )
 
 

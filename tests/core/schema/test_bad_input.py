@@ -172,7 +172,7 @@ def test_a_field_refuses_anything_made_up_by_name(field: Any, thing: Any):
         (lambda: ToolCall.of("id", "name", []), "arguments", "expected a mapping, got list"),
         (lambda: ToolSpec("t", parameters={"a": nested(100_000)}), "parameters.a" + "[0]" * 99, "nested deeper"),
         (lambda: FrozenDict({"a": {1}}), "a", "set is not a JSON value"),
-        (lambda: FrozenDict([]), "", "expected a mapping, got list"),
+        (lambda: FrozenDict([1]), "", "expected a mapping, got list"),
         (lambda: freeze({"a": {1}}), "a", "set is not a JSON value"),
     ],
 )  # fmt: skip

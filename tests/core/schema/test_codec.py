@@ -314,13 +314,13 @@ def test_a_response_keeps_its_output_as_json():
         ModelReply((TextPart("{}"),)), {"a": [1]}, (), (), Usage(), (), (), "p", "m", None, "t", 0.5
     )
     again: Any = from_json(to_json(response))
-    assert again.output == {"a": (1,)}
+    assert again.output == {"a": [1]}
 
 
 def test_warnings_and_arguments_hold_frozen_json():
-    assert CallWarning("c", "p", "m", [1]).requested == (1,)
+    assert CallWarning("c", "p", "m", [1]).requested == [1]
     call = ToolCall("c", "t", '{"a": [1]}')
-    assert call.arguments == {"a": (1,)}
+    assert call.arguments == {"a": [1]}
     assert ToolCall.of("c", "t", {"ä": 1.10}).arguments_text == '{"ä": 1.1}'
 
 

@@ -523,7 +523,7 @@ def test_a_call_without_a_limit_gets_one_that_is_told_and_leaves_room_to_think()
             {"tools": (TOOL,), "tool_choice": ToolChoice("none"), "parallel_tool_calls": False},
             [("already_so", "parallel_tool_calls", False, None)],
         ),
-        ({"modalities": ("text", "audio")}, [("unsupported_option", "modalities", ("text", "audio"), None)]),
+        ({"modalities": ("text", "audio")}, [("unsupported_option", "modalities", ["text", "audio"], None)]),
         (
             {"provider_options": {"openai": {"a": 1}}},
             [("other_provider_options", "provider_options.openai", None, None)],

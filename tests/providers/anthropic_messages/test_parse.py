@@ -212,7 +212,7 @@ def test_the_choice_of_tools_is_read(choice: Any, expected: Any):
 
 def test_the_header_of_betas_is_an_option():
     call = MESSAGES.parse(request({"messages": [USER]}, anthropic_beta="a-1, b-2")).call
-    assert call.provider_options == {"anthropic": {"betas": ("a-1", "b-2")}}
+    assert call.provider_options == {"anthropic": {"betas": ["a-1", "b-2"]}}
 
 
 @pytest.mark.parametrize(

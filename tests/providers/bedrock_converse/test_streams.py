@@ -262,7 +262,7 @@ def test_cached_and_written_tokens_are_part_of_the_input():
     }
     reply = accumulate(decoded([stream_of([START, delta(0, text="a"), END, {"metadata": {"usage": usage}}])]))
     assert reply.usage == Usage(63, 5, cached=40, cache_written=20)
-    assert reply.provider_metadata == {"usage": {"cacheDetails": ({"ttl": "1h", "inputTokens": 20},)}}
+    assert reply.provider_metadata == {"usage": {"cacheDetails": [{"ttl": "1h", "inputTokens": 20}]}}
     assert decoded_reply({"text": "a"}, usage=usage).usage == reply.usage
 
 

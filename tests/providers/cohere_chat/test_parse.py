@@ -103,7 +103,7 @@ def test_fields_that_the_schema_has_no_words_for_are_options_of_their_message_or
     first, second, third = read.call.messages
     assert first.provider_options == {"cohere": {"name": "Ann"}}
     assert [part.provider_options for part in first.parts] == [{"cohere": {"b": 2}}, {"cohere": {"a": 1}}]
-    assert second.parts[0].provider_options == {"cohere": {"d": {"e": ()}}}
+    assert second.parts[0].provider_options == {"cohere": {"d": {"e": []}}}
     assert third.parts[0].provider_options == {"cohere": {"f": "g"}}
     assert [warning.path for warning in read.warnings] == ["messages[0].content[1].image_url.new"]
     body = json.loads(COHERE.encode(read.call).request.body)

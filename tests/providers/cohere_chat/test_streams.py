@@ -194,10 +194,10 @@ def test_what_a_text_or_call_says_beyond_the_schema_is_kept_with_it():
 
 def test_log_probabilities_of_all_events_are_one_list():
     pieces = [{**text(t), "logprobs": {"text": t, "token_ids": [1]}} for t in "ab"]
-    assert streamed(START, *pieces, end()).provider_metadata["logprobs"] == (
-        {"text": "a", "token_ids": (1,)},
-        {"text": "b", "token_ids": (1,)},
-    )
+    assert streamed(START, *pieces, end()).provider_metadata["logprobs"] == [
+        {"text": "a", "token_ids": [1]},
+        {"text": "b", "token_ids": [1]},
+    ]
 
 
 def test_usage_that_never_came_is_none_and_a_half_is_no_count():

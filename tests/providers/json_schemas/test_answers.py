@@ -101,7 +101,7 @@ def test_the_arguments_of_a_tool_come_back_as_they_are_for_the_caller_to_check(c
     assert [call.arguments for call in response.tool_calls] == [{"q": "a", "page": 0}]
     sent = server.requests[0].json["tools"][0]["function"]
     assert sent["parameters"]["required"] == ["q", "order", "page", "per_page"]
-    assert tool.parameters["required"] == ("q",)
+    assert tool.parameters["required"] == ["q"]
 
 
 def test_a_schema_that_nobody_takes_is_an_error_with_its_place_before_anything_is_sent(colour, server, openai):

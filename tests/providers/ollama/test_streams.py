@@ -153,7 +153,7 @@ def test_a_count_that_is_no_whole_number_is_not_reported(count: Any):
 
 def test_log_probabilities_of_all_lines_are_one_list():
     pieces = [{**line(content=t), "logprobs": [{"token": t}]} for t in "ab"]
-    assert streamed(*pieces, DONE).provider_metadata["logprobs"] == ({"token": "a"}, {"token": "b"})
+    assert streamed(*pieces, DONE).provider_metadata["logprobs"] == [{"token": "a"}, {"token": "b"}]
 
 
 # Ends

@@ -270,7 +270,7 @@ def test_the_sources_beside_an_answer_are_its_citations():
     expected = (TextPart("So [1].", (Citation("https://a", "A"), Citation("https://b", "B"))),)
     reply = reply_of(CHATS["perplexity"], {"content": "So [1]."}, **SOURCES)
     assert reply.parts == expected
-    assert reply.provider_metadata["citations"] == ("https://a", "https://b")
+    assert reply.provider_metadata["citations"] == ["https://a", "https://b"]
     chunks = [chunk(content="So [1].") | SOURCES, chunk("stop", content="") | SOURCES]
     assert accumulate(decoded([events(chunks)], CHATS["perplexity"])).parts == expected
 

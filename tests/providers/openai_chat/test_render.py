@@ -132,7 +132,7 @@ def test_what_has_no_place_in_a_reply_is_named():
     )
 
 
-@pytest.mark.parametrize("value", ["", (), {}, False, 0, 5, "x"])
+@pytest.mark.parametrize("value", ["", [], {}, False, 0, 5, "x"])
 @pytest.mark.parametrize("name", ["id", "usage", "created", "logprobs"])
 def test_metadata_of_another_meaning_is_named_with_what_is_kept(name: str, value: Any):
     told = reply(TextPart("a"), provider="openai", provider_metadata={name: value, "x": 4})

@@ -475,7 +475,7 @@ def test_citations_that_come_after_the_text_are_its_own():
 def test_log_probabilities_of_all_chunks_are_one_list():
     pieces = [chunk(content=t, logprobs={"content": [{"token": t}], "refusal": None}) for t in "ab"]
     metadata = streamed(*pieces, STOP).provider_metadata
-    assert metadata["logprobs"] == {"content": ({"token": "a"}, {"token": "b"}), "refusal": None}
+    assert metadata["logprobs"] == {"content": [{"token": "a"}, {"token": "b"}], "refusal": None}
 
 
 def test_what_the_schema_has_no_field_for_is_metadata():
@@ -492,7 +492,7 @@ def test_infinity_in_metadata_does_not_lose_the_answer():
     last = b'{"x": -Infinity, "choices": [{"finish_reason": "stop", "logprobs": {"content": [{"logprob": NaN}]}}]}'
     reply = streamed(chunk(content="a"), last)
     assert reply.text == "a"
-    assert reply.provider_metadata["logprobs"] == {"content": ({"logprob": None},)}
+    assert reply.provider_metadata["logprobs"] == {"content": [{"logprob": None}]}
 
 
 def test_only_the_first_choice_is_read():

@@ -1,0 +1,184 @@
+"""JSON values that cannot be changed: dicts and lists to everyone who reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NoReturn, cast
+
+from .json_values import (
+    JSONObject,
+    JSONValue,
+    SchemaError,
+    check_depth,
+    check_key,
+    check_number,
+    check_text,
+)
+
+
+class FrozenDict(dict[str, JSONValue]):
+    """A JSON object inside a message, call or reply: a dict that refuses changes.
+
+    It is equal to a plain dict with the same content, and `isinstance`, `json.dumps`, `match`, JSON Schema validators
+    and pydantic take it for one. Made from a mapping or from pairs, as a dict is; what is inside is frozen too.
+    `copy.deepcopy(...)` gives a plain dict of plain dicts and lists to change; `dict(...)`, `.copy()`, `copy.copy(...)`
+    and `|` a plain dict whose values are still frozen. Pickled, it comes back frozen. Raises `SchemaError` as `freeze`
+    does, and `TypeError` for a change.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, values: Mapping[str, object] | Iterable[tuple[str, object]] = (), /) -> FrozenDict:
+        if isinstance(values, Mapping):
+            return _frozen_mapping(cast("Mapping[Any, object]", values), 0)
+        try:
+            given: dict[Any, object] = dict(values)
+        except (TypeError, ValueError):
+            raise SchemaError(f"expected a mapping, got {type(values).__name__}") from None
+        return _frozen_mapping(given, 0)
+
+    def __init__(self, values: Mapping[str, object] | Iterable[tuple[str, object]] = (), /) -> None:
+        """Nothing: `__new__` has filled it, and calling this again must not change it."""
+
+    def _refuse(self, *args: object, **kwargs: object) -> NoReturn:
+        raise TypeError(
+            "this JSON object belongs to an immutable message or call; change a copy of it: copy.deepcopy(...)"
+        )
+
+    __setitem__ = __delitem__ = update = setdefault = pop = popitem = clear = __ior__ = cast(Any, _refuse)
+
+    def __hash__(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return hash(frozenset(self.items()))
+
+    def __reduce__(self) -> tuple[type[FrozenDict], tuple[dict[str, JSONValue]]]:
+        return FrozenDict, (dict(self),)
+
+    def __copy__(self) -> dict[str, JSONValue]:
+        return dict(self)
+
+    def __deepcopy__(self, memo: object) -> dict[str, JSONValue]:
+        return {key: _thawed(item) for key, item in self.items()}
+
+
+class FrozenList(list[JSONValue]):
+    """A JSON array inside a message, call or reply: a list that refuses changes, as `FrozenDict` is a dict.
+
+    `copy.deepcopy(...)` gives a plain list of plain lists and dicts to change; `list(...)`, `.copy()`,
+    `copy.copy(...)`, slices, `+` and `*` a plain list whose items are still frozen.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, values: Iterable[object] = (), /) -> FrozenList:
+        if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise SchemaError(f"expected a list, got {type(cast(object, values)).__name__}")
+        return _frozen_items(values, 0)
+
+    def __init__(self, values: Iterable[object] = (), /) -> None:
+        """Nothing: `__new__` has filled it, and calling this again must not change it."""
+
+    def _refuse(self, *args: object, **kwargs: object) -> NoReturn:
+        raise TypeError(
+            "this JSON array belongs to an immutable message or call; change a copy of it: copy.deepcopy(...)"
+        )
+
+    __setitem__ = __delitem__ = append = extend = insert = pop = remove = clear = cast(Any, _refuse)
+    sort = reverse = __iadd__ = __imul__ = cast(Any, _refuse)
+
+    def __hash__(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return hash(tuple(self))
+
+    def __reduce__(self) -> tuple[type[FrozenList], tuple[list[JSONValue]]]:
+        return FrozenList, (list(self),)
+
+    def __copy__(self) -> list[JSONValue]:
+        return list(self)
+
+    def __deepcopy__(self, memo: object) -> list[JSONValue]:
+        return [_thawed(item) for item in self]
+
+
+def freeze(value: object, path: str = "") -> JSONValue:
+    """Returns an immutable copy of a JSON value: mappings become `FrozenDict`, lists and tuples `FrozenList`.
+
+    Texts and numbers of a class of their own (an enum's) become plain ones. Raises `SchemaError` with the path for NaN,
+    infinities, keys that are not text, other types, lone surrogates and nesting beyond `MAX_DEPTH` (cycles, too).
+    """
+    try:
+        return _frozen(value, 0)
+    except SchemaError as error:
+        raise error.at(path) if path else error from None
+
+
+def freeze_object(value: object, path: str = "") -> JSONObject:
+    """As `freeze`, for a value that must be a mapping."""
+    if type(value) is FrozenDict:
+        return value
+    if not isinstance(value, Mapping):
+        raise SchemaError(f"expected a mapping, got {type(value).__name__}", path)
+    if not value:
+        return EMPTY
+    return cast(JSONObject, freeze(cast(object, value), path))
+
+
+def freeze_given(value: object, path: str = "") -> JSONObject:
+    """As `freeze_object`, without the entries that are None: what is None was not given."""
+    frozen = freeze_object(value, path)
+    if None not in frozen.values():
+        return frozen
+    return FrozenDict({key: item for key, item in frozen.items() if item is not None})
+
+
+def _frozen(value: object, depth: int) -> JSONValue:
+    """The frequent kinds come first. A path is put together on the way out: most of the time nothing is wrong."""
+    kind = type(value)
+    if kind is str:
+        return check_text(value)
+    if value is None or kind is bool:
+        return cast(JSONValue, value)
+    if isinstance(value, Mapping):
+        check_depth(depth)
+        return _frozen_mapping(cast("Mapping[Any, object]", value), depth)
+    if isinstance(value, list | tuple):
+        check_depth(depth)
+        return _frozen_items(cast("list[object]", value), depth)
+    if isinstance(value, int):
+        return int.__int__(cast(int, check_number(value)))
+    if isinstance(value, float):
+        return float.__float__(check_number(value))
+    if isinstance(value, str):
+        return check_text(value)
+    raise SchemaError(f"{kind.__name__} is not a JSON value")
+
+
+def _frozen_mapping(value: Mapping[Any, object], depth: int) -> FrozenDict:
+    frozen: FrozenDict = dict.__new__(FrozenDict)
+    for key, item in value.items():
+        name = check_key(key)
+        try:
+            _put(frozen, name, _frozen(item, depth + 1))
+        except SchemaError as error:
+            raise error.at(name) from None
+    return frozen
+
+
+def _frozen_items(items: Iterable[object], depth: int) -> FrozenList:
+    frozen: FrozenList = list.__new__(FrozenList)
+    index = 0
+    try:
+        for index, item in enumerate(items):  # noqa: B007 - says which item failed
+            _append(frozen, _frozen(item, depth + 1))
+    except SchemaError as error:
+        raise error.at(f"[{index}]") from None
+    return frozen
+
+
+def _thawed(value: JSONValue) -> JSONValue:
+    if isinstance(value, FrozenDict):
+        return value.__deepcopy__(None)
+    return value.__deepcopy__(None) if isinstance(value, FrozenList) else value
+
+
+_put = cast(Any, dict).__setitem__
+_append = cast(Any, list).append
+EMPTY: JSONObject = FrozenDict()

@@ -1,0 +1,105 @@
+"""`asdict`, `astuple`, `replace`, `copy` and `pickle` of the standard library take every record of the schema."""
+
+import copy
+import dataclasses
+import json
+import pickle
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+import abstractcore.schema as schema
+from abstractcore import Blob, GenerateResponse, ModelCall, ModelReply, ToolCall, ToolSpec, Usage
+from abstractcore.schema import CachedContent, Encoded, Lowered, Parsed, Rendered, TextPart, WireRequest, WireResponse
+from tests.core.schema.test_frozen_v1 import OBJECTS
+from tests.core.schema.test_immutability import mutable_places
+
+
+class City(BaseModel):
+    """A user's own type, which can be changed."""
+
+    name: str
+    districts: list[str] = []
+
+
+def nested_records(value: Any) -> list[Any]:
+    """All dataclass instances in a value."""
+    if dataclasses.is_dataclass(value):
+        inner = [getattr(value, field.name) for field in dataclasses.fields(value)]
+        return [value, *(record for item in inner for record in nested_records(item))]
+    return [record for item in value for record in nested_records(item)] if isinstance(value, tuple) else []
+
+
+CALL = OBJECTS["model_call"]
+assert isinstance(CALL, ModelCall)
+OTHERS = [
+    CachedContent("c", {"p": {"a": [1]}}, tokens=7),
+    Encoded(WireRequest("/", {"a": "b"}, b"{}")),
+    Lowered(CALL),
+    Parsed(CALL),
+    Rendered(b"{}"),
+    WireResponse(200, {"a": "b"}, b"{}"),
+]
+RECORDS: dict[str, list[Any]] = {}
+for record in nested_records((*OBJECTS.values(), *OTHERS)):
+    RECORDS.setdefault(type(record).__name__, []).append(record)
+
+
+def plain(value: Any) -> Any:
+    """What `asdict` should give: dicts for records, and of JSON and tuples the same."""
+    if dataclasses.is_dataclass(value):
+        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    return tuple(map(plain, value)) if isinstance(value, tuple) else value
+
+
+def test_there_is_a_sample_of_every_record():
+    exported = [getattr(schema, name) for name in schema.__all__]
+    records = {cls.__name__ for cls in exported if isinstance(cls, type) and dataclasses.is_dataclass(cls)}
+    assert records - RECORDS.keys() == set()
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_a_record_goes_through_the_standard_library(name: str):
+    for record in RECORDS[name]:
+        assert dataclasses.asdict(record) == plain(record)
+        assert dataclasses.astuple(record) is not None
+        for again in (dataclasses.replace(record), copy.copy(record), pickle.loads(pickle.dumps(record))):
+            assert again == record
+            assert repr(again) == repr(record)
+        deep = copy.deepcopy(record)
+        assert deep == record
+        assert mutable_places(deep, name) == mutable_places(record, name)
+
+
+def test_asdict_gives_json_as_json():
+    call = dataclasses.asdict(ToolCall("c", "t", '{"tags": ["a"]}'))
+    assert json.loads(json.dumps(call))["arguments"] == {"tags": ["a"]}
+    assert json.loads(json.dumps(dataclasses.asdict(ToolSpec("t", parameters={"required": ["a"]}))))["parameters"] == {
+        "required": ["a"]
+    }
+
+
+def response(output: Any) -> GenerateResponse[Any]:
+    reply = ModelReply((TextPart("{}"),), provider_metadata={"ids": [1]})
+    return GenerateResponse(reply, output, (reply,), (), Usage(), (), (), "p", "m", None, "t", 0.5)
+
+
+def test_a_deep_copy_of_a_response_has_an_output_of_its_own():
+    first = response(City(name="Ulm", districts=["Mitte"]))
+    second = copy.deepcopy(first)
+    second.output.districts.append("West")
+    assert first.output.districts == ["Mitte"]
+    assert second.reply is first.reply
+
+
+def test_asdict_of_a_response_holds_the_output_as_it_is():
+    assert dataclasses.asdict(response(City(name="Ulm")))["output"] == City(name="Ulm")
+    assert dataclasses.asdict(response([1]))["output"] == [1]
+    assert pickle.loads(pickle.dumps(response(City(name="Ulm")))) == response(City(name="Ulm"))
+
+
+def test_a_blob_is_copied_with_its_bytes():
+    blob = Blob.from_bytes(b"test", "text/plain")
+    assert dataclasses.asdict(blob)["data"] == b"test"
+    assert pickle.loads(pickle.dumps(blob)).read() == b"test"
