@@ -253,9 +253,15 @@ class RequestTimeoutError(ProviderError):
 
 
 class ConnectionFailedError(ProviderError):
-    """The provider cannot be reached, or the connection broke before an answer began."""
+    """The provider cannot be reached, or the connection broke before an answer began.
+
+    `connected` says whether there was a connection, which then broke; `proxy` is the proxy on the way, if there is one,
+    without its user and password.
+    """
 
     retryable = True
+    connected: bool = False
+    proxy: str | None = None
 
 
 class StreamInterruptedError(ProviderError):

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
-from urllib.parse import urlsplit
 
 from ..errors import AbstractCoreError, ServerError, UnexpectedResponseError
 from ..ports import Body, CallContext, Framer, StreamDecoder, Transpiler
 from ..schema import Delta, ModelReply, WireRequest, WireResponse, accumulate
 from .deadline import remaining
 from .decoding import MAX_BODY_BYTES, reply_so_far
+from .places import shown_url
 
 _STREAM_TYPES = frozenset(
     {
@@ -64,8 +64,7 @@ def decode_whole(transpiler: Transpiler, response: WireResponse, request: WireRe
 
 def name_request(error: UnexpectedResponseError, request: WireRequest) -> None:
     """Say in `error` what was asked, without what may be secret in a URL."""
-    parts = urlsplit(request.url)
-    error.url = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+    error.url = shown_url(request.url)
     error.message += f", in answer to {request.method} {error.url}"
 
 

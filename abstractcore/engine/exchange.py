@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from ..errors import AbstractCoreError, ProviderError, ServerError, UnexpectedResponseError
-from ..ports import Answer, Attempt, Body, CallContext, Clock, ProviderSession, Transport
+from ..ports import Address, Answer, Attempt, Body, CallContext, Clock, ProviderSession, Transport
 from ..schema import AttemptRecord, ModelReply, SchemaError, WireRequest, WireResponse
 from .bodies import decode_whole, name_request, read_start
 from .deadline import out_of_time, overdue, remaining
 from .decoding import MAX_BODY_BYTES, DecodedStream
 from .origins import with_origin
+from .places import with_place
 
 _LONGEST_STEP_SECONDS = 600.0
 _REQUEST_ID_HEADERS = ("x-request-id", "request-id", "x-amzn-requestid")
@@ -30,6 +31,7 @@ class Exchange:
         body: Body | None = None
         failure: BaseException | None = None
         streaming = False
+        address: Address | None = None
         try:
             address = await self._session.endpoint.open(context.runtime)
             request = address.auth.sign(attempt.request.with_url(address.url + attempt.request.url), started_at)
@@ -56,7 +58,7 @@ class Exchange:
             failure = ServerError(f"the reply does not fit the schema: {error}")
             raise located(failure, context, body) from error
         except AbstractCoreError as error:
-            failure = self._session.endpoint.diagnose(error) if isinstance(error, ProviderError) else error
+            failure = self._explained(error, address, attempt) if isinstance(error, ProviderError) else error
             raise located(failure, context, body) from error.__cause__
         except BaseException as error:
             failure = out_of_time() if overdue(context) else error
@@ -81,6 +83,12 @@ class Exchange:
         except UnexpectedResponseError as error:
             name_request(error, request)
             raise
+
+    def _explained(self, error: ProviderError, address: Address | None, attempt: Attempt) -> AbstractCoreError:
+        """`error` with what is known of its place and cause."""
+        if address is not None:
+            error = with_place(error, address.url, attempt.request)
+        return self._session.endpoint.diagnose(error)
 
 
 def located(error: AbstractCoreError, context: CallContext, body: Body | None = None) -> AbstractCoreError:

@@ -10,6 +10,7 @@ from aiohttp.http_exceptions import ContentEncodingError, HttpProcessingError
 
 from ..errors import AbstractCoreError
 from .failures import (
+    ProxyInUse,
     broken,
     cannot_connect,
     cannot_unpack,
@@ -29,23 +30,23 @@ FAILURES: tuple[type[Exception], ...] = (
 """What aiohttp raises; RuntimeError comes from a connection that another task has closed."""
 
 
-def as_ours(error: BaseException, url: str) -> AbstractCoreError:
+def as_ours(error: BaseException, url: str, proxy: ProxyInUse | None = None) -> AbstractCoreError:
     """Our error for one of `FAILURES`. Raise it after the `except` block: the original holds the request's headers."""
     if isinstance(error, aiohttp.ConnectionTimeoutError):
-        return slow_to_connect(url)
+        return slow_to_connect(url, proxy)
     if isinstance(error, TimeoutError):
         return slow_to_answer(url)
     if isinstance(error, aiohttp.ClientHttpProxyError):
-        return refused_by_proxy(url)
+        return refused_by_proxy(url, proxy)
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
-        return cannot_connect(url, str(error.certificate_error))
+        return cannot_connect(url, str(error.certificate_error), proxy)
     if isinstance(error, aiohttp.ClientConnectorError):
-        return cannot_connect(url, str(error.os_error))
+        return cannot_connect(url, str(error.os_error), proxy)
     if _comes_from(ContentEncodingError, error):
         return cannot_unpack(url)
     if isinstance(error, aiohttp.InvalidURL | aiohttp.NonHttpUrlClientError | httpx2.InvalidURL):
         return no_address(url)
-    return broken(url, _reason(error))
+    return broken(url, _reason(error), proxy)
 
 
 def _comes_from(kind: type[Exception], error: BaseException | None) -> bool:

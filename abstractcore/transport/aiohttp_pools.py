@@ -22,7 +22,7 @@ from ..schema import WireRequest
 from .aiohttp_failures import FAILURES, as_ours
 from .failures import bad_header, no_address, none_came_free
 from .messages import CONNECT_SECONDS, HEADERS, parsed
-from .settings import Route, TransportSettings
+from .settings import Route, TransportSettings, proxy_in_use
 
 _HEAD_BYTES = 100 * 1024
 """The longest line of a response's head, as in httpx2; the number of lines is as good as free."""
@@ -35,7 +35,8 @@ class AiohttpPool:
     """The connections over one route."""
 
     def __init__(self, settings: TransportSettings, route: Route) -> None:
-        self._proxy = route.proxy
+        self._settings = settings
+        self._route = route
         self._limit = settings.max_connections
         self._in_use = 0
         self._session = aiohttp.ClientSession(
@@ -67,7 +68,7 @@ class AiohttpPool:
                     _address(request.url),
                     headers=CIMultiDict([*HEADERS, *request.headers.items()]),
                     data=io.BytesIO(request.body),
-                    proxy=self._proxy,
+                    proxy=self._route.proxy,
                     allow_redirects=False,
                     timeout=aiohttp.ClientTimeout(total=None, sock_connect=min(timeout, CONNECT_SECONDS)),
                 )
@@ -92,11 +93,10 @@ class AiohttpPool:
             else:
                 loop.call_soon_threadsafe(self.leave, response)
 
-    @staticmethod
-    def _as_ours(error: Exception, url: str, crowded: bool) -> AbstractCoreError:
+    def _as_ours(self, error: Exception, url: str, crowded: bool) -> AbstractCoreError:
         if crowded and isinstance(error, TimeoutError) and not isinstance(error, aiohttp.ConnectionTimeoutError):
             return none_came_free(url)
-        return as_ours(error, url)
+        return as_ours(error, url, proxy_in_use(self._settings, self._route))
 
 
 class _Connector(aiohttp.TCPConnector):

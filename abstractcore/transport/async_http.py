@@ -13,7 +13,7 @@ from .failures import FAILURES, as_ours, broken
 from .loans import Loan
 from .loops import LoopPools
 from .messages import check_encoding, lower_headers, to_http
-from .settings import Route, Routes, TransportSettings
+from .settings import Route, Routes, TransportSettings, proxy_in_use
 
 
 class AsyncHttpTransport:
@@ -32,7 +32,7 @@ class AsyncHttpTransport:
             pool = await self.pools.of(self._routes.of(request.url))
             response = await pool.handle_async_request(http_request)
         except FAILURES as error:
-            failure = as_ours(error, request.url)
+            failure = as_ours(error, request.url, proxy_in_use(self._settings, self._routes.of(request.url)))
         else:
             return await begun(response, request.url, loan)
         raise failure

@@ -5,6 +5,8 @@ A message that could hold a key is not passed on: places are shown without path,
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import httpx2
 
 from ..errors import AbstractCoreError, ConfigurationError, ConnectionFailedError, RequestTimeoutError, ServerError
@@ -18,26 +20,40 @@ FAILURES: tuple[type[Exception], ...] = (
 )
 """What httpx2 raises; OSError comes from a socket that another thread has cut."""
 
+_CERTIFICATE_HINT = (
+    "Its certificate is not trusted here: name the file of an authority that signed it with verify='ca.pem'."
+)
 
-def as_ours(error: Exception, url: str) -> AbstractCoreError:
-    """Our error for one of `FAILURES`. Raise it after the `except` block: the original may quote headers."""
+
+class ProxyInUse(NamedTuple):
+    """The URL of a proxy, and the environment variable it comes from; None if it was given as an option."""
+
+    url: str
+    variable: str | None
+
+
+def as_ours(error: Exception, url: str, proxy: ProxyInUse | None = None) -> AbstractCoreError:
+    """Our error for one of `FAILURES`. Raise it after the `except` block: the original may quote headers.
+
+    `proxy` is the one that the request went through.
+    """
     if isinstance(error, httpx2.PoolTimeout):
         return none_came_free(url)
     if isinstance(error, httpx2.ConnectTimeout):
-        return slow_to_connect(url)
+        return slow_to_connect(url, proxy)
     if isinstance(error, httpx2.TimeoutException):
         return slow_to_answer(url)
     if isinstance(error, httpx2.ProxyError):
-        return refused_by_proxy(url)
+        return refused_by_proxy(url, proxy)
     if isinstance(error, httpx2.ConnectError):
-        return cannot_connect(url, str(error))
+        return cannot_connect(url, str(error), proxy)
     if isinstance(error, httpx2.DecodingError):
         return cannot_unpack(url)
     if isinstance(error, httpx2.InvalidURL | httpx2.UnsupportedProtocol):
         return no_address(url)
     if isinstance(error, httpx2.LocalProtocolError | UnicodeEncodeError):
         return bad_header()
-    return broken(url, str(error))
+    return broken(url, str(error), proxy)
 
 
 def none_came_free(url: str) -> RequestTimeoutError:
@@ -48,10 +64,10 @@ def none_came_free(url: str) -> RequestTimeoutError:
     )
 
 
-def slow_to_connect(url: str) -> RequestTimeoutError:
+def slow_to_connect(url: str, proxy: ProxyInUse | None) -> RequestTimeoutError:
     """There was no connection in time."""
-    message = f"connecting to {_place(url)} took too long"
-    return RequestTimeoutError(message, hint="Is the address right and reachable?")
+    message = f"connecting to {_place(url)}{_through(proxy)} took too long"
+    return RequestTimeoutError(message, hint=_proxy_hint(proxy) or "Is the address right and reachable?")
 
 
 def slow_to_answer(url: str) -> RequestTimeoutError:
@@ -59,15 +75,21 @@ def slow_to_answer(url: str) -> RequestTimeoutError:
     return RequestTimeoutError(f"{_place(url)} did not answer in time", hint="Give the call more time with timeout=...")
 
 
-def refused_by_proxy(url: str) -> ConnectionFailedError:
+def refused_by_proxy(url: str, proxy: ProxyInUse | None) -> ConnectionFailedError:
     """The proxy said no."""
-    return ConnectionFailedError(f"the proxy refused the connection to {_place(url)}")
+    name = f"the proxy {_place(proxy.url)}" if proxy is not None else "the proxy"
+    error = _by_way_of(ConnectionFailedError(f"{name} refused the connection to {_place(url)}"), proxy)
+    error.hint = _proxy_hint(proxy, "Has it the right user and password, as in http://USER:PASSWORD@HOST:PORT?")
+    return error
 
 
-def cannot_connect(url: str, reason: str) -> ConnectionFailedError:
+def cannot_connect(url: str, reason: str, proxy: ProxyInUse | None) -> ConnectionFailedError:
     """Nobody listens, or the certificate is not trusted."""
-    message = f"cannot connect to {_place(url)}: {reason}"
-    return ConnectionFailedError(message, hint="Is it running, and base_url right?")
+    error = ConnectionFailedError(f"cannot connect to {_place(url)}{_through(proxy)}: {reason}")
+    error.hint = (
+        _CERTIFICATE_HINT if "certificate verify failed" in reason.lower() else "Is it running, and base_url right?"
+    )
+    return _by_way_of(error, proxy)
 
 
 def cannot_unpack(url: str) -> ServerError:
@@ -86,9 +108,36 @@ def bad_header() -> ConfigurationError:
     return ConfigurationError("a header has characters that HTTP cannot carry", hint="Check the API key.")
 
 
-def broken(url: str, reason: str) -> ConnectionFailedError:
+def broken(url: str, reason: str, proxy: ProxyInUse | None = None) -> ConnectionFailedError:
     """The connection was cut, or what came over it is not HTTP."""
-    return ConnectionFailedError(f"the connection to {_place(url)} broke: {reason}")
+    error = ConnectionFailedError(f"the connection to {_place(url)}{_through(proxy)} broke: {reason}")
+    error.connected = True
+    return _by_way_of(error, proxy)
+
+
+def _by_way_of(error: ConnectionFailedError, proxy: ProxyInUse | None) -> ConnectionFailedError:
+    """`error` with the proxy, and how it was chosen: it may be the proxy that failed."""
+    if proxy is not None:
+        error.proxy = _place(proxy.url)
+        if error.hint != _CERTIFICATE_HINT:
+            error.hint = _proxy_hint(proxy)
+    return error
+
+
+def _through(proxy: ProxyInUse | None) -> str:
+    return "" if proxy is None else f" through the proxy {_place(proxy.url)}"
+
+
+def _proxy_hint(proxy: ProxyInUse | None, question: str = "Is the proxy running?") -> str | None:
+    """What to look at, and where the proxy comes from."""
+    if proxy is None:
+        return None
+    if proxy.variable is None:
+        return f"{question} It is the one given as proxy=..."
+    return (
+        f"{question} It comes from {proxy.variable} in the environment: unset it, "
+        "or name the host in NO_PROXY, to go without."
+    )
 
 
 def _place(url: str) -> str:

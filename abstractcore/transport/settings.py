@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import httpx2
 
 from ..errors import ConfigurationError
+from .failures import ProxyInUse
 
 _MAX_CONNECTIONS = 1000
 """More than any program has calls at once by design, and fewer than files a process may have open."""
@@ -90,6 +91,14 @@ class Routes:
         if proxy and urllib.request.proxy_bypass(parts.netloc):
             proxy = None
         return Route(parts.scheme, _proxy_url(proxy) if proxy else None)
+
+
+def proxy_in_use(settings: TransportSettings, route: Route) -> ProxyInUse | None:
+    """The proxy of a route, and where it comes from."""
+    if route.proxy is None or settings.proxy is not None:
+        return None if route.proxy is None else ProxyInUse(route.proxy, None)
+    names = (name for kind in (route.scheme, "all") for name in (f"{kind}_proxy", f"{kind.upper()}_PROXY"))
+    return ProxyInUse(route.proxy, next((name for name in names if os.environ.get(name)), "the proxy settings"))
 
 
 def _proxy_url(proxy: str) -> str:

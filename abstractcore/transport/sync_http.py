@@ -13,7 +13,7 @@ from ..schema import WireRequest
 from .failures import FAILURES, as_ours, broken
 from .loans import Loan
 from .messages import check_encoding, lower_headers, to_http
-from .settings import Route, Routes, TransportSettings
+from .settings import Route, Routes, TransportSettings, proxy_in_use
 
 
 class SyncHttpTransport:
@@ -31,7 +31,7 @@ class SyncHttpTransport:
             http_request = to_http(request, timeout, loan.trace)
             response = self._pool(request.url).handle_request(http_request)
         except FAILURES as error:
-            failure = as_ours(error, request.url)
+            failure = as_ours(error, request.url, proxy_in_use(self._settings, self._routes.of(request.url)))
         else:
             return begun(response, request.url, loan)
         raise failure

@@ -43,6 +43,6 @@ class AnthropicProvider:
         return ProviderSession(
             model=config.model,
             transpiler=AnthropicMessages(Dialect(**asdict(rules_of(config.model)))),
-            endpoint=FixedEndpoint.at(check_url(config.base_url or _URL), auth),
+            endpoint=FixedEndpoint.at(check_url(config.base_url or _URL), auth, _URL),
             profile=profile_of(config.model),
         )

@@ -50,7 +50,7 @@ class CohereProvider:
         return ProviderSession(
             model=config.model,
             transpiler=CohereChat(config.model),
-            endpoint=FixedEndpoint.at(check_url(config.base_url or _URL), BearerAuth(key)),
+            endpoint=FixedEndpoint.at(check_url(config.base_url or _URL), BearerAuth(key), _URL),
             profile=_profile(config.model),
         )
 

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from abstractcore.errors import AbstractCoreError, ConfigurationError, ProviderError
+from abstractcore.errors import AbstractCoreError, ConfigurationError, ModelNotFoundError, NotFoundError, ProviderError
 from abstractcore.ports import Address, Auth, Runtime
 from abstractcore.schema import WireRequest
+
+_METHOD_NOT_ALLOWED = 405
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,22 +46,39 @@ class HeaderAuth:
 
 @dataclass(frozen=True, slots=True)
 class FixedEndpoint:
-    """An address that is known beforehand."""
+    """An address that is known beforehand. `usual_path` is what such addresses end with, as "/v1"."""
 
     address: Address
+    usual_path: str = ""
 
     @classmethod
-    def at(cls, url: str, auth: Auth) -> FixedEndpoint:
-        """The endpoint at `url`, which requests are put behind."""
-        return cls(Address(url.rstrip("/"), auth))
+    def at(cls, url: str, auth: Auth, usual: str = "") -> FixedEndpoint:
+        """The endpoint at `url`, which requests are put behind; `usual` is the vendor's own URL."""
+        return cls(Address(url.rstrip("/"), auth), urlsplit(usual).path.rstrip("/"))
 
     async def open(self, runtime: Runtime) -> Address:
         """The address."""
         return self.address
 
     def diagnose(self, error: ProviderError) -> AbstractCoreError:
-        """The error itself: nothing more is known here."""
+        """The error itself; for a path that the server does not have, the usual one."""
+        if self.usual_path and not self.address.url.endswith(self.usual_path) and is_missing_path(error):
+            error.hint = error.hint or _usual_hint(self.address.url, self.usual_path)
         return error
+
+
+def is_missing_path(error: ProviderError) -> bool:
+    """Whether a server says that there is nothing where it was asked."""
+    if isinstance(error, ModelNotFoundError):
+        return False
+    return isinstance(error, NotFoundError) or error.status == _METHOD_NOT_ALLOWED
+
+
+def _usual_hint(url: str, usual: str) -> str:
+    """The usual address, if no other path stands before it: that may hold a key."""
+    hint = f"Such an address usually ends with {usual}"
+    beginning = url.partition(f"{usual}/")[0]
+    return f"{hint}." if urlsplit(beginning).path else f"{hint}: try base_url='{beginning}{usual}'."
 
 
 def check_key(key: str, provider: str) -> str:

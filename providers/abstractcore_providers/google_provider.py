@@ -48,7 +48,9 @@ class GoogleProvider:
         key = check_key(next(filter(None, (config.api_key, *variables)), ""), self.name)
         if not key:
             raise AuthenticationError("no API key.", hint="Set GEMINI_API_KEY, or pass api_key=...", provider=self.name)
-        endpoint = FixedEndpoint.at(check_url(config.base_url or GEMINI_URL), HeaderAuth({"x-goog-api-key": key}))
+        endpoint = FixedEndpoint.at(
+            check_url(config.base_url or GEMINI_URL), HeaderAuth({"x-goog-api-key": key}), GEMINI_URL
+        )
         return _session(model, endpoint, provider=self.name)
 
 

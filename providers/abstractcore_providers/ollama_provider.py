@@ -18,10 +18,12 @@ from abstractcore.ports import (
     Thinking,
 )
 
-from .endpoints import BearerAuth, NoAuth, check_key, check_url
+from .endpoints import BearerAuth, NoAuth, check_key, check_url, is_missing_path
 
 DEFAULT_URL = "http://localhost:11434"
 _DEFAULT_PORT = 11434
+_OTHER_PATHS = ("/v1", "/api", "/api/chat")
+"""What other clients of the same server want at the end of its address."""
 _SEES = frozenset({"image"})
 _TEXT = frozenset[str]()
 _LEVELS = Thinking(("low", "medium", "high"), can_be_off=False)
@@ -57,8 +59,13 @@ class OllamaEndpoint:
 
     def diagnose(self, error: ProviderError) -> AbstractCoreError:
         """The error itself; for a server that does not answer, how to start one."""
-        if isinstance(error, ConnectionFailedError):
+        if isinstance(error, ConnectionFailedError) and not error.connected and error.proxy is None:
             error.hint = "Start the server with `ollama serve`, or say where it is: base_url=..., or OLLAMA_HOST."
+        parts = urlsplit(self.address.url)
+        if parts.path in _OTHER_PATHS and is_missing_path(error):
+            error.hint = (
+                f"Ollama's own API has no {parts.path} before it: try base_url='{parts.scheme}://{parts.netloc}'."
+            )
         return error
 
 

@@ -148,7 +148,9 @@ def _class_of(code: str | None, type_: str | None, status: int | None) -> type[P
 
 
 def _narrowed(error_class: type[ProviderError], message: str) -> type[ProviderError]:
-    """What only the message says, at servers that give no code."""
+    """What only the message says, at servers that give no code (LM Studio's, of a path that it does not have)."""
+    if message.startswith("Unexpected endpoint or method"):
+        return errors.NotFoundError
     if error_class is errors.NotFoundError and "model" in message.lower():
         return errors.ModelNotFoundError
     if error_class is errors.BadRequestError and _OPENAI_OVERFLOW.search(message):

@@ -44,7 +44,7 @@ class OpenAIResponsesProvider:
         return ProviderSession(
             model=config.model,
             transpiler=OpenAIResponses(self.name, rules.OPENAI),
-            endpoint=FixedEndpoint.at(check_url(config.base_url or _URL), BearerAuth(key)),
+            endpoint=FixedEndpoint.at(check_url(config.base_url or _URL), BearerAuth(key), _URL),
             profile=_profile(config.model),
         )
 

@@ -17,6 +17,7 @@ from .openai_chat import CARRIED, Dialect, OpenAIChat
 Families: TypeAlias = "tuple[tuple[str, ModelProfile], ...]"
 """Beginnings of models' names, each with what those models can do; the first that fits counts."""
 
+_USUAL_URL = "http://localhost:8000/v1"
 _RESOURCE = re.compile("[a-zA-Z0-9-]+")
 _RESOURCE_HELP: Mapping[str, str] = MappingProxyType({"resource": "the resource's name, which its address begins with"})
 _NO_OPTIONS: Mapping[str, str] = MappingProxyType({})
@@ -62,7 +63,7 @@ class Preset:
         return ProviderSession(
             model=config.model,
             transpiler=OpenAIChat(self.dialect),
-            endpoint=FixedEndpoint.at(url, self._auth(config, services)),
+            endpoint=FixedEndpoint.at(url, self._auth(config, services), self.default_url or _USUAL_URL),
             profile=self._profile(config.model),
         )
 
@@ -71,9 +72,7 @@ class Preset:
 
     def _url(self, resource: object) -> str:
         if self.default_url is None:
-            raise ConfigurationError(
-                f"{self.name!r} needs an address.", hint="As in base_url='http://localhost:8000/v1'."
-            )
+            raise ConfigurationError(f"{self.name!r} needs an address.", hint=f"As in base_url={_USUAL_URL!r}.")
         if not self._has_resource():
             return self.default_url
         if not isinstance(resource, str) or not _RESOURCE.fullmatch(resource):

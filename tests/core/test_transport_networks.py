@@ -11,7 +11,7 @@ import trustme
 from abstractcore import ConnectionFailedError, create_llm
 from abstractcore.testing import AsyncColour, SyncColour
 from abstractcore.testing.transports.cases import told
-from tests.chaos_server import ScriptedServer, completion
+from tests.chaos_server import CUT, ScriptedServer, completion
 from tests.proxy_server import ProxyServer
 
 PASSWORD = "canary-0123456789"
@@ -121,17 +121,57 @@ def test_a_proxy_opens_a_tunnel_to_a_server_over_tls(colour, reach, tls_server, 
 def test_a_proxy_that_refuses_the_password_is_named_and_the_password_is_not(colour, reach, tls_server, trusted):
     with ProxyServer("user:other") as proxy:
         llm = reach(tls_server.url, proxy=f"http://user:{PASSWORD}@127.0.0.1:{proxy.port}", verify=trusted)
-        with pytest.raises(ConnectionFailedError, match="the proxy refused") as caught:
+        with pytest.raises(ConnectionFailedError, match=f"the proxy http://127.0.0.1:{proxy.port} refused") as caught:
             colour.generate(llm, "hi")
     assert PASSWORD not in told(caught.value)
+    assert "right user and password" in str(caught.value)
 
 
-def test_a_proxy_that_is_gone_is_a_failed_connection_without_its_password(colour, reach, server):
+def free_port() -> int:
+    """A port that nobody listens at: a proxy did a moment ago."""
     with ProxyServer() as proxy:
-        port = proxy.port
-    with pytest.raises(ConnectionFailedError) as caught:
-        colour.generate(reach(server.url, proxy=f"http://user:{PASSWORD}@127.0.0.1:{port}"), "hi")
+        return proxy.port
+
+
+def test_a_proxy_that_is_gone_is_named_without_its_password(colour, reach, server):
+    place = f"127.0.0.1:{free_port()}"
+    with pytest.raises(ConnectionFailedError, match=f"through the proxy http://{place}") as caught:
+        colour.generate(reach(server.url, proxy=f"http://user:{PASSWORD}@{place}"), "hi")
     assert PASSWORD not in told(caught.value)
+    assert caught.value.hint == "Is the proxy running? It is the one given as proxy=..."
+    assert caught.value.proxy == f"http://{place}"
+    assert "base_url" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("variable", "scheme"),
+    [("HTTP_PROXY", "http"), ("http_proxy", "http"), ("HTTPS_PROXY", "https"), ("all_proxy", "http")],
+)
+def test_a_proxy_of_the_environment_that_is_gone_is_blamed_with_its_variable(
+    colour, reach, server, monkeypatch, variable, scheme
+):
+    place = f"127.0.0.1:{free_port()}"
+    monkeypatch.setenv(variable, f"http://user:{PASSWORD}@{place}")
+    with pytest.raises(ConnectionFailedError, match=f"cannot connect to .* through the proxy http://{place}") as caught:
+        colour.generate(reach(f"{scheme}://api.test:{server.port}/v1"), "hi")
+    assert f"It comes from {variable} in the environment" in (caught.value.hint or "")
+    assert "NO_PROXY" in (caught.value.hint or "")
+    assert "base_url" not in str(caught.value)
+    assert PASSWORD not in told(caught.value)
+
+
+def test_a_proxy_that_breaks_off_is_named_too(colour, reach, server):
+    server.script(CUT)
+    with pytest.raises(ConnectionFailedError, match=f"through the proxy {server.url} broke") as caught:
+        colour.generate(reach("http://api.test/v1", proxy=server.url), "hi")
+    assert caught.value.connected
+
+
+def test_a_certificate_that_is_not_trusted_says_how_to_trust_it(colour, reach, tls_server):
+    with pytest.raises(ConnectionFailedError, match="certificate verify failed") as caught:
+        colour.generate(reach(tls_server.url), "hi")
+    assert "verify='ca.pem'" in (caught.value.hint or "")
+    assert "Is it running" not in str(caught.value)
 
 
 def test_a_proxy_over_tls_is_checked_by_the_same_authorities(colour, reach, authority, server, trusted):

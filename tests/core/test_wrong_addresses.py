@@ -1,0 +1,130 @@
+"""An address that is nearly right: the error says what was asked there, and what to try."""
+
+from __future__ import annotations
+
+import pytest
+
+from abstractcore import ConnectionFailedError, ModelNotFoundError, NotFoundError, ProviderError, Services, create_llm
+from abstractcore.testing.transports.cases import told
+from tests.chaos_server import CUT, ScriptedServer, answer, failure
+
+SECRET = "a1b2c3d4e5f6a7b8c9d0e1f2"
+NOTHING_HERE = answer(b'{"detail":"Not Found"}', 404)
+
+
+@pytest.fixture
+def reach(services: Services):
+    """Makes an LLM of a provider at an address."""
+
+    def reach(provider: str, url: str, **options):
+        return create_llm(provider, "m", base_url=url, api_key="k", services=services, max_retries=0, **options)
+
+    return reach
+
+
+@pytest.mark.parametrize(
+    ("provider", "asked", "usual"),
+    [
+        ("openai-compatible", "/chat/completions", "/v1"),
+        ("vllm", "/chat/completions", "/v1"),
+        ("lmstudio", "/chat/completions", "/v1"),
+        ("openai", "/chat/completions", "/v1"),
+        ("openrouter", "/chat/completions", "/api/v1"),
+        ("openai-responses", "/responses", "/v1"),
+        ("anthropic", "/messages", "/v1"),
+        ("cohere", "/chat", "/v2"),
+        ("google", "/models/m:generateContent", "/v1beta"),
+    ],
+)
+def test_an_address_without_its_version_says_what_was_asked_and_what_to_try(
+    colour, server, reach, provider: str, asked: str, usual: str
+):
+    server.script(NOTHING_HERE)
+    with pytest.raises(NotFoundError) as caught:
+        colour.generate(reach(provider, server.url), "hi")
+    assert f", in answer to POST {server.url}{asked} (HTTP 404). " in str(caught.value)
+    assert caught.value.hint == f"Such an address usually ends with {usual}: try base_url='{server.url}{usual}'."
+
+
+def test_a_stream_says_the_same(colour, server, reach):
+    server.script(NOTHING_HERE)
+    with pytest.raises(NotFoundError) as caught, colour.stream(reach("vllm", server.url), "hi") as stream:
+        next(stream)
+    assert f"POST {server.url}/chat/completions (HTTP 404). " in str(caught.value)
+    assert f"try base_url='{server.url}/v1'" in str(caught.value)
+
+
+def test_a_path_of_the_operations_own_is_to_be_left_out(colour, server, reach):
+    server.script(NOTHING_HERE)
+    with pytest.raises(NotFoundError) as caught:
+        colour.generate(reach("openai-compatible", f"{server.url}/v1/chat/completions"), "hi")
+    assert caught.value.hint == "Leave /chat/completions out of base_url: it is put behind it."
+
+
+def test_a_method_that_is_not_allowed_is_a_wrong_address_too(colour, server, reach):
+    server.script(answer(b"<html>", 405))
+    with pytest.raises(ProviderError, match=rf"POST {server.url}/ui/chat/completions ") as caught:
+        colour.generate(reach("openai-compatible", f"{server.url}/ui"), "hi")
+    assert caught.value.hint == "Such an address usually ends with /v1."
+
+
+def test_a_server_that_reports_the_wrong_path_in_a_successful_answer_is_understood(colour, server, reach):
+    """As LM Studio's does."""
+    server.script(answer(b'{"error":"Unexpected endpoint or method. (POST /chat/completions)"}', 200))
+    with pytest.raises(NotFoundError) as caught:
+        colour.generate(reach("lmstudio", server.url), "hi")
+    assert f"try base_url='{server.url}/v1'" in str(caught.value)
+
+
+def test_a_right_address_is_not_doubted(colour, server, reach):
+    server.script(NOTHING_HERE)
+    server.script(failure(404, "The model 'm' does not exist", error={"code": "model_not_found"}))
+    with pytest.raises(NotFoundError) as caught:
+        colour.generate(reach("openai-compatible", f"{server.url}/v1"), "hi")
+    assert f"POST {server.url}/v1/chat/completions (HTTP 404)" in str(caught.value)
+    assert caught.value.hint is None
+    with pytest.raises(ModelNotFoundError) as caught:
+        colour.generate(reach("openai-compatible", server.url), "hi")
+    assert "base_url" not in str(caught.value)
+
+
+def test_what_looks_like_a_key_in_a_path_is_not_shown(colour, server, reach):
+    server.script(NOTHING_HERE)
+    with pytest.raises(NotFoundError, match=r"/gateway/\*\*\*/chat/completions") as caught:
+        colour.generate(reach("openai-compatible", f"{server.url}/gateway/{SECRET}"), "hi")
+    assert SECRET not in told(caught.value)
+
+
+# Ollama
+
+
+@pytest.mark.parametrize("path", ["/v1", "/api"])
+def test_ollamas_address_is_without_what_other_clients_put_behind_it(colour, server, reach, path: str):
+    server.script(answer(b"404 page not found", 404))
+    with pytest.raises(NotFoundError, match=rf"POST {server.url}{path}/api/chat ") as caught:
+        colour.generate(reach("ollama", f"{server.url}{path}"), "hi")
+    assert f"try base_url='{server.url}'" in str(caught.value)
+
+
+def test_a_running_ollama_that_breaks_off_is_not_to_be_started(colour, server, reach):
+    server.script(CUT)
+    with pytest.raises(ConnectionFailedError) as caught:
+        colour.generate(reach("ollama", server.url), "hi")
+    assert caught.value.connected
+    assert "ollama serve" not in str(caught.value)
+
+
+def test_an_ollama_that_is_not_there_is_to_be_started(colour, reach):
+    with ScriptedServer() as gone:
+        url = gone.url
+    with pytest.raises(ConnectionFailedError, match="ollama serve") as caught:
+        colour.generate(reach("ollama", url), "hi")
+    assert not caught.value.connected
+
+
+def test_a_proxy_before_ollama_is_what_is_not_there(colour, reach):
+    with ScriptedServer() as gone:
+        proxy = gone.url
+    with pytest.raises(ConnectionFailedError, match=f"through the proxy {proxy}") as caught:
+        colour.generate(reach("ollama", "http://ollama.test:11434", proxy=proxy), "hi")
+    assert "ollama serve" not in str(caught.value)
