@@ -1,0 +1,32 @@
+"""The scripted server: its end leaves nothing behind."""
+
+from __future__ import annotations
+
+import gc
+import socket
+import ssl
+
+import pytest
+import trustme
+
+from abstractcore.testing.http_server import ScriptedServer
+
+
+def tls_context() -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    trustme.CA().issue_cert("127.0.0.1").configure_cert(context)
+    return context
+
+
+@pytest.mark.parametrize("tls", [False, True], ids=["plain", "tls"])
+@pytest.mark.parametrize("left_first", [False, True], ids=["client stays", "client left"])
+def test_connections_that_were_just_accepted_are_closed_with_the_server(tls, left_first):
+    """However far it got with them: what stays open is a warning in whatever test is running when it is collected."""
+    for _ in range(30):
+        with ScriptedServer(tls_context() if tls else None) as server:
+            clients = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(3)]
+            for client in clients if left_first else ():
+                client.close()
+        for client in clients:
+            client.close()
+        gc.collect()
