@@ -111,8 +111,9 @@ def _decide(
         reason=f"{call.model} takes {media_type} as it is" if known else _not_known(call.model, media_type),
         handler=handler.name if handler is not None else None,
     )
+    instead = [] if native else profile.like(media_type)
     if policy == "refuse":
-        choices = _choices(decision, native, handler, may_be_wrong=False)
+        choices = _choices(decision, native, handler, instead, may_be_wrong=False)
         raise _refused(decision, call, f"the policy for {kind} is 'refuse'", choices)
     if kind == "text" and handler is not None and policy != "native":
         return _changed(decision, "inline", "a text file stands in the message as text")
@@ -123,7 +124,7 @@ def _decide(
     unknown = bool(profile.assumed or profile.carried)
     why = "the policy is 'fallback_only'" if policy == "fallback_only" else _why_not(call.model, media_type, unknown)
     if only_natively or handler is None:
-        choices = _choices(decision, native, handler, may_be_wrong=not native and not unknown)
+        choices = _choices(decision, native, handler, instead, may_be_wrong=not native and not unknown)
         raise _refused(decision, call, why, choices)
     return _changed(decision, "fallback", f"{why}, so the {handler.name} handler makes text of it")
 
@@ -162,11 +163,22 @@ def _unsure(decision: MediaDecision, call: ModelCall, profile: ModelProfile) -> 
     return [CallWarning("unknown_model", decision.part_path, message, decision.type)]
 
 
-def _choices(decision: MediaDecision, native: bool, handler: MediaHandler | None, *, may_be_wrong: bool) -> list[str]:
-    """What the user can do about a file that is refused; `may_be_wrong`: what is known of the model may be."""
-    choices = [f"choose a model that takes {decision.kind}"] if not native else []
+def _choices(
+    decision: MediaDecision,
+    native: bool,
+    handler: MediaHandler | None,
+    instead: Sequence[str],
+    *,
+    may_be_wrong: bool,
+) -> list[str]:
+    """What the user can do about a file that is refused: `instead` are types that are taken, and `may_be_wrong` says
+    whether what is known of the model may be.
+    """
+    choices = [f"convert it to {', '.join(instead)}"] if instead else []
+    if not native and not instead:
+        choices.append(f"choose a model that takes {decision.kind}")
     if may_be_wrong:
-        what = decision.type if decision.kind in ("document", "text") else decision.kind
+        what = decision.type if instead or decision.kind in ("document", "text") else decision.kind
         choices.append(f"say that this one does with create_llm(..., accepts=[{what!r}])")
     if native:
         choices.append(f"allow it with media_policy={{{decision.kind!r}: 'auto'}}")

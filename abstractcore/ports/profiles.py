@@ -60,7 +60,7 @@ class ModelProfile:
 
     def takes(self, kind: str, media_type: str) -> bool:
         """Whether the model is known to take content of this kind and type natively."""
-        return not self.accepts.isdisjoint((kind, media_type))
+        return _hold(self.accepts, kind, media_type)
 
     def may_take(self, kind: str, media_type: str, *, only_natively: bool) -> bool:
         """Whether content of this kind and type is worth sending natively though nothing says that the model takes it.
@@ -68,4 +68,22 @@ class ModelProfile:
         `only_natively`: there is no other way to send it.
         """
         possible = self.assumed | self.carried if only_natively else self.assumed
-        return not possible.isdisjoint((kind, media_type))
+        return _hold(possible, kind, media_type)
+
+    def like(self, media_type: str) -> list[str]:
+        """The media types of the same kind, as "image/png" for "image/bmp", that may be sent natively."""
+        top = media_type.partition("/")[0]
+        known = self.accepts | self.assumed | self.carried
+        return sorted(held for held in known if top in _KINDS and held.startswith(f"{top}/"))
+
+
+_KINDS = ("image", "audio", "video")
+
+
+def _hold(types: frozenset[str], kind: str, media_type: str) -> bool:
+    """Whether `types` hold the kind, the media type without parameters or, for one such as "image/*", any such type."""
+    media_type = media_type.partition(";")[0].rstrip()
+    if not types.isdisjoint((kind, media_type)):
+        return True
+    top, _, sub = media_type.partition("/")
+    return sub == "*" and any(held.startswith(f"{top}/") for held in types)

@@ -9,8 +9,9 @@ from abstractcore.ports import ModelProfile, Price, Thinking
 from abstractcore.schema import Sampling
 
 from .claude_rules import ClaudeRules
+from .media_types import ANTHROPIC_IMAGES
 
-_READS = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp", "image/*", "application/pdf", "text/plain"})
+_READS = ANTHROPIC_IMAGES | {"application/pdf", "text/plain"}
 _CACHE_POINTS = 4
 _LONG = Sampling(max_output_tokens=32_000)
 _SHORT = Sampling(max_output_tokens=8_192)

@@ -9,11 +9,12 @@ from abstractcore.ports import ModelProfile, ProviderConfig, ProviderServices, P
 from abstractcore.schema import EMPTY
 
 from .endpoints import BearerAuth, FixedEndpoint, check_key, check_url
+from .media_types import COHERE_IMAGES
 
 _URL = "https://api.cohere.com/v2"
 _KEYS = ("CO_API_KEY", "COHERE_API_KEY")
 _TEXT = frozenset[str]()
-_SEES = frozenset({"image"})
+_SEES = COHERE_IMAGES
 _FAMILIES: tuple[tuple[str, ModelProfile], ...] = tuple(
     (beginning, ModelProfile(accepts, context, thinking=thinking, cache_points=0, media_beside_results=True))
     for beginning, accepts, context, thinking in (

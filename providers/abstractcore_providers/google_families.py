@@ -9,7 +9,9 @@ from dataclasses import dataclass
 
 from abstractcore.ports import ModelProfile, Price, Thinking
 
-_SEES_AND_HEARS = frozenset({"image", "audio", "video", "application/pdf"})
+from .media_types import GEMINI_AUDIO, GEMINI_IMAGES, GEMINI_VIDEO
+
+_SEES_AND_HEARS = GEMINI_IMAGES | GEMINI_AUDIO | GEMINI_VIDEO | {"application/pdf"}
 _CONTEXT = 1_048_576
 _FROM_MINIMAL = Thinking(("minimal", "low", "medium", "high"), can_be_off=False)
 _FROM_LOW = Thinking(("low", "medium", "high"), can_be_off=False)

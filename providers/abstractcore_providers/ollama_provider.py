@@ -19,12 +19,13 @@ from abstractcore.ports import (
 )
 
 from .endpoints import BearerAuth, NoAuth, check_key, check_url, is_missing_path
+from .media_types import OLLAMA_IMAGES
 
 DEFAULT_URL = "http://localhost:11434"
 _DEFAULT_PORT = 11434
 _OTHER_PATHS = ("/v1", "/api", "/api/chat")
 """What other clients of the same server want at the end of its address."""
-_SEES = frozenset({"image"})
+_SEES = OLLAMA_IMAGES
 _TEXT = frozenset[str]()
 _LEVELS = Thinking(("low", "medium", "high"), can_be_off=False)
 _ON_OR_OFF = Thinking(("medium",))

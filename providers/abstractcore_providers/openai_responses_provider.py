@@ -13,10 +13,11 @@ from abstractcore.schema import EMPTY
 from . import rules
 from .endpoints import BearerAuth, FixedEndpoint, check_key, check_url
 from .families import OPENAI
+from .media_types import OPENAI_IMAGES, with_images
 
 _URL = "https://api.openai.com/v1"
 _KEY = "OPENAI_API_KEY"
-_CARRIED = frozenset({"image", "application/pdf"})
+_CARRIED = OPENAI_IMAGES | {"application/pdf"}
 _VERSION = re.compile(r"gpt-(\d+)(?:\.(\d+))?")
 _FIRST_WITH_POINTS = (5, 6)
 _MOST_POINTS = 4
@@ -55,7 +56,7 @@ def _profile(model: str) -> ModelProfile:
     points = _MOST_POINTS if _takes_points(model) else 0
     if known is None:
         return ModelProfile(assumed=_CARRIED, carried=_CARRIED, cache_points=points, known=False)
-    return replace(known, accepts=known.accepts & _CARRIED, cache_points=points)
+    return replace(known, accepts=with_images(known.accepts, OPENAI_IMAGES) & _CARRIED, cache_points=points)
 
 
 def _takes_points(model: str) -> bool:

@@ -12,6 +12,7 @@ from abstractcore.errors import AuthenticationError, ConfigurationError
 from abstractcore.ports import Auth, ModelProfile, ProviderConfig, ProviderServices, ProviderSession
 
 from .endpoints import BearerAuth, FixedEndpoint, HeaderAuth, NoAuth, check_key, check_url
+from .media_types import with_images
 from .openai_chat import CARRIED, Dialect, OpenAIChat
 
 Families: TypeAlias = "tuple[tuple[str, ModelProfile], ...]"
@@ -29,9 +30,10 @@ class Preset:
 
     `default_url` None means that the user gives `base_url`; it may hold `{resource}`, which is then an option. A key is
     needed where `key_variable` is named and `key_needed` is left on; it goes into `key_header`, or is a bearer's.
-    `goes_on` and `media_beside_results` are those of every model's profile. `assumed` are the files that a model of no
-    known family is sent as they are; with `names_are_free` a model's name says nothing, and that is nothing to warn of.
-    `model_examples` are beginnings of names by which its models are told from those of others, each with an example.
+    `goes_on` and `media_beside_results` are those of every model's profile. `assumed` are the files that a model of
+    no known family is sent as they are, `images` those that count as "image", whichever the model; with
+    `names_are_free` a model's name says nothing, and that is nothing to warn of. `model_examples` are beginnings of
+    names by which its models are told from those of others, each with an example.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Preset:
     dialect: Dialect = field(default_factory=Dialect)
     families: Families = ()
     assumed: frozenset[str] = frozenset({"image"})
+    images: frozenset[str] = frozenset({"image"})
     names_are_free: bool = False
     model_examples: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
     goes_on: bool = True
@@ -96,4 +99,11 @@ class Preset:
         """Where nothing is known of the model, what the format can carry still is, and that it has no cache points."""
         unknown = ModelProfile(assumed=self.assumed, carried=CARRIED, cache_points=0, known=self.names_are_free)
         found = next((profile for beginning, profile in self.families if model.startswith(beginning)), unknown)
-        return replace(found, goes_on=self.goes_on, media_beside_results=self.media_beside_results)
+        return replace(
+            found,
+            accepts=with_images(found.accepts, self.images),
+            assumed=with_images(found.assumed, self.images),
+            carried=with_images(found.carried, self.images),
+            goes_on=self.goes_on,
+            media_beside_results=self.media_beside_results,
+        )

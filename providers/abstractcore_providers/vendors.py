@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import families, json_schemas, rules
+from . import families, json_schemas, media_types, rules
 from .openai_chat import Dialect
 from .openai_chat.dialect import COMMON_OPTIONS, COMPATIBLE, DETAILS, PIECES, ThinkingFields
 from .presets import Preset
@@ -18,6 +18,7 @@ VENDORS = (
         "OPENAI_API_KEY",
         dialect=Dialect(rules=rules.OPENAI),
         families=families.OPENAI,
+        images=media_types.OPENAI_IMAGES,
         assumed=families.READS,
         model_examples={
             "gpt": "gpt-5.4",
@@ -35,6 +36,7 @@ VENDORS = (
         key_header="api-key",
         dialect=Dialect("azure", rules=rules.OPENAI),
         families=families.OPENAI,
+        images=media_types.OPENAI_IMAGES,
         assumed=families.READS,
     ),
     Preset(
@@ -53,6 +55,7 @@ VENDORS = (
             rules=rules.OPENROUTER,
         ),
         families=families.OPENROUTER,
+        images=media_types.OPENROUTER_IMAGES,
         model_examples={
             "meta-llama/": "meta-llama/llama-3.3-70b-instruct",
             "qwen/": "qwen/qwen3-32b",
@@ -86,6 +89,7 @@ VENDORS = (
             schemas=json_schemas.MISTRAL,
         ),
         families=families.MISTRAL,
+        images=media_types.MISTRAL_IMAGES,
         goes_on=False,
         media_beside_results=False,
         model_examples={
@@ -123,6 +127,7 @@ VENDORS = (
         "XAI_API_KEY",
         dialect=Dialect("xai", rules=rules.XAI, schemas=json_schemas.XAI),
         families=families.XAI,
+        images=media_types.XAI_IMAGES,
         model_examples={"grok": "grok-4.3"},
     ),
     Preset(
@@ -157,6 +162,7 @@ VENDORS = (
             schemas=json_schemas.TOLERANT,
         ),
         families=families.FIREWORKS,
+        images=media_types.FIREWORKS_IMAGES,
         model_examples={"accounts/fireworks/": "accounts/fireworks/models/deepseek-v4-pro"},
     ),
     Preset(
@@ -175,6 +181,7 @@ VENDORS = (
             schemas=json_schemas.PERPLEXITY,
         ),
         families=families.PERPLEXITY,
+        images=media_types.PERPLEXITY_IMAGES,
         goes_on=False,
         model_examples={"sonar": "sonar-pro"},
     ),
@@ -200,6 +207,7 @@ VENDORS = (
             think_tags=True,
             schemas=json_schemas.TOLERANT,
         ),
+        images=media_types.LM_STUDIO_IMAGES,
         names_are_free=True,
     ),
     Preset(
@@ -234,6 +242,7 @@ VENDORS = (
             reasoning_field="reasoning_content",
             schemas=json_schemas.TOLERANT,
         ),
+        images=media_types.LLAMA_CPP_IMAGES,
         names_are_free=True,
     ),
     Preset(

@@ -173,6 +173,86 @@ def test_a_model_that_is_known_to_take_no_pictures_is_refused_them_with_the_way_
     assert make(provider, model, accepts=["image"]).plan("What is this?", media=[PICTURE])[0].route == "native"
 
 
+IMAGES = {
+    "anthropic": "gif jpeg png webp",
+    "azure": "gif jpeg png webp",
+    "bedrock": "gif jpeg png webp",
+    "cohere": "gif jpeg png webp",
+    "fireworks": "bmp gif jpeg png tiff x-portable-pixmap",
+    "google": "heic heif jpeg png webp",
+    "llama-cpp": "bmp gif jpeg png",
+    "lmstudio": "jpeg png webp",
+    "mistral": "gif jpeg png webp",
+    "ollama": "jpeg png webp",
+    "openai": "gif jpeg png webp",
+    "openai-responses": "gif jpeg png webp",
+    "openrouter": "gif jpeg png webp",
+    "perplexity": "gif jpeg png webp",
+    "vertex": "heic heif jpeg png webp",
+    "xai": "jpeg png",
+}
+SEEING = {
+    "anthropic": "claude-opus-5-5",
+    "azure": "gpt-5.4",
+    "bedrock": "us.amazon.nova-2-lite-v1:0",
+    "cohere": "command-a-vision-07-2025",
+    "google": "gemini-3.5-flash",
+    "mistral": "mistral-large-latest",
+    "ollama": "gemma3",
+    "openai": "gpt-5.4",
+    "openai-responses": "gpt-5.4",
+    "openrouter": "anthropic/claude-opus-5.5",
+    "perplexity": "sonar-pro",
+    "vertex": "gemini-3.5-flash",
+    "xai": "grok-4.5",
+}
+TYPES = [f"image/{name}" for name in ["bmp", "gif", "heic", "heif", "jpeg", "png", "tiff", "webp", "x-portable-pixmap"]]
+
+
+@pytest.mark.parametrize("provider", IMAGES)
+def test_an_image_goes_only_if_its_vendor_lists_the_type_whether_the_model_is_known_or_not(make, provider: str):
+    taken = [f"image/{name}" for name in IMAGES[provider].split()]
+    for model in ("brand-new", SEEING.get(provider, "brand-new")):
+        llm = make(provider, model)
+        for media_type in TYPES:
+            image = ImagePart(Blob.from_bytes(b"pixels", media_type))
+            if media_type in taken:
+                assert llm.plan("What is this?", media=[image])[0].route == "native"
+                continue
+            with pytest.raises(UnsupportedContentError, match=media_type) as caught:
+                llm.plan("What is this?", media=[image])
+            assert f"convert it to {', '.join(taken)}" in (caught.value.hint or "")
+        behind_an_address = ImagePart(Blob.from_url("https://host.test/picture", "image/*"))
+        assert llm.plan("What is this?", media=[behind_an_address])[0].route == "native"
+
+
+def test_a_type_that_no_page_lists_is_sent_if_the_caller_says_so(make):
+    bitmap = ImagePart(Blob.from_bytes(b"pixels", "image/bmp"))
+    with pytest.raises(UnsupportedContentError, match=r"accepts=\['image/bmp'\]"):
+        make("openai", "gpt-5.4").plan("What is this?", media=[bitmap])
+    assert make("openai", "gpt-5.4", accepts=["image/bmp"]).plan("?", media=[bitmap])[0].route == "native"
+
+
+@pytest.mark.parametrize(
+    ("media_type", "taken"),
+    [
+        ("audio/mpeg", True),
+        ("audio/l16;codec=pcm;rate=24000", True),
+        ("audio/x-ms-wma", False),
+        ("video/quicktime", True),
+        ("video/x-matroska", False),
+    ],
+)
+@pytest.mark.parametrize("model", ["brand-new", "gemini-3.5-flash"])
+def test_google_is_sent_the_sound_and_video_that_it_lists(make, model: str, media_type: str, taken: bool):
+    part = (AudioPart if media_type.startswith("audio/") else VideoPart)(Blob.from_bytes(b"content", media_type))
+    if taken:
+        assert make("google", model).plan("What is this?", media=[part])[0].route == "native"
+        return
+    with pytest.raises(UnsupportedContentError, match=f"{media_type}.* cannot be sent"):
+        make("google", model).plan("What is this?", media=[part])
+
+
 @pytest.mark.parametrize("accepts", [["images"], ["image", "pdf"], [""]])
 def test_a_word_that_is_no_kind_of_file_is_refused_with_the_kinds(make, accepts: list[str]):
     with pytest.raises(ConfigurationError, match=f"{accepts[-1]!r}, which is neither") as caught:

@@ -10,6 +10,7 @@ from abstractcore.errors import AuthenticationError, ConfigurationError, Provide
 from abstractcore.ports import ModelProfile, ProviderConfig, ProviderSession, Thinking
 from abstractcore.schema import WireRequest
 from abstractcore_providers.endpoints import BearerAuth, FixedEndpoint, NoAuth, check_key
+from abstractcore_providers.media_types import with_images
 from abstractcore_providers.openai_chat import CARRIED, OpenAIChat
 from abstractcore_providers.presets import Preset
 from abstractcore_providers.vendors import VENDORS
@@ -219,8 +220,9 @@ def test_the_longer_of_two_names_that_begin_alike_comes_first():
 
 
 def of(preset: Preset, profile: ModelProfile) -> ModelProfile:
-    """The profile at a vendor, who takes the same order of messages for all models."""
-    return replace(profile, goes_on=preset.goes_on, media_beside_results=preset.media_beside_results)
+    """The profile at a vendor, who takes the same types of images and order of messages for all models."""
+    images = {name: with_images(getattr(profile, name), preset.images) for name in ("accepts", "assumed", "carried")}
+    return replace(profile, **images, goes_on=preset.goes_on, media_beside_results=preset.media_beside_results)
 
 
 @pytest.mark.parametrize("name", [*CLOUDS, "azure"])

@@ -11,8 +11,8 @@ from dataclasses import replace
 from abstractcore.ports import ModelProfile, Thinking
 
 from ..claude_families import known_profile_of
+from ..media_types import BEDROCK_IMAGES
 
-_IMAGES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 _OFFICE = "application/vnd.openxmlformats-officedocument"
 _DOCUMENTS = frozenset(
     {
@@ -39,7 +39,7 @@ _VIDEO = frozenset(
         "video/3gpp",
     }
 )
-_READS = _IMAGES | _DOCUMENTS
+_READS = BEDROCK_IMAGES | _DOCUMENTS
 _NEVER = Thinking()
 _BUDGET = Thinking(budget=(1024, 32_000))
 _LEVELS = Thinking(("low", "medium", "high"))
@@ -69,7 +69,7 @@ _FAMILIES: tuple[tuple[re.Pattern[str], ModelProfile], ...] = tuple(
         (r"openai\.gpt-oss", ModelProfile(context_tokens=128_000, thinking=_ALWAYS, cache_points=0)),
     )
 )
-_UNKNOWN = ModelProfile(assumed=_IMAGES, carried=_READS | _VIDEO, known=False)
+_UNKNOWN = ModelProfile(assumed=BEDROCK_IMAGES, carried=_READS | _VIDEO, known=False)
 """Many vendors' models: few take documents themselves, so that PDF goes as text where that can be made."""
 _CLAUDE = re.compile(r"(?:^|[./])anthropic\.(claude-.*)")
 _NEVER_OFF_HERE = ("claude-opus-4-7",)

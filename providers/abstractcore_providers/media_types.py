@@ -1,0 +1,77 @@
+"""The media types that vendors say they take, one list a vendor, for all of its doors and models.
+
+The pages are named at each list. A vendor whose pages name none is not here: what its models take is "image". That a
+GIF must not be animated, as some vendors say, is not checked.
+"""
+
+from __future__ import annotations
+
+_PNG, _JPEG, _WEBP, _GIF = "image/png", "image/jpeg", "image/webp", "image/gif"
+_FOUR = frozenset({_PNG, _JPEG, _WEBP, _GIF})
+
+OPENAI_IMAGES = _FOUR
+"""developers.openai.com/api/docs/guides/images-vision, "Image input requirements"; the same at Azure."""
+ANTHROPIC_IMAGES = _FOUR
+"""platform.claude.com/docs/en/build-with-claude/vision; `Base64ImageSourceParam` in the anthropic package."""
+OPENROUTER_IMAGES = _FOUR
+"""openrouter.ai/docs/features/multimodal/images: whoever runs the model."""
+MISTRAL_IMAGES = _FOUR
+"""docs.mistral.ai/capabilities/vision, "What types of image files are supported?\""""
+COHERE_IMAGES = _FOUR
+"""docs.cohere.com/docs/image-inputs, "File Types"."""
+PERPLEXITY_IMAGES = _FOUR
+"""docs.perplexity.ai/guides/image-attachments."""
+BEDROCK_IMAGES = _FOUR
+"""`ImageFormat` in botocore's model of bedrock-runtime."""
+XAI_IMAGES = frozenset({_PNG, _JPEG})
+"""docs.x.ai/docs/guides/image-understanding, "Image input general limits"."""
+FIREWORKS_IMAGES = frozenset({_PNG, _JPEG, _GIF, "image/bmp", "image/tiff", "image/x-portable-pixmap"})
+"""docs.fireworks.ai/guides/querying-vision-language-models."""
+LM_STUDIO_IMAGES = frozenset({_PNG, _JPEG, _WEBP})
+"""lmstudio.ai/docs/python/llm-prediction/image-input."""
+OLLAMA_IMAGES = frozenset({_PNG, _JPEG, _WEBP})
+"""What its own client sends: `getImageData` in cmd/interactive.go of ollama/ollama."""
+LLAMA_CPP_IMAGES = frozenset({_PNG, _JPEG, _GIF, "image/bmp"})
+"""What it decodes with: vendor/stb/stb_image.h in ggml-org/llama.cpp."""
+
+GEMINI_IMAGES = frozenset({_PNG, _JPEG, _WEBP, "image/heic", "image/heif"})
+"""ai.google.dev/gemini-api/docs/image-understanding, "Supported image formats"."""
+GEMINI_AUDIO = frozenset(
+    {
+        "audio/aac",
+        "audio/aiff",
+        "audio/flac",
+        "audio/l16",
+        "audio/mp4",
+        "audio/mpeg",
+        "audio/ogg",
+        "audio/pcm",
+        "audio/wav",
+        "audio/webm",
+    }
+)
+"""ai.google.dev/gemini-api/docs/audio; for MP4, PCM and WebM firebase.google.com/docs/ai-logic/input-file-requirements;
+and L16, which the API itself gives.
+"""
+GEMINI_VIDEO = frozenset(
+    {
+        "video/3gpp",
+        "video/avi",
+        "video/mov",
+        "video/mp4",
+        "video/mpeg",
+        "video/mpg",
+        "video/quicktime",
+        "video/webm",
+        "video/wmv",
+        "video/x-flv",
+        "video/x-ms-wmv",
+        "video/x-msvideo",
+    }
+)
+"""ai.google.dev/gemini-api/docs/video-understanding, "Supported video formats", under the names there and in use."""
+
+
+def with_images(accepts: frozenset[str], images: frozenset[str]) -> frozenset[str]:
+    """The kinds and media types with `images` in the place of "image", if that is among them."""
+    return (accepts - {"image"}) | images if "image" in accepts else accepts
