@@ -7,7 +7,8 @@ AbstractCoreError
 |  |- UnknownOptionError            no option of that name
 |  |- MissingExtraError             an optional package is not installed
 |  `- PluginError                   a plugin is broken, or two claim one name
-|- InvalidInputError                what was passed in does not fit the schema
+|- InvalidInputError                an argument of a call does not fit
+|- SchemaError                      a value does not fit into a message, a call or another record
 |- UnsupportedOptionError           this model cannot take this option, and the call is strict
 |- UnsupportedContentError          this model cannot take this content, and policy allows no fallback
 |- MediaError                       a file cannot be read, or not as what it claims to be
@@ -40,56 +41,8 @@ AbstractCoreError
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from .schema import AttemptRecord, ModelReply
-
-
-class AbstractCoreError(Exception):
-    """What all of ours have in common.
-
-    `hint` says what to do next; `provider`, `model`, `status` (HTTP) and `request_id` say where it happened;
-    `retryable` whether the same call may succeed later, `retry_after` in how many seconds if the provider said so;
-    `partial` is what had arrived of the reply, `attempts` the tries made.
-    """
-
-    retryable = False
-
-    def __init__(
-        self,
-        message: str,
-        *,
-        hint: str | None = None,
-        provider: str | None = None,
-        model: str | None = None,
-        status: int | None = None,
-        code: str | None = None,
-        request_id: str | None = None,
-        retry_after: float | None = None,
-        partial: ModelReply | None = None,
-        attempts: Sequence[AttemptRecord] = (),
-    ) -> None:
-        super().__init__(message)
-        self.message = message
-        self.hint = hint
-        self.provider = provider
-        self.model = model
-        self.status = status
-        self.code = code
-        self.request_id = request_id
-        self.retry_after = retry_after
-        self.partial = partial
-        self.attempts = tuple(attempts)
-
-    def __str__(self) -> str:
-        where = "/".join(name for name in (self.provider, self.model) if name)
-        text = f"{where}: {self.message}" if where else self.message
-        if self.status is not None:
-            text += f" (HTTP {self.status})"
-        if not self.hint:
-            return text
-        stop = "" if text.endswith((".", "!", "?", "\n")) else "."
-        return f"{text}{stop} {self.hint}"
+from .schema import AbstractCoreError as AbstractCoreError
+from .schema import SchemaError as SchemaError
 
 
 class ConfigurationError(AbstractCoreError):

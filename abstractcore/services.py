@@ -10,6 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from .cores import spare_cores
+from .errors import ConfigurationError
 from .ports import ArtifactStore, Clock, ModelStore
 from .recorder import Recorder, Subscriber, Subscription
 from .registry import Registry
@@ -28,7 +29,7 @@ class Services:
 
     `random` gives numbers from 0 to 1; `new_id` a new trace id of 32 hex digits (W3C Trace Context). What is not given
     is the real thing. There are no locks in it, which a fork could leave locked for ever: what two threads make at
-    once, one of them throws away.
+    once, one of them throws away. Raises `ConfigurationError` for a clock that is none.
     """
 
     def __init__(
@@ -42,7 +43,9 @@ class Services:
         random: Callable[[], float] = random.random,
         new_id: Callable[[], str] | None = None,
     ) -> None:
-        self.clock: Clock = clock or SystemClock()
+        self.clock: Clock = SystemClock() if clock is None else clock
+        if not callable(getattr(self.clock, "now", None)):
+            raise ConfigurationError(f"clock: expected a Clock, got {type(self.clock).__name__}.")
         self.sync_runtime = SyncRuntime(self.clock)
         self.async_runtime = AsyncRuntime(self.clock)
         self.records = Recorder()

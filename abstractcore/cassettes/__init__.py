@@ -16,6 +16,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
+from ..errors import InvalidInputError
+from ..schema.json_values import shown
 from .exchanges import RecordedError, RecordedExchange, RecordedRequest
 from .recording import Recording
 from .replaying import Replay
@@ -35,9 +37,10 @@ def record(path: str | os.PathLike[str], *, secrets: Iterable[str] | None = None
     Keys are scrubbed: requests are taken before they are signed, only harmless headers keep their values, and fields
     and URL parameters whose names say key, token or password, what looks like a vendor's key, and `secrets` are
     replaced everywhere. Without `secrets` these are the values of the environment variables that end in `_API_KEY`:
-    name a key that comes from elsewhere. Raises `CassetteError` for a file that cannot be written.
+    name a key that comes from elsewhere. Raises `CassetteError` for a file that cannot be written, and
+    `InvalidInputError` for a path or secrets that are none.
     """
-    return Recording(path, Scrubber(keys_in(os.environ) if secrets is None else secrets))
+    return Recording(_checked(path), Scrubber(keys_in(os.environ) if secrets is None else secrets))
 
 
 def replay(path: str | os.PathLike[str], *, secrets: Iterable[str] | None = None) -> Replay:
@@ -49,4 +52,17 @@ def replay(path: str | os.PathLike[str], *, secrets: Iterable[str] | None = None
     `secrets` as in `record`. Raises `CassetteError` with the line of what cannot be read, and in a call
     `ReplayMismatchError` with the difference to the nearest request recorded.
     """
-    return Replay(path, Scrubber(keys_in(os.environ) if secrets is None else secrets))
+    return Replay(_checked(path), Scrubber(keys_in(os.environ) if secrets is None else secrets))
+
+
+def _checked(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
+    """`path`; raises `InvalidInputError` for what no file system takes for one."""
+    if not isinstance(path, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidInputError(f"expected a path, got {type(path).__name__}", path="path")
+    try:
+        usable = b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        usable = False
+    if not usable:
+        raise InvalidInputError(f"{shown(path)} is not a path", path="path")
+    return path

@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from ..errors import InvalidInputError
 from ..schema import JSONValue, WireRequest, freeze
+from ..schema.json_values import check_items
 from .exchanges import RecordedRequest
 
 SCRUBBED = "[scrubbed]"
@@ -41,6 +42,7 @@ class Scrubber:
     def __init__(self, secrets: Iterable[str]) -> None:
         if isinstance(secrets, str):
             raise InvalidInputError("expected a list of texts, got one text", path="secrets")
+        secrets = check_items([*secrets] if isinstance(secrets, Iterable) else secrets, str, "secrets")  # pyright: ignore[reportUnnecessaryIsInstance]
         known = {form for secret in secrets if len(secret) >= _SHORTEST_KEY for form in (secret, quote(secret, ""))}
         longest_first = sorted(known, key=len, reverse=True)
         self._known = re.compile("|".join(map(re.escape, longest_first))) if known else None

@@ -11,6 +11,7 @@ _CODES: tuple[tuple[type[abstractcore.AbstractCoreError], int], ...] = (
     (abstractcore.ProviderError, 3),
     (abstractcore.ConfigurationError, 2),
     (abstractcore.InvalidInputError, 2),
+    (abstractcore.SchemaError, 2),
     (abstractcore.MediaError, 2),
     (abstractcore.ModelStoreError, 2),
     (abstractcore.ArtifactError, 2),

@@ -14,6 +14,7 @@ from ..schema import (
     GenerateResponse,
     MediaDecision,
     ModelReply,
+    SchemaError,
     Usage,
     digest,
     redacted_call,
@@ -108,10 +109,10 @@ def _without_text(decision: MediaDecision) -> MediaDecision:
 
 
 def _error_record(error: BaseException | None, capture: Capture) -> ErrorRecord | None:
-    """What others' exceptions say may quote content: without capture their class has to do."""
+    """What others' exceptions and the schema's say may quote content: without capture their class has to do."""
     if error is None:
         return None
-    if isinstance(error, AbstractCoreError):
+    if isinstance(error, AbstractCoreError) and not isinstance(error, SchemaError):
         return ErrorRecord(type(error).__name__, error.message, error.status, error.request_id, error.retryable)
     return ErrorRecord(type(error).__name__, _message(error) if capture == "full" else "")
 

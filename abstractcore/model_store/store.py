@@ -15,6 +15,7 @@ import platformdirs
 
 from abstractcore.errors import ModelStoreError
 from abstractcore.ports import StoredModel
+from abstractcore.schema.json_values import check_items
 
 from .catalogue import CATALOGUE, CatalogueModel
 from .hub import HubSource
@@ -32,7 +33,7 @@ class FileModelStore:
     """Keeps weights under `root`, by default `models` in `$ABSTRACTCORE_CACHE` or in the user's cache.
 
     A name is one of the catalogue, `hf:owner/repository[/file]`, or a path of the user's own. Making a store does
-    no I/O. `progress` takes the place of what is shown on stderr.
+    no I/O. `progress` takes the place of what is shown on stderr. Raises `SchemaError` for a `catalogue` that is none.
     """
 
     def __init__(
@@ -43,7 +44,7 @@ class FileModelStore:
         progress: Progress | None = None,
     ) -> None:
         self._root = root
-        self._catalogue = {model.name: model for model in catalogue}
+        self._catalogue = {model.name: model for model in check_items(catalogue, CatalogueModel, "catalogue")}
         self._progress = progress
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from ..errors import AbstractCoreError, PluginError
+from ..errors import AbstractCoreError, PluginError, SchemaError
 
 
 def told(failure: BaseException) -> str:
@@ -19,10 +19,15 @@ def told(failure: BaseException) -> str:
 
 @contextmanager
 def failures_of(what: str, expected: tuple[type[Exception], ...] = ()) -> Generator[None]:
-    """What is raised inside comes out as a `PluginError` that names `what`; errors of ours and `expected` stay."""
+    """What is raised inside comes out as a `PluginError` that names `what`; errors of ours and `expected` stay.
+
+    A `SchemaError` says that the plugin made something wrong of our classes: it stays only where it is expected.
+    """
     try:
         yield
-    except (AbstractCoreError, *expected):
+    except expected:
         raise
     except Exception as failure:
+        if isinstance(failure, AbstractCoreError) and not isinstance(failure, SchemaError):
+            raise
         raise PluginError(f"{what} failed: {told(failure)}", hint="This is a fault of the plugin.") from failure

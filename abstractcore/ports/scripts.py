@@ -22,6 +22,7 @@ from ..schema import (
     ToolCall,
     Usage,
 )
+from ..schema.json_values import check_items
 
 _WORD = re.compile(r"\s*\S+|\s+$")
 
@@ -52,6 +53,8 @@ class Reply:
     def __post_init__(self) -> None:
         if self.then is not None and not isinstance(self.then, AbstractCoreError):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInputError(f"expected an AbstractCoreError, got {type(self.then).__name__}", path="then")
+        with _refusing():
+            object.__setattr__(self, "pieces", check_items(self.pieces, Piece, "pieces"))
         for index, piece in enumerate(self.pieces):
             _check_delay(piece.delay)
             with _refusing(f"pieces[{index}]"):

@@ -1,6 +1,7 @@
 """The data every other part speaks: messages, calls, replies, deltas. Standard library only."""
 
 from .accumulation import accumulate, deltas_of
+from .base_error import AbstractCoreError, SchemaError
 from .blobs import Blob, BlobForm
 from .cache_points import CachePoint
 from .cached_contents import CachedContent
@@ -32,7 +33,7 @@ from .deltas import (
     UsageDelta,
 )
 from .frozen_json import EMPTY, FrozenDict, FrozenList, freeze, freeze_object
-from .json_values import JSONObject, JSONValue, SchemaError
+from .json_values import JSONObject, JSONValue
 from .messages import Message, Role
 from .parts import (
     MEDIA_PARTS,
@@ -70,6 +71,7 @@ __all__ = [
     "MEDIA_POLICIES",
     "NO_OPTIONS",
     "SCHEMA_VERSION",
+    "AbstractCoreError",
     "AttemptRecord",
     "AudioPart",
     "Blob",

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import cast
 
+from .base_error import SchemaError
 from .deltas import (
     Delta,
     PartDelta,
@@ -23,7 +24,7 @@ from .deltas import (
     UsageDelta,
 )
 from .frozen_json import EMPTY
-from .json_values import JSONObject, SchemaError, check_class, check_count
+from .json_values import JSONObject, check_class, check_count
 from .parts import Citation, Part, ReasoningPart, TextPart, ToolCall
 from .provider_options import NO_OPTIONS, ProviderOptions
 from .replies import FinishReason, ModelReply

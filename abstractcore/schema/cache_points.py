@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .base_error import SchemaError
 from .immutable import Immutable
-from .json_values import SchemaError, check_count
+from .json_values import check_count
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,11 @@ import hashlib
 import json
 from typing import cast, get_args
 
+from .base_error import SchemaError
 from .blobs import Blob
 from .calls import ModelCall
 from .deltas import Delta
-from .json_values import JSONValue, SchemaError, shown
+from .json_values import JSONValue, shown
 from .messages import Message
 from .parts import Part
 from .reading import from_data

@@ -5,15 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn, cast
 
-from .json_values import (
-    JSONObject,
-    JSONValue,
-    SchemaError,
-    check_depth,
-    check_key,
-    check_number,
-    check_text,
-)
+from .base_error import SchemaError
+from .json_values import JSONObject, JSONValue, check_depth, check_key, check_number, check_text
 
 
 class FrozenDict(dict[str, JSONValue]):

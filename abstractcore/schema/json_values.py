@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
+from .base_error import SchemaError
+
 T = TypeVar("T")
 
 if TYPE_CHECKING:
@@ -22,20 +24,6 @@ _NAMES: dict[type, str] = {str: "text"}
 _MAX_SHOWN = 80
 _MAX_INTEGER_BITS = 1024
 """A larger whole number is infinity to most readers of JSON, and Python may refuse to write it."""
-
-
-class SchemaError(ValueError):
-    """A value does not fit the schema. `path` says where, as in `messages[0].parts[1].text`."""
-
-    def __init__(self, message: str, path: str = "") -> None:
-        super().__init__(f"{path}: {message}" if path else message)
-        self.message = message
-        self.path = path
-
-    def at(self, prefix: str) -> SchemaError:
-        """The same error seen from further out: `prefix` is put before its path."""
-        joint = "" if not self.path or self.path.startswith("[") else "."
-        return SchemaError(self.message, f"{prefix}{joint}{self.path}")
 
 
 def shown(value: object) -> str:

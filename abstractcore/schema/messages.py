@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from .base_error import SchemaError
 from .immutable import Immutable
-from .json_values import SchemaError, shown
+from .json_values import shown
 from .parts import (
     ALL_PARTS,
     CONTENT_PARTS,

@@ -9,21 +9,12 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal, TypeAlias, cast, get_args
 
+from .base_error import SchemaError
 from .blobs import Blob
 from .cache_points import CachePoint, check_cache
 from .frozen_json import EMPTY, freeze, freeze_given, freeze_object
 from .immutable import Immutable
-from .json_values import (
-    JSONObject,
-    JSONValue,
-    SchemaError,
-    check_class,
-    check_count,
-    check_flag,
-    check_items,
-    check_text,
-    shown,
-)
+from .json_values import JSONObject, JSONValue, check_class, check_count, check_flag, check_items, check_text, shown
 from .provider_options import NO_OPTIONS, ProviderOptions, given_options
 
 MediaKind = Literal["text", "image", "audio", "video", "document"]

@@ -10,8 +10,9 @@ from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
+from .base_error import SchemaError
 from .frozen_json import freeze
-from .json_values import SchemaError, as_float, check_text, shown
+from .json_values import as_float, check_text, shown
 
 T = TypeVar("T")
 _Reader = Callable[[object, str], object]

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from .base_error import SchemaError
 from .call_warnings import CallWarning
 from .frozen_json import EMPTY, freeze_given
 from .immutable import Immutable
-from .json_values import JSONObject, SchemaError, check_class, check_items, check_text, shown
+from .json_values import JSONObject, check_class, check_items, check_text, shown
 from .messages import Message, Role
 from .parts import Part, ReasoningPart, TextPart, ToolCall, canonical_parts
 from .usage import Usage

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
+from .base_error import SchemaError
 from .immutable import Immutable
-from .json_values import SchemaError, check_number
+from .json_values import check_number
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,10 @@ from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from typing import Any, TypeAlias, cast
 
+from .base_error import SchemaError
 from .blobs import Blob
 from .frozen_json import FrozenDict, FrozenList
-from .json_values import SchemaError, check_depth, check_key, check_number, check_text
+from .json_values import check_depth, check_key, check_number, check_text
 
 _Named: TypeAlias = "tuple[tuple[str, str, object], ...]"
 """Of each field its name, its key as it is written, and its default; of a type tag no name, and all of it written."""

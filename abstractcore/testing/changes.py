@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeAlias, cast
 
-from ..schema import CallWarning, JSONValue, to_data
+from ..schema import AbstractCoreError, CallWarning, JSONValue, to_data
 
 Data: TypeAlias = "dict[str, JSONValue]"
 Trail: TypeAlias = "tuple[str | int, ...]"
@@ -15,7 +15,7 @@ _INDEX = re.compile(r"\[(\d+)\]")
 _NOT_OFF_BY_DEFAULT = ("parallel_tool_calls", "strict")
 
 
-class FalseWarningError(Exception):
+class FalseWarningError(AbstractCoreError):
     """A warning that names no real change."""
 
 

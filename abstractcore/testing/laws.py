@@ -11,7 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias, cast
 
-from ..errors import InvalidInputError, ProviderError, UnsupportedContentError, UnsupportedOptionError
+from ..errors import (
+    AbstractCoreError,
+    InvalidInputError,
+    ProviderError,
+    UnsupportedContentError,
+    UnsupportedOptionError,
+)
 from ..ports import Transpiler
 from ..schema import (
     EMPTY,
@@ -46,7 +52,7 @@ _REFUSALS = (InvalidInputError, UnsupportedContentError, UnsupportedOptionError)
 _MAX_SPLITS = 1000
 
 
-class LawBrokenError(AssertionError):
+class LawBrokenError(AbstractCoreError, AssertionError):
     """A transpiler breaks `law`."""
 
     def __init__(self, law: Law, message: str) -> None:

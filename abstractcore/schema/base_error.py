@@ -1,0 +1,78 @@
+"""`AbstractCoreError`, the root of all errors. It lies below the schema, whose own error is one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .replies import ModelReply
+    from .responses import AttemptRecord
+
+
+class AbstractCoreError(Exception):
+    """What all of ours have in common.
+
+    `hint` says what to do next; `provider`, `model`, `status` (HTTP) and `request_id` say where it happened;
+    `retryable` whether the same call may succeed later, `retry_after` in how many seconds if the provider said so;
+    `partial` is what had arrived of the reply, `attempts` the tries made.
+    """
+
+    retryable = False
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str | None = None,
+        provider: str | None = None,
+        model: str | None = None,
+        status: int | None = None,
+        code: str | None = None,
+        request_id: str | None = None,
+        retry_after: float | None = None,
+        partial: ModelReply | None = None,
+        attempts: Sequence[AttemptRecord] = (),
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.provider = provider
+        self.model = model
+        self.status = status
+        self.code = code
+        self.request_id = request_id
+        self.retry_after = retry_after
+        self.partial = partial
+        self.attempts = tuple(attempts)
+
+    def __str__(self) -> str:
+        where = "/".join(name for name in (self.provider, self.model) if name)
+        text = f"{where}: {self._problem()}" if where else self._problem()
+        if self.status is not None:
+            text += f" (HTTP {self.status})"
+        if not self.hint:
+            return text
+        stop = "" if text.endswith((".", "!", "?", "\n")) else "."
+        return f"{text}{stop} {self.hint}"
+
+    def _problem(self) -> str:
+        """What is wrong, without the provider and the hint."""
+        return self.message
+
+
+class SchemaError(AbstractCoreError, ValueError):
+    """A value does not fit the schema. `path` is where, as in `messages[0].parts[1].text`; `message` what is wrong."""
+
+    def __init__(self, message: str, path: str = "", *, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.args = (message, path)
+        self.path = path
+
+    def _problem(self) -> str:
+        return f"{self.path}: {self.message}" if self.path else self.message
+
+    def at(self, prefix: str) -> SchemaError:
+        """The same error seen from further out: `prefix` is put before its path."""
+        joint = "" if not self.path or self.path.startswith("[") else "."
+        return SchemaError(self.message, f"{prefix}{joint}{self.path}", hint=self.hint)

@@ -1,0 +1,99 @@
+"""Every exception class of the three packages, and every error that a public name raises, is an `AbstractCoreError`."""
+
+import importlib
+import inspect
+import pickle
+import pkgutil
+from collections.abc import Iterator
+from functools import partial
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import abstractcore
+import abstractcore.schema as schema
+import abstractcore_media
+import abstractcore_providers
+from abstractcore import AbstractCoreError, Message, SchemaError, ToolSpec, errors, from_json
+from abstractcore.recorder import Subscription
+from tests.junk import junk, outcome
+
+PACKAGES = (abstractcore, abstractcore_media, abstractcore_providers)
+MADE_BY_OTHERS = {"LLM", "Stream", "AsyncStream", "Subscription"}
+"""Classes that `create_llm`, its calls and `subscribe` make: nobody makes one by hand."""
+OF_PLUGGY = {"hookimpl"}
+DICTS = {"CallOptions", "CallRequest", "LLMOptions"}
+"""Typed dicts: calling one makes a plain dict."""
+
+
+def modules(package: ModuleType) -> Iterator[ModuleType]:
+    """A package with all its modules; `__main__` runs a program."""
+    yield package
+    for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        if not found.name.endswith(".__main__"):
+            yield importlib.import_module(found.name)
+
+
+def defined_errors() -> set[type[BaseException]]:
+    """The exception classes that are defined in the three packages."""
+    found: set[type[BaseException]] = set()
+    for package in PACKAGES:
+        for module in modules(package):
+            for value in vars(module).values():
+                if isinstance(value, type) and issubclass(value, BaseException) and value.__module__ == module.__name__:
+                    found.add(value)
+    return found
+
+
+def test_every_exception_class_is_an_error_of_ours():
+    defined = defined_errors()
+    assert len(defined) > 35
+    assert {error for error in defined if not issubclass(error, AbstractCoreError)} == set()
+
+
+def test_the_root_is_one_class_wherever_it_is_imported_from():
+    assert abstractcore.AbstractCoreError is errors.AbstractCoreError is schema.AbstractCoreError
+    assert abstractcore.SchemaError is errors.SchemaError is schema.SchemaError
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Message("nobody", ()),  # type: ignore[arg-type]
+        lambda: from_json("{}"),
+        lambda: ToolSpec(""),
+        lambda: ToolSpec("t", parameters={"a": float("nan")}),
+    ],
+)
+def test_what_does_not_fit_the_schema_is_caught_as_an_error_of_ours_and_as_a_value_error(make: Any):
+    for kind in (AbstractCoreError, SchemaError, ValueError):
+        with pytest.raises(kind):
+            make()
+
+
+def test_a_schema_error_names_its_path_once_and_survives_pickling():
+    error = SchemaError("is odd", "b", hint="Use c.").at("a[0]")
+    assert str(error) == "a[0].b: is odd. Use c."
+    assert (error.message, error.path, error.hint) == ("is odd", "a[0].b", "Use c.")
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.path) == (str(error), error.path)
+
+
+@pytest.mark.parametrize("name", sorted(set(abstractcore.__all__) - MADE_BY_OTHERS - OF_PLUGGY - DICTS))
+def test_a_public_name_raises_errors_of_ours_only(name: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    door: Any = getattr(abstractcore, name)
+    if not inspect.isroutine(door) and (not isinstance(door, type) or issubclass(door, BaseException)):
+        return
+    parameters = [p for p in inspect.signature(door).parameters.values() if p.kind.name[:3] != "VAR"]
+    needed = [p.name for p in parameters if p.default is p.empty and p.kind.name == "POSITIONAL_ONLY"]
+    named = [p.name for p in parameters if p.default is p.empty and p.name not in needed]
+    for key in junk():
+        for tried in [p.name for p in parameters if p.name not in needed] or [None]:
+            thing = junk()[key]
+            given = dict.fromkeys([*named, *([tried] if tried else [])], thing)
+            made, error = outcome(partial(door, *[thing] * len(needed), **given), AbstractCoreError)
+            assert error is None or str(error)
+            if isinstance(made, Subscription):
+                made.close()
