@@ -12,7 +12,7 @@ from typing import TypeAlias, cast
 from urllib.parse import urlsplit
 
 from .errors import InvalidInputError, MediaError
-from .ports import MediaHandler
+from .ports import ListsEndings, MediaHandler
 from .schema import MEDIA_PARTS, AudioPart, Blob, DocumentPart, ImagePart, MediaKind, MediaPart, VideoPart
 from .schema.json_values import check_text, shown
 
@@ -126,12 +126,18 @@ def _recognise(head: bytes, name: str, path: str, handlers: Sequence[MediaHandle
         media_type = handler.recognise(head, name)
         if media_type is not None:
             return media_type
-    kinds = ", ".join(sorted({handler.kind for handler in handlers})) or "none: is a media plugin installed?"
+    files = "; ".join(map(_files_of, handlers)) or "none: is a media plugin installed?"
     raise MediaError(
         f"{path} is of a kind that nothing installed here reads.",
         source=name or path,
-        hint=f"Kinds that are read: {kinds}. If it is text, save it as UTF-8.",
+        hint=f"Files that are read: {files}. Convert it to one of them; if it is text, save it as UTF-8.",
     )
+
+
+def _files_of(handler: MediaHandler) -> str:
+    """A handler's files, for people."""
+    endings = handler.endings if isinstance(handler, ListsEndings) else ()
+    return f"{handler.name} ({', '.join(endings)})" if endings else handler.name
 
 
 def _part(blob: Blob, handlers: Sequence[MediaHandler]) -> MediaPart:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from .building import MessageInput
 from .errors import InvalidInputError, UnknownOptionError
+from .foreign_options import OTHER_NAMES, OTHER_WAYS
 from .media_loading import MediaInput
 from .ports import Middleware, Script
 from .schema import (
@@ -161,6 +162,9 @@ class CreateOptions(LLMOptions, total=False):
 CALL_OPTIONS = frozenset(CallOptions.__annotations__)
 REQUEST_FIELDS = frozenset(CallRequest.__annotations__)
 LLM_OPTIONS = frozenset(LLMOptions.__annotations__)
+_CREATE_OPTIONS = frozenset(CreateOptions.__annotations__)
+_PARAMETERS = frozenset({"response_model"})
+"""What `generate` takes under a name of its own, of what others have as an option."""
 
 
 def check_names(
@@ -174,9 +178,26 @@ def check_names(
         if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInputError(f"{shown(name)} is not the name of an option", path="options")
         if name not in known and not _is_capability_option(name, capabilities):
-            near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-            hint = f"Did you mean {', '.join(near)}?" if near else f"It takes: {', '.join(sorted(known))}."
-            raise UnknownOptionError(f"{where} has no option {name!r}.", hint=hint)
+            raise UnknownOptionError(f"{where} has no option {name!r}.", hint=_hint(name, known))
+
+
+def _hint(name: str, known: Collection[str]) -> str:
+    """What to write instead: our name, where the option belongs, another way, or the nearest names."""
+    ours = OTHER_NAMES.get(name, name)
+    on_a_call = REQUEST_FIELDS.issuperset(known)
+    if ours in known or (on_a_call and ours in _PARAMETERS):
+        return f"It is called {ours} here: {ours}=..."
+    if on_a_call and ours in _CREATE_OPTIONS:
+        return f"It is for all calls of an LLM: create_llm(..., {ours}=...)."
+    if ours in REQUEST_FIELDS | _PARAMETERS:
+        return f"It goes with each call: llm.generate(..., {ours}=...)."
+    if name in OTHER_WAYS:
+        return f"Use {OTHER_WAYS[name]}."
+    near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+    if near and ours not in _CREATE_OPTIONS:
+        return f"Did you mean {', '.join(near)}?"
+    taken = f"Only other providers take {ours}. " if ours in _CREATE_OPTIONS else ""
+    return f"{taken}Options are {', '.join(sorted(known))}."
 
 
 def _is_capability_option(name: str, capabilities: Collection[str]) -> bool:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..errors import PluginError
-from ..ports import Conversion, MediaContext, MediaHandler
+from ..ports import Conversion, ListsEndings, MediaContext, MediaHandler
 from ..schema import CallWarning, MediaKind, MediaPart, SchemaError, Usage
 from ..schema.json_values import check_class, check_items, check_text
 from .failures import failures_of
@@ -39,6 +40,11 @@ class GuardedHandler:
     def converts(self) -> bool:
         """The handler's."""
         return self.handler.converts
+
+    @property
+    def endings(self) -> Sequence[str]:
+        """The handler's, if it lists them."""
+        return self.handler.endings if isinstance(self.handler, ListsEndings) else ()
 
     def recognise(self, head: bytes, name: str) -> str | None:
         """The media type; None also for a failure, which is logged, and for what is no media type."""

@@ -1,6 +1,6 @@
 """The interfaces between the kernel and everything that plugs into it. No behaviour, no imports but the data."""
 
-from .media import Conversion, MediaContext, MediaHandler
+from .media import Conversion, ListsEndings, MediaContext, MediaHandler
 from .middleware import (
     Answer,
     Attempt,
@@ -43,6 +43,7 @@ __all__ = [
     "DeltaStream",
     "Endpoint",
     "Framer",
+    "ListsEndings",
     "MediaContext",
     "MediaHandler",
     "Middleware",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from ..schema import EMPTY, CallWarning, JSONObject, MediaKind, MediaPart, Usage
 from .stores import ModelStore
@@ -30,6 +31,16 @@ class Conversion:
     label: str
     usage: Usage | None = None
     warnings: tuple[CallWarning, ...] = ()
+
+
+@runtime_checkable
+class ListsEndings(Protocol):
+    """A media handler that lists its files for people: a handler may be one too."""
+
+    @property
+    def endings(self) -> Sequence[str]:
+        """How the names of its files end, without the dot: "pdf"."""
+        ...
 
 
 class MediaHandler(Protocol):

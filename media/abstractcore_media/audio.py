@@ -7,6 +7,7 @@ from abstractcore.ports import Conversion, MediaContext
 from abstractcore.schema import AudioPart, CallWarning, MediaKind, MediaPart
 
 from .content import check_family, content_of, source_of
+from .media_types import endings_of
 from .sniffing import media_type_of
 from .sound import Sound, decode_sound
 from .speech import Transcriber
@@ -21,6 +22,7 @@ class AudioHandler:
     name = "audio"
     kind: MediaKind = "audio"
     converts = True
+    endings = endings_of("audio/")
     max_seconds = 4 * 3600.0
 
     def __init__(self) -> None:

@@ -7,7 +7,7 @@ from abstractcore.ports import Conversion, MediaContext
 from abstractcore.schema import ImagePart, MediaKind, MediaPart
 
 from .content import check_family, source_of
-from .media_types import is_text_type
+from .media_types import endings_of, is_text_type
 from .sniffing import media_type_of
 
 
@@ -17,6 +17,7 @@ class ImageHandler:
     name = "image"
     kind: MediaKind = "image"
     converts = False
+    endings = endings_of("image/")
 
     def recognise(self, head: bytes, name: str) -> str | None:
         """The media type of a picture; None for any other file."""

@@ -51,6 +51,17 @@ def type_by_name(name: str) -> str | None:
     return _BY_SUFFIX.get(suffix.lower()) if dot else None
 
 
+def endings_of(*beginnings: str) -> tuple[str, ...]:
+    """How the names of files end whose media types begin so; of an image or document that is text, nothing."""
+    found = (suffix for suffix, type_ in _BY_SUFFIX.items() if type_.startswith(beginnings) and not is_text_type(type_))
+    return tuple(sorted(found))
+
+
+def text_endings() -> tuple[str, ...]:
+    """How the names of files end that are text by themselves."""
+    return tuple(sorted(suffix for suffix, media_type in _BY_SUFFIX.items() if is_text_type(media_type)))
+
+
 def is_text_type(media_type: str) -> bool:
     """Whether files of this type are text by themselves."""
     return (

@@ -16,6 +16,7 @@ from abstractcore.schema import CallWarning, DocumentPart, MediaKind, MediaPart
 
 from .content import content_of, source_of
 from .extras import missing_extra
+from .media_types import endings_of
 from .sniffing import media_type_of
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class PdfHandler:
     name = "pdf"
     kind: MediaKind = "document"
     converts = True
+    endings = endings_of("application/pdf")
     max_pages = 1_000
     max_characters = 2_000_000
     max_seconds = 60.0

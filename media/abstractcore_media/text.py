@@ -8,7 +8,7 @@ from abstractcore.schema import CallWarning, DocumentPart, MediaKind, MediaPart
 
 from .content import content_of, source_of
 from .extras import missing_extra
-from .media_types import is_text_type
+from .media_types import is_text_type, text_endings
 from .sniffing import UNICODE_MARKS, media_type_of
 
 _LEGACY_ENCODINGS = ["cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "koi8_r", "cp932", "euc_jp",
@@ -22,6 +22,7 @@ class TextHandler:
     name = "text"
     kind: MediaKind = "text"
     converts = True
+    endings = text_endings()
 
     def recognise(self, head: bytes, name: str) -> str | None:
         """The media type of a text file; None for any other."""

@@ -7,6 +7,7 @@ from abstractcore.ports import Conversion, MediaContext
 from abstractcore.schema import MediaKind, MediaPart, VideoPart
 
 from .content import check_family, source_of
+from .media_types import endings_of
 from .sniffing import media_type_of
 
 
@@ -16,6 +17,7 @@ class VideoHandler:
     name = "video"
     kind: MediaKind = "video"
     converts = False
+    endings = endings_of("video/")
 
     def recognise(self, head: bytes, name: str) -> str | None:
         """The media type of a video; None for any other file."""

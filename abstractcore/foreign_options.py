@@ -1,0 +1,68 @@
+"""Options as other libraries call them, and what to write here in their place. Data only.
+
+Names are those of the clients of OpenAI, Anthropic, Google, Cohere and Ollama, of LiteLLM and LangChain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+_SAME = {
+    "max_output_tokens": "max_tokens max_completion_tokens max_new_tokens max_tokens_to_sample maxOutputTokens "
+    "num_predict max_length",
+    "system_prompt": "system system_message system_instruction instructions preamble developer",
+    "thinking": "reasoning reasoning_effort reasoning_budget thinking_budget thinking_level thinking_config "
+    "budget_tokens enable_thinking think effort",
+    "response_model": "response_format response_schema response_json_schema output_schema output_format json_schema "
+    "text_format json_mode format schema output_type response_type",
+    "tools": "functions builtin_tools hosted_tools tool",
+    "tool_choice": "function_call tool_config",
+    "media": "images image image_url files file attachments audio video documents document pdf",
+    "messages": "history chat_history conversation memory contents",
+    "stop": "stop_sequences stop_words stopSequences",
+    "seed": "random_seed",
+    "top_logprobs": "logprobs",
+    "cache": "cache_control prompt_caching",
+    "tags": "labels",
+    "timeout": "request_timeout timeout_seconds",
+    "base_url": "api_base endpoint endpoint_url server_url host url openai_api_base",
+    "api_key": "key token auth_token openai_api_key anthropic_api_key google_api_key",
+    "max_retries": "num_retries retries retry max_attempts",
+    "proxy": "proxies http_proxy https_proxy",
+    "verify": "verify_ssl ssl_verify ssl ca_bundle",
+    "http_client": "client http_async_client",
+    "middleware": "callbacks callback hooks",
+    "context_size": "num_ctx n_ctx context_length context_window max_input_tokens",
+    "threads": "n_threads num_thread num_threads",
+    "region": "region_name aws_region aws_region_name",
+    "profile": "profile_name aws_profile aws_profile_name",
+    "project": "vertex_project project_id",
+    "location": "vertex_location",
+}
+
+_FIELDS_OF_ONE_PROVIDER = (
+    "extra_body extra_query metadata user safety_identifier model_kwargs additional_kwargs generation_config config "
+    "params kwargs logit_bias service_tier store prediction verbosity prompt_cache_key repetition_penalty "
+    "repeat_penalty min_p top_a safety_settings web_search_options keep_alive truncation"
+)
+
+OTHER_NAMES: Mapping[str, str] = MappingProxyType(
+    {name: ours for ours, names in _SAME.items() for name in names.split()}
+)
+"""Another library's name of an option that there is here, each with our name."""
+
+OTHER_WAYS: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys(_FIELDS_OF_ONE_PROVIDER.split(), "provider_options={'PROVIDER': {...}}"),
+        **dict.fromkeys(
+            ("model", "model_name", "model_id", "engine", "deployment", "deployment_name", "provider"),
+            "create_llm('PROVIDER/MODEL')",
+        ),
+        **dict.fromkeys(("n", "best_of", "candidate_count", "num_generations"), "a call for each answer"),
+        **dict.fromkeys(("prompt", "input", "message", "content", "question", "query"), "generate('the prompt')"),
+        **dict.fromkeys(("stream", "streaming"), "llm.stream(...), or generate(..., stream=True)"),
+        "web_search": "tools=[HostedTool('web_search')]",
+    }
+)
+"""What is done in another way here, each with what to write."""

@@ -1,0 +1,56 @@
+"""What is said to be readable is what handlers read, by the endings of files' names."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from abstractcore import MediaError, Registry, Services, create_llm
+from abstractcore.ports import ListsEndings
+from tests.media_doubles import registry
+
+
+def handlers():
+    return Registry.from_entry_points().media_handlers
+
+
+@pytest.fixture
+def word_file(tmp_path: Path) -> Path:
+    """A document that nothing here reads: a ZIP file with XML in it."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+        archive.writestr("word/document.xml", "<w:document/>")
+    path = tmp_path / "letter.docx"
+    path.write_bytes(content.getvalue())
+    return path
+
+
+def test_a_file_that_nothing_reads_is_answered_with_the_endings_that_are(word_file: Path):
+    with pytest.raises(MediaError, match=r"letter\.docx is of a kind that nothing") as caught:
+        create_llm("scripted", replies=["never"]).build("Sum it up.", media=[word_file])
+    hint = caught.value.hint or ""
+    assert "pdf (pdf)" in hint
+    assert "image (bmp, gif, jpeg" in hint
+    assert "docx" not in hint
+    assert "document" not in hint
+
+
+@pytest.mark.parametrize("handler", handlers(), ids=lambda handler: handler.name)
+def test_every_ending_that_is_listed_is_recognised(handler):
+    assert isinstance(handler, ListsEndings)
+    assert handler.endings
+    for ending in handler.endings:
+        head = b"a text" if handler.kind == "text" else b"\x00\x01\x02\x03 of nothing known"
+        first = next(each for each in handlers() if each.recognise(head, f"file.{ending}") is not None)
+        assert first.name == handler.name, ending
+
+
+def test_a_handler_that_lists_no_endings_goes_by_its_name(word_file: Path):
+    services = Services(registry=registry())
+    with pytest.raises(MediaError) as caught:
+        create_llm("scripted", replies=["never"], services=services).build("Sum it up.", media=[word_file])
+    assert (caught.value.hint or "").startswith("Files that are read: text; sound; picture. ")
