@@ -10,8 +10,8 @@ from typing import Any, Unpack
 from .building import check_options
 from .capabilities import Capabilities
 from .connections import connections
-from .engine import Deadline, Guest, Retry, Tracing
-from .errors import ConfigurationError, InvalidInputError
+from .engine import Deadline, Guest, OfflineEndpoint, Retry, Tracing
+from .errors import AuthenticationError, ConfigurationError, InvalidInputError
 from .llm import LLM
 from .option_values import MEDIA_KINDS, at_least_zero, kept, seconds
 from .options import CALL_OPTIONS, LLM_OPTIONS, CreateOptions, check_names, merged
@@ -25,6 +25,7 @@ from .signatures import takes
 
 _DEFAULT_PROVIDER = "local"
 _DEFAULT_RETRIES = 2
+_NO_KEY = "no-key-is-needed"
 _TEXT_OPTIONS = ("base_url", "api_key", "proxy", "transcription_model")
 
 
@@ -56,7 +57,7 @@ def create_llm(
     retries = given.get("max_retries", _DEFAULT_RETRIES)
     for subscriber in services.registry.trace_subscribers:
         services.records.add(subscriber)
-    tracing = Tracing(partial(services.records.report, price=session.profile.price), services.records.wanted)
+    tracing = Tracing(partial(services.records.listener, session.profile.price))
     middleware = (tracing, Retry(retries, services.random), Deadline(), *_guests(given.get("middleware", ())))
     pipelines = Pipelines(session, services, connections(given, services), middleware, given.get("transcription_model"))
     others = {key: value for key, value in given.items() if key not in known}
@@ -104,12 +105,24 @@ def _session(provider: Provider, model: str | None, given: dict[str, Any], servi
         api_key=given.get("api_key"),
         options={name: given[name] for name in provider.options if name in given},
     )
+    offline = any(getattr(each, "offline", False) is True for each in given.get("middleware", ()))
     with failures_of(f"the provider {provider.name!r} ({services.registry.owner('provider', provider.name)})"):
-        session = provider.connect(config, services)
+        session = _connect(provider, config, services, offline)
     accepts = given.get("accepts")
     if accepts is None:
         return session
     return replace(session, profile=_accepting(session.profile, accepts))
+
+
+def _connect(provider: Provider, config: ProviderConfig, services: Services, offline: bool) -> ProviderSession:
+    """The session; one that sends nothing needs no API key, and has no way to send one."""
+    if not offline:
+        return provider.connect(config, services)
+    try:
+        session = provider.connect(config, services)
+    except AuthenticationError:
+        session = provider.connect(replace(config, api_key=_NO_KEY), services)
+    return replace(session, endpoint=OfflineEndpoint())
 
 
 def _accepting(profile: ModelProfile, accepts: Sequence[str]) -> ModelProfile:

@@ -1,67 +1,87 @@
-"""Subscribers to the records of calls, each told in a thread of its own: nothing they do reaches a call."""
+"""Subscribers to the records of calls, each notified in a thread of its own: nothing they do reaches a call."""
 
 from __future__ import annotations
 
 import logging
-import os
 import time
 from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
+from functools import partial
 from types import TracebackType
 from typing import TypeAlias
 
-from .engine import as_record
+from .engine import EndedCall, Listener
 from .errors import InvalidInputError
 from .ports import CallContext, CallEnd, Price, TraceSubscriber
-from .runtimes import BackgroundWorker
-from .schema import CallRecord, Capture
+from .runtimes import GATHERING_SECONDS, ProcessWorker
+from .schema import CallRecord, Capture, content_size, size_of
 
 Subscriber: TypeAlias = Callable[[CallRecord], Awaitable[object] | object]
 
 _MOST_WAITING = 10_000
+_MOST_BYTES_WAITING = 64 * 1024 * 1024
+"""How much content may wait for one subscriber. A single record may be larger."""
+_MOST_UNWRITTEN = 1_000
+_MOST_BYTES_UNWRITTEN = 8 * 1024 * 1024
+"""How many calls, and how much of their content, may wait to be made records of."""
 _CLOSING_SECONDS = 5.0
 _log = logging.getLogger("abstractcore")
+_notified: ContextVar[tuple[Subscriber, ...]] = ContextVar("abstractcore_notified", default=())
+"""The subscribers in whose notifications this code runs, the first of them outermost. A call that is made here is not
+reported to them: each report would cause the next."""
 
 
 class Subscription:
     """What `subscribe` gives. `close`, or leaving `with`, ends it after the records so far have been delivered.
 
-    `dropped` counts the records that were lost because the subscriber was too slow, or the program was ending.
+    `dropped` counts the records that were lost because the subscriber was too slow, so that too many of them were
+    waiting or too much content in them, or because the program was ending.
     """
 
-    def __init__(self, subscriber: Subscriber, capture: Capture, forget: Callable[[Subscription], None]) -> None:
+    def __init__(self, subscriber: Subscriber, capture: Capture, recorder: Recorder) -> None:
         self.dropped = 0
         self._subscriber = subscriber
         self._capture: Capture = capture
-        self._forget = forget
-        self._workers: dict[int, BackgroundWorker] = {}
+        self._recorder = recorder
+        self._closed = False
+        self._worker = ProcessWorker("abstractcore-subscriber")
 
-    def report(self, context: CallContext, end: CallEnd, price: Price | None) -> None:
-        """Have the subscriber told of a call. Returns at once."""
+    def concerns(self, origin: tuple[Subscriber, ...]) -> bool:
+        """Whether it is to be notified of a call that notifications of `origin` have caused."""
+        return self._subscriber not in origin
+
+    def report(self, call: EndedCall, origin: tuple[Subscriber, ...]) -> None:
+        """Have the subscriber notified of a call. Returns at once; what waits holds no more than its record does."""
+        if self._closed:
+            return
         try:
-            worker = self._worker()
-        except RuntimeError as error:  # no thread can be started, as when the program is ending
+            worker = self._worker.begun()
+        except RuntimeError as error:
             self._lose(str(error))
             return
         if worker.waiting >= _MOST_WAITING:
             self._lose("it is too slow")
             return
-        worker.put(lambda: self._subscriber(as_record(context, end, price, self._capture)))
+        record = call.record(self._capture)
+        size = 0 if self._capture == "off" else size_of(record)
+        if worker.waiting_bytes and worker.waiting_bytes + size > _MOST_BYTES_WAITING:
+            self._lose("it is too slow for their content")
+            return
+        worker.put(partial(self._notify, record, origin), size)
 
     def flush(self, timeout: float | None = None) -> bool:
-        """Wait until the subscriber was told of all calls so far, `timeout` seconds at most; whether it was."""
-        worker = self._workers.get(os.getpid())
-        return worker is None or worker.flush(timeout)
+        """Wait until the subscriber was notified of all calls so far, `timeout` seconds at most; whether it was."""
+        end = None if timeout is None else time.monotonic() + timeout
+        written = self._recorder.flush_writer(timeout)
+        return self._worker.flush(None if end is None else max(0.0, end - time.monotonic())) and written
 
     def close(self, timeout: float = _CLOSING_SECONDS) -> None:
         """End the subscription, and wait as `flush` does. What was not delivered by then is logged."""
-        self._forget(self)
-        worker = self._workers.get(os.getpid())
-        if worker is None:
-            return
-        if not worker.is_current and not worker.flush(timeout):
+        self._recorder.forget(self)
+        if not self._worker.is_current and not self.flush(timeout):
             _log.warning("a subscriber to call records did not finish in %s s: %r", timeout, self._subscriber)
-        self._workers.pop(os.getpid(), None)
-        worker.stop()
+        self._closed = True
+        self._worker.stop()
 
     def __enter__(self) -> Subscription:
         return self
@@ -71,57 +91,89 @@ class Subscription:
     ) -> None:
         self.close()
 
+    def _notify(self, record: CallRecord, origin: tuple[Subscriber, ...]) -> Awaitable[object] | object:
+        """In the subscriber's thread: call it, and mark what it does as caused by it."""
+        _notified.set((*origin, self._subscriber))
+        return self._subscriber(record)
+
     def _lose(self, why: str) -> None:
         self.dropped += 1
         if self.dropped == 1:
             _log.warning("records for a subscriber are lost: %s: %r", why, self._subscriber)
 
-    def _worker(self) -> BackgroundWorker:
-        """This process's: a forked child has no threads of its parent."""
-        worker = self._workers.get(os.getpid())
-        if worker is None:
-            new = BackgroundWorker("abstractcore-subscriber")
-            worker = self._workers.setdefault(os.getpid(), new)
-            if worker is not new:
-                new.stop()
-        return worker
-
 
 class Recorder:
-    """Who is told of calls. It has no locks, which a fork could leave locked for ever."""
+    """Who is notified of calls. It has no locks, which a fork could leave locked for ever.
+
+    Records are written in a thread that no subscriber can hold up, so that no call waits there with its files; their
+    digests take longer than all else that is done for a record. Where much waits, the caller writes the record.
+    """
 
     def __init__(self) -> None:
         self._subscriptions: dict[int, Subscription] = {}
+        self._writer = ProcessWorker("abstractcore-records", GATHERING_SECONDS)
 
     def subscribe(self, subscriber: Subscriber, capture: Capture = "off") -> Subscription:
-        """Tell `subscriber` of every call from now on; raises `InvalidInputError` for what cannot be told."""
+        """Notify `subscriber` of every call from now on; raises `InvalidInputError` for what cannot be notified."""
         if not callable(subscriber):
             raise InvalidInputError(f"expected a function, got {type(subscriber).__name__}", path="subscriber")
         if capture not in ("off", "redacted", "full"):
             raise InvalidInputError(f"expected 'off', 'redacted' or 'full', got {capture!r}", path="capture")
-        subscription = Subscription(subscriber, capture, self._forget)
+        subscription = Subscription(subscriber, capture, self)
         return self._subscriptions.setdefault(id(subscription), subscription)
 
     def add(self, subscriber: TraceSubscriber) -> None:
-        """Tell a plugin's subscriber, once however often it is added."""
+        """Notify a plugin's subscriber, once however often it is added."""
         if id(subscriber) not in self._subscriptions:
-            subscription = Subscription(subscriber, subscriber.capture, self._forget)
-            self._subscriptions.setdefault(id(subscriber), subscription)
+            self._subscriptions.setdefault(id(subscriber), Subscription(subscriber, subscriber.capture, self))
 
-    def _forget(self, subscription: Subscription) -> None:
+    def forget(self, subscription: Subscription) -> None:
+        """Notify it of no further call."""
         self._subscriptions.pop(id(subscription), None)
 
     def wanted(self) -> bool:
         """Whether anybody listens."""
         return bool(self._subscriptions)
 
-    def report(self, context: CallContext, end: CallEnd, price: Price | None) -> None:
-        """Have all subscribers told. Returns at once."""
-        for subscription in list(self._subscriptions.values()):
-            subscription.report(context, end, price)
+    def listener(self, price: Price | None) -> Listener | None:
+        """For a call that begins here: what is to be called at its end; None if nobody is to be notified of it."""
+        if not self._subscriptions:
+            return None
+        origin = _notified.get()
+        if origin and not self._concerned(origin):
+            return None
+        return partial(self._report, origin, price)
 
     def flush(self, timeout: float) -> bool:
-        """Wait for all subscribers, `timeout` seconds at most; whether all were told of all calls so far."""
+        """Wait for all subscribers, `timeout` seconds at most; whether all were notified of all calls so far."""
         end = time.monotonic() + timeout
         subscriptions = list(self._subscriptions.values())
         return not [each for each in subscriptions if not each.flush(max(0.0, end - time.monotonic()))]
+
+    def flush_writer(self, timeout: float | None) -> bool:
+        """Wait until all calls so far are with their subscribers, `timeout` seconds at most; whether they are."""
+        return self._writer.flush(timeout)
+
+    def _concerned(self, origin: tuple[Subscriber, ...]) -> list[Subscription]:
+        return [each for each in list(self._subscriptions.values()) if each.concerns(origin)]
+
+    def _report(self, origin: tuple[Subscriber, ...], price: Price | None, context: CallContext, end: CallEnd) -> None:
+        """Have all subscribers of now notified. Returns at once."""
+        subscriptions = self._concerned(origin)
+
+        def write() -> None:
+            call = EndedCall(context, end, price)
+            for subscription in subscriptions:
+                subscription.report(call, origin)
+
+        size = content_size(context.call)
+        try:
+            writer = self._writer.begun()
+        except RuntimeError:
+            write()
+            return
+        waiting = writer.waiting_bytes
+        if writer.waiting >= _MOST_UNWRITTEN or (waiting and waiting + size > _MOST_BYTES_UNWRITTEN):
+            write()
+        else:
+            writer.put(write, size)

@@ -133,11 +133,18 @@ def default_services() -> Services:
 
 
 def subscribe(subscriber: Subscriber, capture: Capture = "off") -> Subscription:
-    """Tell `subscriber`, a function or a coroutine function, of every call from now on with a `CallRecord`.
+    """Notify `subscriber`, a function or a coroutine function, of every call from now on with a `CallRecord`.
 
-    It is told when the call has ended, also if it failed, was cancelled or was left before its end, in a thread of its
-    own: what it raises is logged, what it waits for holds up nothing. `capture` says how much content the records
-    hold. Covers the LLMs that were given no `services` of their own; for others use `services.records.subscribe`.
-    Raises `InvalidInputError` for what cannot be told.
+    It is called when the call has ended, also if it failed, was cancelled or was left before its end, in a thread of
+    its own: what it raises is logged, what it waits for holds up nothing. `capture` says how much content the records
+    hold. Up to 10,000 records and 64 MiB of content wait for one that is slow; `dropped` counts what is lost then.
+
+    A subscriber may call models. It is not notified of the calls that it makes in its notifications, in tasks and
+    `asyncio.to_thread` too, nor of those that others make because of them. A plain thread starts without context
+    variables (see `context`): give it `contextvars.copy_context().run` to call your function with, or an LLM with
+    `services` of its own; else each of its calls is a new one, and the subscriber is notified of it.
+
+    Covers the LLMs that were given no `services` of their own; for others use `services.records.subscribe`.
+    Raises `InvalidInputError` for what cannot be notified.
     """
     return default_services().records.subscribe(subscriber, capture)

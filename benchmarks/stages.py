@@ -9,7 +9,7 @@ import wire
 from rounds import Row, Setup, best, cpu_seconds, repeated
 
 from abstractcore import LLM, Services, create_llm
-from abstractcore.engine import as_record, lower
+from abstractcore.engine import EndedCall, lower
 from abstractcore.ports import Address, CallContext, CallEnd, CallNext, ModelProfile, ProviderSession, Transport
 from abstractcore.registry import Registry
 from abstractcore.schema import WireRequest, WireResponse
@@ -39,11 +39,11 @@ def call_stages(setup: Setup) -> list[Row]:
         "call: build": lambda: online.build(clients.PROMPT, system_prompt=clients.SYSTEM),
         "call: lower": lambda: lower(call, ModelProfile(), ()),
         "call: encode": lambda: wire_format.encode(call),
-        "call: request for the HTTP library": lambda: to_http(request, 600.0),
+        "call: request for the HTTP library": lambda: to_http(request, 600.0, lambda event, info: None),
         "call: decode": lambda: wire_format.decode(response),
         "call: all without a network": lambda: _offline_call(offline),
         "call: all with HTTP": lambda: online.generate(clients.PROMPT, system_prompt=clients.SYSTEM),
-        "call: its record, in the subscriber's thread": lambda: as_record(context, end, None, "off"),
+        "call: its record": lambda: EndedCall(context, end, None).record("off"),
     }
     return _rows(things, setup)
 

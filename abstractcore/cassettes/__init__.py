@@ -6,7 +6,8 @@ A cassette is a file of lines, each the JSON of one `RecordedExchange` after `"c
      "status": 200, "request_id": "...", "reply": {...}}
 
 The request is as the wire format wrote it, before it was signed; a body that is no JSON is in `body_base64`, and files
-in a body are as large as they were sent. In place of the `reply`, a stream has `batches`, lists of the deltas that
+in a body are as large as they were sent. In place of the `reply`, an operation that asks for none (a token count, kept
+content) has a `response`, its body as the provider sent it; a stream has `batches`, lists of the deltas that
 arrived together, with `left` if it was not read to its end; what failed has an `error`, behind the batches that came
 before it.
 """
@@ -46,9 +47,10 @@ def record(path: str | os.PathLike[str], *, secrets: Iterable[str] | None = None
 def replay(path: str | os.PathLike[str], *, secrets: Iterable[str] | None = None) -> Replay:
     """Middleware that answers from the file that `record` wrote, and sends nothing.
 
-    A request is answered by the first exchange not used yet whose method, path and body (with keys scrubbed) are equal:
-    equal requests in the order of the recording, different ones in any order. Pauses before retries are made again:
-    `abstractcore.testing.VirtualClock` makes them short. `unused` has the exchanges that nobody has asked for.
+    As nothing is sent, the LLM needs no API key. A request is answered by the first exchange not used yet whose method,
+    path and body (with keys scrubbed) are equal: equal requests in the order of the recording, different ones in any
+    order. Pauses before retries are made again: `abstractcore.testing.VirtualClock` makes them short. `unused` has the
+    exchanges that nobody has asked for.
     `secrets` as in `record`. Raises `CassetteError` with the line of what cannot be read, and in a call
     `ReplayMismatchError` with the difference to the nearest request recorded.
     """

@@ -9,7 +9,18 @@ from typing import cast
 
 from .. import errors
 from ..errors import AbstractCoreError, CassetteError
-from ..schema import EMPTY, Delta, JSONObject, JSONValue, ModelReply, SchemaError, canonical_json, from_data
+from ..schema import (
+    EMPTY,
+    Delta,
+    JSONObject,
+    JSONValue,
+    ModelReply,
+    SchemaError,
+    canonical_json,
+    freeze,
+    from_data,
+    to_data,
+)
 
 VERSION = 1
 
@@ -63,8 +74,29 @@ def _error_class(name: str) -> type[AbstractCoreError] | None:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordedResponse:
+    """The body of an HTTP response that is no reply; `body_base64` has one that is no JSON, as bytes."""
+
+    body: JSONValue = None
+    body_base64: bytes | None = None
+
+    @classmethod
+    def of(cls, body: bytes) -> RecordedResponse:
+        """What is recorded of a response with this body."""
+        try:
+            return cls(freeze(json.loads(body)))
+        except (ValueError, RecursionError):
+            return cls(body_base64=body)
+
+    def content(self) -> bytes:
+        """The body again."""
+        return json.dumps(to_data(self.body)).encode() if self.body_base64 is None else self.body_base64
+
+
+@dataclass(frozen=True, slots=True)
 class RecordedExchange:
-    """A request and what came of it: a reply, the batches of a stream, an error, or an error behind batches.
+    """A request and its result: a reply, the response to another operation (a token count, say), the batches of a
+    stream, an error, or an error behind batches.
 
     `status` and `request_id` are those of the HTTP response, if there was one.
     """
@@ -73,13 +105,14 @@ class RecordedExchange:
     status: int | None = None
     request_id: str | None = None
     reply: ModelReply | None = None
+    response: RecordedResponse | None = None
     batches: tuple[tuple[Delta, ...], ...] | None = None
     left: bool = False
     error: RecordedError | None = None
 
     def __post_init__(self) -> None:
-        if self.reply is None and self.batches is None and self.error is None:
-            raise SchemaError("has no reply, batches or error")
+        if self.reply is None and self.response is None and self.batches is None and self.error is None:
+            raise SchemaError("has no reply, response, batches or error")
 
 
 def line_of(data: JSONObject) -> bytes:

@@ -6,6 +6,7 @@ import errno
 import os
 import re
 import threading
+from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,8 +14,8 @@ from typing import cast
 
 from ..errors import AbstractCoreError, AccessDeniedError, AuthenticationError, CassetteError
 from ..ports import Answer, Attempt, AttemptNext, DeltaStream
-from ..schema import Delta, JSONObject, ModelReply, SchemaError, to_data
-from .exchanges import RecordedError, RecordedExchange, line_of
+from ..schema import Delta, JSONObject, ModelReply, SchemaError, WireResponse, to_data
+from .exchanges import RecordedError, RecordedExchange, RecordedResponse, line_of
 from .scrubbing import Scrubber, without_long_words
 
 _BEGINNING = re.compile(rb'\s*\{\s*"cassette"\s*:')
@@ -27,7 +28,9 @@ class Recording:
         self.path = Path(path)
         self._scrubber = scrubber
         self._begun = False
-        self._lock = threading.Lock()
+        self._writing = False
+        self._lines: deque[bytes] = deque()
+        self._lock = threading.RLock()
         self._on_disk(self._check_replaceable)
 
     async def around_attempt(self, attempt: Attempt, next: AttemptNext) -> Answer:
@@ -41,11 +44,15 @@ class Recording:
             status, request_id = (made.status, made.request_id) if made is not None else (None, None)
             return RecordedExchange(request, status, request_id, batches=())
 
+        responses: list[RecordedResponse] = []
         try:
-            answer = await next(attempt)
+            answer = await next(_observed(attempt, responses))
         except AbstractCoreError as error:
             self._write(replace(exchange(), batches=None, error=_recorded(error)))
             raise
+        if responses:
+            self._write(replace(exchange(), batches=None, response=responses[-1]))
+            return answer
         if isinstance(answer, ModelReply):
             self._write(replace(exchange(), batches=None, reply=answer))
             return answer
@@ -57,8 +64,18 @@ class Recording:
         except SchemaError as error:
             raise CassetteError(f"an exchange cannot be written into {self.path}: {error}") from None
         line = line_of(cast(JSONObject, data))
+        self._lines.append(line)
         with self._lock:
-            self._on_disk(lambda: self._append(line))
+            if not self._writing:  # else a stream was collected while its own thread writes, which goes on with this
+                self._on_disk(self._append_all)
+
+    def _append_all(self) -> None:
+        self._writing = True
+        try:
+            while self._lines:
+                self._append(self._lines.popleft())
+        finally:
+            self._writing = False
 
     def _append(self, line: bytes) -> None:
         if not self._begun:
@@ -128,6 +145,20 @@ class _RecordedStream:
         if not self._ended:
             self._ended = True
             self._write(replace(self._exchange, batches=tuple(self._batches), left=left, error=error))
+
+
+def _observed(attempt: Attempt, responses: list[RecordedResponse]) -> Attempt:
+    """`attempt`, with the response in `responses` if it is to be read as something else than a reply."""
+    decode = attempt.decode
+    if decode is None:
+        return attempt
+
+    def observe(response: WireResponse) -> ModelReply:
+        answer = decode(response)
+        responses.append(RecordedResponse.of(response.body))
+        return answer
+
+    return replace(attempt, decode=observe)
 
 
 def _recorded(error: AbstractCoreError) -> RecordedError:

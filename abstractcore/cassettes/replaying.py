@@ -8,18 +8,20 @@ from collections import defaultdict, deque
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
-from typing import cast
 
+from ..engine import usage_in
 from ..errors import AbstractCoreError, CassetteError
 from ..ports import Answer, Attempt, AttemptNext
-from ..schema import AttemptRecord, Delta, ModelReply, accumulate
+from ..schema import AttemptRecord, Delta, Usage, WireResponse, accumulate
 from .exchanges import RecordedExchange, RecordedRequest, exchange_in
 from .mismatches import mismatch
 from .scrubbing import Scrubber
 
 
 class Replay:
-    """Answers from the cassette at `path`."""
+    """Answers from the cassette at `path`. Its LLM sends nothing, so it needs no API key."""
+
+    offline = True
 
     def __init__(self, path: str | os.PathLike[str], scrubber: Scrubber) -> None:
         self.path = Path(path)
@@ -41,10 +43,17 @@ class Replay:
         exchange = self._take(self._scrubber.request(attempt.request))
         attempt.context.attempts.append(_attempt_record(attempt, exchange))
         if exchange.batches is not None:
-            return _ReplayedStream(exchange.batches, _ending(exchange, self.path))
+            stream = _ReplayedStream(exchange.batches, _ending(exchange, self.path))
+            attempt.context.streams.append(stream)
+            return stream
         if exchange.error is not None:
             raise exchange.error.made()
-        return cast(ModelReply, exchange.reply)
+        if attempt.decode is not None:
+            return attempt.decode(_response(exchange, self.path))
+        if exchange.reply is None:
+            raise CassetteError(f"{self.path} has the response to another operation where a reply is needed.")
+        attempt.context.spent.append(exchange.reply.usage)
+        return exchange.reply
 
     def _take(self, request: RecordedRequest) -> RecordedExchange:
         with self._lock:
@@ -75,6 +84,17 @@ def _attempt_record(attempt: Attempt, exchange: RecordedExchange) -> AttemptReco
     )
 
 
+def _response(exchange: RecordedExchange, path: Path) -> WireResponse:
+    """The response to an operation that asks for no reply."""
+    if exchange.response is None:
+        raise CassetteError(
+            f"{path} has no response to {exchange.request.method} {exchange.request.path}.",
+            hint="An older release wrote it: record it again, with record(path).",
+        )
+    headers = {"content-type": "application/json"} if exchange.response.body_base64 is None else {}
+    return WireResponse(exchange.status or 200, headers, exchange.response.content())
+
+
 def _ending(exchange: RecordedExchange, path: Path) -> AbstractCoreError | None:
     """What is raised behind the last batch."""
     if exchange.error is not None:
@@ -91,6 +111,11 @@ class _ReplayedStream:
         self._batches = deque(batches)
         self._ending = ending
         self._given: list[Delta] = []
+
+    @property
+    def taken(self) -> Usage:
+        """As when it was recorded."""
+        return usage_in(self._given)
 
     async def read(self) -> list[Delta]:
         if self._batches:

@@ -1,25 +1,30 @@
 """The one pipeline, for both colours. Knows no HTTP, no asyncio and no provider: all of it comes in through ports."""
 
+from .call_records import EndedCall
 from .call_stream import CallStream
 from .deadline import Deadline
+from .decoding import usage_in
 from .guests import Guest
 from .lowering import lower
+from .offline import OfflineEndpoint
 from .pipeline import OutputReader, Pipeline, Prepare, Prepared, refuse_losses
-from .results import as_record
 from .retry import Retry
-from .tracing import Tracing
+from .tracing import Listener, Tracing
 
 __all__ = [
     "CallStream",
     "Deadline",
+    "EndedCall",
     "Guest",
+    "Listener",
+    "OfflineEndpoint",
     "OutputReader",
     "Pipeline",
     "Prepare",
     "Prepared",
     "Retry",
     "Tracing",
-    "as_record",
     "lower",
     "refuse_losses",
+    "usage_in",
 ]

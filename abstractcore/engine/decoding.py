@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
-from itertools import chain
 
 from ..errors import (
     AbstractCoreError,
@@ -46,6 +45,11 @@ class DecodedStream:
         self._held = False
         self._size = 0
         self._alarm_off: Callable[[], object] | None = None
+
+    @property
+    def taken(self) -> Usage:
+        """What the answer took, as far as the provider has reported it."""
+        return usage_in(self.deltas)
 
     async def begin(self) -> None:
         """Read up to the first deltas, so that a failure before them can be tried again.
@@ -139,16 +143,9 @@ class DecodedStream:
             if decoder.complete and data:
                 new += decoder.finish()
                 self._ended = self._held = True
-                self._count(new)
                 return
         if not data:
             new += decoder.finish()
-            self._count(new)
-
-    def _count(self, new: Sequence[Delta]) -> None:
-        """Put what the whole reply took with what the call has taken."""
-        counts = (delta.usage for delta in chain(reversed(new), reversed(self.deltas)) if isinstance(delta, UsageDelta))
-        self._context.spent.append(next(counts, Usage()))
 
     async def _read_last_bytes(self) -> None:
         """Let go of the connection of a complete reply. What still comes over it changes nothing any more."""
@@ -185,6 +182,11 @@ class DecodedStream:
             partial=reply_so_far(self.deltas),
             hint="What arrived is in the error's `partial`.",
         )
+
+
+def usage_in(deltas: Sequence[Delta]) -> Usage:
+    """What an answer took by its deltas, each of which counts all that came before it."""
+    return next((delta.usage for delta in reversed(deltas) if isinstance(delta, UsageDelta)), Usage())
 
 
 def _is_content(delta: Delta) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
-from ..errors import AbstractCoreError, ServerError, UnsupportedOptionError
+from ..errors import AbstractCoreError, ConfigurationError, ServerError, UnsupportedOptionError
 from ..ports import (
     Answer,
     Attempt,
@@ -176,6 +176,11 @@ class Pipeline:
             await self._around_attempt(Attempt(context, encoded.request, decode=read))
         except AbstractCoreError as error:
             raise located(error, context) from error.__cause__
+        if not results:
+            raise ConfigurationError(
+                "a middleware answered a request that asks for no reply.",
+                hint="Return `await next(attempt)` where `attempt.decode` is not None.",
+            )
         return Operated(results[-1], (*context.warnings, *warnings))
 
     async def _lowered(self, context: CallContext) -> Lowered:

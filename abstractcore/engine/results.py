@@ -1,26 +1,11 @@
-"""What became of a call: the response the user gets, the record subscribers get, and what it cost."""
+"""The response the user gets, and what a call took: tokens over all attempts, and what they cost."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
-from ..errors import AbstractCoreError
-from ..ports import CallContext, CallEnd, Price
-from ..schema import (
-    CallRecord,
-    Capture,
-    ErrorRecord,
-    GenerateResponse,
-    MediaDecision,
-    ModelReply,
-    SchemaError,
-    Usage,
-    digest,
-    redacted_call,
-    redacted_reply,
-)
-from .decoding import reply_so_far
+from ..ports import CallContext, MeteredStream, Price
+from ..schema import GenerateResponse, ModelReply, Usage
 
 _MILLION = 1_000_000
 
@@ -34,94 +19,33 @@ def as_response(
         output=output,
         steps=(reply,),
         attempts=tuple(context.attempts),
-        usage=_usage(reply, context),
+        usage=usage_of(context),
         warnings=(*context.warnings, *reply.warnings),
         media=context.decisions,
         provider=context.call.provider,
         model=reply.model or context.call.model,
-        cost=cost(_asked(reply, context), price),
+        cost=cost_of(context, price),
         trace_id=context.trace_id,
         seconds=seconds,
     )
 
 
-def as_record(context: CallContext, end: CallEnd, price: Price | None, capture: Capture) -> CallRecord:
-    """The record of a call that has ended, with as much content as `capture` says."""
-    call, reply, shown_reply = context.call, _reply(end), None
-    if reply is not None and capture != "off":
-        shown_reply = reply if capture == "full" else redacted_reply(reply)
-    shown_call = None
-    if capture != "off":
-        shown_call = call if capture == "full" else redacted_call(call)
-    return CallRecord(
-        trace_id=context.trace_id,
-        parent_id=call.parent_id,
-        provider=call.provider,
-        model=(reply.model if reply is not None else None) or call.model,
-        outcome=end.outcome,
-        streamed=call.stream,
-        started_at=context.started_at,
-        seconds=end.seconds,
-        seconds_to_first=end.seconds_to_first,
-        call_digest=digest(call),
-        reply_digest=digest(reply) if reply is not None else None,
-        call=shown_call,
-        reply=shown_reply,
-        attempts=tuple(context.attempts),
-        usage=_usage(reply, context),
-        cost=cost(_asked(reply, context), price) if reply is not None else None,
-        media=context.decisions if capture == "full" else tuple(map(_without_text, context.decisions)),
-        warnings=(*context.warnings, *(reply.warnings if reply is not None else ())),
-        error=_error_record(end.error, capture),
-        tags=call.tags,
-    )
-
-
-def _reply(end: CallEnd) -> ModelReply | None:
-    """The reply, or as much of it as came."""
-    if end.reply is not None:
-        return end.reply
-    if end.deltas:
-        return reply_so_far(end.deltas)
-    return end.error.partial if isinstance(end.error, AbstractCoreError) else None
-
-
-def _usage(reply: ModelReply | None, context: CallContext) -> Usage:
+def usage_of(context: CallContext) -> Usage:
     """What the model and the conversion of files took."""
     media = [decision.usage for decision in context.decisions if decision.usage is not None]
-    return sum(media, _asked(reply, context))
+    return sum(media, _taken(context))
 
 
-def _asked(reply: ModelReply | None, context: CallContext) -> Usage:
-    """What the model took: for the reply, and for answers before it that did not do."""
-    if reply is None:
-        return sum(context.spent, Usage())
-    others = list(context.spent)
-    if reply.usage in others:
-        others.remove(reply.usage)
-    return sum(others, reply.usage)
+def cost_of(context: CallContext, price: Price | None) -> float | None:
+    """US dollars for what the model took; nothing where a middleware answered and no request was made."""
+    return cost(_taken(context), price) if context.attempts else 0.0
 
 
-def _without_text(decision: MediaDecision) -> MediaDecision:
-    if decision.sent is None or decision.sent.text is None:
-        return decision
-    return replace(decision, sent=replace(decision.sent, text=None))
-
-
-def _error_record(error: BaseException | None, capture: Capture) -> ErrorRecord | None:
-    """What others' exceptions and the schema's say may quote content: without capture their class has to do."""
-    if error is None:
-        return None
-    if isinstance(error, AbstractCoreError) and not isinstance(error, SchemaError):
-        return ErrorRecord(type(error).__name__, error.message, error.status, error.request_id, error.retryable)
-    return ErrorRecord(type(error).__name__, _message(error) if capture == "full" else "")
-
-
-def _message(error: BaseException) -> str:
-    try:
-        return str(error)
-    except Exception:
-        return "(its message cannot be read)"
+def _taken(context: CallContext) -> Usage:
+    """What all answers took that requests got, as far as they came. A reply that a middleware made took nothing, what
+    ever its `usage` says."""
+    streamed = (stream.taken for stream in context.streams if isinstance(stream, MeteredStream))
+    return sum(streamed, sum(context.spent, Usage()))
 
 
 def cost(usage: Usage, price: Price | None) -> float | None:

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from functools import partial
+from typing import TypeAlias
 
 from ..ports import Answer, CallContext, CallEnd, CallNext
 
+Listener: TypeAlias = Callable[[CallContext, CallEnd], None]
+"""Is called with every call that has ended."""
+
 
 class Tracing:
-    """Hands every call and its end to `report`, unless `wanted` says at its beginning that nobody listens.
+    """Hands every call and its end to what `listener` returns at the call's beginning: None if nobody listens.
 
     Nothing is done for a streamed chunk, and no frame stands between the rings.
     """
 
-    def __init__(self, report: Callable[[CallContext, CallEnd], None], wanted: Callable[[], bool]) -> None:
-        self._report = report
-        self._wanted = wanted
+    def __init__(self, listener: Callable[[], Listener | None]) -> None:
+        self._listener = listener
 
     def around_call(self, context: CallContext, next: CallNext) -> Awaitable[Answer]:
         """The call, its end to be reported."""
-        if self._wanted():
-            context.at_end.append(partial(self._report, context))
+        listener = self._listener()
+        if listener is not None:
+            context.at_end.append(partial(listener, context))
         return next(context)

@@ -11,6 +11,7 @@ from .middleware import (
     CallMiddleware,
     CallNext,
     DeltaStream,
+    MeteredStream,
     Middleware,
 )
 from .plugins import Capability, CapabilityServices, ToolSource, TraceSubscriber
@@ -46,6 +47,7 @@ __all__ = [
     "ListsEndings",
     "MediaContext",
     "MediaHandler",
+    "MeteredStream",
     "Middleware",
     "ModelProfile",
     "ModelStore",

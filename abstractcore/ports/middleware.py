@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 from ..schema import (
     AttemptRecord,
@@ -37,6 +37,16 @@ class DeltaStream(Protocol):
         ...
 
 
+@runtime_checkable
+class MeteredStream(DeltaStream, Protocol):
+    """A stream over an answer that was paid for."""
+
+    @property
+    def taken(self) -> Usage:
+        """What the answer took, as far as the provider has reported it."""
+        ...
+
+
 Answer: TypeAlias = ModelReply | DeltaStream
 """What a call gives: a whole reply, or a stream whose first deltas have arrived, if `call.stream` is set."""
 
@@ -63,7 +73,8 @@ class CallContext:
     `began` and `deadline` are on the runtime's clock, `started_at` in seconds since the epoch. `attempts` and
     `warnings` grow as the call goes on. The functions in `at_end` are called once, however the call ends: for a stream
     that is later than `next` returns. `streams` are those that attempts gave: they are closed when the call ends.
-    `spent` is what each whole answer took, whatever a middleware made of it.
+    `spent` is what each whole answer to a request took, whatever a middleware made of it; what a streamed one took is
+    in `streams`. A middleware that answers without a request adds to neither: such an answer costs nothing.
     """
 
     call: ModelCall
@@ -103,7 +114,12 @@ class CallMiddleware(Protocol):
 
 
 class AttemptMiddleware(Protocol):
-    """Code around every request. It may also try again."""
+    """Code around every request. It may also try again.
+
+    One that answers every request by itself may say so with an attribute `offline` that is True: its LLM needs no API
+    key, and sends nothing. Where `attempt.decode` is not None, the request asks for something else than a reply: to
+    answer it, give `decode` a response, and return what it returns.
+    """
 
     def around_attempt(self, attempt: Attempt, next: AttemptNext) -> Awaitable[Answer]:
         """Once per request, before its bytes leave."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 from collections.abc import Awaitable
 from types import TracebackType
 from typing import TypeVar, cast
@@ -17,12 +18,13 @@ class AwaitableRunner:
         self._runner: asyncio.Runner | None = None
 
     def finish(self, result: object) -> object:
-        """`result`, or what it gives if it is awaitable."""
+        """`result`, or what it gives if it is awaitable, in a copy of the context of now."""
         if not isinstance(result, Awaitable):
             return result
         if self._runner is None:
             self._runner = asyncio.Runner()
-        return self._runner.run(_awaited(cast("Awaitable[object]", result)))
+        awaited = _awaited(cast("Awaitable[object]", result))
+        return self._runner.run(awaited, context=contextvars.copy_context())
 
     def __enter__(self) -> AwaitableRunner:
         return self

@@ -60,6 +60,7 @@ from .records import CallRecord, Capture, ErrorRecord, Outcome
 from .redaction import redacted_call, redacted_reply
 from .replies import FINISH_REASONS, FinishReason, ModelReply
 from .responses import AttemptRecord, GenerateResponse, MediaDecision, MediaRoute, MediaSent
+from .sizes import content_size, size_of
 from .tools import HostedTool, HostedToolKind, ToolChoice, ToolSpec
 from .usage import Usage
 from .wire import Encoded, Lowered, Parsed, Rendered, WireRequest, WireResponse
@@ -145,6 +146,7 @@ __all__ = [
     "WireResponse",
     "accumulate",
     "canonical_json",
+    "content_size",
     "deltas_of",
     "digest",
     "freeze",
@@ -153,6 +155,7 @@ __all__ = [
     "from_json",
     "redacted_call",
     "redacted_reply",
+    "size_of",
     "to_data",
     "to_json",
 ]

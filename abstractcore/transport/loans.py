@@ -22,7 +22,8 @@ class Loan:
 
     def __init__(self) -> None:
         self._process = os.getpid()
-        self._lock = threading.Lock()
+        # Reentrant: while an alarm cuts the connection, its thread may collect the stream, which gives it back.
+        self._lock = threading.RLock()
         self._lent = False
 
     def trace(self, event: str, info: object) -> None:

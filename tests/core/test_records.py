@@ -359,6 +359,7 @@ def test_records_a_subscriber_is_too_slow_for_are_counted(server, connect, servi
         assert begun.wait(PATIENCE_SECONDS)
         for _ in range(4):
             connect().generate("hi")
+        assert services.records.flush_writer(PATIENCE_SECONDS)
         assert subscription.dropped == 2
         free.set()
     assert caplog.text.count("are lost: it is too slow") == 1
@@ -383,7 +384,7 @@ def test_after_closing_a_subscriber_is_told_no_more(colour, server, connect, ser
     subscription = services.records.subscribe(told.append)
     assert services.records.wanted()
     colour.generate(connect(), "hi")
-    (worker,) = subscription._workers.values()
+    worker = subscription._worker.begun()
     subscription.close()
     assert not services.records.wanted()
     colour.generate(connect(), "hi")
@@ -477,11 +478,11 @@ def test_a_subscriber_that_flushes_does_not_wait_for_itself(server, connect, ser
 
 
 def test_without_a_thread_to_tell_it_in_a_record_is_lost_and_counted(server, connect, services, monkeypatch, caplog):
-    def no_thread(name: str) -> None:
+    def no_thread(name: str, gathering: float) -> None:
         raise RuntimeError("can't start new thread at interpreter shutdown")
 
     server.always(completion())
-    monkeypatch.setattr("abstractcore.recorder.BackgroundWorker", no_thread)
+    monkeypatch.setattr("abstractcore.runtimes.background.BackgroundWorker", no_thread)
     with services.records.subscribe(print) as subscription:
         assert [connect().generate("hi").content for _ in range(2)] == ["hello", "hello"]
     assert subscription.dropped == 2

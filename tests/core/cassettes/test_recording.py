@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import threading
 
 import pytest
 
 from abstractcore import CassetteError, create_llm, record, replay
-from tests.chaos_server import completion
+from tests.chaos_server import HANG, PATIENCE_SECONDS, chunk, completion, delta, stream_head
 from tests.core.cassettes.lines import lines
 
 
@@ -103,7 +104,7 @@ GOOD = b'{"cassette":1,"request":{"method":"POST","path":"/"},"reply":{}}\n'
         (b'{"type":"model_reply"}\n', "line 2: no line of a recording"),
         (GOOD.replace(b"1", b"2", 1), "line 2: version 2 is not 1"),
         (GOOD.replace(b'"reply":{}', b'"replies":{}'), "line 2: replies: no such field"),
-        (GOOD.replace(b',"reply":{}', b""), "line 2: has no reply, batches or error"),
+        (GOOD.replace(b',"reply":{}', b""), "line 2: has no reply, response, batches or error"),
         (GOOD.replace(b"{}", b'{"parts":[{"type":"text"}]}'), r"line 2: reply\.parts\[0\]\.text: missing"),
         (
             GOOD.replace(b'"reply":{}', b'"error":{"kind":"SystemExit","message":"x"}'),
@@ -126,3 +127,33 @@ def test_a_recording_can_be_written_by_hand_in_any_order_of_fields(colour, path)
     path.write_text(json.dumps(dict(reversed(line.items()))) + "\n")
     llm = create_llm("scripted", replies=[], middleware=[replay(path)])
     assert colour.generate(llm, "hi").content == "a"
+
+
+def test_a_stream_collected_while_its_own_thread_writes_is_written_behind_it(server, connect, path):
+    """A finalizer may run at any line, also where the file's lock is held."""
+    for _ in range(2):
+        server.script(stream_head() + chunk(delta("left")), HANG)
+    server.script(completion("whole"))
+    recorder = record(path)
+    llm = connect(middleware=[recorder])
+    streams = [llm.stream("a"), llm.stream("b")]
+    for stream in streams:
+        next(stream)
+    del stream
+    append = recorder._append
+
+    def collecting(line: bytes) -> None:
+        streams[:1] = []
+        append(line)
+        streams[:1] = []
+
+    recorder._append = collecting  # type: ignore[method-assign]
+    asking = threading.Thread(target=llm.generate, args=["hi"], daemon=True)
+    asking.start()
+    asking.join(PATIENCE_SECONDS)
+    assert not asking.is_alive(), "it waits for itself"
+    assert [("reply" in line, line.get("left", False)) for line in lines(path)] == [
+        (True, False),
+        (False, True),
+        (False, True),
+    ]

@@ -1,0 +1,56 @@
+"""How much memory the content of schema objects takes: their texts and bytes, each once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache
+from typing import Any, cast
+
+from .calls import ModelCall
+from .parts import MEDIA_PARTS, Part, TextPart, ToolResult
+
+_OBJECT_BYTES = 64
+"""About what an object takes beside its content."""
+
+
+def size_of(value: object) -> int:
+    """The bytes that `value` and all in it hold, by and large; what stands in it several times counts once."""
+    size, seen, rest = 0, set[int](), [value]
+    while rest:
+        item = rest.pop()
+        if item is None or id(item) in seen:
+            continue
+        seen.add(id(item))
+        size += _OBJECT_BYTES
+        if isinstance(item, str | bytes):
+            size += len(item)
+        elif isinstance(item, tuple | list):
+            rest += cast("list[object]", item)
+        elif isinstance(item, Mapping):
+            entries = cast("Mapping[object, object]", item)
+            rest += entries
+            rest += entries.values()
+        else:
+            rest += [getattr(item, name) for name in _names(type(item))]
+    return size
+
+
+@cache
+def _names(cls: type[Any]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(cls)) if is_dataclass(cls) else ()
+
+
+def content_size(call: ModelCall) -> int:
+    """The bytes of the texts and files in a call's messages: far quicker than `size_of`, and all that may be large."""
+    return sum(_part_size(part) for message in call.messages for part in message.parts)
+
+
+def _part_size(part: Part) -> int:
+    if isinstance(part, TextPart):
+        return len(part.text)
+    if isinstance(part, ToolResult):
+        return sum(map(_part_size, part.content))
+    if isinstance(part, MEDIA_PARTS):
+        return len(part.blob.data or b"")
+    return size_of(part)
