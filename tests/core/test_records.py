@@ -180,7 +180,7 @@ def test_ctrl_c_is_a_cancellation(server, connect, records, ctrl_c):
 
 
 def test_a_call_refused_before_sending_and_an_invalid_answer_are_failed_calls(colour, server, connect, records):
-    llm = connect()
+    llm = connect(accepts=[])
     with pytest.raises(UnsupportedContentError):
         colour.generate(llm, "what is it?", media=[PNG])
     server.script(completion("no number"))
