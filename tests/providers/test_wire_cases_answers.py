@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
+from importlib import import_module
 from re import fullmatch
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
-from abstractcore import Message, ReasoningPart, ToolCallDelta, ToolResult, Usage
+from abstractcore import Message, ModelReply, ReasoningPart, ToolCall, ToolCallDelta, ToolResult, Usage
 from abstractcore_providers.formats import FORMATS
 from tests.providers.anthropic_messages import wire as anthropic
 from tests.providers.cohere_chat import wire as cohere
 from tests.providers.gemini import wire as gemini
 from tests.providers.ollama import wire as ollama
 from tests.providers.openai_chat import wire as chat
+from tests.providers.published import response_of
 from tests.providers.wire_streams import INPUT, OUTPUT, SPEECH, Piece, call_in, reply_to, said, served, text_of
 
 FRAGMENT_FORMATS = [name for name in FORMATS if name not in ("gemini", "ollama")]
@@ -101,6 +104,54 @@ def test_an_id_the_next_dialect_does_not_allow_is_another_one_there_and_the_user
 
 def chat_calls_with(id: str) -> list[Any]:
     return SPEECH["openai_chat"].calls([Piece(0, "{}", "f", id), Piece(1, "{}", "g", "call_1")])
+
+
+# Why it ended
+
+
+@every_format
+def test_an_unknown_finish_reason_beside_tool_calls_is_tool_calls(colour, server, llm_of, format):
+    """Unknown finish reason of a server that is like the vendor's: the calls are asked for; its word is kept."""
+    calls = SPEECH[format].calls([Piece(0, "", "f", "a"), Piece(0, '{"a":1}')])
+    reason = "function_calls"
+    frames = said(format, calls, reason)
+    if format == "openai_responses":  # it has no word for a good end but its status
+        frames = said(format, calls)
+        frames[-1]["response"]["status"] = reason
+    server.script(served(format, frames))
+    reply = reply_to(colour, llm_of(format))
+    assert (reply.finish_reason, reply.raw_finish_reason) == ("tool_calls", reason)
+    whole = FORMATS[format]().decode(response_of(whole_with(format, reply, reason)))
+    assert (whole.finish_reason, whole.raw_finish_reason) == ("tool_calls", reason)
+
+
+def whole_with(format: str, reply: ModelReply, reason: str) -> Any:
+    """The body of `reply` with another word for why it ended."""
+    body = json.loads(FORMATS[format]().render(reply).body)
+    for place in (body, *body.get("choices", ()), *body.get("candidates", ())):
+        for name in ("finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason", "status"):
+            if name in place:
+                place[name] = reason
+    return body
+
+
+def test_what_vendors_call_another_end_is_no_tool_call():
+    """A call that the model wrote wrongly, one too many, an error: each vendor's own list, beside a call."""
+    words = {
+        "anthropic_messages": get_args(import_module("anthropic.types").StopReason),
+        "bedrock_converse": import_module("botocore.session")
+        .get_session()
+        .get_service_model("bedrock-runtime")
+        .shape_for("StopReason")
+        .enum,
+        "gemini": [reason.value for reason in import_module("google.genai.types").FinishReason],
+        "openai_responses": get_args(import_module("openai.types.responses").ResponseStatus),
+    }
+    reply = ModelReply((ToolCall("a", "f", "{}"),), "tool_calls", model="m")
+    for format, known in words.items():
+        for word in {*known} - {"failed", "incomplete", "FINISH_REASON_UNSPECIFIED", "STOP", "completed", "tool_use"}:
+            read = FORMATS[format]().decode(response_of(whole_with(format, reply, word)))
+            assert (read.finish_reason == "tool_calls", read.raw_finish_reason) == (False, word), format
 
 
 # Reasoning

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abstractcore.errors import ServerError
 from abstractcore.schema import ModelReply, Part, SchemaError, WireResponse
 
+from ..finish_reasons import calls_tools
 from ..json_reading import Object, as_object, as_objects, text_of
 from ..openai_words import origin_of
 from ..raw_arguments import WrittenArguments
@@ -30,9 +31,10 @@ def _reply(data: Object, body: bytes, provider: str) -> ModelReply:
     model, raw = text_of(data, "model"), text_of(data, "stop_reason")
     inputs = WrittenArguments(body, "input")
     origin = origin_of(provider, model)
+    parts = tuple(_part(block, provider, origin, inputs) for block in as_objects(data["content"]))
     return ModelReply(
-        parts=tuple(_part(block, provider, origin, inputs) for block in as_objects(data["content"])),
-        finish_reason=finish_reason_to_ours(raw),
+        parts=parts,
+        finish_reason=finish_reason_to_ours(raw, calls=calls_tools(parts)),
         raw_finish_reason=raw,
         usage=usage_to_ours(as_object(data.get("usage"))),
         model=model,

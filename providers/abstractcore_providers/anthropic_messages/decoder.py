@@ -126,7 +126,9 @@ class MessageDecoder:
             metadata = freeze_object(self._metadata, "provider_metadata")
         except SchemaError as error:
             raise ServerError(f"the stream does not fit the schema: {error}") from None
-        deltas.append(ReplyEnd(self._next(), finish_reason_to_ours(self._finish), self._finish, metadata))
+        calls = any(block.kind == "tool_use" for block in self._blocks.values())
+        reason = finish_reason_to_ours(self._finish, calls=calls)
+        deltas.append(ReplyEnd(self._next(), reason, self._finish, metadata))
         return deltas
 
     def _next(self) -> int:

@@ -54,7 +54,7 @@ def render(reply: ModelReply, dialect: Dialect) -> Rendered:
 
 def _finish_reason(reply: ModelReply, warnings: list[CallWarning]) -> str:
     theirs = finish_reason_to_theirs(reply.finish_reason, reply.raw_finish_reason)
-    ours = finish_reason_to_ours(theirs)
+    ours = finish_reason_to_ours(theirs, calls=bool(reply.tool_calls))
     if ours != reply.finish_reason:
         message = f"the Messages format has no word for {reply.finish_reason!r}"
         warnings.append(CallWarning("finish_reason_changed", "finish_reason", message, reply.finish_reason, ours))

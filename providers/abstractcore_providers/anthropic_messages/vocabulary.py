@@ -8,6 +8,7 @@ from typing import Any
 from abstractcore.schema import CachePoint, CallWarning, FinishReason, JSONObject, SchemaError, Usage
 
 from ..cache_times import CACHE_TIMES
+from ..finish_reasons import finish_reason_of
 from ..json_reading import Object, as_object, count_of
 
 _TO_OURS: dict[str, FinishReason] = {
@@ -56,14 +57,14 @@ CALL_FIELDS = frozenset(
 """Fields of a request that a call has fields for, whatever they hold."""
 
 
-def finish_reason_to_ours(raw: str | None) -> FinishReason:
-    """Our word; "unknown" for one we do not know."""
-    return _TO_OURS.get(raw or "", "unknown")
+def finish_reason_to_ours(raw: str | None, *, calls: bool) -> FinishReason:
+    """Our word; for one we do not know, whether the reply `calls` tools decides."""
+    return finish_reason_of(raw, _TO_OURS, calls=calls)
 
 
 def finish_reason_to_theirs(reason: FinishReason, raw: str | None) -> str:
     """The format's word: the raw one if it means `reason`, since it says more."""
-    return raw if raw is not None and finish_reason_to_ours(raw) == reason else _TO_THEIRS[reason]
+    return raw if raw is not None and _TO_OURS.get(raw) == reason else _TO_THEIRS[reason]
 
 
 def usage_to_ours(data: Object) -> Usage:

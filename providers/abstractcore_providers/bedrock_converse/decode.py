@@ -5,6 +5,7 @@ from __future__ import annotations
 from abstractcore.errors import InvalidInputError, ServerError
 from abstractcore.schema import ModelReply, OpaquePart, Part, SchemaError, WireResponse
 
+from ..finish_reasons import calls_tools
 from ..json_reading import Object, as_object, as_objects, text_of
 from ..raw_arguments import WrittenArguments
 from ..response_bodies import read_body
@@ -34,9 +35,10 @@ def decode(response: WireResponse, model: str | None) -> ModelReply:
 def _reply(data: Object, content: list[Object], body: bytes, model: str | None) -> ModelReply:
     raw = text_of(data, "stopReason")
     reader = BlockReader(WrittenArguments(body, INPUT), origin_of(model), [])
+    parts = tuple(_part(block, f"output.message.content[{i}]", reader) for i, block in enumerate(content))
     return ModelReply(
-        parts=tuple(_part(block, f"output.message.content[{i}]", reader) for i, block in enumerate(content)),
-        finish_reason=finish_reason_to_ours(raw),
+        parts=parts,
+        finish_reason=finish_reason_to_ours(raw, calls=calls_tools(parts)),
         raw_finish_reason=raw,
         usage=usage_to_ours(as_object(data.get("usage"))),
         model=model,

@@ -82,7 +82,9 @@ class ConverseDecoder:
             metadata = freeze_object(self._metadata, "provider_metadata")
         except (SchemaError, InvalidInputError) as error:
             raise ServerError(f"the stream does not fit the schema: {error}") from None
-        return [*deltas, ReplyEnd(self._next(), finish_reason_to_ours(self._finish), self._finish, metadata)]
+        calls = any(isinstance(block, CallBlock) for block in self._blocks.values())
+        reason = finish_reason_to_ours(self._finish, calls=calls)
+        return [*deltas, ReplyEnd(self._next(), reason, self._finish, metadata)]
 
     def _next(self) -> int:
         self._sequence += 1

@@ -6,6 +6,7 @@ from typing import Any
 
 from abstractcore.schema import EMPTY, CallWarning, FinishReason, JSONObject, Usage
 
+from ..finish_reasons import finish_reason_of
 from ..item_options import HasOptions
 from ..json_reading import Object, count_of
 
@@ -22,6 +23,8 @@ _TO_OURS: dict[str, FinishReason] = {
     "guardrail_intervened": "content_filter",
     "refusal": "refusal",
     "pause_turn": "paused",
+    "malformed_model_output": "unknown",
+    "malformed_tool_use": "unknown",
 }
 _TO_THEIRS: dict[FinishReason, str] = {
     "stop": "end_turn",
@@ -45,9 +48,9 @@ def origin_of(model: str | None) -> str | None:
     return f"{PROVIDER}/{model}" if model else None
 
 
-def finish_reason_to_ours(raw: str | None) -> FinishReason:
-    """Our word; "unknown" for one we do not know."""
-    return _TO_OURS.get(raw or "", "unknown")
+def finish_reason_to_ours(raw: str | None, *, calls: bool) -> FinishReason:
+    """Our word; for one we do not know, whether the reply `calls` tools decides."""
+    return finish_reason_of(raw, _TO_OURS, calls=calls)
 
 
 def finish_reason_to_theirs(reason: FinishReason) -> str:

@@ -15,6 +15,7 @@ from abstractcore.schema import (
     WireResponse,
 )
 
+from ..finish_reasons import calls_tools
 from ..item_options import read_options
 from ..json_reading import Object, as_object, as_objects, text_of
 from ..response_bodies import read_body
@@ -49,9 +50,10 @@ def decode(response: WireResponse, model: str | None) -> ModelReply:
 
 def _reply(data: Object, model: str | None) -> ModelReply:
     raw = text_of(data, "finish_reason")
+    parts = _parts(as_object(data["message"]), origin_of(model))
     return ModelReply(
-        parts=_parts(as_object(data["message"]), origin_of(model)),
-        finish_reason=finish_reason_to_ours(raw),
+        parts=parts,
+        finish_reason=finish_reason_to_ours(raw, calls=calls_tools(parts)),
         raw_finish_reason=raw,
         usage=usage_to_ours(as_object(data.get("usage"))),
         model=model,

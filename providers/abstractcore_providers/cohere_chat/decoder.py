@@ -141,7 +141,7 @@ class CohereDecoder:
         except SchemaError as error:
             raise ServerError(f"the stream does not fit the schema: {error}") from None
         deltas.append(UsageDelta(self._next(), usage))
-        deltas.append(ReplyEnd(self._next(), finish_reason_to_ours(raw), raw, metadata))
+        deltas.append(ReplyEnd(self._next(), finish_reason_to_ours(raw, calls=bool(self._calls)), raw, metadata))
         return deltas
 
     def _next(self) -> int:

@@ -37,7 +37,7 @@ def render(reply: ModelReply) -> Rendered:
 
 
 def _warn_of_the_rest(reply: ModelReply, reason: str | None, warnings: list[CallWarning]) -> None:
-    read = finish_reason_to_ours(reason)
+    read = finish_reason_to_ours(reason, calls=bool(reply.tool_calls))
     if read != reply.finish_reason:
         message = f"Cohere's chat format has no word for {reply.finish_reason!r}"
         warnings.append(CallWarning("finish_reason_changed", "finish_reason", message, reply.finish_reason, read))

@@ -6,6 +6,7 @@ from typing import Any
 
 from abstractcore.schema import CallWarning, FinishReason, ThinkingLevel, Usage
 
+from ..finish_reasons import finish_reason_of
 from ..json_reading import Object, as_object
 
 PROVIDER = "cohere"
@@ -74,9 +75,9 @@ def origin_of(model: str | None) -> str | None:
     return f"{PROVIDER}/{model}" if model else None
 
 
-def finish_reason_to_ours(raw: str | None) -> FinishReason:
-    """Our word; "unknown" for one we do not know."""
-    return _TO_OURS.get(raw or "", "unknown")
+def finish_reason_to_ours(raw: str | None, *, calls: bool) -> FinishReason:
+    """Our word; for one we do not know, whether the reply `calls` tools decides."""
+    return finish_reason_of(raw, _TO_OURS, calls=calls)
 
 
 def finish_reason_to_theirs(reason: FinishReason) -> str | None:

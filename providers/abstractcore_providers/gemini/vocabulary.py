@@ -7,6 +7,7 @@ from typing import Any
 
 from abstractcore.schema import CallWarning, FinishReason, HostedToolKind, Modality, ThinkingLevel, Usage
 
+from ..finish_reasons import finish_reason_of
 from ..json_reading import Object, as_object, as_objects, count_of, text_of
 
 _TO_OURS: dict[str, FinishReason] = {
@@ -24,6 +25,20 @@ _TO_OURS: dict[str, FinishReason] = {
     "IMAGE_RECITATION": "content_filter",
     "MODEL_ARMOR": "content_filter",
     "ESCALATION": "content_filter",
+    **dict.fromkeys(
+        (
+            "OTHER",
+            "MALFORMED_FUNCTION_CALL",
+            "IMAGE_OTHER",
+            "NO_IMAGE",
+            "UNEXPECTED_TOOL_CALL",
+            "TOO_MANY_TOOL_CALLS",
+            "MISSING_THOUGHT_SIGNATURE",
+            "MALFORMED_RESPONSE",
+            "PUP_LIMITED_DISABLED",
+        ),
+        "unknown",
+    ),
 }
 _TO_THEIRS: dict[FinishReason, str] = {
     "stop": "STOP",
@@ -109,8 +124,8 @@ def with_names(data: Object) -> Object:
 
 
 def finish_reason_to_ours(raw: str | None, calls_tools: bool) -> FinishReason:
-    """Our word; "unknown" for one we do not know. The format has no word for "it calls tools"."""
-    reason = _TO_OURS.get(raw or "", "unknown")
+    """Our word; for one we do not know, whether it calls tools decides: the format has no word for that."""
+    reason = finish_reason_of(raw, _TO_OURS, calls=calls_tools)
     return "tool_calls" if reason == "stop" and calls_tools else reason
 
 

@@ -17,6 +17,7 @@ from abstractcore.schema import (
     WireResponse,
 )
 
+from ..finish_reasons import calls_tools
 from ..item_options import read_options
 from ..json_reading import Object, as_object, as_objects, text_of
 from ..raw_arguments import WrittenArguments, arguments_text
@@ -53,7 +54,7 @@ def _reply(data: Object, written: WrittenArguments) -> ModelReply:
     parts = _parts(as_object(data["message"]), written, origin_of(model))
     return ModelReply(
         parts=parts,
-        finish_reason=finish_reason_to_ours(raw, calls=any(isinstance(part, ToolCall) for part in parts)),
+        finish_reason=finish_reason_to_ours(raw, calls=calls_tools(parts)),
         raw_finish_reason=raw,
         usage=usage_to_ours(data),
         model=model,

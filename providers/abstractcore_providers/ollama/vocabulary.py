@@ -7,6 +7,7 @@ from typing import Any
 
 from abstractcore.schema import CallWarning, FinishReason, ThinkingLevel, Usage
 
+from ..finish_reasons import finish_reason_of
 from ..json_reading import Object, as_object, count_of
 
 PROVIDER = "ollama"
@@ -73,11 +74,9 @@ def origin_of(model: str | None) -> str | None:
 
 def finish_reason_to_ours(raw: str | None, *, calls: bool) -> FinishReason:
     """Our word. The format has none for tool calls: a reply that stops with some asks for them."""
-    if raw == "length":
-        return "length"
     if raw in ("stop", None) and calls:
         return "tool_calls"
-    return "stop" if raw == "stop" else "unknown"
+    return finish_reason_of(raw, {"length": "length", "stop": "stop"}, calls=calls)
 
 
 def finish_reason_to_theirs(reason: FinishReason, *, calls: bool) -> str | None:

@@ -78,7 +78,9 @@ def _reply(data: Object, choices: list[Object], dialect: Dialect) -> ModelReply:
 
 
 def _finish_reason(message: Object, raw: str | None) -> FinishReason:
-    return "refusal" if text_of(message, "refusal") else finish_reason_to_ours(raw)
+    if text_of(message, "refusal"):
+        return "refusal"
+    return finish_reason_to_ours(raw, calls=bool(as_objects(message.get("tool_calls"))))
 
 
 def _extra_choices(count: int) -> tuple[CallWarning, ...]:

@@ -151,7 +151,8 @@ class ChatDecoder:
         if self._audio is not None:
             deltas.append(PartDelta(self._next(), _AUDIO, self._audio.part()))
         deltas += [ToolCallEnd(self._next(), call.block) for call in self._calls.begun]
-        reason = "refusal" if self._refused else finish_reason_to_ours(self._finish)
+        calls = bool(self._calls.begun)
+        reason = "refusal" if self._refused else finish_reason_to_ours(self._finish, calls=calls)
         try:
             metadata = freeze_object(mended(self._metadata), "provider_metadata")
         except SchemaError as error:

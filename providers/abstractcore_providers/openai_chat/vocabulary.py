@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from abstractcore.schema import Citation, FinishReason, Role, Usage
 
+from ..finish_reasons import finish_reason_of
 from ..json_reading import Object, as_object, as_objects, count_of, text_of
 from ..openai_words import reported
 from .dialect import DETAILS, Dialect
@@ -18,7 +19,11 @@ _TO_OURS: dict[str, FinishReason] = {
     "tool_calls": "tool_calls",
     "function_call": "tool_calls",
     "content_filter": "content_filter",
+    "model_length": "length",
+    "error": "unknown",
+    "insufficient_system_resource": "unknown",
 }
+"""OpenAI's words, then those of Mistral, Mistral and OpenRouter, and DeepSeek."""
 _TO_THEIRS: dict[FinishReason, str] = {
     "stop": "stop",
     "length": "length",
@@ -87,9 +92,9 @@ def is_schema(response_format: Any) -> bool:
     return as_object(response_format).get("type") == "json_schema"
 
 
-def finish_reason_to_ours(raw: str | None) -> FinishReason:
-    """Our word; "unknown" for one we do not know."""
-    return _TO_OURS.get(raw or "", "unknown")
+def finish_reason_to_ours(raw: str | None, *, calls: bool) -> FinishReason:
+    """Our word; for one we do not know, whether the reply `calls` tools decides."""
+    return finish_reason_of(raw, _TO_OURS, calls=calls)
 
 
 def finish_reason_to_theirs(reason: FinishReason) -> str:

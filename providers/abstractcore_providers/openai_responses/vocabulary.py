@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 from abstractcore.schema import FinishReason, Usage
 
+from ..finish_reasons import finish_reason_of
 from ..json_reading import Object, as_object, as_objects, count_of, text_of
 from ..openai_words import reported
 
 _INCOMPLETE: dict[str, FinishReason] = {"max_output_tokens": "length", "content_filter": "content_filter"}
+_UNFINISHED: dict[str, FinishReason] = dict.fromkeys(("cancelled", "failed", "in_progress", "queued"), "unknown")
 _CALLS = ("function_call", "computer_call")
 """Types of items that the caller has to answer."""
 _REASONS: dict[FinishReason, str] = {ours: theirs for theirs, ours in _INCOMPLETE.items()}
@@ -51,11 +53,12 @@ def finish_reason_to_ours(data: Object, items: Sequence[Object]) -> tuple[Finish
     if status == "incomplete":
         why = text_of(as_object(data.get("incomplete_details")), "reason")
         return _INCOMPLETE.get(why or "", "unknown"), why or status
+    calls = any(item.get("type") in _CALLS for item in items)
     if status not in ("completed", None):
-        return "unknown", status
+        return finish_reason_of(status, _UNFINISHED, calls=calls), status
     if any(part.get("type") == "refusal" for item in items for part in as_objects(item.get("content"))):
         return "refusal", status
-    return "tool_calls" if any(item.get("type") in _CALLS for item in items) else "stop", status
+    return "tool_calls" if calls else "stop", status
 
 
 def finish_reason_to_theirs(reason: FinishReason) -> Object:
