@@ -121,6 +121,8 @@ if TYPE_CHECKING:
     from .factory import create_llm
     from .hooks import hookimpl
     from .llm import LLM
+    from .media_loading import MediaInput
+    from .message_inputs import MessageInput
     from .model_store import FileModelStore
     from .options import CallOptions, CallRequest, LLMOptions
     from .plugins import PluginReport
@@ -138,6 +140,8 @@ _LATER = {
     "FileModelStore": "model_store",
     "LLM": "llm",
     "LLMOptions": "options",
+    "MediaInput": "media_loading",
+    "MessageInput": "message_inputs",
     "PluginReport": "plugins",
     "Registry": "registry",
     "Reply": "ports",
@@ -205,12 +209,14 @@ __all__ = [
     "LLMOptions",
     "MediaDecision",
     "MediaError",
+    "MediaInput",
     "MediaKind",
     "MediaPart",
     "MediaPolicy",
     "MediaRoute",
     "MediaSent",
     "Message",
+    "MessageInput",
     "MissingExtraError",
     "Modality",
     "ModelCall",

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 from .errors import InvalidInputError
 from .option_values import media_policy, sampling, tool_choice
-from .schema import HostedTool, MediaPart, Message, ModelCall, OutputSchema, Role, SchemaError, TextPart, ToolSpec
-from .schema.json_values import shown
-
-MessageInput: TypeAlias = Message | Mapping[str, str]
-"""A message, or its short form `{"role": "user", "content": "text"}`."""
+from .schema import HostedTool, MediaPart, Message, ModelCall, OutputSchema, SchemaError, ToolSpec
 
 
 def build_call(
@@ -19,7 +15,7 @@ def build_call(
     provider: str,
     model: str,
     prompt: str | None,
-    messages: Sequence[MessageInput],
+    messages: Sequence[Message],
     system_prompt: str | None,
     media: Sequence[MediaPart],
     tools: Sequence[ToolSpec | HostedTool],
@@ -31,7 +27,7 @@ def build_call(
 
     Raises `InvalidInputError` with the path of what does not fit.
     """
-    conversation = [_message(message, index) for index, message in enumerate(_sequence(messages, "messages"))]
+    conversation = list(messages)
     try:
         if system_prompt is not None:
             conversation.insert(0, _system(system_prompt, conversation))
@@ -79,21 +75,6 @@ def check_options(options: Mapping[str, Any]) -> None:
     )
 
 
-def _message(message: object, index: int) -> Message:
-    path = f"messages[{index}]"
-    if isinstance(message, Message):
-        return message
-    short = cast("Mapping[str, object]", message)
-    if isinstance(message, Mapping):
-        role, content = short.get("role"), short.get("content")
-        if set(short) == {"role", "content"} and isinstance(content, str):
-            try:
-                return Message(cast(Role, role), (TextPart(content),))
-            except SchemaError as error:
-                raise InvalidInputError(error.message, path=error.at(path).path) from None
-    raise InvalidInputError(f"expected a Message or {{'role': ..., 'content': text}}, got {shown(short)}", path=path)
-
-
 def _system(system_prompt: object, conversation: Sequence[Message]) -> Message:
     if not isinstance(system_prompt, str):
         raise SchemaError(f"expected text, got {type(system_prompt).__name__}", "system_prompt")
@@ -118,9 +99,3 @@ def _at(path: str, make: Any, *arguments: object) -> Message:
         return make(*arguments)
     except SchemaError as error:
         raise SchemaError(error.message, path) from None
-
-
-def _sequence(value: object, path: str) -> tuple[object, ...]:
-    if not isinstance(value, list | tuple):
-        raise InvalidInputError(f"expected a list, got {type(value).__name__}", path=path)
-    return tuple(cast("list[object]", value))

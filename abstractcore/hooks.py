@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pluggy
 
-from .ports import Capability, MediaHandler, Provider, ToolSource, TraceSubscriber
+from .ports import Capability, MediaHandler, Provider, ToolSource, TraceSubscriber, WireFormat
 
 GROUP = "abstractcore.plugins"
 hookspec = pluggy.HookspecMarker("abstractcore")
@@ -16,6 +16,11 @@ hookimpl = pluggy.HookimplMarker("abstractcore")
 @hookspec
 def register_providers() -> Iterable[Provider]:  # pyright: ignore[reportReturnType]
     """Providers that `create_llm` can name."""
+
+
+@hookspec
+def register_wire_formats() -> Iterable[WireFormat]:  # pyright: ignore[reportReturnType]
+    """Wire formats by name, for what reads or writes one apart from a provider."""
 
 
 @hookspec

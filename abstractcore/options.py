@@ -6,10 +6,10 @@ import difflib
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
-from .building import MessageInput
 from .errors import InvalidInputError, UnknownOptionError
 from .foreign_options import OTHER_NAMES, OTHER_WAYS
 from .media_loading import MediaInput
+from .message_inputs import MessageInput
 from .ports import Middleware, Script
 from .schema import (
     JSONObject,
@@ -84,7 +84,8 @@ class CallContent(TypedDict, total=False):
     """The content of a call beside its prompt."""
 
     messages: Sequence[MessageInput] | None
-    """The conversation so far; it comes before the user message that is made of `media` and the prompt."""
+    """The conversation so far: messages, responses, results of tool calls, mappings as of OpenAI's chat completions.
+    It comes before the user message that is made of `media` and the prompt."""
     system_prompt: str | None
     """Instructions to the model, put before everything else."""
     media: Sequence[MediaInput] | None

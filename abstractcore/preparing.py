@@ -9,17 +9,20 @@ from typing import Any
 from .building import build_call
 from .contexts import scoped, scoped_call
 from .engine import OutputReader, Prepare, Prepared, refuse_losses
-from .errors import InvalidInputError
+from .errors import ConfigurationError, InvalidInputError
 from .media_loading import load_media, media_items
+from .message_inputs import read_messages
 from .option_values import seconds
 from .options import CALL_OPTIONS, REQUEST_FIELDS, CallRequest, check_names, merged
 from .outputs import OutputType, no_output
 from .pipelines import Pipelines
-from .ports import Runtime
+from .ports import MessageReader, Runtime
 from .schema import CallWarning, ModelCall
 from .tool_specs import tool_specs
 
 DEFAULT_TIMEOUT_SECONDS = 600.0
+_MESSAGES_FORMAT = "openai_chat"
+"""The wire format that mappings in `messages` are read as, wherever the call goes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,7 @@ class CallPreparer:
         defaults = scoped(self._defaults)
         options = merged(defaults, {**given, **request}) if request else defaults
         output = OutputType(response_model) if response_model is not None else None
+        messages = read_messages(request.get("messages"), self._message_reader, self._model)
         media = media_items(request.get("media"))
         others = [name for name in {**given, **request} if name not in REQUEST_FIELDS]
         warnings = (*self._unused, *(_unused(name, registry.capabilities) for name in others))
@@ -67,7 +71,7 @@ class CallPreparer:
                 provider=self._provider,
                 model=self._model,
                 prompt=prompt,
-                messages=request.get("messages") or (),
+                messages=messages,
                 system_prompt=request.get("system_prompt"),
                 media=parts,
                 tools=tool_specs(request.get("tools"), registry),
@@ -79,6 +83,17 @@ class CallPreparer:
 
         timeout = seconds(options.get("timeout", DEFAULT_TIMEOUT_SECONDS), "timeout")
         return PendingCall(prepare, timeout, output.read if output is not None else no_output)
+
+    def _message_reader(self) -> MessageReader:
+        """What reads mappings in `messages`: the provider's own format if that is OpenAI's chat, so that fields of the
+        vendor's own go back to it; else OpenAI's.
+        """
+        transpiler = self._pipelines.session.transpiler
+        if not isinstance(transpiler, MessageReader):
+            transpiler = self._pipelines.registry.wire_format(_MESSAGES_FORMAT).transpiler()
+        if not isinstance(transpiler, MessageReader):
+            raise ConfigurationError(f"the wire format {_MESSAGES_FORMAT!r} reads no messages.")
+        return transpiler
 
     def given(self, call: ModelCall, timeout: float | None, *, stream: bool) -> PendingCall:
         """A call that is there as data; raises `InvalidInputError` for one of another provider or model."""

@@ -18,6 +18,7 @@ from .plugins import (
     PROVIDER,
     TOOL_SOURCE,
     TRACE_SUBSCRIBER,
+    WIRE_FORMAT,
     GuardedHandler,
     Kind,
     PluginReport,
@@ -25,7 +26,7 @@ from .plugins import (
     found_plugins,
     told,
 )
-from .ports import Capability, MediaHandler, Provider, ToolSource, TraceSubscriber
+from .ports import Capability, MediaHandler, Provider, ToolSource, TraceSubscriber, WireFormat
 
 T = TypeVar("T")
 
@@ -75,6 +76,11 @@ class Registry:
         return self._all(PROVIDER)
 
     @property
+    def wire_formats(self) -> dict[str, WireFormat]:
+        """All wire formats by name."""
+        return self._all(WIRE_FORMAT)
+
+    @property
     def media_handlers(self) -> tuple[MediaHandler, ...]:
         """All media handlers, in the order they are asked: those of the plugin that came last first."""
         return self._guarded_handlers
@@ -108,6 +114,14 @@ class Registry:
                 given = name if model is None else f"{name}/{model}"
                 hint += f' If that is a model, name its provider first: create_llm("PROVIDER/{given}").'
             raise UnknownProviderError(f"no provider is called {name!r}.", hint=hint)
+        return found.item
+
+    def wire_format(self, name: str) -> WireFormat:
+        """The wire format called `name`; raises `InvalidInputError` with the nearest names."""
+        found = self._find(WIRE_FORMAT, name)
+        if found is None:
+            install = f"Install a plugin that brings it; {_SEE_PLUGINS}"
+            raise InvalidInputError(f"no wire format is called {name!r}.", hint=self._hint(WIRE_FORMAT, name, install))
         return found.item
 
     def capability(self, name: str) -> Capability:
@@ -156,6 +170,10 @@ class Registry:
     def add_provider(self, provider: Provider) -> None:
         """Register a provider."""
         self._add(PROVIDER, provider)
+
+    def add_wire_format(self, format: WireFormat) -> None:
+        """Register a wire format."""
+        self._add(WIRE_FORMAT, format)
 
     def add_media_handler(self, handler: MediaHandler) -> None:
         """Register a media handler; it is asked before those that are there."""

@@ -10,6 +10,7 @@ from abstractcore.ports import Conversion
 
 HOOKS = {
     "provider": "register_providers",
+    "wire format": "register_wire_formats",
     "media handler": "register_media_handlers",
     "capability": "register_capabilities",
     "tool source": "register_tools",
@@ -52,6 +53,7 @@ async def run_tool(call: ToolCall) -> ToolResult:
 
 _MEMBERS: dict[str, dict[str, Any]] = {
     "provider": {"options": {}, "connect": lambda config, services: None},
+    "wire format": {"transpiler": lambda: None},
     "media handler": {
         "kind": "document",
         "converts": True,

@@ -2,7 +2,7 @@
 
 from .failures import failures_of, told
 from .finding import FoundPlugin, found_plugins
-from .kinds import CAPABILITY, KINDS, MEDIA_HANDLER, PROVIDER, TOOL_SOURCE, TRACE_SUBSCRIBER, Kind
+from .kinds import CAPABILITY, KINDS, MEDIA_HANDLER, PROVIDER, TOOL_SOURCE, TRACE_SUBSCRIBER, WIRE_FORMAT, Kind
 from .loading import contributions
 from .media import GuardedHandler
 from .reports import PluginReport
@@ -15,6 +15,7 @@ __all__ = [
     "PROVIDER",
     "TOOL_SOURCE",
     "TRACE_SUBSCRIBER",
+    "WIRE_FORMAT",
     "FoundPlugin",
     "GuardedHandler",
     "Kind",

@@ -1,4 +1,4 @@
-"""The five kinds of things a plugin may bring, and what each of them must have."""
+"""The kinds of things a plugin may bring, and what each of them must have."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from inspect import isfunction
 from typing import Any, Generic, TypeVar, get_args
 
 from ..errors import PluginError
-from ..ports import Capability, MediaHandler, Provider, ToolSource, TraceSubscriber
+from ..ports import Capability, MediaHandler, Provider, ToolSource, TraceSubscriber, WireFormat
 from ..schema import Capture, MediaKind
 from .tools import tools_of
 
@@ -65,6 +65,10 @@ def _provider_fault(provider: Provider) -> str | None:
     return None
 
 
+def _nothing_else(item: object) -> str | None:
+    return None
+
+
 def _media_handler_fault(handler: MediaHandler) -> str | None:
     return _not_one_of(handler.kind, "kind", get_args(MediaKind))
 
@@ -89,8 +93,9 @@ def _not_one_of(value: object, what: str, known: tuple[str, ...]) -> str | None:
 
 
 PROVIDER = Kind("provider", "register_providers", Provider, _provider_fault)
+WIRE_FORMAT: Kind[WireFormat] = Kind("wire format", "register_wire_formats", WireFormat, _nothing_else)
 MEDIA_HANDLER = Kind("media handler", "register_media_handlers", MediaHandler, _media_handler_fault)
 CAPABILITY = Kind("capability", "register_capabilities", Capability, _capability_fault)
 TOOL_SOURCE = Kind("tool source", "register_tools", ToolSource, _tool_source_fault)
 TRACE_SUBSCRIBER = Kind("trace subscriber", "register_trace_subscribers", TraceSubscriber, _trace_subscriber_fault)
-KINDS: tuple[Kind[Any], ...] = (PROVIDER, MEDIA_HANDLER, CAPABILITY, TOOL_SOURCE, TRACE_SUBSCRIBER)
+KINDS: tuple[Kind[Any], ...] = (PROVIDER, WIRE_FORMAT, MEDIA_HANDLER, CAPABILITY, TOOL_SOURCE, TRACE_SUBSCRIBER)

@@ -20,7 +20,17 @@ from .providers import NamesModels, Provider, ProviderConfig, ProviderServices, 
 from .runtimes import Clock, Runtime, TimeLimit
 from .scripts import Piece, Reply, Script, ScriptedAnswer, ScriptFunction
 from .stores import ArtifactStore, ModelStore, StoredModel
-from .transpilers import ContentKeeper, Framer, StreamDecoder, StreamRenderer, TokenCounter, Transpiler
+from .transpilers import (
+    ContentKeeper,
+    Framer,
+    MessageRead,
+    MessageReader,
+    StreamDecoder,
+    StreamRenderer,
+    TokenCounter,
+    Transpiler,
+    WireFormat,
+)
 from .transports import Address, Auth, Body, Endpoint, Transport
 
 __all__ = [
@@ -47,6 +57,8 @@ __all__ = [
     "ListsEndings",
     "MediaContext",
     "MediaHandler",
+    "MessageRead",
+    "MessageReader",
     "MeteredStream",
     "Middleware",
     "ModelProfile",
@@ -73,4 +85,5 @@ __all__ = [
     "TraceSubscriber",
     "Transpiler",
     "Transport",
+    "WireFormat",
 ]

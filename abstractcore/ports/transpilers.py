@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from ..errors import AbstractCoreError, ProviderError
-from ..schema import CachedContent, Delta, Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest, WireResponse
+from ..schema import (
+    CachedContent,
+    CallWarning,
+    Delta,
+    Encoded,
+    Message,
+    ModelCall,
+    ModelReply,
+    Parsed,
+    Rendered,
+    WireRequest,
+    WireResponse,
+)
 
 
 class Framer(Protocol):
@@ -102,6 +114,24 @@ class ContentKeeper(Protocol):
         ...
 
 
+class MessageRead(NamedTuple):
+    """A message read, None if it says nothing, and what of it has no place in ours."""
+
+    message: Message | None
+    warnings: tuple[CallWarning, ...]
+
+
+@runtime_checkable
+class MessageReader(Protocol):
+    """A wire format whose single messages users may write in `messages`: a transpiler may be one too."""
+
+    def read_message(self, value: object, path: str, model: str) -> MessageRead:
+        """The message in a JSON object of the format, of a conversation with `model`; raises `InvalidInputError` with
+        what is wrong, at a path that begins with `path`.
+        """
+        ...
+
+
 class Transpiler(Protocol):
     """One wire format, both sides. Pure: no await, client, clock, logger or environment."""
 
@@ -139,4 +169,22 @@ class Transpiler(Protocol):
 
     def render_error(self, error: AbstractCoreError) -> WireResponse:
         """The response that tells a client of an error."""
+        ...
+
+
+class WireFormat(Protocol):
+    """A wire format under its name, for those who need one apart from a provider."""
+
+    @property
+    def name(self) -> str:
+        """As in `registry.wire_format(name)`: "openai_chat"."""
+        ...
+
+    @property
+    def summary(self) -> str:
+        """One line for people."""
+        ...
+
+    def transpiler(self) -> Transpiler:
+        """The format in its vendor's own dialect, loaded when it is first asked for."""
         ...

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, overload
 
 from .base_error import SchemaError
 from .immutable import Immutable
@@ -85,9 +85,23 @@ class Message(Immutable):
         """What the model said before."""
         return cls("assistant", _as_parts(content))
 
+    @overload
     @classmethod
-    def tool(cls, *results: ToolResult) -> Message:
-        """The results of the calls in the assistant message before."""
+    def tool(cls, *results: ToolResult) -> Message: ...
+
+    @overload
+    @classmethod
+    def tool(cls, call_id: str, /, *content: str | ContentPart, is_error: bool = False) -> Message: ...
+
+    @classmethod
+    def tool(cls, *results: Any, is_error: bool = False) -> Message:
+        """The results of the calls in the assistant message before; or the id of one call, and its result in texts and
+        media parts: `Message.tool(call.id, "sunny")`.
+        """
+        if results and isinstance(results[0], str):
+            results = (ToolResult.of(*results, is_error=is_error),)
+        elif is_error:
+            raise SchemaError("goes with a call's id; a ToolResult has its own", "is_error")
         return cls("tool", results)
 
     @property

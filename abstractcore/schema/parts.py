@@ -219,6 +219,13 @@ class ToolCall(Immutable):
         """A call made from a mapping; raises `SchemaError` for what JSON cannot carry."""
         return cls(id, name, json.dumps(freeze_object(arguments, "arguments"), ensure_ascii=False))
 
+    def result(self, *content: str | ContentPart, is_error: bool = False) -> ToolResult:
+        """What the tool returned for this call, for `messages` after the response that asked for it.
+
+        Texts and media parts in order; with `is_error`, what went wrong. Raises `SchemaError` for anything else.
+        """
+        return ToolResult.of(self.id, *content, is_error=is_error)
+
 
 def _parse_arguments(text: str) -> tuple[JSONObject | None, str | None]:
     if not text.strip():
@@ -260,6 +267,18 @@ class ToolResult(Immutable):
     def text(cls, call_id: str, text: str, *, is_error: bool = False) -> ToolResult:
         """A result that is one text."""
         return cls(call_id, (TextPart(text),), is_error)
+
+    @classmethod
+    def of(cls, call_id: str, *content: str | ContentPart, is_error: bool = False) -> ToolResult:
+        """A result of texts and media parts in order; raises `SchemaError` for anything else."""
+        for index, item in enumerate(content):
+            if not isinstance(item, (str, *CONTENT_PARTS)):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise SchemaError(
+                    f"expected text or a media part, got {type(item).__name__}",
+                    f"content[{index}]",
+                    hint="Write data as text: json.dumps(value).",
+                )
+        return cls(call_id, tuple(TextPart(item) if isinstance(item, str) else item for item in content), is_error)
 
 
 @dataclass(frozen=True, slots=True)

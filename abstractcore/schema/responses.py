@@ -6,8 +6,10 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Generic, Literal, TypeVar
 
+from .base_error import SchemaError
 from .call_warnings import CallWarning
 from .immutable import Immutable
+from .messages import Message
 from .parts import MediaKind, Part, ToolCall
 from .replies import FinishReason, ModelReply
 from .usage import Usage
@@ -83,6 +85,16 @@ class GenerateResponse(Generic[T]):
     def content(self) -> str:
         """The answer's text."""
         return self.reply.text
+
+    @property
+    def message(self) -> Message:
+        """The answer as the assistant's message of a conversation; raises `SchemaError` if the answer is empty."""
+        message = self.reply.message()
+        if message is None:
+            raise SchemaError(
+                f"the answer is empty (it ended with {self.finish_reason!r}): there is no message", "reply"
+            )
+        return message
 
     @property
     def parts(self) -> tuple[Part, ...]:

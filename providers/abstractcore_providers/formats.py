@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from types import MappingProxyType
@@ -10,14 +11,15 @@ from types import MappingProxyType
 from abstractcore.ports import Transpiler
 
 _CLASSES = {
-    "anthropic_messages": "AnthropicMessages",
-    "bedrock_converse": "BedrockConverse",
-    "cohere_chat": "CohereChat",
-    "gemini": "Gemini",
-    "ollama": "OllamaChat",
-    "openai_chat": "OpenAIChat",
-    "openai_responses": "OpenAIResponses",
+    "anthropic_messages": ("AnthropicMessages", "Anthropic, Messages"),
+    "bedrock_converse": ("BedrockConverse", "Amazon Bedrock, Converse"),
+    "cohere_chat": ("CohereChat", "Cohere, chat"),
+    "gemini": ("Gemini", "Google, generateContent"),
+    "ollama": ("OllamaChat", "Ollama, chat"),
+    "openai_chat": ("OpenAIChat", "OpenAI, chat completions"),
+    "openai_responses": ("OpenAIResponses", "OpenAI, responses"),
 }
+"""The class of each folder, and what it is."""
 
 
 def _made(folder: str, name: str) -> Transpiler:
@@ -25,6 +27,21 @@ def _made(folder: str, name: str) -> Transpiler:
 
 
 FORMATS: Mapping[str, Callable[[], Transpiler]] = MappingProxyType(
-    {folder: partial(_made, folder, name) for folder, name in _CLASSES.items()}
+    {folder: partial(_made, folder, name) for folder, (name, _) in _CLASSES.items()}
 )
 """Makes the format of each folder, in its vendor's own dialect."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedFormat:
+    """A wire format as it is registered."""
+
+    name: str
+    summary: str
+
+    def transpiler(self) -> Transpiler:
+        """The format in its vendor's own dialect."""
+        return FORMATS[self.name]()
+
+
+WIRE_FORMATS = tuple(NamedFormat(folder, summary) for folder, (_, summary) in _CLASSES.items())

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from abstractcore.hooks import hookimpl
-from abstractcore.ports import Provider
+from abstractcore.ports import Provider, WireFormat
 
 from .anthropic_provider import AnthropicProvider
 from .bedrock import BedrockProvider
 from .cohere_provider import CohereProvider
+from .formats import WIRE_FORMATS
 from .google_provider import GoogleProvider, VertexProvider
 from .local import LocalProvider
 from .ollama_provider import OllamaProvider
@@ -33,3 +34,9 @@ def register_providers() -> Iterable[Provider]:
         VertexProvider(),
         *VENDORS,
     )
+
+
+@hookimpl
+def register_wire_formats() -> Iterable[WireFormat]:
+    """Every wire format, under the name of its folder."""
+    return WIRE_FORMATS

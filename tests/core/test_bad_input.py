@@ -100,7 +100,7 @@ def test_every_way_of_asking_refuses_the_same_with_the_path(door: str):
         ({"options": 5}, "options", "expected a mapping, got int"),
         ({"options": {5: 6}}, "options", "5 is not the name of an option"),
         ({"messages": (message for message in ())}, "messages", "expected a list, got generator"),
-        ({"messages": [{"role": ["user"], "content": "a"}]}, "messages[0].role", "unknown role"),
+        ({"messages": [{"role": ["user"], "content": "a"}]}, "messages[0].role", "expected text, got list"),
         ({"messages": [{"role": "user", "content": "\ud800"}]}, "messages[0].text", "lone surrogate"),
         ({"tools": {"a": 1}}, "tools", "expected a list, got dict"),
         ({"media": (item for item in ())}, "media", "expected a list, got generator"),

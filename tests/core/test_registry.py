@@ -30,6 +30,7 @@ def of_kind(registry: Registry, kind: str) -> list[str]:
     """The names of what is registered of a kind."""
     return {
         "provider": lambda: list(registry.providers),
+        "wire format": lambda: list(registry.wire_formats),
         "media handler": lambda: [handler.name for handler in registry.media_handlers],
         "capability": lambda: list(registry.capabilities),
         "tool source": lambda: list(registry.tool_sources),
@@ -43,7 +44,7 @@ def test_a_plugin_may_bring_one_of_everything():
     report = registry.add_plugin("all", lambda: giving(**everything), target="pkg.mod", distribution="pkg 1.5")
     assert (report.name, report.target, report.distribution, report.error) == ("all", "pkg.mod", "pkg 1.5", None)
     assert report.registered == tuple((kind, "one") for kind in KINDS)
-    assert [of_kind(registry, kind) for kind in KINDS] == [["one"]] * 5
+    assert [of_kind(registry, kind) for kind in KINDS] == [["one"]] * len(KINDS)
     assert registry.reports == [report]
 
 
@@ -210,6 +211,7 @@ MISSING = [
     (kind, member)
     for kind, members in {
         "provider": ("name", "summary", "options", "connect"),
+        "wire format": ("name", "summary", "transpiler"),
         "media handler": ("name", "kind", "converts", "recognise", "handles", "check", "convert"),
         "capability": ("name", "summary", "connect"),
         "tool source": ("name", "summary", "tools", "call"),

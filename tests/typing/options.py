@@ -5,7 +5,10 @@
 
 from __future__ import annotations
 
+from typing import assert_type
+
 import httpx2
+from openai.types.chat import ChatCompletionMessage, ChatCompletionMessageParam
 
 from abstractcore import (
     CallOptions,
@@ -13,10 +16,12 @@ from abstractcore import (
     HostedTool,
     LLMOptions,
     Message,
+    MessageInput,
     OverloadedError,
     Reply,
     TextPart,
     ToolChoice,
+    ToolResult,
     ToolSpec,
     create_llm,
 )
@@ -114,6 +119,18 @@ llm.generate(
 )
 llm.generate("hi", temperature=None, media=None, messages=None, tools=None, system_prompt=None, options=None)
 llm.generate(messages=(Message("user", (TextPart("hi"),)),))
+
+asked: list[ChatCompletionMessageParam] = [{"role": "user", "content": [{"type": "text", "text": "hi"}]}]
+llm.generate(messages=asked)
+history: list[MessageInput] = [Message.user("hi"), {"role": "user", "content": [{"type": "text", "text": "hi"}]}]
+response = llm.generate(messages=[*history, *asked])
+assert_type(response.message, Message)
+results = [call.result("sunny") for call in response.tool_calls]
+assert_type(results, list[ToolResult])
+llm.generate(messages=[*history, response, *results])
+llm.generate(messages=[*history, response.message, Message.tool("id", "sunny"), Message.tool(*results)])
+llm.generate(messages=[*history, ChatCompletionMessage(role="assistant", content="hi")])
+llm.generate(messages=["hi"])  # pyright: ignore[reportArgumentType]
 
 request: CallRequest = {"messages": [Message.user("hi")], "temperature": 0.5}
 defaults: CallOptions = {"temperature": 0.5}

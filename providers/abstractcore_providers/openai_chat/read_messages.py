@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, cast
 
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import (
     AudioPart,
+    Blob,
     CallWarning,
     Message,
     Part,
@@ -19,14 +21,15 @@ from abstractcore.schema import (
     ToolResult,
 )
 
+from ..data_urls import read_base64
 from ..item_options import read_options
 from ..json_reading import Object, as_object, as_objects, text_of
 from ..reading import get_list, get_object, get_text, name_the_rest
-from .content import spoken_blob
+from .content import SPOKEN_TYPE, spoken_blob
 from .dialect import DETAILS, Dialect
 from .read_content import read_content
 from .reasoning_details import read_detail
-from .vocabulary import SPOKEN_FIELDS, TOOL_CALL_FIELDS, message_fields, reasoning_of
+from .vocabulary import SPOKEN_FIELDS, TOOL_CALL_FIELDS, citations_to_ours, message_fields, reasoning_of
 
 _ROLES: dict[str, Role] = {
     "system": "system",
@@ -49,7 +52,7 @@ def read_messages(
     messages: list[Message] = []
     for index, value in enumerate(values):
         path = f"messages[{index}]"
-        message = _message(value, path, dialect, origin, warnings)
+        message = read_message(value, path, dialect, origin, warnings)
         if message is None:
             warnings.append(CallWarning("message_left_out", path, "the message is empty"))
         else:
@@ -57,9 +60,10 @@ def read_messages(
     return tuple(messages)
 
 
-def _message(
+def read_message(
     value: Any, path: str, dialect: Dialect, origin: str | None, warnings: list[CallWarning]
 ) -> Message | None:
+    """One message; None if it says nothing. Raises `InvalidInputError` with the path."""
     data = get_object(value, path)
     role = _ROLES.get(get_text(data.get("role"), f"{path}.role"))
     if role is None:
@@ -71,8 +75,8 @@ def _message(
             call_id = get_text(data.get("tool_call_id"), f"{path}.tool_call_id")
             return Message.tool(ToolResult(call_id, cast("tuple[TextPart, ...]", parts), provider_options=options))
         if role == "assistant":
-            spoken, calls = _spoken(data, dialect.provider), _calls(data, path, dialect.provider, warnings)
-            parts = _reasoning(data, dialect, origin) + parts + _refusal(data) + spoken + calls
+            spoken, calls = _spoken(data, path, dialect.provider), _calls(data, path, dialect.provider, warnings)
+            parts = _reasoning(data, dialect, origin) + _cited(parts, data) + _refusal(data) + spoken + calls
         said = [part for part in parts if not isinstance(part, TextPart) or part.text]
         return Message(role, tuple(said), options) if said else None
     except SchemaError as error:
@@ -91,13 +95,26 @@ def _refusal(data: Object) -> tuple[Part, ...]:
     return (TextPart(refusal),) if refusal else ()
 
 
-def _spoken(data: Object, provider: str) -> tuple[Part, ...]:
+def _cited(parts: tuple[Part, ...], data: Object) -> tuple[Part, ...]:
+    """The text with the citations that a reply has beside it, where the whole reply is given back."""
+    citations = citations_to_ours(data.get("annotations"))
+    if citations and len(parts) == 1 and isinstance(parts[0], TextPart):
+        return (replace(parts[0], citations=citations),)
+    return parts
+
+
+def _spoken(data: Object, path: str, provider: str) -> tuple[Part, ...]:
+    """Audio of an earlier reply: its id, or the audio of a reply that is given back as it came."""
     audio = as_object(data.get("audio"))
     id = text_of(audio, "id")
     if not id:
         return ()
     options = read_options(audio, SPOKEN_FIELDS, provider)
-    return (AudioPart(spoken_blob(id, provider), id=id, provider_options=options),)
+    content = text_of(audio, "data")
+    if content is None:
+        return (AudioPart(spoken_blob(id, provider), id=id, provider_options=options),)
+    blob = Blob.from_bytes(read_base64(content, f"{path}.audio.data"), SPOKEN_TYPE)
+    return (AudioPart(blob, text_of(audio, "transcript"), id, provider_options=options),)
 
 
 def _calls(data: Object, path: str, provider: str, warnings: list[CallWarning]) -> tuple[Part, ...]:

@@ -6,15 +6,17 @@ from dataclasses import dataclass
 
 from abstractcore.errors import AbstractCoreError, ProviderError
 from abstractcore.framing import ServerSentEventFramer
-from abstractcore.ports import StreamDecoder
-from abstractcore.schema import Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest, WireResponse
+from abstractcore.ports import MessageRead, StreamDecoder
+from abstractcore.schema import CallWarning, Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest, WireResponse
 
 from ..openai_errors import error_of, render_error
+from ..openai_words import origin_of
 from .decode import decode
 from .decoder import ChatDecoder
 from .dialect import DETAILS, Dialect
 from .encode import encode
 from .parse import parse
+from .read_messages import read_message
 from .render import render
 from .renderer import ChatRenderer
 from .streamed_details import MovedBlocks
@@ -52,6 +54,12 @@ class OpenAIChat:
     def parse(self, request: WireRequest) -> Parsed:
         """The call in a client's request."""
         return parse(request, self.dialect)
+
+    def read_message(self, value: object, path: str, model: str) -> MessageRead:
+        """One message of a request."""
+        warnings: list[CallWarning] = []
+        message = read_message(value, path, self.dialect, origin_of(self.dialect.provider, model), warnings)
+        return MessageRead(message, tuple(warnings))
 
     def render(self, reply: ModelReply) -> Rendered:
         """A `chat.completion` object."""

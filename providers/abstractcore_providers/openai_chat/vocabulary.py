@@ -57,11 +57,12 @@ _CALL_FIELDS = frozenset(
 _MESSAGE_FIELDS: dict[Role, frozenset[str]] = {
     "system": frozenset({"role", "content"}),
     "user": frozenset({"role", "content"}),
-    "assistant": frozenset({"role", "content", "tool_calls", "audio", "refusal", *REASONING_FIELDS}),
+    "assistant": frozenset({"role", "content", "tool_calls", "audio", "refusal", "annotations", *REASONING_FIELDS}),
     "tool": frozenset({"role", "content", "tool_call_id"}),
 }
 TOOL_CALL_FIELDS = frozenset({"id", "type", "function", "index"})
-SPOKEN_FIELDS = frozenset({"id"})
+SPOKEN_FIELDS = frozenset({"id", "data", "transcript", "expires_at"})
+"""Fields of a reply's audio; a request needs its id, and has no use for the time at which that ends."""
 _SOURCES = frozenset({"search_results", "citations"})
 REPLY_FIELDS = frozenset({"id", "object", "model", "choices", "usage", "error", "obfuscation"})
 """Fields of a reply that never become metadata; `obfuscation` is padding."""

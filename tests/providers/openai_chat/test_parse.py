@@ -9,6 +9,7 @@ from abstractcore.errors import InvalidInputError
 from abstractcore.schema import (
     AudioPart,
     Blob,
+    Citation,
     DocumentPart,
     ImagePart,
     Message,
@@ -45,6 +46,7 @@ def calling(**call: Any) -> dict[str, Any]:
 
 
 F = {"name": "f", "arguments": "{}"}
+CITED = {"url": "https://a", "title": "A", "start_index": 0, "end_index": 1}
 
 
 @pytest.mark.parametrize(
@@ -66,6 +68,15 @@ F = {"name": "f", "arguments": "{}"}
             {"role": "assistant", "audio": {"id": "a1"}},
             Message.assistant(AudioPart(Blob.from_provider_file("openai", "a1", "audio/wav"), id="a1")),
         ),
+        (
+            {"role": "assistant", "audio": {"id": "a1", "data": "eA==", "transcript": "x", "expires_at": 5}},
+            Message.assistant(AudioPart(Blob.from_bytes(b"x", "audio/wav"), "x", "a1")),
+        ),
+        (
+            {"role": "assistant", "content": "a", "annotations": [{"type": "url_citation", "url_citation": CITED}]},
+            Message.assistant(TextPart("a", (Citation("https://a", "A", start=0, end=1),))),
+        ),
+        ({"role": "assistant", "content": "a", "annotations": []}, Message.assistant("a")),
         (
             {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "https://a/b", "detail": "high"}}]},
             Message.user(ImagePart(Blob.from_url("https://a/b", "image/*"), "high")),
