@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias, cast
 
 import jiter
@@ -11,6 +11,8 @@ import jiter
 from .surrogates import mend
 
 Object: TypeAlias = dict[str, Any]
+Cut: TypeAlias = Mapping[str, "Cut"]
+"""Names of texts that a stream may cut in the middle of a character, as a tree."""
 
 
 def read_json(data: bytes) -> Any:
@@ -37,6 +39,17 @@ def read_answer(data: bytes, *, halves: bool = False) -> Any:
         return value if halves else mended(value)
 
 
+def read_event(data: bytes, cut: Cut) -> Any:
+    """As `read_answer`, with lone surrogates left in the texts that `cut` names: the next event may hold other halves.
+
+    `cut` has an empty mapping for a text, and one of names for an object; lists on the way are passed through.
+    """
+    try:
+        return jiter.from_json(data, allow_inf_nan=False)
+    except ValueError:
+        return mended(_read_slowly(data, _nothing), cut)
+
+
 def _read_slowly(data: bytes, constant: Callable[[str], Any] | None) -> Any:
     try:
         return json.loads(data.decode("utf-8-sig"), parse_constant=constant)
@@ -48,14 +61,15 @@ def _nothing(constant: str) -> None:
     return None
 
 
-def mended(value: Any) -> Any:
-    """A JSON value without lone surrogates in its texts."""
+def mended(value: Any, cut: Cut | None = None) -> Any:
+    """A JSON value without lone surrogates in its texts, except for those that `cut` names."""
     if isinstance(value, str):
-        return mend(value)
+        return mend(value) if cut is None or cut else value
     if isinstance(value, list):
-        return [mended(item) for item in cast("list[Any]", value)]
+        return [mended(item, cut or None) for item in cast("list[Any]", value)]
     if isinstance(value, dict):
-        return {mend(key): mended(item) for key, item in cast(Object, value).items()}
+        names = cut or {}
+        return {mend(key): mended(item, names.get(key)) for key, item in cast(Object, value).items()}
     return value
 
 

@@ -19,20 +19,22 @@ def mend(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-class HalfJoiner:
-    """Mends a text that comes in pieces; a first half at the end of a piece waits for the next one."""
+class WaitingHalves(dict[int, str]):
+    """Mends texts that come in pieces: the first half of a character that ends a piece, by the block it waits in.
 
-    __slots__ = ("_half",)
+    It is empty nearly always, which costs no call to see.
+    """
 
-    def __init__(self) -> None:
-        self._half = ""
+    def mend(self, block: int, piece: str) -> str:
+        """What is complete with `piece` of the block's text."""
+        if block not in self and not has_halves(piece):
+            return piece
+        text = self.pop(block, "") + piece
+        if "\ud800" <= text[-1:] <= "\udbff":
+            self[block] = text[-1]
+            text = text[:-1]
+        return mend(text)
 
-    def feed(self, piece: str) -> str:
-        """What is complete with `piece`."""
-        text = self._half + piece
-        self._half = text[-1] if "\ud800" <= text[-1:] <= "\udbff" else ""
-        return mend(text[:-1] if self._half else text)
-
-    def finish(self) -> str:
-        """U+FFFD if a half is left."""
-        return mend(self._half)
+    def rest(self, block: int) -> str:
+        """U+FFFD if a half is left of the block's text, which is over."""
+        return mend(self.pop(block, ""))

@@ -15,15 +15,28 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from abstractcore import (
     OverloadedError,
+    ReasoningDelta,
+    ReasoningEnd,
+    ReasoningStart,
+    ReplyEnd,
+    ReplyStart,
     ServerError,
     StreamInterruptedError,
     TextDelta,
+    TextEnd,
+    TextStart,
+    ToolCallDelta,
+    ToolCallEnd,
+    ToolCallStart,
+    Usage,
+    UsageDelta,
 )
 from abstractcore.framing import AwsEventStreamMessage
 from abstractcore_providers.formats import FORMATS
@@ -115,13 +128,62 @@ def test_a_broken_event_is_an_error_with_its_position_and_what_arrived(colour, s
 
 def broken(stream: bytes, format: str) -> bytes:
     """The stream with an event that is no JSON, where it says "never"."""
+    return rewritten(stream, format, lambda text: text.replace(b'"never"', b'"never'))
+
+
+def rewritten(stream: bytes, format: str, change: Callable[[bytes], bytes]) -> bytes:
+    """The stream with its text changed, under right checksums where it has some."""
     if format != "bedrock_converse":
-        return stream.replace(b'"never"', b'"never')
+        return change(stream)
     messages = FORMATS[format]().framer().feed(stream)
-    return b"".join(
-        AwsEventStreamMessage(message.headers, message.payload.replace(b'"never"', b'"never')).encode()
-        for message in messages
-    )
+    return b"".join(AwsEventStreamMessage(each.headers, change(each.payload)).encode() for each in messages)
+
+
+# Characters in halves
+
+
+HIGH, LOW = "\ue000", "\ue001"
+"""Stand for the halves of one character until the stream is written."""
+
+
+def in_halves(text: bytes) -> bytes:
+    for mark, half in ((HIGH, b"\\ud83d"), (LOW, b"\\ude00")):
+        text = text.replace(mark.encode(), half).replace(json.dumps(mark)[1:-1].encode(), half)
+    return text
+
+
+def cut_characters(format: str) -> bytes:
+    """A stream of reasoning, text and a call, each with a character of which two frames have one half each."""
+    provider, renderer = provider_of(format), FORMATS[format]().renderer()
+    arguments = [f'{{"a":"e{HIGH}', f'{LOW}f"}}']
+    deltas = [
+        ReplyStart(0, "m", provider),
+        ReasoningStart(1, 0, f"{provider}/m"),
+        *(ReasoningDelta(2, 0, piece) for piece in (f"a{HIGH}", f"{LOW}b{HIGH}")),
+        ReasoningEnd(3, 0, "c2ln"),
+        TextStart(4, 1),
+        *(TextDelta(5, 1, piece) for piece in (f"c{HIGH}", f"{LOW}", "d")),
+        TextEnd(6, 1),
+        ToolCallStart(7, 2, "call_1", "f"),
+        *(ToolCallDelta(8, 2, piece) for piece in arguments),
+        ToolCallEnd(9, 2),
+        UsageDelta(10, Usage(1, 2)),
+        ReplyEnd(11, "tool_calls"),
+    ]
+    stream = b"".join(map(renderer.feed, deltas)) + renderer.finish()
+    return rewritten(stream, format, in_halves)
+
+
+@every_format
+def test_a_character_cut_in_two_frames_is_one(colour, server, llm_of, format):
+    """UTF-16 halves in two frames, of text, reasoning and arguments; a half that stays alone is U+FFFD."""
+    stream = cut_characters(format)
+    assert stream.count(b"\\ud83d") >= 4
+    server.script(stream_head() + chunk(stream) + LAST_CHUNK)
+    reply = reply_to(colour, llm_of(format, **({"provider": "openai-compatible"} if format == "openai_chat" else {})))
+    assert (reply.reasoning, reply.text) == ("a😀b\ufffd", "c😀d")
+    (call,) = reply.tool_calls
+    assert call.arguments == {"a": "e😀f"}
 
 
 # How the bytes come

@@ -33,6 +33,7 @@ from abstractcore.schema import (
 from ..item_options import read_options
 from ..json_reading import Object, as_object, count_of, mended, read_answer, text_of
 from ..openai_words import origin_of
+from ..surrogates import WaitingHalves
 from .block_fields import BLOCK_FIELDS
 from .blocks import read_block
 from .citations import citation_to_ours
@@ -58,6 +59,7 @@ class MessageDecoder:
         self._text: object = _NONE
         """The index of the block of text that is open, unless half a character waits in it."""
         self._text_number = 0
+        self._halves = WaitingHalves()
         self._usage: Object = {}
         self._finish: str | None = None
         self._metadata: Object = {}
@@ -226,8 +228,8 @@ class MessageDecoder:
             block.ended = False
 
     def _write(self, block: StreamedBlock, text: str, deltas: list[Delta]) -> None:
-        text = block.mended(text)
-        if block.waits:
+        text = self._halves.mend(block.number, text)
+        if self._halves:
             self._text = _NONE
         if not text:
             return
@@ -251,7 +253,7 @@ class MessageDecoder:
             return
         block.ended = True
         self._text = _NONE
-        self._write(block, block.last_half(), deltas)
+        self._write(block, self._halves.rest(block.number), deltas)
         if block.kind == "text":
             citations, block.citations = block.citations, ()
             deltas.append(TextEnd(self._next(), block.number, citations))

@@ -7,7 +7,6 @@ from pydantic_core import to_json
 from abstractcore.schema import Citation
 
 from ..json_reading import Object, as_object, mended, text_of
-from ..surrogates import HalfJoiner, has_halves
 
 _IMPLIED = {"text_delta": "text", "thinking_delta": "thinking"}
 
@@ -15,7 +14,7 @@ _IMPLIED = {"text_delta": "text", "thinking_delta": "thinking"}
 class StreamedBlock:
     """What came of a block so far. Text, reasoning and tool calls go on at once; anything else waits for its stop."""
 
-    __slots__ = ("_half", "block", "citations", "ended", "kind", "number", "signature", "spoke", "text")
+    __slots__ = ("block", "citations", "ended", "kind", "number", "signature", "spoke", "text")
 
     def __init__(self, number: int, block: Object) -> None:
         self.number = number
@@ -28,7 +27,6 @@ class StreamedBlock:
         self.spoke = False
         """Whether anything of its text or input came."""
         self.ended = False
-        self._half: HalfJoiner | None = None
 
     @classmethod
     def implied(cls, number: int, delta: Object) -> StreamedBlock | None:
@@ -45,24 +43,6 @@ class StreamedBlock:
     def input_text(self) -> str:
         """The input of a call: what was streamed, or else what its start says, which is nothing as a rule."""
         return "".join(self.text) or to_json(as_object(self.block.get("input"))).decode()
-
-    def mended(self, text: str) -> str:
-        """`text` without lone surrogates: a first half waits for the block's next text."""
-        if self._half is None:
-            if not has_halves(text):
-                return text
-            self._half = HalfJoiner()
-        return self._half.feed(text)
-
-    @property
-    def waits(self) -> bool:
-        """Whether half a character may wait in it."""
-        return self._half is not None
-
-    def last_half(self) -> str:
-        """U+FFFD if a half is left."""
-        half, self._half = self._half, None
-        return "" if half is None else half.finish()
 
     def merge(self, delta: Object) -> None:
         """A delta of a kind that nothing is known of: texts go behind texts, all else in place of what was."""

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import jiter
+
 from abstractcore.errors import InvalidInputError, ServerError, StreamInterruptedError
 from abstractcore.framing import AwsEventStreamMessage
 from abstractcore.schema import Delta, ReplyEnd, ReplyStart, SchemaError, TextDelta, UsageDelta, freeze_object
 
 from ..item_options import read_options
-from ..json_reading import Object, as_object, count_of, read_answer, text_of
+from ..json_reading import Cut, Object, as_object, count_of, read_event, text_of
+from ..surrogates import WaitingHalves
 from .block_fields import BLOCK_FIELDS
 from .decode import metadata_to_ours
 from .failures import RIGHT_ADDRESS, error_in_stream
@@ -27,6 +30,9 @@ from .streamed_blocks import (
 from .vocabulary import PROVIDER, finish_reason_to_ours, origin_of, usage_to_ours
 
 _MAX_INDEX = 2**31 - 1
+_CUT: Cut = {"delta": {"text": {}, "reasoningContent": {"text": {}}, "toolUse": {"input": {}}}}
+_INSIDE = {"reasoningContent": "text", "toolUse": "input"}
+"""Where the text of a delta stands that is not `text` itself."""
 
 
 class ConverseDecoder:
@@ -40,6 +46,9 @@ class ConverseDecoder:
         self._blocks: dict[int, StreamedBlock] = {}
         self._open: dict[int, StreamedBlock] = {}
         self._places: dict[int, int] = {}
+        self._halves = WaitingHalves()
+        self._cut = False
+        """Whether characters may have come in halves."""
         self._highest = -1
         self._finish: str | None = None
         self._metadata: Object = {}
@@ -59,9 +68,9 @@ class ConverseDecoder:
             message = frame.headers.get(":error-message")
             raise error_in_stream(str(frame.headers.get(":error-code")), {"message": message} if message else {})
         try:
-            data = as_object(read_answer(frame.payload))
+            data = as_object(jiter.from_json(frame.payload, allow_inf_nan=False))
         except ValueError:
-            raise ServerError(f"message {self._messages} of the stream is not JSON: {frame.payload[:60]!r}") from None
+            data = self._read_with_care(frame.payload)
         if kind == "exception":
             raise error_in_stream(str(frame.headers.get(":exception-type")), data)
         read = self._events.get(frame.headers.get(":event-type"))
@@ -70,6 +79,14 @@ class ConverseDecoder:
             return deltas + read(data) if read is not None else deltas
         except (SchemaError, InvalidInputError) as error:
             raise ServerError(f"message {self._messages} of the stream does not fit the schema: {error}") from None
+
+    def _read_with_care(self, payload: bytes) -> Object:
+        """A message that is not plain JSON, since it holds half a character or NaN."""
+        self._cut = True
+        try:
+            return as_object(read_event(payload, _CUT))
+        except ValueError:
+            raise ServerError(f"message {self._messages} of the stream is not JSON: {payload[:60]!r}") from None
 
     def finish(self) -> list[Delta]:
         """The end of the reply; raises `StreamInterruptedError` if no reason for it came."""
@@ -94,10 +111,10 @@ class ConverseDecoder:
         index, delta = self._place(_index(data)), as_object(data.get("delta"))
         block = self._open.get(index)
         text = delta.get("text")
-        if text and type(block) is TextBlock and isinstance(text, str):
+        if text and type(block) is TextBlock and isinstance(text, str) and not self._cut:
             return [TextDelta(self._next(), index, text)]
         deltas: list[Delta] = []
-        for name, value in delta.items():
+        for name, value in self._mended(index, delta).items():
             if name in ("text", "citation"):
                 block = self._opened(index, TextBlock(index), deltas)
             elif name == "reasoningContent":
@@ -109,6 +126,17 @@ class ConverseDecoder:
             elif block is not None and block.name == name:
                 deltas += block.add(value, self._next)
         return deltas
+
+    def _mended(self, index: int, delta: Object) -> Object:
+        """`delta` without lone surrogates: a first half waits for the block's next text."""
+        whole = dict(delta)
+        for name, value in delta.items():
+            field = _INSIDE.get(name)
+            if name == "text" and isinstance(value, str):
+                whole[name] = self._halves.mend(index, value)
+            elif field is not None and (piece := text_of(as_object(value), field)) is not None:
+                whole[name] = {**value, field: self._halves.mend(index, piece)}
+        return whole
 
     def _opened(self, index: int, new: StreamedBlock, deltas: list[Delta]) -> StreamedBlock:
         """The open block at `index`: `new` if there was none before, else that one, which may go on after its end."""
@@ -149,7 +177,10 @@ class ConverseDecoder:
         return self._end(index) if index in self._open else []
 
     def _end(self, index: int) -> list[Delta]:
-        return self._open.pop(index).end(self._next)
+        block, rest = self._open.pop(index), self._halves.rest(index)
+        field = _INSIDE.get(block.name)
+        deltas = block.add(rest if field is None else {field: rest}, self._next) if rest else []
+        return deltas + block.end(self._next)
 
     def _message_stop(self, data: Object) -> list[Delta]:
         self._finish = text_of(data, "stopReason") or ""

@@ -31,7 +31,7 @@ from abstractcore.schema import (
 
 from ..item_options import read_options
 from ..json_reading import Object, as_object, as_objects, count_of, mended, read_answer, text_of
-from ..surrogates import HalfJoiner, has_halves
+from ..surrogates import WaitingHalves
 from .citations import PLAN, citation_to_ours
 from .decode import read_call
 from .failures import FAILED, RIGHT_ADDRESS, error_in_answer
@@ -68,7 +68,7 @@ class CohereDecoder:
         """The block of the text that came last, if it is open and no half of a character waits anywhere."""
         self._citations: dict[int, tuple[Citation, ...]] = {}
         self._calls: dict[int, int] = {}
-        self._halves: dict[int, HalfJoiner] = {}
+        self._halves = WaitingHalves()
         self._logprobs: list[Any] = []
         self._end: Object = {}
 
@@ -124,8 +124,8 @@ class CohereDecoder:
         if not self.complete:
             raise StreamInterruptedError("the stream ended before its message-end")
         deltas: list[Delta] = []
-        for block, joiner in self._halves.items():
-            self._write(block, joiner.finish(), deltas)
+        for block in list(self._halves):
+            self._write(block, self._halves.rest(block), deltas)
         for block in list(self._open):
             self._close(block, deltas)
         for block, citations in self._citations.items():
@@ -196,9 +196,7 @@ class CohereDecoder:
             return
         if block not in self._open:
             self._begin(block, is_text, deltas)
-        if self._halves or has_halves(text):
-            text = self._halves.setdefault(block, HalfJoiner()).feed(text)
-        self._write(block, text, deltas)
+        self._write(block, self._halves.mend(block, text), deltas)
 
     def _begin(self, block: int, is_text: bool, deltas: list[Delta], options: ProviderOptions = NO_OPTIONS) -> None:
         self._open[block] = is_text
@@ -236,9 +234,7 @@ class CohereDecoder:
         block = self._calls.get(index)
         if block is None or not arguments:
             return
-        if self._halves or has_halves(arguments):
-            arguments = self._halves.setdefault(block, HalfJoiner()).feed(arguments)
-        self._write(block, arguments, deltas)
+        self._write(block, self._halves.mend(block, arguments), deltas)
 
     def _cite(self, citations: Any) -> None:
         for citation in as_objects(citations if isinstance(citations, list) else [citations]):
@@ -256,6 +252,7 @@ class CohereDecoder:
         self._end = data
 
     def _close(self, block: int, deltas: list[Delta]) -> None:
+        self._write(block, self._halves.rest(block), deltas)
         is_text = self._open.pop(block)
         self._text_block = None
         citations = self._citations.pop(block, ())

@@ -24,7 +24,7 @@ from abstractcore.schema import (
 from ..item_options import read_options
 from ..json_reading import Object, as_object, as_objects, text_of
 from ..raw_arguments import WrittenArguments
-from ..surrogates import HalfJoiner, has_halves
+from ..surrogates import WaitingHalves
 from .grounding import AnswerText, read_grounding
 from .known_parts import CALL_FIELDS, TEXT_FIELDS, read_whole
 from .sounds import SoundPieces, is_samples
@@ -44,7 +44,7 @@ class Blocks:
         self._open: TextStart | ReasoningStart | None = None
         self._pieces: list[str] = []
         self._texts: list[AnswerText] = []
-        self._halves: HalfJoiner | None = None
+        self._halves = WaitingHalves()
         self._sound = SoundPieces()
 
     def next(self) -> int:
@@ -60,7 +60,7 @@ class Blocks:
 
     def more_text(self, text: str) -> TextDelta | None:
         """The delta of a whole piece of the open text; None if none is open, or a half of a character waits in it."""
-        if type(self._open) is not TextStart or self._halves is not None:
+        if type(self._open) is not TextStart or self._halves:
             return None
         self._pieces.append(text)
         self._sequence += 1
@@ -70,9 +70,8 @@ class Blocks:
         """End what is open; the signature is of a block of reasoning."""
         if self._sound:
             deltas.append(PartDelta(self.next(), self._block(), self._sound.end()))
-        if self._halves is not None:
-            rest, self._halves = self._halves.finish(), None
-            self._append(rest, deltas)
+        if self._open is not None:
+            self._append(self._halves.rest(self._open.block), deltas)
         if isinstance(self._open, ReasoningStart):
             deltas.append(ReasoningEnd(self.next(), self._open.block, signature))
         elif self._open is not None:
@@ -138,10 +137,8 @@ class Blocks:
         deltas.append(start)
 
     def _text(self, text: str, deltas: list[Delta]) -> None:
-        if self._halves is not None or has_halves(text):
-            self._halves = self._halves or HalfJoiner()
-            text = self._halves.feed(text)
-        self._append(text, deltas)
+        if self._open is not None:
+            self._append(self._halves.mend(self._open.block, text), deltas)
 
     def _append(self, text: str, deltas: list[Delta]) -> None:
         if not text or self._open is None:

@@ -10,15 +10,15 @@ from abstractcore.errors import ServerError, StreamInterruptedError
 from abstractcore.framing import ServerSentEvent
 from abstractcore.schema import Delta, ReplyEnd, ReplyStart, SchemaError, UsageDelta, freeze_object
 
-from ..json_reading import Object, as_object, as_objects, text_of
+from ..json_reading import Cut, Object, as_object, as_objects, read_event, text_of
 from .blocks import Blocks
 from .dialect import Dialect
 from .failures import RIGHT_ADDRESS, error_in_answer
 from .grounding import rest_of_grounding
-from .halves import read_chunk
 from .vocabulary import block_reason, finish_reason_to_ours, metadata_to_ours, origin_of, usage_to_ours
 
 _NO_REASON = "FINISH_REASON_UNSPECIFIED"
+_CUT: Cut = {"candidates": {"content": {"parts": {"text": {}}}}}
 _COUNTED = 64
 """Each chunk has counts: in the middle of a text, those of every so many are told, and the last."""
 
@@ -71,7 +71,7 @@ class ReplyDecoder:
         if not raw:
             return []
         try:
-            data = read_chunk(raw)
+            data = read_event(raw, _CUT)
         except ValueError:
             raise ServerError(f"event {self._events + 1} of the stream is not JSON: {raw[:60]!r}") from None
         return self._read(data, raw)

@@ -30,7 +30,7 @@ from abstractcore.schema import (
 
 from ..json_reading import Object, as_object, as_objects, mended, read_answer, text_of
 from ..raw_arguments import WrittenArguments
-from ..surrogates import HalfJoiner, has_halves
+from ..surrogates import WaitingHalves
 from .decode import read_call, read_images
 from .failures import RIGHT_ADDRESS, error_in_answer
 from .vocabulary import PROVIDER, finish_reason_to_ours, metadata_to_ours, origin_of, usage_to_ours
@@ -51,7 +51,7 @@ class OllamaDecoder:
         self._origin: str | None = None
         self._calls: dict[str, ToolCall] = {}
         self._images: list[ImagePart] = []
-        self._halves: dict[int, HalfJoiner] = {}
+        self._halves = WaitingHalves()
         self._logprobs: list[Any] = []
         self._end: Object = {}
 
@@ -110,8 +110,8 @@ class OllamaDecoder:
         if not self.complete:
             raise StreamInterruptedError("the stream ended before it was done")
         deltas: list[Delta] = []
-        for block, joiner in self._halves.items():
-            self._write(block, joiner.finish(), deltas)
+        for block in list(self._halves):
+            self._write(block, self._halves.rest(block), deltas)
         self._close(deltas)
         first_image = _FIRST_CALL + len(self._calls)
         deltas += [PartDelta(self._next(), first_image + i, image) for i, image in enumerate(self._images)]
@@ -152,9 +152,7 @@ class OllamaDecoder:
     def _text(self, block: int, text: Any, deltas: list[Delta]) -> None:
         if not text or not isinstance(text, str):
             return
-        if self._halves or has_halves(text):
-            text = self._halves.setdefault(block, HalfJoiner()).feed(text)
-        self._write(block, text, deltas)
+        self._write(block, self._halves.mend(block, text), deltas)
 
     def _write(self, block: int, text: str, deltas: list[Delta]) -> None:
         if not text:

@@ -32,7 +32,7 @@ from ..item_options import read_options
 from ..json_reading import Object, as_object, as_objects, mended, read_answer, text_of
 from ..openai_errors import RIGHT_ADDRESS, error_in_answer
 from ..openai_words import origin_of
-from ..surrogates import HalfJoiner, has_halves, mend
+from ..surrogates import WaitingHalves, mend
 from .content_pieces import content_pieces
 from .dialect import DETAILS, Dialect
 from .spoken import SpokenAudio
@@ -70,7 +70,7 @@ class ChatDecoder:
         self._calls = StreamedCalls(_FIRST_CALL)
         self._audio: SpokenAudio | None = None
         self._citations: tuple[Citation, ...] = ()
-        self._halves: dict[int, HalfJoiner] = {}
+        self._halves = WaitingHalves()
         self._finish: str | None = None
         self._refused = False
         self._metadata: Object = {}
@@ -249,7 +249,7 @@ class ChatDecoder:
 
     def _text(self, block: int, text: str, deltas: list[Delta]) -> None:
         """Text or reasoning, whose block is begun if another was open."""
-        text = self._mended(block, text)
+        text = self._halves.mend(block, text)
         if text:
             self._write(block, text, deltas)
 
@@ -276,23 +276,17 @@ class ChatDecoder:
             call = self._calls.begin(fragment, name)
             options = read_options(mended(fragment), TOOL_CALL_FIELDS, self._provider)
             deltas.append(ToolCallStart(self._next(), call.block, call.id, name, options))
-        arguments = self._mended(call.block, text_of(function, "arguments") or "")
+        arguments = self._halves.mend(call.block, text_of(function, "arguments") or "")
         if arguments:
             deltas.append(ToolCallDelta(self._next(), call.block, arguments))
 
-    def _mended(self, block: int, text: str) -> str:
-        """`text` without lone surrogates: a first half waits for the block's next text."""
-        if not self._halves and not has_halves(text):
-            return text
-        return self._halves.setdefault(block, HalfJoiner()).feed(text)
-
     def _flush_halves(self, deltas: list[Delta]) -> None:
-        for block, joiner in self._halves.items():
-            half = joiner.finish()
-            if half and block >= _FIRST_CALL:
-                deltas.append(ToolCallDelta(self._next(), block, half))
-            elif half:
-                self._write(block, half, deltas)
+        for block in list(self._halves):
+            rest = self._halves.rest(block)
+            if block >= _FIRST_CALL:
+                deltas.append(ToolCallDelta(self._next(), block, rest))
+            else:
+                self._write(block, rest, deltas)
 
     def _close(self, deltas: list[Delta]) -> None:
         if self._open is not None:

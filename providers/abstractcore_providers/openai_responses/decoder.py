@@ -33,7 +33,7 @@ from abstractcore.schema import (
 from ..json_reading import Object, as_object, as_objects, count_of, mended, read_answer, text_of
 from ..openai_errors import RIGHT_ADDRESS, error_in_answer
 from ..openai_words import origin_of
-from ..surrogates import HalfJoiner, has_halves
+from ..surrogates import WaitingHalves
 from .blocks import OpenItem, OpenItems
 from .citations import read_annotations
 from .decode import check_failure, is_stored
@@ -62,7 +62,7 @@ class ResponsesDecoder:
         self._done: dict[int, Object] = {}
         self._open: dict[int, _Piece] = {}
         self._notes: dict[int, list[Any]] = {}
-        self._halves: dict[int, HalfJoiner] = {}
+        self._halves = WaitingHalves()
         self._ending: Object | None = None
         self._text_item = OpenItem(0)
         self._text_block = -1
@@ -231,8 +231,7 @@ class ResponsesDecoder:
         """More of a block, which is begun if it was not open."""
         self._start(item, block, piece, deltas)
         item.seen[block] += len(text)
-        if self._halves or has_halves(text):
-            text = self._halves.setdefault(block, HalfJoiner()).feed(text)
+        text = self._halves.mend(block, text)
         if text:
             deltas.append(piece(self._next(), block, text))
 
@@ -321,10 +320,9 @@ class ResponsesDecoder:
 
     def _flush(self, block: int, deltas: list[Delta]) -> None:
         """Half a character that nothing followed."""
-        joiner = self._halves.pop(block, None)
-        half = "" if joiner is None else joiner.finish()
-        if half:
-            deltas.append(self._open[block](self._next(), block, half))
+        rest = self._halves.rest(block)
+        if rest:
+            deltas.append(self._open[block](self._next(), block, rest))
 
     def _end(self, event: Object, deltas: list[Delta]) -> None:
         response = mended(as_object(event.get("response")))
