@@ -8,7 +8,7 @@ from ..errors import InvalidInputError, StreamInterruptedError
 from ..ports import CallContext, DeltaStream
 from ..schema import Delta, GenerateResponse, ModelReply
 from .decoding import reply_so_far
-from .endings import end_call, let_go
+from .endings import abort_all, close_all, end_call, let_go, streams_of
 from .pipeline import OutputReader, Pipeline, Prepare, as_batch, complete, fail
 
 
@@ -58,7 +58,7 @@ class CallStream:
             self.state = "broken"
             if self._context is not None:
                 fail(self._context, error, self._deltas, self._seconds_to_first)
-            await self._let_go()
+            await close_all(self._streams())
             raise
         finally:
             self._reading = False
@@ -91,7 +91,7 @@ class CallStream:
             self.abort()
             return
         self._leave()
-        await self._let_go()
+        await close_all(self._streams())
 
     def drop(self) -> None:
         """As `close`, for a stream that nobody has any more: the connection is cut, and nothing waited for."""
@@ -100,16 +100,13 @@ class CallStream:
 
     def abort(self) -> None:
         """Cut the connection without waiting for anything; the next read raises."""
-        if self._source is not None:
-            self._source.abort()
-        for stream in self._context.streams if self._context is not None else ():
-            stream.abort()
+        abort_all(self._streams())
 
-    async def _let_go(self) -> None:
-        if self._source is not None:
-            await self._source.close()
-        if self._context is not None:
-            await let_go(self._context)
+    def _streams(self) -> list[DeltaStream]:
+        """Those to be closed: what is read, and what attempts and middleware gave."""
+        streams = [] if self._context is None else streams_of(self._context)
+        source = self._source
+        return streams if source is None or any(each is source for each in streams) else [source, *streams]
 
     def _leave(self) -> None:
         if self.state == "open" and self._context is not None:

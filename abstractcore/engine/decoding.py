@@ -15,6 +15,7 @@ from ..errors import (
 )
 from ..ports import Body, CallContext, Framer, ProviderSession
 from ..schema import Delta, ModelReply, ReplyStart, SchemaError, Usage, UsageDelta, accumulate
+from .endings import close_all
 from .origins import set_origin
 
 MAX_BODY_BYTES = 256 * 1024 * 1024
@@ -93,7 +94,7 @@ class DecodedStream:
         self._ended, self._held = True, False
         if self._alarm_off is not None:
             self._alarm_off()
-        await self._body.close()
+        await close_all([self._body])
 
     def abort(self) -> None:
         """Cut the connection from another thread. One that was given back is another call's by now."""

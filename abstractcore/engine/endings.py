@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from typing import Protocol
 
-from ..ports import CallContext, CallEnd
+from ..ports import CallContext, CallEnd, DeltaStream
 from ..schema import Delta, ModelReply, Outcome
 
 _log = logging.getLogger("abstractcore")
@@ -40,10 +41,49 @@ def _taken(listeners: list[Callable[[CallEnd], None]]) -> Iterator[Callable[[Cal
             yield listeners.pop(0)
 
 
+class Closable(Protocol):
+    """A stream, a body."""
+
+    async def close(self) -> None:
+        """Let go of the connection."""
+        ...
+
+
+async def close_all(items: Iterable[Closable]) -> None:
+    """Close each of `items`, whatever another one raises. An error is logged: it would hide how the call ended."""
+    left = list(items)
+    try:
+        while left:
+            try:
+                await left.pop(0).close()
+            except Exception:
+                _log.exception("closing a stream failed")
+    finally:
+        if left:  # cancelled, or Ctrl-C
+            await close_all(left)
+
+
 async def let_go(context: CallContext) -> None:
     """Close the call's streams: also one that a middleware took and did not hand on."""
-    for stream in context.streams:
-        await stream.close()
+    await close_all(streams_of(context))
+
+
+def streams_of(context: CallContext) -> list[DeltaStream]:
+    """The call's streams, each once, the outermost first."""
+    streams: list[DeltaStream] = []
+    for stream in (*reversed(context.middleware_streams), *reversed(context.streams)):
+        if not any(stream is each for each in streams):
+            streams.append(stream)
+    return streams
+
+
+def abort_all(streams: Iterable[DeltaStream]) -> None:
+    """Cut the connection of each of `streams`, whatever another one raises, which is logged."""
+    for stream in streams:
+        try:
+            stream.abort()
+        except Exception:
+            _log.exception("cutting a stream's connection failed")
 
 
 def outcome_of(error: BaseException) -> Outcome:

@@ -8,6 +8,7 @@ from ..schema import AttemptRecord, ModelReply, SchemaError, WireRequest, WireRe
 from .bodies import decode_whole, name_request, read_start
 from .deadline import out_of_time, overdue, remaining
 from .decoding import MAX_BODY_BYTES, DecodedStream
+from .endings import close_all
 from .origins import with_origin
 from .places import with_place
 
@@ -69,7 +70,7 @@ class Exchange:
             if isinstance(failure, AbstractCoreError):
                 failure.attempts = tuple(context.attempts)
             if body is not None and not streaming:
-                await body.close()
+                await close_all([body])
 
     def _decode(self, attempt: Attempt, response: WireResponse, request: WireRequest) -> ModelReply:
         """The reply in a whole response; raises the error that it stands for."""

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, cast
 
 from ..errors import ConfigurationError
-from ..ports import Answer
+from ..ports import Answer, Attempt, CallContext
 from ..schema import ModelReply
 
 _RINGS = ("around_call", "around_attempt")
@@ -28,13 +28,19 @@ class Guest:
             setattr(self, ring, partial(_answer, getattr(middleware, ring), f"{name}.{ring}"))
 
 
-async def _answer(method: Callable[..., object], name: str, given: object, next: Callable[[Any], object]) -> Answer:
+async def _answer(
+    method: Callable[..., object], name: str, given: CallContext | Attempt, next: Callable[[Any], object]
+) -> Answer:
     """What the method answers; raises `ConfigurationError` for what is none."""
     answering = method(given, next=next)
     if not isinstance(answering, Awaitable):
         raise _no_answer(name, answering, "Write it with `async def`.")
     answer: Any = await cast("Awaitable[Any]", answering)
-    if isinstance(answer, ModelReply) or _is_stream(answer):
+    if isinstance(answer, ModelReply):
+        return answer
+    if _is_stream(answer):
+        context = given.context if isinstance(given, Attempt) else given
+        context.middleware_streams.append(answer)  # what wraps it may fail to close it
         return answer
     raise _no_answer(name, answer, "Return what `next` gives, or a ModelReply.")
 

@@ -112,7 +112,7 @@ class Pipeline:
             fail(context, error)
             raise
         finally:
-            if context.streams:
+            if context.streams or context.middleware_streams:
                 await let_go(context)
         end_call(context, "done", reply=reply)
         return response
@@ -227,11 +227,8 @@ def refuse_losses(warnings: Sequence[CallWarning]) -> None:
 async def read_to_end(stream: DeltaStream) -> ModelReply:
     """The reply a stream adds up to."""
     deltas: list[Delta] = []
-    try:
-        while batch := as_batch(await stream.read()):
-            deltas += batch
-    finally:
-        await stream.close()
+    while batch := as_batch(await stream.read()):
+        deltas += batch
     return complete(deltas)
 
 

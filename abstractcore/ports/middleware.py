@@ -72,7 +72,8 @@ class CallContext:
 
     `began` and `deadline` are on the runtime's clock, `started_at` in seconds since the epoch. `attempts` and
     `warnings` grow as the call goes on. The functions in `at_end` are called once, however the call ends: for a stream
-    that is later than `next` returns. `streams` are those that attempts gave: they are closed when the call ends.
+    that is later than `next` returns. `streams` are those that attempts gave,
+    `middleware_streams` those that middleware returned: all of them are closed when the call ends.
     `spent` is what each whole answer to a request took, whatever a middleware made of it; what a streamed one took is
     in `streams`. A middleware that answers without a request adds to neither: such an answer costs nothing.
     """
@@ -87,6 +88,7 @@ class CallContext:
     decisions: tuple[MediaDecision, ...] = ()
     warnings: list[CallWarning] = field(default_factory=list[CallWarning])
     streams: list[DeltaStream] = field(default_factory=list[DeltaStream])
+    middleware_streams: list[DeltaStream] = field(default_factory=list[DeltaStream])
     spent: list[Usage] = field(default_factory=list[Usage])
     at_end: list[Callable[[CallEnd], None]] = field(default_factory=list[Callable[[CallEnd], None]])
 

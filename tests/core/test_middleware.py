@@ -382,3 +382,74 @@ def test_a_stream_that_is_closed_while_it_is_read_never_ends_well():
     assert reading.partial.text == "a"
     with pytest.raises(StreamInterruptedError, match="there is no response"):
         str(stream.response)
+
+
+class Unclosable:
+    """Hands streams on in one whose `close` and `abort` fail."""
+
+    def __init__(self) -> None:
+        self.closed = 0
+
+    async def around_call(self, context, next):
+        stream = await next(context)
+        self.read = stream.read
+        return self
+
+    async def close(self) -> None:
+        self.closed += 1
+        raise RuntimeError("no close")
+
+    def abort(self) -> None:
+        raise RuntimeError("no abort")
+
+
+def leave_in_order(stream) -> None:
+    with stream:
+        next(stream)
+
+
+def leave_with_an_error(stream) -> None:
+    with pytest.raises(ZeroDivisionError), stream:
+        next(stream)
+        raise ZeroDivisionError
+
+
+def leave_at_a_break(stream) -> None:
+    with pytest.raises(StreamInterruptedError, match="broke off"):
+        list(stream)
+
+
+@pytest.mark.parametrize("leave", [leave_in_order, leave_with_an_error, leave_at_a_break])
+def test_a_stream_that_cannot_be_closed_hides_no_error_and_holds_no_connection(colour, server, connect, caplog, leave):
+    server.script(stream_head() + chunk(delta("a")), CUT if leave is leave_at_a_break else HANG)
+    layers = [Unclosable(), Unclosable()]
+    stream = colour.stream(connect(middleware=layers), "hi")
+    leave(stream)
+    server.wait_for(lambda: not server.open, "the end of the connection")
+    assert min(layer.closed for layer in layers) >= 1
+    assert {record.message for record in caplog.records} == {"closing a stream failed"}
+    assert str(caplog.records[0].exc_info[1]) == "no close"
+
+
+def test_a_stream_that_cannot_be_closed_hides_no_error_of_a_plain_call(colour, server, connect, caplog):
+    class Streamed(Unclosable):
+        async def around_call(self, context, next):
+            context.call = context.call.with_(stream=True)
+            return await super().around_call(context, next)
+
+    server.script(stream_head() + chunk(delta("a")), CUT)
+    server.script(streamed("b"))
+    llm = connect(middleware=[Streamed()])
+    with pytest.raises(StreamInterruptedError, match="broke off"):
+        colour.generate(llm, "hi")
+    assert colour.generate(llm, "hi").content == "b"
+    assert {record.message for record in caplog.records} == {"closing a stream failed"}
+
+
+def test_a_connection_is_cut_though_cutting_a_middlewares_stream_fails(server, connect, caplog):
+    server.script(stream_head() + chunk(delta("a")), HANG)
+    stream = connect(middleware=[Unclosable()]).stream("hi")
+    next(stream)
+    stream._call.drop()
+    server.wait_for(lambda: not server.open, "the end of the connection")
+    assert {record.message for record in caplog.records} == {"cutting a stream's connection failed"}

@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx2
 import pytest
 
-from abstractcore import Services, create_llm
+from abstractcore import Services, StreamInterruptedError, create_llm
 from abstractcore.transport import Route, TransportSettings
 from tests.chaos_server import HANG, PATIENCE_SECONDS, chunk, completion, delta, stream_head, streamed
 
@@ -74,6 +74,10 @@ def test_a_second_asyncio_run_works_after_a_stream_left_open_in_the_first(server
             stack.pop_all()
             kept.append(stream)
 
+    async def read_on(stream) -> None:
+        async for _ in stream:
+            pass
+
     kept: list = []
     llm = connect()
     server.script(HELLO, HANG)
@@ -81,8 +85,8 @@ def test_a_second_asyncio_run_works_after_a_stream_left_open_in_the_first(server
     server.wait_for(lambda: not server.open)
     server.script(completion("whole"))
     assert asyncio.run(llm.agenerate("hi")).content == "whole"
-    with pytest.warns(ResourceWarning, match="an open stream was dropped"):
-        kept.clear()
+    with pytest.raises(StreamInterruptedError, match="closed"):
+        asyncio.run(read_on(kept[0]))
 
 
 def test_one_llm_answers_in_event_loops_of_several_threads_at_once(server, connect):
@@ -197,6 +201,89 @@ def test_an_llm_that_is_never_closed_ends_without_a_warning(server, services):
     )
     assert (result.stdout, result.stderr, result.returncode) == ("hello\nhello\nhello\nopen\n", "", 0)
     server.wait_for(lambda: not server.open)
+
+
+LEFT_EARLY = """
+import asyncio, gc, sys, warnings
+from abstractcore import create_llm
+
+warnings.filterwarnings("ignore", "an open stream was dropped")  # said on purpose
+url, transport, way = sys.argv[1:]
+kept = []
+
+async def leave():
+    llm = create_llm("openai-compatible", model="m", base_url=url, transport=transport)
+    stream = llm.astream("hi")
+    async for _ in stream.text() if way == "text" else stream:
+        if way == "kept":
+            kept.append(stream)
+        if way == "cycle":
+            stream.itself = stream
+        if way == "error":
+            raise ZeroDivisionError
+        if way == "return":
+            return
+        break
+    if way == "pause":
+        del stream
+        await asyncio.sleep(0)
+    if way == "more":
+        async for _ in llm.astream("hi"):
+            break
+
+try:
+    asyncio.run(leave(), debug=True)
+except ZeroDivisionError:
+    pass
+gc.collect()
+print("left")
+sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("way", ["break", "text", "kept", "cycle", "error", "return", "pause", "more"])
+@pytest.mark.parametrize("transport", ["httpx2", "aiohttp"])
+def test_a_stream_left_without_async_with_ends_with_its_loop_and_nothing_is_printed(server, transport, way):
+    server.always(HELLO, HANG)
+    process = subprocess.Popen(
+        [sys.executable, "-W", "error", "-c", LEFT_EARLY, server.url, transport, way],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "left\n"
+    server.wait_for(lambda: not server.open, "the end of the connections of a program that runs on")
+    out, err = process.communicate(timeout=PATIENCE_SECONDS)
+    assert (out, [line for line in err.splitlines() if not line.startswith("Executing <")]) == ("", [])
+    assert len(server.connections) == (2 if way == "more" else 1)
+
+
+def test_a_stream_is_closed_with_its_loop_over_a_client_of_the_users_own(server, services):
+    async def leave() -> None:
+        llm = create_llm(
+            "openai-compatible", model="m", base_url=server.url, services=services, http_client=httpx2.AsyncClient()
+        )
+        kept.append(llm.astream("hi"))
+        await anext(kept[0])
+
+    kept: list = []
+    server.script(HELLO, HANG)
+    asyncio.run(leave())
+    server.wait_for(lambda: not server.open, "the end of the connection")
+    assert kept[0]._call.state == "closed"
+
+
+def test_two_tasks_may_close_a_stream_at_once(server, connect):
+    async def main() -> None:
+        server.script(HELLO, HANG)
+        stream = connect().astream("hi")
+        await anext(stream)
+        await asyncio.gather(*(stream.close() for _ in range(3)))
+        await asyncio.to_thread(server.wait_for, lambda: not server.open)
+
+    asyncio.run(main())
 
 
 def in_fork(function) -> None:
