@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 from .engine import CallStream
 from .errors import InvalidInputError
-from .runtimes import drive, in_this_loop
+from .runtimes import LoopCloser, drive
 from .schema import Delta, GenerateResponse, ModelReply, TextDelta
 
 T = TypeVar("T")
@@ -89,7 +89,7 @@ class AsyncStream(_StreamBase[T]):
 
     def __init__(self, call: CallStream) -> None:
         super().__init__(call)
-        self._run_later: Callable[[Callable[[], Coroutine[Any, Any, None]]], bool] | None = None
+        self._closer: LoopCloser | None = None
 
     async def __aenter__(self) -> AsyncStream[T]:
         return self
@@ -104,9 +104,12 @@ class AsyncStream(_StreamBase[T]):
 
     async def __anext__(self) -> Delta:
         while self._next == len(self._batch):
-            if self._run_later is None:
-                self._run_later = in_this_loop()
-            self._batch = await self._call.read()
+            if self._closer is None:
+                self._closer = LoopCloser(self._call.close)
+            try:
+                self._batch = await self._call.read()
+            finally:
+                self._forget_if_ended()
             self._next = 0
             if not self._batch:
                 raise StopAsyncIteration
@@ -114,21 +117,40 @@ class AsyncStream(_StreamBase[T]):
         self._next += 1
         return delta
 
-    async def text(self) -> AsyncIterator[str]:
+    def text(self) -> AsyncIterator[str]:
         """The pieces of the answer's text."""
-        async for delta in self:
-            if isinstance(delta, TextDelta):
-                yield delta.text
+        return _AsyncTexts(self)
 
     async def close(self) -> None:
         """End the stream and its connection."""
         await self._call.close()
+        self._forget_if_ended()
+
+    def _forget_if_ended(self) -> None:
+        if self._closer is not None and self._call.state != "open":
+            self._closer.forget()
 
     if not TYPE_CHECKING:
         __enter__ = __exit__ = __iter__ = _needs("event loops", "with llm.stream(...) as stream")
 
     def __del__(self, _warn: Any = warnings.warn) -> None:
         if self._call.state == "open":
-            if self._run_later is None or not self._run_later(self._call.close):
+            if self._closer is None or not self._closer.soon():
                 self._call.drop()
             _warn("an open stream was dropped: use it with `async with`", ResourceWarning, stacklevel=2, source=self)
+
+
+class _AsyncTexts:
+    """Not an async generator: one that is dropped is closed later, by its event loop."""
+
+    def __init__(self, stream: AsyncStream[Any]) -> None:
+        self._stream = stream
+
+    def __aiter__(self) -> AsyncIterator[str]:
+        return self
+
+    async def __anext__(self) -> str:
+        while True:
+            delta = await anext(self._stream)
+            if isinstance(delta, TextDelta):
+                return delta.text

@@ -72,10 +72,10 @@ class CallContext:
 
     `began` and `deadline` are on the runtime's clock, `started_at` in seconds since the epoch. `attempts` and
     `warnings` grow as the call goes on. The functions in `at_end` are called once, however the call ends: for a stream
-    that is later than `next` returns. `streams` are those that attempts gave,
-    `middleware_streams` those that middleware returned: all of them are closed when the call ends.
-    `spent` is what each whole answer to a request took, whatever a middleware made of it; what a streamed one took is
-    in `streams`. A middleware that answers without a request adds to neither: such an answer costs nothing.
+    that is later than `next` returns. `streams` are those that attempts gave, `middleware_streams` those that
+    middleware returned: all of them are closed when the call ends. `spent` is what each whole answer to a request took,
+    whatever a middleware made of it; what a streamed one took is in `streams`. A middleware that answers without a
+    request adds to neither: such an answer costs nothing.
     """
 
     call: ModelCall

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-import os
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 from ..ports import Clock, TimeLimit
 from .clocks import SystemClock
@@ -83,29 +82,3 @@ class AsyncRuntime:
     def alarm(self, seconds: float, ring: Callable[[], object]) -> Callable[[], object]:
         """A timer of the event loop."""
         return asyncio.get_running_loop().call_later(seconds + _CLOCK_TICK, ring).cancel
-
-
-_closing: set[asyncio.Task[None]] = set()
-"""Event loops hold their tasks weakly: these must not vanish before they are done."""
-
-
-def in_this_loop() -> Callable[[Callable[[], Coroutine[Any, Any, None]]], bool]:
-    """A function that runs a coroutine in the event loop of now, later and from any thread.
-
-    It says whether that will happen soon: not if the loop stands still or is closed, or after a fork.
-    """
-    loop, process = asyncio.get_running_loop(), os.getpid()
-
-    def run(make: Callable[[], Coroutine[Any, Any, None]]) -> bool:
-        if loop.is_closed() or process != os.getpid():
-            return False
-
-        def start() -> None:
-            task = loop.create_task(make())
-            _closing.add(task)
-            task.add_done_callback(_closing.discard)
-
-        loop.call_soon_threadsafe(start)
-        return loop.is_running()
-
-    return run

@@ -10,6 +10,7 @@ import httpx2
 from ..errors import ServerError
 from ..schema import WireRequest
 from .failures import FAILURES, as_ours, broken
+from .generators import first_piece
 from .loans import Loan
 from .loops import LoopPools
 from .messages import check_encoding, lower_headers, to_http
@@ -63,13 +64,15 @@ async def begun(response: httpx2.Response, url: str, loan: Loan) -> AsyncHttpBod
 class AsyncHttpBody:
     """A response being read."""
 
-    __slots__ = ("_aborted", "_chunks", "_loan", "_response", "_url", "headers", "status")
+    __slots__ = ("_aborted", "_begun", "_chunks", "_closing", "_loan", "_response", "_url", "headers", "status")
 
     def __init__(self, response: httpx2.Response, url: str, loan: Loan) -> None:
         self._response = response
         self._url = url
         self._loan = loan
         self._aborted = False
+        self._begun = False
+        self._closing = False
         self._chunks: AsyncIterator[bytes] = response.aiter_bytes()
         self.status: int = response.status_code
         self.headers: Mapping[str, str] = lower_headers(response.headers.raw)
@@ -77,7 +80,11 @@ class AsyncHttpBody:
     async def read(self) -> bytes:
         """The next piece of the body; empty at its end."""
         try:
-            piece = await anext(self._chunks, b"")
+            if self._begun:
+                piece = await anext(self._chunks, b"")
+            else:
+                self._begun = True
+                piece = await first_piece(self._chunks)
         except FAILURES as error:
             failure = as_ours(error, self._url)
         else:
@@ -88,8 +95,14 @@ class AsyncHttpBody:
 
     async def close(self) -> None:
         """Give the connection back, or cut it if the body is not read to its end."""
-        await cast("AsyncGenerator[bytes, Any]", self._chunks).aclose()
-        await self._response.aclose()
+        if self._closing:  # in another task
+            return
+        self._closing = True
+        try:
+            await cast("AsyncGenerator[bytes, Any]", self._chunks).aclose()
+            await self._response.aclose()
+        finally:
+            self._closing = False
 
     def abort(self) -> None:
         """Cut the connection from another thread; in a forked child it is the parent's, and stays."""
