@@ -45,13 +45,19 @@ class Gate:
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._passes = asyncio.Semaphore(0)
+        self._reached = threading.Event()
 
     def open(self) -> None:
         """Let one script pass once."""
         self._loop.call_soon_threadsafe(self._passes.release)
 
+    def wait_until_reached(self) -> None:
+        """Return once a script waits here: what it sent before is on its way."""
+        _expect(self._reached.wait(PATIENCE_SECONDS), "a script's coming to its gate")
+
     async def wait(self) -> None:
         """Wait to be let pass."""
+        self._reached.set()
         await self._passes.acquire()
 
 

@@ -41,9 +41,8 @@ class ConnectionTests(TransportCase):
         same(self.answer().body, b"one")
         gate.open()
         self.server.script(answer("two"))
-        with ScriptedServer() as other:  # an exchange elsewhere gives the bytes time to come
-            other.script(answer("other"))
-            self.answer(url=other.url)
+        said.wait_until_reached()
+        self.run(self.settle())
         said.open()
         same(self.answer().body, b"two")
 
