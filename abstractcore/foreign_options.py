@@ -35,6 +35,7 @@ _SAME = {
     "middleware": "callbacks callback hooks",
     "context_size": "num_ctx n_ctx context_length context_window max_input_tokens",
     "threads": "n_threads num_thread num_threads",
+    "access_token": "azure_ad_token azure_ad_token_provider token_provider",
     "region": "region_name aws_region aws_region_name",
     "profile": "profile_name aws_profile aws_profile_name",
     "project": "vertex_project project_id",

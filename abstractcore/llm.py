@@ -8,10 +8,11 @@ from typing import Any, Literal, TypeVar, Unpack, cast, overload
 
 from .cached_contents import CachedContents
 from .capabilities import Capabilities
-from .engine import CallStream, Prepare, Prepared, lower
+from .engine import CallStream, Prepare, Prepared, lower, shown_url
 from .errors import ConfigurationError
 from .options import CallRequest
 from .pipelines import Pipelines
+from .ports import Endpoint, KnownUrl
 from .preparing import DEFAULT_TIMEOUT_SECONDS, CallPreparer, PendingCall
 from .runtimes import drive
 from .schema import GenerateResponse, MediaDecision, ModelCall
@@ -324,7 +325,7 @@ class LLM:
         self.close()
 
     def __repr__(self) -> str:
-        return f"LLM({self.provider}/{self.model})"
+        return f"LLM({self.provider}/{self.model}{_place(self._pipelines.session.endpoint)})"
 
     def _request(
         self, prompt: str | None, response_model: type[Any] | None, request: CallRequest, stream: bool
@@ -343,3 +344,10 @@ class LLM:
     def _check_open(self) -> None:
         if self._closed:
             raise ConfigurationError("this LLM is closed.", hint="Make another with create_llm.")
+
+
+def _place(endpoint: Endpoint) -> str:
+    """Where requests go, if that is a place elsewhere."""
+    if not isinstance(endpoint, KnownUrl):
+        return ""
+    return " at an address found at the first call" if endpoint.url is None else f" at {shown_url(endpoint.url)}"

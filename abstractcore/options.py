@@ -139,7 +139,12 @@ class CreateOptions(LLMOptions, total=False):
     """As `LLMOptions`, with the options of the built-in providers; each is taken by the providers that it names."""
 
     access_token: str | Callable[[], str | Awaitable[str]] | None
-    """`vertex`: an OAuth token, or a function that returns one; google-auth's default credentials unless given."""
+    """`azure`, `vertex`: an OAuth token, or a function that returns one, plain or async, called for every request.
+    Unless given, AZURE_OPENAI_AD_TOKEN; google-auth's default credentials."""
+    api_version: str | None
+    """`azure`: version of the API, as in "2024-10-21"; OPENAI_API_VERSION, or the v1 API, unless given."""
+    azure_endpoint: str | None
+    """`azure`: address of the resource, as in https://RESOURCE.openai.azure.com; AZURE_OPENAI_ENDPOINT unless given."""
     context_size: int | None
     """`local`, `ollama`: size of the context window in tokens, prompt and answer together."""
     credentials: Mapping[str, str] | None

@@ -8,6 +8,7 @@ from .guests import Guest
 from .lowering import lower
 from .offline import OfflineEndpoint
 from .pipeline import OutputReader, Pipeline, Prepare, Prepared, refuse_losses
+from .places import shown_url
 from .retry import Retry
 from .tracing import Listener, Tracing
 
@@ -26,5 +27,6 @@ __all__ = [
     "Tracing",
     "lower",
     "refuse_losses",
+    "shown_url",
     "usage_in",
 ]

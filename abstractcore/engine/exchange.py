@@ -35,7 +35,7 @@ class Exchange:
         address: Address | None = None
         try:
             address = await self._session.endpoint.open(context.runtime)
-            request = address.auth.sign(attempt.request.with_url(address.url + attempt.request.url), started_at)
+            request = address.auth.sign(attempt.request.with_url(address.url_of(attempt.request.url)), started_at)
             transport = address.transport or self._transport
             body = await transport.open(request, remaining(context) or _LONGEST_STEP_SECONDS)
             start = b""

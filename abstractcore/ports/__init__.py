@@ -31,7 +31,7 @@ from .transpilers import (
     Transpiler,
     WireFormat,
 )
-from .transports import Address, Auth, Body, Endpoint, Transport
+from .transports import Address, Auth, Body, Endpoint, KnownUrl, Transport
 
 __all__ = [
     "Address",
@@ -54,6 +54,7 @@ __all__ = [
     "DeltaStream",
     "Endpoint",
     "Framer",
+    "KnownUrl",
     "ListsEndings",
     "MediaContext",
     "MediaHandler",

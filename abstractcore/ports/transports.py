@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from ..errors import AbstractCoreError, ProviderError
 from ..schema import WireRequest
@@ -64,12 +64,31 @@ class Auth(Protocol):
 class Address:
     """Where requests go: the URL that paths are put behind, and how they are signed.
 
-    `transport` stands in for the LLM's own, for what is not reached over a network.
+    `transport` stands in for the LLM's own, for what is not reached over a network. `query` goes behind the URL of
+    every request, as `api-version=2024-10-21`.
     """
 
     url: str
     auth: Auth
     transport: Transport | None = None
+    query: str = ""
+
+    def url_of(self, path: str) -> str:
+        """The URL of an operation at `path`, which may have a query of its own."""
+        url = self.url + path
+        if not self.query:
+            return url
+        return f"{url}{'&' if '?' in path else '?'}{self.query}"
+
+
+@runtime_checkable
+class KnownUrl(Protocol):
+    """An endpoint that may know its address before it is opened: an endpoint may be one too."""
+
+    @property
+    def url(self) -> str | None:
+        """What paths are put behind; None if it is found out when the endpoint is opened."""
+        ...
 
 
 class Endpoint(Protocol):

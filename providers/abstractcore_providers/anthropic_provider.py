@@ -10,7 +10,7 @@ from abstractcore.ports import ProviderConfig, ProviderServices, ProviderSession
 from abstractcore.schema import EMPTY
 
 from .claude_families import profile_of, rules_of
-from .endpoints import FixedEndpoint, HeaderAuth, check_key, check_url
+from .endpoints import FixedEndpoint, HeaderAuth, base_url, check_key
 
 _URL = "https://api.anthropic.com/v1"
 _KEY_VARIABLE = "ANTHROPIC_API_KEY"
@@ -39,10 +39,11 @@ class AnthropicProvider:
             raise AuthenticationError(
                 "no API key.", hint=f"Set {_KEY_VARIABLE}, or pass api_key=...", provider=self.name
             )
+        url = base_url(config, services.environment, "ANTHROPIC_BASE_URL", default=_URL, path="/v1")
         auth = HeaderAuth({"x-api-key": key, "anthropic-version": _VERSION})
         return ProviderSession(
             model=config.model,
             transpiler=AnthropicMessages(Dialect(**asdict(rules_of(config.model)))),
-            endpoint=FixedEndpoint.at(check_url(config.base_url or _URL), auth, _URL),
+            endpoint=FixedEndpoint.at(url, auth, _URL),
             profile=profile_of(config.model),
         )

@@ -8,7 +8,7 @@ from abstractcore.errors import AuthenticationError, ConfigurationError
 from abstractcore.ports import ModelProfile, ProviderConfig, ProviderServices, ProviderSession, Thinking
 from abstractcore.schema import EMPTY
 
-from .endpoints import BearerAuth, FixedEndpoint, check_key, check_url
+from .endpoints import BearerAuth, FixedEndpoint, base_url, check_key
 from .media_types import COHERE_IMAGES
 
 _URL = "https://api.cohere.com/v2"
@@ -48,10 +48,11 @@ class CohereProvider:
         key = check_key(given, self.name)
         if not key:
             raise AuthenticationError("no API key.", hint=f"Set {_KEYS[0]}, or pass api_key=...", provider=self.name)
+        url = base_url(config, services.environment, "CO_API_URL", default=_URL, path="/v2")
         return ProviderSession(
             model=config.model,
             transpiler=CohereChat(config.model),
-            endpoint=FixedEndpoint.at(check_url(config.base_url or _URL), BearerAuth(key), _URL),
+            endpoint=FixedEndpoint.at(url, BearerAuth(key), _URL),
             profile=_profile(config.model),
         )
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import overload
 from urllib.parse import urlsplit
 
 from abstractcore.errors import AbstractCoreError, ConfigurationError, ModelNotFoundError, NotFoundError, ProviderError
-from abstractcore.ports import Address, Auth, Runtime
+from abstractcore.ports import Address, Auth, ProviderConfig, Runtime
 from abstractcore.schema import WireRequest
 
 _METHOD_NOT_ALLOWED = 405
@@ -52,9 +53,14 @@ class FixedEndpoint:
     usual_path: str = ""
 
     @classmethod
-    def at(cls, url: str, auth: Auth, usual: str = "") -> FixedEndpoint:
+    def at(cls, url: str, auth: Auth, usual: str = "", query: str = "") -> FixedEndpoint:
         """The endpoint at `url`, which requests are put behind; `usual` is the vendor's own URL."""
-        return cls(Address(url.rstrip("/"), auth), urlsplit(usual).path.rstrip("/"))
+        return cls(Address(url.rstrip("/"), auth, query=query), urlsplit(usual).path.rstrip("/"))
+
+    @property
+    def url(self) -> str:
+        """The address's."""
+        return self.address.url
 
     async def open(self, runtime: Runtime) -> Address:
         """The address."""
@@ -94,8 +100,41 @@ def check_key(key: str, provider: str) -> str:
     return key
 
 
-def check_url(url: str) -> str:
-    """`url`; raises `ConfigurationError` if it cannot be called. What stands before an @ is not shown: a password."""
+@overload
+def base_url(
+    config: ProviderConfig, environment: Mapping[str, str], *variables: str, default: str, path: str = ""
+) -> str: ...
+
+
+@overload
+def base_url(
+    config: ProviderConfig, environment: Mapping[str, str], *variables: str, default: str | None = None, path: str = ""
+) -> str | None: ...
+
+
+def base_url(
+    config: ProviderConfig, environment: Mapping[str, str], *variables: str, default: str | None = None, path: str = ""
+) -> str | None:
+    """Where a provider is asked: `base_url`, else the first variable that is set, else `default`.
+
+    `variables` are those that the vendor's own client reads, `path` what that client puts behind them. Raises
+    `ConfigurationError` for what is no address.
+    """
+    if config.base_url:
+        return check_url(config.base_url).rstrip("/")
+    for variable in variables:
+        value = environment.get(variable, "").strip()
+        if value:
+            url = check_url(value, variable).rstrip("/")
+            return url if url.endswith(path) else url + path
+    return default
+
+
+def check_url(url: str, source: str = "base_url") -> str:
+    """`url`; raises `ConfigurationError` if it cannot be called. What stands before an @ is not shown: a password.
+
+    `source` is where it comes from.
+    """
     try:
         parts = urlsplit(url)
         callable_ = parts.scheme in ("http", "https") and parts.hostname and (parts.port or 80) > 0
@@ -103,9 +142,11 @@ def check_url(url: str) -> str:
         callable_ = False
     if not callable_:
         shown = str(url).rpartition("@")[2]
-        raise ConfigurationError(f"base_url {shown!r} is no address.", hint="It begins with http:// or https://.")
+        raise ConfigurationError(f"{source} {shown!r} is no address.", hint="It begins with http:// or https://.")
     if "@" in urlsplit(url).netloc:
-        raise ConfigurationError("base_url has a user or a password, which are not sent.", hint="Pass api_key=...")
+        raise ConfigurationError(f"{source} has a user or a password, which are not sent.", hint="Pass api_key=...")
     if urlsplit(url).query or urlsplit(url).fragment:
-        raise ConfigurationError("base_url has a query.", hint="Paths are put behind it: end it with the path, as /v1.")
+        raise ConfigurationError(
+            f"{source} has a query.", hint="Paths are put behind it: end it with the path, as /v1."
+        )
     return url

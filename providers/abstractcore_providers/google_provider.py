@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
 from abstractcore.errors import (
-    AbstractCoreError,
     AuthenticationError,
     ConfigurationError,
     MissingExtraError,
-    ProviderError,
 )
 from abstractcore.ports import (
-    Address,
     ProviderConfig,
     ProviderServices,
     ProviderSession,
-    Runtime,
 )
 from abstractcore.schema import EMPTY
 
-from .endpoints import BearerAuth, FixedEndpoint, HeaderAuth, check_key, check_url
+from .endpoints import FixedEndpoint, HeaderAuth, base_url, check_key
 from .google_families import UNKNOWN, family_of
+from .tokens import TokenEndpoint, given_token
 
 GEMINI_URL = "https://generativelanguage.googleapis.com/v1beta"
+_VERTEX_URL = "GOOGLE_VERTEX_BASE_URL"
 _SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 _PLACE = re.compile(r"[a-z0-9][a-z0-9.:-]*")
 _MULTI_REGIONS = ("eu", "us")
@@ -48,9 +45,8 @@ class GoogleProvider:
         key = check_key(next(filter(None, (config.api_key, *variables)), ""), self.name)
         if not key:
             raise AuthenticationError("no API key.", hint="Set GEMINI_API_KEY, or pass api_key=...", provider=self.name)
-        endpoint = FixedEndpoint.at(
-            check_url(config.base_url or GEMINI_URL), HeaderAuth({"x-goog-api-key": key}), GEMINI_URL
-        )
+        url = base_url(config, services.environment, "GOOGLE_GEMINI_BASE_URL", default=GEMINI_URL, path="/v1beta")
+        endpoint = FixedEndpoint.at(url, HeaderAuth({"x-goog-api-key": key}), GEMINI_URL)
         return _session(model, endpoint, provider=self.name)
 
 
@@ -72,17 +68,22 @@ class VertexProvider:
         model = _model(config)
         token = config.options.get("access_token")
         if config.api_key and token is None and config.options.get("project") is None:
-            endpoint = FixedEndpoint.at(check_url(config.base_url or f"https://{_host('global')}/v1"), _key(config))
+            url = base_url(
+                config, services.environment, _VERTEX_URL, default=f"https://{_host('global')}/v1", path="/v1"
+            )
+            endpoint = FixedEndpoint.at(url, _key(config))
             return _session(model, endpoint, provider=self.name, publisher="google")
         project = _place(config, services, "project", "GOOGLE_CLOUD_PROJECT", "")
         location = _place(config, services, "location", "GOOGLE_CLOUD_LOCATION", "global")
         parent = f"projects/{project}/locations/{location}"
-        url = check_url(config.base_url or f"https://{_host(location)}/v1/{parent}").rstrip("/")
+        path = f"/v1/{parent}"
+        default = f"https://{_host(location)}{path}"
+        url = base_url(config, services.environment, _VERTEX_URL, default=default, path=path)
         if config.api_key and token is None:
             endpoint = FixedEndpoint.at(url, _key(config))
         else:
             token = token or _ApplicationCredentials()
-            endpoint = VertexEndpoint(url, token if callable(token) else check_key(token, self.name))
+            endpoint = TokenEndpoint(url, given_token(token, self.name), self.name)
         return _session(model, endpoint, provider=self.name, publisher="google", parent=parent)
 
 
@@ -97,25 +98,6 @@ def _host(location: str) -> str:
 
 def _key(config: ProviderConfig) -> HeaderAuth:
     return HeaderAuth({"x-goog-api-key": check_key(config.api_key or "", config.provider)})
-
-
-@dataclass(frozen=True, slots=True)
-class VertexEndpoint:
-    """An address whose token is asked for before every attempt."""
-
-    url: str
-    token: str | Callable[[], Any] = field(repr=False)
-
-    async def open(self, runtime: Runtime) -> Address:
-        """The address; raises `AuthenticationError` if there is no token to be had."""
-        token = self.token if isinstance(self.token, str) else await runtime.invoke(self.token)
-        if not token:
-            raise AuthenticationError("there is no access token.", provider="vertex")
-        return Address(self.url, BearerAuth(check_key(token, "vertex")))
-
-    def diagnose(self, error: ProviderError) -> AbstractCoreError:
-        """The error itself: nothing more is known here."""
-        return error
 
 
 class _ApplicationCredentials:

@@ -18,7 +18,7 @@ from abstractcore.ports import (
     Thinking,
 )
 
-from .endpoints import BearerAuth, NoAuth, check_key, check_url, is_missing_path
+from .endpoints import BearerAuth, NoAuth, base_url, check_key, check_url, is_missing_path
 from .media_types import OLLAMA_IMAGES
 
 DEFAULT_URL = "http://localhost:11434"
@@ -53,6 +53,11 @@ class OllamaEndpoint:
     """An Ollama server at a known address."""
 
     address: Address
+
+    @property
+    def url(self) -> str:
+        """The address's."""
+        return self.address.url
 
     async def open(self, runtime: Runtime) -> Address:
         """The address."""
@@ -96,11 +101,11 @@ class OllamaProvider:
         if not config.model:
             raise ConfigurationError("'ollama' needs a model's name.", hint="As in create_llm('ollama', model='...').")
         size = _context_size(config)
-        url = config.base_url or _url_of(services.environment.get("OLLAMA_HOST", ""))
+        url = base_url(config, {}) or _url_of(services.environment.get("OLLAMA_HOST", ""))
         return ProviderSession(
             model=config.model,
             transpiler=OllamaChat(size),
-            endpoint=OllamaEndpoint(Address(check_url(url).rstrip("/"), _auth(config, services))),
+            endpoint=OllamaEndpoint(Address(url, _auth(config, services))),
             profile=_profile(config.model, size),
         )
 
@@ -116,7 +121,7 @@ def _url_of(host: str) -> str:
     if not host:
         return DEFAULT_URL
     if "://" in host:
-        return host
+        return check_url(host, "OLLAMA_HOST").rstrip("/")
     parts = urlsplit(f"http://{host}")
     try:
         port = parts.port or _DEFAULT_PORT

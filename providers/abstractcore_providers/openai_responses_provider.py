@@ -11,7 +11,7 @@ from abstractcore.ports import ModelProfile, ProviderConfig, ProviderServices, P
 from abstractcore.schema import EMPTY
 
 from . import rules
-from .endpoints import BearerAuth, FixedEndpoint, check_key, check_url
+from .endpoints import BearerAuth, FixedEndpoint, base_url, check_key
 from .families import OPENAI
 from .media_types import OPENAI_IMAGES, with_images
 
@@ -42,10 +42,11 @@ class OpenAIResponsesProvider:
         key = check_key(config.api_key or services.environment.get(_KEY, ""), self.name)
         if not key:
             raise AuthenticationError("no API key.", hint=f"Set {_KEY}, or pass api_key=...", provider=self.name)
+        url = base_url(config, services.environment, "OPENAI_BASE_URL", default=_URL)
         return ProviderSession(
             model=config.model,
             transpiler=OpenAIResponses(self.name, rules.OPENAI),
-            endpoint=FixedEndpoint.at(check_url(config.base_url or _URL), BearerAuth(key), _URL),
+            endpoint=FixedEndpoint.at(url, BearerAuth(key), _URL),
             profile=_profile(config.model),
         )
 

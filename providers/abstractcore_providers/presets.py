@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TypeAlias
 
 from abstractcore.errors import AuthenticationError, ConfigurationError
-from abstractcore.ports import Auth, ModelProfile, ProviderConfig, ProviderServices, ProviderSession
+from abstractcore.ports import Auth, Endpoint, ModelProfile, ProviderConfig, ProviderServices, ProviderSession
 
-from .endpoints import BearerAuth, FixedEndpoint, HeaderAuth, NoAuth, check_key, check_url
+from .endpoints import BearerAuth, FixedEndpoint, NoAuth, base_url, check_key
 from .media_types import with_images
 from .openai_chat import CARRIED, Dialect, OpenAIChat
 
@@ -19,8 +18,6 @@ Families: TypeAlias = "tuple[tuple[str, ModelProfile], ...]"
 """Beginnings of models' names, each with what those models can do; the first that fits counts."""
 
 _USUAL_URL = "http://localhost:8000/v1"
-_RESOURCE = re.compile("[a-zA-Z0-9-]+")
-_RESOURCE_HELP: Mapping[str, str] = MappingProxyType({"resource": "the resource's name, which its address begins with"})
 _NO_OPTIONS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -28,8 +25,9 @@ _NO_OPTIONS: Mapping[str, str] = MappingProxyType({})
 class Preset:
     """An OpenAI-compatible vendor.
 
-    `default_url` None means that the user gives `base_url`; it may hold `{resource}`, which is then an option. A key is
-    needed where `key_variable` is named and `key_needed` is left on; it goes into `key_header`, or is a bearer's.
+    `default_url` None means that the user gives `base_url`. `url_variable` is what the vendor's own client reads it
+    from, `url_path` what that client puts behind it. A key is needed where `key_variable` is named and `key_needed` is
+    left on; it is a bearer's.
     `goes_on` and `media_beside_results` are those of every model's profile. `assumed` are the files that a model of
     no known family is sent as they are, `images` those that count as "image", whichever the model; with
     `names_are_free` a model's name says nothing, and that is nothing to warn of. `model_examples` are beginnings of
@@ -41,7 +39,8 @@ class Preset:
     default_url: str | None
     key_variable: str
     key_needed: bool = True
-    key_header: str | None = None
+    url_variable: str = ""
+    url_path: str = ""
     dialect: Dialect = field(default_factory=Dialect)
     families: Families = ()
     assumed: frozenset[str] = frozenset({"image"})
@@ -53,8 +52,8 @@ class Preset:
 
     @property
     def options(self) -> Mapping[str, str]:
-        """No options beyond those of every provider, but for a resource in the address."""
-        return _RESOURCE_HELP if self._has_resource() else _NO_OPTIONS
+        """No options beyond those of every provider."""
+        return _NO_OPTIONS
 
     def connect(self, config: ProviderConfig, services: ProviderServices) -> ProviderSession:
         """A session; raises `ConfigurationError` without a model or an address, `AuthenticationError` without a key."""
@@ -62,33 +61,24 @@ class Preset:
             raise ConfigurationError(
                 f"{self.name!r} needs a model's name.", hint=f"As in create_llm({self.name!r}, model='...')."
             )
-        url = check_url(config.base_url or self._url(config.options.get("resource")))
         return ProviderSession(
             model=config.model,
             transpiler=OpenAIChat(self.dialect),
-            endpoint=FixedEndpoint.at(url, self._auth(config, services), self.default_url or _USUAL_URL),
+            endpoint=self.endpoint(config, services.environment),
             profile=self._profile(config.model),
         )
 
-    def _has_resource(self) -> bool:
-        return self.default_url is not None and "{resource}" in self.default_url
-
-    def _url(self, resource: object) -> str:
-        if self.default_url is None:
+    def endpoint(self, config: ProviderConfig, environment: Mapping[str, str]) -> Endpoint:
+        """Where the vendor is asked, and how it knows who asks."""
+        url = base_url(config, environment, self.url_variable, default=self.default_url, path=self.url_path)
+        if url is None:
             raise ConfigurationError(f"{self.name!r} needs an address.", hint=f"As in base_url={_USUAL_URL!r}.")
-        if not self._has_resource():
-            return self.default_url
-        if not isinstance(resource, str) or not _RESOURCE.fullmatch(resource):
-            raise ConfigurationError(
-                f"{self.name!r} needs the name of a resource, or an address.",
-                hint=f"As in resource='my-resource', for {self.default_url.format(resource='my-resource')}.",
-            )
-        return self.default_url.format(resource=resource)
+        return FixedEndpoint.at(url, self._auth(config, environment), self.default_url or _USUAL_URL)
 
-    def _auth(self, config: ProviderConfig, services: ProviderServices) -> Auth:
-        key = check_key(config.api_key or services.environment.get(self.key_variable, ""), self.name)
+    def _auth(self, config: ProviderConfig, environment: Mapping[str, str]) -> Auth:
+        key = check_key(config.api_key or environment.get(self.key_variable, ""), self.name)
         if key:
-            return BearerAuth(key) if self.key_header is None else HeaderAuth({self.key_header: key})
+            return BearerAuth(key)
         if self.key_needed:
             raise AuthenticationError(
                 "no API key.", hint=f"Set {self.key_variable}, or pass api_key=...", provider=self.name

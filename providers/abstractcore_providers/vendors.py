@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import families, json_schemas, media_types, rules
+from .azure import AzurePreset
 from .openai_chat import Dialect
 from .openai_chat.dialect import COMMON_OPTIONS, COMPATIBLE, DETAILS, PIECES, ThinkingFields
 from .presets import Preset
@@ -16,6 +17,7 @@ VENDORS = (
         "OpenAI, chat completions",
         "https://api.openai.com/v1",
         "OPENAI_API_KEY",
+        url_variable="OPENAI_BASE_URL",
         dialect=Dialect(rules=rules.OPENAI),
         families=families.OPENAI,
         images=media_types.OPENAI_IMAGES,
@@ -28,12 +30,11 @@ VENDORS = (
             "o4": "o4-mini",
         },
     ),
-    Preset(
+    AzurePreset(
         "azure",
         "OpenAI's models on Azure; the model is a deployment's name",
-        "https://{resource}.openai.azure.com/openai/v1",
+        None,
         "AZURE_OPENAI_API_KEY",
-        key_header="api-key",
         dialect=Dialect("azure", rules=rules.OPENAI),
         families=families.OPENAI,
         images=media_types.OPENAI_IMAGES,
@@ -70,6 +71,8 @@ VENDORS = (
         "Groq",
         "https://api.groq.com/openai/v1",
         "GROQ_API_KEY",
+        url_variable="GROQ_BASE_URL",
+        url_path="/openai/v1",
         dialect=Dialect("groq", options=COMMON_OPTIONS - {"top_logprobs"}, think_tags=True, schemas=json_schemas.GROQ),
         families=families.GROQ,
     ),
@@ -135,6 +138,7 @@ VENDORS = (
         "Together AI, open models",
         "https://api.together.xyz/v1",
         "TOGETHER_API_KEY",
+        url_variable="TOGETHER_BASE_URL",
         dialect=Dialect(
             "together",
             "max_tokens",
@@ -152,6 +156,8 @@ VENDORS = (
         "Fireworks AI, open models",
         "https://api.fireworks.ai/inference/v1",
         "FIREWORKS_API_KEY",
+        url_variable="FIREWORKS_BASE_URL",
+        url_path="/inference/v1",
         dialect=Dialect(
             "fireworks",
             "max_tokens",
@@ -170,6 +176,7 @@ VENDORS = (
         "Perplexity, answers from the web with their sources",
         "https://api.perplexity.ai",
         "PERPLEXITY_API_KEY",
+        url_variable="PERPLEXITY_BASE_URL",
         dialect=Dialect(
             "perplexity",
             "max_tokens",
@@ -190,6 +197,8 @@ VENDORS = (
         "Cerebras",
         "https://api.cerebras.ai/v1",
         "CEREBRAS_API_KEY",
+        url_variable="CEREBRAS_BASE_URL",
+        url_path="/v1",
         dialect=Dialect("cerebras", think_tags=True, schemas=json_schemas.CEREBRAS),
         families=families.CEREBRAS,
     ),

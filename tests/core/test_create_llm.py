@@ -28,7 +28,11 @@ def test_a_model_is_named_in_an_argument_or_behind_the_providers_name(services):
         create_llm("openai", "gpt-5", api_key="k", services=services),
         create_llm("openai/gpt-5", api_key="k", services=services),
     ):
-        assert (llm.provider, llm.model, repr(llm)) == ("openai", "gpt-5", "LLM(openai/gpt-5)")
+        assert (llm.provider, llm.model, repr(llm)) == (
+            "openai",
+            "gpt-5",
+            "LLM(openai/gpt-5 at https://api.openai.com/v1)",
+        )
 
 
 def test_a_models_name_may_hold_slashes(services):

@@ -50,7 +50,7 @@ def test_the_rows_have_names_and_words_of_their_own():
         assert preset.summary
         assert preset.key_variable.endswith(("_API_KEY", "_API_TOKEN"))
         assert preset.dialect.provider == preset.name
-        assert set(preset.options) == ({"resource"} if preset.name == "azure" else set())
+        assert (preset.options == {}) == (preset.name != "azure")
 
 
 CLOUDS = {
@@ -93,25 +93,6 @@ def test_a_server_of_ones_own_is_looked_for_on_this_machine_and_needs_no_key(nam
 
 def test_every_row_is_tested():
     assert {*CLOUDS, *OWN_SERVERS, "azure", "openai-compatible"} == set(ROWS)
-
-
-def test_azure_is_called_at_its_resource_with_a_header_of_its_own():
-    session = connect(AZURE, {"AZURE_OPENAI_API_KEY": KEY}, options={"resource": "my-resource"})
-    assert address(session).url == "https://my-resource.openai.azure.com/openai/v1"
-    assert headers(session) == {"a": "b", "api-key": KEY}
-    assert KEY not in repr(session.endpoint)
-
-
-def test_azure_is_called_at_a_given_address():
-    session = connect(AZURE, base_url="https://x.services.ai.azure.com/openai/v1", api_key=KEY)
-    assert address(session).url == "https://x.services.ai.azure.com/openai/v1"
-
-
-@pytest.mark.parametrize("resource", [None, "", "a.b", "evil/x", "a b", 5])
-def test_what_is_no_name_of_a_resource_is_refused_with_an_example(resource: Any):
-    with pytest.raises(ConfigurationError, match="needs the name of a resource") as caught:
-        connect(AZURE, api_key=KEY, options={"resource": resource})
-    assert "https://my-resource.openai.azure.com" in (caught.value.hint or "")
 
 
 def test_a_session_has_the_vendors_address_and_format():

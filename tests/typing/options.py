@@ -84,6 +84,7 @@ create_llm("vertex", model="m", project="p", location="europe-west4", access_tok
 create_llm("vertex", model="m", project="p", access_token=lambda: "t")
 create_llm("vertex", model="m", project="p", access_token=token)
 create_llm("azure", model="m", resource="r")
+create_llm("azure", model="m", azure_endpoint="https://r.test", api_version="2024-10-21", access_token=token)
 create_llm(
     "scripted", replies=["text", Reply.text("text"), OverloadedError("busy"), lambda call: call.messages[-1].text]
 )

@@ -10,12 +10,13 @@ from typing import Any, cast
 from abstractcore.errors import ConfigurationError
 from abstractcore.ports import Endpoint, ProviderConfig, ProviderServices, ProviderSession
 
-from ..endpoints import BearerAuth, FixedEndpoint, check_key, check_url
+from ..endpoints import BearerAuth, FixedEndpoint, base_url, check_key
 from .credentials import ChainEndpoint, no_region, url_of
 from .families import profile_of
 from .signature import AwsKeys, SignatureAuth
 
 _REGION = re.compile("[a-z0-9-]+")
+_URL_VARIABLES = ("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", "AWS_ENDPOINT_URL")
 _KEY_FIELDS = ("aws_access_key_id", "aws_secret_access_key", "aws_session_token")
 
 
@@ -56,7 +57,8 @@ class BedrockProvider:
 
 
 def _endpoint(config: ProviderConfig, environment: Mapping[str, str]) -> Endpoint:
-    url = check_url(config.base_url).rstrip("/") if config.base_url else None
+    ignored = environment.get("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "").lower() == "true"
+    url = base_url(config, environment, *(() if ignored else _URL_VARIABLES))
     region = _region(config.options.get("region"), environment)
     profile = config.options.get("profile")
     keys = _given_keys(config.options.get("credentials"))
@@ -68,7 +70,7 @@ def _endpoint(config: ProviderConfig, environment: Mapping[str, str]) -> Endpoin
     if keys is not None:
         return FixedEndpoint.at(url or url_of(_known(region)), SignatureAuth(keys, _known(region)))
     profile = profile or environment.get("AWS_PROFILE") or None
-    return ChainEndpoint(url, region, profile)
+    return ChainEndpoint(url or (url_of(region) if region else None), region, profile)
 
 
 def _region(asked: object, environment: Mapping[str, str]) -> str | None:
