@@ -12,18 +12,21 @@ from typing import TypeAlias, cast
 from urllib.parse import urlsplit
 
 from .errors import InvalidInputError, MediaError
+from .media_objects import Content, OpenFile, Picture, checked, is_picture, of_data_url, of_open_file, of_picture
 from .ports import ListsEndings, MediaHandler
 from .schema import MEDIA_PARTS, AudioPart, Blob, DocumentPart, ImagePart, MediaKind, MediaPart, VideoPart
 from .schema.json_values import check_text, shown
 
-MediaInput: TypeAlias = str | os.PathLike[str] | bytes | Blob | MediaPart
-"""A path, an http(s) URL for the provider to fetch, the bytes themselves, a blob, or a part made by hand."""
+MediaInput: TypeAlias = str | os.PathLike[str] | bytes | OpenFile | Picture | Blob | MediaPart
+"""A path, an http(s) URL for the provider to fetch, a data URL, the bytes themselves, an open file, a picture of
+Pillow, a blob, or a part made by hand."""
 
 MAX_FILE_BYTES = 256 * 1024 * 1024
 """A bigger file is refused: no provider takes one in a request, and a fallback would read it whole."""
 
 _HEAD_BYTES = 8192
-_ADDRESS = re.compile(r"(?:[a-z][a-z0-9+.-]+://|data:)", re.IGNORECASE)
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
+_ARRAY_HINT = "Arrays have no file format: make a picture of one with PIL.Image.fromarray(array), or save it to a file."
 _PARTS: dict[MediaKind, type[MediaPart]] = {
     "text": DocumentPart,
     "document": DocumentPart,
@@ -40,7 +43,7 @@ def media_items(media: object) -> Sequence[MediaInput]:
     if isinstance(media, list | tuple):
         return cast("Sequence[MediaInput]", media)
     hint = None
-    if isinstance(media, (str, os.PathLike, bytes, Blob, *MEDIA_PARTS)):
+    if isinstance(media, (str, os.PathLike, bytes, Blob, OpenFile, *MEDIA_PARTS)) or is_picture(media):
         hint = f"As in media=[{shown(media)}]."  # pyright: ignore[reportUnknownArgumentType]
     raise InvalidInputError(f"expected a list, got {type(media).__name__}", path="media", hint=hint)  # pyright: ignore[reportUnknownArgumentType]
 
@@ -57,11 +60,11 @@ def _load(item: object, path: str, handlers: Sequence[MediaHandler]) -> MediaPar
         return item
     if isinstance(item, Blob):
         return _part(item, handlers)
-    if isinstance(item, bytes | bytearray | memoryview):
-        data = bytes(cast(bytes, item))
-        if not data:
-            raise MediaError(f"{path} is empty: there is nothing to send.", source=path)
-        return _part(Blob.from_bytes(data, _recognise(data[:_HEAD_BYTES], "", path, handlers)), handlers)
+    content = _content(item, path)
+    if content is not None:
+        name = content.name or ""
+        media_type = content.media_type or _recognise(content.data[:_HEAD_BYTES], name, path, handlers)
+        return _part(Blob.from_bytes(content.data, media_type, name=content.name), handlers)
     if isinstance(item, str) and item.lower().startswith(("http://", "https://")):
         return _part(_from_url(item), handlers)
     if isinstance(item, str) and _ADDRESS.match(item):
@@ -73,7 +76,24 @@ def _load(item: object, path: str, handlers: Sequence[MediaHandler]) -> MediaPar
         )
     if isinstance(item, str | os.PathLike):
         return _part(_from_file(os.fsdecode(cast(str, item)), handlers), handlers)
-    raise InvalidInputError(f"expected a path, bytes, a Blob or a media part, got {type(item).__name__}", path=path)
+    raise InvalidInputError(
+        f"expected a path, bytes, an open file, a picture, a Blob or a media part, got {type(item).__name__}",
+        path=path,
+        hint=_ARRAY_HINT if hasattr(item, "__array__") else None,
+    )
+
+
+def _content(item: object, path: str) -> Content | None:
+    """The content of what holds it; None for what only says where it is."""
+    if isinstance(item, bytes | bytearray | memoryview):
+        return Content(checked(bytes(cast(bytes, item)), path, MAX_FILE_BYTES))
+    if isinstance(item, str) and item[:5].lower() == "data:":
+        return of_data_url(item, path, MAX_FILE_BYTES)
+    if isinstance(item, type):
+        return None
+    if is_picture(item):
+        return of_picture(item, path, MAX_FILE_BYTES)
+    return of_open_file(item, path, MAX_FILE_BYTES) if isinstance(item, OpenFile) else None
 
 
 def _from_url(url: str) -> Blob:

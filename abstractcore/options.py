@@ -89,7 +89,7 @@ class CallContent(TypedDict, total=False):
     system_prompt: str | None
     """Instructions to the model, put before everything else."""
     media: Sequence[MediaInput] | None
-    """Files for the prompt: paths, http(s) URLs, bytes, blobs, or media parts."""
+    """Files for the prompt: paths, http(s) and data URLs, bytes, open files, pictures of Pillow, blobs, media parts."""
     tools: Sequence[ToolInput] | None
     """Tools the model may call: `ToolSpec`, `HostedTool` for one that the provider runs, or a tool source's name."""
 

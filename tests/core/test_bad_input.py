@@ -191,9 +191,7 @@ def test_one_file_in_place_of_a_list_is_shown_as_a_list(media: Any, hint: str):
     assert hint.replace("\\", "") in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "url", ["ftp://host.test/a.png", "S3://bucket/a.png", "file:///tmp/a.png", "data:image/png;base64,AAAA"]
-)
+@pytest.mark.parametrize("url", ["ftp://host.test/a.png", "S3://bucket/a.png", "file:///tmp/a.png"])
 def test_an_address_that_nobody_fetches_says_which_are_fetched(url: str):
     with pytest.raises(MediaError, match=r"Providers fetch http:// and https://") as caught:
         create_llm("scripted", replies=["never"]).build("hi", media=[url])

@@ -5,9 +5,12 @@
 
 from __future__ import annotations
 
+import io
+from pathlib import Path
 from typing import assert_type
 
 import httpx2
+import PIL.Image
 from openai.types.chat import ChatCompletionMessage, ChatCompletionMessageParam
 
 from abstractcore import (
@@ -118,6 +121,9 @@ llm.generate(
     timeout=5,
     strict=False,
 )
+with open("a.pdf", "rb") as file, open("a.txt") as text:
+    llm.generate("hi", media=[file, text, io.BytesIO(b"bytes"), PIL.Image.new("RGB", (1, 1)), Path("a.png")])
+llm.generate("hi", media=[3])  # pyright: ignore[reportArgumentType]
 llm.generate("hi", temperature=None, media=None, messages=None, tools=None, system_prompt=None, options=None)
 llm.generate(messages=(Message("user", (TextPart("hi"),)),))
 
