@@ -70,7 +70,7 @@ def _through_openrouter(rules: ModelRules) -> ModelRules:
 
 
 def _dotted(name: str) -> str:
-    """A name of Anthropic's as OpenRouter writes it: `claude-opus-4.5`."""
+    """A name of Anthropic's as OpenRouter writes it: with a dot between the numbers of a version."""
     return re.sub(r"(?<=\d)-(?=\d)", ".", name)
 
 

@@ -27,7 +27,7 @@ VENDORS = (
             "chatgpt": "gpt-5.4",
             "o1": "o1",
             "o3": "o3",
-            "o4": "o4-mini",
+            "o4": "gpt-5.4",
         },
     ),
     AzurePreset(
@@ -169,7 +169,7 @@ VENDORS = (
         ),
         families=families.FIREWORKS,
         images=media_types.FIREWORKS_IMAGES,
-        model_examples={"accounts/fireworks/": "accounts/fireworks/models/deepseek-v4-pro"},
+        model_examples={"accounts/fireworks/": "accounts/fireworks/models/deepseek-v4p1-flash"},
     ),
     Preset(
         "perplexity",
@@ -214,6 +214,7 @@ VENDORS = (
             options=_WITH_TOP_K - {"top_logprobs", "parallel_tool_calls"},
             thinking=None,
             think_tags=True,
+            tool_names=None,
             schemas=json_schemas.TOLERANT,
         ),
         images=media_types.LM_STUDIO_IMAGES,
@@ -232,6 +233,7 @@ VENDORS = (
                 off=(("chat_template_kwargs", "enable_thinking"), False), budget=("thinking_token_budget",)
             ),
             think_tags=True,
+            tool_names=None,
             reasoning_field="reasoning",
             schemas=json_schemas.TOLERANT,
         ),
@@ -248,6 +250,7 @@ VENDORS = (
             "max_tokens",
             options=_WITH_TOP_K,
             think_tags=True,
+            tool_names=None,
             reasoning_field="reasoning_content",
             schemas=json_schemas.TOLERANT,
         ),

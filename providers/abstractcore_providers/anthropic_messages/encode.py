@@ -11,6 +11,7 @@ from abstractcore.schema import CallWarning, Encoded, JSONObject, JSONValue, Mod
 from ..claude_rules import HOTTEST, fit_sampling, fit_thinking
 from ..json_reading import Object
 from ..raw_arguments import written_with
+from ..tool_names import ANTHROPIC, with_sendable_names
 from .betas import betas_to_theirs
 from .dialect import Dialect
 from .outputs import has_output, output_to_theirs
@@ -54,6 +55,7 @@ def encode(call: ModelCall, dialect: Dialect) -> Encoded:
 def draft(call: ModelCall, dialect: Dialect) -> Draft:
     """As `encode`, before it is written."""
     warnings: list[CallWarning] = []
+    call = with_sendable_names(call, ANTHROPIC, warnings)
     place = f"provider_options.{dialect.provider}"
     options = _options(call, dialect, warnings)
     writing = Writing(dialect.provider, warnings)

@@ -2,35 +2,28 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Any, cast
 
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import (
-    EMPTY,
     CallWarning,
     HostedTool,
-    JSONObject,
     ModelCall,
     SchemaError,
     ToolSpec,
-    freeze_object,
 )
 
 from ..json_reading import Object, as_object, text_of
-from ..json_schemas import ANTHROPIC, fit_tool
+from ..json_schemas import ANTHROPIC
 from ..reading import get_flag, get_object, get_text, name_the_rest
+from ..tool_parameters import read_parameters, write_parameters
 from .content import with_cache
 from .hosted_tools import hosted_tool_to_ours, hosted_tool_to_theirs, is_own_tool
 from .vocabulary import cache_to_ours
 from .writing import Writing
 
 _FIELDS = frozenset({"type", "name", "description", "input_schema", "strict", "cache_control"})
-_NOTHING: JSONObject = freeze_object({"type": "object", "required": (), "additionalProperties": False})
-"""The parameters of a tool that has none, in words that are not likely to be anyone's own."""
-
-_NAME = re.compile("[a-zA-Z0-9_-]{1,128}")
 
 
 def tools_to_theirs(call: ModelCall, others: Any, path: str, writing: Writing) -> list[Object]:
@@ -54,25 +47,13 @@ def is_modelled(data: Any) -> bool:
 
 
 def _tool(tool: ToolSpec, path: str, writing: Writing) -> Object:
-    if not _NAME.fullmatch(tool.name):
-        raise InvalidInputError("use letters, digits, _ and -, 128 at most", path=f"{path}.name")
     data: Object = {"name": tool.name}
     if tool.description:
         data["description"] = tool.description
-    data["input_schema"], strict = _input_schema(tool, path, writing.warnings)
+    data["input_schema"], strict = write_parameters(tool, path, ANTHROPIC, writing.warnings)
     if strict is not None:
         data["strict"] = strict
     return with_cache(data, tool, path, writing)
-
-
-def _input_schema(tool: ToolSpec, path: str, warnings: list[CallWarning]) -> tuple[JSONObject, bool | None]:
-    """The parameters, and whether they are strict."""
-    if tool.parameters in (EMPTY, _NOTHING):
-        if tool.parameters:
-            message = "it says no more than that there are no parameters"
-            warnings.append(CallWarning("already_so", f"{path}.parameters", message, tool.parameters))
-        return _NOTHING, tool.strict
-    return fit_tool(tool, path, ANTHROPIC, warnings)
 
 
 def tools_to_ours(values: Iterable[Any], warnings: list[CallWarning]) -> tuple[list[ToolSpec], list[HostedTool]]:
@@ -96,7 +77,7 @@ def _tool_to_ours(data: Object, path: str, warnings: list[CallWarning]) -> ToolS
         return ToolSpec(
             name=get_text(data.get("name"), f"{path}.name"),
             description=text_of(data, "description") or "",
-            parameters=EMPTY if freeze_object(schema) == _NOTHING else schema,
+            parameters=read_parameters(schema),
             strict=get_flag(data, "strict", f"{path}."),
             cache=cache_to_ours(data.get("cache_control")),
         )

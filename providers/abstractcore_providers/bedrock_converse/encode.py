@@ -26,6 +26,8 @@ from ..claude_rules import HOTTEST
 from ..json_reading import Object
 from ..json_schemas import BEDROCK, fit_output
 from ..raw_arguments import written_with
+from ..tool_names import BEDROCK as BEDROCK_NAMES
+from ..tool_names import with_sendable_names
 from .cache_points import cache_times_of
 from .model_fields import fit_model_options, write_thinking, write_top_k
 from .provider_options import add_provider_options
@@ -58,7 +60,7 @@ def request_to(model: str, operation: str, body: Object, inputs: list[str]) -> W
 
 def request_body(call: ModelCall, warnings: list[CallWarning]) -> tuple[Object, list[str]]:
     """The body, and the texts for the holes in it that the inputs of tool calls are."""
-    call = fit_model_options(call, warnings)
+    call = fit_model_options(with_sendable_names(call, BEDROCK_NAMES, warnings), warnings)
     sampling = call.sampling
     times = cache_times_of(call.model)
     tools = write_tool_config(call, times, warnings)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
 from abstractcore.errors import InvalidInputError, UnsupportedContentError
 from abstractcore.schema import (
@@ -24,12 +22,12 @@ from abstractcore.schema import (
 from ..cache_times import CacheTimes
 from ..claude_rules import fit_choice
 from ..json_reading import Object, text_of
-from ..json_schemas import BEDROCK, fit_tool
+from ..json_schemas import BEDROCK
 from ..reading import get_flag, get_list, get_object, get_text, name_the_rest
+from ..tool_parameters import read_parameters, write_parameters
 from .cache_points import fit_tool_cache, read_cache, write_cache
 from .model_fields import claude_rules_of, claude_thinks
 
-_NAME = re.compile("[a-zA-Z0-9_-]{1,64}")
 _SYSTEM_TOOLS: dict[HostedToolKind, str] = {"web_search": "nova_grounding", "code_interpreter": "nova_code_interpreter"}
 _SPEC = frozenset({"name", "description", "inputSchema", "strict"})
 
@@ -37,7 +35,7 @@ _SPEC = frozenset({"name", "description", "inputSchema", "strict"})
 def write_tool_config(call: ModelCall, times: CacheTimes, warnings: list[CallWarning]) -> Object:
     """The format's `toolConfig`; empty if there are no tools.
 
-    Raises `InvalidInputError` for a tool's name that is none here, `UnsupportedContentError` for a hosted tool.
+    Raises `UnsupportedContentError` for a hosted tool that the format has no name for.
     """
     if call.tool_choice == ToolChoice("none") and not _used(call.messages):
         return _without_tools(call, warnings)
@@ -68,18 +66,7 @@ def _without_tools(call: ModelCall, warnings: list[CallWarning]) -> Object:
 
 
 def _tool(tool: ToolSpec, path: str, model: str, times: CacheTimes, warnings: list[CallWarning]) -> list[Object]:
-    if not _NAME.fullmatch(tool.name):
-        raise InvalidInputError(
-            f"{tool.name!r} is no name for a tool here",
-            path=f"{path}.name",
-            hint="Use up to 64 letters, digits, underscores and dashes.",
-        )
-    schema: Any
-    schema, strict = fit_tool(tool, path, BEDROCK, warnings)
-    if not schema:
-        schema = {"type": "object", "additionalProperties": False} if strict else {"type": "object"}
-        message = "the format wants the schema of an object"
-        warnings.append(CallWarning("schema_respelt", f"{path}.parameters", message, {}, schema))
+    schema, strict = write_parameters(tool, path, BEDROCK, warnings)
     spec: Object = {"name": tool.name, "inputSchema": {"json": schema}}
     if tool.description:
         spec["description"] = tool.description
@@ -136,7 +123,7 @@ def _read_spec(spec: Object, path: str, warnings: list[CallWarning]) -> ToolSpec
         return ToolSpec(
             get_text(spec.get("name"), f"{path}.name"),
             text_of(spec, "description") or "",
-            get_object(schema.get("json"), f"{path}.inputSchema.json"),
+            read_parameters(get_object(schema.get("json"), f"{path}.inputSchema.json")),
             get_flag(spec, "strict", f"{path}."),
         )
     except SchemaError as error:

@@ -11,8 +11,9 @@ from abstractcore.errors import InvalidInputError, UnsupportedContentError
 from abstractcore.schema import CallWarning, Encoded, JSONValue, ModelCall, Sampling, ToolChoice, ToolSpec, WireRequest
 
 from ..json_reading import Object
-from ..json_schemas import COHERE, fit_tool
+from ..json_schemas import COHERE
 from ..output_schemas import bare_schema
+from ..tool_parameters import write_parameters
 from .blocks import warn_of_fields
 from .vocabulary import PROVIDER, SAMPLING_FIELDS, has_field, origin_of
 from .write_messages import write_messages
@@ -86,7 +87,7 @@ def _lenient(tool: ToolSpec, path: str, warnings: list[CallWarning]) -> ToolSpec
 
 
 def _tool(tool: ToolSpec, path: str, warnings: list[CallWarning]) -> Object:
-    parameters, _ = fit_tool(tool, path, COHERE, warnings)
+    parameters, _ = write_parameters(tool, path, COHERE, warnings)
     function: Object = {"name": tool.name, "parameters": parameters}
     if tool.description:
         function["description"] = tool.description

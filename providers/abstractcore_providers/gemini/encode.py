@@ -7,6 +7,7 @@ from urllib.parse import quote
 from abstractcore.schema import Encoded, ModelCall, WireRequest
 
 from ..json_reading import Object
+from ..tool_names import GEMINI, with_sendable_names
 from .dialect import Dialect
 from .provider_options import add_provider_options
 from .write_messages import write_contents, write_system
@@ -32,6 +33,7 @@ def encode(call: ModelCall, dialect: Dialect) -> Encoded:
 
 def body_of(call: ModelCall, dialect: Dialect, writing: Writing) -> Object:
     """The body of the request for `call`."""
+    call = with_sendable_names(call, GEMINI, writing.warnings)
     body: Object = {"contents": write_contents(call.messages, call.model, dialect, writing)}
     system = write_system(call.messages, writing)
     if system:

@@ -19,8 +19,9 @@ from abstractcore.schema import (
 )
 
 from ..json_reading import Object
-from ..json_schemas import OLLAMA, fit_tool
+from ..json_schemas import OLLAMA
 from ..output_schemas import bare_schema
+from ..tool_parameters import write_parameters
 from .context import context_for
 from .vocabulary import PROVIDER, SAMPLING_OPTIONS, THINKING, UNTOUCHED, has_field, has_option, origin_of
 from .write_messages import write_messages
@@ -95,7 +96,7 @@ def _tool(tool: ToolSpec, path: str, writing: Writing) -> Object:
     writing.warn_of_fields(tool, path, ("cache",))
     if tool.strict is not None:
         writing.warnings.append(_unsupported(f"{path}.strict", tool.strict, "strict arguments"))
-    parameters, _ = fit_tool(tool, path, OLLAMA, writing.warnings)
+    parameters, _ = write_parameters(tool, path, OLLAMA, writing.warnings)
     function: Object = {"name": tool.name, "parameters": parameters}
     if tool.description:
         function["description"] = tool.description

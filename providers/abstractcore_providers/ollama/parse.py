@@ -20,6 +20,7 @@ from ..json_reading import Object, read_json, text_of
 from ..output_schemas import named_schema
 from ..raw_arguments import WrittenArguments
 from ..reading import get_flag, get_list, get_object, get_text, name_the_rest
+from ..tool_parameters import read_parameters
 from .encode import context_of
 from .read_messages import read_messages
 from .vocabulary import (
@@ -131,12 +132,12 @@ def _tool(value: Any, path: str, warnings: list[CallWarning]) -> ToolSpec:
     function = get_object(data.get("function"), f"{path}.function")
     name_the_rest(data, frozenset({"type", "function"}), path, warnings)
     name_the_rest(function, _FUNCTION, f"{path}.function", warnings)
-    parameters = function.get("parameters")
+    parameters, where = function.get("parameters"), f"{path}.function.parameters"
     try:
         return ToolSpec(
             name=get_text(function.get("name"), f"{path}.function.name"),
             description=text_of(function, "description") or "",
-            parameters={} if parameters is None else get_object(parameters, f"{path}.function.parameters"),
+            parameters={} if parameters is None else read_parameters(get_object(parameters, where)),
         )
     except SchemaError as error:
         raise error.at(f"{path}.function") from None

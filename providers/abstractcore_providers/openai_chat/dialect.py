@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from .. import json_schemas
+from .. import json_schemas, tool_names
 from ..model_rules import ModelTable
 
 Field: TypeAlias = "tuple[str, ...]"
@@ -52,7 +52,8 @@ class Dialect:
     `empty_reasoning`, an answer that calls tools has that field in any case. `call_id_size` is how many letters and
     digits the id of a tool call has, where that is prescribed. With `search_results`, the sources of an answer
     stand beside it. With `json_mode_only`, answers can be asked to be JSON, but not to fit a schema. Without
-    `named_tool_choice`, a model cannot be told which tool to call. `rules` say what
+    `named_tool_choice`, a model cannot be told which tool to call. `tool_names` are the
+    names that tools may have, None where any is taken. `rules` say what
     single models refuse. `schemas` says what is taken of JSON Schema.
     """
 
@@ -70,11 +71,19 @@ class Dialect:
     search_results: bool = False
     json_mode_only: bool = False
     named_tool_choice: bool = True
+    tool_names: tool_names.ToolNames | None = tool_names.OPENAI
     rules: ModelTable = ()
     schemas: json_schemas.SchemaRules = json_schemas.OPENAI
 
 
-COMPATIBLE = Dialect("openai-compatible", "max_tokens", thinking=None, think_tags=True, schemas=json_schemas.COMPATIBLE)
+COMPATIBLE = Dialect(
+    "openai-compatible",
+    "max_tokens",
+    thinking=None,
+    think_tags=True,
+    tool_names=None,
+    schemas=json_schemas.COMPATIBLE,
+)
 """The common ground of servers that speak the format."""
 
 LLAMA_CPP = Dialect(
@@ -83,6 +92,7 @@ LLAMA_CPP = Dialect(
     options=COMMON_OPTIONS | {"top_k"},
     thinking=None,
     think_tags=True,
+    tool_names=None,
     schemas=json_schemas.TOLERANT,
 )
 """llama.cpp's own server (tools/server/README.md in its repository)."""

@@ -22,8 +22,10 @@ from abstractcore.schema import (
 )
 
 from ..json_reading import Object
-from ..json_schemas import fit_output, fit_tool
+from ..json_schemas import fit_output
 from ..model_rules import rules_in
+from ..tool_names import with_sendable_names
+from ..tool_parameters import write_parameters
 from .dialect import Dialect
 from .json_mode import JSON_MODE, instruct
 from .losses import warn_of_cache
@@ -47,8 +49,8 @@ _OPTIONS = (
 def encode(call: ModelCall, dialect: Dialect) -> Encoded:
     """The request for a lowered call.
 
-    Raises `UnsupportedContentError` for content without a shape here, and `InvalidInputError` for provider options
-    that the call has a field of its own for.
+    Raises `UnsupportedContentError` for content without a shape here, and `InvalidInputError` for a tool's name that is
+    not taken and for provider options that the call has a field of its own for.
     """
     if call.hosted_tools:
         raise UnsupportedContentError(
@@ -58,6 +60,8 @@ def encode(call: ModelCall, dialect: Dialect) -> Encoded:
             model=call.model,
         )
     warnings: list[CallWarning] = []
+    if dialect.tool_names is not None:
+        call = with_sendable_names(call, dialect.tool_names, warnings)
     rules = rules_in(dialect.rules, call.model)
     thinking = rules.thinking_with_tools(call, warnings)
     sampling = rules.fit_sampling(call, thinking, warnings)
@@ -138,9 +142,7 @@ def _tool(tool: ToolSpec, path: str, dialect: Dialect, warnings: list[CallWarnin
     function: Object = {"name": tool.name}
     if tool.description:
         function["description"] = tool.description
-    parameters, strict = fit_tool(tool, path, dialect.schemas, warnings)
-    if parameters:
-        function["parameters"] = parameters
+    function["parameters"], strict = write_parameters(tool, path, dialect.schemas, warnings)
     if strict is not None:
         function["strict"] = strict
     return {"type": "function", "function": function}

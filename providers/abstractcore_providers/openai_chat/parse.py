@@ -22,6 +22,7 @@ from abstractcore.schema import (
 from ..json_reading import Object, as_object, read_json, text_of
 from ..openai_words import origin_of
 from ..reading import get_flag, get_list, get_object, get_text, name_the_rest
+from ..tool_parameters import read_parameters
 from .dialect import Dialect
 from .json_mode import JSON_MODE, take_instruction
 from .read_messages import read_messages
@@ -123,12 +124,12 @@ def _tool(value: Any, path: str, warnings: list[CallWarning]) -> ToolSpec:
     function = get_object(data.get("function"), f"{path}.function")
     name_the_rest(data, frozenset({"type", "function"}), path, warnings)
     name_the_rest(function, _FUNCTION, f"{path}.function", warnings)
-    parameters = function.get("parameters")
+    parameters, where = function.get("parameters"), f"{path}.function.parameters"
     try:
         return ToolSpec(
             name=get_text(function.get("name"), f"{path}.function.name"),
             description=text_of(function, "description") or "",
-            parameters={} if parameters is None else get_object(parameters, f"{path}.function.parameters"),
+            parameters={} if parameters is None else read_parameters(get_object(parameters, where)),
             strict=get_flag(function, "strict", f"{path}.function."),
         )
     except SchemaError as error:

@@ -19,6 +19,8 @@ from ..json_reading import Object
 from ..json_schemas import OPENAI, fit_output
 from ..model_rules import ModelTable, rules_in
 from ..openai_words import origin_of
+from ..tool_names import OPENAI as OPENAI_NAMES
+from ..tool_names import with_sendable_names
 from .answer_parts import Receiver
 from .input_parts import without_cache
 from .options import add_options, default_include, is_stored, options_of
@@ -34,8 +36,8 @@ _NOT_TAKEN = ("top_k", "seed", "stop", "presence_penalty", "frequency_penalty")
 def encode(call: ModelCall, provider: str, rules: ModelTable) -> Encoded:
     """The request for a lowered call; `rules` say what single models refuse.
 
-    Raises `UnsupportedContentError` for content without a shape here, and `InvalidInputError` for provider options
-    that the call has a field of its own for.
+    Raises `UnsupportedContentError` for content without a shape here, and `InvalidInputError` for a tool's name that is
+    not taken and for provider options that the call has a field of its own for.
     """
     warnings: list[CallWarning] = []
     body = request_body(call, provider, rules, warnings)
@@ -44,6 +46,7 @@ def encode(call: ModelCall, provider: str, rules: ModelTable) -> Encoded:
 
 def request_body(call: ModelCall, provider: str, rules: ModelTable, warnings: list[CallWarning]) -> Object:
     """The body of the request; `warnings` gets what it cannot say."""
+    call = with_sendable_names(call, OPENAI_NAMES, warnings)
     options = options_of(call, provider, warnings)
     thinking = None if isinstance(call.thinking, int) else call.thinking
     sampling = rules_in(rules, call.model).fit_sampling(call, thinking, warnings)

@@ -454,7 +454,13 @@ def test_every_option_has_its_field():
             {"name": "f", "description": "F.", "input_schema": SCHEMA},
             {
                 "name": "g",
-                "input_schema": {"type": "object", "required": [], "additionalProperties": False},
+                "input_schema": {
+                    "type": "object",
+                    "description": "No parameters.",
+                    "properties": {},
+                    "required": [],
+                    "additionalProperties": False,
+                },
                 "strict": True,
             },
             {"type": "web_search_20250305", "name": "web_search", "max_uses": 5},

@@ -93,10 +93,19 @@ def reasoning(origin: str | None) -> SearchStrategy[ReasoningPart]:
 def calls(provider: str = "google", *, options: bool = True) -> SearchStrategy[ModelCall]:
     """Calls that can be sent, with turns of the model that was asked and of others, and `options` of their parts."""
     some = made.item_options(provider) if options else None
-    plain = made.calls(provider, content(provider), content(provider), options=some)
+    plain = made.calls(provider, content(provider), content(provider), options=some).map(_with_legal_names)
     return st.builds(
         _with_own, plain, st.lists(own_parts(provider), max_size=3), st.lists(reasoning("here"), max_size=3)
     )
+
+
+def _with_legal_names(call: ModelCall) -> ModelCall:
+    """The call with names of tools that begin with a letter. What was called before may have any name."""
+    choice = call.tool_choice
+    if choice is not None and choice.tool is not None:
+        choice = replace(choice, tool=f"f{choice.tool}")
+    tools = tuple(replace(tool, name=f"f{tool.name}") for tool in call.tools)
+    return call.with_(tools=tools, tool_choice=choice)
 
 
 def _with_own(call: ModelCall, own: list[Part], thoughts: list[ReasoningPart]) -> ModelCall:

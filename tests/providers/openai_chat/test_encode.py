@@ -36,6 +36,7 @@ PNG = Blob.from_bytes(b"png", "image/png")
 PDF = Blob.from_bytes(b"%PDF", "application/pdf", name="a.pdf")
 WAV = Blob.from_bytes(b"wav", "audio/wav")
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False, "required": []}
+NO_PARAMETERS = {**SCHEMA, "description": "No parameters."}
 
 
 def content(*parts: Any) -> Any:
@@ -170,7 +171,7 @@ def test_every_option_has_its_field():
         "top_logprobs": 0,
         "tools": [
             {"type": "function", "function": {"name": "f", "description": "F.", "parameters": SCHEMA, "strict": True}},
-            {"type": "function", "function": {"name": "g"}},
+            {"type": "function", "function": {"name": "g", "parameters": NO_PARAMETERS}},
         ],
         "tool_choice": {"type": "function", "function": {"name": "f"}},
         "parallel_tool_calls": False,

@@ -1,0 +1,115 @@
+"""Names of tools as vendors take them: refused in a definition, replaced in what was said before."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from abstractcore.errors import InvalidInputError
+from abstractcore.schema import CallWarning, Message, ModelCall, ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class ToolNames:
+    """The names that a vendor takes: `longest` of the characters in `alphabet`, a regular expression's, the first of
+    them one of `first`. `described` is the rule for people.
+    """
+
+    described: str
+    alphabet: str = "a-zA-Z0-9_-"
+    longest: int = 64
+    first: str = "a-zA-Z0-9_-"
+    _pattern: re.Pattern[str] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        pattern = f"[{self.first}][{self.alphabet}]{{0,{self.longest - 1}}}"
+        object.__setattr__(self, "_pattern", re.compile(pattern))
+
+    def allow(self, name: str) -> bool:
+        """Whether the vendor takes the name."""
+        return self._pattern.fullmatch(name) is not None
+
+    def nearest(self, name: str) -> str:
+        """A name like this one that is taken."""
+        name = re.sub(f"[^{self.alphabet}]", "_", name) or "tool"
+        if not re.match(f"[{self.first}]", name):
+            name = f"_{name}"
+        return name[: self.longest]
+
+
+OPENAI = ToolNames("up to 64 letters, digits, underscores and dashes")
+"""`FunctionDefinition` in the openai package; the same in Mistral's mistral-common (`validator.py`)."""
+ANTHROPIC = ToolNames("up to 128 letters, digits, underscores and dashes", longest=128)
+"""platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use, "Specifying client tools"."""
+BEDROCK = ToolNames("up to 64 letters, digits, underscores and dashes")
+"""`ToolName` in botocore's model of bedrock-runtime."""
+GEMINI = ToolNames(
+    "up to 128 letters, digits, underscores, dots, colons and dashes, the first a letter or an underscore",
+    alphabet="a-zA-Z0-9_.:-",
+    longest=128,
+    first="a-zA-Z_",
+)
+"""`FunctionDeclaration` in the google-genai package."""
+
+
+def with_sendable_names(call: ModelCall, names: ToolNames, warnings: list[CallWarning]) -> ModelCall:
+    """The call with names that are taken: calls of tools in its messages are renamed, with a warning each.
+
+    Different names stay different. Raises `InvalidInputError`, with the path and a name that is taken, for a tool that
+    the call defines, and for the choice of one.
+    """
+    for index, tool in enumerate(call.tools):
+        _check(tool.name, f"tools[{index}].name", names)
+    if call.tool_choice is not None and call.tool_choice.tool is not None:
+        _check(call.tool_choice.tool, "tool_choice.tool", names)
+    renamed = _renamed(call.messages, names)
+    if not renamed:
+        return call
+    messages = tuple(_with_names(message, i, renamed, names, warnings) for i, message in enumerate(call.messages))
+    return call.with_(messages=messages)
+
+
+def _check(name: str, path: str, names: ToolNames) -> None:
+    if not names.allow(name):
+        raise InvalidInputError(
+            f"{name!r} is not a name that this provider takes for a tool: {names.described}",
+            path=path,
+            hint=f"Use {names.nearest(name)!r}.",
+        )
+
+
+def _renamed(messages: Iterable[Message], names: ToolNames) -> dict[str, str]:
+    """The names in calls that are not taken, each with one of its own that is."""
+    found: dict[str, str] = {}
+    for message in messages:
+        if message.role != "assistant":
+            continue
+        for part in message.parts:
+            if isinstance(part, ToolCall) and part.name not in found and not names.allow(part.name):
+                found[part.name] = _unused(names.nearest(part.name), found.values(), names.longest)
+    return found
+
+
+def _unused(name: str, used: Iterable[str], longest: int) -> str:
+    taken, unused, number = set(used), name, 1
+    while unused in taken:
+        number += 1
+        unused = f"{name[: longest - len(str(number)) - 1]}_{number}"
+    return unused
+
+
+def _with_names(
+    message: Message, index: int, renamed: dict[str, str], names: ToolNames, warnings: list[CallWarning]
+) -> Message:
+    if message.role != "assistant":
+        return message
+    parts = list(message.parts)
+    for number, part in enumerate(parts):
+        if isinstance(part, ToolCall) and part.name in renamed:
+            sent = renamed[part.name]
+            path = f"messages[{index}].parts[{number}].name"
+            message_ = f"a tool's name is {names.described}"
+            warnings.append(CallWarning("tool_name_changed", path, message_, part.name, sent))
+            parts[number] = replace(part, name=sent)
+    return replace(message, parts=tuple(parts))

@@ -1,0 +1,38 @@
+"""The parameters of tools as most vendors want them: the schema of an object, also for a tool that has none."""
+
+from __future__ import annotations
+
+from abstractcore.schema import EMPTY, CallWarning, JSONObject, ToolSpec, freeze_object
+
+from .json_schemas import SchemaRules, fit_tool
+
+NO_PARAMETERS = freeze_object(
+    {
+        "type": "object",
+        "description": "No parameters.",
+        "properties": {},
+        "required": (),
+        "additionalProperties": False,
+    }
+)
+"""What a tool without parameters is sent with. OpenAI's strict schemas want the keywords; the description tells it from
+a schema of the caller's own that says the same.
+"""
+
+
+def write_parameters(
+    tool: ToolSpec, path: str, rules: SchemaRules, warnings: list[CallWarning]
+) -> tuple[JSONObject, bool | None]:
+    """The schema of the parameters of the tool at `path`, and whether they are strict; raises as `fit_tool` does."""
+    if tool.parameters and tool.parameters != NO_PARAMETERS:
+        return fit_tool(tool, path, rules, warnings)
+    if tool.parameters:
+        message = "it says no more than that there are no parameters"
+        warnings.append(CallWarning("already_so", f"{path}.parameters", message, tool.parameters))
+    return NO_PARAMETERS, tool.strict
+
+
+def read_parameters(schema: JSONObject) -> JSONObject:
+    """The parameters in a client's request; none where the schema says so."""
+    same = len(schema) == len(NO_PARAMETERS) and freeze_object(schema) == NO_PARAMETERS
+    return EMPTY if same else schema
