@@ -37,7 +37,8 @@ def create_llm(
     services: Services | None = None,
     **options: Unpack[CreateOptions],
 ) -> LLM:
-    """An LLM of `provider`: `create_llm("openai", model="gpt-5")`, `create_llm("openai/gpt-5")`, or the embedded model.
+    """An LLM of `provider`, as in `create_llm("openai", model="gpt-5.4")` and `create_llm("openai/gpt-5.4")`; the
+    embedded model if none is named.
 
     `options` are defaults for every call (see `CallOptions`), how the provider is reached (see `LLMOptions`), and the
     provider's own. Makes no connection and does no I/O. Raises `UnknownProviderError` and `UnknownOptionError` with

@@ -22,25 +22,25 @@ from abstractcore.errors import (
 FOLDER = Path(__file__).parents[1] / "build" / "live"
 PROMPT = "Say hello in French, in one word."
 MODELS = {
-    "anthropic": "claude-haiku-4-5",
-    "azure": "gpt-5-nano",
-    "bedrock": "amazon.nova-micro-v1:0",
-    "cerebras": "llama3.1-8b",
+    "anthropic": "claude-haiku-5-5",
+    "azure": "gpt-5.4-mini",
+    "bedrock": "us.amazon.nova-2-lite-v1:0",
+    "cerebras": "gpt-oss-120b",
     "cohere": "command-r7b-12-2024",
-    "deepseek": "deepseek-chat",
-    "fireworks": "accounts/fireworks/models/llama-v3p1-8b-instruct",
-    "google": "gemini-2.5-flash-lite",
-    "groq": "llama-3.1-8b-instant",
+    "deepseek": "deepseek-v4-flash",
+    "fireworks": "accounts/fireworks/models/deepseek-v4p1-flash",
+    "google": "gemini-3.5-flash-lite",
+    "groq": "openai/gpt-oss-20b",
     "mistral": "ministral-3b-latest",
-    "openai": "gpt-4.1-nano",
-    "openai-responses": "gpt-4.1-nano",
-    "openrouter": "openai/gpt-4.1-nano",
+    "openai": "gpt-5.4-mini",
+    "openai-responses": "gpt-5.4-mini",
+    "openrouter": "openai/gpt-5.4-mini",
     "perplexity": "sonar",
-    "together": "meta-llama/Llama-3.2-3B-Instruct-Turbo",
-    "vertex": "gemini-2.5-flash-lite",
-    "xai": "grok-3-mini",
+    "together": "openai/gpt-oss-120b",
+    "vertex": "gemini-3.5-flash-lite",
+    "xai": "grok-4.3",
 }
-"""A small model of each vendor."""
+"""A small model of each vendor; how long each lives is in tests/model_names.toml."""
 OWN_SERVERS = {
     "llama-cpp": "any",
     "lmstudio": "any",
@@ -95,7 +95,7 @@ def _is_absent(provider: str, error: AbstractCoreError) -> bool:
 
 
 def _asked(llm: LLM) -> tuple[str, str]:
-    options: Any = {"max_output_tokens": 300}
+    options: Any = {"max_output_tokens": 2000}
     answer = llm.generate(PROMPT, **options).content
     with llm.stream(PROMPT, **options) as stream:
         for _ in stream:

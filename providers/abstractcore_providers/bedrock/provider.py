@@ -30,7 +30,7 @@ class BedrockProvider:
         for beginning in ("", "us.", "eu.", "apac.", "global.")
         for vendor, example in (
             ("amazon.nova", "us.amazon.nova-2-lite-v1:0"),
-            ("anthropic.claude", "us.anthropic.claude-sonnet-4-5-20250929-v1:0"),
+            ("anthropic.claude", "us.anthropic.claude-opus-5-5"),
         )
     }
     options: Mapping[str, str] = MappingProxyType(

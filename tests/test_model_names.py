@@ -1,0 +1,155 @@
+"""Models that people are told of are alive: each is in tests/model_names.toml, with the day on which it ends."""
+
+import ast
+import re
+import tomllib
+from collections.abc import Iterator
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from anthropic.resources.messages.messages import DEPRECATED_MODELS
+from anthropic.types import ModelParam
+from openai.types.shared import chat_model
+
+from abstractcore import Services
+from abstractcore.ports import NamesModels
+from tests import live
+
+ROOT = Path(__file__).parents[1]
+TABLE: dict[str, Any] = tomllib.loads((ROOT / "tests" / "model_names.toml").read_text(encoding="utf-8"))
+CHECKED: date = TABLE.pop("checked")
+LEAST = timedelta(days=90)
+ROWS: dict[tuple[str, str], date | None] = {
+    (provider, model): row.get("ends") for provider, rows in TABLE.items() for model, row in rows["models"].items()
+}
+NAMES = {model.rpartition("/")[2] for _, model in ROWS}
+SHAPES = re.compile(
+    r"""(?<![\w.-])(?:(?:[a-z]+\.)?[a-z]+\.(?=nova-|claude-))?(?:
+        gpt-(?:oss-\d+b|\d[\w.]*(?:-\w+)*)
+      | o[134](?:-(?:mini|pro)[\w-]*)?
+      | claude-(?:[a-z]+-)?\d[\w.:-]*
+      | gemini-\d[\w.-]*
+      | nova-[\w.:-]+
+      | (?:mistral|ministral|magistral|codestral|devstral|pixtral)-(?:\d|large|medium|small|latest|tiny)[\w.-]*
+      | command-(?:a|r)[\w-]*
+      | grok-\d[\w.-]*
+      | deepseek-(?:chat|reasoner|flash|coder|[rv]\d)[\w.-]*
+      | sonar(?:-[a-z]+)*
+      | (?:llama|qwen|gemma|phi|kimi-k|glm)-?\d[\w.:-]*
+    )(?![\w-])""",
+    re.VERBOSE,
+)
+PAGES = [ROOT / "README.md", *(path for path in (ROOT / "docs").glob("*.md") if path.name != "wire-formats.md")]
+"""Not the records in docs/decisions, and not the page that is made of the tests' own examples."""
+
+
+def names_in(text: str) -> set[str]:
+    """The models' names in a text, without the full stop behind them."""
+    return {found[0].rstrip(".:-") for found in SHAPES.finditer(text)}
+
+
+def code(*folders: str) -> Iterator[Path]:
+    for folder in folders:
+        yield from sorted((ROOT / folder).rglob("*.py"))
+
+
+def said_in(path: Path) -> str:
+    """What a module says to people: docstrings and hints."""
+    said: list[str] = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        shown = node.value if isinstance(node, ast.Expr | ast.keyword) else None
+        if isinstance(node, ast.keyword) and node.arg not in ("hint", "help", "summary"):
+            continue
+        if shown is not None:
+            said += [
+                each.value for each in ast.walk(shown) if isinstance(each, ast.Constant) and isinstance(each.value, str)
+            ]
+    return "\n".join(said)
+
+
+def texts() -> Iterator[tuple[str, str]]:
+    for path in PAGES:
+        yield str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
+    for path in code("examples", "abstractcore"):
+        yield str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
+    for path in code("providers", "media"):
+        yield str(path.relative_to(ROOT)), said_in(path)
+
+
+def shown_by_provider() -> set[tuple[str, str]]:
+    """The examples in providers' errors, and the models that `tests.live` calls."""
+    shown = set(live.MODELS.items()) | {("ollama", live.OWN_SERVERS["ollama"])}
+    for name, provider in Services().registry.providers.items():
+        if isinstance(provider, NamesModels):
+            shown |= {(name, example) for beginning, example in provider.model_examples.items() if example != beginning}
+    return shown
+
+
+@pytest.mark.parametrize("row", ROWS, ids="/".join)
+def test_a_model_in_the_table_has_ninety_days_left_on_the_day_it_was_checked(row: tuple[str, str]):
+    ends = ROWS[row]
+    assert ends is None or ends - CHECKED >= LEAST
+
+
+def test_every_name_that_people_read_is_in_the_table():
+    found = {(name, where) for where, text in texts() for name in names_in(text) if name not in NAMES}
+    assert found == set()
+
+
+def test_every_model_that_a_provider_shows_or_is_tried_with_is_in_the_table():
+    assert {shown for shown in shown_by_provider() if shown not in ROWS} == set()
+
+
+def test_every_row_is_of_a_model_that_is_named_somewhere():
+    everywhere = {name for _, text in texts() for name in names_in(text)}
+    shown = shown_by_provider()
+    assert {row for row in ROWS if row not in shown and row[1].rpartition("/")[2] not in everywhere} == set()
+
+
+def test_openais_package_says_the_same():
+    source = Path(str(chat_model.__file__)).read_text(encoding="utf-8")
+    known = {name for literal in get_args(chat_model.ChatModel) for name in get_args(literal) or (literal,)}
+    ends = {
+        name: date.fromisoformat(found[2])
+        for found in re.finditer(r'- ((?:"[^"]+",?\s+)*"[^"]+"):\s+Announced shutdown\s+date:\s+([\d-]+)', source)
+        for name in re.findall(r'"([^"]+)"', found[1])
+    }
+    assert ends["gpt-5-mini"] == date(2026, 12, 11), "the package is read as it is written"
+    for provider, name in ROWS:
+        if provider in ("openai", "openai-responses"):
+            assert name in known
+            assert ends.get(name) == ROWS[provider, name]
+
+
+def test_anthropics_package_says_the_same():
+    known = {name for part in get_args(ModelParam) for name in get_args(part)}
+    assert "claude-sonnet-4-5" in known & DEPRECATED_MODELS.keys()
+    for provider, name in ROWS:
+        if provider == "anthropic":
+            assert name in known
+            assert name not in DEPRECATED_MODELS
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ('create_llm("openai/gpt-5-mini")', {"gpt-5-mini"}),
+        ("gpt-4.1 and gpt-4o-mini-2024-07-18.", {"gpt-4.1", "gpt-4o-mini-2024-07-18"}),
+        (
+            "`claude-sonnet-4-5`, us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+            {"claude-sonnet-4-5", "us.anthropic.claude-sonnet-4-5-20250929-v1:0"},
+        ),
+        ("o3, o4-mini; grok-3-mini", {"o3", "o4-mini", "grok-3-mini"}),
+        ("gemini-2.5-flash-lite: amazon.nova-micro-v1:0", {"gemini-2.5-flash-lite", "amazon.nova-micro-v1:0"}),
+        ("groq/openai/gpt-oss-20b", {"gpt-oss-20b"}),
+        (
+            "deepseek-chat sonar llama3.2 qwen3 command-a-03-2025",
+            {"deepseek-chat", "sonar", "llama3.2", "qwen3", "command-a-03-2025"},
+        ),
+        ("GPT-5, gpt, Claude, command-line, mistral-common, to0o1, gpt-oss", set()),
+    ],
+)
+def test_names_are_found_by_their_shape(text: str, names: set[str]):
+    assert names_in(text) == names
