@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from .errors import ConfigurationError, MissingExtraError
 from .option_values import at_least_one
 from .ports import Transport
-from .schema.json_values import shown
+from .schema.quoting import shown
 from .services import Services
 from .transport import TransportSettings, client_transports, http_only
 

@@ -19,7 +19,7 @@ from .pipelines import Pipelines
 from .plugins import failures_of
 from .ports import ModelProfile, Provider, ProviderConfig, ProviderSession
 from .preparing import CallPreparer
-from .schema.json_values import shown
+from .schema.quoting import shown
 from .services import Services, default_services
 from .signatures import takes
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Any, Literal, TypeVar, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, cast, overload
 
 from .cached_contents import CachedContents
 from .capabilities import Capabilities
 from .engine import CallStream, Prepare, Prepared, lower, shown_url
 from .errors import ConfigurationError
 from .options import CallRequest
+from .outputs import ResponseModel
 from .pipelines import Pipelines
 from .ports import Endpoint, KnownUrl
 from .preparing import DEFAULT_TIMEOUT_SECONDS, CallPreparer, PendingCall
@@ -18,6 +19,9 @@ from .runtimes import drive
 from .schema import GenerateResponse, MediaDecision, ModelCall
 from .signatures import takes
 from .streams import AsyncStream, Stream
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeForm
 
 T = TypeVar("T")
 
@@ -59,7 +63,7 @@ class LLM:
         self,
         prompt: str | None = None,
         *,
-        response_model: type[T],
+        response_model: TypeForm[T],
         stream: Literal[False] = False,
         **request: Unpack[CallRequest],
     ) -> GenerateResponse[T]: ...
@@ -79,7 +83,7 @@ class LLM:
         self,
         prompt: str | None = None,
         *,
-        response_model: type[T],
+        response_model: TypeForm[T],
         stream: Literal[True],
         **request: Unpack[CallRequest],
     ) -> Stream[T]: ...
@@ -89,17 +93,18 @@ class LLM:
         self,
         prompt: str | None = None,
         *,
-        response_model: type[Any] | None = None,
+        response_model: ResponseModel | None = None,
         stream: bool = False,
         **request: Unpack[CallRequest],
     ) -> GenerateResponse[Any] | Stream[Any]:
         """Ask the model and wait for its answer; with `stream=True` the same as `stream(...)`.
 
         `messages` come first, then one user message of `media` and `prompt`. `response_model` is the type that
-        `response.output` is to have. `timeout` is in seconds for the whole call with its retries, 600 unless given,
-        None for no limit but 600 s of silence. Blocking code looks at the clock between reads and cannot interrupt
-        one, so it may take up to twice as long. Raises `InvalidInputError`, `MediaError`, `MissingExtraError` and
-        `UnsupportedContentError` before anything is sent, `ProviderError` after, `OutputValidationError` at the end.
+        `response.output` is to have: a class, or a type such as `list[City]`, `City | None` or `Literal["yes", "no"]`.
+        `timeout` is in seconds for the whole call with its retries, 600 unless given, None for no limit but 600 s of
+        silence. Blocking code looks at the clock between reads and cannot interrupt one, so it may take up to twice as
+        long. Raises `InvalidInputError`, `MediaError`, `MissingExtraError` and `UnsupportedContentError` before
+        anything is sent, `ProviderError` after, `OutputValidationError` at the end.
         """
         pending = self._request(prompt, response_model, request, stream)
         pipeline = self._pipelines.sync
@@ -122,7 +127,7 @@ class LLM:
         self,
         prompt: str | None = None,
         *,
-        response_model: type[T],
+        response_model: TypeForm[T],
         stream: Literal[False] = False,
         **request: Unpack[CallRequest],
     ) -> GenerateResponse[T]: ...
@@ -142,7 +147,7 @@ class LLM:
         self,
         prompt: str | None = None,
         *,
-        response_model: type[T],
+        response_model: TypeForm[T],
         stream: Literal[True],
         **request: Unpack[CallRequest],
     ) -> AsyncStream[T]: ...
@@ -152,7 +157,7 @@ class LLM:
         self,
         prompt: str | None = None,
         *,
-        response_model: type[Any] | None = None,
+        response_model: ResponseModel | None = None,
         stream: bool = False,
         **request: Unpack[CallRequest],
     ) -> GenerateResponse[Any] | AsyncStream[Any]:
@@ -173,12 +178,12 @@ class LLM:
 
     @overload
     def stream(
-        self, prompt: str | None = None, *, response_model: type[T], **request: Unpack[CallRequest]
+        self, prompt: str | None = None, *, response_model: TypeForm[T], **request: Unpack[CallRequest]
     ) -> Stream[T]: ...
 
     @takes(CallRequest)
     def stream(
-        self, prompt: str | None = None, *, response_model: type[Any] | None = None, **request: Unpack[CallRequest]
+        self, prompt: str | None = None, *, response_model: ResponseModel | None = None, **request: Unpack[CallRequest]
     ) -> Stream[Any]:
         """Ask the model and get its answer piece by piece; nothing is sent before the first read."""
         pending = self._request(prompt, response_model, request, True)
@@ -191,12 +196,12 @@ class LLM:
 
     @overload
     def astream(
-        self, prompt: str | None = None, *, response_model: type[T], **request: Unpack[CallRequest]
+        self, prompt: str | None = None, *, response_model: TypeForm[T], **request: Unpack[CallRequest]
     ) -> AsyncStream[T]: ...
 
     @takes(CallRequest)
     def astream(
-        self, prompt: str | None = None, *, response_model: type[Any] | None = None, **request: Unpack[CallRequest]
+        self, prompt: str | None = None, *, response_model: ResponseModel | None = None, **request: Unpack[CallRequest]
     ) -> AsyncStream[Any]:
         """As `stream`, for `async with` and `async for`."""
         pending = self._request(prompt, response_model, request, True)
@@ -209,7 +214,7 @@ class LLM:
         self,
         prompt: str | None = None,
         *,
-        response_model: type[Any] | None = None,
+        response_model: ResponseModel | None = None,
         stream: bool = False,
         **request: Unpack[CallRequest],
     ) -> ModelCall:
@@ -248,7 +253,7 @@ class LLM:
         self,
         prompt: str | None = None,
         *,
-        response_model: type[Any] | None = None,
+        response_model: ResponseModel | None = None,
         stream: bool = False,
         **request: Unpack[CallRequest],
     ) -> int:
@@ -265,7 +270,7 @@ class LLM:
         self,
         prompt: str | None = None,
         *,
-        response_model: type[Any] | None = None,
+        response_model: ResponseModel | None = None,
         stream: bool = False,
         **request: Unpack[CallRequest],
     ) -> int:
@@ -283,7 +288,7 @@ class LLM:
         self,
         prompt: str | None = None,
         *,
-        response_model: type[Any] | None = None,
+        response_model: ResponseModel | None = None,
         stream: bool = False,
         **request: Unpack[CallRequest],
     ) -> tuple[MediaDecision, ...]:
@@ -328,7 +333,7 @@ class LLM:
         return f"LLM({self.provider}/{self.model}{_place(self._pipelines.session.endpoint)})"
 
     def _request(
-        self, prompt: str | None, response_model: type[Any] | None, request: CallRequest, stream: bool
+        self, prompt: str | None, response_model: ResponseModel | None, request: CallRequest, stream: bool
     ) -> PendingCall:
         self._check_open()
         return self._calls.request(prompt, response_model, request, stream=stream)

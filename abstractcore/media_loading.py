@@ -15,7 +15,8 @@ from .errors import InvalidInputError, MediaError
 from .media_objects import Content, OpenFile, Picture, checked, is_picture, of_data_url, of_open_file, of_picture
 from .ports import ListsEndings, MediaHandler
 from .schema import MEDIA_PARTS, AudioPart, Blob, DocumentPart, ImagePart, MediaKind, MediaPart, VideoPart
-from .schema.json_values import check_text, shown
+from .schema.json_values import check_text
+from .schema.quoting import shown
 
 MediaInput: TypeAlias = str | os.PathLike[str] | bytes | OpenFile | Picture | Blob | MediaPart
 """A path, an http(s) URL for the provider to fetch, a data URL, the bytes themselves, an open file, a picture of

@@ -8,7 +8,8 @@ from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
 from .errors import InvalidInputError
 from .ports import MessageReader
 from .schema import GenerateResponse, Message, ModelReply, Role, SchemaError, TextPart, ToolResult
-from .schema.json_values import MAX_DEPTH, shown
+from .schema.json_values import MAX_DEPTH
+from .schema.quoting import shown
 
 
 @runtime_checkable

@@ -7,7 +7,7 @@ from typing import Any
 
 from .errors import InvalidInputError
 from .schema import MediaKind, Sampling, ToolChoice, freeze
-from .schema.json_values import shown
+from .schema.quoting import shown
 
 SAMPLING_OPTIONS = (
     "max_output_tokens",

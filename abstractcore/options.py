@@ -19,7 +19,7 @@ from .schema import (
     ThinkingLevel,
     ToolChoice,
 )
-from .schema.json_values import shown
+from .schema.quoting import shown
 from .tool_specs import ToolInput
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from .media_loading import load_media, media_items
 from .message_inputs import read_messages
 from .option_values import seconds
 from .options import CALL_OPTIONS, REQUEST_FIELDS, CallRequest, check_names, merged
-from .outputs import OutputType, no_output
+from .outputs import OutputType, ResponseModel, no_output
 from .pipelines import Pipelines
 from .ports import MessageReader, Runtime
 from .schema import CallWarning, ModelCall
@@ -49,7 +49,7 @@ class CallPreparer:
         self._unused = tuple(_unused(name, pipelines.registry.capabilities) for name in unused)
 
     def request(
-        self, prompt: str | None, response_model: type[Any] | None, request: CallRequest, *, stream: bool = False
+        self, prompt: str | None, response_model: ResponseModel | None, request: CallRequest, *, stream: bool = False
     ) -> PendingCall:
         """A call of the prompt and the rest of a request; raises `InvalidInputError` and `UnknownOptionError`."""
         registry = self._pipelines.registry

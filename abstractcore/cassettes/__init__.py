@@ -18,7 +18,7 @@ import os
 from collections.abc import Iterable
 
 from ..errors import InvalidInputError
-from ..schema.json_values import shown
+from ..schema.quoting import shown
 from .exchanges import RecordedError, RecordedExchange, RecordedRequest
 from .recording import Recording
 from .replaying import Replay

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from .quoting import shortened
 
 if TYPE_CHECKING:
     from .replies import ModelReply
     from .responses import AttemptRecord
+
+
+_LONGEST_MESSAGE: Final = 1200
+_LONGEST_HINT: Final = 400
+_LONGEST_NAME: Final = 60
+_LONGEST_PATH: Final = 200
 
 
 class AbstractCoreError(Exception):
@@ -15,7 +23,8 @@ class AbstractCoreError(Exception):
 
     `hint` says what to do next; `provider`, `model`, `status` (HTTP) and `request_id` say where it happened;
     `retryable` whether the same call may succeed later, `retry_after` in how many seconds if the provider said so;
-    `partial` is what had arrived of the reply, `attempts` the tries made.
+    `partial` is what had arrived of the reply, `attempts` the tries made. What is quoted is cut: a message has fewer
+    than 2,000 characters, whatever a user or a vendor said.
     """
 
     retryable = False
@@ -34,9 +43,9 @@ class AbstractCoreError(Exception):
         partial: ModelReply | None = None,
         attempts: Sequence[AttemptRecord] = (),
     ) -> None:
-        super().__init__(message)
-        self.message = message
-        self.hint = hint
+        self.message = shortened(message, _LONGEST_MESSAGE)
+        super().__init__(self.message)
+        self.hint = None if hint is None else shortened(hint, _LONGEST_HINT)
         self.provider = provider
         self.model = model
         self.status = status
@@ -47,7 +56,7 @@ class AbstractCoreError(Exception):
         self.attempts = tuple(attempts)
 
     def __str__(self) -> str:
-        where = "/".join(name for name in (self.provider, self.model) if name)
+        where = "/".join(shortened(name, _LONGEST_NAME) for name in (self.provider, self.model) if name)
         text = f"{where}: {self._problem()}" if where else self._problem()
         if self.status is not None:
             text += f" (HTTP {self.status})"
@@ -66,11 +75,11 @@ class SchemaError(AbstractCoreError, ValueError):
 
     def __init__(self, message: str, path: str = "", *, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
-        self.args = (message, path)
+        self.args = (self.message, shortened(path, _LONGEST_PATH))
         self.path = path
 
     def _problem(self) -> str:
-        return f"{self.path}: {self.message}" if self.path else self.message
+        return f"{shortened(self.path, _LONGEST_PATH)}: {self.message}" if self.path else self.message
 
     def at(self, prefix: str) -> SchemaError:
         """The same error seen from further out: `prefix` is put before its path."""

@@ -11,7 +11,8 @@ from typing import BinaryIO, Literal, get_args
 
 from .base_error import SchemaError
 from .immutable import Immutable
-from .json_values import check_class, check_count, check_text, shown
+from .json_values import check_class, check_count, check_text
+from .quoting import shown
 
 BlobForm = Literal["bytes", "file", "url", "provider_file", "artifact"]
 _FORMS = get_args(BlobForm)

@@ -10,10 +10,11 @@ from typing import Literal, cast, get_args
 from .base_error import SchemaError
 from .frozen_json import EMPTY, freeze_object
 from .immutable import Immutable
-from .json_values import JSONObject, as_float, check_class, check_flag, check_items, check_number, check_text, shown
+from .json_values import JSONObject, as_float, check_class, check_flag, check_items, check_number, check_text
 from .messages import Message, canonical_messages
 from .parts import MediaKind
 from .provider_options import NO_OPTIONS, ProviderOptions, given_options
+from .quoting import shown
 from .tools import HostedTool, ToolChoice, ToolSpec, check_tool_names
 
 MediaPolicy = Literal["native", "auto", "fallback_only", "refuse"]

@@ -10,9 +10,10 @@ from .base_error import SchemaError
 from .blobs import Blob
 from .calls import ModelCall
 from .deltas import Delta
-from .json_values import JSONValue, shown
+from .json_values import JSONValue
 from .messages import Message
 from .parts import Part
+from .quoting import shown
 from .reading import from_data
 from .records import CallRecord
 from .replies import ModelReply

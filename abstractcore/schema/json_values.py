@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from .base_error import SchemaError
+from .quoting import shown
 
 T = TypeVar("T")
 
@@ -21,18 +22,8 @@ MAX_DEPTH: Final = 100
 """Nesting beyond this is refused: deeper than any vendor takes, far below Python's own recursion limit."""
 
 _NAMES: dict[type, str] = {str: "text"}
-_MAX_SHOWN = 80
 _MAX_INTEGER_BITS = 1024
 """A larger whole number is infinity to most readers of JSON, and Python may refuse to write it."""
-
-
-def shown(value: object) -> str:
-    """`value` for an error message: short, and never an error of its own."""
-    try:
-        text = repr(value)
-    except Exception:
-        return f"a {type(value).__name__}"
-    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."
 
 
 def check_text(text: object, path: str = "") -> str:

@@ -8,7 +8,6 @@ from typing import Any, Literal, overload
 
 from .base_error import SchemaError
 from .immutable import Immutable
-from .json_values import shown
 from .parts import (
     ALL_PARTS,
     CONTENT_PARTS,
@@ -24,6 +23,7 @@ from .parts import (
     canonical_parts,
 )
 from .provider_options import NO_OPTIONS, ProviderOptions, given_options
+from .quoting import shown
 
 Role = Literal["system", "user", "assistant", "tool"]
 

@@ -14,8 +14,9 @@ from .blobs import Blob
 from .cache_points import CachePoint, check_cache
 from .frozen_json import EMPTY, freeze, freeze_given, freeze_object
 from .immutable import Immutable
-from .json_values import JSONObject, JSONValue, check_class, check_count, check_flag, check_items, check_text, shown
+from .json_values import JSONObject, JSONValue, check_class, check_count, check_flag, check_items, check_text
 from .provider_options import NO_OPTIONS, ProviderOptions, given_options
+from .quoting import shown
 
 MediaKind = Literal["text", "image", "audio", "video", "document"]
 Detail = Literal["auto", "low", "high"]

@@ -12,7 +12,8 @@ from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get
 
 from .base_error import SchemaError
 from .frozen_json import freeze
-from .json_values import as_float, check_text, shown
+from .json_values import as_float, check_text
+from .quoting import shown
 
 T = TypeVar("T")
 _Reader = Callable[[object, str], object]

@@ -9,9 +9,10 @@ from .base_error import SchemaError
 from .call_warnings import CallWarning
 from .frozen_json import EMPTY, freeze_given
 from .immutable import Immutable
-from .json_values import JSONObject, check_class, check_items, check_text, shown
+from .json_values import JSONObject, check_class, check_items, check_text
 from .messages import Message, Role
 from .parts import Part, ReasoningPart, TextPart, ToolCall, canonical_parts
+from .quoting import shown
 from .usage import Usage
 
 FinishReason = Literal["stop", "length", "tool_calls", "content_filter", "refusal", "paused", "unknown"]

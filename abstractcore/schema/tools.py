@@ -9,7 +9,8 @@ from .base_error import SchemaError
 from .cache_points import CachePoint, check_cache
 from .frozen_json import EMPTY, freeze_object
 from .immutable import Immutable
-from .json_values import JSONObject, check_flag, check_text, shown
+from .json_values import JSONObject, check_flag, check_text
+from .quoting import shown
 
 HostedToolKind = Literal["web_search", "code_interpreter", "file_search", "computer_use"]
 _KINDS = get_args(HostedToolKind)

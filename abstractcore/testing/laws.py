@@ -57,6 +57,7 @@ class LawBrokenError(AbstractCoreError, AssertionError):
 
     def __init__(self, law: Law, message: str) -> None:
         super().__init__(f"{law} ({LAWS[law]}): {message}")
+        self.message = f"{law} ({LAWS[law]}): {message}"
         self.law = law
 
 

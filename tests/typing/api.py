@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import assert_type
+from enum import Enum
+from typing import Literal, Optional, Union, assert_type
 
 from abstractcore import AsyncStream, Delta, GenerateResponse, ModelCall, Stream, create_llm
 
@@ -11,6 +12,10 @@ from abstractcore import AsyncStream, Delta, GenerateResponse, ModelCall, Stream
 @dataclass
 class City:
     name: str
+
+
+class Colour(Enum):
+    RED = "red"
 
 
 llm = create_llm("openai", model="gpt-5", temperature=0.2, media_policy={"audio": "fallback_only"})
@@ -22,6 +27,15 @@ assert_type(llm.generate("hi", response_model=City), GenerateResponse[City])
 assert_type(llm.generate("hi", response_model=City).output.name, str)
 assert_type(llm.generate("hi", stream=True), Stream[None])
 assert_type(llm.stream("hi", response_model=City).response.output, City)
+assert_type(llm.generate("hi", response_model=list[City]).output, list[City])
+assert_type(llm.generate("hi", response_model=City | None).output, City | None)
+assert_type(llm.generate("hi", response_model=Union[City, int]).output, City | int)  # noqa: UP007
+assert_type(llm.generate("hi", response_model=Optional[City]).output, City | None)  # noqa: UP045
+assert_type(llm.generate("hi", response_model=Literal["yes", "no"]).output, Literal["yes", "no"])
+assert_type(llm.generate("hi", response_model=Colour).output, Colour)
+assert_type(llm.stream("hi", response_model=dict[str, int]).response.output, dict[str, int])
+assert_type(llm.generate("hi", response_model=list[int], stream=True), Stream[list[int]])
+assert_type(llm.build("hi", response_model=list[City] | None), ModelCall)
 assert_type(llm.build("hi", media=["a.pdf", b"bytes"]), ModelCall)
 
 for delta in llm.stream("hi"):
@@ -29,6 +43,8 @@ for delta in llm.stream("hi"):
     if delta.type == "text_delta":
         print(delta)
 
+llm.generate("hi", response_model=City("Ulm"))  # pyright: ignore[reportCallIssue, reportArgumentType]
+llm.generate("hi", response_model={"type": "object"})  # pyright: ignore[reportCallIssue, reportArgumentType]
 llm.generate("hi", temprature=1)  # pyright: ignore[reportCallIssue]
 llm.generate("hi", temperature="hot")  # pyright: ignore[reportArgumentType]
 llm.generate("hi", media_policy={"audio": "always"})  # pyright: ignore[reportArgumentType]
@@ -40,6 +56,8 @@ async def asynchronous() -> None:
     assert_type((await llm.agenerate("hi", response_model=City)).output, City)
     assert_type(await llm.agenerate("hi", stream=True), AsyncStream[None])
     assert_type(await llm.agenerate("hi", stream=True, response_model=City), AsyncStream[City])
+    assert_type((await llm.agenerate("hi", response_model=list[City])).output, list[City])
+    assert_type(llm.astream("hi", response_model=City | int), AsyncStream[City | int])
     assert_type(llm.astream("hi"), AsyncStream[None])
     async with llm.astream("hi", response_model=City) as stream:
         async for text in stream.text():

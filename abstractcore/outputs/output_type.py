@@ -1,0 +1,188 @@
+"""`OutputType`: a type that an answer is to have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from types import UnionType
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    TypeAlias,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+)
+from urllib.parse import unquote
+
+from ..errors import InvalidInputError, OutputValidationError
+from ..schema import JSONObject, ModelReply, OutputSchema
+from ..schema.quoting import shortened, shown
+from .answer_json import json_in
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter, ValidationError
+    from pydantic_core import ErrorDetails
+    from typing_extensions import TypeForm
+
+ResponseModel: TypeAlias = "TypeForm[Any]"
+"""A class, or a type expression: `list[City]`, `City | None`, `Literal["yes", "no"]`."""
+
+WRAPPER_KEY: Final = "value"
+"""Where the answer stands in the object around one that is no object itself."""
+
+_LONGEST_NAME = 64
+"""Of an output schema, at OpenAI; letters, digits, `_` and `-` only."""
+
+_TYPING = frozenset({"typing", "typing_extensions"})
+
+
+class OutputType:
+    """A type that an answer is to have: a pydantic model, a dataclass, a TypedDict, or any type pydantic knows.
+
+    Most vendors take schemas of objects only. A list, a number, a choice or a union is asked for as an object with one
+    property, `value`, and read with or without that object around it. Raises `InvalidInputError` for what is no type,
+    and for a type that has no JSON Schema.
+    """
+
+    def __init__(self, response_model: ResponseModel) -> None:
+        from pydantic import TypeAdapter, create_model
+
+        _check_is_type(response_model)
+        self._label = _label(response_model)
+        name = re.sub(r"[^A-Za-z0-9_-]+", "_", self._label).strip("_")[:_LONGEST_NAME] or "output"
+        self._wrapper: TypeAdapter[Any] | None = None
+        try:
+            self._adapter: TypeAdapter[Any] = TypeAdapter(response_model)
+            schema = self._adapter.json_schema()
+            if not _is_object(schema):
+                self._wrapper = TypeAdapter(cast(Any, create_model)(name, **{WRAPPER_KEY: (response_model, ...)}))
+                schema = self._wrapper.json_schema()
+            self.schema = OutputSchema(name, schema)
+        except Exception as error:  # the type's own hooks may raise anything
+            raise InvalidInputError(
+                f"{shortened(self._label, 200)} has no JSON Schema: {_first_line(error)}",
+                path="response_model",
+                hint="Use types that JSON has words for: str, int, float, bool, None, list, dict, Literal, Enum, "
+                "dataclasses, TypedDicts and pydantic models of these.",
+            ) from error
+
+    def read(self, reply: ModelReply) -> Any:
+        """The answer as this type, also from a code block or a sentence with one JSON value in it.
+
+        Raises `OutputValidationError` with the reply in `partial`.
+        """
+        from pydantic import ValidationError
+
+        try:
+            return self._value(reply.text)
+        except ValidationError as error:
+            failure = error
+        is_cut = reply.finish_reason == "length"
+        found = json_in(reply.text) if _is_no_json(failure) and not is_cut else None
+        if found is not None:
+            try:
+                return self._value(found)
+            except ValidationError as error:
+                failure = error
+        where, problem = self._first_problem(failure)
+        if is_cut:
+            problem = "it was cut off at max_output_tokens"
+        raise OutputValidationError(
+            f"the answer is not a valid {shortened(self._label, 200)}: {where}: {problem}",
+            hint="The answer itself is in the error's `partial`.",
+            partial=reply,
+        ) from None
+
+    def _value(self, text: str) -> Any:
+        """The value that a JSON text holds; raises pydantic's error."""
+        from pydantic import ValidationError
+
+        if self._wrapper is None:
+            return self._adapter.validate_json(text)
+        try:
+            return getattr(self._wrapper.validate_json(text), WRAPPER_KEY)
+        except ValidationError as error:
+            if _is_no_json(error) or _has_wrapper(error):
+                raise
+        return self._adapter.validate_json(text)
+
+    def _first_problem(self, error: ValidationError) -> tuple[str, str]:
+        """Where the first thing wrong is, and what."""
+        first = _first(error)
+        location = first["loc"][1:] if self._wrapper is not None and _has_wrapper(error) else first["loc"]
+        return shortened(".".join(map(str, location)), 200) or "the answer", first["msg"]
+
+
+def no_output(reply: ModelReply) -> None:
+    """The output of a call without `response_model`."""
+    return
+
+
+def _check_is_type(given: object) -> None:
+    """Raise `InvalidInputError`, with what to write, for a value in a type's place."""
+    if isinstance(given, type) or get_origin(given) is not None or type(given).__module__ in _TYPING:
+        return
+    if isinstance(given, Mapping):
+        message = "expected a type, got a mapping"
+        hint = (
+            "Give the type that the schema describes: a pydantic model, a dataclass, a TypedDict, list[str]. "
+            "For a JSON Schema alone: llm.run(llm.build(prompt).with_(output=OutputSchema('answer', schema)))."
+        )
+    else:
+        message = f"expected a type, got {shown(given)}"
+        name = given if isinstance(given, str) and given.isidentifier() else type(given).__name__
+        example = "" if callable(given) or len(name) > _LONGEST_NAME else f", as in response_model={name}"
+        hint = f"Give the class itself{example}, or a type such as list[str]."
+    raise InvalidInputError(message, path="response_model", hint=hint)
+
+
+def _is_object(schema: JSONObject) -> bool:
+    """Whether the root is an object's schema, or refers to one."""
+    node: Any = schema
+    for _ in range(len(schema.get("$defs", ())) + 1):  # type: ignore[arg-type]
+        if not isinstance(node, Mapping) or "$ref" not in node:
+            break
+        name = str(cast("Mapping[str, Any]", node)["$ref"]).removeprefix("#/$defs/")
+        node = cast(Any, schema)["$defs"].get(unquote(name).replace("~1", "/").replace("~0", "~"))
+    return isinstance(node, Mapping) and cast("Mapping[str, Any]", node).get("type") == "object"
+
+
+def _label(type_: Any) -> str:
+    """The type as people write it, without modules: `list[City]`."""
+    origin, arguments = get_origin(type_), get_args(type_)
+    if origin is None:
+        return "None" if type_ is type(None) else str(getattr(type_, "__name__", None) or "output")
+    if origin is Annotated:
+        return _label(arguments[0])
+    if origin is Literal:
+        return f"Literal[{', '.join(map(repr, arguments))}]"
+    labels = [_label(argument) for argument in arguments]
+    if origin in (Union, UnionType):
+        return " | ".join(labels)
+    return f"{_label(origin)}[{', '.join(labels)}]"
+
+
+def _first(error: ValidationError) -> ErrorDetails:
+    return error.errors(include_url=False, include_input=False)[0]
+
+
+def _is_no_json(error: ValidationError) -> bool:
+    return _first(error)["type"] == "json_invalid"
+
+
+def _has_wrapper(error: ValidationError) -> bool:
+    """Whether it is about what stands in the object around the answer, so that there is one."""
+    first = _first(error)
+    return first["loc"][:1] == (WRAPPER_KEY,) and (first["loc"], first["type"]) != ((WRAPPER_KEY,), "missing")
+
+
+def _first_line(error: Exception) -> str:
+    try:
+        return str(error).partition("\n")[0]
+    except Exception:
+        return type(error).__name__

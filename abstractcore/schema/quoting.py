@@ -1,0 +1,74 @@
+"""Values and texts quoted in errors: short whatever their size, and never an error of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import fields, is_dataclass
+from typing import Any, Final, cast
+
+_LONGEST_VALUE: Final = 80
+_LONGEST_WHOLE_NUMBER = 10 ** (_LONGEST_VALUE + 1)
+_TEXTS: frozenset[Any] = frozenset({str.__repr__, bytes.__repr__, bytearray.__repr__})
+_BRACKETS: dict[Any, tuple[str, str]] = {
+    cast(Any, list).__repr__: ("[", "]"),
+    cast(Any, tuple).__repr__: ("(", ")"),
+    cast(Any, set).__repr__: ("{", "}"),
+    cast(Any, frozenset).__repr__: ("frozenset({", "})"),
+}
+
+
+def shown(value: object) -> str:
+    """The value as code, for an error message: its first 80 characters. Of a large value only these are written."""
+    pieces: list[str] = []
+    size = 0
+    try:
+        for piece in _written(value):
+            pieces.append(piece)
+            size += len(piece)
+            if size > _LONGEST_VALUE:
+                return f"{''.join(pieces)[:_LONGEST_VALUE]}..."
+    except Exception:
+        return f"a {type(value).__name__}"
+    return "".join(pieces)
+
+
+def shortened(text: str, longest: int) -> str:
+    """A text that others wrote, at most about `longest` characters of it: its beginning and its end."""
+    if len(text) <= longest:
+        return text
+    end = longest // 4
+    return f"{text[: longest - end]} [... {len(text) - longest:,} characters ...] {text[-end:]}"
+
+
+def _written(value: Any) -> Iterator[str]:
+    """`repr(value)` in pieces. Their reader stops early, and so does this: also in what holds itself."""
+    kind = cast(Any, type(value))
+    if kind.__repr__ in _TEXTS:
+        yield repr(value[: _LONGEST_VALUE + 1])
+    elif kind is memoryview:
+        yield f"a memoryview of {value.nbytes:,} bytes"
+    elif kind is int and not -_LONGEST_WHOLE_NUMBER < value < _LONGEST_WHOLE_NUMBER:
+        yield f"a whole number of {value.bit_length():,} bits"
+    elif kind.__repr__ is cast(Any, dict).__repr__:
+        yield from _entries("{", ((_written(key), ": ", item) for key, item in value.items()), "}")
+    elif kind.__repr__ in _BRACKETS and value:
+        opening, closing = _BRACKETS[kind.__repr__]
+        closing = ",)" if opening == "(" and len(value) == 1 else closing
+        yield from _entries(opening, (((), "", item) for item in value), closing)
+    elif is_dataclass(value) and hasattr(kind.__repr__, "__wrapped__"):
+        names = [field.name for field in fields(value) if field.repr]
+        yield from _entries(f"{kind.__qualname__}(", (((name,), "=", getattr(value, name)) for name in names), ")")
+    else:
+        yield repr(value)
+
+
+def _entries(opening: str, entries: Iterable[tuple[Iterable[str], str, Any]], closing: str) -> Iterator[str]:
+    yield opening
+    joint = ""
+    for name, sign, value in entries:
+        yield joint
+        yield from name
+        yield sign
+        yield from _written(value)
+        joint = ", "
+    yield closing
