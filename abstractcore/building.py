@@ -66,7 +66,7 @@ def check_options(options: Mapping[str, Any]) -> None:
         model="",
         prompt="-",
         messages=(),
-        system_prompt=None,
+        system_prompt=options.get("system_prompt"),
         media=(),
         tools=(),
         output=None,

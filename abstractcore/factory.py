@@ -13,7 +13,7 @@ from .connections import connections
 from .engine import Deadline, Guest, OfflineEndpoint, Retry, Tracing
 from .errors import AuthenticationError, ConfigurationError, InvalidInputError
 from .llm import LLM
-from .option_values import MEDIA_KINDS, at_least_zero, kept, seconds
+from .option_values import MEDIA_KINDS, at_least_zero, extra_headers, kept, seconds
 from .options import CALL_OPTIONS, LLM_OPTIONS, CreateOptions, check_names, merged
 from .pipelines import Pipelines
 from .plugins import failures_of
@@ -54,6 +54,7 @@ def create_llm(
     check_names(options, known, f"the provider {name!r}", services.registry.capabilities)
     given = merged({}, options)
     _check_defaults(given)
+    given["headers"] = extra_headers(given.get("headers"))
     session = _session(chosen, model, given, services)
     retries = given.get("max_retries", _DEFAULT_RETRIES)
     for subscriber in services.registry.trace_subscribers:
@@ -63,7 +64,7 @@ def create_llm(
     pipelines = Pipelines(session, services, connections(given, services), middleware, given.get("transcription_model"))
     others = {key: value for key, value in given.items() if key not in known}
     unused = [key for key in others if key.partition("_")[0] not in services.registry.capabilities]
-    defaults = {key: kept(value) for key, value in given.items() if key in CALL_OPTIONS}
+    defaults = {key: kept(value) for key, value in given.items() if key in CALL_OPTIONS or key == "system_prompt"}
     calls = CallPreparer(name, pipelines, defaults, unused)
     return LLM(name, pipelines, Capabilities(services.registry, services, others), calls)
 
@@ -105,6 +106,7 @@ def _session(provider: Provider, model: str | None, given: dict[str, Any], servi
         base_url=given.get("base_url"),
         api_key=given.get("api_key"),
         options={name: given[name] for name in provider.options if name in given},
+        header_names=frozenset(given["headers"]),
     )
     offline = any(getattr(each, "offline", False) is True for each in given.get("middleware", ()))
     with failures_of(f"the provider {provider.name!r} ({services.registry.owner('provider', provider.name)})"):

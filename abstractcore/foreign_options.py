@@ -25,6 +25,7 @@ _SAME = {
     "top_logprobs": "logprobs",
     "cache": "cache_control prompt_caching",
     "tags": "labels",
+    "headers": "extra_headers default_headers custom_headers",
     "timeout": "request_timeout timeout_seconds",
     "base_url": "api_base endpoint endpoint_url server_url host url openai_api_base",
     "api_key": "key token auth_token openai_api_key anthropic_api_key google_api_key",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, cast, overload
 from .cached_contents import CachedContents
 from .capabilities import Capabilities
 from .engine import CallStream, Prepare, Prepared, lower, shown_url
-from .errors import ConfigurationError
+from .errors import ConfigurationError, InvalidInputError
 from .options import CallRequest
 from .outputs import ResponseModel
 from .pipelines import Pipelines
@@ -218,7 +218,19 @@ class LLM:
         stream: bool = False,
         **request: Unpack[CallRequest],
     ) -> ModelCall:
-        """The call that `generate` would make, as data. Reads the files in `media`; sends nothing."""
+        """The call that `generate` would make, as data. Reads the files in `media`; sends nothing.
+
+        Raises `InvalidInputError` for `headers`, which are no part of it, and else as `generate`.
+        """
+        call = self._build(prompt, response_model, request, stream)
+        if request.get("headers") or (request.get("options") or {}).get("headers"):
+            hint = "Give them to create_llm: calls made by run(...) have them too."
+            raise InvalidInputError("a call as data holds no headers: they may be secret", path="headers", hint=hint)
+        return call
+
+    def _build(
+        self, prompt: str | None, response_model: type[Any] | None, request: CallRequest, stream: bool
+    ) -> ModelCall:
         pending = self._request(prompt, response_model, request, stream)
         prepared: Prepared = drive(cast(Any, pending.prepare(self._pipelines.sync.runtime)))
         return prepared.call
@@ -297,7 +309,7 @@ class LLM:
         Raises what `generate` would raise for the same files, as far as it shows without converting them.
         """
         session = self._pipelines.session
-        call = self.build(prompt, response_model=response_model, stream=stream, **request)
+        call = self._build(prompt, response_model, request, stream)
         return lower(call, session.profile, self._pipelines.handlers).decisions
 
     def capability(self, name: str) -> Any:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from .errors import InvalidInputError
 from .schema import MediaKind, Sampling, ToolChoice, freeze
@@ -20,6 +21,24 @@ SAMPLING_OPTIONS = (
     "top_logprobs",
 )
 MEDIA_KINDS: tuple[MediaKind, ...] = ("text", "image", "audio", "video", "document")
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
+"""Names and values as RFC 9110, section 5, has them; beyond ASCII no two servers agree."""
+_FIXED_HEADERS = frozenset(
+    {
+        "accept-encoding",
+        "connection",
+        "content-encoding",
+        "content-length",
+        "content-type",
+        "expect",
+        "host",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    }
+)
 _MAX_SECONDS = 366 * 86400
 """A year. More is a mistake, or a way to say "no limit"; clocks overflow at some point beyond."""
 
@@ -43,6 +62,34 @@ def media_policy(value: object) -> Mapping[str, str]:
 def kept(value: object) -> object:
     """An option that was checked, as a copy that its giver cannot change."""
     return value if isinstance(value, ToolChoice) else freeze(value)
+
+
+def extra_headers(value: object) -> Mapping[str, str]:
+    """HTTP headers of the user's own, names in lower case; raises `InvalidInputError`, without their values."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        hint = "As in headers={'X-Team': 'search'}."
+        raise InvalidInputError(f"expected a mapping, got {type(value).__name__}", path="headers", hint=hint)
+    given = cast("Mapping[object, object]", value)
+    return {_header_name(name): _header_value(each, f"headers.{name}") for name, each in given.items()}
+
+
+def _header_name(name: object) -> str:
+    if not isinstance(name, str) or not _HEADER_NAME.fullmatch(name):
+        raise InvalidInputError(f"{shown(name)} is not the name of a header", path="headers")
+    if name.lower() in _FIXED_HEADERS:
+        raise InvalidInputError("this header describes the request itself, and cannot be given", path=f"headers.{name}")
+    return name.lower()
+
+
+def _header_value(value: object, path: str) -> str:
+    if not isinstance(value, str):
+        raise InvalidInputError(f"expected text, got {type(value).__name__}", path=path)
+    if not _HEADER_VALUE.fullmatch(value.strip()):
+        message = "the value has characters that HTTP headers do not carry, such as line breaks"
+        raise InvalidInputError(message, path=path, hint="Use printable ASCII characters.")
+    return value.strip()
 
 
 def seconds(value: object, path: str) -> float | None:

@@ -68,6 +68,9 @@ class CallOptions(TypedDict, total=False):
     """What may happen to files, for all or by kind: "auto", "native", "fallback_only", "refuse"."""
     provider_options: Mapping[str, JSONObject] | None
     """Fields for one provider's request, by the provider's name: sent as they are."""
+    headers: Mapping[str, str] | None
+    """Extra HTTP headers, over those of the provider, the key's among them; they add to the headers of `create_llm`.
+    They are in no record, error or call as data."""
     tags: Mapping[str, str] | None
     """Labels for call records; never sent. They add to the tags of `create_llm`."""
     parent_id: str | None
@@ -113,6 +116,8 @@ class LLMOptions(CallOptions, total=False):
     """Address of the provider's API; its own, or the environment's, unless given."""
     api_key: str | None
     """API key; read from the environment unless given."""
+    system_prompt: str | None
+    """Instructions to the model for every call that has neither a system prompt nor a system message of its own."""
     accepts: Sequence[str] | None
     """Kinds of files or media types that the model takes, where its own list is not right: `["image"]`."""
     max_retries: int | None

@@ -12,7 +12,7 @@ from .engine import OutputReader, Prepare, Prepared, refuse_losses
 from .errors import ConfigurationError, InvalidInputError
 from .media_loading import load_media, media_items
 from .message_inputs import read_messages
-from .option_values import seconds
+from .option_values import extra_headers, seconds
 from .options import CALL_OPTIONS, REQUEST_FIELDS, CallRequest, check_names, merged
 from .outputs import OutputType, ResponseModel, no_output
 from .pipelines import Pipelines
@@ -60,7 +60,11 @@ class CallPreparer:
         defaults = scoped(self._defaults)
         options = merged(defaults, {**given, **request}) if request else defaults
         output = OutputType(response_model) if response_model is not None else None
+        headers = {**defaults.get("headers", {}), **extra_headers(options["headers"])} if "headers" in options else {}
         messages = read_messages(request.get("messages"), self._message_reader, self._model)
+        system_prompt = options.get("system_prompt")
+        if "system_prompt" not in request and any(message.role == "system" for message in messages):
+            system_prompt = None
         media = media_items(request.get("media"))
         others = [name for name in {**given, **request} if name not in REQUEST_FIELDS]
         warnings = (*self._unused, *(_unused(name, registry.capabilities) for name in others))
@@ -72,14 +76,14 @@ class CallPreparer:
                 model=self._model,
                 prompt=prompt,
                 messages=messages,
-                system_prompt=request.get("system_prompt"),
+                system_prompt=system_prompt,
                 media=parts,
                 tools=tool_specs(request.get("tools"), registry),
                 output=output.schema if output is not None else None,
                 options=options,
                 stream=stream,
             )
-            return _checked(call, warnings)
+            return _checked(call, warnings, headers)
 
         timeout = seconds(options.get("timeout", DEFAULT_TIMEOUT_SECONDS), "timeout")
         return PendingCall(prepare, timeout, output.read if output is not None else no_output)
@@ -105,7 +109,8 @@ class CallPreparer:
                 path="call.model",
                 hint=f"Use call.with_(provider={self._provider!r}, model={self._model!r}) to make it here.",
             )
-        made = _checked(scoped_call(call.with_(stream=stream)), self._unused)
+        headers = self._defaults.get("headers", {})
+        made = _checked(scoped_call(call.with_(stream=stream)), self._unused, headers)
 
         async def prepare(runtime: Runtime) -> Prepared:
             return made
@@ -113,10 +118,10 @@ class CallPreparer:
         return PendingCall(prepare, seconds(timeout, "timeout"), no_output)
 
 
-def _checked(call: ModelCall, warnings: tuple[CallWarning, ...]) -> Prepared:
+def _checked(call: ModelCall, warnings: tuple[CallWarning, ...], headers: Mapping[str, str]) -> Prepared:
     if call.strict:
         refuse_losses(warnings)
-    return Prepared(call, warnings)
+    return Prepared(call, warnings, headers)
 
 
 def _unused(name: str, capabilities: Collection[str]) -> CallWarning:

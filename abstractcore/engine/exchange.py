@@ -9,6 +9,7 @@ from .bodies import decode_whole, name_request, read_start
 from .deadline import out_of_time, overdue, remaining
 from .decoding import MAX_BODY_BYTES, DecodedStream
 from .endings import close_all
+from .headers import with_headers
 from .origins import with_origin
 from .places import with_place
 
@@ -35,7 +36,8 @@ class Exchange:
         address: Address | None = None
         try:
             address = await self._session.endpoint.open(context.runtime)
-            request = address.auth.sign(attempt.request.with_url(address.url_of(attempt.request.url)), started_at)
+            request = attempt.request.with_url(address.url_of(attempt.request.url))
+            request = with_headers(address.auth, context.headers).sign(request, started_at)
             transport = address.transport or self._transport
             body = await transport.open(request, remaining(context) or _LONGEST_STEP_SECONDS)
             start = b""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from ..errors import AbstractCoreError, ConfigurationError, ServerError, UnsupportedOptionError
@@ -61,11 +62,15 @@ class Operated(NamedTuple, Generic[T]):
     warnings: tuple[CallWarning, ...]
 
 
-class Prepared(NamedTuple):
-    """A call that is ready to go, and what of the request could not become part of it."""
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A call that is ready to go, what of the request could not become part of it, and headers of the user's own, which
+    may be secret and are no part of it.
+    """
 
     call: ModelCall
     warnings: tuple[CallWarning, ...] = ()
+    headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
 
 Prepare: TypeAlias = Callable[[Runtime], Awaitable[Prepared]]
@@ -121,9 +126,10 @@ class Pipeline:
         """The call that `prepare` makes, on its way. What goes wrong before that is no call."""
         began, started_at = self.runtime.now(), self._clock.time_of_day()
         deadline = None if timeout is None else began + timeout
-        call, warnings = await prepare(self.runtime)
-        context = CallContext(call, self.runtime, began, started_at, deadline, self._new_id())
-        context.warnings += warnings
+        prepared = await prepare(self.runtime)
+        context = CallContext(prepared.call, self.runtime, began, started_at, deadline, self._new_id())
+        context.warnings += prepared.warnings
+        context.headers = prepared.headers
         return context
 
     async def open(self, context: CallContext) -> DeltaStream:

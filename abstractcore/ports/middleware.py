@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias, runtime_checkable
 
@@ -75,7 +75,8 @@ class CallContext:
     that is later than `next` returns. `streams` are those that attempts gave, `middleware_streams` those that
     middleware returned: all of them are closed when the call ends. `spent` is what each whole answer to a request took,
     whatever a middleware made of it; what a streamed one took is in `streams`. A middleware that answers without a
-    request adds to neither: such an answer costs nothing.
+    request adds to neither: such an answer costs nothing. `headers` are HTTP headers of the user's own, names in lower
+    case, which every request gets last.
     """
 
     call: ModelCall
@@ -90,6 +91,7 @@ class CallContext:
     streams: list[DeltaStream] = field(default_factory=list[DeltaStream])
     middleware_streams: list[DeltaStream] = field(default_factory=list[DeltaStream])
     spent: list[Usage] = field(default_factory=list[Usage])
+    headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     at_end: list[Callable[[CallEnd], None]] = field(default_factory=list[Callable[[CallEnd], None]])
 
 

@@ -15,13 +15,17 @@ from .transports import Endpoint
 
 @dataclass(frozen=True, slots=True)
 class ProviderConfig:
-    """What the user said of a provider: model, address, key and options of the provider's own."""
+    """What the user said of a provider: model, address, key and options of the provider's own.
+
+    `header_names` are those of the headers that every request has from the user, in lower case.
+    """
 
     provider: str
     model: str | None = None
     base_url: str | None = None
     api_key: str | None = field(default=None, repr=False)
     options: Mapping[str, Any] = EMPTY
+    header_names: frozenset[str] = frozenset()
 
 
 class ProviderServices(Protocol):

@@ -21,7 +21,7 @@ from ..errors import AbstractCoreError
 from ..schema import WireRequest
 from .aiohttp_failures import FAILURES, as_ours
 from .failures import bad_header, no_address, none_came_free
-from .messages import CONNECT_SECONDS, HEADERS, parsed
+from .messages import CONNECT_SECONDS, headers_of, parsed
 from .settings import Route, TransportSettings, proxy_in_use
 
 _HEAD_BYTES = 100 * 1024
@@ -66,7 +66,7 @@ class AiohttpPool:
                 return await self._session.request(
                     request.method,
                     _address(request.url),
-                    headers=CIMultiDict([*HEADERS, *request.headers.items()]),
+                    headers=CIMultiDict(headers_of(request)),
                     data=io.BytesIO(request.body),
                     proxy=self._route.proxy,
                     allow_redirects=False,

@@ -17,7 +17,7 @@ from ..schema import WireRequest
 from . import async_http, sync_http
 from .failures import FAILURES, as_ours
 from .loans import Loan
-from .messages import HEADERS, Trace, parsed, timeouts
+from .messages import Trace, headers_of, parsed, timeouts
 
 HttpClient: TypeAlias = httpx2.Client | httpx2.AsyncClient
 """What `create_llm(..., http_client=...)` takes."""
@@ -120,7 +120,7 @@ def _request_maker(client: HttpClient) -> Callable[[WireRequest, float, Trace], 
 
     def make(request: WireRequest, timeout: float, trace: Trace) -> httpx2.Request:
         headers = httpx2.Headers(client.headers)
-        headers.update([*HEADERS, *request.headers.items()])
+        headers.update(headers_of(request))
         url = parsed(request.url)
         return httpx2.Request(
             request.method,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict
 
-from abstractcore.errors import AuthenticationError, ConfigurationError
+from abstractcore.errors import ConfigurationError
 from abstractcore.ports import ProviderConfig, ProviderServices, ProviderSession
 from abstractcore.schema import EMPTY
 
 from .claude_families import profile_of, rules_of
-from .endpoints import FixedEndpoint, HeaderAuth, base_url, check_key
+from .endpoints import FixedEndpoint, base_url, key_auth
 
 _URL = "https://api.anthropic.com/v1"
 _KEY_VARIABLE = "ANTHROPIC_API_KEY"
@@ -34,13 +34,9 @@ class AnthropicProvider:
             raise ConfigurationError(
                 "'anthropic' needs a model's name.", hint="As in create_llm('anthropic', model='claude-opus-5-5')."
             )
-        key = check_key(config.api_key or services.environment.get(_KEY_VARIABLE, ""), self.name)
-        if not key:
-            raise AuthenticationError(
-                "no API key.", hint=f"Set {_KEY_VARIABLE}, or pass api_key=...", provider=self.name
-            )
         url = base_url(config, services.environment, "ANTHROPIC_BASE_URL", default=_URL, path="/v1")
-        auth = HeaderAuth({"x-api-key": key, "anthropic-version": _VERSION})
+        more = {"anthropic-version": _VERSION}
+        auth = key_auth(config, services.environment, _KEY_VARIABLE, header="x-api-key", more=more)
         return ProviderSession(
             model=config.model,
             transpiler=AnthropicMessages(Dialect(**asdict(rules_of(config.model)))),

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from urllib.parse import quote, urlsplit
 
-from abstractcore.errors import AuthenticationError, ConfigurationError
+from abstractcore.errors import ConfigurationError
 from abstractcore.ports import Endpoint, ProviderConfig
 
-from .endpoints import FixedEndpoint, HeaderAuth, base_url, check_key, check_url
+from .endpoints import FixedEndpoint, base_url, check_url, key_auth
 from .presets import Preset
 from .tokens import Token, TokenEndpoint, given_token
 
@@ -52,11 +52,8 @@ class AzurePreset(Preset):
         token = _token(config, environment)
         if token is not None:
             return TokenEndpoint(url, token, self.name, query)
-        key = check_key(config.api_key or environment.get(self.key_variable, ""), self.name)
-        if not key:
-            hint = f"Set {self.key_variable}, or pass api_key=... or access_token=..."
-            raise AuthenticationError("no API key.", hint=hint, provider=self.name)
-        return FixedEndpoint.at(url, HeaderAuth({"api-key": key}), "" if query else _V1, query=query)
+        auth = key_auth(config, environment, self.key_variable, header="api-key", instead="access_token")
+        return FixedEndpoint.at(url, auth, "" if query else _V1, query=query)
 
 
 def _version(config: ProviderConfig, environment: Mapping[str, str]) -> str | None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from abstractcore.errors import AuthenticationError, ConfigurationError
+from abstractcore.errors import ConfigurationError
 from abstractcore.ports import ModelProfile, ProviderConfig, ProviderServices, ProviderSession, Thinking
 from abstractcore.schema import EMPTY
 
-from .endpoints import BearerAuth, FixedEndpoint, base_url, check_key
+from .endpoints import FixedEndpoint, base_url, key_auth
 from .media_types import COHERE_IMAGES
 
 _URL = "https://api.cohere.com/v2"
@@ -44,15 +44,11 @@ class CohereProvider:
             raise ConfigurationError(
                 "'cohere' needs a model's name.", hint="As in create_llm('cohere', model='command-a-03-2025')."
             )
-        given = config.api_key or next(filter(None, map(services.environment.get, _KEYS)), "")
-        key = check_key(given, self.name)
-        if not key:
-            raise AuthenticationError("no API key.", hint=f"Set {_KEYS[0]}, or pass api_key=...", provider=self.name)
         url = base_url(config, services.environment, "CO_API_URL", default=_URL, path="/v2")
         return ProviderSession(
             model=config.model,
             transpiler=CohereChat(config.model),
-            endpoint=FixedEndpoint.at(url, BearerAuth(key), _URL),
+            endpoint=FixedEndpoint.at(url, key_auth(config, services.environment, *_KEYS), _URL),
             profile=_profile(config.model),
         )
 

@@ -7,11 +7,19 @@ from dataclasses import dataclass, field
 from typing import overload
 from urllib.parse import urlsplit
 
-from abstractcore.errors import AbstractCoreError, ConfigurationError, ModelNotFoundError, NotFoundError, ProviderError
+from abstractcore.errors import (
+    AbstractCoreError,
+    AuthenticationError,
+    ConfigurationError,
+    ModelNotFoundError,
+    NotFoundError,
+    ProviderError,
+)
 from abstractcore.ports import Address, Auth, ProviderConfig, Runtime
-from abstractcore.schema import WireRequest
+from abstractcore.schema import EMPTY, WireRequest
 
 _METHOD_NOT_ALLOWED = 405
+_CREDENTIAL_HEADERS = frozenset({"api-key", "authorization", "x-api-key", "x-goog-api-key"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +93,32 @@ def _usual_hint(url: str, usual: str) -> str:
     hint = f"Such an address usually ends with {usual}"
     beginning = url.partition(f"{usual}/")[0]
     return f"{hint}." if urlsplit(beginning).path else f"{hint}: try base_url='{beginning}{usual}'."
+
+
+def key_auth(
+    config: ProviderConfig,
+    environment: Mapping[str, str],
+    *variables: str,
+    header: str | None = None,
+    needed: bool = True,
+    more: Mapping[str, str] = EMPTY,  # pyright: ignore[reportArgumentType]
+    instead: str | None = None,
+) -> Auth:
+    """How a key is shown: `api_key`, else the first variable that is set, as a bearer's or in `header`.
+
+    `more` goes on every request; `instead` is an option that stands in for a key. Raises `AuthenticationError` without
+    a key, unless none is `needed` or the user gives a header that shows who asks.
+    """
+    given = config.api_key or next(filter(None, map(environment.get, variables)), "")
+    key = check_key(given, config.provider)
+    if not key and needed and config.header_names.isdisjoint(_CREDENTIAL_HEADERS):
+        other = f" or {instead}=..." if instead else ""
+        hint = f"Set {variables[0]}, or pass api_key=...{other}"
+        raise AuthenticationError("no API key.", hint=hint, provider=config.provider)
+    if key and header is None:
+        return BearerAuth(key)
+    headers = {**more, header: key} if key and header is not None else more
+    return HeaderAuth(headers) if headers else NoAuth()
 
 
 def check_key(key: str, provider: str) -> str:

@@ -19,7 +19,7 @@ from abstractcore.ports import (
 )
 from abstractcore.schema import EMPTY
 
-from .endpoints import FixedEndpoint, HeaderAuth, base_url, check_key
+from .endpoints import FixedEndpoint, HeaderAuth, base_url, check_key, key_auth
 from .google_families import UNKNOWN, family_of
 from .tokens import TokenEndpoint, given_token
 
@@ -41,12 +41,9 @@ class GoogleProvider:
     def connect(self, config: ProviderConfig, services: ProviderServices) -> ProviderSession:
         """A session; raises `ConfigurationError` without a model, `AuthenticationError` without a key. No I/O."""
         model = _model(config)
-        variables = (services.environment.get(name, "") for name in ("GEMINI_API_KEY", "GOOGLE_API_KEY"))
-        key = check_key(next(filter(None, (config.api_key, *variables)), ""), self.name)
-        if not key:
-            raise AuthenticationError("no API key.", hint="Set GEMINI_API_KEY, or pass api_key=...", provider=self.name)
         url = base_url(config, services.environment, "GOOGLE_GEMINI_BASE_URL", default=GEMINI_URL, path="/v1beta")
-        endpoint = FixedEndpoint.at(url, HeaderAuth({"x-goog-api-key": key}), GEMINI_URL)
+        auth = key_auth(config, services.environment, "GEMINI_API_KEY", "GOOGLE_API_KEY", header="x-goog-api-key")
+        endpoint = FixedEndpoint.at(url, auth, GEMINI_URL)
         return _session(model, endpoint, provider=self.name)
 
 

@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 from abstractcore.errors import AbstractCoreError, ConfigurationError, ConnectionFailedError, ProviderError
 from abstractcore.ports import (
     Address,
-    Auth,
     ModelProfile,
     ProviderConfig,
     ProviderServices,
@@ -18,7 +17,7 @@ from abstractcore.ports import (
     Thinking,
 )
 
-from .endpoints import BearerAuth, NoAuth, base_url, check_key, check_url, is_missing_path
+from .endpoints import base_url, check_url, is_missing_path, key_auth
 from .media_types import OLLAMA_IMAGES
 
 DEFAULT_URL = "http://localhost:11434"
@@ -105,14 +104,11 @@ class OllamaProvider:
         return ProviderSession(
             model=config.model,
             transpiler=OllamaChat(size),
-            endpoint=OllamaEndpoint(Address(url, _auth(config, services))),
+            endpoint=OllamaEndpoint(
+                Address(url, key_auth(config, services.environment, "OLLAMA_API_KEY", needed=False))
+            ),
             profile=_profile(config.model, size),
         )
-
-
-def _auth(config: ProviderConfig, services: ProviderServices) -> Auth:
-    key = check_key(config.api_key or services.environment.get("OLLAMA_API_KEY", ""), "ollama")
-    return BearerAuth(key) if key else NoAuth()
 
 
 def _url_of(host: str) -> str:

@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from abstractcore.errors import AuthenticationError, ConfigurationError
+from abstractcore.errors import ConfigurationError
 from abstractcore.ports import ModelProfile, ProviderConfig, ProviderServices, ProviderSession
 from abstractcore.schema import EMPTY
 
 from . import rules
-from .endpoints import BearerAuth, FixedEndpoint, base_url, check_key
+from .endpoints import FixedEndpoint, base_url, key_auth
 from .families import OPENAI
 from .media_types import OPENAI_IMAGES, with_images
 
@@ -39,14 +39,11 @@ class OpenAIResponsesProvider:
             raise ConfigurationError(
                 f"{self.name!r} needs a model's name.", hint=f"As in create_llm({self.name!r}, model='gpt-5.4')."
             )
-        key = check_key(config.api_key or services.environment.get(_KEY, ""), self.name)
-        if not key:
-            raise AuthenticationError("no API key.", hint=f"Set {_KEY}, or pass api_key=...", provider=self.name)
         url = base_url(config, services.environment, "OPENAI_BASE_URL", default=_URL)
         return ProviderSession(
             model=config.model,
             transpiler=OpenAIResponses(self.name, rules.OPENAI),
-            endpoint=FixedEndpoint.at(url, BearerAuth(key), _URL),
+            endpoint=FixedEndpoint.at(url, key_auth(config, services.environment, _KEY), _URL),
             profile=_profile(config.model),
         )
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TypeAlias
 
-from abstractcore.errors import AuthenticationError, ConfigurationError
-from abstractcore.ports import Auth, Endpoint, ModelProfile, ProviderConfig, ProviderServices, ProviderSession
+from abstractcore.errors import ConfigurationError
+from abstractcore.ports import Endpoint, ModelProfile, ProviderConfig, ProviderServices, ProviderSession
 
-from .endpoints import BearerAuth, FixedEndpoint, NoAuth, base_url, check_key
+from .endpoints import FixedEndpoint, base_url, key_auth
 from .media_types import with_images
 from .openai_chat import CARRIED, Dialect, OpenAIChat
 
@@ -73,17 +73,8 @@ class Preset:
         url = base_url(config, environment, self.url_variable, default=self.default_url, path=self.url_path)
         if url is None:
             raise ConfigurationError(f"{self.name!r} needs an address.", hint=f"As in base_url={_USUAL_URL!r}.")
-        return FixedEndpoint.at(url, self._auth(config, environment), self.default_url or _USUAL_URL)
-
-    def _auth(self, config: ProviderConfig, environment: Mapping[str, str]) -> Auth:
-        key = check_key(config.api_key or environment.get(self.key_variable, ""), self.name)
-        if key:
-            return BearerAuth(key)
-        if self.key_needed:
-            raise AuthenticationError(
-                "no API key.", hint=f"Set {self.key_variable}, or pass api_key=...", provider=self.name
-            )
-        return NoAuth()
+        auth = key_auth(config, environment, self.key_variable, needed=self.key_needed)
+        return FixedEndpoint.at(url, auth, self.default_url or _USUAL_URL)
 
     def _profile(self, model: str) -> ModelProfile:
         """Where nothing is known of the model, what the format can carry still is, and that it has no cache points."""

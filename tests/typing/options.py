@@ -72,6 +72,7 @@ llm = create_llm(
     modalities=["text", "audio"],
     media_policy="native",
     provider_options={"openai": {"store": False}},
+    headers={"X-Team": "search"},
     tags={"team": "a"},
     parent_id="p",
     trace_context={"traceparent": "00-0-0-00"},
@@ -80,6 +81,7 @@ llm = create_llm(
 )
 create_llm("openai", model="m", verify=False, transport="httpx2", http_client=httpx2.Client())
 create_llm("openai", model="m", http_client=httpx2.AsyncClient())
+create_llm("openai", model="m", system_prompt="Be brief.")
 create_llm("local", context_size=2048, threads=1)
 create_llm("ollama", model="m", context_size=2048)
 create_llm("bedrock", model="m", region="us-east-1", profile="p", credentials={"aws_access_key_id": "a"})
@@ -115,6 +117,7 @@ llm.generate(
     modalities=("text",),
     media_policy={"audio": "fallback_only"},
     provider_options={"openai": {"store": False}},
+    headers={"X-Team": "search"},
     tags={"team": "a"},
     parent_id="p",
     trace_context={},

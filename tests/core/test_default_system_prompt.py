@@ -1,0 +1,53 @@
+"""`create_llm(system_prompt=...)`: for every call that has no instructions of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from abstractcore import InvalidInputError, Message, create_llm
+
+
+def systems(llm: Any) -> list[list[str]]:
+    """The system messages of each call."""
+    return [[message.text for message in call.messages if message.role == "system"] for call in llm.calls]
+
+
+def test_calls_have_it_unless_they_say_something_themselves(colour):
+    llm = create_llm("scripted", replies=["a"] * 6, system_prompt="Be brief.")
+    colour.generate(llm, "hi")
+    colour.generate(llm, "hi", messages=[Message.user("one"), Message.assistant("two")])
+    colour.generate(llm, "hi", system_prompt="Be kind.")
+    colour.generate(llm, "hi", system_prompt=None)
+    colour.generate(llm, "hi", messages=[Message.system("Be exact."), Message.user("one")])
+    colour.generate(llm, "hi", messages=[{"role": "system", "content": "Be exact."}])
+    assert systems(llm) == [["Be brief."], ["Be brief."], ["Be kind."], [], ["Be exact."], ["Be exact."]]
+
+
+def test_it_stands_first_and_streams_have_it_too(colour):
+    llm = create_llm("scripted", replies=["a"], system_prompt="Be brief.")
+    with colour.stream(llm, "hi") as stream:
+        assert list(stream)
+    assert [message.role for message in llm.calls[0].messages] == ["system", "user"]
+
+
+def test_a_prompt_of_the_call_beside_a_system_message_is_still_an_error():
+    llm = create_llm("scripted", replies=["never"], system_prompt="Be brief.")
+    with pytest.raises(InvalidInputError, match="has a system message already") as caught:
+        llm.generate("hi", system_prompt="Be kind.", messages=[Message.system("Be exact.")])
+    assert caught.value.path == "system_prompt"
+
+
+def test_a_call_as_data_is_complete():
+    llm = create_llm("scripted", replies=["a"], system_prompt="Be brief.")
+    call = create_llm("scripted", replies=[]).build("hi")
+    llm.run(call)
+    assert systems(llm) == [[]]
+
+
+@pytest.mark.parametrize(("value", "what"), [("", "is empty"), (5, "expected text, got int")])
+def test_what_no_system_prompt_can_be_is_refused_at_once(value: Any, what: str):
+    with pytest.raises(InvalidInputError, match=what) as caught:
+        create_llm("scripted", replies=[], system_prompt=value)
+    assert caught.value.path == "system_prompt"

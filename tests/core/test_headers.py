@@ -1,0 +1,131 @@
+"""`headers=`: on every request, over everything else, and in nothing that is kept or shown."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import pytest
+
+from abstractcore import InvalidInputError, NotFoundError, Services, create_llm, record, to_json
+from abstractcore.errors import AuthenticationError
+from abstractcore.ports import Answer, CallContext, CallNext
+from abstractcore.testing.transports.cases import told
+from tests.chaos_server import completion, failure, streamed
+
+SECRET = "gateway-secret-0123456789"
+
+
+def test_headers_of_the_llm_and_of_a_call_add_up_and_the_calls_come_first(colour, server, connect):
+    server.always(completion())
+    llm = connect(headers={"X-Team": "search", "X-Room": "1"})
+    colour.generate(llm, "hi")
+    colour.generate(llm, "hi", headers={"x-team": "maps"})
+    colour.generate(llm, "hi", options={"headers": {"X-Room": "2"}})
+    colour.generate(llm, "hi", headers=None)
+    shown = [(request.headers.get("x-team"), request.headers.get("x-room")) for request in server.requests]
+    assert shown == [("search", "1"), ("maps", "1"), ("search", "2"), (None, None)]
+
+
+def test_a_stream_and_a_call_as_data_have_them_too(colour, server, connect):
+    llm = connect(headers={"X-Team": "search"})
+    server.script(streamed("hel", "lo"))
+    with colour.stream(llm, "hi") as stream:
+        assert list(stream)
+    server.script(completion())
+    llm.run(llm.build("hi"))
+    assert [request.headers["x-team"] for request in server.requests] == ["search", "search"]
+
+
+@pytest.mark.parametrize("transport", ["httpx2", "aiohttp"])
+def test_a_header_that_every_request_has_is_sent_once_with_the_value_given(colour, server, connect, transport: str):
+    server.script(completion())
+    colour.generate(connect(headers={"User-Agent": "mine/1"}, transport=transport), "hi")
+    (request,) = server.requests
+    assert request.headers["user-agent"] == "mine/1", "a repeated field would be joined with commas"
+
+
+def test_a_given_authorization_stands_over_the_key(colour, server, connect):
+    server.script(completion())
+    colour.generate(connect(api_key="of-the-vendor", headers={"Authorization": f"Bearer {SECRET}"}), "hi")
+    assert server.requests[0].headers["authorization"] == f"Bearer {SECRET}"
+
+
+@pytest.mark.parametrize(
+    ("provider", "header"),
+    [
+        ("openai", "Authorization"),
+        ("anthropic", "x-api-key"),
+        ("google", "x-goog-api-key"),
+        ("cohere", "authorization"),
+    ],
+)
+def test_who_shows_himself_by_a_header_needs_no_key(colour, server, services: Services, provider: str, header: str):
+    server.script(failure(404))
+    options: dict[str, Any] = {"base_url": f"{server.url}/v1", "services": services, "max_retries": 0}
+    llm = create_llm(provider, model="m", headers={header: SECRET}, **options)
+    with pytest.raises(NotFoundError):
+        colour.generate(llm, "hi")
+    (request,) = server.requests
+    assert request.headers[header.lower()] == SECRET
+    keys = {"authorization", "x-api-key", "x-goog-api-key"} - {header.lower()}
+    assert keys.isdisjoint(request.headers)
+    with pytest.raises(AuthenticationError, match="no API key"):
+        create_llm(provider, model="m", headers={"X-Team": "search"}, **options)
+
+
+@pytest.mark.parametrize(
+    ("headers", "path", "what"),
+    [
+        ({"X-Team": f"{SECRET}\r\nX-Evil: 1"}, "headers.X-Team", "characters that HTTP headers do not carry"),
+        ({"X-Team": f"{SECRET}\n"[:-1] + "\0"}, "headers.X-Team", "characters"),
+        ({"X-Team": f"{SECRET}é"}, "headers.X-Team", "characters"),
+        ({"X-Team": 5}, "headers.X-Team", "expected text, got int"),
+        ({"X Team": SECRET}, "headers", "'X Team' is not the name of a header"),
+        ({"X-Team\r\nX-Evil": SECRET}, "headers", "is not the name of a header"),
+        ({"": SECRET}, "headers", "is not the name of a header"),
+        ({5: SECRET}, "headers", "5 is not the name of a header"),
+        ({"Host": SECRET}, "headers.Host", "describes the request itself"),
+        ({"content-length": "5"}, "headers.content-length", "describes the request itself"),
+        ({"Transfer-Encoding": "chunked"}, "headers.Transfer-Encoding", "describes the request itself"),
+        ([("X-Team", SECRET)], "headers", "expected a mapping, got list"),
+    ],
+)
+def test_what_no_header_can_be_is_refused_without_its_value(connect, server, headers: Any, path: str, what: str):
+    for give in (lambda: connect(headers=headers), lambda: connect().generate("hi", headers=headers)):
+        with pytest.raises(InvalidInputError, match=what) as caught:
+            give()
+        assert caught.value.path == path
+        assert SECRET not in told(caught.value)
+    assert server.requests == []
+
+
+def test_a_call_as_data_holds_none_and_says_so(connect):
+    llm = connect(headers={"X-Team": SECRET})
+    assert SECRET not in to_json(llm.build("hi"))
+    for given in ({"headers": {"X-Team": SECRET}}, {"options": {"headers": {"X-Team": SECRET}}}):
+        with pytest.raises(InvalidInputError, match="holds no headers") as caught:
+            llm.build("hi", **given)
+        assert (caught.value.path, SECRET in told(caught.value)) == ("headers", False)
+        assert llm.plan("hi", **given) == ()
+
+
+def test_they_are_in_no_record_repr_or_recording(colour, server, connect, services: Services, tmp_path):
+    records: list[Any] = []
+    shown: list[str] = []
+
+    class Shows:
+        async def around_call(self, context: CallContext, next: CallNext) -> Answer:
+            shown.append(repr(context))
+            assert context.headers == {"x-key": SECRET, "x-gateway": SECRET}
+            return await next(context)
+
+    server.script(completion())
+    path = tmp_path / "calls.jsonl"
+    with services.records.subscribe(records.append, "full"):
+        llm = connect(headers={"X-Key": SECRET}, middleware=[Shows(), record(path)])
+        response = colour.generate(llm, "hi", headers={"X-Gateway": SECRET})
+        assert services.records.flush(30.0)
+    assert server.requests[0].headers["x-gateway"] == SECRET
+    for text in (repr(llm), repr(response), repr(records), *shown, path.read_text(), str(pickle.dumps(response))):
+        assert SECRET not in text
