@@ -11,6 +11,7 @@ from abstractcore.errors import UnsupportedContentError
 from abstractcore.schema import CallWarning, ModelCall, Sampling, ThinkingLevel
 
 Asked = ThinkingLevel | int | None
+_NONE = frozenset[str]()
 _DEFAULTS: Mapping[str, float] = MappingProxyType(
     {"temperature": 1, "top_p": 1, "presence_penalty": 0, "frequency_penalty": 0}
 )
@@ -36,11 +37,14 @@ class ModelRules:
         """The call's sampling without what is refused with this much thinking, each with a warning: "already_so" for an
         option whose value is the default.
         """
-        beside_thinking = self.unthinking_options if self._thinks(thinking) else frozenset[str]()
+        beside_thinking = self.unthinking_options if self._thinks(thinking) else _NONE
+        refused = beside_thinking | self.refused_options if self.refused_options else beside_thinking
+        if not refused:
+            return call.sampling
         left_out: dict[str, Any] = {}
         for name in _OPTIONS:
             value = getattr(call.sampling, name)
-            if value in (None, ()) or name not in self.refused_options | beside_thinking:
+            if value in (None, ()) or name not in refused:
                 continue
             left_out[name] = () if isinstance(value, tuple) else None
             warnings.append(_refusal(call.model, name, value, beside_thinking))

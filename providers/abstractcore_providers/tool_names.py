@@ -81,12 +81,16 @@ def _check(name: str, path: str, names: ToolNames) -> None:
 
 def _renamed(messages: Iterable[Message], names: ToolNames) -> dict[str, str]:
     """The names in calls that are not taken, each with one of its own that is."""
+    seen: set[str] = set()
     found: dict[str, str] = {}
     for message in messages:
         if message.role != "assistant":
             continue
         for part in message.parts:
-            if isinstance(part, ToolCall) and part.name not in found and not names.allow(part.name):
+            if type(part) is not ToolCall or part.name in seen:
+                continue
+            seen.add(part.name)
+            if not names.allow(part.name):
                 found[part.name] = _unused(names.nearest(part.name), found.values(), names.longest)
     return found
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias, cast
 
 from abstractcore.schema import CallWarning, ModelCall, Sampling, ThinkingLevel
@@ -36,6 +37,7 @@ def maker_of(model: str) -> Maker:
     return "other" if _OTHER_MAKER.search(model) else "anthropic"
 
 
+@lru_cache(maxsize=64)
 def claude_rules_of(model: str) -> ClaudeRules:
     """What a model refuses of all that Claude's take."""
     named = _CLAUDE.search(model)
@@ -54,9 +56,10 @@ def fit_model_options(call: ModelCall, warnings: list[CallWarning]) -> ModelCall
 
 
 def _fit_thinking(call: ModelCall, warnings: list[CallWarning]) -> Asked:
-    asked, maker = call.thinking, maker_of(call.model)
+    asked = call.thinking
     if asked is None:
         return None
+    maker = maker_of(call.model)
     if maker == "anthropic":
         return fit_thinking(asked, call.sampling.max_output_tokens, warnings)
     if isinstance(asked, int) or maker == "other" or (maker == "openai" and asked == "off"):
