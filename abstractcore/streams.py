@@ -11,6 +11,7 @@ from .engine import CallStream
 from .errors import InvalidInputError
 from .runtimes import LoopCloser, drive
 from .schema import Delta, GenerateResponse, ModelReply, TextDelta
+from .schema.reprs import short_repr
 
 T = TypeVar("T")
 
@@ -37,6 +38,9 @@ class _StreamBase(Generic[T]):
     def partial(self) -> ModelReply:
         """What has arrived so far."""
         return self._call.partial()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self._call.state}, {short_repr(self._call.partial().text)} so far>"
 
 
 class Stream(_StreamBase[T]):

@@ -148,7 +148,10 @@ class Blob(Immutable):
 
     def __repr__(self) -> str:
         what = self.location or (self.sha256 or "")[:12]
-        return f"Blob({self.form}, {self.media_type}, {what}, {self.size} bytes)"
+        if self.form == "url":  # its query may be a signature
+            what = what.partition("?")[0]
+        size = "" if self.size is None else f", {self.size:,} bytes"
+        return f"Blob({self.form}, {self.media_type}, {what}{size})"
 
     def identity(self) -> dict[str, str | None]:
         """What makes two blobs equal, for hashes and digests."""

@@ -13,11 +13,12 @@ from .json_values import JSONObject
 from .parts import Citation, Part
 from .provider_options import NO_OPTIONS, ProviderOptions
 from .replies import FinishReason
+from .reprs import ShortRepr
 from .usage import Usage
 
 
 @dataclass(slots=True)
-class ReplyStart:
+class ReplyStart(ShortRepr):
     """The reply begins: the model that answers and the vendor's id of the reply, as far as known."""
 
     type: ClassVar[str] = "reply_start"
@@ -28,7 +29,7 @@ class ReplyStart:
 
 
 @dataclass(slots=True)
-class TextStart:
+class TextStart(ShortRepr):
     """A block of text begins; `provider_options` are its part's."""
 
     type: ClassVar[str] = "text_start"
@@ -38,7 +39,7 @@ class TextStart:
 
 
 @dataclass(slots=True)
-class TextDelta:
+class TextDelta(ShortRepr):
     """More text of the block."""
 
     type: ClassVar[str] = "text_delta"
@@ -48,7 +49,7 @@ class TextDelta:
 
 
 @dataclass(slots=True)
-class TextEnd:
+class TextEnd(ShortRepr):
     """The block of text is complete, with its citations."""
 
     type: ClassVar[str] = "text_end"
@@ -58,7 +59,7 @@ class TextEnd:
 
 
 @dataclass(slots=True)
-class ReasoningStart:
+class ReasoningStart(ShortRepr):
     """A block of reasoning begins; `origin` is the model it belongs to."""
 
     type: ClassVar[str] = "reasoning_start"
@@ -68,7 +69,7 @@ class ReasoningStart:
 
 
 @dataclass(slots=True)
-class ReasoningDelta:
+class ReasoningDelta(ShortRepr):
     """More reasoning of the block."""
 
     type: ClassVar[str] = "reasoning_delta"
@@ -78,7 +79,7 @@ class ReasoningDelta:
 
 
 @dataclass(slots=True)
-class ReasoningEnd:
+class ReasoningEnd(ShortRepr):
     """The block of reasoning is complete, with the vendor's signature or redacted data."""
 
     type: ClassVar[str] = "reasoning_end"
@@ -89,7 +90,7 @@ class ReasoningEnd:
 
 
 @dataclass(slots=True)
-class ToolCallStart:
+class ToolCallStart(ShortRepr):
     """A tool call begins; `provider_options` are its part's."""
 
     type: ClassVar[str] = "tool_call_start"
@@ -101,7 +102,7 @@ class ToolCallStart:
 
 
 @dataclass(slots=True)
-class ToolCallDelta:
+class ToolCallDelta(ShortRepr):
     """More of the call's arguments, as text."""
 
     type: ClassVar[str] = "tool_call_delta"
@@ -111,7 +112,7 @@ class ToolCallDelta:
 
 
 @dataclass(slots=True)
-class ToolCallEnd:
+class ToolCallEnd(ShortRepr):
     """The tool call is complete."""
 
     type: ClassVar[str] = "tool_call_end"
@@ -121,7 +122,7 @@ class ToolCallEnd:
 
 
 @dataclass(slots=True)
-class PartDelta:
+class PartDelta(ShortRepr):
     """A part that arrived whole (an image, a hosted tool's result, something opaque)."""
 
     type: ClassVar[str] = "part"
@@ -131,7 +132,7 @@ class PartDelta:
 
 
 @dataclass(slots=True)
-class UsageDelta:
+class UsageDelta(ShortRepr):
     """Token counts. Each replaces the one before: they are totals, never increments."""
 
     type: ClassVar[str] = "usage"
@@ -140,7 +141,7 @@ class UsageDelta:
 
 
 @dataclass(slots=True)
-class ReplyEnd:
+class ReplyEnd(ShortRepr):
     """The reply is complete."""
 
     type: ClassVar[str] = "reply_end"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, overload
 
 from .base_error import SchemaError
+from .display import Displayed
 from .immutable import Immutable
 from .parts import (
     ALL_PARTS,
@@ -37,7 +38,7 @@ assert {part for allowed in _ALLOWED.values() for part in allowed} == set(ALL_PA
 
 
 @dataclass(frozen=True, slots=True)
-class Message(Immutable):
+class Message(Immutable, Displayed):
     """One turn's content from one role.
 
     A system message may stand anywhere; a tool message holds the results of the assistant turn before it.

@@ -12,6 +12,7 @@ from typing import ClassVar, Literal, TypeAlias, cast, get_args
 from .base_error import SchemaError
 from .blobs import Blob
 from .cache_points import CachePoint, check_cache
+from .display import Displayed
 from .frozen_json import EMPTY, freeze, freeze_given, freeze_object
 from .immutable import Immutable
 from .json_values import JSONObject, JSONValue, check_class, check_count, check_flag, check_items, check_text
@@ -127,7 +128,7 @@ class ReasoningPart(Immutable):
 
 
 @dataclass(frozen=True, slots=True)
-class ImagePart(Immutable):
+class ImagePart(Immutable, Displayed):
     """An image. `detail` is how closely the model should look, where a vendor offers the choice."""
 
     type: ClassVar[str] = "image"
@@ -143,7 +144,7 @@ class ImagePart(Immutable):
 
 
 @dataclass(frozen=True, slots=True)
-class AudioPart(Immutable):
+class AudioPart(Immutable, Displayed):
     """Sound. In a reply, `transcript` is what the model says in it, and `id` the vendor's name for it."""
 
     type: ClassVar[str] = "audio"
@@ -159,7 +160,7 @@ class AudioPart(Immutable):
 
 
 @dataclass(frozen=True, slots=True)
-class VideoPart(Immutable):
+class VideoPart(Immutable, Displayed):
     """Moving pictures, with or without sound."""
 
     type: ClassVar[str] = "video"

@@ -7,6 +7,7 @@ from typing import Literal
 
 from .base_error import SchemaError
 from .call_warnings import CallWarning
+from .display import Displayed
 from .frozen_json import EMPTY, freeze_given
 from .immutable import Immutable
 from .json_values import JSONObject, check_class, check_items, check_text
@@ -29,7 +30,7 @@ _NO_USAGE = Usage()
 
 
 @dataclass(frozen=True, slots=True)
-class ModelReply(Immutable):
+class ModelReply(Immutable, Displayed):
     """One reply. `raw_finish_reason` is the vendor's own word; `id` the vendor's id of the reply.
 
     `provider_metadata` holds what came back and the schema has no field for. An empty name is None.

@@ -8,10 +8,12 @@ from typing import Generic, Literal, TypeVar
 
 from .base_error import SchemaError
 from .call_warnings import CallWarning
+from .display import Displayed, small_print
 from .immutable import Immutable
 from .messages import Message
 from .parts import MediaKind, Part, ToolCall
 from .replies import FinishReason, ModelReply
+from .reprs import ShortRepr, short_repr
 from .usage import Usage
 
 T = TypeVar("T")
@@ -62,7 +64,7 @@ class AttemptRecord(Immutable):
 
 
 @dataclass(frozen=True, slots=True)
-class GenerateResponse(Generic[T]):
+class GenerateResponse(ShortRepr, Displayed, Generic[T]):
     """The answer, with what it took: tokens over all attempts, US dollars (None if no price is known), decisions.
 
     `output` is the answer validated as the `response_model`, else None. It goes to JSON if it is JSON data.
@@ -118,6 +120,25 @@ class GenerateResponse(Generic[T]):
 
     def __str__(self) -> str:
         return self.content
+
+    def _repr_html_(self) -> str:
+        """The answer as HTML, with how it ended and what was warned of below it."""
+        ended = f"{self.provider}/{self.model}: {self.finish_reason}"
+        return Displayed._repr_html_(self) + small_print(ended, *map(str, self.warnings))
+
+    def __repr__(self) -> str:
+        shown = {
+            "output": self.output,
+            "tool_calls": self.tool_calls or None,
+            "finish_reason": self.finish_reason,
+            "model": f"{self.provider}/{self.model}",
+            "usage": self.usage,
+            "cost": self.cost,
+            "media": len(self.media) or None,
+            "warnings": len(self.warnings) or None,
+        }
+        given = [f"{name}={short_repr(value)}" for name, value in shown.items() if value is not None]
+        return f"GenerateResponse({', '.join([short_repr(self.content), *given])})"
 
     def __deepcopy__(self, memo: dict[int, object]) -> GenerateResponse[T]:
         """A copy with an `output` of its own: all else cannot change."""

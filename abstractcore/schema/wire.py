@@ -9,6 +9,7 @@ from .call_warnings import CallWarning
 from .calls import ModelCall
 from .frozen_json import freeze_object
 from .immutable import Immutable
+from .reprs import ShortRepr
 from .responses import MediaDecision
 
 
@@ -37,7 +38,7 @@ class WireRequest(Immutable):
 
 
 @dataclass(frozen=True, slots=True)
-class WireResponse:
+class WireResponse(ShortRepr):
     """A whole HTTP response; header names are lower-case."""
 
     status: int
