@@ -322,8 +322,13 @@ class LLM:
         return self._capabilities.get(name)
 
     def close(self) -> None:
-        """End this LLM. Connections are shared by the process: they stay for other LLMs, and end when idle."""
-        self._closed = True
+        """End this LLM. Connections are shared by the process: they stay for other LLMs, and end when idle.
+
+        A model on this machine leaves the memory if no other LLM uses it, after the calls that it is answering.
+        """
+        if not self._closed:
+            self._closed = True
+            self._pipelines.close()
 
     def __enter__(self) -> LLM:
         return self

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 
 from .connections import Connections
 from .engine import Pipeline
 from .ports import MediaContext, MediaHandler, Middleware, ProviderSession, Runtime, Transport
 from .services import Services
+
+_log = logging.getLogger("abstractcore")
 
 
 class Pipelines:
@@ -47,6 +50,15 @@ class Pipelines:
         if self._async is None:
             self._async = self._make(self._services.async_runtime, self._connections.asynchronous())
         return self._async
+
+    def close(self) -> None:
+        """Have the provider end what it holds for this LLM on this machine."""
+        if self.session.close is None:
+            return
+        try:
+            self.session.close()
+        except Exception:
+            _log.exception("closing the session of a provider failed")
 
     def _make(self, runtime: Runtime, transport: Transport) -> Pipeline:
         return Pipeline(

@@ -6,7 +6,6 @@ import atexit
 import os
 import random
 from collections.abc import Callable, Mapping
-from functools import cache
 from typing import TYPE_CHECKING
 
 from .cores import spare_cores
@@ -124,11 +123,17 @@ def _trace_id() -> str:
     return f"{random.getrandbits(128):032x}"
 
 
-@cache
+_shared: dict[str, Services] = {}
+
+
 def default_services() -> Services:
     """The services of LLMs that are given none: one set a process, closed at its end."""
-    services = Services()
-    atexit.register(services.close)
+    services = _shared.get("default")
+    if services is None:
+        new = Services()
+        services = _shared.setdefault("default", new)  # the first of several threads wins; `cache` would not see to it
+        if services is new:
+            atexit.register(services.close)
     return services
 
 

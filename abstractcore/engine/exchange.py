@@ -12,6 +12,7 @@ from .endings import close_all
 from .headers import with_headers
 from .origins import with_origin
 from .places import with_place
+from .releasing import open_at
 
 _LONGEST_STEP_SECONDS = 600.0
 _REQUEST_ID_HEADERS = ("x-request-id", "request-id", "x-amzn-requestid")
@@ -38,8 +39,7 @@ class Exchange:
             address = await self._session.endpoint.open(context.runtime)
             request = attempt.request.with_url(address.url_of(attempt.request.url))
             request = with_headers(address.auth, context.headers).sign(request, started_at)
-            transport = address.transport or self._transport
-            body = await transport.open(request, remaining(context) or _LONGEST_STEP_SECONDS)
+            body = await open_at(address, self._transport, request, remaining(context) or _LONGEST_STEP_SECONDS)
             start = b""
             if context.call.stream and 200 <= body.status < 300:
                 framer = self._session.transpiler.framer()

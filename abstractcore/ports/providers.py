@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
@@ -57,6 +57,9 @@ class ProviderSession:
     profile: ModelProfile
     calls: Sequence[ModelCall] | None = None
     """The calls made so far, for providers that keep them: scripted models."""
+    close: Callable[[], object] | None = None
+    """Called once when the LLM is closed, to end what the session holds on this machine. Calls may still be running,
+    and an LLM may be dropped without it."""
 
 
 @runtime_checkable

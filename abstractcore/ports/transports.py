@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from ..errors import AbstractCoreError, ProviderError
@@ -65,13 +65,15 @@ class Address:
     """Where requests go: the URL that paths are put behind, and how they are signed.
 
     `transport` stands in for the LLM's own, for what is not reached over a network. `query` goes behind the URL of
-    every request, as `api-version=2024-10-21`.
+    every request, as `api-version=2024-10-21`. `release` is called when the exchange is over, perhaps more than once:
+    what answers must stay until then.
     """
 
     url: str
     auth: Auth
     transport: Transport | None = None
     query: str = ""
+    release: Callable[[], object] | None = field(default=None, compare=False)
 
     def url_of(self, path: str) -> str:
         """The URL of an operation at `path`, which may have a query of its own."""

@@ -19,7 +19,9 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx2
 import pytest
 
+import abstractcore.services
 from abstractcore import Services, StreamInterruptedError, create_llm
+from abstractcore.services import default_services
 from abstractcore.transport import Route, TransportSettings
 from tests.chaos_server import HANG, PATIENCE_SECONDS, chunk, completion, delta, stream_head, streamed
 
@@ -407,3 +409,17 @@ def test_calls_go_on_while_the_process_forks(server, connect):
         for thread in threads:
             thread.join()
     assert errors == []
+
+
+def test_threads_that_ask_for_the_default_services_at_once_get_the_same(monkeypatch):
+    both = threading.Barrier(2, timeout=PATIENCE_SECONDS)
+
+    def make() -> Services:
+        both.wait()
+        return Services()
+
+    monkeypatch.setattr(abstractcore.services, "_shared", {})
+    monkeypatch.setattr(abstractcore.services, "Services", make)
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(lambda _: default_services(), range(2))
+    assert first is second

@@ -88,8 +88,11 @@ def ends(pid: int) -> bool:
 
 
 @pytest.fixture(scope="module")
-def pool() -> Iterator[ServerPool]:
+def pool(models: FileModelStore) -> Iterator[ServerPool]:
+    """With a user of the process that most tests share, which would end with each of them else."""
     pool = ServerPool()
+    user = LocalEndpoint(DEFAULT_MODEL, CONTEXT, 1, services_with(models), pool)
+    opened(user)
     yield pool
     pool.close()
 
@@ -285,7 +288,8 @@ from abstractcore_providers.local.process import ModelProcess, ServerKey
 from abstractcore_providers.local.servers import ServerPool
 pool = ServerPool()
 key = ServerKey(Path(sys.argv[1]), 512, 1)
-def start(): return pool.ensure(key, "x")
+def start(): return pool.start(key, user, "x").process
+user = pool.add_user(start)
 def tell(*what): print(*what, flush=True)
 """
 

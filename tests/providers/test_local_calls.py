@@ -66,12 +66,12 @@ def test_what_the_makers_recommend_is_sent_where_the_call_says_nothing(services)
 def test_a_killed_model_is_a_typed_error_and_the_next_call_starts_another(colour, llm, services):
     colour.generate(llm, "Hi.", max_output_tokens=1)
     pool = services.registry.provider("local")._pool
-    (child,) = pool._servers.values()
+    (child,) = pool.processes()
     os.kill(child.pid, signal.SIGKILL)
     child._process.wait()
     assert colour.generate(llm, "Hi.", max_output_tokens=1).usage.output == 1
 
-    (child,) = pool._servers.values()
+    (child,) = pool.processes()
     with colour.stream(llm, "Tell me a long story.", max_output_tokens=200) as stream:
         next(stream)
         os.kill(child.pid, signal.SIGKILL)

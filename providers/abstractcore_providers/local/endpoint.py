@@ -20,6 +20,7 @@ from abstractcore_providers.endpoints import BearerAuth
 
 from .process import ModelProcess, ServerKey
 from .servers import ServerPool
+from .slots import Lease
 
 _DYING = 0.25
 _OVERFLOW_HINT = (
@@ -38,14 +39,21 @@ class LocalEndpoint:
         self._threads = threads
         self._services = services
         self._pool = pool
+        self._user = pool.add_user(self)
+        self._key: ServerKey | None = None
         self._server: ModelProcess | None = None
 
     async def open(self, runtime: Runtime) -> Address:
         """Where the model answers; may fetch weights and load them first."""
-        server = self._server
-        if server is None or not server.alive():
-            self._server = server = await runtime.call(self._start)
-        return Address(f"{server.url}/v1", BearerAuth(server.key))
+        lease = self._pool.lease(self._key, self._user) if self._key is not None else None
+        if lease is None:
+            lease = await runtime.call(self._start)
+        server = self._server = lease.process
+        return Address(f"{server.url}/v1", BearerAuth(server.key), release=lease.release)
+
+    def close(self) -> None:
+        """End the model's process after the calls it is answering, if nobody else uses it."""
+        self._pool.remove_user(self._user)
 
     def diagnose(self, error: ProviderError) -> AbstractCoreError:
         """What the child died of, if it did; for a prompt too long, how to make room."""
@@ -63,7 +71,7 @@ class LocalEndpoint:
             message, hint=hint, provider="local", model=self._model, partial=error.partial, attempts=error.attempts
         )
 
-    def _start(self) -> ModelProcess:
+    def _start(self) -> Lease:
         if importlib.util.find_spec("xllamacpp") is None:
             raise MissingExtraError(
                 "the embedded model runs on xllamacpp, which is not installed",
@@ -71,8 +79,9 @@ class LocalEndpoint:
             )
         weights = self._weights()
         threads = self._threads or self._services.spare_cores
+        self._key = ServerKey(weights, self._context_size, threads)
         try:
-            return self._pool.ensure(ServerKey(weights, self._context_size, threads), self._model)
+            return self._pool.start(self._key, self._user, self._model)
         except AbstractCoreError as error:
             error.provider, error.model = "local", self._model
             raise

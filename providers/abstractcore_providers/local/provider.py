@@ -48,13 +48,15 @@ class LocalProvider:
         model = config.model or DEFAULT_MODEL
         context_size = _whole_number(config, "context_size", _SMALLEST_CONTEXT) or DEFAULT_CONTEXT
         threads = _whole_number(config, "threads", 1)
+        endpoint = LocalEndpoint(model, context_size, threads, services, self._pool)
         return ProviderSession(
             model=model,
             transpiler=OpenAIChat(LLAMA_CPP),
-            endpoint=LocalEndpoint(model, context_size, threads, services, self._pool),
+            endpoint=endpoint,
             profile=ModelProfile(
                 context_tokens=context_size, price=Price(0.0, 0.0), sampling=RECOMMENDED_SAMPLING.get(model)
             ),
+            close=endpoint.close,
         )
 
     def close(self) -> None:

@@ -1,0 +1,41 @@
+"""Responses of an endpoint that wants to be told when they are over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from ..ports import Address, Body, Transport
+from ..schema import WireRequest
+
+
+async def open_at(address: Address, transport: Transport, request: WireRequest, timeout: float) -> Body:
+    """The response to `request`, sent to `address`, which is released once the response is closed or cut."""
+    transport = address.transport or transport
+    if address.release is None:
+        return await transport.open(request, timeout)
+    try:
+        return _ReleasingBody(await transport.open(request, timeout), address.release)
+    except BaseException:
+        address.release()
+        raise
+
+
+class _ReleasingBody:
+    """A body that calls `release` when it is closed or cut. That may be more than once."""
+
+    def __init__(self, body: Body, release: Callable[[], object]) -> None:
+        self._body = body
+        self._release = release
+        self.status: int = body.status
+        self.headers: Mapping[str, str] = body.headers
+        self.read = body.read
+
+    async def close(self) -> None:
+        try:
+            await self._body.close()
+        finally:
+            self._release()
+
+    def abort(self) -> None:
+        self._body.abort()
+        self._release()
