@@ -5,6 +5,7 @@ import re
 import tomllib
 from collections.abc import Iterator
 from datetime import date, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
@@ -69,13 +70,15 @@ def said_in(path: Path) -> str:
     return "\n".join(said)
 
 
-def texts() -> Iterator[tuple[str, str]]:
-    for path in PAGES:
-        yield str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
-    for path in code("examples", "abstractcore"):
-        yield str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
-    for path in code("providers", "media"):
-        yield str(path.relative_to(ROOT)), said_in(path)
+@cache
+def texts() -> dict[str, str]:
+    """What people read, by where it stands."""
+    whole = [*PAGES, *code("examples", "abstractcore")]
+    found = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in whole}
+    found |= {str(path.relative_to(ROOT)): said_in(path) for path in code("providers", "media")}
+    for name, provider in Services().registry.providers.items():
+        found[f"the provider {name}"] = "\n".join([provider.summary, *provider.options.values()])
+    return found
 
 
 def shown_by_provider() -> set[tuple[str, str]]:
@@ -94,7 +97,7 @@ def test_a_model_in_the_table_has_ninety_days_left_on_the_day_it_was_checked(row
 
 
 def test_every_name_that_people_read_is_in_the_table():
-    found = {(name, where) for where, text in texts() for name in names_in(text) if name not in NAMES}
+    found = {(name, where) for where, text in texts().items() for name in names_in(text) if name not in NAMES}
     assert found == set()
 
 
@@ -103,7 +106,7 @@ def test_every_model_that_a_provider_shows_or_is_tried_with_is_in_the_table():
 
 
 def test_every_row_is_of_a_model_that_is_named_somewhere():
-    everywhere = {name for _, text in texts() for name in names_in(text)}
+    everywhere = {name for text in texts().values() for name in names_in(text)}
     shown = shown_by_provider()
     assert {row for row in ROWS if row not in shown and row[1].rpartition("/")[2] not in everywhere} == set()
 

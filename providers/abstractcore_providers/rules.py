@@ -45,6 +45,7 @@ XAI: ModelTable = (
     ("grok-4-fast-non-reasoning", NO_RULES),
     ("grok-4-1-fast-non-reasoning", NO_RULES),
     ("grok-4.20-non-reasoning", NO_RULES),
+    ("grok-4.20-0309-non-reasoning", NO_RULES),
     ("grok-4", ModelRules(True, _PENALTIES | {"stop"})),
 )
 

@@ -185,6 +185,7 @@ VENDORS = (
             think_tags=True,
             search_results=True,
             named_tool_choice=False,
+            tool_descriptions=True,
             schemas=json_schemas.PERPLEXITY,
         ),
         families=families.PERPLEXITY,

@@ -164,6 +164,15 @@ def test_a_tool_without_parameters_has_the_schema_of_an_empty_object_where_it_mu
     assert format_.parse(found.request).call.tools[0].parameters == {}
 
 
+@pytest.mark.parametrize(("provider", "described"), [("perplexity", True), ("openai", False)])
+def test_a_tool_has_a_description_where_it_must_have_one(provider: str, described: bool):
+    """`ToolFunction` in Perplexity's client has no optional description."""
+    found = CHATS[provider].encode(call(provider, tools=(ToolSpec("now"),)))
+    (tool,) = json.loads(found.request.body)["tools"]
+    assert ("description" in tool["function"]) is described
+    assert (found.warnings, CHATS[provider].parse(found.request).call.tools[0].description) == ((), "")
+
+
 def test_a_bad_name_is_refused_before_anything_is_sent():
     llm = create_llm("mistral/mistral-large-latest", api_key="k", base_url="http://127.0.0.1:9/v1")
     with pytest.raises(InvalidInputError, match=r"tools\[0\]\.name"):

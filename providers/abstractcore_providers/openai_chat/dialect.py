@@ -52,9 +52,9 @@ class Dialect:
     `empty_reasoning`, an answer that calls tools has that field in any case. `call_id_size` is how many letters and
     digits the id of a tool call has, where that is prescribed. With `search_results`, the sources of an answer
     stand beside it. With `json_mode_only`, answers can be asked to be JSON, but not to fit a schema. Without
-    `named_tool_choice`, a model cannot be told which tool to call. `tool_names` are the
-    names that tools may have, None where any is taken. `rules` say what
-    single models refuse. `schemas` says what is taken of JSON Schema.
+    `named_tool_choice`, a model cannot be told which tool to call. `tool_names` are the names that tools may have,
+    None where any is taken; with `tool_descriptions`, none is without a description. `rules` say what single models
+    refuse. `schemas` says what is taken of JSON Schema.
     """
 
     provider: str = "openai"
@@ -72,6 +72,7 @@ class Dialect:
     json_mode_only: bool = False
     named_tool_choice: bool = True
     tool_names: tool_names.ToolNames | None = tool_names.OPENAI
+    tool_descriptions: bool = False
     rules: ModelTable = ()
     schemas: json_schemas.SchemaRules = json_schemas.OPENAI
 

@@ -140,7 +140,7 @@ def _thinking(thinking: ThinkingLevel | int, dialect: Dialect, warnings: list[Ca
 def _tool(tool: ToolSpec, path: str, dialect: Dialect, warnings: list[CallWarning]) -> Object:
     warn_of_cache(tool, path, warnings)
     function: Object = {"name": tool.name}
-    if tool.description:
+    if tool.description or dialect.tool_descriptions:
         function["description"] = tool.description
     function["parameters"], strict = write_parameters(tool, path, dialect.schemas, warnings)
     if strict is not None:

@@ -108,6 +108,7 @@ def test_other_models_take_tools_and_an_effort_together(model: str):
         ("deepseek", "deepseek-v4-pro", "off", {"seed"}),
         ("xai", "grok-4.5", None, {"presence_penalty", "frequency_penalty", "stop"}),
         ("xai", "grok-4-fast-non-reasoning", None, set()),
+        ("xai", "grok-4.20-0309-non-reasoning", None, set()),
         (
             "openrouter",
             "openai/gpt-5-mini",
