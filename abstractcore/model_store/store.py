@@ -107,6 +107,7 @@ class FileModelStore:
         raise ModelStoreError(
             f"no model is called {name!r}",
             hint=f"Is it {' or '.join(near)}? Else write hf:owner/repository/file.gguf, or the path of a file.",
+            code="unknown_model",
         )
 
     def _stored(self, name: str) -> StoredModel:

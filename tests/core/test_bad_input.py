@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from abstractcore import AbstractCoreError, Blob, ImagePart, Message, ModelCall, Services, ToolSpec, create_llm
-from abstractcore.errors import ConfigurationError, InvalidInputError, MediaError, UnknownProviderError
+from abstractcore.errors import ConfigurationError, InvalidInputError, MediaError, ModelStoreError, UnknownProviderError
 from abstractcore.options import CALL_OPTIONS, CreateOptions
 from abstractcore.ports import NamesModels
 from tests.core.schema.test_immutability import mutable_places
@@ -257,6 +257,12 @@ def test_every_familys_name_alone_gives_an_example_that_can_be_typed(services: S
     for family, call in (("claude", "anthropic/claude-"), ("gemini", "google/gemini-"), ("gpt", "openai/gpt-")):
         with pytest.raises(UnknownProviderError, match=f'create_llm."{call}[0-9a-z]'):
             create_llm(family)
+
+
+def test_a_vendors_model_without_a_provider_is_looked_for_here_and_says_how_to_name_one():
+    with pytest.raises(ModelStoreError, match=r"no model is called 'gpt-5\.4'") as caught:
+        create_llm(model="gpt-5.4").generate("hi")
+    assert 'create_llm("PROVIDER/gpt-5.4")' in (caught.value.hint or "")
 
 
 def test_what_is_nobodys_name_has_a_form_to_fill_in():

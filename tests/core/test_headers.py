@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from typing import Any
 
+import httpx2
 import pytest
 
 from abstractcore import InvalidInputError, NotFoundError, Services, create_llm, record, to_json
@@ -43,6 +44,14 @@ def test_a_header_that_every_request_has_is_sent_once_with_the_value_given(colou
     colour.generate(connect(headers={"User-Agent": "mine/1"}, transport=transport), "hi")
     (request,) = server.requests
     assert request.headers["user-agent"] == "mine/1", "a repeated field would be joined with commas"
+
+
+def test_headers_stand_over_those_of_a_client_of_ones_own(server, connect):
+    server.script(completion())
+    with httpx2.Client(headers={"X-Team": "client", "User-Agent": "client/1"}) as client:
+        connect(headers={"X-Team": "search", "User-Agent": "mine/1"}, http_client=client).generate("hi")
+    (request,) = server.requests
+    assert (request.headers["x-team"], request.headers["user-agent"]) == ("search", "mine/1")
 
 
 def test_a_given_authorization_stands_over_the_key(colour, server, connect):

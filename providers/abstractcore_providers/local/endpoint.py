@@ -87,7 +87,13 @@ class LocalEndpoint:
             raise
 
     def _weights(self) -> Path:
-        path = self._services.models.path(self._model)
+        try:
+            path = self._services.models.path(self._model)
+        except ModelStoreError as error:
+            if error.code == "unknown_model":
+                elsewhere = f'If a provider runs it, name that first: create_llm("PROVIDER/{self._model}").'
+                error.hint = f"{error.hint} {elsewhere}" if error.hint else elsewhere
+            raise
         if path.is_dir():
             files = sorted(file.relative_to(path).as_posix() for file in path.rglob("*.gguf"))
             raise ModelStoreError(
