@@ -229,7 +229,7 @@ class LLM:
         return call
 
     def _build(
-        self, prompt: str | None, response_model: type[Any] | None, request: CallRequest, stream: bool
+        self, prompt: str | None, response_model: ResponseModel | None, request: CallRequest, stream: bool
     ) -> ModelCall:
         pending = self._request(prompt, response_model, request, stream)
         prepared: Prepared = drive(cast(Any, pending.prepare(self._pipelines.sync.runtime)))

@@ -178,7 +178,9 @@ def check_url(url: str, source: str = "base_url") -> str:
         shown = str(url).rpartition("@")[2]
         raise ConfigurationError(f"{source} {shown!r} is no address.", hint="It begins with http:// or https://.")
     if "@" in urlsplit(url).netloc:
-        raise ConfigurationError(f"{source} has a user or a password, which are not sent.", hint="Pass api_key=...")
+        raise ConfigurationError(
+            f"{source} has a user or a password, which are not sent.", hint="Pass api_key=... or headers=..."
+        )
     if urlsplit(url).query or urlsplit(url).fragment:
         raise ConfigurationError(
             f"{source} has a query.", hint="Paths are put behind it: end it with the path, as /v1."
