@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
 
 from .errors import InvalidInputError
@@ -42,8 +43,8 @@ def read_messages(messages: object, reader: Callable[[], MessageReader], model: 
         raise InvalidInputError(
             f"expected a list, got {type(messages).__name__}", path="messages", hint=_list_hint(messages)
         )
-    items = cast("Sequence[object]", messages)
-    return tuple(_message(item, f"messages[{index}]", reader, model) for index, item in enumerate(items))
+    items, once = cast("Sequence[object]", messages), cache(reader)
+    return tuple(_message(item, f"messages[{index}]", once, model) for index, item in enumerate(items))
 
 
 def _list_hint(messages: object) -> str | None:
@@ -97,6 +98,8 @@ def _written(item: Mapping[str, object], path: str, reader: Callable[[], Message
 
 def _plain(value: object, path: str, depth: int = 0) -> object:
     """A copy in which mappings are dicts, sequences lists, and objects of OpenAI's package what they hold."""
+    if value is None or isinstance(value, str | int | float):
+        return value
     if depth > MAX_DEPTH:
         raise InvalidInputError(f"nested deeper than {MAX_DEPTH} levels (or refers to itself)", path=path)
     if isinstance(value, Mapping):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from typing import assert_type
+from typing import Any, assert_type
 
 import httpx2
 import PIL.Image
@@ -141,6 +141,9 @@ llm.generate(messages=[*history, response, *results])
 llm.generate(messages=[*history, response.message, Message.tool("id", "sunny"), Message.tool(*results)])
 llm.generate(messages=[*history, ChatCompletionMessage(role="assistant", content="hi")])
 llm.generate(messages=["hi"])  # pyright: ignore[reportArgumentType]
+
+of_a_plugin: dict[str, Any] = {"hello_word": "Hi"}
+create_llm("hello", model="m", **of_a_plugin)
 
 request: CallRequest = {"messages": [Message.user("hi")], "temperature": 0.5}
 defaults: CallOptions = {"temperature": 0.5}
