@@ -101,10 +101,12 @@ class LLM:
 
         `messages` come first, then one user message of `media` and `prompt`. `response_model` is the type that
         `response.output` is to have: a class, or a type such as `list[City]`, `City | None` or `Literal["yes", "no"]`.
-        `timeout` is in seconds for the whole call with its retries, 600 unless given, None for no limit but 600 s of
-        silence. Blocking code looks at the clock between reads and cannot interrupt one, so it may take up to twice as
-        long. Raises `InvalidInputError`, `MediaError`, `MissingExtraError` and `UnsupportedContentError` before
-        anything is sent, `ProviderError` after, `OutputValidationError` at the end.
+        `timeout` is in seconds for the whole call with its files and retries, 600 unless given, None for no limit but
+        600 s of silence. Only code that blocks by itself, such as a middleware that calls `time.sleep`, is not
+        interrupted; a file's conversion that takes longer runs on in its thread.
+
+        Raises `InvalidInputError`, `MediaError`, `MissingExtraError` and `UnsupportedContentError` before anything is
+        sent, `ProviderError` after, `OutputValidationError` at the end.
         """
         pending = self._request(prompt, response_model, request, stream)
         pipeline = self._pipelines.sync

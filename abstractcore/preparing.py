@@ -8,7 +8,7 @@ from typing import Any
 
 from .building import build_call
 from .contexts import scoped, scoped_call
-from .engine import OutputReader, Prepare, Prepared, refuse_losses
+from .engine import OutputReader, Prepare, Prepared, in_time, refuse_losses
 from .errors import ConfigurationError, InvalidInputError
 from .media_loading import load_media, media_items
 from .message_inputs import read_messages
@@ -17,7 +17,7 @@ from .options import CALL_OPTIONS, REQUEST_FIELDS, CallRequest, check_names, mer
 from .outputs import OutputType, ResponseModel, no_output
 from .pipelines import Pipelines
 from .ports import MessageReader, Runtime
-from .schema import CallWarning, ModelCall
+from .schema import CallWarning, MediaPart, ModelCall
 from .tool_specs import tool_specs
 
 DEFAULT_TIMEOUT_SECONDS = 600.0
@@ -69,8 +69,13 @@ class CallPreparer:
         others = [name for name in {**given, **request} if name not in REQUEST_FIELDS]
         warnings = (*self._unused, *(_unused(name, registry.capabilities) for name in others))
 
+        timeout = seconds(options.get("timeout", DEFAULT_TIMEOUT_SECONDS), "timeout")
+
+        async def load(runtime: Runtime) -> list[MediaPart]:
+            return await runtime.call(load_media, media, self._pipelines.handlers, kind="files")
+
         async def prepare(runtime: Runtime) -> Prepared:
-            parts = await runtime.call(load_media, media, self._pipelines.handlers) if media else ()
+            parts = await in_time(runtime, timeout, lambda: load(runtime)) if media else ()
             call = build_call(
                 provider=self._provider,
                 model=self._model,
@@ -85,7 +90,6 @@ class CallPreparer:
             )
             return _checked(call, warnings, headers)
 
-        timeout = seconds(options.get("timeout", DEFAULT_TIMEOUT_SECONDS), "timeout")
         return PendingCall(prepare, timeout, output.read if output is not None else no_output)
 
     def _message_reader(self) -> MessageReader:

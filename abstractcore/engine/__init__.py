@@ -2,7 +2,7 @@
 
 from .call_records import EndedCall
 from .call_stream import CallStream
-from .deadline import Deadline
+from .deadline import Deadline, in_time
 from .decoding import usage_in
 from .guests import Guest
 from .lowering import lower
@@ -25,6 +25,7 @@ __all__ = [
     "Prepared",
     "Retry",
     "Tracing",
+    "in_time",
     "lower",
     "refuse_losses",
     "shown_url",

@@ -2,36 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 from ..errors import RequestTimeoutError
-from ..ports import Answer, Attempt, AttemptNext, CallContext
+from ..ports import Answer, Attempt, AttemptNext, CallContext, Runtime
+
+T = TypeVar("T")
+_GRACE_SECONDS = 0.1
+"""How much later than an attempt the call around it ends, so that a middleware can answer to a time-out."""
 
 
 class Deadline:
-    """Ends an attempt at the call's deadline, where the colour can interrupt.
+    """Ends an attempt at the call's deadline. After a stream's first deltas, its own alarm takes over."""
 
-    Plain code cannot be interrupted: there the clock is looked at between reads. After a stream's first deltas, its
-    own alarm takes over.
-    """
-
-    def around_attempt(self, attempt: Attempt, next: AttemptNext) -> Awaitable[Answer]:
+    async def around_attempt(self, attempt: Attempt, next: AttemptNext) -> Answer:
         """The attempt, in the time that is left; raises `RequestTimeoutError`."""
-        seconds = remaining(attempt.context)
-        if seconds is None or not attempt.context.runtime.interrupts:
-            return next(attempt)
-        return _interrupted(attempt, next, seconds)
+        return await in_time(attempt.context.runtime, remaining(attempt.context), lambda: next(attempt))
 
 
-async def _interrupted(attempt: Attempt, next: AttemptNext, seconds: float) -> Answer:
-    limit = attempt.context.runtime.timeout(seconds)
+async def in_time(runtime: Runtime, seconds: float | None, make: Callable[[], Awaitable[T]]) -> T:
+    """What `make` gives within `seconds`; raises `RequestTimeoutError`. Plain code ends only waits of `runtime`."""
+    if seconds is None:
+        return await make()
+    limit = runtime.timeout(seconds)
     try:
         async with limit:
-            return await next(attempt)
+            return await make()
     except TimeoutError:
         if not limit.expired():  # a middleware's own
             raise
-        raise out_of_time() from None
+    raise out_of_time()
 
 
 def remaining(context: CallContext) -> float | None:
@@ -42,6 +43,12 @@ def remaining(context: CallContext) -> float | None:
     if left <= 0:
         raise out_of_time()
     return left
+
+
+def last_moment(context: CallContext) -> float | None:
+    """Seconds until the call ends whatever goes on in it; raises `RequestTimeoutError` past the deadline."""
+    left = remaining(context)
+    return None if left is None else left + _GRACE_SECONDS
 
 
 def overdue(context: CallContext) -> bool:

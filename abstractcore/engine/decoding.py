@@ -15,6 +15,7 @@ from ..errors import (
 )
 from ..ports import Body, CallContext, Framer, ProviderSession
 from ..schema import Delta, ModelReply, ReplyStart, SchemaError, Usage, UsageDelta, accumulate
+from .deadline import out_of_time
 from .endings import close_all
 from .origins import set_origin
 
@@ -77,8 +78,12 @@ class DecodedStream:
             return await self._decode()
         except TimeoutError:
             await self.close()
-            raise self._interrupted("the call did not finish in the time given") from None
-        except (ConnectionFailedError, RequestTimeoutError) as error:
+            late = out_of_time()
+            raise self._interrupted("the call did not finish in the time given") from late
+        except RequestTimeoutError as error:
+            await self.close()
+            raise self._explained(error) from error
+        except ConnectionFailedError as error:
             await self.close()
             raise self._explained(error) from None
         except AbstractCoreError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..errors import AbstractCoreError, ProviderError, ServerError, UnexpectedResponseError
+from ..errors import AbstractCoreError, ConnectionFailedError, ProviderError, ServerError, UnexpectedResponseError
 from ..ports import Address, Answer, Attempt, Body, CallContext, Clock, ProviderSession, Transport
 from ..schema import AttemptRecord, ModelReply, SchemaError, WireRequest, WireResponse
 from .bodies import decode_whole, name_request, read_start
@@ -40,20 +40,9 @@ class Exchange:
             request = attempt.request.with_url(address.url_of(attempt.request.url))
             request = with_headers(address.auth, context.headers).sign(request, started_at)
             body = await open_at(address, self._transport, request, remaining(context) or _LONGEST_STEP_SECONDS)
-            start = b""
-            if context.call.stream and 200 <= body.status < 300:
-                framer = self._session.transpiler.framer()
-                start, is_stream = await read_start(body, framer, context)
-                if is_stream:
-                    stream = DecodedStream(body, self._session, context, framer, start)
-                    await stream.begin()
-                    streaming = True
-                    context.streams.append(stream)
-                    return stream
-            response = WireResponse(body.status, body.headers, await _content(body, context, start))
-            reply = self._decode(attempt, response, request)
-            context.spent.append(reply.usage)
-            return with_origin(reply, context.call)
+            answer = await self._read(body, attempt, request)
+            streaming = isinstance(answer, DecodedStream)
+            return answer
         except TimeoutError:
             failure = out_of_time()
             raise located(failure, context, body) from None
@@ -73,6 +62,36 @@ class Exchange:
                 failure.attempts = tuple(context.attempts)
             if body is not None and not streaming:
                 await close_all([body])
+
+    async def _read(self, body: Body, attempt: Attempt, request: WireRequest) -> Answer:
+        """The reply in `body`, or a stream of it with its first deltas read.
+
+        An alarm cuts the connection at the deadline, since plain code cannot be interrupted while it reads. A stream
+        has one of its own from then on.
+        """
+        context = attempt.context
+        left = remaining(context)
+        alarm_off = None if left is None else context.runtime.alarm(left, body.abort)
+        try:
+            start = b""
+            if context.call.stream and 200 <= body.status < 300:
+                framer = self._session.transpiler.framer()
+                start, is_stream = await read_start(body, framer, context)
+                if is_stream:
+                    stream = DecodedStream(body, self._session, context, framer, start)
+                    await stream.begin()
+                    context.streams.append(stream)
+                    return stream
+            response = WireResponse(body.status, body.headers, await _content(body, context, start))
+            reply = self._decode(attempt, response, request)
+            context.spent.append(reply.usage)
+            return with_origin(reply, context.call)
+        except ConnectionFailedError:
+            remaining(context)
+            raise
+        finally:
+            if alarm_off is not None:
+                alarm_off()
 
     def _decode(self, attempt: Attempt, response: WireResponse, request: WireRequest) -> ModelReply:
         """The reply in a whole response; raises the error that it stands for."""

@@ -45,7 +45,7 @@ async def carry_out(
     work = [(decision, parts[decision.part_path]) for decision in lowered.decisions]
 
     def thunk(decision: MediaDecision, part: MediaPart):
-        return lambda: runtime.call(_handle, decision, part, handlers, context, artifact)
+        return lambda: runtime.call(_handle, decision, part, handlers, context, artifact, kind="files")
 
     done = await runtime.gather(*(thunk(decision, part) for decision, part in work))
     replaced = {decision.part_path: part for decision, part, _ in done if part is not None}

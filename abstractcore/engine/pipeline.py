@@ -34,7 +34,7 @@ from ..schema import (
     accumulate,
     deltas_of,
 )
-from .deadline import out_of_time, remaining
+from .deadline import in_time, last_moment, remaining
 from .endings import end_call, let_go, outcome_of
 from .exchange import Exchange, located
 from .lowering import lower
@@ -110,8 +110,7 @@ class Pipeline:
         """The response to the call that `prepare` makes; `timeout` in seconds for all of it."""
         context = await self.begin(prepare, timeout)
         try:
-            answer = await self._around_call(context)
-            reply = answer if isinstance(answer, ModelReply) else await read_to_end(answer)
+            reply = await in_time(self.runtime, last_moment(context), lambda: self._reply(context))
             response = self.respond(reply, context, read_output)
         except BaseException as error:
             fail(context, error)
@@ -121,6 +120,10 @@ class Pipeline:
                 await let_go(context)
         end_call(context, "done", reply=reply)
         return response
+
+    async def _reply(self, context: CallContext) -> ModelReply:
+        answer = await self._around_call(context)
+        return answer if isinstance(answer, ModelReply) else await read_to_end(answer)
 
     async def begin(self, prepare: Prepare, timeout: float | None) -> CallContext:
         """The call that `prepare` makes, on its way. What goes wrong before that is no call."""
@@ -134,13 +137,12 @@ class Pipeline:
 
     async def open(self, context: CallContext) -> DeltaStream:
         """A stream of the reply, its first deltas read."""
-        answer = await self._around_call(context)
+        answer = await in_time(self.runtime, last_moment(context), lambda: self._around_call(context))
         return WholeReply(answer) if isinstance(answer, ModelReply) else answer
 
     async def _perform(self, context: CallContext) -> Answer:
         """The inside of the outer ring: lower, carry out, encode, and make attempts."""
-        lowered = await self._lowered(context)
-        encoded = self._session.transpiler.encode(lowered.call)
+        lowered, encoded = await self._encoded(context, self._session.transpiler.encode)
         if context.call.strict:
             refuse_losses((*lowered.warnings, *encoded.warnings))
         context.decisions = lowered.decisions
@@ -174,8 +176,7 @@ class Pipeline:
             return ModelReply()
 
         try:
-            lowered = await self._lowered(context)
-            encoded = encode(lowered.call)
+            lowered, encoded = await self._encoded(context, encode)
             warnings = (*lowered.warnings, *encoded.warnings)
             if context.call.strict:
                 refuse_losses(warnings)
@@ -189,21 +190,19 @@ class Pipeline:
             )
         return Operated(results[-1], (*context.warnings, *warnings))
 
-    async def _lowered(self, context: CallContext) -> Lowered:
-        """The call with every decision made and carried out."""
+    async def _encoded(self, context: CallContext, encode: Callable[[ModelCall], Encoded]) -> tuple[Lowered, Encoded]:
+        """The call with every decision made and carried out, and its request."""
         lowered = lower(context.call, self._session.profile, self._handlers)
         if not lowered.decisions:
-            return lowered
-        done = await self._carry_out(lowered, context)
-        return beside_results(done) if self._session.profile.media_beside_results else done
+            return lowered, encode(lowered.call)
+        return await in_time(self.runtime, remaining(context), lambda: self._carried_out(lowered, encode))
 
-    async def _carry_out(self, lowered: Lowered, context: CallContext) -> Lowered:
-        """The decisions carried out, in the time the call has."""
-        try:
-            async with self.runtime.timeout(remaining(context)):
-                return await carry_out(lowered, self._handlers, self._media_context(), self._artifact, self.runtime)
-        except TimeoutError:
-            raise out_of_time() from None
+    async def _carried_out(self, lowered: Lowered, encode: Callable[[ModelCall], Encoded]) -> tuple[Lowered, Encoded]:
+        """As `_encoded`, for a call with files: encoding it reads those that are sent as they are."""
+        done = await carry_out(lowered, self._handlers, self._media_context(), self._artifact, self.runtime)
+        if self._session.profile.media_beside_results:
+            done = beside_results(done)
+        return done, await self.runtime.call(encode, done.call, kind="files")
 
     def respond(self, reply: ModelReply, context: CallContext, read_output: OutputReader) -> GenerateResponse[Any]:
         """The response for a complete reply."""

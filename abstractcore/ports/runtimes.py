@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from types import TracebackType
-from typing import Protocol, TypeVar
+from typing import Literal, Protocol, TypeAlias, TypeVar
 
 T = TypeVar("T")
+WorkKind: TypeAlias = Literal["files", "other"]
+"""Functions that block run in a pool of threads for their kind: a flood of slow files holds up nothing else."""
 
 
 class Clock(Protocol):
@@ -46,11 +48,6 @@ class TimeLimit(Protocol):
 class Runtime(Protocol):
     """What differs between the two colours. The sync one never suspends, the async one never blocks."""
 
-    @property
-    def interrupts(self) -> bool:
-        """Whether `timeout` ends what is running: not in plain code."""
-        ...
-
     def now(self) -> float:
         """Seconds on a clock that only goes forward, for durations and deadlines."""
         ...
@@ -63,15 +60,20 @@ class Runtime(Protocol):
         """Run several at once; the first failure ends the others and is raised."""
         ...
 
-    async def call(self, function: Callable[..., T], *arguments: object) -> T:
-        """Run a function that blocks, where it does no harm."""
+    async def call(self, function: Callable[..., T], *arguments: object, kind: WorkKind = "other") -> T:
+        """Run a function that blocks, in a thread of a bounded pool with a copy of the context; in plain code without
+        a time limit, here.
+
+        A call that is cancelled, or whose time limit passes, before it has begun never begins. One that has begun runs
+        on: it is counted in `abandoned`, and warned of in the log.
+        """
         ...
 
     async def invoke(
         self, function: Callable[..., Awaitable[T] | T], *arguments: object, timeout: float | None = None
     ) -> T:
         """Run a user's function, plain or async, for `timeout` seconds at most; in another thread it has a copy of
-        the context.
+        the context. In plain code a plain function has a thread if it has a time limit, its own or one around it.
 
         Past its time it raises the builtin `TimeoutError`. An async function is cancelled then; a plain one, which
         cannot be stopped, runs on: it is counted in `abandoned`, and warned of in the log. Raises `ConfigurationError`
@@ -85,7 +87,8 @@ class Runtime(Protocol):
         ...
 
     def timeout(self, seconds: float | None) -> TimeLimit:
-        """End what runs inside after `seconds` with the builtin `TimeoutError`, where the colour can interrupt."""
+        """End what runs inside after `seconds` with the builtin `TimeoutError`: in plain code what waits through this
+        runtime, which it cannot interrupt else."""
         ...
 
     def alarm(self, seconds: float, ring: Callable[[], object]) -> Callable[[], object]:

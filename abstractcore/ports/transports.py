@@ -38,7 +38,8 @@ class Body(Protocol):
 
 
 class Transport(Protocol):
-    """Sends a request. `timeout` is the longest wait for one step (connect, one read), in seconds.
+    """Sends a request. `open` takes `timeout` seconds at most, whatever it waits for; each read of the body may wait as
+    long again.
 
     `open` raises `ConnectionFailedError` and `RequestTimeoutError`, and no exception of an HTTP library.
     """

@@ -9,11 +9,12 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from typing import TypeVar, cast
 
-from ..ports import Clock, TimeLimit
+from ..ports import Clock, TimeLimit, WorkKind
+from ..threads import Abandoned, in_thread
 from .clocks import SystemClock
 from .driving import as_coroutine
 from .functions import in_time, is_async
-from .threads import Abandoned, in_thread
+from .pools import worker_pools
 
 T = TypeVar("T")
 _CLOCK_TICK = time.get_clock_info("monotonic").resolution
@@ -23,11 +24,10 @@ _CLOCK_TICK = time.get_clock_info("monotonic").resolution
 class AsyncRuntime:
     """asyncio. What interrupts, `timeout` and `alarm`, goes by the event loop's own clock."""
 
-    interrupts = True
-
     def __init__(self, clock: Clock | None = None) -> None:
         self._clock = clock or SystemClock()
         self._abandoned = Abandoned()
+        self._pools = worker_pools(self._abandoned)
         self.now = self._clock.now
 
     @property
@@ -51,9 +51,16 @@ class AsyncRuntime:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def call(self, function: Callable[..., T], *arguments: object) -> T:
-        """Call the function in a thread. It runs on to its end if the caller is cancelled."""
-        return await asyncio.to_thread(function, *arguments)
+    async def call(self, function: Callable[..., T], *arguments: object, kind: WorkKind = "other") -> T:
+        """Call the function in a worker thread, not in the loop's own pool: address look-ups need that one, and the
+        loop's shutdown waits for it. If the caller is cancelled, a call that has begun is left behind.
+        """
+        job = self._pools[kind].job(contextvars.copy_context(), function, *arguments)
+        try:
+            job.begin()
+            return await asyncio.wrap_future(job.result)
+        finally:
+            job.leave()
 
     async def invoke(
         self, function: Callable[..., Awaitable[T] | T], *arguments: object, timeout: float | None = None

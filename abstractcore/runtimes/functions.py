@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 import inspect
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
+
+from ..threads import name_of
 
 T = TypeVar("T")
 
@@ -14,13 +15,6 @@ T = TypeVar("T")
 def is_async(function: Callable[..., object]) -> bool:
     """Whether calling it only makes a coroutine, and so cannot block."""
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
-
-
-def name_of(function: Callable[..., object]) -> str:
-    """Its name, for messages."""
-    while isinstance(function, functools.partial):
-        function = function.func
-    return getattr(function, "__qualname__", None) or type(function).__name__
 
 
 def late(function: Callable[..., object], timeout: float | None) -> TimeoutError:

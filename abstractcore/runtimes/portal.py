@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 from ..errors import ConfigurationError
-from .functions import late, name_of
+from ..threads import Abandoned, name_of
+from .functions import late
 from .loop_thread import LoopTask, LoopThread
-from .threads import Abandoned
 from .waiting import stands_still, waiting
 
 T = TypeVar("T")

@@ -11,13 +11,14 @@ from collections.abc import Awaitable, Callable
 from contextvars import Context
 from typing import TypeAlias, TypeVar, cast
 
-from ..ports import Clock, TimeLimit
-from .alarms import AlarmClock
+from ..ports import Clock, TimeLimit, WorkKind
+from ..threads import Abandoned, AlarmClock, in_thread
 from .clocks import SystemClock
 from .driving import as_coroutine, drive
 from .functions import is_async, late
+from .limits import Limit, current_limit
+from .pools import worker_pools
 from .portal import Portal
-from .threads import Abandoned, in_thread
 from .waiting import waiting
 
 T = TypeVar("T")
@@ -25,32 +26,15 @@ _Jobs: TypeAlias = "queue.SimpleQueue[tuple[Callable[[], T], concurrent.futures.
 _MOST_THREADS = 16
 
 
-class _NoTimeout:
-    """A time-out that never strikes: blocking code cannot be interrupted, so deadlines are checked between reads."""
-
-    async def __aenter__(self) -> None:
-        return None
-
-    async def __aexit__(self, *exception: object) -> None:
-        return None
-
-    def expired(self) -> bool:
-        return False
-
-
-_NO_TIMEOUT = _NoTimeout()
-
-
 class SyncRuntime:
-    """Plain blocking code."""
-
-    interrupts = False
+    """Plain blocking code. A time limit ends every wait through the runtime; what waits by itself runs on."""
 
     def __init__(self, clock: Clock | None = None) -> None:
         self._clock = clock or SystemClock()
         self._abandoned = Abandoned()
         self._alarms = AlarmClock()
         self._portal = Portal(self._abandoned)
+        self._pools = worker_pools(self._abandoned)
         self.now = self._clock.now
 
     @property
@@ -60,6 +44,10 @@ class SyncRuntime:
 
     async def sleep(self, seconds: float) -> None:
         """Block the thread."""
+        limit = current_limit()
+        if limit is not None and (left := limit.left_on(self._clock)) < seconds:
+            self._clock.sleep(left)
+            raise limit.error()
         self._clock.sleep(seconds)
 
     async def gather(self, *thunks: Callable[[], Awaitable[T]]) -> list[T]:
@@ -76,18 +64,51 @@ class SyncRuntime:
                 jobs.put((_in_context(context.copy(), thunk), result))
             for _ in range(min(len(thunks), _MOST_THREADS)):
                 threading.Thread(target=_work_off, args=(jobs,), daemon=True).start()
-            concurrent.futures.wait(results, return_when=concurrent.futures.FIRST_EXCEPTION)
+            limit = current_limit()
+            left = None if limit is None else limit.left()
+            concurrent.futures.wait(results, left, return_when=concurrent.futures.FIRST_EXCEPTION)
         failed = next((result for result in results if result.done() and result.exception()), None)
+        if failed is None and limit is not None and not all(result.done() for result in results):
+            raise limit.error()
         return [result.result() for result in ([failed] if failed else results)]
 
-    async def call(self, function: Callable[..., T], *arguments: object) -> T:
-        """Call the function here."""
-        return function(*arguments)
+    async def call(self, function: Callable[..., T], *arguments: object, kind: WorkKind = "other") -> T:
+        """Call the function here, or inside a time limit in a worker thread, which is left behind when time is up."""
+        limit = current_limit()
+        if limit is None:
+            return function(*arguments)
+        with waiting() as context:
+            job = self._pools[kind].job(context, function, *arguments)
+            try:
+                job.begin()
+                ended = concurrent.futures.wait([job.result], limit.left()).done
+            finally:
+                job.leave()
+        if not ended:
+            raise limit.error()
+        return job.result.result()
 
     async def invoke(
         self, function: Callable[..., Awaitable[T] | T], *arguments: object, timeout: float | None = None
     ) -> T:
         """Plain functions run here, or in a thread if they have a time; what is awaitable in a loop behind it all."""
+        limit = current_limit()
+        if limit is None or (timeout is not None and timeout < limit.left()):
+            return self._invoke(function, arguments, timeout)
+        try:
+            return self._invoke(function, arguments, limit.left())
+        except TimeoutError as error:
+            if limit.left() > 0.0:  # the function's own
+                raise
+            raise limit.error() from error
+
+    def close(self) -> None:
+        """Cancel the async functions that run. The runtime can be used again after it."""
+        self._portal.close()
+
+    def _invoke(
+        self, function: Callable[..., Awaitable[T] | T], arguments: tuple[object, ...], timeout: float | None
+    ) -> T:
         began = time.monotonic()
         if is_async(function):
             return self._portal.run(function, lambda: cast("Awaitable[T]", function(*arguments)), timeout)
@@ -97,10 +118,6 @@ class SyncRuntime:
         awaitable = cast("Awaitable[T]", result)
         left = None if timeout is None else max(0.0, timeout - (time.monotonic() - began))
         return self._portal.run(function, lambda: awaitable, left)
-
-    def close(self) -> None:
-        """Cancel the async functions that run. The runtime can be used again after it."""
-        self._portal.close()
 
     def _in_thread(self, function: Callable[..., T], arguments: tuple[object, ...], timeout: float) -> T:
         work: concurrent.futures.Future[T] = concurrent.futures.Future()
@@ -115,8 +132,8 @@ class SyncRuntime:
         return work.result()
 
     def timeout(self, seconds: float | None) -> TimeLimit:
-        """Nothing: see `_NoTimeout`."""
-        return _NO_TIMEOUT
+        """End what is waited for inside through this runtime; see `Limit`."""
+        return Limit(seconds, self._clock)
 
     def alarm(self, seconds: float, ring: Callable[[], object]) -> Callable[[], object]:
         """Rings in a thread of its own, up to a twentieth of a second late."""

@@ -6,6 +6,7 @@ import asyncio
 import io
 import os
 import re
+import socket
 from contextlib import suppress
 from functools import lru_cache
 from weakref import WeakSet
@@ -13,6 +14,7 @@ from weakref import WeakSet
 import aiohttp
 import httpx2
 import yarl
+from aiohttp.abc import AbstractResolver, ResolveResult
 from aiohttp.connector import Connection
 from aiohttp.tracing import Trace
 from multidict import CIMultiDict
@@ -21,13 +23,16 @@ from ..errors import AbstractCoreError
 from ..schema import WireRequest
 from .aiohttp_failures import FAILURES, as_ours
 from .failures import bad_header, no_address, none_came_free
-from .messages import CONNECT_SECONDS, headers_of, parsed
+from .messages import headers_of, parsed
+from .name_lookup import aaddresses
 from .settings import Route, TransportSettings, proxy_in_use
+from .timeouts import CONNECT_SECONDS
 
 _HEAD_BYTES = 100 * 1024
 """The longest line of a response's head, as in httpx2; the number of lines is as good as free."""
 _READ_BYTES = 256 * 1024
 """What an event loop takes from a socket at once."""
+_NUMERIC = socket.AI_NUMERICHOST | socket.AI_NUMERICSERV
 _SENDABLE = re.compile(r"[\t\x20-\x7e]*")
 
 
@@ -112,13 +117,30 @@ class _Connector(aiohttp.TCPConnector):
             connection.close()
 
 
+class _Resolver(AbstractResolver):
+    """Looks names up as the other transports do: not in the event loop's own threads."""
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
+    ) -> list[ResolveResult]:
+        """The addresses of `host`."""
+        wanted = [info for info in await aaddresses(host, port) if family in (socket.AF_UNSPEC, info[0])]
+        return [
+            ResolveResult(hostname=host, host=info[4][0], port=port, family=info[0], proto=info[2], flags=_NUMERIC)
+            for info in wanted
+        ]
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
 def _connector(settings: TransportSettings, route: Route) -> aiohttp.TCPConnector:
     over_tls = route.scheme == "https" or (route.proxy or "").startswith("https:")
     connector = _Connector(
         ssl=settings.tls("https") if over_tls else True,
         limit=settings.max_connections,
         keepalive_timeout=settings.idle_seconds,
-        resolver=aiohttp.ThreadedResolver(),
+        resolver=_Resolver(),
     )
     _connectors.add(connector)
     return connector

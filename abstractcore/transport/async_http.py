@@ -11,10 +11,12 @@ from ..errors import ServerError
 from ..schema import WireRequest
 from .failures import FAILURES, as_ours, broken
 from .generators import first_piece
+from .http_pools import AsyncPool
 from .loans import Loan
 from .loops import LoopPools
 from .messages import check_encoding, lower_headers, to_http
 from .settings import Route, Routes, TransportSettings, proxy_in_use
+from .timeouts import step_seconds
 
 
 class AsyncHttpTransport:
@@ -23,15 +25,17 @@ class AsyncHttpTransport:
     def __init__(self, settings: TransportSettings) -> None:
         self._settings = settings
         self._routes = Routes(settings)
-        self.pools = LoopPools(self._pool, httpx2.AsyncHTTPTransport.aclose)
+        self.pools = LoopPools(self._pool, AsyncPool.aclose)
 
     async def open(self, request: WireRequest, timeout: float) -> AsyncHttpBody:
-        """Send `request` and read the response's head; `timeout` in seconds bounds each step."""
+        """Send `request` and read the response's head in `timeout` seconds; connecting has ten at most."""
         loan = Loan()
         try:
-            http_request = to_http(request, timeout, loan.atrace)
+            http_request = to_http(request, step_seconds(timeout), loan.atrace)
             pool = await self.pools.of(self._routes.of(request.url))
-            response = await pool.handle_async_request(http_request)
+            response = await loan.within(timeout, pool.handle_async_request(http_request))
+        except TimeoutError:
+            failure = loan.too_late(request.url, proxy_in_use(self._settings, self._routes.of(request.url)))
         except FAILURES as error:
             failure = as_ours(error, request.url, proxy_in_use(self._settings, self._routes.of(request.url)))
         else:
@@ -42,12 +46,8 @@ class AsyncHttpTransport:
         """Close this loop's connections."""
         await self.pools.close()
 
-    def _pool(self, route: Route) -> httpx2.AsyncHTTPTransport:
-        return httpx2.AsyncHTTPTransport(
-            verify=self._settings.tls(route.scheme),
-            limits=self._settings.limits(),
-            proxy=self._settings.proxy_of(route),
-        )
+    def _pool(self, route: Route) -> AsyncPool:
+        return AsyncPool(self._settings, route)
 
 
 async def begun(response: httpx2.Response, url: str, loan: Loan) -> AsyncHttpBody:

@@ -6,7 +6,7 @@ made with are sent; those that answers set are not, so that none travels from on
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 import httpx2
@@ -14,10 +14,12 @@ import httpx2
 from ..errors import AbstractCoreError, ConfigurationError
 from ..ports import Transport
 from ..schema import WireRequest
+from ..threads import AlarmClock
 from . import async_http, sync_http
-from .failures import FAILURES, as_ours
+from .failures import FAILURES, as_ours, slow_to_answer
 from .loans import Loan
-from .messages import Trace, headers_of, parsed, timeouts
+from .messages import Trace, headers_of, parsed
+from .timeouts import Timeouts, step_seconds
 
 HttpClient: TypeAlias = httpx2.Client | httpx2.AsyncClient
 """What `create_llm(..., http_client=...)` takes."""
@@ -36,6 +38,9 @@ def client_transports(client: HttpClient) -> tuple[Transport, Transport]:
     raise ConfigurationError(f"`http_client` is an httpx2.Client or an httpx2.AsyncClient, not {kind}.")
 
 
+_alarms = AlarmClock()
+
+
 class SyncClientTransport:
     """Sends through an `httpx2.Client`."""
 
@@ -44,15 +49,20 @@ class SyncClientTransport:
         self._request = _request_maker(client)
 
     async def open(self, request: WireRequest, timeout: float) -> sync_http.SyncHttpBody:
-        """Send `request` and read the response's head; `timeout` in seconds bounds each step."""
+        """Send `request` and read the response's head in `timeout` seconds, as far as the client's own code can be
+        ended: a look-up of a name runs on, and over a connection used again each wait has what is left at its start.
+        """
         _check_open(self._client)
-        loan = Loan()
+        loan, timeouts = Loan(), Timeouts(timeout)
+        alarm_off = _alarms.set(timeout, loan.cut_new)
         try:
-            response = self._client.send(self._request(request, timeout, loan.trace), stream=True)
+            response = self._client.send(self._request(request, timeouts, loan.trace), stream=True)
         except _FAILURES as error:
-            failure = _as_ours(error, request.url)
+            failure = slow_to_answer(request.url) if loan.was_cut else _as_ours(error, request.url)
         else:
-            return sync_http.begun(response, request.url, loan)
+            return sync_http.begun(response, request.url, loan, timeouts)
+        finally:
+            alarm_off()
         raise failure
 
     async def close(self) -> None:
@@ -67,11 +77,14 @@ class AsyncClientTransport:
         self._request = _request_maker(client)
 
     async def open(self, request: WireRequest, timeout: float) -> async_http.AsyncHttpBody:
-        """Send `request` and read the response's head; `timeout` in seconds bounds each step."""
+        """Send `request` and read the response's head in `timeout` seconds."""
         _check_open(self._client)
         loan = Loan()
         try:
-            response = await self._client.send(self._request(request, timeout, loan.atrace), stream=True)
+            http_request = self._request(request, step_seconds(timeout), loan.atrace)
+            response = await loan.within(timeout, self._client.send(http_request, stream=True))
+        except TimeoutError:
+            failure = slow_to_answer(request.url)
         except _FAILURES as error:
             failure = _as_ours(error, request.url)
         else:
@@ -114,11 +127,11 @@ def _as_ours(error: Exception, url: str) -> AbstractCoreError:
     return as_ours(error, url)
 
 
-def _request_maker(client: HttpClient) -> Callable[[WireRequest, float, Trace], httpx2.Request]:
+def _request_maker(client: HttpClient) -> Callable[[WireRequest, Mapping[str, float], Trace], httpx2.Request]:
     """Makes requests with the client's own headers, parameters and cookies, as they are now."""
     cookies = httpx2.Cookies(client.cookies)
 
-    def make(request: WireRequest, timeout: float, trace: Trace) -> httpx2.Request:
+    def make(request: WireRequest, timeouts: Mapping[str, float], trace: Trace) -> httpx2.Request:
         headers = httpx2.Headers(client.headers)
         headers.update(headers_of(request))
         url = parsed(request.url)
@@ -128,7 +141,7 @@ def _request_maker(client: HttpClient) -> Callable[[WireRequest, float, Trace], 
             headers=headers,
             cookies=cookies,
             content=request.body,
-            extensions={"timeout": timeouts(timeout), "trace": trace},
+            extensions={"timeout": timeouts, "trace": trace},
         )
 
     return make

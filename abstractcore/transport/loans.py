@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import threading
+from collections.abc import Awaitable
+from typing import Any, Literal, TypeVar, cast
 
 import httpx2
 
+from ..errors import RequestTimeoutError
+from .failures import ProxyInUse, none_came_free, slow_to_answer, slow_to_connect
 from .messages import shut_down
 
+T = TypeVar("T")
 _LENT = "http11.send_request_headers.started"
 _GIVEN_BACK = "http11.response_closed.started"
 """What httpx2 traces; the second comes before anybody else can have the connection."""
+_CONNECTING = "connect_tcp.started"
+_CONNECTED = ("connect_tcp.complete", "start_tls.complete")
 
 
 class Loan:
@@ -25,12 +33,25 @@ class Loan:
         # Reentrant: while an alarm cuts the connection, its thread may collect the stream, which gives it back.
         self._lock = threading.RLock()
         self._lent = False
+        self._waiting_for: Literal["pool", "connection", "answer"] = "pool"
+        self._new: Any = None
+        """The connection, if this request made it: httpx2 names no other before the response."""
+        self.was_cut = False
 
     def trace(self, event: str, info: object) -> None:
         """Note an event of httpx2's."""
-        if event in (_LENT, _GIVEN_BACK) and self._process == os.getpid():
-            with self._lock:
-                self._lent = event == _LENT
+        if event in (_LENT, _GIVEN_BACK):
+            if self._process == os.getpid():
+                with self._lock:
+                    self._lent = event == _LENT
+                    if self._lent:
+                        self._waiting_for = "answer"
+                    else:
+                        self._new = None
+        elif event.endswith(_CONNECTED):
+            self._new = cast("dict[str, object]", info)["return_value"]
+        elif event.endswith(_CONNECTING):
+            self._waiting_for = "connection"
 
     async def atrace(self, event: str, info: object) -> None:
         """As `trace`, for event loops."""
@@ -44,3 +65,30 @@ class Loan:
             if self._lent:
                 shut_down(response.extensions["network_stream"].get_extra_info("socket"))
         return True
+
+    def cut_new(self) -> None:
+        """Before there is a response: shut the socket down if this request made the connection."""
+        with self._lock:
+            if self._new is not None and self._process == os.getpid():
+                self.was_cut = True
+                shut_down(self._new.get_extra_info("socket"))
+
+    async def within(self, timeout: float, sending: Awaitable[T]) -> T:
+        """What `sending` gives; raises `TimeoutError` after `timeout` seconds. In an event loop.
+
+        However it fails, a connection that it made is closed: a TLS handshake that is cancelled leaves it open.
+        """
+        try:
+            async with asyncio.timeout(timeout):
+                return await sending
+        except BaseException:
+            connection, self._new = self._new, None
+            if connection is not None:
+                await connection.aclose()
+            raise
+
+    def too_late(self, url: str, proxy: ProxyInUse | None) -> RequestTimeoutError:
+        """The error for a request whose time is up, by what it waited for last."""
+        if self._waiting_for == "answer":
+            return slow_to_answer(url)
+        return none_came_free(url) if self._waiting_for == "pool" else slow_to_connect(url, proxy)

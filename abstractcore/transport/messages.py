@@ -24,12 +24,9 @@ HEADERS: list[tuple[str, str]] = [
 Trace: TypeAlias = Callable[[str, object], object]
 """Is told of each step that httpx2 makes."""
 
-CONNECT_SECONDS = 10.0
-"""The longest wait for a connection."""
 
-
-def to_http(request: WireRequest, timeout: float, trace: Trace) -> httpx2.Request:
-    """httpx2's request; `timeout` in seconds bounds each step, and connecting has ten at most. `trace` sees each.
+def to_http(request: WireRequest, timeouts: Mapping[str, float], trace: Trace) -> httpx2.Request:
+    """httpx2's request; `timeouts` has the seconds for each step, and `trace` sees each.
 
     Host and length are written here and the URL is parsed once, which halves the library's own work on a request.
     """
@@ -41,7 +38,7 @@ def to_http(request: WireRequest, timeout: float, trace: Trace) -> httpx2.Reques
         url,
         headers=headers,
         stream=httpx2.ByteStream(request.body),
-        extensions={"timeout": timeouts(timeout), "trace": trace},
+        extensions={"timeout": timeouts, "trace": trace},
     )
 
 
@@ -49,11 +46,6 @@ def headers_of(request: WireRequest) -> list[tuple[str, str]]:
     """What every request says, where it says nothing else itself, and its own headers."""
     own = request.headers
     return [*(pair for pair in HEADERS if pair[0] not in own), *own.items()]
-
-
-def timeouts(timeout: float) -> dict[str, float]:
-    """`timeout` for each step, in httpx2's words."""
-    return {"connect": min(timeout, CONNECT_SECONDS), "read": timeout, "write": timeout, "pool": timeout}
 
 
 @lru_cache(maxsize=256)

@@ -54,14 +54,6 @@ class TransportSettings:
         if self.proxy is not None:
             object.__setattr__(self, "proxy", _proxy_url(self.proxy))
 
-    def limits(self) -> httpx2.Limits:
-        """The same in httpx2's words."""
-        return httpx2.Limits(
-            max_connections=self.max_connections,
-            max_keepalive_connections=self.max_idle_connections,
-            keepalive_expiry=self.idle_seconds,
-        )
-
     def proxy_of(self, route: Route) -> httpx2.Proxy | None:
         """The route's proxy in httpx2's words; one that is reached over TLS is checked as `verify` says."""
         if route.proxy is None:

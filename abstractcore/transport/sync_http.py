@@ -11,9 +11,11 @@ import httpx2
 from ..errors import ServerError
 from ..schema import WireRequest
 from .failures import FAILURES, as_ours, broken
+from .http_pools import SyncPool
 from .loans import Loan
 from .messages import check_encoding, lower_headers, to_http
 from .settings import Route, Routes, TransportSettings, proxy_in_use
+from .timeouts import Timeouts
 
 
 class SyncHttpTransport:
@@ -22,18 +24,18 @@ class SyncHttpTransport:
     def __init__(self, settings: TransportSettings) -> None:
         self._settings = settings
         self._routes = Routes(settings)
-        self._pools: dict[tuple[int, Route], httpx2.HTTPTransport] = {}
+        self._pools: dict[tuple[int, Route], SyncPool] = {}
 
     async def open(self, request: WireRequest, timeout: float) -> SyncHttpBody:
-        """Send `request` and read the response's head; `timeout` in seconds bounds each step."""
-        loan = Loan()
+        """Send `request` and read the response's head in `timeout` seconds; connecting has ten at most."""
+        loan, timeouts = Loan(), Timeouts(timeout)
         try:
-            http_request = to_http(request, timeout, loan.trace)
+            http_request = to_http(request, timeouts, loan.trace)
             response = self._pool(request.url).handle_request(http_request)
         except FAILURES as error:
             failure = as_ours(error, request.url, proxy_in_use(self._settings, self._routes.of(request.url)))
         else:
-            return begun(response, request.url, loan)
+            return begun(response, request.url, loan, timeouts)
         raise failure
 
     async def close(self) -> None:
@@ -48,23 +50,18 @@ class SyncHttpTransport:
                 if pool is not None:
                     pool.close()
 
-    def _pool(self, url: str) -> httpx2.HTTPTransport:
+    def _pool(self, url: str) -> SyncPool:
         route = self._routes.of(url)
         place = os.getpid(), route
         pool = self._pools.get(place)
         if pool is None:
-            new = httpx2.HTTPTransport(
-                verify=self._settings.tls(route.scheme),
-                limits=self._settings.limits(),
-                proxy=self._settings.proxy_of(route),
-            )
-            pool = self._pools.setdefault(place, new)
+            pool = self._pools.setdefault(place, SyncPool(self._settings, route))
         return pool
 
 
-def begun(response: httpx2.Response, url: str, loan: Loan) -> SyncHttpBody:
+def begun(response: httpx2.Response, url: str, loan: Loan, timeouts: Timeouts) -> SyncHttpBody:
     """The body of a response whose head is fit to go on with."""
-    body = SyncHttpBody(response, url, loan)
+    body = SyncHttpBody(response, url, loan, timeouts)
     try:
         check_encoding(body.headers)
     except ServerError:
@@ -76,12 +73,13 @@ def begun(response: httpx2.Response, url: str, loan: Loan) -> SyncHttpBody:
 class SyncHttpBody:
     """A response being read."""
 
-    __slots__ = ("_aborted", "_chunks", "_loan", "_response", "_url", "headers", "status")
+    __slots__ = ("_aborted", "_chunks", "_loan", "_response", "_timeouts", "_url", "headers", "status")
 
-    def __init__(self, response: httpx2.Response, url: str, loan: Loan) -> None:
+    def __init__(self, response: httpx2.Response, url: str, loan: Loan, timeouts: Timeouts) -> None:
         self._response = response
         self._url = url
         self._loan = loan
+        self._timeouts = timeouts
         self._aborted = False
         self._chunks: Iterator[bytes] = response.iter_bytes()
         self.status: int = response.status_code
@@ -89,6 +87,7 @@ class SyncHttpBody:
 
     async def read(self) -> bytes:
         """The next piece of the body; empty at its end."""
+        self._timeouts.restart()
         try:
             piece = next(self._chunks, b"")
         except FAILURES as error:

@@ -7,7 +7,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from abstractcore.runtimes.alarms import AlarmClock
+from abstractcore.threads import AlarmClock
 from tests.chaos_server import PATIENCE_SECONDS
 from tests.core.test_invoke import wait_until
 from tests.core.test_threads_and_loops import in_fork

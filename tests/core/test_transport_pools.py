@@ -97,10 +97,10 @@ def test_dropped_async_streams_give_their_connections_back(server, connect, libr
 
 def test_as_many_connections_as_asked_for_are_kept_open(colour, server, connect):
     """The default keeps a hundred."""
-    assert TransportSettings().limits().max_keepalive_connections == 100
+    assert TransportSettings().max_idle_connections == 100
     llm = connect(max_connections=300)
-    limits = llm._pipelines._connections.sync.args[0].limits()
-    assert (limits.max_connections, limits.max_keepalive_connections) == (300, 300)
+    settings = llm._pipelines._connections.sync.args[0]
+    assert (settings.max_connections, settings.max_idle_connections) == (300, 300)
 
 
 @pytest.mark.parametrize("count", [0, -1, 1.5, True, "many"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import os
 import threading
@@ -9,8 +10,6 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from contextvars import Context
 from typing import Any, TypeVar
-
-from .functions import name_of
 
 T = TypeVar("T")
 _log = logging.getLogger("abstractcore")
@@ -25,14 +24,15 @@ class Abandoned:
     def __len__(self) -> int:
         return list(self._works.values()).count(os.getpid())
 
-    def add(self, function: Callable[..., object], work: Future[Any]) -> None:
+    def add(self, function: Callable[..., object], work: Future[Any]) -> bool:
         """Count `work`, a call of `function`, until it ends, and warn of it. What has not begun is cancelled instead,
-        and what has ended is none."""
+        and what has ended is none. Whether it still runs."""
         if work.cancel() or work.done():
-            return
+            return False
         self._works[work] = os.getpid()
         work.add_done_callback(self._works.pop)
         _log.warning("%s runs on, though nobody waits for it any more (%d such now)", name_of(function), len(self))
+        return True
 
 
 def in_thread(work: Future[T], context: Context, function: Callable[..., T], arguments: tuple[object, ...]) -> None:
@@ -40,10 +40,11 @@ def in_thread(work: Future[T], context: Context, function: Callable[..., T], arg
     before it begins.
     """
     name = f"abstractcore-{name_of(function)}"
-    threading.Thread(target=context.run, args=(_run, work, function, arguments), name=name, daemon=True).start()
+    threading.Thread(target=context.run, args=(run, work, function, arguments), name=name, daemon=True).start()
 
 
-def _run(work: Future[T], function: Callable[..., T], arguments: tuple[object, ...]) -> None:
+def run(work: Future[T], function: Callable[..., T], arguments: tuple[object, ...]) -> None:
+    """Call `function` here; `work` gets its result or what it raises, unless it was cancelled before."""
     if not work.set_running_or_notify_cancel():
         return
     try:
@@ -56,3 +57,10 @@ def _run(work: Future[T], function: Callable[..., T], arguments: tuple[object, .
         work.set_exception(error)
     else:
         work.set_result(result)
+
+
+def name_of(function: Callable[..., object]) -> str:
+    """Its name, for messages."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return getattr(function, "__qualname__", None) or type(function).__name__

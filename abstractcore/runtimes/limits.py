@@ -1,0 +1,75 @@
+"""Time limits of plain code: they end what is waited for through the runtime."""
+
+from __future__ import annotations
+
+import time
+from contextvars import ContextVar, Token
+from types import TracebackType
+
+from ..ports import Clock
+
+_LIMIT = "limit"
+
+
+class Limit:
+    """For `async with`: waits inside, in this context and in copies of it, raise `TimeoutError` after `seconds`.
+
+    What does not wait through the runtime runs on. Of nested limits the one that passes first counts.
+    """
+
+    def __init__(self, seconds: float | None, clock: Clock) -> None:
+        self._due = None if seconds is None else time.monotonic() + seconds
+        self._clock = clock
+        self._due_on_clock = None if seconds is None else clock.now() + seconds
+        self._token: Token[Limit | None] | None = None
+        self._expired = False
+        self._ended = False
+
+    async def __aenter__(self) -> None:
+        outer = current_limit()
+        nearest = self if outer is None or self.left() < outer.left() else outer
+        if self._due is not None:
+            self._token = _limit.set(nearest)
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
+    ) -> None:
+        if self._token is not None:
+            _limit.reset(self._token)
+        self._ended = True
+        self._expired = error is not None and vars(error).get(_LIMIT) is self
+
+    def expired(self) -> bool:
+        """Whether it ended what ran inside."""
+        return self._expired
+
+    @property
+    def ended(self) -> bool:
+        """Whether the code inside it has ended."""
+        return self._ended
+
+    def error(self) -> TimeoutError:
+        """What a wait that it ends is to raise: other time-outs are not taken for it."""
+        error = TimeoutError("the time limit has passed")
+        vars(error)[_LIMIT] = self
+        return error
+
+    def left(self) -> float:
+        """Seconds until it passes, never negative."""
+        return float("inf") if self._due is None else max(0.0, self._due - time.monotonic())
+
+    def left_on(self, clock: Clock) -> float:
+        """As `left`, as `clock` counts: sleeping on a virtual clock takes none of this machine's time."""
+        if self._due_on_clock is None or clock is not self._clock:
+            return self.left()
+        return max(0.0, self._due_on_clock - clock.now())
+
+
+_limit: ContextVar[Limit | None] = ContextVar("abstractcore_time_limit", default=None)
+
+
+def current_limit() -> Limit | None:
+    """The limit that passes first of those around the code of now. One that was left no longer counts: threads that
+    live longer may have inherited it."""
+    limit = _limit.get()
+    return None if limit is None or limit.ended else limit

@@ -1,0 +1,105 @@
+"""TCP and TLS for httpx2's sync pools, with one time for all that an exchange waits for."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from collections.abc import Iterable
+from typing import Any
+
+import httpcore2
+
+from .name_lookup import addresses
+from .timeouts import seconds_left
+
+
+class SyncNetwork(httpcore2.NetworkBackend):
+    """Looks names up in a thread, and gives each address an equal part of the time that is left."""
+
+    def __init__(self) -> None:
+        self._backend = httpcore2.SyncBackend()
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
+    ) -> SyncNetworkStream:
+        """A connection to the first address that answers."""
+        try:
+            found = addresses(host, port, seconds_left(timeout))
+            places = list(dict.fromkeys(str(info[4][0]) for info in found))
+            failure: Exception | None = None
+            for number, place in enumerate(places):
+                left = seconds_left(timeout)
+                part = None if left is None else left / (len(places) - number)
+                try:
+                    stream = self._backend.connect_tcp(place, port, part, local_address, socket_options)
+                    return SyncNetworkStream(stream)
+                except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
+                    failure = error
+        except TimeoutError as error:
+            raise httpcore2.ConnectTimeout(str(error)) from None
+        except (OSError, UnicodeError) as error:
+            raise httpcore2.ConnectError(str(error)) from None
+        raise failure or httpcore2.ConnectError(f"{host} has no address")
+
+
+class SyncNetworkStream(httpcore2.NetworkStream):
+    """A connection whose reads and writes each wait for what is left of the exchange's time."""
+
+    def __init__(self, stream: httpcore2.NetworkStream) -> None:
+        self._stream = stream
+        connection: Any = stream.get_extra_info("socket")
+        # In TLS through a proxy over TLS the socket carries the outer layer only: the stream itself knows the inner.
+        inner = stream.get_extra_info("ssl_object") is not None and not isinstance(connection, ssl.SSLSocket)
+        self._socket: socket.socket | None = None if inner else connection
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        """What has arrived, `max_bytes` at most; empty at the end."""
+        try:
+            left = seconds_left(timeout)
+            if self._socket is None:
+                return self._stream.read(max_bytes, left)
+            self._socket.settimeout(left)
+            return self._socket.recv(max_bytes)
+        except TimeoutError as error:
+            raise httpcore2.ReadTimeout(str(error)) from None
+        except OSError as error:
+            raise httpcore2.ReadError(str(error)) from None
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        """Send all of `buffer`."""
+        try:
+            if self._socket is None:
+                self._stream.write(buffer, seconds_left(timeout))
+                return
+            rest = memoryview(buffer)
+            while rest:
+                self._socket.settimeout(seconds_left(timeout))
+                rest = rest[self._socket.send(rest) :]
+        except TimeoutError as error:
+            raise httpcore2.WriteTimeout(str(error)) from None
+        except OSError as error:
+            raise httpcore2.WriteError(str(error)) from None
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._stream.close()
+
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> SyncNetworkStream:
+        """The same connection inside TLS."""
+        try:
+            left = seconds_left(timeout)
+        except TimeoutError as error:
+            self.close()
+            raise httpcore2.ConnectTimeout(str(error)) from None
+        return SyncNetworkStream(self._stream.start_tls(ssl_context, server_hostname, left))
+
+    def get_extra_info(self, info: str) -> Any:
+        """What httpx2 asks of its own streams."""
+        return self._stream.get_extra_info(info)
