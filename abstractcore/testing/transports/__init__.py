@@ -15,13 +15,14 @@ from .exchanges import ExchangeTests
 from .failures import FailureTests
 from .loops import CancellationTests, EventLoopSuite
 from .processes import ForkSuite
+from .stalls import StallTests
 
 __all__ = ["AsyncTransportSuite", "EventLoopSuite", "ForkSuite", "SyncTransportSuite", "TransportCase"]
 
 
-class SyncTransportSuite(SyncCase, ExchangeTests, FailureTests, ConnectionTests):
+class SyncTransportSuite(SyncCase, ExchangeTests, FailureTests, StallTests, ConnectionTests):
     """What a transport for plain code does."""
 
 
-class AsyncTransportSuite(CancellationTests, ExchangeTests, FailureTests, ConnectionTests):
+class AsyncTransportSuite(CancellationTests, ExchangeTests, FailureTests, StallTests, ConnectionTests):
     """What a transport for event loops does."""
