@@ -44,8 +44,10 @@ def media_items(media: object) -> Sequence[MediaInput]:
     if isinstance(media, list | tuple):
         return cast("Sequence[MediaInput]", media)
     hint = None
-    if isinstance(media, (str, os.PathLike, bytes, Blob, OpenFile, *MEDIA_PARTS)) or is_picture(media):
+    if isinstance(media, (str, os.PathLike, bytes, Blob, *MEDIA_PARTS)):
         hint = f"As in media=[{shown(media)}]."  # pyright: ignore[reportUnknownArgumentType]
+    elif isinstance(media, OpenFile) or is_picture(media):
+        hint = "Put it into a list: media=[...]."
     raise InvalidInputError(f"expected a list, got {type(media).__name__}", path="media", hint=hint)  # pyright: ignore[reportUnknownArgumentType]
 
 

@@ -8,8 +8,18 @@ from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
 
 from .errors import InvalidInputError
 from .ports import MessageReader
-from .schema import GenerateResponse, Message, ModelReply, Role, SchemaError, TextPart, ToolResult
+from .schema import (
+    GenerateResponse,
+    Message,
+    ModelReply,
+    Part,
+    Role,
+    SchemaError,
+    TextPart,
+    ToolResult,
+)
 from .schema.json_values import MAX_DEPTH
+from .schema.parts import ALL_PARTS
 from .schema.quoting import shown
 
 
@@ -81,9 +91,9 @@ def _said(reply: ModelReply, path: str) -> Message:
 
 def _written(item: Mapping[str, object], path: str, reader: Callable[[], MessageReader], model: str) -> Message:
     role, content = item.get("role"), item.get("content")
-    if role in _TEXT_ROLES and len(item) == 2 and isinstance(content, str):
+    if role in _TEXT_ROLES and len(item) == 2 and _is_ours(content):
         try:
-            return Message(cast(Role, role), (TextPart(content),))
+            return Message(cast(Role, role), _parts(content))
         except SchemaError as error:
             raise InvalidInputError(error.message, path=error.at(path).path, hint=error.hint) from None
     if "role" not in item:
@@ -94,6 +104,19 @@ def _written(item: Mapping[str, object], path: str, reader: Callable[[], Message
     if message is None:
         raise InvalidInputError(f"the {role} message is empty: give it text, a file or tool calls", path=path)
     return message
+
+
+def _is_ours(content: object) -> bool:
+    """Whether content is text, or texts and parts of ours: what needs no reader."""
+    if isinstance(content, list | tuple):
+        items = cast("Sequence[object]", content)
+        return bool(items) and all(isinstance(item, (str, *ALL_PARTS)) for item in items)
+    return isinstance(content, str)
+
+
+def _parts(content: Any) -> tuple[Part, ...]:
+    items = (content,) if isinstance(content, str) else content
+    return tuple(TextPart(item) if isinstance(item, str) else item for item in items)
 
 
 def _plain(value: object, path: str, depth: int = 0) -> object:

@@ -303,8 +303,8 @@ def test_what_is_no_file_is_refused_with_its_type(llm, item, what):
 
 
 @pytest.mark.parametrize("item", [io.BytesIO(PICTURE), drawn()], ids=["file", "picture"])
-def test_one_of_them_in_place_of_a_list_is_shown_as_a_list(llm, item):
-    with pytest.raises(InvalidInputError, match=r"expected a list, got .*As in media=\["):
+def test_one_of_them_in_place_of_a_list_says_so(llm, item):
+    with pytest.raises(InvalidInputError, match=r"expected a list, got .*media=\[\.\.\.\]"):
         llm.build("hi", media=item)
 
 

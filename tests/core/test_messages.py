@@ -37,6 +37,8 @@ PDF = b"%PDF-1.7 document"
 WAV = b"RIFF\0\0\0\0WAVEfmt sound"
 WEATHER, NEWS = ToolCall("c1", "weather", '{"city": "Ulm"}'), ToolCall("c2", "news")
 
+PICTURE = ImagePart(Blob.from_bytes(PNG, "image/png"))
+
 
 def encoded(data: bytes) -> str:
     return base64.b64encode(data).decode()
@@ -187,6 +189,12 @@ def as_tuple(content: Any) -> Any:
     return tuple(content) if isinstance(content, list) else content
 
 
+def test_the_content_of_a_mapping_may_be_texts_and_parts_of_ours():
+    assert built({"role": "user", "content": ["What is this?", PICTURE]}) == (Message.user("What is this?", PICTURE),)
+    answer = {"role": "assistant", "content": (ReasoningPart("Hm.", signature="s"), "Four.", WEATHER)}
+    assert built(answer)[0].parts == (ReasoningPart("Hm.", signature="s"), TextPart("Four."), WEATHER)
+
+
 def test_they_stand_beside_messages_of_ours_whose_calls_they_answer():
     history = [Message.user("hi"), Message.assistant(WEATHER), {"role": "tool", "tool_call_id": "c1", "content": "ok"}]
     assert built(*history, {"role": "user", "content": "and?"})[2:] == (
@@ -250,17 +258,22 @@ USER = {"role": "user", "content": "hi"}
 @pytest.mark.parametrize(
     ("message", "path", "what"),
     [
-        ({"role": "robot", "content": "a"}, "messages[1].role", "unknown role 'robot'"),
+        (
+            {"role": "robot", "content": "a"},
+            "messages[1].role",
+            r"unknown role 'robot'\. Use system, developer, user, assistant, tool\.",
+        ),
         ({"role": 3, "content": "a"}, "messages[1].role", "expected text, got int"),
         ({"content": "a"}, "messages[1]", "with a role"),
         ({"role": "user"}, "messages[1]", "the user message is empty"),
         ({"role": "assistant", "content": None}, "messages[1]", "the assistant message is empty"),
         ({"role": "user", "content": 3}, "messages[1].content", "expected text or a list of parts, got int"),
-        ({"role": "user", "content": ["hi"]}, "messages[1].content[0]", "expected an object, got str"),
+        ({"role": "user", "content": ["hi", {}]}, "messages[1].content[0]", "expected an object, got str"),
+        ({"role": "system", "content": [PICTURE]}, "messages[1].parts[0]", "a ImagePart cannot stand here"),
         (
             {"role": "user", "content": [{"type": "input_text", "text": "a"}]},
             "messages[1].content[0].type",
-            "unknown content part 'input_text'",
+            r"unknown content part 'input_text'\. Use text, image_url, input_audio or file\.",
         ),
         (
             {

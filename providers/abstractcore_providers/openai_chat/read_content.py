@@ -83,7 +83,9 @@ def _part(data: Object, path: str, provider: str, warnings: list[CallWarning]) -
         return DocumentPart(_file(get_object(data.get("file"), f"{path}.file"), f"{path}.file", provider))
     if kind == "thinking":
         return ReasoningPart(thought_of(data))
-    raise InvalidInputError(f"unknown content part {kind!r}", path=f"{path}.type")
+    raise InvalidInputError(
+        f"unknown content part {kind!r}", path=f"{path}.type", hint="Use text, image_url, input_audio or file."
+    )
 
 
 def _audio(data: Object, path: str) -> AudioPart:

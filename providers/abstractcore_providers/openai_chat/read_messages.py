@@ -67,7 +67,7 @@ def read_message(
     data = get_object(value, path)
     role = _ROLES.get(get_text(data.get("role"), f"{path}.role"))
     if role is None:
-        raise InvalidInputError(f"unknown role {data['role']!r}", path=f"{path}.role")
+        raise InvalidInputError(f"unknown role {data['role']!r}", path=f"{path}.role", hint=f"Use {', '.join(_ROLES)}.")
     options = read_options(data, message_fields(role, dialect), dialect.provider)
     try:
         parts = read_content(data.get("content"), f"{path}.content", dialect.provider, origin, warnings)
