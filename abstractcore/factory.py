@@ -20,6 +20,7 @@ from .plugins import failures_of
 from .ports import ModelProfile, Provider, ProviderConfig, ProviderSession
 from .preparing import CallPreparer
 from .schema.quoting import shown
+from .scrubbing import Secrets, credentials_of, keep_out_of_logs
 from .services import Services, default_services
 from .signatures import takes
 
@@ -55,13 +56,17 @@ def create_llm(
     given = merged({}, options)
     _check_defaults(given)
     given["headers"] = extra_headers(given.get("headers"))
-    session = _session(chosen, model, given, services)
+    secrets = Secrets(credentials_of(given))
+    keep_out_of_logs(secrets)
+    session = _session(chosen, model, given, services, secrets)
     retries = given.get("max_retries", _DEFAULT_RETRIES)
     for subscriber in services.registry.trace_subscribers:
         services.records.add(subscriber)
     tracing = Tracing(partial(services.records.listener, session.profile.price))
     middleware = (tracing, Retry(retries, services.random), Deadline(), *_guests(given.get("middleware", ())))
-    pipelines = Pipelines(session, services, connections(given, services), middleware, given.get("transcription_model"))
+    pipelines = Pipelines(
+        session, services, connections(given, services), middleware, given.get("transcription_model"), secrets
+    )
     others = {key: value for key, value in given.items() if key not in known}
     unused = [key for key in others if key.partition("_")[0] not in services.registry.capabilities]
     defaults = {key: kept(value) for key, value in given.items() if key in CALL_OPTIONS or key == "system_prompt"}
@@ -99,7 +104,9 @@ def _guests(middleware: Sequence[object]) -> list[Any]:
     return [Guest(each, f"middleware[{index}]") for index, each in enumerate(middleware)]
 
 
-def _session(provider: Provider, model: str | None, given: dict[str, Any], services: Services) -> ProviderSession:
+def _session(
+    provider: Provider, model: str | None, given: dict[str, Any], services: Services, secrets: Secrets
+) -> ProviderSession:
     config = ProviderConfig(
         provider=provider.name,
         model=model,
@@ -110,7 +117,11 @@ def _session(provider: Provider, model: str | None, given: dict[str, Any], servi
     )
     offline = any(getattr(each, "offline", False) is True for each in given.get("middleware", ()))
     with failures_of(f"the provider {provider.name!r} ({services.registry.owner('provider', provider.name)})"):
-        session = _connect(provider, config, services, offline)
+        try:
+            session = _connect(provider, config, services, offline)
+        except Exception as error:
+            secrets.error(error)
+            raise
     accepts = given.get("accepts")
     if accepts is None:
         return session

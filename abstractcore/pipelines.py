@@ -6,8 +6,9 @@ import logging
 from collections.abc import Sequence
 
 from .connections import Connections
-from .engine import Pipeline
+from .engine import Pipeline, credentials_of_place
 from .ports import MediaContext, MediaHandler, Middleware, ProviderSession, Runtime, Transport
+from .scrubbing import Secrets
 from .services import Services
 
 _log = logging.getLogger("abstractcore")
@@ -26,6 +27,7 @@ class Pipelines:
         connections: Connections,
         middleware: Sequence[Middleware],
         transcription_model: str | None,
+        secrets: Secrets,
     ) -> None:
         self.session = session
         self.registry = services.registry
@@ -34,6 +36,7 @@ class Pipelines:
         self._connections = connections
         self._middleware = middleware
         self._transcription_model = transcription_model
+        self._secrets = secrets
         self._sync: Pipeline | None = None
         self._async: Pipeline | None = None
 
@@ -61,6 +64,7 @@ class Pipelines:
             _log.exception("closing the session of a provider failed")
 
     def _make(self, runtime: Runtime, transport: Transport) -> Pipeline:
+        credentials_of_place(self.session.endpoint, self._secrets)
         return Pipeline(
             self.session,
             runtime,
@@ -71,6 +75,7 @@ class Pipelines:
             middleware=self._middleware,
             new_id=self._services.new_id,
             clock=self._services.clock,
+            secrets=self._secrets,
         )
 
     def _artifact(self, sha256: str) -> bytes:

@@ -32,7 +32,11 @@ def mismatch(request: RecordedRequest, exchanges: Sequence[RecordedExchange], pa
     shown = list(islice(difference, _MOST_LINES_SHOWN + 1))
     if len(shown) > _MOST_LINES_SHOWN:
         shown[-1] = "..."
-    return ReplayMismatchError("\n".join((f"{path} has no answer to this {what}. The nearest request in it:", *shown)))
+    error = ReplayMismatchError(f"{path} has no answer to this {what}.")
+    # Set afterwards: the difference is longer than what a message may quote of others.
+    error.message = "\n".join((f"{path} has no answer to this {what}. The nearest request in it:", *shown))
+    error.args = (error.message,)
+    return error
 
 
 def _nearest(asked: Sequence[str], recorded: Sequence[Sequence[str]]) -> tuple[int, Sequence[str]]:

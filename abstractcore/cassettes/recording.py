@@ -9,14 +9,16 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import cast
 
-from ..errors import AbstractCoreError, AccessDeniedError, AuthenticationError, CassetteError
+from ..errors import AbstractCoreError, CassetteError
 from ..ports import Answer, Attempt, AttemptNext, DeltaStream
 from ..schema import Delta, JSONObject, ModelReply, SchemaError, WireResponse, to_data
+from ..scrubbing import Secrets
 from .exchanges import RecordedError, RecordedExchange, RecordedResponse, line_of
-from .scrubbing import Scrubber, without_long_words
+from .scrubbing import Scrubber
 
 _BEGINNING = re.compile(rb'\s*\{\s*"cassette"\s*:')
 
@@ -36,6 +38,7 @@ class Recording:
     async def around_attempt(self, attempt: Attempt, next: AttemptNext) -> Answer:
         """Make the attempt, and write down what came of it."""
         request = self._scrubber.request(attempt.request)
+        write = partial(self._write, attempt.context.secrets)
         attempts = attempt.context.attempts
         before = len(attempts)
 
@@ -48,19 +51,19 @@ class Recording:
         try:
             answer = await next(_observed(attempt, responses))
         except AbstractCoreError as error:
-            self._write(replace(exchange(), batches=None, error=_recorded(error)))
+            write(replace(exchange(), batches=None, error=RecordedError.of(error)))
             raise
         if responses:
-            self._write(replace(exchange(), batches=None, response=responses[-1]))
+            write(replace(exchange(), batches=None, response=responses[-1]))
             return answer
         if isinstance(answer, ModelReply):
-            self._write(replace(exchange(), batches=None, reply=answer))
+            write(replace(exchange(), batches=None, reply=answer))
             return answer
-        return _RecordedStream(answer, exchange(), self._write)
+        return _RecordedStream(answer, exchange(), write)
 
-    def _write(self, exchange: RecordedExchange) -> None:
+    def _write(self, secrets: Secrets, exchange: RecordedExchange) -> None:
         try:
-            data = self._scrubber.value(to_data(exchange))
+            data = secrets.value(self._scrubber.value(to_data(exchange)))
         except SchemaError as error:
             raise CassetteError(f"an exchange cannot be written into {self.path}: {error}") from None
         line = line_of(cast(JSONObject, data))
@@ -123,7 +126,7 @@ class _RecordedStream:
         try:
             batch = await self._source.read()
         except AbstractCoreError as error:
-            self._end(error=_recorded(error))
+            self._end(error=RecordedError.of(error))
             raise
         if batch:
             self._batches.append(tuple(batch))
@@ -159,10 +162,3 @@ def _observed(attempt: Attempt, responses: list[RecordedResponse]) -> Attempt:
         return answer
 
     return replace(attempt, decode=observe)
-
-
-def _recorded(error: AbstractCoreError) -> RecordedError:
-    recorded = RecordedError.of(error)
-    if isinstance(error, AuthenticationError | AccessDeniedError):
-        return replace(recorded, message=without_long_words(recorded.message))
-    return recorded

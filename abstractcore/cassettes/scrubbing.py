@@ -6,15 +6,13 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from typing import cast
-from urllib.parse import quote
 
 from ..errors import InvalidInputError
 from ..schema import JSONValue, WireRequest, freeze
 from ..schema.json_values import check_items
+from ..scrubbing import SCRUBBED, Secrets
 from .exchanges import RecordedRequest
 
-SCRUBBED = "[scrubbed]"
-_SHORTEST_KEY = 8
 _SHOWN_HEADERS = ("accept", "content-type")
 _SHOWN_HEADER_ENDS = ("-version", "-beta")
 _SECRET_NAMES = (
@@ -28,7 +26,6 @@ _LOOKS = re.compile(
 )
 _PARAMETERS = re.compile(r"([?&][\w.-]*(?:key|token|secret|signature|sig|password|credential)s?=)[^&#\s\"'<>\\]+", re.I)
 _USERS = re.compile(r"(\w://)[^/\s@\"'<>]+@")
-_LONG_WORDS = re.compile(r"(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[\w-]{16,}")
 
 
 def keys_in(environment: Mapping[str, str]) -> list[str]:
@@ -43,9 +40,7 @@ class Scrubber:
         if isinstance(secrets, str):
             raise InvalidInputError("expected a list of texts, got one text", path="secrets")
         secrets = check_items([*secrets] if isinstance(secrets, Iterable) else secrets, str, "secrets")  # pyright: ignore[reportUnnecessaryIsInstance]
-        known = {form for secret in secrets if len(secret) >= _SHORTEST_KEY for form in (secret, quote(secret, ""))}
-        longest_first = sorted(known, key=len, reverse=True)
-        self._known = re.compile("|".join(map(re.escape, longest_first))) if known else None
+        self._known = Secrets(secrets)
 
     def request(self, request: WireRequest) -> RecordedRequest:
         """What is recorded of a request, and compared."""
@@ -77,15 +72,9 @@ class Scrubber:
 
     def text(self, text: str) -> str:
         """A text without keys."""
-        if self._known is not None:
-            text = self._known.sub(SCRUBBED, text)
+        text = self._known.text(text)
         text = _PARAMETERS.sub(rf"\1{SCRUBBED}", _LOOKS.sub(SCRUBBED, text))
         return _USERS.sub(rf"\1{SCRUBBED}@", text)
-
-
-def without_long_words(text: str) -> str:
-    """For what a provider says of a refused key: it may quote the key, whatever it looks like."""
-    return _LONG_WORDS.sub(SCRUBBED, text)
 
 
 def _is_shown(header: str) -> bool:

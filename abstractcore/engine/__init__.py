@@ -10,6 +10,7 @@ from .offline import OfflineEndpoint
 from .pipeline import OutputReader, Pipeline, Prepare, Prepared, refuse_losses
 from .places import shown_url
 from .retry import Retry
+from .signing import credentials_of_place
 from .tracing import Listener, Tracing
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "Prepared",
     "Retry",
     "Tracing",
+    "credentials_of_place",
     "in_time",
     "lower",
     "refuse_losses",

@@ -59,8 +59,8 @@ class EndedCall:
             usage=usage_of(context),
             cost=cost_of(context, self._price),
             media=tuple(map(_without_text, context.decisions)),
-            warnings=(*context.warnings, *(reply.warnings if reply is not None else ())),
-            error=_error_record(end.error, "off"),
+            warnings=context.secrets.value((*context.warnings, *(reply.warnings if reply is not None else ()))),
+            error=self._error("off"),
             tags=call.tags,
         )
 
@@ -70,8 +70,12 @@ class EndedCall:
             return record
         if capture == "redacted":
             return replace(record, call=redacted_call(call), reply=redacted_reply(reply) if reply is not None else None)
-        error = _error_record(self._end.error, capture)
-        return replace(record, call=call, reply=reply, media=self._context.decisions, error=error)
+        # What is sent as content is content, also a credential; options and headers of a call are none.
+        call = call.with_(provider_options=self._context.secrets.value(call.provider_options))
+        return replace(record, call=call, reply=reply, media=self._context.decisions, error=self._error(capture))
+
+    def _error(self, capture: Capture) -> ErrorRecord | None:
+        return self._context.secrets.value(_error_record(self._end.error, capture))
 
 
 def _reply(end: CallEnd) -> ModelReply | None:

@@ -36,11 +36,8 @@ class CallStream:
     def response(self) -> GenerateResponse[Any]:
         """The response; raises `StreamInterruptedError` while the stream has not been read to its end."""
         if self._response is None:
-            raise StreamInterruptedError(
-                f"there is no response yet: the stream is {self.state}",
-                hint="Read it to its end first; `partial` has what arrived so far.",
-                partial=self.partial(),
-            )
+            hint = "Read it to its end first; `partial` has what arrived so far."
+            raise self._interrupted(f"there is no response yet: the stream is {self.state}", hint)
         return self._response
 
     async def read(self) -> list[Delta]:
@@ -50,7 +47,7 @@ class CallStream:
         if self._reading:
             raise InvalidInputError("this stream is being read already", hint="Give each reader a stream of its own.")
         if self.state in ("broken", "closed"):
-            raise StreamInterruptedError(f"this stream is {self.state}", partial=self.partial())
+            raise self._interrupted(f"this stream is {self.state}")
         self._reading = True
         try:
             return await self._read()
@@ -72,7 +69,7 @@ class CallStream:
         batch = as_batch(await self._source.read())
         self._deltas += batch
         if self._closing:
-            raise StreamInterruptedError("this stream was closed while it was read", partial=self.partial())
+            raise self._interrupted("this stream was closed while it was read")
         if not batch and self._context is not None:
             reply = complete(self._deltas)
             self._response = self._pipeline.respond(reply, self._context, self._read_output)
@@ -114,6 +111,12 @@ class CallStream:
             end_call(self._context, "abandoned", deltas=self._deltas, seconds_to_first=seconds)
         if self.state != "done":
             self.state = "closed"
+
+    def _interrupted(self, message: str, hint: str | None = None) -> StreamInterruptedError:
+        error = StreamInterruptedError(message, hint=hint, partial=self.partial())
+        if self._context is not None:
+            self._context.secrets.error(error)
+        return error
 
     def partial(self) -> ModelReply:
         """What has arrived so far."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
+from typing import TypeVar
 
 from ..errors import (
     AbstractCoreError,
@@ -19,6 +20,7 @@ from .deadline import out_of_time
 from .endings import close_all
 from .origins import set_origin
 
+AnyError = TypeVar("AnyError", bound=BaseException)
 MAX_BODY_BYTES = 256 * 1024 * 1024
 """A longer reply is refused, so that a broken server cannot fill the memory."""
 _LAST_BYTES_SECONDS = 0.25
@@ -79,19 +81,21 @@ class DecodedStream:
         except TimeoutError:
             await self.close()
             late = out_of_time()
-            raise self._interrupted("the call did not finish in the time given") from late
+            raise self._scrubbed(self._interrupted("the call did not finish in the time given")) from late
         except RequestTimeoutError as error:
             await self.close()
-            raise self._explained(error) from error
+            raise self._scrubbed(self._explained(error)) from error
         except ConnectionFailedError as error:
             await self.close()
-            raise self._explained(error) from None
+            raise self._scrubbed(self._explained(error)) from None
         except AbstractCoreError as error:
             await self.close()
             error.partial = reply_so_far(self.deltas)
+            self._scrubbed(error)
             raise
-        except BaseException:
+        except BaseException as error:
             await self.close()
+            self._scrubbed(error)
             raise
 
     async def close(self) -> None:
@@ -181,6 +185,11 @@ class DecodedStream:
             better.partial = reply_so_far(self.deltas)
             return better
         return self._interrupted(error.message)
+
+    def _scrubbed(self, error: AnyError) -> AnyError:
+        """`error` without credentials, for the middleware that its stream passes."""
+        self._context.secrets.error(error)
+        return error
 
     def _interrupted(self, why: str) -> StreamInterruptedError:
         return StreamInterruptedError(

@@ -9,10 +9,10 @@ from .bodies import decode_whole, name_request, read_start
 from .deadline import out_of_time, overdue, remaining
 from .decoding import MAX_BODY_BYTES, DecodedStream
 from .endings import close_all
-from .headers import with_headers
 from .origins import with_origin
 from .places import with_place
 from .releasing import open_at
+from .signing import held_by, signed
 
 _LONGEST_STEP_SECONDS = 600.0
 _REQUEST_ID_HEADERS = ("x-request-id", "request-id", "x-amzn-requestid")
@@ -38,7 +38,7 @@ class Exchange:
         try:
             address = await self._session.endpoint.open(context.runtime)
             request = attempt.request.with_url(address.url_of(attempt.request.url))
-            request = with_headers(address.auth, context.headers).sign(request, started_at)
+            request = signed(request, address.auth, started_at, context.secrets, context.headers)
             body = await open_at(address, self._transport, request, remaining(context) or _LONGEST_STEP_SECONDS)
             answer = await self._read(body, attempt, request)
             streaming = isinstance(answer, DecodedStream)
@@ -56,10 +56,14 @@ class Exchange:
             failure = out_of_time() if overdue(context) else error
             raise
         finally:
+            if streaming or failure is not None:
+                context.secrets.add(held_by((address and address.transport) or self._transport))
             seconds = context.runtime.now() - began
-            context.attempts.append(_record(len(context.attempts) + 1, started_at, seconds, body, failure))
+            context.attempts.append(_record(context, started_at, seconds, body, failure))
             if isinstance(failure, AbstractCoreError):
                 failure.attempts = tuple(context.attempts)
+            if failure is not None:
+                context.secrets.error(failure)
             if body is not None and not streaming:
                 await close_all([body])
 
@@ -142,14 +146,14 @@ async def _content(body: Body, context: CallContext, start: bytes) -> bytes:
 
 
 def _record(
-    number: int, started_at: float, seconds: float, body: Body | None, failure: BaseException | None
+    context: CallContext, started_at: float, seconds: float, body: Body | None, failure: BaseException | None
 ) -> AttemptRecord:
     return AttemptRecord(
-        number=number,
+        number=len(context.attempts) + 1,
         started_at=started_at,
         seconds=seconds,
         status=body.status if body is not None else None,
-        request_id=_request_id(body) if body is not None else None,
+        request_id=context.secrets.value(_request_id(body)) if body is not None else None,
         error=type(failure).__name__ if failure is not None else None,
     )
 

@@ -34,6 +34,7 @@ from ..schema import (
     accumulate,
     deltas_of,
 )
+from ..scrubbing import Secrets
 from .deadline import in_time, last_moment, remaining
 from .endings import end_call, let_go, outcome_of
 from .exchange import Exchange, located
@@ -92,6 +93,7 @@ class Pipeline:
         middleware: Sequence[Middleware],
         new_id: Callable[[], str],
         clock: Clock,
+        secrets: Secrets,
     ) -> None:
         self.runtime = runtime
         self._session = session
@@ -100,6 +102,7 @@ class Pipeline:
         self._artifact = artifact
         self._new_id = new_id
         self._clock = clock
+        self._secrets = secrets
         exchange = Exchange(session, transport, clock)
         self._around_call = compose(middleware, "around_call", self._perform)
         self._around_attempt = compose(middleware, "around_attempt", exchange)
@@ -129,8 +132,10 @@ class Pipeline:
         """The call that `prepare` makes, on its way. What goes wrong before that is no call."""
         began, started_at = self.runtime.now(), self._clock.time_of_day()
         deadline = None if timeout is None else began + timeout
-        prepared = await prepare(self.runtime)
-        context = CallContext(prepared.call, self.runtime, began, started_at, deadline, self._new_id())
+        prepared, trace_id, secrets = await prepare(self.runtime), self._new_id(), self._secrets
+        if prepared.headers:
+            secrets = secrets.and_those_in(prepared.headers)
+        context = CallContext(prepared.call, self.runtime, began, started_at, deadline, trace_id, secrets=secrets)
         context.warnings += prepared.warnings
         context.headers = prepared.headers
         return context
@@ -181,8 +186,9 @@ class Pipeline:
             if context.call.strict:
                 refuse_losses(warnings)
             await self._around_attempt(Attempt(context, encoded.request, decode=read))
-        except AbstractCoreError as error:
-            raise located(error, context) from error.__cause__
+        except BaseException as error:
+            explain(error, context)
+            raise
         if not results:
             raise ConfigurationError(
                 "a middleware answered a request that asks for no reply.",
@@ -210,12 +216,18 @@ class Pipeline:
         return as_response(reply, context, read_output(reply), self._session.profile.price, seconds)
 
 
+def explain(error: BaseException, context: CallContext) -> None:
+    """Say in `error`, on its way to the user, where it happened, and take credentials out of it."""
+    if isinstance(error, AbstractCoreError):
+        located(error, context)
+    context.secrets.error(error)
+
+
 def fail(
     context: CallContext, error: BaseException, deltas: Sequence[Delta] = (), seconds_to_first: float | None = None
 ) -> None:
     """Say in `error` where it happened, and end the call with it."""
-    if isinstance(error, AbstractCoreError):
-        located(error, context)
+    explain(error, context)
     end_call(context, outcome_of(error), deltas=deltas, error=error, seconds_to_first=seconds_to_first)
 
 

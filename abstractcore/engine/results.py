@@ -20,7 +20,7 @@ def as_response(
         steps=(reply,),
         attempts=tuple(context.attempts),
         usage=usage_of(context),
-        warnings=(*context.warnings, *reply.warnings),
+        warnings=context.secrets.value((*context.warnings, *reply.warnings)),
         media=context.decisions,
         provider=context.call.provider,
         model=reply.model or context.call.model,

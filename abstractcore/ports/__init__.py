@@ -31,7 +31,7 @@ from .transpilers import (
     Transpiler,
     WireFormat,
 )
-from .transports import Address, Auth, Body, Endpoint, KnownUrl, Transport
+from .transports import Address, Auth, Body, Endpoint, KnownPlace, KnownUrl, SecretHolder, Transport
 
 __all__ = [
     "Address",
@@ -54,6 +54,7 @@ __all__ = [
     "DeltaStream",
     "Endpoint",
     "Framer",
+    "KnownPlace",
     "KnownUrl",
     "ListsEndings",
     "MediaContext",
@@ -76,6 +77,7 @@ __all__ = [
     "Script",
     "ScriptFunction",
     "ScriptedAnswer",
+    "SecretHolder",
     "StoredModel",
     "StreamDecoder",
     "StreamRenderer",

@@ -18,6 +18,7 @@ from ..schema import (
     WireRequest,
     WireResponse,
 )
+from ..scrubbing import Secrets
 from .runtimes import Runtime
 
 
@@ -76,7 +77,8 @@ class CallContext:
     middleware returned: all of them are closed when the call ends. `spent` is what each whole answer to a request took,
     whatever a middleware made of it; what a streamed one took is in `streams`. A middleware that answers without a
     request adds to neither: such an answer costs nothing. `headers` are HTTP headers of the user's own, names in lower
-    case, which every request gets last.
+    case, which every request gets last. `secrets` are the credentials of the LLM:
+    `secrets.text(...)` is a text without them.
     """
 
     call: ModelCall
@@ -93,6 +95,7 @@ class CallContext:
     spent: list[Usage] = field(default_factory=list[Usage])
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     at_end: list[Callable[[CallEnd], None]] = field(default_factory=list[Callable[[CallEnd], None]])
+    secrets: Secrets = field(default_factory=Secrets, repr=False)
 
 
 @dataclass(slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
@@ -53,8 +53,24 @@ class Transport(Protocol):
         ...
 
 
+@runtime_checkable
+class SecretHolder(Protocol):
+    """What knows credentials that do not show in the requests it is given or makes: an `Auth` that signs with a key, a
+    `Transport` that goes through a proxy with a password. They are kept out of errors, records, logs and recordings.
+    """
+
+    @property
+    def secrets(self) -> Sequence[str]:
+        """The credentials, as they are sent or used."""
+        ...
+
+
 class Auth(Protocol):
-    """Puts credentials on a request; `now` is the time of day in seconds since the epoch."""
+    """Puts credentials on a request; `now` is the time of day in seconds since the epoch.
+
+    What it puts there is kept out of errors, records, logs and recordings; what it knows beside that it may name as a
+    `SecretHolder`.
+    """
 
     def sign(self, request: WireRequest, now: float) -> WireRequest:
         """The request with its credentials."""
@@ -91,6 +107,16 @@ class KnownUrl(Protocol):
     @property
     def url(self) -> str | None:
         """What paths are put behind; None if it is found out when the endpoint is opened."""
+        ...
+
+
+@runtime_checkable
+class KnownPlace(Protocol):
+    """An `Endpoint` whose address is known before it is opened."""
+
+    @property
+    def address(self) -> Address:
+        """What opening gives."""
         ...
 
 

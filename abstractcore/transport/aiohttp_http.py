@@ -25,6 +25,7 @@ class AiohttpTransport:
     def __init__(self, settings: TransportSettings) -> None:
         self._settings = settings
         self._routes = Routes(settings)
+        self.secrets = self._routes.secrets
         self.pools = LoopPools(self._pool, AiohttpPool.close)
 
     async def open(self, request: WireRequest, timeout: float) -> AiohttpBody:

@@ -6,7 +6,8 @@ made with are sent; those that answers set are not, so that none travels from on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 import httpx2
@@ -14,6 +15,7 @@ import httpx2
 from ..errors import AbstractCoreError, ConfigurationError
 from ..ports import Transport
 from ..schema import WireRequest
+from ..scrubbing import credentials_in
 from ..threads import AlarmClock
 from . import async_http, sync_http
 from .failures import FAILURES, as_ours, slow_to_answer
@@ -21,6 +23,7 @@ from .loans import Loan
 from .messages import Trace, headers_of, parsed
 from .timeouts import Timeouts, step_seconds
 
+_MOST_REMEMBERED = 8
 HttpClient: TypeAlias = httpx2.Client | httpx2.AsyncClient
 """What `create_llm(..., http_client=...)` takes."""
 
@@ -46,7 +49,7 @@ class SyncClientTransport:
 
     def __init__(self, client: httpx2.Client) -> None:
         self._client = client
-        self._request = _request_maker(client)
+        self._request = _RequestMaker(client)
 
     async def open(self, request: WireRequest, timeout: float) -> sync_http.SyncHttpBody:
         """Send `request` and read the response's head in `timeout` seconds, as far as the client's own code can be
@@ -65,6 +68,11 @@ class SyncClientTransport:
             alarm_off()
         raise failure
 
+    @property
+    def secrets(self) -> Sequence[str]:
+        """What the client shows who asks with."""
+        return self._request.secrets
+
     async def close(self) -> None:
         """Nothing: the client is its owner's."""
 
@@ -74,7 +82,7 @@ class AsyncClientTransport:
 
     def __init__(self, client: httpx2.AsyncClient) -> None:
         self._client = client
-        self._request = _request_maker(client)
+        self._request = _RequestMaker(client)
 
     async def open(self, request: WireRequest, timeout: float) -> async_http.AsyncHttpBody:
         """Send `request` and read the response's head in `timeout` seconds."""
@@ -90,6 +98,11 @@ class AsyncClientTransport:
         else:
             return await async_http.begun(response, request.url, loan)
         raise failure
+
+    @property
+    def secrets(self) -> Sequence[str]:
+        """What the client shows who asks with."""
+        return self._request.secrets
 
     async def close(self) -> None:
         """Nothing: the client is its owner's."""
@@ -127,24 +140,35 @@ def _as_ours(error: Exception, url: str) -> AbstractCoreError:
     return as_ours(error, url)
 
 
-def _request_maker(client: HttpClient) -> Callable[[WireRequest, Mapping[str, float], Trace], httpx2.Request]:
+class _RequestMaker:
     """Makes requests with the client's own headers, parameters and cookies, as they are now."""
-    cookies = httpx2.Cookies(client.cookies)
 
-    def make(request: WireRequest, timeouts: Mapping[str, float], trace: Trace) -> httpx2.Request:
-        headers = httpx2.Headers(client.headers)
+    def __init__(self, client: HttpClient) -> None:
+        self._client = client
+        self._cookies = httpx2.Cookies(client.cookies)
+        self._made: deque[tuple[httpx2.URL, httpx2.Headers]] = deque(maxlen=_MOST_REMEMBERED)
+
+    @property
+    def secrets(self) -> Sequence[str]:
+        """The credentials that the client has put on its last requests, also by its authentication and hooks."""
+        made = list(self._made)
+        return [secret for url, headers in made for secret in credentials_in(str(url), dict(headers))]
+
+    def __call__(self, request: WireRequest, timeouts: Mapping[str, float], trace: Trace) -> httpx2.Request:
+        """The request; what is sent may differ in what authentication and hooks add."""
+        headers = httpx2.Headers(self._client.headers)
         headers.update(headers_of(request))
-        url = parsed(request.url)
-        return httpx2.Request(
+        url, params = parsed(request.url), self._client.params
+        made = httpx2.Request(
             request.method,
-            url.copy_merge_params(client.params) if client.params else url,
+            url.copy_merge_params(params) if params else url,
             headers=headers,
-            cookies=cookies,
+            cookies=self._cookies,
             content=request.body,
             extensions={"timeout": timeouts, "trace": trace},
         )
-
-    return make
+        self._made.append((made.url, made.headers))
+        return made
 
 
 def _check_open(client: HttpClient) -> None:

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import httpx2
 
 from ..errors import ConfigurationError
+from ..scrubbing import credentials_in
 from .failures import ProxyInUse
 
 _MAX_CONNECTIONS = 1000
@@ -68,11 +69,16 @@ class TransportSettings:
 
 
 class Routes:
-    """Which pool a URL belongs to: its scheme, and the proxy to go through. The environment is read once."""
+    """Which pool a URL belongs to: its scheme, and the proxy to go through. The environment is read once.
+
+    `secrets` are the users and passwords of proxies.
+    """
 
     def __init__(self, settings: TransportSettings) -> None:
         self._fixed = settings.proxy
         self._proxies = {} if self._fixed else urllib.request.getproxies()
+        proxies = [self._fixed] if self._fixed else self._proxies.values()
+        self.secrets = tuple(secret for proxy in proxies for secret in credentials_in(proxy, {}))
 
     def of(self, url: str) -> Route:
         """The route of `url`."""

@@ -24,6 +24,7 @@ class SyncHttpTransport:
     def __init__(self, settings: TransportSettings) -> None:
         self._settings = settings
         self._routes = Routes(settings)
+        self.secrets = self._routes.secrets
         self._pools: dict[tuple[int, Route], SyncPool] = {}
 
     async def open(self, request: WireRequest, timeout: float) -> SyncHttpBody:

@@ -6,6 +6,7 @@ https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-re
 from __future__ import annotations
 
 import hmac
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from time import gmtime, strftime
@@ -33,6 +34,11 @@ class SignatureAuth:
     keys: AwsKeys
     region: str
     service: str = "bedrock"
+
+    @property
+    def secrets(self) -> Sequence[str]:
+        """What requests are signed with, which does not stand in them."""
+        return self.keys.access_key, self.keys.secret_key, self.keys.token or ""
 
     def sign(self, request: WireRequest, now: float) -> WireRequest:
         """The request with its signature, which is good for some minutes around `now`."""

@@ -45,7 +45,7 @@ def test_a_key_that_is_named_is_nowhere_in_the_file(colour, server, connect, pat
     player = replay(path, secrets=["another key"])
     llm = connect(base_url=CLOSED, middleware=[player])
     with pytest.raises(ReplayMismatchError):
-        colour.generate(llm, "My key is another ke")
+        colour.generate(llm, "My key is quite another")
     with pytest.raises(Exception, match=r"Bad header \[scrubbed\]"):
         colour.generate(llm, "My key is another key")
 

@@ -1,0 +1,107 @@
+"""What in a request is a credential: by the names of its headers and of its URL's parameters."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, cast
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+_SENSITIVE = ("auth", "key", "token", "secret", "cookie", "password", "passwd", "credential", "signature")
+_SENSITIVE_PARAMETERS = (*_SENSITIVE, "sig", "pwd")
+_HARMLESS = ("accept", "connection", "content-", "date", "host", "user-agent", "x-amz-date", "signedheaders")
+_HARMLESS_ENDS = ("-version", "-beta", "-organization", "-project", "-region", "-length")
+_PARAMETER = re.compile(r"([\w-]+)\s*=\s*\"?([^\",;\s]+)")
+
+
+def is_sensitive(name: str) -> bool:
+    """Whether a header or field of this name holds a credential."""
+    return not _is_harmless(name) and any(part in name.lower() for part in _SENSITIVE)
+
+
+def credentials_in(url: str, headers: Mapping[str, str], added: Collection[str] = ()) -> Iterator[str]:
+    """The credentials of a request. `added` are the headers that were added to show who asks, whatever their names."""
+    for name, value in headers.items():
+        if is_sensitive(name) or (name in added and not _is_harmless(name)):
+            yield from _in_cookies(value) if "cookie" in name.lower() else _in_header(value)
+    yield from _in_url(url)
+
+
+def credentials_of(options: Mapping[str, Any]) -> Iterator[str]:
+    """The credentials among `create_llm`'s options: by their names, in headers, and in URLs."""
+    for name, value in options.items():
+        if isinstance(value, str):
+            yield from (value,) if is_sensitive(name) else _in_url(value)
+        elif isinstance(value, Mapping):
+            entries = {
+                key: each for key, each in cast("Mapping[object, object]", value).items() if isinstance(key, str)
+            }
+            texts = {key: each for key, each in entries.items() if isinstance(each, str)}
+            yield from credentials_in("", texts)
+            if is_sensitive(name):
+                yield from texts.values()
+
+
+def _is_harmless(name: str) -> bool:
+    name = name.lower()
+    return name.startswith(_HARMLESS) or name.endswith(_HARMLESS_ENDS)
+
+
+def _in_header(value: str) -> Iterator[str]:
+    """A value by itself; the one word behind a scheme; the sensitive parameters of a longer one
+    (https://www.rfc-editor.org/rfc/rfc9110#section-11.4).
+    """
+    scheme, _, rest = value.strip().partition(" ")
+    parameters = _PARAMETER.findall(rest) if "," in rest else []
+    if parameters:
+        yield from (given.partition("/")[0] for name, given in parameters if _names_a_secret(name))
+    elif rest:
+        yield rest.strip()
+        if scheme.lower() == "basic":
+            yield from _in_pair(_decoded(rest.strip()))
+    else:
+        yield scheme
+
+
+def _in_cookies(value: str) -> Iterator[str]:
+    return (pair.partition("=")[2].strip() for pair in value.split(";"))
+
+
+def _in_url(url: str) -> Iterator[str]:
+    """Of the user part and of parameters named like credentials, as they stand there and decoded."""
+    if "@" not in url and "?" not in url:
+        return
+    try:
+        parts = urlsplit(url)
+        user, password = parts.username, parts.password
+    except ValueError:
+        return
+    if user and password:
+        yield from _in_pair(f"{user}:{password}")
+        yield from _in_pair(f"{unquote(user)}:{unquote(password)}")
+    elif user:
+        yield from (user, unquote(user))
+    for name, value in parse_qsl(parts.query):
+        if _names_a_secret(name):
+            yield value
+
+
+def _names_a_secret(name: str) -> bool:
+    name = name.lower()
+    return not _is_harmless(name) and any(part in name for part in _SENSITIVE_PARAMETERS)
+
+
+def _in_pair(pair: str) -> Iterator[str]:
+    """Of `user:password` the pair, as it is encoded for HTTP, and the password."""
+    password = pair.partition(":")[2]
+    if password:
+        yield from (pair, password)
+
+
+def _decoded(text: str) -> str:
+    try:
+        return base64.b64decode(text).decode("utf-8", "replace")
+    except (binascii.Error, ValueError):
+        return ""

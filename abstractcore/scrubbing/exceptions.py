@@ -1,0 +1,98 @@
+"""Credentials taken out of an exception, its attributes and its chain, in place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, cast
+
+from .values import with_texts
+
+_ATTRIBUTES_OF_BUILTINS = ("strerror", "filename", "filename2", "object", "reason", "value", "msg", "text", "name")
+"""Where exceptions of Python's own keep texts, beside `args`."""
+
+
+class ScrubbedError(Exception):
+    """Stands in a chain of exceptions for one whose text holds a credential and cannot be changed."""
+
+
+class ExceptionScrubber:
+    """Makes `change` to every text in the exceptions that it is given, each once."""
+
+    def __init__(self, change: Callable[[str], str]) -> None:
+        self._change = change
+        self._cleaned: dict[int, BaseException] = {}
+
+    def cleaned(self, error: BaseException) -> BaseException:
+        """`error`, changed; a `ScrubbedError` to be shown in its place if its text is fixed."""
+        if id(error) in self._cleaned:
+            return self._cleaned[id(error)]
+        self._cleaned[id(error)] = error
+        self._change_arguments(error)
+        self._change_attributes(error)
+        self._clean_chain(error)
+        said = _text_of(error)
+        clean = self._change(said)
+        if clean != said:
+            self._cleaned[id(error)] = _stand_in(error, clean)
+        return self._cleaned[id(error)]
+
+    def _change_arguments(self, error: BaseException) -> None:
+        arguments = with_texts(error.args, self._change)
+        if arguments is not error.args:
+            with suppress(Exception):  # a class of others may allow no change
+                error.args = arguments
+
+    def _change_attributes(self, error: BaseException) -> None:
+        for name in (*vars(error), *_ATTRIBUTES_OF_BUILTINS):
+            before = getattr(error, name, None)
+            after = self._changed(before)
+            if after is not before:
+                with suppress(Exception):
+                    setattr(error, name, after)
+
+    def _changed(self, value: object) -> object:
+        if isinstance(value, BaseException):
+            return self.cleaned(value)
+        if isinstance(value, tuple | list):
+            items = cast("tuple[object, ...]", value)
+            if any(isinstance(item, BaseException) for item in items):
+                changed = [self._changed(item) for item in items]
+                return tuple(changed) if isinstance(value, tuple) else changed
+        return with_texts(value, self._change)
+
+    def _clean_chain(self, error: BaseException) -> None:
+        suppressed = error.__suppress_context__
+        for name in ("__cause__", "__context__"):
+            chained = getattr(error, name)
+            if chained is not None:
+                setattr(error, name, self.cleaned(chained))
+        error.__suppress_context__ = suppressed
+        for member in _members(error):
+            self.cleaned(member)
+
+
+def _stand_in(error: BaseException, text: str) -> BaseException:
+    """What is shown for `error` in its place: with the same traceback, chain, notes and members."""
+    members = _members(error)
+    if members:
+        made: BaseException = BaseExceptionGroup(text.rpartition(" (")[0], members)
+    else:
+        made = ScrubbedError(f"{type(error).__name__}: {text}")
+    made.__cause__, made.__context__ = error.__cause__, error.__context__
+    made.__suppress_context__ = error.__suppress_context__
+    for note in getattr(error, "__notes__", ()):
+        made.add_note(note)
+    return made.with_traceback(error.__traceback__)
+
+
+def _members(error: BaseException) -> tuple[BaseException, ...]:
+    """Those of a group."""
+    return cast("Any", error).exceptions if isinstance(error, BaseExceptionGroup) else ()
+
+
+def _text_of(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:
+        return ""
