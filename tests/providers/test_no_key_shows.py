@@ -15,12 +15,12 @@ from urllib.parse import quote, unquote, unquote_plus
 import httpx2
 import pytest
 
-from abstractcore import AbstractCoreError, CallRecord, Services, create_llm, record, to_json
+from abstractcore import AbstractCoreError, CallRecord, create_llm, record, to_json
 from abstractcore.ports import Address, ModelProfile, ProviderSession
 from abstractcore.registry import Registry
 from abstractcore_providers.endpoints import FixedEndpoint
 from abstractcore_providers.openai_chat import OpenAIChat
-from tests.chaos_server import CUT, answer, chunk, completion, delta, event, stream_head
+from tests.chaos_server import CUT, PATIENCE_SECONDS, answer, chunk, completion, delta, event, stream_head
 
 KEY = "sk-canary-0123/456+789=abc"
 OTHER = "other-canary-secret-0123/456+789="
@@ -156,6 +156,7 @@ class Watch:
                 self.failures += 1
                 logging.getLogger("abstractcore").exception("failed")
                 texts.append(everything(error))
+        assert self._services.records.flush(PATIENCE_SECONDS)
         for each in records:
             texts += map(repr, (each.error, each.attempts, each.warnings, each.call, each.tags))
             if each.reply is None:
@@ -432,7 +433,38 @@ def test_options_of_a_call_that_hold_the_key_are_scrubbed_in_its_record(colour, 
 def test_an_error_without_the_credential_is_left_as_it_is(colour, server, services):
     message = "The model `m` does not exist or you do not have access to it. Keys begin with sk-..."
     server.script(answer({"error": {"message": message, "code": "model_not_found"}}, 404))
-    llm = create_llm("openai", "m", services=Services(environment={"OPENAI_API_KEY": KEY}), base_url=server.url)
+    services.environment = {"OPENAI_API_KEY": KEY}
+    llm = create_llm("openai", "m", services=services, base_url=server.url)
     with pytest.raises(AbstractCoreError) as caught:
         colour.generate(llm, "hi")
     assert caught.value.message == message
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("given", ["to the LLM", "to the call"])
+def test_no_credential_in_headers_of_ones_own_shows(server, services, watch, given, stream):
+    headers = {"X-Gateway-Token": KEY, "X-Team": "search-and-find"}
+    of_llm, of_call = ({"headers": headers}, {}) if given == "to the LLM" else ({}, {"headers": headers})
+    server.script(answer(body(KEY, "search-and-find"), 401))
+    llm = create_llm(
+        "openai-compatible",
+        "m",
+        services=services,
+        base_url=server.url,
+        max_retries=0,
+        middleware=[record(watch.path)],
+        **of_llm,
+    )
+    text = watch.seen(watch.asking(llm, stream=stream, **of_call))
+    assert not shows(text)
+    assert "search-and-find" in text
+    assert server.requests[0].headers["x-gateway-token"] == KEY
+
+
+def test_the_credentials_of_one_call_are_not_looked_for_in_others(colour, server, services):
+    llm = create_llm("openai-compatible", "m", services=services, base_url=server.url, max_retries=0)
+    for headers in ({"X-Gateway-Token": "token-of-one-user"}, {}):
+        server.script(answer(body("token-of-one-user"), 401))
+        with pytest.raises(AbstractCoreError) as caught:
+            colour.generate(llm, "hi", headers=headers)
+        assert ("token-of-one-user" in str(caught.value)) == (not headers)
