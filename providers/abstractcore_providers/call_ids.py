@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Iterable
+from dataclasses import replace
+from typing import cast
 
-from abstractcore.schema import Message
+from abstractcore.schema import NO_OPTIONS, Message, ProviderOptions, ToolCall, freeze_object
+
+from .item_options import AS_RECEIVED
 
 
 def numbered(turn: int, index: int, used: Container[str]) -> str:
@@ -53,3 +57,35 @@ class CallIds:
     def of_result(self, turn: int, id: str) -> str:
         """The id in a result in message `turn`, which the schema puts right after its call's."""
         return self.of_call(turn - 1, id)
+
+
+class ReceivedIds:
+    """The ids of the calls of one reply, as they come: the vendor's, but no id twice.
+
+    A call without an id is `call_{number}`, and so is one whose id another has already: that cannot be answered apart
+    from it. What it was called stays in its `provider_options`, under `AS_RECEIVED`; it goes back as it is called here.
+    """
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+
+    def give(
+        self, received: str | None, number: int, options: ProviderOptions = NO_OPTIONS
+    ) -> tuple[str, ProviderOptions]:
+        """The id of the call with this number, and its options."""
+        if received and received not in self._taken:
+            self._taken.add(received)
+            return received, options
+        id = f"call_{number}"
+        while id in self._taken:
+            id += "_"
+        self._taken.add(id)
+        if received:
+            noted = freeze_object({**options, AS_RECEIVED: {"id": received}}, "provider_options")
+            options = cast(ProviderOptions, noted)
+        return id, options
+
+    def name(self, call: ToolCall, number: int) -> ToolCall:
+        """`call`, which has the vendor's id or an empty one, under its id."""
+        id, options = self.give(call.id, number, call.provider_options)
+        return call if id == call.id else replace(call, id=id, provider_options=options)

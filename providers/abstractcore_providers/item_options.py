@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Protocol
+from typing import Protocol, cast
 
 from abstractcore.errors import InvalidInputError
-from abstractcore.schema import NO_OPTIONS, CallWarning, ProviderOptions
+from abstractcore.schema import NO_OPTIONS, CallWarning, ProviderOptions, freeze_object
 
 from .json_reading import Object
+
+AS_RECEIVED = "as_received"
+"""Stands among providers' names for what a provider called something that has another name here. It goes to nobody."""
 
 
 class HasOptions(Protocol):
@@ -49,15 +52,18 @@ def name_options_left_out(
 
 
 def read_options(data: Object, modelled: Collection[str], provider: str) -> ProviderOptions:
-    """The fields of `data` that the schema has no words for, as options for `provider`; null is as good as nothing."""
+    """The fields of `data` that the schema has no words for, as options for `provider`; null is as good as nothing.
+
+    Raises `SchemaError` with the path for a value that the schema does not take.
+    """
     if not data.keys() - modelled:
         return NO_OPTIONS
     rest = {name: value for name, value in data.items() if name not in modelled and value is not None}
-    return {provider: rest} if rest else NO_OPTIONS
+    return cast(ProviderOptions, freeze_object({provider: rest}, "provider_options")) if rest else NO_OPTIONS
 
 
 def _name_the_others(item: HasOptions, path: str, provider: str, warnings: list[CallWarning]) -> None:
     for other in item.provider_options:
-        if other != provider:
+        if other not in (provider, AS_RECEIVED):
             message = f"options for {other!r} are not sent to {provider!r}"
             warnings.append(CallWarning("other_provider_options", f"{path}.provider_options.{other}", message))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from importlib import import_module
 from re import fullmatch
 from typing import Any, get_args
@@ -10,13 +11,15 @@ from typing import Any, get_args
 import pytest
 
 from abstractcore import Message, ModelReply, ReasoningPart, ToolCall, ToolCallDelta, ToolResult, Usage
+from abstractcore.schema import ModelCall, ToolSpec, deltas_of
 from abstractcore_providers.formats import FORMATS
+from abstractcore_providers.item_options import AS_RECEIVED
 from tests.providers.anthropic_messages import wire as anthropic
 from tests.providers.cohere_chat import wire as cohere
 from tests.providers.gemini import wire as gemini
 from tests.providers.ollama import wire as ollama
 from tests.providers.openai_chat import wire as chat
-from tests.providers.published import response_of
+from tests.providers.published import provider_of, response_of
 from tests.providers.wire_streams import INPUT, OUTPUT, SPEECH, Piece, call_in, reply_to, said, served, text_of
 
 FRAGMENT_FORMATS = [name for name in FORMATS if name not in ("gemini", "ollama")]
@@ -63,6 +66,74 @@ def test_an_id_is_made_only_for_a_call_without_one_and_goes_back_with_its_result
     results = Message.tool(ToolResult.text(made.id, "of f"), ToolResult.text("given", "of g"))
     reply_to(colour, llm, messages=[Message.user("hi"), reply.message(), results])
     assert paired(format, server.requests[1]) == [("call_0", "of f"), ("given", "of g")]
+
+
+@every_format
+def test_two_calls_with_one_id_are_told_apart_and_go_back_with_their_results(colour, server, llm_of, format):
+    """Two tool calls of one id: the second has an id of its own, streamed and whole alike, and keeps the vendor's."""
+    pieces = [Piece(0, "{}", "f", "same"), Piece(1, '{"a":1}', "f", "same"), Piece(2, '{"b":2}', "g", "call_1")]
+    server.script(served(format, said(format, SPEECH[format].calls(pieces))))
+    server.script(served(format, text_of(format, "done")))
+    llm = llm_of(format)
+    reply = reply_to(colour, llm)
+    assert [call.id for call in reply.tool_calls] == ["same", "call_1", "call_2"]
+    assert [call.arguments for call in reply.tool_calls] == [{}, {"a": 1}, {"b": 2}]
+    assert received(reply) == [None, {"id": "same"}, {"id": "call_1"}]
+    whole = decoded_with_ids(format, reply, ["same", "same", "call_1"])
+    assert [call.id for call in whole.tool_calls] == ["same", "call_1", "call_2"]
+    assert received(whole) == received(reply)
+    results = Message.tool(*(ToolResult.text(call.id, f"result {i}") for i, call in enumerate(reply.tool_calls)))
+    reply_to(colour, llm, messages=[Message.user("hi"), reply.message(), results])
+    sent = paired(format, server.requests[1])
+    assert [text for _, text in sent] == ["result 0", "result 1", "result 2"]
+    assert len({id for id, _ in sent}) == 3
+
+
+def received(reply: ModelReply) -> list[Any]:
+    """What is noted of each call's own id."""
+    return [call.provider_options.get(AS_RECEIVED) for call in reply.tool_calls]
+
+
+def decoded_with_ids(format: str, reply: ModelReply, ids: list[str]) -> ModelReply:
+    """What a body says that is `reply`'s with these ids in its calls."""
+    bare = [ToolCall(f"id-{i}", call.name, call.arguments_text) for i, call in enumerate(reply.tool_calls)]
+    body = FORMATS[format]().render(replace(reply, parts=tuple(bare))).body
+    for i, id in enumerate(ids):
+        body = body.replace(f'"id-{i}"'.encode(), json.dumps(id).encode())
+    return FORMATS[format]().decode(response_of(body.decode()))
+
+
+@every_format
+def test_calls_without_ids_have_the_same_ids_streamed_and_whole(colour, server, llm_of, format):
+    pieces = [Piece(0, "{}", "f"), Piece(1, "{}", "g")]
+    server.script(served(format, said(format, SPEECH[format].calls(pieces))))
+    reply = reply_to(colour, llm_of(format))
+    body = json.loads(FORMATS[format]().render(reply).body)
+    whole = FORMATS[format]().decode(response_of(without_ids(body)))
+    assert [call.id for call in whole.tool_calls] == [call.id for call in reply.tool_calls] == ["call_0", "call_1"]
+
+
+def without_ids(value: Any) -> Any:
+    """The JSON without ids of calls and items."""
+    if isinstance(value, list):
+        return [without_ids(item) for item in value]
+    if isinstance(value, dict):
+        return {name: without_ids(item) for name, item in value.items() if name not in ("id", "call_id", "toolUseId")}
+    return value
+
+
+@every_format
+def test_a_call_that_had_another_id_goes_to_any_vendor_without_a_loss(format):
+    """The note of the id that a call had is for nobody: it is neither sent nor a loss."""
+    calls = (ToolCall("a", "f"), ToolCall("b", "f", provider_options={AS_RECEIVED: {"id": "a"}}))
+    results = Message.tool(*(ToolResult.text(call.id, "done") for call in calls))
+    messages = (Message.user("hi"), Message.assistant(*calls), results)
+    encoded = FORMATS[format]().encode(ModelCall("m", messages, provider_of(format), (ToolSpec("f"),)))
+    reply = ModelReply(calls, "tool_calls", model="m", provider=provider_of(format))
+    rendered, renderer = FORMATS[format]().render(reply), FORMATS[format]().renderer()
+    stream = b"".join(map(renderer.feed, deltas_of(reply))) + renderer.finish()
+    assert AS_RECEIVED.encode() not in encoded.request.body + rendered.body + stream
+    assert [each for each in (*encoded.warnings, *rendered.warnings) if "options" in each.path] == []
 
 
 def paired(format: str, request) -> list[tuple[str, str]]:

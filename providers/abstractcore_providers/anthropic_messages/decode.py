@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abstractcore.errors import ServerError
-from abstractcore.schema import ModelReply, Part, SchemaError, WireResponse
+from abstractcore.schema import ModelReply, Part, SchemaError, ToolCall, WireResponse
 
+from ..call_ids import ReceivedIds
 from ..finish_reasons import calls_tools
 from ..json_reading import Object, as_object, as_objects, text_of
 from ..openai_words import origin_of
@@ -31,7 +32,9 @@ def _reply(data: Object, body: bytes, provider: str) -> ModelReply:
     model, raw = text_of(data, "model"), text_of(data, "stop_reason")
     inputs = WrittenArguments(body, "input")
     origin = origin_of(provider, model)
-    parts = tuple(_part(block, provider, origin, inputs) for block in as_objects(data["content"]))
+    blocks = enumerate(as_objects(data["content"]))
+    ids = ReceivedIds()
+    parts = tuple(_part(block, number, ids, provider, origin, inputs) for number, block in blocks)
     return ModelReply(
         parts=parts,
         finish_reason=finish_reason_to_ours(raw, calls=calls_tools(parts)),
@@ -44,8 +47,11 @@ def _reply(data: Object, body: bytes, provider: str) -> ModelReply:
     )
 
 
-def _part(block: Object, provider: str, origin: str | None, inputs: WrittenArguments) -> Part:
+def _part(
+    block: Object, number: int, ids: ReceivedIds, provider: str, origin: str | None, inputs: WrittenArguments
+) -> Part:
     """A block is read without cache points, which replies have none of."""
     block.pop("cache_control", None)
     text = inputs.text_of(as_object(block.get("input"))) if block.get("type") in CALLS else ""
-    return read_block(block, provider, origin, text)
+    part = read_block(block, provider, origin, text)
+    return ids.name(part, number) if isinstance(part, ToolCall) else part

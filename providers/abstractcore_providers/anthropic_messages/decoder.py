@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import cast
 
 import jiter
 
@@ -30,6 +29,7 @@ from abstractcore.schema import (
     freeze_object,
 )
 
+from ..call_ids import ReceivedIds
 from ..item_options import read_options
 from ..json_reading import Object, as_object, count_of, mended, read_answer, text_of
 from ..openai_words import origin_of
@@ -60,6 +60,7 @@ class MessageDecoder:
         """The index of the block of text that is open, unless half a character waits in it."""
         self._text_number = 0
         self._halves = WaitingHalves()
+        self._ids = ReceivedIds()
         self._usage: Object = {}
         self._finish: str | None = None
         self._metadata: Object = {}
@@ -188,14 +189,14 @@ class MessageDecoder:
         elif block.kind == "thinking":
             deltas.append(ReasoningStart(self._next(), block.number, self._origin))
         elif block.kind == "tool_use":
-            id, name = text_of(block.block, "id") or f"call_{block.number}", text_of(block.block, "name") or ""
-            deltas.append(ToolCallStart(self._next(), block.number, id, name, self._options(block)))
+            id, options = self._ids.give(text_of(block.block, "id"), block.number, self._options(block))
+            name = text_of(block.block, "name") or ""
+            deltas.append(ToolCallStart(self._next(), block.number, id, name, options))
         if block.first_text:
             self._write(block, block.first_text, deltas)
 
     def _options(self, block: StreamedBlock) -> ProviderOptions:
-        options = read_options(block.block, BLOCK_FIELDS[block.kind], self._provider)
-        return cast(ProviderOptions, freeze_object(options, "provider_options"))
+        return read_options(block.block, BLOCK_FIELDS[block.kind], self._provider)
 
     def _add(self, event: Object, deltas: list[Delta]) -> None:
         delta = as_object(event.get("delta"))

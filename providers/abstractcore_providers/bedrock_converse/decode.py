@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abstractcore.errors import InvalidInputError, ServerError
-from abstractcore.schema import ModelReply, OpaquePart, Part, SchemaError, WireResponse
+from abstractcore.schema import ModelReply, OpaquePart, Part, SchemaError, ToolCall, WireResponse
 
+from ..call_ids import ReceivedIds
 from ..finish_reasons import calls_tools
 from ..json_reading import Object, as_object, as_objects, text_of
 from ..raw_arguments import WrittenArguments
@@ -35,7 +36,8 @@ def decode(response: WireResponse, model: str | None) -> ModelReply:
 def _reply(data: Object, content: list[Object], body: bytes, model: str | None) -> ModelReply:
     raw = text_of(data, "stopReason")
     reader = BlockReader(WrittenArguments(body, INPUT), origin_of(model), [])
-    parts = tuple(_part(block, f"output.message.content[{i}]", reader) for i, block in enumerate(content))
+    ids = ReceivedIds()
+    parts = tuple(_part(block, number, ids, reader) for number, block in enumerate(content))
     return ModelReply(
         parts=parts,
         finish_reason=finish_reason_to_ours(raw, calls=calls_tools(parts)),
@@ -47,10 +49,14 @@ def _reply(data: Object, content: list[Object], body: bytes, model: str | None) 
     )
 
 
-def _part(block: Object, path: str, reader: BlockReader) -> Part:
+def _part(block: Object, number: int, ids: ReceivedIds, reader: BlockReader) -> Part:
     """One part; a medium of a new shape is kept as it is."""
+    use = as_object(block.get("toolUse"))
+    if use and "toolUseId" not in use:
+        block = {**block, "toolUse": {**use, "toolUseId": ""}}
     try:
-        return reader.block(block, path, "assistant")
+        part = reader.block(block, f"output.message.content[{number}]", "assistant")
+        return ids.name(part, number) if isinstance(part, ToolCall) else part
     except (InvalidInputError, SchemaError):
         kind = next((name for name, value in block.items() if value is not None), "")
         if kind not in MEDIA_KINDS:

@@ -11,6 +11,7 @@ from abstractcore.errors import InvalidInputError, ServerError, StreamInterrupte
 from abstractcore.framing import AwsEventStreamMessage
 from abstractcore.schema import Delta, ReplyEnd, ReplyStart, SchemaError, TextDelta, UsageDelta, freeze_object
 
+from ..call_ids import ReceivedIds
 from ..item_options import read_options
 from ..json_reading import Cut, Object, as_object, count_of, read_event, text_of
 from ..surrogates import WaitingHalves
@@ -47,6 +48,7 @@ class ConverseDecoder:
         self._open: dict[int, StreamedBlock] = {}
         self._places: dict[int, int] = {}
         self._halves = WaitingHalves()
+        self._ids = ReceivedIds()
         self._cut = False
         """Whether characters may have come in halves."""
         self._highest = -1
@@ -151,12 +153,12 @@ class ConverseDecoder:
     def _start(self, data: Object) -> list[Delta]:
         index, start = _index(data), as_object(data.get("start"))
         place = self._place(index)
-        block, known = _begun(place, start), self._blocks.get(place)
+        block, known = _begun(place, start, self._ids), self._blocks.get(place)
         deltas: list[Delta] = []
-        if isinstance(block, CallBlock) and isinstance(known, CallBlock) and known.id != block.id:
+        if isinstance(block, CallBlock) and isinstance(known, CallBlock) and known.received != block.received:
             deltas = self._end(place) if place in self._open else []
             place = self._new_place(index)
-            block = _begun(place, start)
+            block = _begun(place, start, self._ids)
         if block is not None:
             self._opened(place, block, deltas)
         return deltas
@@ -202,14 +204,14 @@ def _index(data: Object) -> int:
     return index
 
 
-def _begun(index: int, start: Object) -> StreamedBlock | None:
+def _begun(index: int, start: Object, ids: ReceivedIds) -> StreamedBlock | None:
     """The block that an event begins; None for a kind that begins by itself, or is not known."""
     use = as_object(start.get("toolUse"))
     if use:
-        id, name = text_of(use, "toolUseId") or f"call_{index}", text_of(use, "name") or ""
-        hosted = use.get("type") == "server_tool_use"
-        options = read_options(use, BLOCK_FIELDS["tool_call"], PROVIDER)
-        return HostedCallBlock(index, id, name) if hosted else CallBlock(index, id, name, options)
+        id, name = text_of(use, "toolUseId") or "", text_of(use, "name") or ""
+        if use.get("type") == "server_tool_use":
+            return HostedCallBlock(index, id or f"call_{index}", name)
+        return CallBlock(index, id, name, read_options(use, BLOCK_FIELDS["tool_call"], PROVIDER), ids)
     if as_object(start.get("toolResult")):
         return HostedResultBlock(index, as_object(start["toolResult"]))
     if as_object(start.get("image")):

@@ -29,6 +29,7 @@ from abstractcore.schema import (
     ToolCallStart,
 )
 
+from ..call_ids import ReceivedIds
 from ..item_options import read_options
 from ..json_reading import Object, as_object, as_objects, text_of
 from ..raw_arguments import arguments_text
@@ -117,15 +118,19 @@ class CallBlock:
 
     name: ClassVar[str] = "toolUse"
 
-    def __init__(self, block: int, id: str, name: str, options: ProviderOptions) -> None:
-        self.id = id
+    def __init__(self, block: int, received: str, name: str, options: ProviderOptions, ids: ReceivedIds) -> None:
+        self.received = received
         self._block = block
         self._name = name
         self._options = options
+        self._ids = ids
+        self._id: str | None = None
         self._empty = True
 
     def start(self, number: Number) -> list[Delta]:
-        return [ToolCallStart(number(), self._block, self.id, self._name, self._options)]
+        if self._id is None:
+            self._id, self._options = self._ids.give(self.received, self._block, self._options)
+        return [ToolCallStart(number(), self._block, self._id, self._name, self._options)]
 
     def add(self, value: Any, number: Number) -> list[Delta]:
         arguments = text_of(as_object(value), "input")

@@ -15,6 +15,7 @@ from abstractcore.schema import (
     WireResponse,
 )
 
+from ..call_ids import ReceivedIds
 from ..finish_reasons import calls_tools
 from ..item_options import read_options
 from ..json_reading import Object, as_object, as_objects, text_of
@@ -74,8 +75,9 @@ def _parts(message: Object, origin: str | None) -> tuple[Part, ...]:
             options = read_options(block, TEXT_FIELDS, PROVIDER)
             parts.append(_text(text_of(block, "text"), cited.get(index, []), options))
     parts.append(_text(text_of(message, "tool_plan"), plan))
+    ids = ReceivedIds()
     for index, call in enumerate(as_objects(message.get("tool_calls"))):
-        parts.append(read_call(call, index))
+        parts.append(ids.name(read_call(call), index))
     return tuple(parts)
 
 
@@ -84,9 +86,10 @@ def _text(text: str | None, citations: list[Object], options: ProviderOptions = 
     return TextPart(text or "", cited, provider_options=options if text else NO_OPTIONS)
 
 
-def read_call(call: Object, index: int) -> ToolCall:
-    """The tool call at `index`, with an id made up if it has none."""
+def read_call(call: Object) -> ToolCall:
+    """The tool call, under the vendor's id, which may be empty."""
     function = as_object(call.get("function"))
-    id = text_of(call, "id") or f"call_{index}"
     name, arguments = text_of(function, "name") or "", text_of(function, "arguments") or ""
-    return ToolCall(id, name, arguments, provider_options=read_options(call, CALL_FIELDS, PROVIDER))
+    return ToolCall(
+        text_of(call, "id") or "", name, arguments, provider_options=read_options(call, CALL_FIELDS, PROVIDER)
+    )

@@ -29,6 +29,7 @@ from abstractcore.schema import (
     freeze_object,
 )
 
+from ..call_ids import ReceivedIds
 from ..item_options import read_options
 from ..json_reading import Object, as_object, as_objects, count_of, mended, read_answer, text_of
 from ..surrogates import WaitingHalves
@@ -68,6 +69,7 @@ class CohereDecoder:
         """The block of the text that came last, if it is open and no half of a character waits anywhere."""
         self._citations: dict[int, tuple[Citation, ...]] = {}
         self._calls: dict[int, int] = {}
+        self._ids = ReceivedIds()
         self._halves = WaitingHalves()
         self._logprobs: list[Any] = []
         self._end: Object = {}
@@ -223,7 +225,7 @@ class CohereDecoder:
             deltas.append(ToolCallEnd(self._next(), self._calls.pop(index)))
             number = self._last_call + 1
         self._last_call = number
-        call = read_call(data, number)
+        call = self._ids.name(read_call(data), number)
         block = self._calls[index] = _FIRST_CALL + number
         deltas.append(ToolCallStart(self._next(), block, call.id, call.name, call.provider_options))
         if call.arguments_text:
@@ -249,7 +251,7 @@ class CohereDecoder:
         if delta.get("error") or text_of(delta, "finish_reason") in FAILED:
             raise error_in_answer(as_object(mended({**delta, "code": data.get("code")})))
         self.complete = True
-        self._end = data
+        self._end = as_object(mended(data))
 
     def _close(self, block: int, deltas: list[Delta]) -> None:
         self._write(block, self._halves.rest(block), deltas)

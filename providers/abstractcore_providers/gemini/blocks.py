@@ -21,6 +21,7 @@ from abstractcore.schema import (
     ToolCallStart,
 )
 
+from ..call_ids import ReceivedIds
 from ..item_options import read_options
 from ..json_reading import Object, as_object, as_objects, text_of
 from ..raw_arguments import WrittenArguments
@@ -36,7 +37,9 @@ class Blocks:
 
     def __init__(self, provider: str) -> None:
         self.origin: str | None = None
-        self.call_ids: list[str] = []
+        self.calls = 0
+        """How many there are."""
+        self._ids = ReceivedIds()
         self._provider = provider
         self._sequence = 0
         self._next_block = 0
@@ -168,13 +171,10 @@ class Blocks:
         self.close(deltas)
         self._parts += 1
         call = as_object(data["functionCall"])
-        id = text_of(call, "id")
-        if not id or id in self.call_ids:
-            id = f"call_{len(self.call_ids)}"
-            while id in self.call_ids:
-                id += "_"
-        self.call_ids.append(id)
-        block, options = self._block(), read_options(data, CALL_FIELDS, self._provider)
+        options = read_options(data, CALL_FIELDS, self._provider)
+        id, options = self._ids.give(text_of(call, "id"), self.calls, options)
+        self.calls += 1
+        block = self._block()
         deltas.append(ToolCallStart(self.next(), block, id, text_of(call, "name") or "", options))
         if call.get(ARGUMENTS) is not None:
             deltas.append(ToolCallDelta(self.next(), block, written.text_of(call[ARGUMENTS])))

@@ -131,7 +131,7 @@ class ReplyDecoder:
         self._blocks.cite(self._grounding, deltas)
         rest = rest_of_grounding(self._grounding)
         metadata = {**self._metadata, "groundingMetadata": rest} if rest else self._metadata
-        reason = finish_reason_to_ours(self._finish, bool(self._blocks.call_ids))
+        reason = finish_reason_to_ours(self._finish, self._blocks.calls > 0)
         if self._finish is None and self._blocked is not None:
             reason = "content_filter"
         frozen = freeze_object(metadata, "provider_metadata")

@@ -17,6 +17,7 @@ from abstractcore.schema import (
     WireResponse,
 )
 
+from ..call_ids import ReceivedIds
 from ..finish_reasons import calls_tools
 from ..item_options import read_options
 from ..json_reading import Object, as_object, as_objects, text_of
@@ -27,7 +28,6 @@ from .images import image_of
 from .vocabulary import (
     CALL_FIELDS,
     PROVIDER,
-    call_id,
     finish_reason_to_ours,
     metadata_to_ours,
     origin_of,
@@ -64,24 +64,23 @@ def _reply(data: Object, written: WrittenArguments) -> ModelReply:
 
 
 def _parts(message: Object, written: WrittenArguments, origin: str | None) -> tuple[Part, ...]:
-    calls: dict[str, ToolCall] = {}
-    for call in as_objects(message.get("tool_calls")):
-        made = read_call(call, written, len(calls), calls)
-        calls[made.id] = made
+    ids = ReceivedIds()
+    calls = as_objects(message.get("tool_calls"))
     return (
         ReasoningPart(text_of(message, "thinking") or "", origin=origin),
         TextPart(text_of(message, "content") or ""),
-        *calls.values(),
+        *(ids.name(read_call(call, written), number) for number, call in enumerate(calls)),
         *read_images(message),
     )
 
 
-def read_call(call: Object, written: WrittenArguments, number: int, taken: dict[str, Any]) -> ToolCall:
-    """The tool call with this number in its reply, with an id that none of those before it has."""
+def read_call(call: Object, written: WrittenArguments) -> ToolCall:
+    """The tool call, under the server's id, which may be empty."""
     function = as_object(call.get("function"))
+    id = text_of(call, "id") or text_of(function, "id") or ""
     options = read_options(call, CALL_FIELDS, PROVIDER)
     text = _arguments_text(function.get(ARGUMENTS), written)
-    return ToolCall(call_id(call, number, taken), text_of(function, "name") or "", text, provider_options=options)
+    return ToolCall(id, text_of(function, "name") or "", text, provider_options=options)
 
 
 def _arguments_text(arguments: Any, written: WrittenArguments) -> str:

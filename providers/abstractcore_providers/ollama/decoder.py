@@ -20,7 +20,6 @@ from abstractcore.schema import (
     TextDelta,
     TextEnd,
     TextStart,
-    ToolCall,
     ToolCallDelta,
     ToolCallEnd,
     ToolCallStart,
@@ -28,6 +27,7 @@ from abstractcore.schema import (
     freeze_object,
 )
 
+from ..call_ids import ReceivedIds
 from ..json_reading import Object, as_object, as_objects, mended, read_answer, text_of
 from ..raw_arguments import WrittenArguments
 from ..surrogates import WaitingHalves
@@ -49,7 +49,8 @@ class OllamaDecoder:
         self._lines = 0
         self._open: int | None = None
         self._origin: str | None = None
-        self._calls: dict[str, ToolCall] = {}
+        self._calls = 0
+        self._ids = ReceivedIds()
         self._images: list[ImagePart] = []
         self._halves = WaitingHalves()
         self._logprobs: list[Any] = []
@@ -113,10 +114,10 @@ class OllamaDecoder:
         for block in list(self._halves):
             self._write(block, self._halves.rest(block), deltas)
         self._close(deltas)
-        first_image = _FIRST_CALL + len(self._calls)
+        first_image = _FIRST_CALL + self._calls
         deltas += [PartDelta(self._next(), first_image + i, image) for i, image in enumerate(self._images)]
         raw = text_of(self._end, "done_reason")
-        reason = finish_reason_to_ours(raw, calls=bool(self._calls))
+        reason = finish_reason_to_ours(raw, calls=self._calls > 0)
         try:
             metadata = freeze_object(metadata_to_ours(self._end), "provider_metadata")
         except SchemaError as error:
@@ -167,9 +168,9 @@ class OllamaDecoder:
 
     def _call(self, data: Object, written: WrittenArguments, deltas: list[Delta]) -> None:
         self._close(deltas)
-        block = _FIRST_CALL + len(self._calls)
-        call = read_call(data, written, len(self._calls), self._calls)
-        self._calls[call.id] = call
+        block = _FIRST_CALL + self._calls
+        call = self._ids.name(read_call(data, written), self._calls)
+        self._calls += 1
         deltas.append(ToolCallStart(self._next(), block, call.id, call.name, call.provider_options))
         deltas.append(ToolCallDelta(self._next(), block, call.arguments_text))
         deltas.append(ToolCallEnd(self._next(), block))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from abstractcore.schema import CallWarning, FinishReason, ThinkingLevel, Usage
 
 from ..finish_reasons import finish_reason_of
-from ..json_reading import Object, as_object, count_of
+from ..json_reading import Object, count_of
 
 PROVIDER = "ollama"
 SAMPLING_OPTIONS = {
@@ -108,14 +107,3 @@ def metadata_to_theirs(metadata: Object, warnings: list[CallWarning]) -> Object:
         message = f"{name!r} has another meaning in this format"
         warnings.append(CallWarning("metadata_left_out", f"provider_metadata.{name}", message))
     return metadata_to_ours(metadata)
-
-
-def call_id(call: Object, number: int, taken: Iterable[str]) -> str:
-    """The id of the call with this number in its reply; one is made where the server gave none, or one for two."""
-    id = call.get("id") or as_object(call.get("function")).get("id")
-    if isinstance(id, str) and id and id not in taken:
-        return id
-    made = f"call_{number}"
-    while made in taken:
-        made += "_"
-    return made

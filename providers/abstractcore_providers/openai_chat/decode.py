@@ -20,6 +20,7 @@ from abstractcore.schema import (
     WireResponse,
 )
 
+from ..call_ids import ReceivedIds
 from ..item_options import read_options
 from ..json_reading import Object, as_object, as_objects, text_of
 from ..openai_errors import RIGHT_ADDRESS, error_in_body
@@ -113,16 +114,16 @@ def _parts(message: Object, citations: tuple[Citation, ...], origin: str | None,
         parts.append(TextPart(text, citations))
     if isinstance(message.get("audio"), dict):
         parts.append(_audio(as_object(message["audio"])))
+    ids = ReceivedIds()
     for index, call in enumerate(as_objects(message.get("tool_calls"))):
         function = as_object(call.get("function"))
-        parts.append(
-            ToolCall(
-                text_of(call, "id") or f"call_{index}",
-                text_of(function, "name") or "",
-                text_of(function, "arguments") or "",
-                provider_options=read_options(call, TOOL_CALL_FIELDS, dialect.provider),
-            )
+        made = ToolCall(
+            text_of(call, "id") or "",
+            text_of(function, "name") or "",
+            text_of(function, "arguments") or "",
+            provider_options=read_options(call, TOOL_CALL_FIELDS, dialect.provider),
         )
+        parts.append(ids.name(made, index))
     return tuple(parts)
 
 

@@ -28,6 +28,7 @@ from abstractcore.schema import (
     freeze_object,
 )
 
+from ..call_ids import ReceivedIds
 from ..item_options import read_options
 from ..json_reading import Object, as_object, as_objects, mended, read_answer, text_of
 from ..openai_errors import RIGHT_ADDRESS, error_in_answer
@@ -68,6 +69,7 @@ class ChatDecoder:
         self._open: int | None = None
         self._origin: str | None = None
         self._calls = StreamedCalls(_FIRST_CALL)
+        self._ids = ReceivedIds()
         self._audio: SpokenAudio | None = None
         self._citations: tuple[Citation, ...] = ()
         self._halves = WaitingHalves()
@@ -196,7 +198,7 @@ class ChatDecoder:
             self._rest(delta, deltas)
         finish = choice.get("finish_reason")
         if isinstance(finish, str):
-            self._finish = finish
+            self._finish = mend(finish)
             self._metadata.update(metadata_to_ours(chunk))
             self._refused = self._refused or delta == {"refusal": ""}
         logprobs = choice.get("logprobs")
@@ -275,7 +277,8 @@ class ChatDecoder:
             self._close(deltas)
             call = self._calls.begin(fragment, name)
             options = read_options(mended(fragment), TOOL_CALL_FIELDS, self._provider)
-            deltas.append(ToolCallStart(self._next(), call.block, call.id, name, options))
+            id, options = self._ids.give(call.received, call.block - _FIRST_CALL, options)
+            deltas.append(ToolCallStart(self._next(), call.block, id, name, options))
         arguments = self._halves.mend(call.block, text_of(function, "arguments") or "")
         if arguments:
             deltas.append(ToolCallDelta(self._next(), call.block, arguments))

@@ -10,12 +10,11 @@ from ..surrogates import mend
 
 @dataclass(slots=True)
 class StreamedCall:
-    """A call that has begun. `named_by_us` if the server gave it no id."""
+    """A call that has begun, with the id that the server gave it, which may be empty."""
 
-    id: str
+    received: str
     name: str
     block: int
-    named_by_us: bool
 
 
 class StreamedCalls:
@@ -39,14 +38,14 @@ class StreamedCalls:
             return None
         last = here[-1]
         if id:
-            same = next((call for call in here if call.id == id), None)
-            return last if same is None and last.named_by_us and not name else same
+            same = next((call for call in here if call.received == id), None)
+            return last if same is None and not last.received and not name else same
         return None if name and (index is None or name != last.name) else last
 
     def begin(self, fragment: Object, name: str) -> StreamedCall:
         """A new call."""
         id, number = mend(text_of(fragment, "id") or ""), len(self.begun)
-        call = StreamedCall(id or f"call_{number}", name, self._first_block + number, not id)
+        call = StreamedCall(id, name, self._first_block + number)
         self.begun.append(call)
         self._at.setdefault(count_of(fragment, "index") or 0, []).append(call)
         return call

@@ -29,9 +29,9 @@ _SCREENSHOT = "computer_screenshot"
 _SCREENSHOT_FIELDS = frozenset({"type", "image_url", "file_id"})
 
 
-def read_computer_call(item: Object, provider: str, number: int) -> ToolCall:
-    """The tool call that an item is; `number` names one without an id."""
-    id = text_of(item, "call_id") or text_of(item, "id") or f"call_{number}"
+def read_computer_call(item: Object, provider: str) -> ToolCall:
+    """The tool call that an item is, under the vendor's id, which may be empty."""
+    id = text_of(item, "call_id") or text_of(item, "id") or ""
     asked = {name: item[name] for name in _ASKED if item.get(name) is not None}
     text = json.dumps(asked, ensure_ascii=False)
     return ToolCall(id, NAME, text, provider_options=read_options(item, _CALL_FIELDS, provider))
@@ -46,7 +46,7 @@ def computer_item(call: ToolCall, provider: str) -> Object | None:
     item = cast(Object, to_data({"call_id": call.id, **asked, **options, "status": "completed"}))
     same = replace(call, signature=None, cache=None, provider_options={provider: options})
     try:
-        return item if read_computer_call(item, provider, 0) == same else None
+        return item if read_computer_call(item, provider) == same else None
     except SchemaError:
         return None
 

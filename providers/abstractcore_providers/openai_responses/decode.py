@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from abstractcore.errors import ServerError
-from abstractcore.schema import ModelReply, Part, SchemaError, WireResponse
+from abstractcore.schema import ModelReply, Part, SchemaError, ToolCall, WireResponse
 
+from ..call_ids import ReceivedIds
 from ..json_reading import Object, as_object, as_objects, text_of
 from ..openai_errors import RIGHT_ADDRESS, error_in_answer, error_in_body
 from ..openai_words import origin_of
@@ -49,8 +50,10 @@ def _reply(data: Object, items: Sequence[Object], provider: str) -> ModelReply:
 
 
 def _parts(items: Sequence[Object], provider: str, origin: str | None, *, stored: bool) -> tuple[Part, ...]:
+    ids = ReceivedIds()
+    read = ((number, read_item(item, provider, origin, stored=stored)) for number, item in enumerate(items))
     return tuple(
-        part for number, item in enumerate(items) for part in read_item(item, provider, origin, number, stored=stored)
+        ids.name(part, number) if isinstance(part, ToolCall) else part for number, parts in read for part in parts
     )
 
 

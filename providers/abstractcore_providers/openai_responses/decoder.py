@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 import jiter
 
@@ -23,6 +23,7 @@ from abstractcore.schema import (
     TextEnd,
     TextPart,
     TextStart,
+    ToolCall,
     ToolCallDelta,
     ToolCallEnd,
     ToolCallStart,
@@ -30,6 +31,7 @@ from abstractcore.schema import (
     freeze_object,
 )
 
+from ..call_ids import ReceivedIds
 from ..json_reading import Object, as_object, as_objects, count_of, mended, read_answer, text_of
 from ..openai_errors import RIGHT_ADDRESS, error_in_answer
 from ..openai_words import origin_of
@@ -63,6 +65,7 @@ class ResponsesDecoder:
         self._open: dict[int, _Piece] = {}
         self._notes: dict[int, list[Any]] = {}
         self._halves = WaitingHalves()
+        self._ids = ReceivedIds()
         self._ending: Object | None = None
         self._text_item = OpenItem(0)
         self._text_block = -1
@@ -193,16 +196,15 @@ class ResponsesDecoder:
             self._begin_call(item, data, deltas)
 
     def _options_of(self, data: Object) -> ProviderOptions:
-        options = item_options(data, self._provider, stored=self._stored)
-        return cast(ProviderOptions, freeze_object(options, "provider_options"))
+        return item_options(data, self._provider, stored=self._stored)
 
     def _begin_call(self, item: OpenItem, data: Object, deltas: list[Delta]) -> int:
         block = item.block("call", 0)
         if block not in item.seen:
-            call = read_call(data, item.number)
+            call = self._ids.name(read_call(data, item.options), item.number)
             item.seen[block], item.call_id = 0, text_of(data, "call_id")
             self._open[block] = ToolCallDelta
-            deltas.append(ToolCallStart(self._next(), block, call.id, call.name, item.options))
+            deltas.append(ToolCallStart(self._next(), block, call.id, call.name, call.provider_options))
         return block
 
     def _text(self, event: Object, deltas: list[Delta]) -> None:
@@ -269,9 +271,9 @@ class ResponsesDecoder:
             self._complete(item, block, ToolCallDelta, text_of(data, "arguments"), deltas)
             self._close(block, deltas)
         else:
-            parts = read_item(data, self._provider, self._origin, item.number, stored=self._stored)
-            for index, part in enumerate(parts):
-                deltas.append(PartDelta(self._next(), item.block("part", index), part))
+            for index, part in enumerate(read_item(data, self._provider, self._origin, stored=self._stored)):
+                named = self._ids.name(part, item.number) if isinstance(part, ToolCall) else part
+                deltas.append(PartDelta(self._next(), item.block("part", index), named))
 
     def _texts_done(self, item: OpenItem, data: Object, deltas: list[Delta]) -> None:
         options = self._options_of(data)

@@ -24,20 +24,20 @@ _OWN = frozenset(
 )
 
 
-def read_item(item: Object, provider: str, origin: str | None, number: int, *, stored: bool) -> list[Part]:
-    """The parts of an output item; `number` names a call that has no id. What is `stored` is known by its id."""
+def read_item(item: Object, provider: str, origin: str | None, *, stored: bool) -> list[Part]:
+    """The parts of an output item; a call has the vendor's id, or none. What is `stored` is known by its id."""
     kind = text_of(item, "type") or ""
     if kind == "reasoning":
         return read_reasoning(item, origin)
     if kind in HOSTED_TYPES:
         return read_hosted(item, provider)
     if kind == CALL:
-        call = read_computer_call(item, provider, number)
+        call = read_computer_call(item, provider)
         return [OpaquePart(provider, kind, item) if computer_item(call, provider) is None else call]
     if kind not in ("message", "function_call"):
         return [OpaquePart(provider, kind, item)]
     options = item_options(item, provider, stored=stored)
-    return [*read_texts(item, options)] if kind == "message" else [read_call(item, number, options)]
+    return [*read_texts(item, options)] if kind == "message" else [read_call(item, options)]
 
 
 def item_options(item: Object, provider: str, *, stored: bool) -> ProviderOptions:
@@ -65,9 +65,9 @@ def read_texts(item: Object, options: ProviderOptions = NO_OPTIONS) -> list[Text
     return [TextPart(text, read_annotations(notes), provider_options=options) for text, notes in texts if text]
 
 
-def read_call(item: Object, number: int, options: ProviderOptions = NO_OPTIONS) -> ToolCall:
-    """The tool call in an item."""
-    id = text_of(item, "call_id") or text_of(item, "id") or f"call_{number}"
+def read_call(item: Object, options: ProviderOptions = NO_OPTIONS) -> ToolCall:
+    """The tool call in an item, under the vendor's id, which may be empty."""
+    id = text_of(item, "call_id") or text_of(item, "id") or ""
     arguments = text_of(item, "arguments") or ""
     return ToolCall(id, text_of(item, "name") or "", arguments, provider_options=options)
 

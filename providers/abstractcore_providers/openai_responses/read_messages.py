@@ -125,8 +125,10 @@ class Conversation:
         if kind == "function_call":
             for name in ("call_id", "name", "arguments"):
                 get_text(item.get(name), f"{path}.{name}")
+        elif kind == "computer_call":
+            get_text(item.get("call_id"), f"{path}.call_id")
         try:
-            return read_item(item, self._provider, self._origin, 0, stored=True)
+            return read_item(item, self._provider, self._origin, stored=True)
         except ServerError as error:
             raise InvalidInputError(error.message, path=path) from None
 

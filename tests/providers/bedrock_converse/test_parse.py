@@ -230,8 +230,8 @@ def test_an_image_of_a_new_kind_in_a_reply_is_kept_as_it_came():
 
 
 def test_a_reply_that_is_broken_where_it_counts_is_a_server_error():
-    with pytest.raises(ServerError, match=r"content\[0\].toolUse.toolUseId"):
-        decoded_reply({"toolUse": {"name": "f"}})
+    with pytest.raises(ServerError, match=r"content\[0\].toolUse.name"):
+        decoded_reply({"toolUse": {"toolUseId": "t"}})
 
 
 def test_what_is_said_of_a_reply_is_metadata():
