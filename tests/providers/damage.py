@@ -52,7 +52,7 @@ def with_others(value: Any, places: Sequence[tuple[int, Any]]) -> Any:
     """The JSON with other values in these places."""
     for place, odd in places:
         trails = list(places_in(value))
-        value = _with(value, trails[place % len(trails)], odd)
+        value = with_value(value, trails[place % len(trails)], odd)
     return value
 
 
@@ -64,11 +64,11 @@ def places_in(value: Any, trail: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ..
             yield from places_in(item, (*trail, key))
 
 
-def _with(value: Any, trail: tuple[Any, ...], odd: Any) -> Any:
+def with_value(value: Any, trail: tuple[Any, ...], odd: Any) -> Any:
     if not trail:
         return odd
     copy = dict(value) if isinstance(value, dict) else list(value)
-    copy[trail[0]] = _with(value[trail[0]], trail[1:], odd)
+    copy[trail[0]] = with_value(value[trail[0]], trail[1:], odd)
     return copy
 
 
@@ -77,4 +77,4 @@ def with_anything(value: Any) -> Iterator[bytes]:
     for trail in places_in(value):
         if not any(isinstance(key, int) and key > 1 for key in trail):
             for odd in ANYTHING:
-                yield json.dumps(_with(value, trail, odd)).encode()
+                yield json.dumps(with_value(value, trail, odd)).encode()

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from abstractcore.errors import InvalidInputError
 from abstractcore.schema import CallWarning, ModelCall, Parsed, Sampling, SchemaError, WireRequest
 
-from ..json_reading import Object, as_object, read_json
+from ..json_reading import Object, as_object
 from ..openai_words import origin_of
-from ..reading import get_flag, get_list, get_object, get_text
+from ..reading import get_flag, get_list, get_object, get_text, locating, read_request
 from .betas import betas_to_ours
 from .dialect import Dialect
 from .outputs import has_output, output_to_ours
@@ -24,19 +23,12 @@ _SAMPLING = {"max_tokens": "max_output_tokens", "temperature": "temperature", "t
 
 def parse(request: WireRequest, dialect: Dialect) -> Parsed:
     """The call; raises `InvalidInputError` with the path, in the request, of what is wrong."""
-    try:
-        body = read_json(request.body)
-    except ValueError as error:
-        raise InvalidInputError(f"the body is not JSON: {error}") from None
-    data = get_object(body, "")
+    data = read_request(request)
     warnings: list[CallWarning] = []
     model = get_text(data.get("model"), "model")
     reader = MessageReader(dialect.provider, origin_of(dialect.provider, model), request.body, warnings)
-    try:
+    with locating(request, dialect.provider, reader.place_of):
         call = _call(data, request, reader, model, dialect, warnings)
-    except SchemaError as error:
-        path = error.path.removeprefix(f"provider_options.{dialect.provider}.")
-        raise InvalidInputError(error.message, path=reader.place_of(path)) from None
     return Parsed(call, tuple(warnings))
 
 

@@ -21,7 +21,7 @@ from abstractcore.schema import (
 from ..data_urls import read_base64
 from ..item_options import read_options
 from ..json_reading import Object, as_object, text_of
-from ..reading import get_object, get_text
+from ..reading import get_filled, get_object, get_text
 from .block_fields import BLOCK_FIELDS
 from .content import IMAGE_TYPES, PDF, PLAIN
 from .vocabulary import cache_to_ours
@@ -105,9 +105,11 @@ def _modelled(data: Object, path: str, provider: str) -> ContentPart:
 def _blob(source: Object, path: str, provider: str, unnamed: str, types: frozenset[str], name: str | None) -> Blob:
     kind = source.get("type")
     if kind == "url":
-        return Blob.from_url(get_text(source.get("url"), f"{path}.url"), unnamed, name=name)
+        return Blob.from_url(get_filled(source.get("url"), f"{path}.url"), unnamed, name=name)
     if kind == "file":
-        return Blob.from_provider_file(provider, get_text(source.get("file_id"), f"{path}.file_id"), unnamed, name=name)
+        return Blob.from_provider_file(
+            provider, get_filled(source.get("file_id"), f"{path}.file_id"), unnamed, name=name
+        )
     media_type = get_text(source.get("media_type"), f"{path}.media_type").lower()
     if media_type not in types:
         raise InvalidInputError(f"use {' or '.join(map(repr, sorted(types)))}", path=f"{path}.media_type")

@@ -10,7 +10,7 @@ from abstractcore.schema import AudioPart, Blob, CallWarning, DocumentPart, Imag
 
 from ..item_options import read_options
 from ..json_reading import Object, text_of
-from ..reading import get_object, get_text, name_the_rest
+from ..reading import get_filled, get_object, get_text, name_the_rest
 from .block_fields import BLOCK_FIELDS
 from .vocabulary import PROVIDER, own_options
 
@@ -125,7 +125,7 @@ def _blob(source: Object, media_type: str, name: str | None, path: str, warnings
     if "s3Location" in source:
         place = get_object(source["s3Location"], f"{path}.s3Location")
         name_the_rest(place, frozenset({"uri"}), f"{path}.s3Location", warnings)
-        return Blob.from_url(get_text(place.get("uri"), f"{path}.s3Location.uri"), media_type, name=name)
+        return Blob.from_url(get_filled(place.get("uri"), f"{path}.s3Location.uri"), media_type, name=name)
     if media_type.startswith("text/") and "text" in source:
         return Blob.from_bytes(get_text(source["text"], f"{path}.text").encode(), media_type, name=name)
     raise InvalidInputError("expected bytes or an s3Location", path=path)

@@ -19,7 +19,7 @@ from abstractcore.schema import (
 
 from ..json_reading import Object, as_object, read_json, text_of
 from ..raw_arguments import WrittenArguments
-from ..reading import get_list, get_object
+from ..reading import get_list, get_object, locating, read_request
 from .model_fields import OUTPUT, take_thinking, take_top_k
 from .provider_options import is_json_schema, options_left
 from .read_blocks import INPUT, BlockReader
@@ -41,16 +41,10 @@ def parse(request: WireRequest) -> Parsed:
     asked = _PATH.search(urlsplit(request.url).path)
     if asked is None:
         raise InvalidInputError(f"{request.url!r} is no operation of this format", path="url")
-    try:
-        body = read_json(request.body)
-    except ValueError as error:
-        raise InvalidInputError(f"the body is not JSON: {error}") from None
+    data = read_request(request)
     warnings: list[CallWarning] = []
-    try:
-        call = _call(get_object(body, ""), request.body, unquote(asked[1]), asked[2] == "converse-stream", warnings)
-    except SchemaError as error:
-        path = error.path.removeprefix(f"provider_options.{PROVIDER}.")
-        raise InvalidInputError(error.message, path=path) from None
+    with locating(request, PROVIDER):
+        call = _call(data, request.body, unquote(asked[1]), asked[2] == "converse-stream", warnings)
     return Parsed(call, tuple(warnings))
 
 

@@ -17,9 +17,9 @@ from abstractcore.schema import (
     WireRequest,
 )
 
-from ..json_reading import Object, as_object, read_json, text_of
+from ..json_reading import Object, as_object, text_of
 from ..output_schemas import named_schema
-from ..reading import get_flag, get_list, get_object, get_text, name_the_rest
+from ..reading import get_flag, get_list, get_object, get_text, locating, name_the_rest, read_request
 from ..tool_parameters import read_parameters
 from .read_messages import read_messages
 from .vocabulary import PROVIDER, SAMPLING_FIELDS, has_field, origin_of, thinking_to_ours
@@ -30,17 +30,10 @@ _NAME_OF = {field: name for name, field in SAMPLING_FIELDS.items()}
 
 def parse(request: WireRequest) -> Parsed:
     """The call; raises `InvalidInputError` with the path, in the request, of what is wrong."""
-    try:
-        body = read_json(request.body)
-    except ValueError as error:
-        raise InvalidInputError(f"the body is not JSON: {error}") from None
-    data = get_object(body, "")
+    data = read_request(request)
     warnings: list[CallWarning] = []
-    try:
+    with locating(request, PROVIDER):
         call = _call(data, warnings)
-    except SchemaError as error:
-        path = error.path.removeprefix(f"provider_options.{PROVIDER}.")
-        raise InvalidInputError(error.message, path=path) from None
     return Parsed(call, tuple(warnings))
 
 

@@ -104,7 +104,10 @@ def _block(data: Object, path: str, origin: str | None, cited: list[Object], war
         name_the_rest(image, frozenset({"url", "detail"}), f"{path}.{kind}", warnings)
         place = f"{path}.{kind}.url"
         blob = read_url(get_text(image.get("url"), place), "image/*", place)
-        return ImagePart(blob, image.get("detail"), provider_options=options)
+        try:
+            return ImagePart(blob, image.get("detail"), provider_options=options)
+        except SchemaError as error:
+            raise InvalidInputError(error.message, path=f"{path}.{kind}.{error.path}") from None
     if kind == "document":
         document = freeze_object(get_object(data.get(kind), f"{path}.{kind}"), "content.document")
         return DocumentPart(Blob.from_bytes(to_json(document), JSON_DOCUMENT), provider_options=options)

@@ -7,10 +7,10 @@ from typing import Any
 from urllib.parse import unquote
 
 from abstractcore.errors import InvalidInputError
-from abstractcore.schema import CallWarning, ModelCall, Parsed, SchemaError, WireRequest
+from abstractcore.schema import CallWarning, ModelCall, Parsed, WireRequest
 
-from ..json_reading import Object, read_json
-from ..reading import get_list, get_object
+from ..json_reading import Object
+from ..reading import get_list, get_object, locating, read_request
 from .dialect import Dialect
 from .provider_options import read_provider_options
 from .read_messages import ConversationReader
@@ -36,20 +36,13 @@ def parse(request: WireRequest, dialect: Dialect) -> Parsed:
     place = _URL.search(request.url)
     if place is None:
         raise InvalidInputError(f"{request.url!r} names no model and operation", path="url")
-    try:
-        body = read_json(request.body)
-    except ValueError as error:
-        raise InvalidInputError(f"the body is not JSON: {error}") from None
-    data = with_names(get_object(body, ""))
+    data = with_names(read_request(request))
     warnings: list[CallWarning] = []
     model = unquote(place[2])
     if dialect.publisher and place[1] not in (None, dialect.publisher):
         model = f"{unquote(place[1])}/{model}"
-    try:
+    with locating(request, dialect.provider, lambda path: "contents" if path == "messages" else path):
         call = _call(request.body, data, model, place[3] == "streamGenerateContent", dialect, warnings)
-    except SchemaError as error:
-        path = error.path.removeprefix(f"provider_options.{dialect.provider}.")
-        raise InvalidInputError(error.message, path=path) from None
     return Parsed(call, tuple(warnings))
 
 

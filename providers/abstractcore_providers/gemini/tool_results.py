@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from abstractcore.schema import ContentPart, MediaPart, TextPart, ToolResult
+from abstractcore.schema import ContentPart, MediaPart, SchemaError, TextPart, ToolResult
 
 from ..item_options import name_options_left_out, read_options, with_options
 from ..json_reading import Object, as_object, as_objects, text_of
@@ -100,7 +100,10 @@ def _files(response: Object, provider: str) -> Iterable[tuple[str, MediaPart]]:
         data = with_names(value)
         if "inlineData" in data or "fileData" in data:
             file = with_names(as_object(data.get("inlineData") or data.get("fileData")))
-            yield text_of(file, "displayName") or f"{index}", read_media(data, provider)
+            try:
+                yield text_of(file, "displayName") or f"{index}", read_media(data, provider)
+            except SchemaError as error:
+                raise error.at(f"parts[{index}]") from None
 
 
 def _references(output: Any) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from abstractcore.errors import InvalidInputError, UnsupportedContentError
 from abstractcore.schema import (
@@ -16,10 +16,10 @@ from abstractcore.schema import (
     WireRequest,
 )
 
-from ..json_reading import Object, read_json, text_of
+from ..json_reading import Object, text_of
 from ..output_schemas import named_schema
 from ..raw_arguments import WrittenArguments
-from ..reading import get_flag, get_list, get_object, get_text, name_the_rest
+from ..reading import get_flag, get_list, get_object, get_text, locating, name_the_rest, read_request
 from ..tool_parameters import read_parameters
 from .encode import context_of
 from .read_messages import read_messages
@@ -43,18 +43,11 @@ def parse(request: WireRequest, context_size: int | None) -> Parsed:
 
     A context of the size that the call would get here anyway is no option of its own.
     """
-    try:
-        body = read_json(request.body)
-    except ValueError as error:
-        raise InvalidInputError(f"the body is not JSON: {error}") from None
-    data = get_object(body, "")
+    data = read_request(request)
     warnings: list[CallWarning] = []
-    try:
+    with locating(request, PROVIDER):
         call = _call(data, WrittenArguments(request.body, ARGUMENTS), warnings)
         call = _without_usual_context(call, context_size)
-    except SchemaError as error:
-        path = error.path.removeprefix(f"provider_options.{PROVIDER}.")
-        raise InvalidInputError(error.message, path=path) from None
     return Parsed(call, tuple(warnings))
 
 
@@ -144,6 +137,5 @@ def _tool(value: Any, path: str, warnings: list[CallWarning]) -> ToolSpec:
 
 
 def _output(schema: Any) -> OutputSchema | None:
-    if not has_field("format", schema):
-        return None
-    return named_schema(schema, "format")
+    """The schema of the answer; there is none in an empty text, which asks for nothing, or in a word for a format."""
+    return named_schema(cast(Object, schema), "format") if isinstance(schema, dict) else None

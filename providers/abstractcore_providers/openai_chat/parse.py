@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from abstractcore.errors import InvalidInputError
 from abstractcore.schema import (
     CallWarning,
     Modality,
@@ -19,9 +18,9 @@ from abstractcore.schema import (
     WireRequest,
 )
 
-from ..json_reading import Object, as_object, read_json, text_of
+from ..json_reading import Object, as_object, text_of
 from ..openai_words import origin_of
-from ..reading import get_flag, get_list, get_object, get_text, name_the_rest
+from ..reading import get_flag, get_list, get_object, get_text, locating, name_the_rest, read_request
 from ..tool_parameters import read_parameters
 from .dialect import Dialect
 from .json_mode import JSON_MODE, take_instruction
@@ -36,17 +35,10 @@ _FUNCTION = frozenset({"name", "description", "parameters", "strict"})
 
 def parse(request: WireRequest, dialect: Dialect) -> Parsed:
     """The call; raises `InvalidInputError` with the path, in the request, of what is wrong."""
-    try:
-        body = read_json(request.body)
-    except ValueError as error:
-        raise InvalidInputError(f"the body is not JSON: {error}") from None
-    data = get_object(body, "")
+    data = read_request(request)
     warnings: list[CallWarning] = []
-    try:
+    with locating(request, dialect.provider):
         call = _call(data, dialect, warnings)
-    except SchemaError as error:
-        path = error.path.removeprefix(f"provider_options.{dialect.provider}.")
-        raise InvalidInputError(error.message, path=path) from None
     return Parsed(call, tuple(warnings))
 
 
@@ -115,6 +107,7 @@ def _sampling(data: Object, dialect: Dialect, warnings: list[CallWarning]) -> Sa
         names = {
             "max_output_tokens": "max_tokens" if limit is None else "max_completion_tokens",
             "seed": dialect.seed_field,
+            "top_logprobs": "logprobs" if dialect.counted_logprobs else "top_logprobs",
         }
         raise SchemaError(error.message, names.get(error.path, error.path)) from None
 

@@ -17,9 +17,9 @@ from abstractcore.schema import (
     WireRequest,
 )
 
-from ..json_reading import Object, as_object, read_json, text_of
+from ..json_reading import Object, as_object, text_of
 from ..openai_words import EFFORTS, origin_of
-from ..reading import get_flag, get_list, get_object, get_text
+from ..reading import get_flag, get_list, get_object, get_text, locating, read_request
 from .options import is_of_call, rest_of
 from .read_messages import Conversation
 from .tools import is_other_tool, read_choice, read_tool
@@ -29,18 +29,11 @@ _SAMPLING = ("max_output_tokens", "temperature", "top_p", "top_logprobs")
 
 def parse(request: WireRequest, provider: str) -> Parsed:
     """The call; raises `InvalidInputError` with the path, in the request, of what is wrong."""
-    try:
-        body = read_json(request.body)
-    except ValueError as error:
-        raise InvalidInputError(f"the body is not JSON: {error}") from None
-    data = get_object(body, "")
+    data = read_request(request)
     warnings: list[CallWarning] = []
     conversation = Conversation(provider, origin_of(provider, text_of(data, "model")), warnings)
-    try:
+    with locating(request, provider, conversation.place_of):
         call = _call(data, provider, conversation, warnings)
-    except SchemaError as error:
-        path = error.path.removeprefix(f"provider_options.{provider}.")
-        raise InvalidInputError(error.message, path=conversation.place_of(path)) from None
     return Parsed(call, tuple(warnings))
 
 

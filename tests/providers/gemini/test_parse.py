@@ -183,7 +183,7 @@ def test_fields_that_the_schema_has_no_words_for_are_options_of_their_message_or
     [
         (b"{", ""),
         ([], ""),
-        ({}, "messages"),
+        ({}, "contents"),
         ({"contents": 5}, "contents"),
         ({"contents": [5]}, "contents[0]"),
         ({"contents": [{"role": "bard", "parts": []}]}, "contents[0].role"),
