@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from ..errors import InvalidInputError, StreamInterruptedError
+from ..interruptions import Interruption
 from ..ports import CallContext, DeltaStream
 from ..schema import Delta, GenerateResponse, ModelReply
 from .decoding import reply_so_far
@@ -28,7 +29,7 @@ class CallStream:
         self._source: DeltaStream | None = None
         self._deltas: list[Delta] = []
         self._reading = False
-        self._closing = False
+        self._interruption = Interruption()
         self.state: Literal["new", "open", "done", "broken", "closed"] = "new"
         self._response: GenerateResponse[Any] | None = None
 
@@ -51,25 +52,26 @@ class CallStream:
         self._reading = True
         try:
             return await self._read()
+        except Exception as error:
+            if not self._interruption.is_set:
+                await self._break(error)
+                raise
         except BaseException as error:
-            self.state = "broken"
-            if self._context is not None:
-                fail(self._context, error, self._deltas, self._seconds_to_first)
-            await close_all(self._streams())
+            await self._break(error)
             raise
         finally:
             self._reading = False
+        closed = self._interrupted("this stream was closed while it was read")
+        await self._break(closed)
+        raise closed
 
     async def _read(self) -> list[Delta]:
         if self._source is None:
             self.state = "open"
-            self._context = await self._pipeline.begin(self._prepare, self._timeout)
-            self._source = await self._pipeline.open(self._context)
-            self._seconds_to_first = self._pipeline.runtime.now() - self._context.began
+            self._source = await self._pipeline.runtime.interruptible(self._interruption, self._open)
         batch = as_batch(await self._source.read())
         self._deltas += batch
-        if self._closing:
-            raise self._interrupted("this stream was closed while it was read")
+        self._interruption.check()
         if not batch and self._context is not None:
             reply = complete(self._deltas)
             self._response = self._pipeline.respond(reply, self._context, self._read_output)
@@ -78,12 +80,25 @@ class CallStream:
             await let_go(self._context)
         return batch
 
-    async def close(self) -> None:
-        """Let go of the connection; from another thread than the reader's, cut it.
+    async def _open(self) -> DeltaStream:
+        self._context = await self._pipeline.begin(self._prepare, self._timeout)
+        source = await self._pipeline.open(self._context)
+        self._seconds_to_first = self._pipeline.runtime.now() - self._context.began
+        return source
 
-        A reader that waits for the answer to begin cannot be cut short: it ends as soon as something arrives.
+    async def _break(self, error: BaseException) -> None:
+        self.state = "broken"
+        if self._context is not None:
+            fail(self._context, error, self._deltas, self._seconds_to_first)
+        await close_all(self._streams())
+
+    async def close(self) -> None:
+        """Let go of the connection; from another thread or task than the reader's, cut it.
+
+        The reader gets `StreamInterruptedError`, also while it connects, waits for the answer to begin, or pauses
+        before it tries again.
         """
-        self._closing = True
+        self._interruption.set()
         if self._reading:
             self.abort()
             return
@@ -97,6 +112,7 @@ class CallStream:
 
     def abort(self) -> None:
         """Cut the connection without waiting for anything; the next read raises."""
+        self._interruption.set()
         abort_all(self._streams())
 
     def _streams(self) -> list[DeltaStream]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..errors import AbstractCoreError, ConnectionFailedError, ProviderError, ServerError, UnexpectedResponseError
+from ..interruptions import current_interruption, interruptible
 from ..ports import Address, Answer, Attempt, Body, CallContext, Clock, ProviderSession, Transport
 from ..schema import AttemptRecord, ModelReply, SchemaError, WireRequest, WireResponse
 from .bodies import decode_whole, name_request, read_start
@@ -30,6 +31,9 @@ class Exchange:
     async def __call__(self, attempt: Attempt) -> Answer:
         """The answer to one request; raises our errors only, located and with all attempts so far."""
         context = attempt.context
+        interruption = current_interruption()
+        if interruption is not None:
+            interruption.check()
         began, started_at = context.runtime.now(), self._clock.time_of_day()
         body: Body | None = None
         failure: BaseException | None = None
@@ -40,7 +44,8 @@ class Exchange:
             request = attempt.request.with_url(address.url_of(attempt.request.url))
             request = signed(request, address.auth, started_at, context.secrets, context.headers)
             body = await open_at(address, self._transport, request, remaining(context) or _LONGEST_STEP_SECONDS)
-            answer = await self._read(body, attempt, request)
+            with interruptible(body.abort):
+                answer = await self._read(body, attempt, request)
             streaming = isinstance(answer, DecodedStream)
             return answer
         except TimeoutError:

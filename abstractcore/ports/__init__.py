@@ -17,7 +17,7 @@ from .middleware import (
 from .plugins import Capability, CapabilityServices, ToolSource, TraceSubscriber
 from .profiles import ModelProfile, Price, Thinking
 from .providers import NamesModels, Provider, ProviderConfig, ProviderServices, ProviderSession
-from .runtimes import Clock, Runtime, TimeLimit, WorkKind
+from .runtimes import Clock, Runtime, TimeLimit, WakeableClock, WorkKind
 from .scripts import Piece, Reply, Script, ScriptedAnswer, ScriptFunction
 from .stores import ArtifactStore, ModelStore, StoredModel
 from .transpilers import (
@@ -88,6 +88,7 @@ __all__ = [
     "TraceSubscriber",
     "Transpiler",
     "Transport",
+    "WakeableClock",
     "WireFormat",
     "WorkKind",
 ]

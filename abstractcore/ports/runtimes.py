@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Awaitable, Callable
 from types import TracebackType
-from typing import Literal, Protocol, TypeAlias, TypeVar
+from typing import Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
+
+from ..interruptions import Interruption
 
 T = TypeVar("T")
 WorkKind: TypeAlias = Literal["files", "other"]
@@ -28,6 +31,15 @@ class Clock(Protocol):
 
     async def asleep(self, seconds: float) -> None:
         """Let other tasks run meanwhile."""
+        ...
+
+
+@runtime_checkable
+class WakeableClock(Protocol):
+    """A clock whose `sleep` takes real time, and can be cut short."""
+
+    def sleep_until(self, woken: threading.Event, seconds: float) -> None:
+        """Block the thread until `woken` is set, `seconds` at most."""
         ...
 
 
@@ -89,6 +101,12 @@ class Runtime(Protocol):
     def timeout(self, seconds: float | None) -> TimeLimit:
         """End what runs inside after `seconds` with the builtin `TimeoutError`: in plain code what waits through this
         runtime, which it cannot interrupt else."""
+        ...
+
+    async def interruptible(self, interruption: Interruption, make: Callable[[], Awaitable[T]]) -> T:
+        """What `make` gives. Raises `StreamInterruptedError` once `interruption` is set: plain code ends waits that go
+        through this runtime or a transport.
+        """
         ...
 
     def alarm(self, seconds: float, ring: Callable[[], object]) -> Callable[[], object]:

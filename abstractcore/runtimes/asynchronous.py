@@ -7,8 +7,10 @@ import contextvars
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from typing import TypeVar, cast
 
+from ..interruptions import Interruption
 from ..ports import Clock, TimeLimit, WorkKind
 from ..threads import Abandoned, in_thread
 from .clocks import SystemClock
@@ -85,6 +87,22 @@ class AsyncRuntime:
     def timeout(self, seconds: float | None) -> TimeLimit:
         """Cancel what runs inside after `seconds`."""
         return asyncio.timeout(seconds)
+
+    async def interruptible(self, interruption: Interruption, make: Callable[[], Awaitable[T]]) -> T:
+        """What `make` gives; whatever it waits for ends when `interruption` is set."""
+        loop, limit = asyncio.get_running_loop(), asyncio.timeout(None)
+
+        def end() -> None:
+            with suppress(RuntimeError):  # it has ended already
+                limit.reschedule(loop.time())
+
+        try:
+            async with limit:
+                with interruption.of_this_call(), interruption.ending(lambda: loop.call_soon_threadsafe(end)):
+                    return await make()
+        except TimeoutError:
+            interruption.check()
+            raise
 
     def alarm(self, seconds: float, ring: Callable[[], object]) -> Callable[[], object]:
         """A timer of the event loop."""

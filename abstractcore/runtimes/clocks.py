@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 
 
@@ -20,6 +21,10 @@ class SystemClock:
     def sleep(self, seconds: float) -> None:
         """Block the thread."""
         time.sleep(seconds)
+
+    def sleep_until(self, woken: threading.Event, seconds: float) -> None:
+        """Block the thread until `woken` is set, `seconds` at most."""
+        woken.wait(seconds)
 
     async def asleep(self, seconds: float) -> None:
         """Let other tasks run meanwhile."""

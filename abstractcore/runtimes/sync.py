@@ -11,7 +11,8 @@ from collections.abc import Awaitable, Callable
 from contextvars import Context
 from typing import TypeAlias, TypeVar, cast
 
-from ..ports import Clock, TimeLimit, WorkKind
+from ..interruptions import Interruption, current_interruption
+from ..ports import Clock, TimeLimit, WakeableClock, WorkKind
 from ..threads import Abandoned, AlarmClock, in_thread
 from .clocks import SystemClock
 from .driving import as_coroutine, drive
@@ -43,12 +44,23 @@ class SyncRuntime:
         return len(self._abandoned)
 
     async def sleep(self, seconds: float) -> None:
-        """Block the thread."""
+        """Block the thread. Raises `StreamInterruptedError` when the call is interrupted."""
         limit = current_limit()
         if limit is not None and (left := limit.left_on(self._clock)) < seconds:
-            self._clock.sleep(left)
+            self._sleep(left)
             raise limit.error()
-        self._clock.sleep(seconds)
+        self._sleep(seconds)
+
+    def _sleep(self, seconds: float) -> None:
+        interruption = current_interruption()
+        if interruption is None or not isinstance(self._clock, WakeableClock):
+            self._clock.sleep(seconds)
+        else:
+            woken = threading.Event()
+            with interruption.ending(woken.set):
+                self._clock.sleep_until(woken, seconds)
+        if interruption is not None:
+            interruption.check()
 
     async def gather(self, *thunks: Callable[[], Awaitable[T]]) -> list[T]:
         """Run the thunks in threads, each in a copy of the caller's context.
@@ -134,6 +146,11 @@ class SyncRuntime:
     def timeout(self, seconds: float | None) -> TimeLimit:
         """End what is waited for inside through this runtime; see `Limit`."""
         return Limit(seconds, self._clock)
+
+    async def interruptible(self, interruption: Interruption, make: Callable[[], Awaitable[T]]) -> T:
+        """What `make` gives; waits through this runtime or a transport end when `interruption` is set."""
+        with interruption.of_this_call():
+            return await make()
 
     def alarm(self, seconds: float, ring: Callable[[], object]) -> Callable[[], object]:
         """Rings in a thread of its own, up to a twentieth of a second late."""
