@@ -13,6 +13,7 @@ from typing import TypeAlias
 import httpx2
 
 from ..errors import AbstractCoreError, ConfigurationError
+from ..interruptions import interruptible
 from ..ports import Transport
 from ..schema import WireRequest
 from ..scrubbing import credentials_in
@@ -59,7 +60,8 @@ class SyncClientTransport:
         loan, timeouts = Loan(), Timeouts(timeout)
         alarm_off = _alarms.set(timeout, loan.cut_new)
         try:
-            response = self._client.send(self._request(request, timeouts, loan.trace), stream=True)
+            with interruptible(loan.cut_new):
+                response = self._client.send(self._request(request, timeouts, loan.trace), stream=True)
         except _FAILURES as error:
             failure = slow_to_answer(request.url) if loan.was_cut else _as_ours(error, request.url)
         else:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import socket
 import ssl
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import httpcore2
 
+from ..interruptions import current_interruption, interruptible
+from .messages import shut_down
 from .name_lookup import addresses
 from .timeouts import seconds_left
 
@@ -60,11 +63,10 @@ class SyncNetworkStream(httpcore2.NetworkStream):
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         """What has arrived, `max_bytes` at most; empty at the end."""
         try:
-            left = seconds_left(timeout)
-            if self._socket is None:
-                return self._stream.read(max_bytes, left)
-            self._socket.settimeout(left)
-            return self._socket.recv(max_bytes)
+            if current_interruption() is None:  # by far the most: all that is read of a body
+                return self._read(max_bytes, timeout)
+            with interruptible(self._cut):
+                return self._read(max_bytes, timeout)
         except TimeoutError as error:
             raise httpcore2.ReadTimeout(str(error)) from None
         except OSError as error:
@@ -73,17 +75,31 @@ class SyncNetworkStream(httpcore2.NetworkStream):
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         """Send all of `buffer`."""
         try:
-            if self._socket is None:
-                self._stream.write(buffer, seconds_left(timeout))
-                return
-            rest = memoryview(buffer)
-            while rest:
-                self._socket.settimeout(seconds_left(timeout))
-                rest = rest[self._socket.send(rest) :]
+            with interruptible(self._cut):
+                self._write(buffer, timeout)
         except TimeoutError as error:
             raise httpcore2.WriteTimeout(str(error)) from None
         except OSError as error:
             raise httpcore2.WriteError(str(error)) from None
+
+    def _read(self, max_bytes: int, timeout: float | None) -> bytes:
+        left = seconds_left(timeout)
+        if self._socket is None:
+            return self._stream.read(max_bytes, left)
+        self._socket.settimeout(left)
+        return self._socket.recv(max_bytes)
+
+    def _write(self, buffer: bytes, timeout: float | None) -> None:
+        if self._socket is None:
+            self._stream.write(buffer, seconds_left(timeout))
+            return
+        rest = memoryview(buffer)
+        while rest:
+            self._socket.settimeout(seconds_left(timeout))
+            rest = rest[self._socket.send(rest) :]
+
+    def _cut(self) -> None:
+        shut_down(self._stream.get_extra_info("socket"))
 
     def close(self) -> None:
         """Close the connection."""
@@ -98,7 +114,11 @@ class SyncNetworkStream(httpcore2.NetworkStream):
         except TimeoutError as error:
             self.close()
             raise httpcore2.ConnectTimeout(str(error)) from None
-        return SyncNetworkStream(self._stream.start_tls(ssl_context, server_hostname, left))
+        # The handshake takes the socket away: what cuts it meanwhile needs one of its own.
+        raw: socket.socket = self._stream.get_extra_info("socket")
+        twin = socket.fromfd(raw.fileno(), raw.family, raw.type)
+        with twin, interruptible(partial(shut_down, twin)):
+            return SyncNetworkStream(self._stream.start_tls(ssl_context, server_hostname, left))
 
     def get_extra_info(self, info: str) -> Any:
         """What httpx2 asks of its own streams."""
