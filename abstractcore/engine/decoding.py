@@ -115,7 +115,11 @@ class DecodedStream:
             raise self._failure
         new: list[Delta] = []
         while not new and self._failure is None:
-            data = await self._read()
+            try:
+                data, self._start = self._start or await self._body.read(), b""
+            except ConnectionFailedError:
+                self._remaining()
+                raise
             self._remaining()
             self._size += len(data)
             if self._size > MAX_BODY_BYTES:
@@ -134,16 +138,6 @@ class DecodedStream:
         if self._failure is not None and not any(map(_is_content, new)):
             raise self._failure
         return new
-
-    async def _read(self) -> bytes:
-        if self._start:
-            start, self._start = self._start, b""
-            return start
-        try:
-            return await self._body.read()
-        except ConnectionFailedError:
-            self._remaining()
-            raise
 
     def _feed(self, data: bytes, new: list[Delta]) -> None:
         """Puts the deltas of `data` into `new`, of the stream's end if there is no data."""
