@@ -36,10 +36,10 @@ def record(path: str | os.PathLike[str], *, secrets: Iterable[str] | None = None
     that was cancelled before its answer is none.
 
     Keys are scrubbed: requests are taken before they are signed, only harmless headers keep their values, and fields
-    and URL parameters whose names say key, token or password, what looks like a vendor's key, and `secrets` are
-    replaced everywhere. Without `secrets` these are the values of the environment variables that end in `_API_KEY`:
-    name a key that comes from elsewhere. Raises `CassetteError` for a file that cannot be written, and
-    `InvalidInputError` for a path or secrets that are none.
+    and URL parameters whose names say key, token or password, what looks like a vendor's key, the credentials that the
+    LLM sent, and `secrets` are replaced everywhere, also cut, masked or encoded. Without `secrets` these are the values
+    of the environment variables that end in `_API_KEY`: name a key that comes from elsewhere. Raises `CassetteError`
+    for a file that cannot be written, and `InvalidInputError` for a path or secrets that are none.
     """
     return Recording(_checked(path), Scrubber(keys_in(os.environ) if secrets is None else secrets))
 

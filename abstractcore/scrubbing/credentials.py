@@ -13,6 +13,8 @@ _SENSITIVE = ("auth", "key", "token", "secret", "cookie", "password", "passwd", 
 _SENSITIVE_PARAMETERS = (*_SENSITIVE, "sig", "pwd")
 _HARMLESS = ("accept", "connection", "content-", "date", "host", "user-agent", "x-amz-date", "signedheaders")
 _HARMLESS_ENDS = ("-version", "-beta", "-organization", "-project", "-region", "-length")
+_MADE = ("Signature", "signature")
+"""Made for one request and worth nothing for another: they would only push real ones out of memory."""
 _PARAMETER = re.compile(r"([\w-]+)\s*=\s*\"?([^\",;\s]+)")
 
 
@@ -56,7 +58,8 @@ def _in_header(value: str) -> Iterator[str]:
     scheme, _, rest = value.strip().partition(" ")
     parameters = _PARAMETER.findall(rest) if "," in rest else []
     if parameters:
-        yield from (given.partition("/")[0] for name, given in parameters if _names_a_secret(name))
+        secrets = (given for name, given in parameters if _names_a_secret(name) and name not in _MADE)
+        yield from (secret.partition("/")[0] for secret in secrets)
     elif rest:
         yield rest.strip()
         if scheme.lower() == "basic":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import html
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -52,6 +51,10 @@ def _json_with_slashes(text: str) -> str:
     return _json(text).replace("/", "\\/")
 
 
+def _html(text: str) -> str:
+    return text.translate(_ENTITIES)
+
+
 def _hex(text: str) -> str:
     return text.encode("utf-8", "surrogatepass").hex()
 
@@ -76,6 +79,7 @@ def _and_for_urls(encode: Callable[[str], str]) -> Iterator[Callable[[str], str]
     yield lambda text: quote(encode(text), "")
 
 
+_ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
 _URL_SAFE = str.maketrans("+/", "-_")
 _PLAIN: tuple[Callable[[str], str], ...] = (
     str,
@@ -85,7 +89,7 @@ _PLAIN: tuple[Callable[[str], str], ...] = (
     _lower_escapes,
     _json,
     _json_with_slashes,
-    html.escape,
+    _html,
     _hex,
 )
 _ENCODED = tuple(form for offset in range(3) for form in _and_for_urls(_base64(offset)))
