@@ -7,15 +7,15 @@ import time
 import pytest
 
 from abstractcore import OverloadedError, RequestTimeoutError, create_llm
-from tests.chaos_server import HANG, Pause, completion, drip, failure
+from tests.chaos_server import HANG, PROMPTLY_SECONDS, Pause, completion, drip, failure
 
 
 def test_the_deadline_counts_over_all_tries(colour, server, connect):
-    server.always(Pause(0.08), failure(503, retry_after_ms="1"))
+    server.always(Pause(0.4), failure(503, retry_after_ms="1"))
     began = time.monotonic()
     with pytest.raises((OverloadedError, RequestTimeoutError)):
-        colour.generate(connect(max_retries=100), "hi", timeout=0.3)
-    assert time.monotonic() - began < 1.0
+        colour.generate(connect(max_retries=100), "hi", timeout=1.5)
+    assert time.monotonic() - began < PROMPTLY_SECONDS
     assert 2 <= len(server.requests) <= 4
 
 
@@ -26,7 +26,7 @@ def test_the_deadline_counts_over_an_answer_that_drips(colour, server, connect):
     with pytest.raises(RequestTimeoutError) as caught:
         colour.generate(connect(), "hi", timeout=0.2)
     ended = time.monotonic()
-    assert ended - began < 1.0
+    assert ended - began < PROMPTLY_SECONDS
     assert [attempt.error for attempt in caught.value.attempts] == ["RequestTimeoutError"]
     server.assert_closed_promptly(ended)
 
@@ -37,7 +37,7 @@ def test_no_answer_is_a_timeout_and_its_connection_is_closed(colour, server, con
     with pytest.raises(RequestTimeoutError, match="timeout="):
         colour.generate(connect(), "hi", timeout=0.2)
     ended = time.monotonic()
-    assert 0.15 < ended - began < 1.0
+    assert 0.15 < ended - began < PROMPTLY_SECONDS
     server.assert_closed_promptly(ended)
 
 
@@ -66,7 +66,7 @@ def test_the_deadline_counts_over_a_middleware_that_sleeps(colour, server, conne
     began = time.monotonic()
     with pytest.raises(RequestTimeoutError, match="timeout="):
         colour.generate(connect(middleware=[Sleeper()]), "hi", timeout=0.1)
-    assert time.monotonic() - began < 1.0
+    assert time.monotonic() - began < PROMPTLY_SECONDS
     assert server.requests == []
 
 
