@@ -19,6 +19,19 @@ from abstractcore.testing import COLOURS, Colour
 from tests.chaos_server import PATIENCE_SECONDS, ScriptedServer
 
 PROXY_VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
+_OF_TERMINALS = ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "PY_COLORS", "TZ")
+_OF_VENDORS = ("ANTHROPIC_", "AWS_", "AZURE_", "CO_", "COHERE_", "GEMINI_", "GOOGLE_", "HF_", "OLLAMA_", "OPENAI_")
+
+
+def pytest_configure() -> None:
+    """The suite does not depend on the shell it is started from. A proxy stays, for the package index alone."""
+    for name in list(os.environ):
+        if name in _OF_TERMINALS or name.startswith(_OF_VENDORS) or name.endswith("_API_KEY"):
+            del os.environ[name]
+    os.environ.pop("PYTEST_ADDOPTS", None)
+    os.environ["PYTHONUTF8"] = "1"
+    for name in ("NO_PROXY", "no_proxy"):
+        os.environ[name] = ",".join(filter(None, [os.environ.get(name), "127.0.0.1", "localhost", "::1"]))
 
 
 def pytest_collection_finish() -> None:
