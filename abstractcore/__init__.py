@@ -46,6 +46,7 @@ from .errors import (
     UnsupportedContentError,
     UnsupportedOptionError,
 )
+from .outputs import canonical_json, digest, to_json
 from .schema import (
     SCHEMA_VERSION,
     AttemptRecord,
@@ -107,10 +108,7 @@ from .schema import (
     UsageDelta,
     VideoPart,
     accumulate,
-    canonical_json,
-    digest,
     from_json,
-    to_json,
 )
 from .version import __version__
 

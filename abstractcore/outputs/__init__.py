@@ -1,7 +1,11 @@
-"""`response_model`: its JSON Schema for the model, and its check of what came back. pydantic is loaded at first use."""
+"""`response_model`: its JSON Schema for the model, its check of what came back, and the result as JSON.
+
+pydantic is loaded at first use.
+"""
 
 from __future__ import annotations
 
+from .documents import canonical_json, digest, to_json
 from .output_type import OutputType, ResponseModel, no_output
 
-__all__ = ["OutputType", "ResponseModel", "no_output"]
+__all__ = ["OutputType", "ResponseModel", "canonical_json", "digest", "no_output", "to_json"]

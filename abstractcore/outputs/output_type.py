@@ -17,7 +17,6 @@ from typing import (
     get_args,
     get_origin,
 )
-from urllib.parse import unquote
 
 from ..errors import InvalidInputError, OutputValidationError
 from ..schema import JSONObject, ModelReply, OutputSchema
@@ -148,7 +147,7 @@ def _is_object(schema: JSONObject) -> bool:
         if not isinstance(node, Mapping) or "$ref" not in node:
             break
         name = str(cast("Mapping[str, Any]", node)["$ref"]).removeprefix("#/$defs/")
-        node = cast(Any, schema)["$defs"].get(unquote(name).replace("~1", "/").replace("~0", "~"))
+        node = cast(Any, schema)["$defs"].get(name)
     return isinstance(node, Mapping) and cast("Mapping[str, Any]", node).get("type") == "object"
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from typing import cast, get_args
 
 from .base_error import SchemaError
 from .blobs import Blob
 from .calls import ModelCall
 from .deltas import Delta
+from .frozen_json import freeze
 from .json_values import JSONValue
 from .messages import Message
 from .parts import Part
@@ -41,7 +43,7 @@ def to_data(value: object) -> JSONValue:
 
     Raises `SchemaError` with the path for what JSON cannot carry.
     """
-    return json.loads(written(value))
+    return json.loads(_written(value))
 
 
 def to_json(value: object) -> str:
@@ -53,7 +55,7 @@ def to_json(value: object) -> str:
     if name is None:
         raise SchemaError(f"a {type(value).__name__} is not a document of its own")
     tag = "" if hasattr(type(value), "type") else f',"type":"{name}"'
-    fields = written(value).decode()[1:]
+    fields = _written(value).decode()[1:]
     return f'{{"schema_version":{SCHEMA_VERSION}{tag}{"" if fields == "}" else ","}{fields}'
 
 
@@ -87,9 +89,17 @@ def canonical_json(value: object) -> str:
 
     A blob stands in it by its hash, wherever its content is, so it cannot be read back.
     """
-    return written(value, canonical=True).decode()
+    return _written(value, canonical=True).decode()
 
 
 def digest(value: object) -> str:
     """SHA-256 of `canonical_json(value)` in hex: the same for the same content, in every process."""
-    return hashlib.sha256(written(value, canonical=True)).hexdigest()
+    return hashlib.sha256(_written(value, canonical=True)).hexdigest()
+
+
+def _written(value: object, *, canonical: bool = False) -> bytes:
+    """As `written`; the `output` of a response must be JSON data, since only the user knows how its type is written."""
+    if isinstance(value, GenerateResponse):
+        response = cast("GenerateResponse[object]", value)
+        value = replace(response, output=freeze(response.output, "output"))
+    return written(value, canonical=canonical)

@@ -67,7 +67,7 @@ class AttemptRecord(Immutable):
 class GenerateResponse(ShortRepr, Displayed, Generic[T]):
     """The answer, with what it took: tokens over all attempts, US dollars (None if no price is known), decisions.
 
-    `output` is the answer validated as the `response_model`, else None. It goes to JSON if it is JSON data.
+    `output` is the answer validated as the `response_model`, else None. Read back from JSON, it is JSON data.
     """
 
     reply: ModelReply
