@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import mimetypes
 import os
 import re
@@ -16,7 +17,7 @@ from .media_objects import Content, OpenFile, Picture, checked, is_picture, of_d
 from .ports import ListsEndings, MediaHandler
 from .schema import MEDIA_PARTS, AudioPart, Blob, DocumentPart, ImagePart, MediaKind, MediaPart, VideoPart
 from .schema.json_values import check_text
-from .schema.quoting import shown
+from .schema.quoting import shortened, shown
 
 MediaInput: TypeAlias = str | os.PathLike[str] | bytes | OpenFile | Picture | Blob | MediaPart
 """A path, an http(s) URL for the provider to fetch, a data URL, the bytes themselves, an open file, a picture of
@@ -28,6 +29,7 @@ MAX_FILE_BYTES = 256 * 1024 * 1024
 _HEAD_BYTES = 8192
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 _ARRAY_HINT = "Arrays have no file format: make a picture of one with PIL.Image.fromarray(array), or save it to a file."
+_BASE64_HINT = "Is it base64? Write it as data:image/png;base64,..., or give the bytes: base64.b64decode(text)."
 _PARTS: dict[MediaKind, type[MediaPart]] = {
     "text": DocumentPart,
     "document": DocumentPart,
@@ -141,7 +143,9 @@ def _from_file(path: str, handlers: Sequence[MediaHandler]) -> Blob:
     except PermissionError:
         raise MediaError(f"{path} cannot be read: permission denied.", source=name, hint="Check its mode.") from None
     except OSError as error:
-        raise MediaError(f"{path} cannot be read: {error.strerror or error}.", source=name) from None
+        hint = _BASE64_HINT if error.errno == errno.ENAMETOOLONG else None
+        problem = f"{shortened(path, 200)} cannot be read: {error.strerror or error}."
+        raise MediaError(problem, source=name, hint=hint) from None
 
 
 def _recognise(head: bytes, name: str, path: str, handlers: Sequence[MediaHandler]) -> str:

@@ -17,8 +17,12 @@ from ..schema import (
     redacted_call,
     redacted_reply,
 )
+from ..schema.quoting import shortened
 from .decoding import reply_so_far
 from .results import cost_of, usage_of
+
+_LONGEST_MESSAGE = 1200
+"""In characters: of what others' exceptions say."""
 
 
 class EndedCall:
@@ -104,6 +108,6 @@ def _error_record(error: BaseException | None, capture: Capture) -> ErrorRecord 
 
 def _message(error: BaseException) -> str:
     try:
-        return str(error)
+        return shortened(str(error), _LONGEST_MESSAGE)
     except Exception:
         return "(its message cannot be read)"

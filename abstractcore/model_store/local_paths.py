@@ -5,12 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from abstractcore.errors import ModelStoreError
+from abstractcore.schema.json_values import check_class
 
 _MAGIC = b"GGUF"
 
 
 def is_path(name: str) -> bool:
-    """Whether a model's name is meant as a path: it has a slash, begins with `.` or `~`, or ends in `.gguf`."""
+    """Whether a model's name is meant as a path: it has a slash, begins with `.` or `~`, or ends in `.gguf`.
+
+    Raises `SchemaError` for a name that is no text.
+    """
+    check_class(name, str, "model")
     return not name.startswith("hf:") and (
         "/" in name or "\\" in name or name.startswith((".", "~")) or name.lower().endswith(".gguf")
     )

@@ -12,7 +12,7 @@ from typing import BinaryIO, Literal, get_args
 from .base_error import SchemaError
 from .immutable import Immutable
 from .json_values import check_class, check_count, check_text
-from .quoting import shown
+from .quoting import shortened, shown
 
 BlobForm = Literal["bytes", "file", "url", "provider_file", "artifact"]
 _FORMS = get_args(BlobForm)
@@ -151,7 +151,7 @@ class Blob(Immutable):
         if self.form == "url":  # its query may be a signature
             what = what.partition("?")[0]
         size = "" if self.size is None else f", {self.size:,} bytes"
-        return f"Blob({self.form}, {self.media_type}, {what}{size})"
+        return f"Blob({self.form}, {self.media_type}, {shortened(what, 200)}{size})"
 
     def identity(self) -> dict[str, str | None]:
         """What makes two blobs equal, for hashes and digests."""
@@ -163,5 +163,7 @@ class Blob(Immutable):
 def _opened(path: str | os.PathLike[str]) -> BinaryIO:
     try:
         return open(path, "rb")
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, shortened(str(path), 200)) from None
     except ValueError:
         raise SchemaError(f"{shown(path)} is not a path", "path") from None

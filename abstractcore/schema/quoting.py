@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any, Final, cast
 
 _LONGEST_VALUE: Final = 80
+_LONG_RUN = re.compile(r"\S{401,}")
 _LONGEST_WHOLE_NUMBER = 10 ** (_LONGEST_VALUE + 1)
 _TEXTS: frozenset[Any] = frozenset({str.__repr__, bytes.__repr__, bytearray.__repr__})
 _BRACKETS: dict[Any, tuple[str, str]] = {
@@ -33,11 +35,19 @@ def shown(value: object) -> str:
 
 
 def shortened(text: str, longest: int) -> str:
-    """A text that others wrote, at most about `longest` characters of it: its beginning and its end."""
+    """A text that others wrote, at most about `longest` characters of it: its beginning and its end.
+
+    Of a run of more than 400 characters without a space (base64, say) there are 150 at most in it.
+    """
+    text = _LONG_RUN.sub(_ends, text)
     if len(text) <= longest:
         return text
     end = longest // 4
     return f"{text[: longest - end]} [... {len(text) - longest:,} characters ...] {text[-end:]}"
+
+
+def _ends(run: re.Match[str]) -> str:
+    return f"{run[0][:100]}...{run[0][-50:]}"
 
 
 def _written(value: Any) -> Iterator[str]:
