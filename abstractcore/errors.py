@@ -124,6 +124,8 @@ class CassetteError(AbstractCoreError):
 class ReplayMismatchError(CassetteError):
     """A request is not in the recording that is played back; the message shows how the nearest one differs."""
 
+    _longest_message = 8000
+
 
 class ProviderError(AbstractCoreError):
     """An exchange with a provider failed."""

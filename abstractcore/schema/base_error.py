@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from .quoting import shortened
 
@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from .responses import AttemptRecord
 
 
-_LONGEST_MESSAGE: Final = 1200
 _LONGEST_HINT: Final = 400
 _LONGEST_NAME: Final = 60
 _LONGEST_PATH: Final = 200
@@ -28,6 +27,7 @@ class AbstractCoreError(Exception):
     """
 
     retryable = False
+    _longest_message: ClassVar[int] = 1200
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class AbstractCoreError(Exception):
         partial: ModelReply | None = None,
         attempts: Sequence[AttemptRecord] = (),
     ) -> None:
-        self.message = shortened(message, _LONGEST_MESSAGE)
+        self.message = shortened(message, self._longest_message)
         super().__init__(self.message)
         self.hint = None if hint is None else shortened(hint, _LONGEST_HINT)
         self.provider = provider

@@ -53,11 +53,12 @@ _MAX_SPLITS = 1000
 
 
 class LawBrokenError(AbstractCoreError, AssertionError):
-    """A transpiler breaks `law`."""
+    """A transpiler breaks `law`; the message shows both sides whole."""
+
+    _longest_message = 10_000_000
 
     def __init__(self, law: Law, message: str) -> None:
         super().__init__(f"{law} ({LAWS[law]}): {message}")
-        self.message = f"{law} ({LAWS[law]}): {message}"
         self.law = law
 
 
