@@ -154,8 +154,8 @@ class Watch:
                 use()
             except Exception as error:  # any is looked at
                 self.failures += 1
-                logging.getLogger("abstractcore").exception("failed")
                 texts.append(everything(error))
+                logging.getLogger("abstractcore").exception("failed")
         assert self._services.records.flush(PATIENCE_SECONDS)
         for each in records:
             texts += map(repr, (each.error, each.attempts, each.warnings, each.call, each.tags))
