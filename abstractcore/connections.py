@@ -26,11 +26,13 @@ class Connections(NamedTuple):
     asynchronous: Callable[[], Transport]
 
 
-def connections(given: Mapping[str, Any], services: Services) -> Connections:
-    """The connections of an LLM made with these options; raises `ConfigurationError` for what cannot work."""
+def connections(given: Mapping[str, Any], services: Services, own_process: bool = False) -> Connections:
+    """The connections of an LLM made with these options, to a process of this program's own or to a server; raises
+    `ConfigurationError` for what cannot work.
+    """
     client = given.get("http_client")
     if client is None:
-        return _shared(given, services)
+        return _shared(given, services, own_process)
     for name in _NOT_WITH_A_CLIENT:
         if name in given:
             hint = "Set the client up for it, and leave the option out."
@@ -39,12 +41,12 @@ def connections(given: Mapping[str, Any], services: Services) -> Connections:
     return Connections(lambda: sync, lambda: asynchronous)
 
 
-def _shared(given: Mapping[str, Any], services: Services) -> Connections:
+def _shared(given: Mapping[str, Any], services: Services, own_process: bool) -> Connections:
     options: dict[str, Any] = {name: given[name] for name in ("proxy", "verify") if name in given}
     if "max_connections" in given:
         most = at_least_one(given["max_connections"], "max_connections")
         options |= {"max_connections": most, "max_idle_connections": most}
-    settings = TransportSettings(**options)
+    settings = TransportSettings(**options, environment_proxies=not own_process)
     if _library(given) == "httpx2":
         return Connections(partial(services.sync_transport, settings), partial(services.async_transport, settings))
     http_only(settings.proxy)

@@ -65,7 +65,12 @@ def create_llm(
     tracing = Tracing(partial(services.records.listener, session.profile.price))
     middleware = (tracing, Retry(retries, services.random), Deadline(), *_guests(given.get("middleware", ())))
     pipelines = Pipelines(
-        session, services, connections(given, services), middleware, given.get("transcription_model"), secrets
+        session,
+        services,
+        connections(given, services, session.own_process),
+        middleware,
+        given.get("transcription_model"),
+        secrets,
     )
     others = {key: value for key, value in given.items() if key not in known}
     unused = [key for key in others if key.partition("_")[0] not in services.registry.capabilities]

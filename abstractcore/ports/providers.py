@@ -57,6 +57,8 @@ class ProviderSession:
     profile: ModelProfile
     calls: Sequence[ModelCall] | None = None
     """The calls made so far, for providers that keep them: scripted models."""
+    own_process: bool = False
+    """Whether a process of this program answers: requests to it go through no proxy of the environment."""
     close: Callable[[], object] | None = None
     """Called once when the LLM is closed, to end what the session holds on this machine. Calls may still be running,
     and an LLM may be dropped without it."""

@@ -35,7 +35,8 @@ class Route(NamedTuple):
 class TransportSettings:
     """Transports with equal settings are shared by the process.
 
-    `proxy` is a URL; None takes the environment's (HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY).
+    `proxy` is a URL; None takes the environment's (HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY), or none at all if
+    `environment_proxies` is False.
     `verify` is True, or the path of a file with the certificate authorities to trust. `max_connections` are open at
     once to one scheme through one proxy, `max_idle_connections` of them kept for `idle_seconds`. Raises
     `ConfigurationError` for a proxy of a kind that cannot be used.
@@ -46,6 +47,7 @@ class TransportSettings:
     max_connections: int = _MAX_CONNECTIONS
     max_idle_connections: int = _MAX_IDLE_CONNECTIONS
     idle_seconds: float = 30.0
+    environment_proxies: bool = True
 
     def __post_init__(self) -> None:
         if isinstance(self.verify, os.PathLike):
@@ -76,7 +78,7 @@ class Routes:
 
     def __init__(self, settings: TransportSettings) -> None:
         self._fixed = settings.proxy
-        self._proxies = {} if self._fixed else urllib.request.getproxies()
+        self._proxies = {} if self._fixed or not settings.environment_proxies else urllib.request.getproxies()
         proxies = [self._fixed] if self._fixed else self._proxies.values()
         self.secrets = tuple(secret for proxy in proxies for secret in credentials_in(proxy, {}))
 

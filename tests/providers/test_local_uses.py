@@ -16,6 +16,7 @@ from abstractcore.testing import SyncColour
 from abstractcore_providers.local import LocalProvider
 from abstractcore_providers.local.process import ModelProcess
 from abstractcore_providers.local.servers import ServerPool
+from tests.conftest import PROXY_VARIABLES
 from tests.providers.test_local import ends, needs_linux
 
 pytest.importorskip("xllamacpp")
@@ -157,3 +158,12 @@ def test_a_use_that_nobody_has_any_more_is_over(local, models):
     (process,) = provider.processes
     llm.close()
     assert ends(process.pid)
+
+
+def test_a_proxy_of_the_environment_does_not_stand_between_a_program_and_its_own_process(colour, local, monkeypatch):
+    for name in PROXY_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    llm_of, _ = local()
+    ask(colour, llm_of(256))

@@ -56,6 +56,7 @@ class LocalProvider:
             profile=ModelProfile(
                 context_tokens=context_size, price=Price(0.0, 0.0), sampling=RECOMMENDED_SAMPLING.get(model)
             ),
+            own_process=True,
             close=endpoint.close,
         )
 
