@@ -13,14 +13,14 @@ import socket
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx2
 
-from abstractcore import LLM, AbstractCoreError, DocumentPart, Services, create_llm
+from abstractcore import LLM, AbstractCoreError, DocumentPart, MediaKind, Services, create_llm
 from abstractcore.ports import Conversion
 from abstractcore.registry import Registry
 from abstractcore.testing.http_bytes import LAST_CHUNK, answer, chunk, stream_head
@@ -39,7 +39,9 @@ def hang() -> None:
 class SlowFiles:
     """A media handler that hangs in one of its methods."""
 
-    name, kind, converts = "slow", "document", True
+    name = "slow"
+    kind: MediaKind = "document"
+    converts = True
 
     def __init__(self, where: str) -> None:
         self._where = where
@@ -80,7 +82,7 @@ class Invokes:
 
 
 @contextmanager
-def listener(backlog: int) -> Iterator[str]:
+def listener(backlog: int) -> Generator[str]:
     """A place that takes connections and says nothing; with a backlog of 0 it takes none after the first two."""
     with ExitStack() as stack:
         sock = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=backlog))
@@ -93,7 +95,7 @@ def listener(backlog: int) -> Iterator[str]:
 
 
 @contextmanager
-def slow_names() -> Iterator[None]:
+def slow_names() -> Generator[None]:
     """Looking up names takes long."""
     real = socket.getaddrinfo
 
@@ -110,7 +112,7 @@ def slow_names() -> Iterator[None]:
 
 
 @contextmanager
-def scripted(*steps: Any) -> Iterator[str]:
+def scripted(*steps: Any) -> Generator[str]:
     """A server that answers so."""
     with ScriptedServer() as server:
         server.always(*steps)
