@@ -69,12 +69,25 @@ def _blocks(parts: Iterable[Part], provider: str, inputs: list[str], warnings: l
             for block in _texts(part, path, provider, warnings):
                 append_block(blocks, block)
         elif isinstance(part, ReasoningPart):
-            blocks.append(thinking_block(part, part.redacted_data is not None and not part.text, path, warnings))
+            redacted = part.redacted_data is not None and not part.text
+            _append_thinking(blocks, thinking_block(part, redacted, path, warnings))
         elif isinstance(part, ToolCall):
             blocks.append(_call(part, path, provider, inputs, warnings))
         else:
             blocks += write_own(part, path, provider, inputs, warnings)
     return blocks
+
+
+def _append_thinking(blocks: list[Object], block: Object) -> None:
+    """Put `block` behind `blocks`. Unsigned thinking behind unsigned thinking is one with it: nothing marks its end."""
+    if blocks and _is_unsigned(blocks[-1]) and _is_unsigned(block):
+        blocks[-1]["thinking"] += block["thinking"]
+    else:
+        blocks.append(block)
+
+
+def _is_unsigned(block: Object) -> bool:
+    return block["type"] == "thinking" and not block.get("signature")
 
 
 def _texts(part: TextPart, path: str, provider: str, warnings: list[CallWarning]) -> list[Object]:

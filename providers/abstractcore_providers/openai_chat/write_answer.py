@@ -69,9 +69,17 @@ def _add_reasoning(
         return
     warn_of_fields(part, path, ("signature", "redacted_data"), warnings)
     if dialect.reasoning_field == PIECES:
-        content.append({"type": "thinking", "thinking": [{"type": "text", "text": part.text}]})
+        _append_thought(content, part.text)
     elif dialect.reasoning_field is not None:
         body[dialect.reasoning_field] = body.get(dialect.reasoning_field, "") + part.text
+
+
+def _append_thought(content: list[Object], text: str) -> None:
+    """Put reasoning behind `content`. Behind other reasoning it is one with it: nothing marks its end."""
+    if content and content[-1]["type"] == "thinking":
+        content[-1]["thinking"][0]["text"] += text
+    else:
+        content.append({"type": "thinking", "thinking": [{"type": "text", "text": text}]})
 
 
 def _spoken(part: AudioPart, path: str, dialect: Dialect, warnings: list[CallWarning]) -> Object:

@@ -1,10 +1,14 @@
 """The laws of a transpiler, for this format and a dialect of it."""
 
+import json
+from dataclasses import replace
+
+import pytest
 from hypothesis import given
 
 from abstractcore.errors import InvalidInputError, UnsupportedContentError
-from abstractcore.schema import ModelCall
-from abstractcore.testing import check_laws
+from abstractcore.schema import ModelCall, ModelReply, ReasoningPart
+from abstractcore.testing import check_laws, check_render_again, check_reply_losses, check_stream
 from abstractcore_providers.anthropic_messages import AnthropicMessages, Dialect
 from tests.properties import examples
 from tests.providers.anthropic_messages import made
@@ -34,3 +38,22 @@ def test_most_calls_are_not_refused(call: ModelCall):
         assert error.path.startswith(("provider_options.", "hosted_tools[", "tools[", "output.schema"))  # noqa: PT017
     except UnsupportedContentError as error:
         assert "file_search" in error.message  # noqa: PT017
+
+
+@pytest.mark.parametrize(
+    ("parts", "blocks"),
+    [
+        ((ReasoningPart("a"), ReasoningPart("b", redacted_data="r")), ["ab"]),
+        ((ReasoningPart("a", redacted_data="r"), ReasoningPart("b", redacted_data="r"), ReasoningPart("c")), ["abc"]),
+        ((ReasoningPart("a", "s"), ReasoningPart("b"), ReasoningPart("c", "s")), ["a", "b", "c"]),
+    ],
+    ids=["plain before redacted", "three unsigned", "signed around plain"],
+)
+def test_unsigned_thinking_behind_unsigned_thinking_is_one_block(parts: tuple[ReasoningPart, ...], blocks: list[str]):
+    own = [replace(part, origin="anthropic/m") for part in parts]
+    reply = ModelReply(own, "stop", model="m", provider="anthropic")
+    content = json.loads(AnthropicMessages().render(reply).body)["content"]
+    assert [block["thinking"] for block in content] == blocks
+    check_reply_losses(AnthropicMessages(), reply)
+    check_render_again(AnthropicMessages(), reply)
+    check_stream(AnthropicMessages(), reply)

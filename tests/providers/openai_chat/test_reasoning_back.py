@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
@@ -20,7 +20,7 @@ from abstractcore.schema import (
     ToolResult,
     accumulate,
 )
-from abstractcore.testing import check_laws, strategies
+from abstractcore.testing import check_call_losses, check_encode_again, check_laws, strategies
 from abstractcore_providers.openai_chat import OpenAIChat
 from abstractcore_providers.openai_chat.reasoning_details import read_detail, write_detail
 from abstractcore_providers.vendors import VENDORS
@@ -179,13 +179,32 @@ def test_details_that_are_none_do_no_harm(details: Any):
     assert accumulate(decoded([events(stream)], ROUTER)).parts == reply.parts
 
 
+def is_bare_text(detail: dict[str, Any]) -> bool:
+    """Whether an object is a text and nothing else, as a plain part is."""
+    if detail.keys() != {"type", "text"} or detail["type"] != "reasoning.text":
+        return False
+    return isinstance(detail["text"], str) and detail["text"] != ""
+
+
+def with_bare_texts_joined(details: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Plain reasoning in several parts is one part, as it is one object where it is streamed: nothing parts it."""
+    joined: list[dict[str, Any]] = []
+    for detail in details:
+        if joined and is_bare_text(joined[-1]) and is_bare_text(detail):
+            joined[-1] = {**detail, "text": joined[-1]["text"] + detail["text"]}
+        else:
+            joined.append(detail)
+    return joined
+
+
 @examples(80)
 @given(st.lists(strategies.json_objects() | detail_like(), max_size=4))
+@example([{"type": "reasoning.text", "text": "x"}, {"type": "reasoning.text", "text": "x"}])
 def test_any_objects_in_place_of_details_go_back_as_they_came(details: list[dict[str, Any]]):
     reply = reply_of(ROUTER, {"reasoning_details": details, "content": "Yes."})
     parts = [part for part in reply.parts if isinstance(part, ReasoningPart)]
     said = [json.loads(json.dumps(detail)) for detail in details if detail != {"type": "reasoning.text"}]
-    assert [write_detail(part) for part in parts] == said
+    assert [write_detail(part) for part in parts] == with_bare_texts_joined(said)
 
 
 def test_reasoning_without_details_is_read_at_openrouter_too():
@@ -204,6 +223,17 @@ def test_reasoning_goes_back_to_mistral_as_a_piece_before_the_answer():
     call = next_call(MISTRAL, *reply.parts, call=ToolCall("abcdefgh1", "f"))
     assert MISTRAL.encode(call).warnings == ()
     assert MISTRAL.parse(MISTRAL.encode(call).request).call == call
+
+
+@pytest.mark.parametrize("signed", [(False, True), (True, True), (True, False)])
+def test_several_parts_of_reasoning_are_one_piece_at_mistral(signed: tuple[bool, ...]):
+    parts = [ReasoningPart("Hm.", "s" if sign else None, origin="mistral/m") for sign in signed]
+    asked = next_call(MISTRAL, *parts, TextPart("Yes."), call=ToolCall("abcdefgh1", "f"))
+    thought = {"type": "thinking", "thinking": [{"type": "text", "text": "Hm.Hm."}]}
+    (body, *_) = json.loads(MISTRAL.encode(asked).request.body)["messages"]
+    assert body["content"] == [thought, {"type": "text", "text": "Yes."}]
+    check_call_losses(MISTRAL, asked)
+    check_encode_again(MISTRAL, asked)
 
 
 def test_an_answer_without_reasoning_stays_a_text_at_mistral():
