@@ -31,24 +31,36 @@ def seals(rest: Object, has_text: bool) -> tuple[str | None, str | None]:
     """The signature and the redacted data of a part, from what an object holds beside its text."""
     rest = dict(rest)
     data = _taken(rest, "data")
-    if rest == {"type": _TEXT} or (rest == {"type": _ENCRYPTED} and data and not has_text):
+    if rest == {"type": _ENCRYPTED if data and not has_text else _TEXT}:
         return None, data or None
     if rest.keys() == {"type", "signature"} and rest["type"] == _TEXT and text_of(rest, "signature"):
-        return rest["signature"], data or None
+        bare = ReasoningPart("x" if has_text else "", rest["signature"], data or None)
+        if _packed_detail(bare) is None:
+            return bare.signature, bare.redacted_data
     return json.dumps(rest, ensure_ascii=False, separators=(",", ":"), sort_keys=True), data or None
 
 
 def write_detail(part: ReasoningPart) -> Object:
     """The object that `part` came from, or one that comes back as the same part."""
-    rest = _unpacked(part.signature)
-    if rest is not None:
-        detail = _filled(rest, part)
-        if read_detail(detail, part.origin) == part:
-            return detail
+    packed = _packed_detail(part)
+    if packed is not None:
+        return packed
     plain: Object = {"type": _ENCRYPTED if part.redacted_data and not part.text and not part.signature else _TEXT}
     if part.signature is not None:
         plain["signature"] = part.signature
     return _filled(plain, part)
+
+
+def _packed_detail(part: ReasoningPart) -> Object | None:
+    """The object of which the signature is the rest; None if the signature is the vendor's own, whatever it looks like.
+
+    It is the rest of an object only if that object is read as this part.
+    """
+    rest = _unpacked(part.signature)
+    if rest is None:
+        return None
+    detail = _filled(rest, part)
+    return detail if read_detail(detail, part.origin) == part else None
 
 
 def _filled(detail: Object, part: ReasoningPart) -> Object:

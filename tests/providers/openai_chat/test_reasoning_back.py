@@ -168,6 +168,7 @@ def detail_like() -> SearchStrategy[dict[str, Any]]:
     values = st.none() | st.sampled_from(["", "x", "{}", "reasoning.text"]) | strategies.json_values()
     types = st.sampled_from(["reasoning.text", "reasoning.summary", "reasoning.encrypted", "x"])
     fields = st.sampled_from(["text", "summary", "data", "signature", "id", "index"])
+    values |= st.sampled_from(['{"type":"reasoning.text"}', '{"signature":"{}","type":"reasoning.text"}'])
     return st.builds(lambda kind, rest: {"type": kind, **rest}, types, st.dictionaries(fields, values, max_size=4))
 
 
@@ -200,6 +201,11 @@ def with_bare_texts_joined(details: list[dict[str, Any]]) -> list[dict[str, Any]
 @examples(80)
 @given(st.lists(strategies.json_objects() | detail_like(), max_size=4))
 @example([{"type": "reasoning.text", "text": "x"}, {"type": "reasoning.text", "text": "x"}])
+@example([{"type": "reasoning.text", "data": "x"}])
+@example([{"type": "reasoning.encrypted", "text": "x", "data": "x"}])
+@example([{"type": "reasoning.text", "signature": "{}"}])
+@example([{"type": "reasoning.text", "signature": '{"signature":"{}","type":"reasoning.text"}', "text": "x"}])
+@example([{"type": "reasoning.text", "signature": '{"type": "reasoning.text", "signature": "s"}', "data": "x"}])
 def test_any_objects_in_place_of_details_go_back_as_they_came(details: list[dict[str, Any]]):
     reply = reply_of(ROUTER, {"reasoning_details": details, "content": "Yes."})
     parts = [part for part in reply.parts if isinstance(part, ReasoningPart)]
