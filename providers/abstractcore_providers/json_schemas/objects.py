@@ -49,13 +49,6 @@ def require(node: Node, rules: Rules, place: str, changes: Changes) -> None:
         changes.same(f"{place}.required", "is said")
 
 
-def say_items(node: Node, place: str, changes: Changes) -> None:
-    """Say of an array that says nothing of what it holds that it holds anything."""
-    if "items" not in node and isinstance(node.get("type"), str) and node["type"] == "array":
-        node["items"] = {}
-        changes.same(f"{place}.items", "is said")
-
-
 def say_type(node: Node, rules: Rules, place: str, changes: Changes) -> None:
     """Say the type that a schema means; raises `InvalidInputError` for one that means any."""
     if any(keyword in node for keyword in ("type", "$ref", "anyOf")):

@@ -7,11 +7,12 @@ from typing import Any, cast
 
 from abstractcore.errors import InvalidInputError
 
+from .arrays import demand_items, is_tuple, say_items, tuple_as_list
 from .changes import Changes
 from .keywords import ANNOTATIONS, leave_out_unknown
 from .limits import check_limits
 from .merging import merged
-from .objects import close, require, say_items, say_type
+from .objects import close, require, say_type
 from .places import KINDS, ROOT, Kind, Node, as_list, as_named, check_type, is_list
 from .references import definition_of, resolve, without_definitions
 from .roots import root_object
@@ -111,6 +112,10 @@ class _Rewriting:
             leave_out_turns(node, place, changes)
         if rules.typed:
             say_type(node, rules, place, changes)
+        if rules.keywords is not None and "prefixItems" not in rules.keywords and is_tuple(node):
+            tuple_as_list(node, place, changes)
+        if rules.typed:
+            demand_items(node, place)
         if not rules.type_lists:
             split_types(node, place, changes)
         if rules.closed:

@@ -39,7 +39,8 @@ class Rules:
     * `recursion`: whether a schema may refer to itself: always, in properties that are not required, or never.
     * `type_lists`: `type` may be a list. `any_of_only`: `oneOf` becomes `anyOf`, and `allOf` one schema.
     * `closed`: objects have the properties that they name, and no others. `required`: how many of an object's
-      properties must be. `typed`: every schema says what type it is of. `items_said`: arrays say what they hold.
+      properties must be. `typed`: every schema says what type it is of, every array what it holds.
+      `items_said`: arrays that hold anything say so.
     """
 
     keywords: frozenset[str] | None = None

@@ -45,6 +45,10 @@ class Owner(BaseModel):
     where: tuple[float, float]
 
 
+class Entry(BaseModel):
+    pair: tuple[str, float]
+
+
 class Tree(BaseModel):
     value: int
     branches: list["Tree"] = []
@@ -67,7 +71,7 @@ class Either(RootModel[Cat | Dog]):
     pass
 
 
-MODELS: list[type[BaseModel]] = [Address, Person, Owner, Tree, Chain, Maps, Anything, Either]
+MODELS: list[type[BaseModel]] = [Address, Person, Owner, Entry, Tree, Chain, Maps, Anything, Either]
 
 EDIT_FILE = {
     "type": "object",

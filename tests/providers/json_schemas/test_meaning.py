@@ -21,6 +21,7 @@ VALUES = st.recursive(
     SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3), max_leaves=6
 )
 TYPES = st.sampled_from(["object", "array", "string", "integer", "number", "boolean", "null"])
+TUPLE_ENDS = st.sampled_from([{}, {"items": False}, {"items": {"type": "null"}}, {"minItems": 2, "maxItems": 2}])
 LEAVES = st.one_of(
     st.builds(lambda name: {"type": name}, TYPES),
     st.builds(lambda names: {"type": names}, st.lists(TYPES, min_size=1, max_size=2, unique=True)),
@@ -41,6 +42,7 @@ def containers(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
         st.builds(lambda name, branches: {name: branches}, st.sampled_from(["anyOf", "oneOf", "allOf"]), several),
         st.builds(lambda items, low: {"type": "array", "items": items, "minItems": low}, inner, st.integers(0, 2)),
         st.builds(lambda one, other: {**one, "anyOf": [other]}, inner, inner),
+        st.builds(lambda items, others: {"type": "array", "prefixItems": items, **others}, several, TUPLE_ENDS),
         objects(inner),
         st.builds(lambda inner: {"not": inner}, inner),
     )

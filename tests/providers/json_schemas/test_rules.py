@@ -1,9 +1,11 @@
 """Each rule by small schemas: what becomes of them, where, and whether more or less is accepted then."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from abstractcore.errors import InvalidInputError
 from abstractcore_providers.json_schemas import Rules
 from abstractcore_providers.json_schemas.changes import Changes
 from abstractcore_providers.json_schemas.rewriting import rewritten
@@ -27,6 +29,50 @@ def check(rules: Rules, before: Any, after: Any, told: list[tuple[str, str]], is
     again = Changes()
     assert rewritten(after, rules, again, is_tool=is_tool) == after
     assert again.made == [], "what was rewritten is rewritten again"
+
+
+ARRAY = {"type": "array"}
+LISTS = Rules(keywords=frozenset({"type", "items", "anyOf", "minItems", "maxItems", "properties"}))
+PAIR = {**ARRAY, "minItems": 2, "maxItems": 2}
+EITHER = {"anyOf": [TEXT, NUMBER]}
+
+
+@pytest.mark.parametrize(
+    ("rules", "before", "after", "told"),
+    [
+        (LISTS, {**PAIR, "prefixItems": [TEXT, TEXT]}, {**PAIR, "items": TEXT}, [("$.prefixItems", "same")]),
+        (LISTS, {**PAIR, "prefixItems": [TEXT, NUMBER]}, {**PAIR, "items": EITHER}, [("$.prefixItems", "looser")]),
+        (LISTS, {**PAIR, "items": [TEXT, NUMBER]}, {**PAIR, "items": EITHER}, [("$.items", "looser")]),
+        (
+            LISTS,
+            {**ARRAY, "prefixItems": [TEXT], "items": False},
+            {**ARRAY, "items": TEXT, "maxItems": 1},
+            [("$.prefixItems", "same")],
+        ),
+        (
+            LISTS,
+            {**ARRAY, "prefixItems": [TEXT], "items": NUMBER},
+            {**ARRAY, "items": EITHER},
+            [("$.prefixItems", "looser")],
+        ),
+        (LISTS, {**ARRAY, "prefixItems": [], "items": False}, {**ARRAY, "maxItems": 0}, [("$.prefixItems", "same")]),
+        (LISTS, {**ARRAY, "prefixItems": [TEXT]}, ARRAY, [("$.prefixItems", "looser")]),
+        (
+            Rules(keywords=frozenset({"type", "items", "prefixItems", "maxItems", "minItems"})),
+            {**PAIR, "prefixItems": [TEXT, NUMBER]},
+            {**PAIR, "prefixItems": [TEXT, NUMBER]},
+            [],
+        ),
+    ],
+)
+def test_items_by_position_become_items_of_any_position(rules: Rules, before: Any, after: Any, told: Any):
+    check(rules, before, after, told)
+
+
+@pytest.mark.parametrize("array", [ARRAY, {"type": ["array", "null"]}, {**ARRAY, "prefixItems": [TEXT]}])
+def test_an_array_of_anything_is_refused_where_every_schema_names_its_type(array: Any):
+    with pytest.raises(InvalidInputError, match="an array of anything is not taken here"):
+        rewritten(of(a=array), replace(LISTS, typed=True), Changes())
 
 
 KEYWORDS = Rules(keywords=frozenset({"type", "items", "enum", "properties", "required"}))
