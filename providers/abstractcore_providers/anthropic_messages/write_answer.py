@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from abstractcore.schema import CallWarning, Part, ReasoningPart, TextPart, ToolCall
@@ -16,6 +16,9 @@ from .citations import cited_blocks, own_citation
 from .content import append_block, with_cache, with_extras
 from .writing import Writing
 
+BLANK_TEXT = "an answer whose only text is white space is refused in a conversation"
+"""As models write it before a tool call. The API's error: `text content blocks must contain non-whitespace text`."""
+
 
 @dataclass(slots=True)
 class AnswerWriter:
@@ -25,12 +28,15 @@ class AnswerWriter:
     inputs: list[str]
     writing: Writing
 
-    def write(self, parts: Iterable[Part], turn: int, ids: CallIds) -> list[Object]:
+    def write(self, parts: Sequence[Part], turn: int, ids: CallIds) -> list[Object]:
         """The blocks of message `turn`."""
         blocks: list[Object] = []
+        speaks = any(isinstance(part, TextPart) and not part.text.isspace() for part in parts)
         for index, part in enumerate(parts):
             path = f"messages[{turn}].parts[{index}]"
-            if isinstance(part, TextPart):
+            if isinstance(part, TextPart) and not speaks:
+                self._warn("part_left_out", path, BLANK_TEXT)
+            elif isinstance(part, TextPart):
                 for block in self._texts(part, path):
                     append_block(blocks, block)
             elif isinstance(part, ReasoningPart):

@@ -38,6 +38,9 @@ from .vocabulary import PROVIDER
 _UNSAID = {"image": ("detail",), "audio": ("transcript", "id")}
 """What the format cannot say of a medium."""
 
+_BLANK_TEXT = "a text of white space alone is refused in an answer"
+"""As models write it before a tool call. The API's error: `The text field in the ContentBlock object ... is blank`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Fitting:
@@ -56,6 +59,9 @@ class Fitting:
         if fits(part):
             return part
         if isinstance(part, TextPart):
+            if self.role == "assistant" and part.text.isspace():
+                self.warnings.append(CallWarning("part_left_out", path, _BLANK_TEXT))
+                return None
             return self._text(part, path, cited=self.role == "assistant")
         if isinstance(part, MEDIA_PARTS):
             return self._media(part, path)
@@ -167,7 +173,7 @@ def fits(part: Part) -> bool:
     if not isinstance(part, TextPart | ToolCall | ToolResult) or part.cache is not None or part.provider_options:
         return False
     if isinstance(part, TextPart):
-        return not part.citations
+        return not part.citations and not part.text.isspace()
     if isinstance(part, ToolResult):
         return all(map(fits, part.content))
     return part.signature is None and own_text(part) == part.arguments_text

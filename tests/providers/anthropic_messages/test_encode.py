@@ -134,6 +134,25 @@ def test_a_result_that_says_nothing_has_no_content():
     assert body["messages"][1]["content"] == [{"type": "tool_result", "tool_use_id": "c1"}]
 
 
+@pytest.mark.parametrize("others", [(ToolCall("c1", "f"),), ()], ids=["a call", "nothing else"])
+def test_an_answer_whose_only_text_is_white_space_goes_back_without_it(others: Any):
+    answer = Message.assistant(TextPart("\n\n"), *others)
+    result = [Message.tool(ToolResult.text(part.id, "done")) for part in others]
+    encoded = MESSAGES.encode(call(Message.user("hi"), answer, *result, Message.user("and?")))
+    texts = [block for message in json.loads(encoded.request.body)["messages"] for block in message["content"]]
+    assert {"type": "text", "text": "\n\n"} not in texts
+    assert [(each.code, each.path) for each in encoded.warnings] == [("part_left_out", "messages[1].parts[0]")]
+
+
+def test_white_space_beside_words_of_an_answer_is_sent_as_it_came():
+    point = CachePoint()
+    parts = (TextPart("\n", cache=point), ToolCall("c1", "f"), TextPart("words"))
+    encoded = MESSAGES.encode(call(Message("assistant", parts), Message.tool(ToolResult.text("c1", "done"))))
+    (answer, _) = json.loads(encoded.request.body)["messages"]
+    assert [block.get("text") for block in answer["content"]] == ["\n", None, "words"]
+    assert encoded.warnings == ()
+
+
 # System messages
 
 

@@ -163,6 +163,17 @@ def test_the_assistants_texts_in_a_row_are_one_with_an_empty_line_between():
     assert body["messages"][1]["content"] == [{"text": "a\n\nb"}]
 
 
+def test_white_space_alone_is_left_out_of_an_answer_and_named():
+    messages = (
+        Message.user("hi"),
+        Message.assistant(TextPart("\n\n"), ToolCall("c1", "f")),
+        Message.tool(ToolResult.text("c1", "done")),
+    )
+    (_, answer, _) = body_of(call(*messages))["messages"]
+    assert [list(block) for block in answer["content"]] == [["toolUse"]]
+    assert paths(*messages) == [("part_left_out", "messages[1].parts[0]")]
+
+
 def test_results_and_what_the_user_says_next_are_one_message_of_the_users():
     asked = Message.assistant(ToolCall("c1", "f"), ToolCall("c2", "f"))
     given = Message.tool(ToolResult.text("c2", "2"), ToolResult.text("c1", "1"))
