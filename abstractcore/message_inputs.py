@@ -18,7 +18,7 @@ from .schema import (
     TextPart,
     ToolResult,
 )
-from .schema.json_values import MAX_DEPTH
+from .schema.json_values import MAX_DEPTH, check_key, check_number
 from .schema.parts import ALL_PARTS
 from .schema.quoting import shown
 
@@ -38,6 +38,7 @@ chat completions write it, as a mapping or as an object of OpenAI's package: `{"
 
 _TEXT_ROLES = ("system", "user", "assistant")
 _EXPECTED = "expected a Message, a response, a tool result or a mapping"
+_MIXED = "Write all parts of a message as OpenAI does, or all as parts of AbstractCore."
 _HINT = "As in {'role': 'user', 'content': 'text'}, Message.user('text'), a response, or call.result('text')."
 
 
@@ -91,14 +92,18 @@ def _said(reply: ModelReply, path: str) -> Message:
 
 def _written(item: Mapping[str, object], path: str, reader: Callable[[], MessageReader], model: str) -> Message:
     role, content = item.get("role"), item.get("content")
-    if role in _TEXT_ROLES and len(item) == 2 and _is_ours(content):
+    if isinstance(role, str) and role in _TEXT_ROLES and len(item) == 2 and _is_ours(content):
         try:
             return Message(cast(Role, role), _parts(content))
         except SchemaError as error:
             raise InvalidInputError(error.message, path=error.at(path).path, hint=error.hint) from None
     if "role" not in item:
         raise InvalidInputError(f"{_EXPECTED} with a role, got {shown(item)}", path=path, hint=_HINT)
-    message, warnings = reader().read_message(_plain(item, path), path, model)
+    try:
+        data = _plain(item, path)
+    except SchemaError as error:
+        raise InvalidInputError(error.message, path=error.path, hint=error.hint) from None
+    message, warnings = reader().read_message(data, path, model)
     for warning in warnings:
         raise InvalidInputError(warning.message, path=warning.path, hint="Leave it out.")
     if message is None:
@@ -120,20 +125,27 @@ def _parts(content: Any) -> tuple[Part, ...]:
 
 
 def _plain(value: object, path: str, depth: int = 0) -> object:
-    """A copy in which mappings are dicts, sequences lists, and objects of OpenAI's package what they hold."""
-    if value is None or isinstance(value, str | int | float):
+    """A copy in which mappings are dicts, sequences lists, and objects of OpenAI's package what they hold.
+
+    Raises `SchemaError` with the path for what JSON cannot carry.
+    """
+    if value is None or isinstance(value, str):
         return value
+    if isinstance(value, int | float):
+        return check_number(value, path)
     if depth > MAX_DEPTH:
-        raise InvalidInputError(f"nested deeper than {MAX_DEPTH} levels (or refers to itself)", path=path)
+        raise SchemaError(f"nested deeper than {MAX_DEPTH} levels (or refers to itself)", path)
     if isinstance(value, Mapping):
-        entries = cast("Mapping[str, object]", value).items()
-        return {name: _plain(item, f"{path}.{name}", depth + 1) for name, item in entries}
+        entries = cast("Mapping[object, object]", value).items()
+        return {check_key(name, path): _plain(item, f"{path}.{name}", depth + 1) for name, item in entries}
     if isinstance(value, list | tuple):
         items = cast("Sequence[object]", value)
         return [_plain(item, f"{path}[{index}]", depth + 1) for index, item in enumerate(items)]
+    if isinstance(value, ALL_PARTS):
+        raise SchemaError(f"expected a content part as OpenAI writes it, got {type(value).__name__}", path, hint=_MIXED)
     if isinstance(value, Dumpable) and not isinstance(value, type):
         return _plain(_dumped(value, path), path, depth + 1)
-    return value
+    raise SchemaError(f"expected JSON data, got {type(value).__name__}", path)
 
 
 def _dumped(item: Dumpable, path: str) -> Mapping[str, object]:

@@ -331,6 +331,27 @@ def test_a_field_is_taken_or_refused_whatever_it_is(name: str):
             assert error is None or error.path.startswith("messages[1]")
 
 
+@pytest.mark.parametrize("provider", ["scripted", "openrouter"])
+def test_what_json_cannot_carry_is_refused_by_its_place_wherever_it_stands(provider: str):
+    llm = create_llm(provider, model="m", api_key="none")
+    for thing in junk().values():
+        for message in (
+            {"role": "user", "content": [{"type": thing}]},
+            {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "https://a/b", "detail": thing}}]},
+            {"role": "assistant", "content": "a", "reasoning_details": [{"type": "reasoning.text", "data": thing}]},
+            {"role": "assistant", "content": "a", "reasoning_details": [{"format": thing}]},
+            *([{"role": "user", "content": [], thing: "a"}] if thing.__hash__ else []),
+        ):
+            _, error = outcome(lambda message=message: llm.build(messages=[message]), InvalidInputError)
+            assert error is None or error.path.startswith("messages[0]")
+
+
+def test_parts_of_ours_among_those_of_openai_are_refused_with_what_to_write():
+    with pytest.raises(InvalidInputError, match="all as parts of AbstractCore") as caught:
+        built({"role": "user", "content": [PICTURE, {"type": "text", "text": "a"}]})
+    assert caught.value.path == "messages[0].content[0]"
+
+
 class Broken:
     """An object whose own code fails."""
 

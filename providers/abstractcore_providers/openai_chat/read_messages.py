@@ -68,8 +68,8 @@ def read_message(
     role = _ROLES.get(get_text(data.get("role"), f"{path}.role"))
     if role is None:
         raise InvalidInputError(f"unknown role {data['role']!r}", path=f"{path}.role", hint=f"Use {', '.join(_ROLES)}.")
-    options = read_options(data, message_fields(role, dialect), dialect.provider)
     try:
+        options = read_options(data, message_fields(role, dialect), dialect.provider)
         parts = read_content(data.get("content"), f"{path}.content", dialect.provider, origin, warnings)
         if role == "tool":
             call_id = get_text(data.get("tool_call_id"), f"{path}.tool_call_id")
