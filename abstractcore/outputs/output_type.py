@@ -73,29 +73,39 @@ class OutputType:
     def read(self, reply: ModelReply) -> Any:
         """The answer as this type, also from a code block or a sentence with one JSON value in it.
 
-        Raises `OutputValidationError` with the reply in `partial`.
+        Raises `OutputValidationError` with the reply in `partial`; what a validator of the type raised is its cause.
         """
+        from pydantic import ValidationError
+
+        try:
+            return self._found(reply)
+        except ValidationError as error:
+            where, problem = self._first_problem(error)
+            if reply.finish_reason == "length":
+                problem = "it was cut off at max_output_tokens"
+            raise self._refusal(f"{where}: {problem}", reply) from None
+        except Exception as error:  # validators of the type's own may raise anything
+            raise self._refusal(f"its check failed with {type(error).__name__}: {_first_line(error)}", reply) from error
+
+    def _refusal(self, problem: str, reply: ModelReply) -> OutputValidationError:
+        return OutputValidationError(
+            f"the answer is not a valid {shortened(self._label, 200)}: {problem}",
+            hint="The answer itself is in the error's `partial`.",
+            partial=reply,
+        )
+
+    def _found(self, reply: ModelReply) -> Any:
+        """The value in an answer; raises pydantic's error, and what a validator raises."""
         from pydantic import ValidationError
 
         try:
             return self._value(reply.text)
         except ValidationError as error:
-            failure = error
-        is_cut = reply.finish_reason == "length"
-        found = json_in(reply.text) if _is_no_json(failure) and not is_cut else None
-        if found is not None:
-            try:
-                return self._value(found)
-            except ValidationError as error:
-                failure = error
-        where, problem = self._first_problem(failure)
-        if is_cut:
-            problem = "it was cut off at max_output_tokens"
-        raise OutputValidationError(
-            f"the answer is not a valid {shortened(self._label, 200)}: {where}: {problem}",
-            hint="The answer itself is in the error's `partial`.",
-            partial=reply,
-        ) from None
+            is_cut = reply.finish_reason == "length"
+            found = json_in(reply.text) if _is_no_json(error) and not is_cut else None
+            if found is None:
+                raise
+        return self._value(found)
 
     def _value(self, text: str) -> Any:
         """The value that a JSON text holds; raises pydantic's error."""

@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Annotated, Any, Literal, Optional, Union
 
 import pytest
-from pydantic import BaseModel, Field, RootModel, TypeAdapter
+from pydantic import BaseModel, Field, RootModel, TypeAdapter, field_validator
 from typing_extensions import TypedDict
 
 from abstractcore import (
@@ -291,3 +291,28 @@ def test_brackets_without_end_are_looked_at_once():
     assert json_in("[" * 200_000) is None
     assert json_in("```\n" * 100_001) is None
     assert json_in("{} " * 50_000) is None
+
+
+class Failing(BaseModel):
+    name: str
+
+    @field_validator("name")
+    @classmethod
+    def known(cls, name: str) -> str:
+        return {"Bern": "Bern"}[name]
+
+
+@pytest.mark.parametrize("type_", [Failing, list[Failing]])
+@pytest.mark.parametrize("streamed", [False, True])
+def test_what_a_types_own_validator_raises_is_the_cause_of_our_error(type_: Any, streamed: bool):
+    answer = '{"value": [{"name": "Ulm"}]}' if type_ is not Failing else '{"name": "Ulm"}'
+    llm = create_llm("scripted", replies=[answer])
+    with pytest.raises(OutputValidationError, match="its check failed with KeyError: 'Ulm'") as caught:
+        if streamed:
+            with llm.stream("Where?", response_model=type_) as stream:
+                list(stream)
+        else:
+            llm.generate("Where?", response_model=type_)
+    assert isinstance(caught.value.__cause__, KeyError)
+    assert caught.value.partial is not None
+    assert caught.value.partial.text == answer
