@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 
 from .errors import StreamInterruptedError
@@ -63,15 +63,13 @@ class Interruption:
 _current: ContextVar[Interruption | None] = ContextVar("abstractcore_interruption", default=None)
 
 
-@contextmanager
-def interruptible(end: Callable[[], object]) -> Generator[None]:
+_NOTHING = nullcontext()
+
+
+def interruptible(end: Callable[[], object]) -> AbstractContextManager[None]:
     """A wait that `end`, called from any thread, ends if the call that is being made is interrupted."""
     interruption = _current.get()
-    if interruption is None:
-        yield
-        return
-    with interruption.ending(end):
-        yield
+    return _NOTHING if interruption is None else interruption.ending(end)
 
 
 def current_interruption() -> Interruption | None:

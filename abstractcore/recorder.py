@@ -150,6 +150,11 @@ class Recorder:
         subscriptions = list(self._subscriptions.values())
         return not [each for each in subscriptions if not each.flush(max(0.0, end - time.monotonic()))]
 
+    def close(self, timeout: float) -> None:
+        """As `flush`; then end the thread that writes records. A later call begins it again."""
+        self.flush(timeout)
+        self._writer.stop()
+
     def flush_writer(self, timeout: float | None) -> bool:
         """Wait until all calls so far are with their subscribers, `timeout` seconds at most; whether they are."""
         return self._writer.flush(timeout)

@@ -110,11 +110,11 @@ class Services:
     def close(self) -> None:
         """Close the idle connections of sync code; those of event loops close with their loop.
 
-        Async functions that plain code waits for are cancelled. Subscribers to records have two seconds to be told of
-        the last calls.
+        Async functions that plain code waits for are cancelled. Subscribers to records have two seconds to be
+        notified of the last calls.
         """
         self.sync_runtime.close()
-        self.records.flush(_LAST_RECORDS_SECONDS)
+        self.records.close(_LAST_RECORDS_SECONDS)
         for transport in list(self._sync.values()):
             transport.close_now()
 

@@ -14,17 +14,18 @@ def as_response(
     reply: ModelReply, context: CallContext, output: Any, price: Price | None, seconds: float
 ) -> GenerateResponse[Any]:
     """The response for a finished call."""
+    taken = _taken(context)
     return GenerateResponse(
         reply=reply,
         output=output,
         steps=(reply,),
         attempts=tuple(context.attempts),
-        usage=usage_of(context),
+        usage=_with_media(taken, context),
         warnings=context.secrets.value((*context.warnings, *reply.warnings)),
         media=context.decisions,
         provider=context.call.provider,
         model=reply.model or context.call.model,
-        cost=cost_of(context, price),
+        cost=_cost_of(taken, context, price),
         trace_id=context.trace_id,
         seconds=seconds,
     )
@@ -32,20 +33,27 @@ def as_response(
 
 def usage_of(context: CallContext) -> Usage:
     """What the model and the conversion of files took."""
-    media = [decision.usage for decision in context.decisions if decision.usage is not None]
-    return sum(media, _taken(context))
+    return _with_media(_taken(context), context)
 
 
 def cost_of(context: CallContext, price: Price | None) -> float | None:
     """US dollars for what the model took; nothing where a middleware answered and no request was made."""
-    return cost(_taken(context), price) if context.attempts else 0.0
+    return _cost_of(_taken(context), context, price)
 
 
 def _taken(context: CallContext) -> Usage:
-    """What all answers took that requests got, as far as they came. A reply that a middleware made took nothing, what
-    ever its `usage` says."""
-    streamed = (stream.taken for stream in context.streams if isinstance(stream, MeteredStream))
-    return sum(streamed, sum(context.spent, Usage()))
+    """What all answers took that requests got, as far as they came. A reply that a middleware made took nothing,
+    whatever its `usage` says."""
+    counts = [*context.spent, *(stream.taken for stream in context.streams if isinstance(stream, MeteredStream))]
+    return sum(counts[1:], counts[0]) if counts else Usage()
+
+
+def _with_media(taken: Usage, context: CallContext) -> Usage:
+    return sum((each.usage for each in context.decisions if each.usage is not None), taken)
+
+
+def _cost_of(taken: Usage, context: CallContext, price: Price | None) -> float | None:
+    return cost(taken, price) if context.attempts else 0.0
 
 
 def cost(usage: Usage, price: Price | None) -> float | None:

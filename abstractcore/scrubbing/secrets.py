@@ -57,7 +57,7 @@ class Secrets:
 
     def value(self, value: T) -> T:
         """`value` without credentials in the texts in it; the same object if there are none."""
-        return with_texts(value, self.text) if self._known else value
+        return with_texts(value, self.text) if value and self._known else value
 
     def error(self, error: BaseException) -> None:
         """Take credentials out of `error` in place: its text, its attributes, its notes, and its chain.
