@@ -165,10 +165,10 @@ def test_streamed_details_add_up_to_whole_ones():
 
 
 def detail_like() -> SearchStrategy[dict[str, Any]]:
-    values = st.none() | st.sampled_from(["", "x", "{}", "reasoning.text"]) | strategies.json_values()
+    packed = ["{}", '{"type":"reasoning.text"}', '{"signature":"{}","type":"reasoning.text"}']
+    values = st.none() | st.sampled_from(["", "x", "reasoning.text", *packed]) | strategies.json_values()
     types = st.sampled_from(["reasoning.text", "reasoning.summary", "reasoning.encrypted", "x"])
     fields = st.sampled_from(["text", "summary", "data", "signature", "id", "index"])
-    values |= st.sampled_from(['{"type":"reasoning.text"}', '{"signature":"{}","type":"reasoning.text"}'])
     return st.builds(lambda kind, rest: {"type": kind, **rest}, types, st.dictionaries(fields, values, max_size=4))
 
 
