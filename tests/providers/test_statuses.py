@@ -24,6 +24,9 @@ OF_VENDORS = {("cohere_chat", 498): errors.ContentFilterError}
 """Statuses that one vendor has made up: a deny-listed token."""
 BODIES = [b"", b"{}", b"<html>Bad gateway</html>", b"upstream request timeout"]
 CAUSES: dict[int, type[ProviderError]] = {
+    300: errors.BadRequestError,
+    302: errors.BadRequestError,
+    308: errors.BadRequestError,
     400: errors.BadRequestError,
     401: errors.AuthenticationError,
     402: errors.QuotaError,
@@ -67,6 +70,48 @@ def test_a_bare_status_means_the_same_in_every_format(status):
 @pytest.mark.parametrize(("format", "status"), OF_VENDORS)
 def test_a_vendor_has_a_status_of_its_own(format, status):
     assert type(read(format, status)) is OF_VENDORS[format, status]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_redirect_and_nothing_else_asks_for_the_final_address(format):
+    for status in (300, 308, 399):
+        assert "base_url" in (read(format, status).hint or "")
+    for status in (400, 499, 500):
+        assert "redirects" not in (read(format, status).hint or "")
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_the_wait_in_a_header_is_read_in_every_format(format):
+    assert FORMATS[format]().error(WireResponse(503, {"retry-after": "9"}, b"")).retry_after == 9
+
+
+def test_the_wait_that_a_body_says_comes_before_the_header():
+    body = b'{"error": {"details": [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "1.5s"}]}}'
+    assert FORMATS["gemini"]().error(WireResponse(429, {"retry-after": "9"}, body)).retry_after == 1.5
+
+
+OF_CALLERS = [
+    errors.InvalidInputError("no", path="messages"),
+    errors.MediaError("no"),
+    errors.UnknownOptionError("no"),
+    errors.UnknownProviderError("no"),
+    errors.UnsupportedContentError("no"),
+    errors.UnsupportedOptionError("no"),
+]
+
+
+@pytest.mark.parametrize("error", OF_CALLERS, ids=lambda error: type(error).__name__)
+@pytest.mark.parametrize("format", FORMATS)
+def test_what_a_caller_did_wrong_is_reported_as_a_bad_request(format, error):
+    rendered = FORMATS[format]().render_error(error)
+    assert (rendered.status, type(FORMATS[format]().error(rendered))) == (400, errors.BadRequestError)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_what_is_wrong_with_the_server_is_not_reported_as_the_callers_fault(format):
+    for error in (errors.ConfigurationError("no"), errors.ToolError("no"), errors.PluginError("no")):
+        rendered = FORMATS[format]().render_error(error)
+        assert (rendered.status, type(FORMATS[format]().error(rendered))) == (500, errors.ServerError)
 
 
 # What the vendors' own clients say

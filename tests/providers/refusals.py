@@ -1,0 +1,12 @@
+"""Why any format may refuse a call that was made up."""
+
+import re
+
+from abstractcore.errors import InvalidInputError
+
+_SCHEMA = re.compile(r"(output\.schema|tools\[\d+\]\.parameters)\b")
+
+
+def is_of_a_schema(error: InvalidInputError) -> bool:
+    """Whether it is about a schema: one made up of any JSON may hold, under a keyword's name, what is no schema."""
+    return _SCHEMA.match(error.path) is not None
