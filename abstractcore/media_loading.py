@@ -17,7 +17,7 @@ from .media_objects import Content, OpenFile, Picture, checked, is_picture, of_d
 from .ports import ListsEndings, MediaHandler
 from .schema import MEDIA_PARTS, AudioPart, Blob, DocumentPart, ImagePart, MediaKind, MediaPart, VideoPart
 from .schema.json_values import check_text
-from .schema.quoting import shortened, shown
+from .schema.quoting import shortened, shown, shown_address
 
 MediaInput: TypeAlias = str | os.PathLike[str] | bytes | OpenFile | Picture | Blob | MediaPart
 """A path, an http(s) URL for the provider to fetch, a data URL, the bytes themselves, an open file, a picture of
@@ -75,7 +75,7 @@ def _load(item: object, path: str, handlers: Sequence[MediaHandler]) -> MediaPar
     if isinstance(item, str) and _ADDRESS.match(item):
         scheme = item.partition(":")[0]
         raise MediaError(
-            f"{shown(item)}: nothing here fetches {scheme}: addresses.",
+            f"{shown(shown_address(item))}: nothing here fetches {scheme}: addresses.",
             source=path,
             hint="Providers fetch http:// and https://. For anything else pass the path of a file, or the bytes.",
         )
@@ -91,7 +91,10 @@ def _load(item: object, path: str, handlers: Sequence[MediaHandler]) -> MediaPar
 def _content(item: object, path: str) -> Content | None:
     """The content of what holds it; None for what only says where it is."""
     if isinstance(item, bytes | bytearray | memoryview):
-        return Content(checked(bytes(cast(bytes, item)), path, MAX_FILE_BYTES))
+        try:
+            return Content(checked(bytes(cast(bytes, item)), path, MAX_FILE_BYTES))
+        except ValueError as error:  # of a memoryview
+            raise MediaError(f"{path} cannot be read: {error}.", source=path) from None
     if isinstance(item, str) and item[:5].lower() == "data:":
         return of_data_url(item, path, MAX_FILE_BYTES)
     if isinstance(item, type):
@@ -106,11 +109,11 @@ def _from_url(url: str) -> Blob:
         check_text(url)
         media_type = mimetypes.guess_type(urlsplit(url).path)[0]
     except ValueError:
-        raise MediaError(f"{shown(url)} is not an address.", source=url) from None
+        raise MediaError(f"{shown(shown_address(url))} is not an address.", source=shown_address(url)) from None
     if media_type is None:
         raise MediaError(
-            f"{url} does not say what it is: its path has no known ending.",
-            source=url,
+            f"{shown_address(url)} does not say what it is: its path has no known ending.",
+            source=shown_address(url),
             hint="Download it, or pass a part with its type: ImagePart(Blob.from_url(url, 'image/png')).",
         )
     return Blob.from_url(url, media_type)

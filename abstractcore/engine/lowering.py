@@ -21,6 +21,7 @@ from ..schema import (
     ModelCall,
     ToolResult,
 )
+from ..schema.quoting import shown_address
 from .cache_points import lower_cache
 from .thinking import lower_thinking, room_to_think
 
@@ -208,7 +209,7 @@ def source_name(blob: Blob) -> str:
     if blob.name:
         return blob.name
     if blob.form == "url" and blob.location:
-        return blob.location
+        return shown_address(blob.location)
     return f"{blob.media_type.split('/')[0]} of {blob.size} bytes" if blob.size is not None else blob.media_type
 
 

@@ -12,7 +12,7 @@ from typing import BinaryIO, Literal, get_args
 from .base_error import SchemaError
 from .immutable import Immutable
 from .json_values import check_class, check_count, check_text
-from .quoting import shortened, shown
+from .quoting import one_line, shortened, shown, shown_address
 
 BlobForm = Literal["bytes", "file", "url", "provider_file", "artifact"]
 _FORMS = get_args(BlobForm)
@@ -148,10 +148,10 @@ class Blob(Immutable):
 
     def __repr__(self) -> str:
         what = self.location or (self.sha256 or "")[:12]
-        if self.form == "url":  # its query may be a signature
-            what = what.partition("?")[0]
+        if self.form == "url":
+            what = shown_address(what)
         size = "" if self.size is None else f", {self.size:,} bytes"
-        return f"Blob({self.form}, {self.media_type}, {shortened(what, 200)}{size})"
+        return f"Blob({self.form}, {one_line(self.media_type)}, {one_line(what)}{size})"
 
     def identity(self) -> dict[str, str | None]:
         """What makes two blobs equal, for hashes and digests."""

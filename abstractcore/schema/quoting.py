@@ -10,6 +10,7 @@ from typing import Any, Final, cast
 _LONGEST_VALUE: Final = 80
 _LONG_RUN = re.compile(r"\S{401,}")
 _LONGEST_WHOLE_NUMBER = 10 ** (_LONGEST_VALUE + 1)
+_USER_INFO = re.compile(r"(?<=//)[^/]*@")
 _TEXTS: frozenset[Any] = frozenset({str.__repr__, bytes.__repr__, bytearray.__repr__})
 _BRACKETS: dict[Any, tuple[str, str]] = {
     cast(Any, list).__repr__: ("[", "]"),
@@ -48,6 +49,16 @@ def shortened(text: str, longest: int) -> str:
 
 def _ends(run: re.Match[str]) -> str:
     return f"{run[0][:100]}...{run[0][-50:]}"
+
+
+def shown_address(url: str) -> str:
+    """A URL for people: without user, password, query and fragment, any of which may be secret."""
+    return _USER_INFO.sub("", re.split("[?#]", url, maxsplit=1)[0], count=1)
+
+
+def one_line(text: str, longest: int = 200) -> str:
+    """A text that others wrote, on one line: as code if it holds anything that does not print."""
+    return shortened(text if text.isprintable() else repr(text), longest)
 
 
 def _written(value: Any) -> Iterator[str]:

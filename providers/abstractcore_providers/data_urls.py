@@ -6,6 +6,7 @@ import base64
 
 from abstractcore.errors import InvalidInputError, UnsupportedContentError
 from abstractcore.schema import Blob
+from abstractcore.schema.quoting import shown_address
 
 
 def write_url(blob: Blob, path: str) -> str:
@@ -26,7 +27,7 @@ def write_base64(blob: Blob, path: str) -> str:
 def content_of(blob: Blob, path: str) -> bytes:
     """The content itself; raises `UnsupportedContentError` with its path if it is not at hand."""
     if blob.form not in ("bytes", "file"):
-        place = f"{blob.form.replace('_', ' ')} {blob.location or blob.sha256}"
+        place = f"{blob.form.replace('_', ' ')} {shown_address(blob.location or blob.sha256 or '')}"
         raise UnsupportedContentError(
             f"{path}: the content is {place}, which is not at hand.",
             hint="Pass the file itself.",
@@ -44,7 +45,7 @@ def read_url(url: str, media_type: str, path: str, name: str | None = None) -> B
     type_, _, encoding = header.rpartition(";")
     if not comma or encoding.strip().lower() != "base64":
         raise InvalidInputError("a data URL here is data:TYPE;base64,DATA", path=path)
-    return Blob.from_bytes(read_base64(data, path), type_ or media_type, name=name)
+    return Blob.from_bytes(read_base64(data, path), type_.partition(";")[0].strip() or media_type, name=name)
 
 
 def read_base64(data: str, path: str) -> bytes:

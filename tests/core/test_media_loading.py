@@ -185,3 +185,18 @@ def test_without_handlers_the_error_says_so(folder):
     llm = create_llm("scripted", replies=[], services=Services(registry=empty))
     with pytest.raises(MediaError, match="media plugin"):
         loaded(llm, folder / "p.png")
+
+
+@pytest.mark.parametrize(
+    "url", ["https://user:canary@host.test/a", "https://host.test/a?sig=canary", "ftp://u:canary@h/a"]
+)
+def test_an_error_about_an_address_shows_the_place_only(url: str):
+    with pytest.raises(MediaError) as caught:
+        create_llm("scripted", replies=["never"]).build("hi", media=[url])
+    assert "canary" not in f"{caught.value} {caught.value.source}"
+
+
+def test_a_decision_about_an_address_shows_the_place_only():
+    llm = create_llm("scripted", replies=["a"], accepts=["image"])
+    (decision,) = llm.plan("hi", media=["https://user:canary@host.test/a.png?sig=canary"])
+    assert decision.source == "https://host.test/a.png"

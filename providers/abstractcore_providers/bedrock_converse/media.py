@@ -7,6 +7,7 @@ from typing import Any
 
 from abstractcore.errors import InvalidInputError, UnsupportedContentError
 from abstractcore.schema import AudioPart, Blob, CallWarning, DocumentPart, ImagePart, MediaPart, VideoPart
+from abstractcore.schema.quoting import shown_address
 
 from ..item_options import read_options
 from ..json_reading import Object, text_of
@@ -76,7 +77,7 @@ def check_media(part: MediaPart, path: str) -> None:
             hint=f"It carries {', '.join(dict.fromkeys(_FORMATS[part.type].values()))}.",
         )
     if not _is_in_s3(blob) and blob.form not in ("bytes", "file"):
-        place = f"{blob.form.replace('_', ' ')} {blob.location or blob.sha256}"
+        place = f"{blob.form.replace('_', ' ')} {shown_address(blob.location or blob.sha256 or '')}"
         raise UnsupportedContentError(
             f"{path}: the content is {place}, which is not at hand.",
             hint="Pass the file itself, or an address that begins with s3://.",

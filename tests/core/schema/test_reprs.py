@@ -240,3 +240,20 @@ def test_any_reply_shows_in_a_notebook(reply: ModelReply):
     assert {tag for tag, _ in read(reply).elements} <= {
         "div", "details", "summary", "p", "code", "img", "audio", "video",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "url", [f"https://user:{SECRET}@host.test/a.png", f"https://host.test/a.png?sig={SECRET}", f"//h/a.png#{SECRET}"]
+)
+def test_a_blob_shows_no_more_of_its_url_than_the_place(url: str):
+    blob = Blob.from_url(url, "image/png")
+    assert SECRET not in repr(blob)
+    assert SECRET not in ImagePart(blob)._repr_html_()
+    assert "a.png" in repr(blob)
+
+
+@pytest.mark.parametrize("name", ["a\nb", "a\x1b[31mb", "a\u202eb", "x" * 100_000])
+def test_a_blob_shows_on_one_line_whatever_its_names_hold(name: str):
+    for blob in (Blob.from_provider_file("p", name, "image/png"), Blob.from_bytes(b"x", f"image/{name}")):
+        assert repr(blob).isprintable()
+        assert len(repr(blob)) < 500
