@@ -6,6 +6,7 @@ import base64
 import inspect
 import io
 import os
+import re
 import sys
 from dataclasses import dataclass
 from typing import IO, Any, Protocol, cast, runtime_checkable
@@ -16,8 +17,13 @@ from .errors import AbstractCoreError, InvalidInputError, MediaError
 _CHUNK_BYTES = 1 << 20
 _PNG_MODES = frozenset({"1", "L", "LA", "I;16", "P", "RGB", "RGBA"})
 """What Pillow writes as PNG: https://pillow.readthedocs.io/en/stable/handbook/image-file-formats.html#png-saving."""
+_WITH_ALPHA = {"La": "LA", "PA": "RGBA", "RGBa": "RGBA"}
+_OF_NUMBERS = frozenset({"F", "I", "I;16B", "I;16L", "I;16N"})
 _JPEG_MODES = frozenset({"L", "RGB"})
 """Not CMYK: what reads pictures for models may take it for inverted colours, or refuse it."""
+
+
+_CHARSET = re.compile(r"(?:^|;)\s*charset=\"?([^\s;\"]+)", re.IGNORECASE)
 
 
 @runtime_checkable
@@ -63,7 +69,7 @@ def of_picture(item: object, path: str, limit: int) -> Content:
     Raises `MediaError` for one that cannot be written, or is longer than `limit` bytes.
     """
     picture = cast(Any, item)
-    stem = os.path.splitext(os.path.basename(str(getattr(picture, "filename", ""))))[0] or "image"
+    stem = os.path.splitext(_file_name(str(getattr(picture, "filename", ""))))[0] or "image"
     file = io.BytesIO()
     exif = {"exif": picture.info["exif"]} if picture.info.get("exif") else {}
     try:
@@ -71,14 +77,39 @@ def of_picture(item: object, path: str, limit: int) -> Content:
             picture.save(file, "JPEG", quality="keep", **exif)
             media_type, ending = "image/jpeg", ".jpg"
         else:
-            savable = picture if picture.mode in _PNG_MODES else picture.convert("RGB")
-            savable.save(file, "PNG", **exif)
+            _savable(picture, path).save(file, "PNG", **exif)
             media_type, ending = "image/png", ".png"
+    except AbstractCoreError:
+        raise
     except Exception as error:  # decoders of damaged and closed files raise anything
         raise MediaError(
             f"{path}: the picture cannot be read: {str(error).rstrip('.') or type(error).__name__}.", source=path
         ) from None
     return Content(checked(file.getvalue(), path, limit), media_type, stem + ending)
+
+
+def _savable(picture: Any, path: str) -> Any:
+    """The picture in a mode that PNG has, with its transparency, and with its brightness if that can be told."""
+    if picture.mode in _PNG_MODES:
+        return picture
+    if picture.mode not in _OF_NUMBERS:
+        return picture.convert(_WITH_ALPHA.get(picture.mode, "RGB"))
+    numbers = picture if picture.mode == "F" else picture.convert("I")
+    low, high = numbers.getextrema()
+    if low >= 0 and high <= 255 and (numbers.mode == "I" or high > 1):
+        return numbers.convert("L")
+    if low >= 0 and high <= 65535 and numbers.mode == "I":
+        return numbers.convert("I;16")
+    raise MediaError(
+        f"{path}: the picture's pixels are numbers from {low:g} to {high:g}: their brightness is not known.",
+        source=path,
+        hint="Scale them to 0 to 255: PIL.Image.fromarray((array * 255).astype('uint8')).",
+    )
+
+
+def _file_name(path: str) -> str:
+    """The last part of a path, as text: names of files may hold bytes that are none."""
+    return os.path.basename(path).encode("utf-8", "replace").decode("utf-8")
 
 
 def of_open_file(file: OpenFile, path: str, limit: int) -> Content:
@@ -87,7 +118,7 @@ def of_open_file(file: OpenFile, path: str, limit: int) -> Content:
     Raises `MediaError` for a file that cannot be read, has nothing left, or more than `limit` bytes.
     """
     name = getattr(file, "name", None)
-    name = os.path.basename(name) if isinstance(name, str) else None
+    name = _file_name(name) if isinstance(name, str) else None
     try:
         position = _position(file)
         data = _read(file, path, limit)
@@ -155,8 +186,23 @@ def of_data_url(url: str, path: str, limit: int) -> Content:
     except ValueError as error:
         hint = "As in data:image/png;base64,iVBORw0..."
         raise MediaError(f"{path} is not a data URL: {error}.", source=path, hint=hint) from None
-    media_type = media_type.partition(";")[0].strip()
+    media_type, _, parameters = media_type.partition(";")
+    media_type = media_type.strip()
+    if media_type.lower().startswith("text/"):
+        data = _as_utf8(data, parameters, path)
     return Content(checked(data, path, limit), media_type if "/" in media_type else None)
+
+
+def _as_utf8(data: bytes, parameters: str, path: str) -> bytes:
+    """Text in the charset that the parameters of its type name, as UTF-8; raises `MediaError` if it is not."""
+    charset = _CHARSET.search(parameters)
+    if charset is None:
+        return data
+    try:
+        return data.decode(charset[1]).encode()
+    except (LookupError, UnicodeError):
+        hint = "Name the charset that it has, or send it as UTF-8: data:text/plain;charset=utf-8,..."
+        raise MediaError(f"{path} is not text in the charset {charset[1]!r}.", source=path, hint=hint) from None
 
 
 def checked(data: bytes, path: str, limit: int) -> bytes:

@@ -310,3 +310,64 @@ def test_one_of_them_in_place_of_a_list_says_so(llm, item):
 
 def test_text_of_a_file_is_what_a_text_model_gets(llm):
     assert loaded(llm, io.BytesIO(TEXT)).blob.data == TEXT
+
+
+@pytest.mark.parametrize("charset", ["iso-8859-1", "utf-16", '"ISO-8859-1"'])
+def test_text_of_a_data_url_is_read_in_the_charset_that_it_names(llm: Any, charset: str):
+    data = base64.b64encode("TEXT für".encode(charset.strip('"'))).decode()
+    part = loaded(llm, f"data:text/plain;charset={charset};base64,{data}")
+    assert part.blob.read() == "TEXT für".encode()
+
+
+@pytest.mark.parametrize("charset", ["utf-8", "nothing"])
+def test_text_of_a_data_url_in_another_charset_than_it_names_is_refused(llm: Any, charset: str):
+    with pytest.raises(MediaError, match=f"not text in the charset '{charset}'"):
+        loaded(llm, f"data:text/plain;charset={charset},TEXT%FF")
+
+
+def test_a_memoryview_that_was_released_is_refused(llm: Any):
+    view = memoryview(PICTURE)
+    view.release()
+    with pytest.raises(MediaError, match=r"media\[0\] cannot be read: .*released"):
+        loaded(llm, view)
+
+
+def test_names_that_are_no_text_are_shown_as_far_as_they_are(llm: Any, tmp_path: Path):
+    path = os.fsencode(tmp_path) + b"/\xff.pic"
+    Path(os.fsdecode(path)).write_bytes(PICTURE)
+    with open(os.fsdecode(path), "rb") as file:
+        assert loaded(llm, file).blob.name == "?.pic"
+    picture = PIL.Image.new("L", (1, 1))
+    picture.filename = os.fsdecode(path)  # type: ignore[attr-defined]
+    assert loaded(llm, picture).blob.name == "?.png"
+
+
+def sent(llm: Any, picture: PIL.Image.Image) -> PIL.Image.Image:
+    return PIL.Image.open(io.BytesIO(loaded(llm, picture).blob.read()))
+
+
+@pytest.mark.parametrize("mode", ["PA", "RGBa", "La"])
+def test_transparency_is_kept_in_whatever_mode_it_is(llm: Any, mode: str):
+    clear = PIL.Image.new("LA" if mode == "La" else "RGBA", (2, 2))
+    assert sent(llm, clear.convert(mode) if mode != "PA" else PIL.Image.new("PA", (2, 2))).getchannel("A")
+
+
+@pytest.mark.parametrize(
+    ("dtype", "highest", "mode"),
+    [("int32", 255, "L"), ("int32", 65535, "I;16"), (">u2", 65535, "I;16"), ("float32", 255, "L")],
+)
+def test_pictures_of_numbers_keep_their_brightness(llm: Any, dtype: str, highest: int, mode: str):
+    array = numpy.linspace(0, highest, 256).reshape(16, 16).astype(dtype)
+    picture = sent(llm, PIL.Image.fromarray(array))
+    assert picture.mode == mode
+    assert numpy.array_equal(numpy.asarray(picture), array.astype("int32"))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "low", "high"),
+    [("float32", 0, 1), ("float32", -1, 255), ("float32", 0, 300), ("int32", -1, 255), ("int32", 0, 70000)],
+)
+def test_pictures_of_other_numbers_are_refused_with_what_to_write(llm: Any, dtype: str, low: int, high: int):
+    picture = PIL.Image.fromarray(numpy.array([[low, high]], dtype))
+    with pytest.raises(MediaError, match=rf"numbers from {low} to {high}: .*astype\('uint8'\)"):
+        loaded(llm, picture)

@@ -331,6 +331,12 @@ def test_a_field_is_taken_or_refused_whatever_it_is(name: str):
             assert error is None or error.path.startswith("messages[1]")
 
 
+def test_the_type_of_a_data_url_is_what_stands_before_its_parameters():
+    url = f"data:image/png;name=a.png;base64,{encoded(PNG)}"
+    (message,) = built({"role": "user", "content": [{"type": "image_url", "image_url": {"url": url}}]})
+    assert message.parts == (PICTURE,)
+
+
 @pytest.mark.parametrize("provider", ["scripted", "openrouter"])
 def test_what_json_cannot_carry_is_refused_by_its_place_wherever_it_stands(provider: str):
     llm = create_llm(provider, model="m", api_key="none")
