@@ -52,7 +52,7 @@ def create_llm(
     name, model = _names(provider, model)
     chosen = services.registry.provider(name, model)
     known = {*LLM_OPTIONS, *chosen.options}
-    check_names(options, known, f"the provider {name!r}", services.registry.capabilities)
+    check_names(options, known, f"the provider {name!r}", services.registry.capabilities, provider=name)
     given = merged({}, options)
     _check_defaults(given)
     given["headers"] = extra_headers(given.get("headers"))

@@ -44,7 +44,7 @@ _SAME = {
 }
 
 _FIELDS_OF_ONE_PROVIDER = (
-    "extra_body extra_query metadata user safety_identifier model_kwargs additional_kwargs generation_config config "
+    "extra_body metadata user safety_identifier model_kwargs additional_kwargs generation_config config "
     "params kwargs logit_bias service_tier store prediction verbosity prompt_cache_key repetition_penalty "
     "repeat_penalty min_p top_a safety_settings web_search_options keep_alive truncation"
 )
@@ -56,7 +56,7 @@ OTHER_NAMES: Mapping[str, str] = MappingProxyType(
 
 OTHER_WAYS: Mapping[str, str] = MappingProxyType(
     {
-        **dict.fromkeys(_FIELDS_OF_ONE_PROVIDER.split(), "provider_options={'PROVIDER': {...}}"),
+        **dict.fromkeys(_FIELDS_OF_ONE_PROVIDER.split(), "provider_options={'PROVIDER_NAME': {...}}"),
         **dict.fromkeys(
             ("model", "model_name", "model_id", "engine", "deployment", "deployment_name", "provider"),
             "create_llm('PROVIDER/MODEL')",
@@ -64,7 +64,10 @@ OTHER_WAYS: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("n", "best_of", "candidate_count", "num_generations"), "a call for each answer"),
         **dict.fromkeys(("prompt", "input", "message", "content", "question", "query"), "generate('the prompt')"),
         **dict.fromkeys(("stream", "streaming"), "llm.stream(...), or generate(..., stream=True)"),
+        "stream_options": "stream.response.usage, which is always asked for",
+        "extra_query": "create_llm(..., http_client=httpx2.Client(params={...}))",
+        "organization": "headers={'OpenAI-Organization': '...'}",
         "web_search": "tools=[HostedTool('web_search')]",
     }
 )
-"""What is done in another way here, each with what to write."""
+"""What is done in another way here, each with what to write; PROVIDER_NAME is to be the name of the LLM's provider."""

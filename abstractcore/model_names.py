@@ -13,8 +13,13 @@ _VERY_NEAR = 0.8
 def whose_model(name: str, model: str | None, providers: Mapping[str, Provider]) -> str | None:
     """A hint for `name`, which is no provider's: the calls with the providers whose models are called so.
 
-    `model` is what was named beside it. None where no provider has such models.
+    `model` is what was named beside it. None where no provider has such models. A provider and its model with a colon
+    between them, as other libraries write them, are given with a slash.
     """
+    head, colon, rest = name.partition(":")
+    if colon and head in providers:
+        named = rest if model is None else f"{rest}/{model}"
+        return f'Write a slash in place of the colon: create_llm("{head}/{named}").'
     calls = _calls(name, model, providers)
     if not calls:
         return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
@@ -20,6 +19,7 @@ from .schema import (
     ToolChoice,
 )
 from .schema.quoting import shown
+from .suggestions import did_you_mean, nearest_names
 from .tool_specs import ToolInput
 
 if TYPE_CHECKING:
@@ -179,9 +179,17 @@ _PARAMETERS = frozenset({"response_model"})
 
 
 def check_names(
-    options: Mapping[str, Any], known: Iterable[str], where: str, capabilities: Collection[str] = ()
+    options: Mapping[str, Any],
+    known: Iterable[str],
+    where: str,
+    capabilities: Collection[str] = (),
+    *,
+    provider: str = "PROVIDER",
 ) -> None:
-    """Raise `UnknownOptionError` with the nearest names for an option that is neither known nor a capability's."""
+    """Raise `UnknownOptionError` with the nearest names for an option that is neither known nor a capability's.
+
+    `provider` is named where the option is to be given as one of the provider's own.
+    """
     if not isinstance(options, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidInputError(f"expected a mapping, got {type(options).__name__}", path="options")
     known = set(known)
@@ -189,10 +197,10 @@ def check_names(
         if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInputError(f"{shown(name)} is not the name of an option", path="options")
         if name not in known and not _is_capability_option(name, capabilities):
-            raise UnknownOptionError(f"{where} has no option {name!r}.", hint=_hint(name, known))
+            raise UnknownOptionError(f"{where} has no option {name!r}.", hint=_hint(name, known, provider))
 
 
-def _hint(name: str, known: Collection[str]) -> str:
+def _hint(name: str, known: Collection[str], provider: str) -> str:
     """What to write instead: our name, where the option belongs, another way, or the nearest names."""
     ours = OTHER_NAMES.get(name, name)
     on_a_call = REQUEST_FIELDS.issuperset(known)
@@ -203,12 +211,12 @@ def _hint(name: str, known: Collection[str]) -> str:
     if ours in REQUEST_FIELDS | _PARAMETERS:
         return f"It goes with each call: llm.generate(..., {ours}=...)."
     if name in OTHER_WAYS:
-        return f"Use {OTHER_WAYS[name]}."
-    near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-    if near and ours not in _CREATE_OPTIONS:
-        return f"Did you mean {', '.join(near)}?"
-    taken = f"Only other providers take {ours}. " if ours in _CREATE_OPTIONS else ""
-    return f"{taken}Options are {', '.join(sorted(known))}."
+        return f"Use {OTHER_WAYS[name].replace('PROVIDER_NAME', provider)}."
+    if ours in _CREATE_OPTIONS:
+        return f"Only other providers take {ours}: help(create_llm) says which."
+    near = nearest_names(name, known)
+    where = "llm.generate" if on_a_call else "create_llm"
+    return did_you_mean(near) if near else f"help({where}) lists the options."
 
 
 def _is_capability_option(name: str, capabilities: Collection[str]) -> bool:

@@ -54,9 +54,9 @@ class CallPreparer:
         """A call of the prompt and the rest of a request; raises `InvalidInputError` and `UnknownOptionError`."""
         registry = self._pipelines.registry
         if request:
-            check_names(request, REQUEST_FIELDS, "a call", registry.capabilities)
+            check_names(request, REQUEST_FIELDS, "a call", registry.capabilities, provider=self._provider)
         given = request.get("options") or {}
-        check_names(given, CALL_OPTIONS, "`options`", registry.capabilities)
+        check_names(given, CALL_OPTIONS, "`options`", registry.capabilities, provider=self._provider)
         defaults = scoped(self._defaults)
         options = merged(defaults, {**given, **request}) if request else defaults
         output = OutputType(response_model) if response_model is not None else None

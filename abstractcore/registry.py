@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import time
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
@@ -27,6 +26,7 @@ from .plugins import (
     told,
 )
 from .ports import Capability, MediaHandler, Provider, ToolSource, TraceSubscriber, WireFormat
+from .suggestions import did_you_mean, nearest_names
 
 T = TypeVar("T")
 
@@ -110,7 +110,7 @@ class Registry:
             install = "Install the package (from the checkout: pip install .), so that its entry points are found."
             whose = whose_model(name, model, self.providers)
             hint = " ".join([whose, *self._broken()]) if whose else self._hint(PROVIDER, name, install)
-            if not whose and not difflib.get_close_matches(name, self.providers, cutoff=0.5):
+            if not whose and name and not nearest_names(name, self.providers):
                 given = name if model is None else f"{name}/{model}"
                 hint += f' If that is a model, name its provider first: create_llm("PROVIDER/{given}").'
             raise UnknownProviderError(f"no provider is called {name!r}.", hint=hint)
@@ -222,8 +222,8 @@ class Registry:
     def _hint(self, kind: Kind[Any], name: str, install: str) -> str:
         """The nearest names, else all, else how to get some; and which plugins are broken."""
         names = sorted(self._all(kind))
-        near = difflib.get_close_matches(name, names, n=3, cutoff=0.5) or names
-        first = f"Did you mean {', '.join(near)}?" if near else install
+        near = nearest_names(name, names)
+        first = did_you_mean(near) if near else f"The names are {', '.join(names)}." if names else install
         return " ".join([first, *self._broken()])
 
     def _broken(self) -> list[str]:

@@ -50,14 +50,29 @@ def test_no_name_is_the_embedded_model(services):
 
 
 @pytest.mark.parametrize("name", ["opnai", "OpenAI", "open-ai"])
-def test_an_unknown_provider_is_an_error_with_the_nearest_names(name):
-    with pytest.raises(UnknownProviderError, match=r"Did you mean .*openai"):
+def test_an_unknown_provider_is_an_error_with_the_nearest_name_alone(name):
+    with pytest.raises(UnknownProviderError, match=r"Did you mean openai\?$"):
         create_llm(name, model="m")
 
 
-def test_an_unknown_provider_like_no_other_is_an_error_with_all_names():
-    with pytest.raises(UnknownProviderError, match=r"local.*openai.*scripted"):
-        create_llm("xyzzy", model="m")
+@pytest.mark.parametrize("name", ["xyzzy", "aws", "huggingface", ""])
+def test_an_unknown_provider_like_no_other_is_an_error_with_all_names(name):
+    with pytest.raises(UnknownProviderError, match=r"The names are anthropic, .*local.*openai.*scripted"):
+        create_llm(name, model="m")
+
+
+@pytest.mark.parametrize(
+    ("given", "written"),
+    [
+        (("openai:gpt-5",), "openai/gpt-5"),
+        (("ollama:llama3:8b",), "ollama/llama3:8b"),
+        (("openrouter:openai/gpt-5",), "openrouter/openai/gpt-5"),
+    ],
+)
+def test_a_colon_before_the_model_is_answered_with_the_slash_that_belongs_there(given, written):
+    with pytest.raises(UnknownProviderError) as caught:
+        create_llm(*given)
+    assert caught.value.hint == f'Write a slash in place of the colon: create_llm("{written}").'
 
 
 def test_a_name_that_is_no_text_is_an_error():

@@ -64,10 +64,12 @@ def test_an_option_of_the_llm_on_a_call_says_where_it_belongs(name: str, ours: s
 @pytest.mark.parametrize(
     ("name", "what"),
     [
-        ("extra_body", "provider_options={'PROVIDER': {...}}"),
-        ("logit_bias", "provider_options={'PROVIDER': {...}}"),
+        ("extra_body", "provider_options={'scripted': {...}}"),
+        ("logit_bias", "provider_options={'scripted': {...}}"),
         ("model", "create_llm('PROVIDER/MODEL')"),
         ("n", "a call for each answer"),
+        ("stream_options", "stream.response.usage, which is always asked for"),
+        ("extra_query", "create_llm(..., http_client=httpx2.Client(params={...}))"),
         ("web_search", "tools=[HostedTool('web_search')]"),
     ],
 )
@@ -94,8 +96,24 @@ def test_a_name_given_to_create_llm_says_what_and_where(services: Services, name
 
 
 def test_an_option_of_another_provider_is_not_taken_for_a_slip(services: Services):
-    assert hint_of_llm(services, context_size=1).startswith("Only other providers take context_size. Options are ")
-    assert hint_of_llm(services, num_ctx=1).startswith("Only other providers take context_size. Options are ")
+    hint = "Only other providers take context_size: help(create_llm) says which."
+    assert hint_of_llm(services, context_size=1) == hint
+    assert hint_of_llm(services, num_ctx=1) == hint
+    assert "    context_size: `local`, `ollama`: " in (create_llm.__doc__ or "")
+
+
+def test_a_name_like_no_other_is_answered_with_where_all_are_listed(services: Services):
+    assert hint_of_call(fallbacks=1) == "help(llm.generate) lists the options."
+    assert hint_of_llm(services, verbose=1) == "help(create_llm) lists the options."
+
+
+@pytest.mark.parametrize("name", ["temprature", "temp"])
+def test_only_the_names_that_are_truly_near_are_proposed(services: Services, name: str):
+    assert hint_of_call(**{name: 1}) == hint_of_llm(services, **{name: 1}) == "Did you mean temperature?"
+
+
+def test_fields_of_one_provider_are_to_be_given_under_its_name(services: Services):
+    assert hint_of_llm(services, logit_bias=1) == "Use provider_options={'openai': {...}}."
 
 
 def test_the_same_holds_in_a_mapping_of_options():

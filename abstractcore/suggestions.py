@@ -1,0 +1,39 @@
+"""What was probably meant by a name that is not known."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+_LEAST_ALIKE = 0.55
+_NEARLY_AS_ALIKE = 0.9
+_FEWEST_LETTERS = 3
+
+
+def nearest_names(name: str, known: Iterable[str]) -> list[str]:
+    """The names most like `name`, at most three, the best first: those that begin with it, else those like it.
+
+    A name that is clearly less alike than the best one is left out: it would only be noise.
+    """
+    by_lower = {each.lower(): each for each in known}
+    given = name.lower()
+    if len(given) >= _FEWEST_LETTERS and given not in by_lower:
+        longer = sorted(each for each in by_lower if each.startswith(given))
+        if len(longer) == 1:
+            return [by_lower[longer[0]]]
+    near = difflib.get_close_matches(given, by_lower, n=3, cutoff=_LEAST_ALIKE)
+    if not near:
+        return []
+    least = _NEARLY_AS_ALIKE * _likeness(given, near[0])
+    return [by_lower[each] for each in near if _likeness(given, each) >= least]
+
+
+def did_you_mean(names: list[str]) -> str:
+    """The question: one name, or several with "or" before the last."""
+    *others, last = names
+    return f"Did you mean {', '.join(others)} or {last}?" if others else f"Did you mean {last}?"
+
+
+def _likeness(name: str, other: str) -> float:
+    """As `difflib.get_close_matches` compares them: from 0 to 1."""
+    return difflib.SequenceMatcher(None, other, name).ratio()
