@@ -12,7 +12,7 @@ UV := env -u VIRTUAL_ENV -u UV_PYTHON UV_PROJECT_ENVIRONMENT=$(VENV) UV_PYTHON_D
 help: ## show this help
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' Makefile
 
-demo: $(READY) ## see it work, without keys or a network
+demo: $(READY) ## see it work: no key, no server
 	@$(BIN)/python examples/demo.py
 
 test: $(READY) ## run the tests

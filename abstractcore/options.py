@@ -69,8 +69,8 @@ class CallOptions(TypedDict, total=False):
     provider_options: Mapping[str, JSONObject] | None
     """Fields for one provider's request, by the provider's name: sent as they are."""
     headers: Mapping[str, str] | None
-    """Extra HTTP headers, over those of the provider, the key's among them; they add to the headers of `create_llm`.
-    They are in no record, error or call as data."""
+    """Extra HTTP headers. They replace the provider's own of the same name, the key's too, and add to the headers of
+    `create_llm`. They are in no record, error or call as data."""
     tags: Mapping[str, str] | None
     """Labels for call records; never sent. They add to the tags of `create_llm`."""
     parent_id: str | None
@@ -92,7 +92,8 @@ class CallContent(TypedDict, total=False):
     system_prompt: str | None
     """Instructions to the model, put before everything else."""
     media: Sequence[MediaInput] | None
-    """Files for the prompt: paths, http(s) and data URLs, bytes, open files, pictures of Pillow, blobs, media parts."""
+    """Files for the prompt: paths, http(s) URLs (for providers that fetch them), data URLs, bytes, open files,
+    pictures of Pillow, blobs, media parts."""
     tools: Sequence[ToolInput] | None
     """Tools the model may call: `ToolSpec`, `HostedTool` for one that the provider runs, or a tool source's name."""
 
@@ -125,7 +126,7 @@ class LLMOptions(CallOptions, total=False):
     middleware: Sequence[Middleware] | None
     """Code around calls and requests: objects with `around_call` or `around_attempt`."""
     proxy: str | None
-    """URL of an HTTP proxy; the environment's unless given."""
+    """URL of an HTTP proxy; the environment's, as it is when the LLM is made, unless given."""
     verify: bool | str | None
     """Path of a file with certificate authorities; False turns the check of certificates off."""
     max_connections: int | None

@@ -8,7 +8,7 @@ import typer
 
 Provider: TypeAlias = Annotated[
     str | None,
-    typer.Option("--provider", "-p", help="Who answers: a provider, or provider/model; without it the embedded model."),
+    typer.Option("--provider", "-p", help="PROVIDER, or PROVIDER/MODEL; the embedded model unless given."),
 ]
 Model: TypeAlias = Annotated[str | None, typer.Option("--model", "-m", help="The model's name.")]
 System: TypeAlias = Annotated[str | None, typer.Option("--system", "-s", help="The system prompt.")]
@@ -17,14 +17,14 @@ Media: TypeAlias = Annotated[
     typer.Option("--media", "-f", metavar="FILE", help="A file or URL to ask about; may be given several times."),
 ]
 Temperature: TypeAlias = Annotated[
-    float | None, typer.Option("--temperature", "-t", help="How freely words are chosen; 0 is least.")
+    float | None, typer.Option("--temperature", "-t", help="Randomness of the answer, from 0.")
 ]
 MaxTokens: TypeAlias = Annotated[int | None, typer.Option(help="The longest answer, in tokens.")]
-Timeout: TypeAlias = Annotated[float | None, typer.Option(help="Seconds for all of it; 600 unless given.")]
+Timeout: TypeAlias = Annotated[float | None, typer.Option(help="Seconds for the whole call; 600 unless given.")]
 ContextSize: TypeAlias = Annotated[
-    int | None, typer.Option(help="Room for prompt and answer together, in tokens, where it can be set.")
+    int | None, typer.Option(help="Context window in tokens, prompt and answer together; for local and ollama.")
 ]
-BaseUrl: TypeAlias = Annotated[str | None, typer.Option(help="The provider's address, if not its usual one.")]
+BaseUrl: TypeAlias = Annotated[str | None, typer.Option(help="Address of the provider's API, if not the usual one.")]
 Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="Nothing on stderr but errors.")]
 ModelName: TypeAlias = Annotated[
     str, typer.Argument(help="A name from the catalogue, or hf:owner/repository[/file].", show_default=False)
