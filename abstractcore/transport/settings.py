@@ -48,8 +48,12 @@ class TransportSettings:
     max_idle_connections: int = _MAX_IDLE_CONNECTIONS
     idle_seconds: float = 30.0
     environment_proxies: bool = True
+    proxies: tuple[tuple[str, str], ...] = field(init=False, repr=False, default=())
+    """Those of the environment as it was when the settings were made, by the scheme that they serve."""
 
     def __post_init__(self) -> None:
+        if self.proxy is None and self.environment_proxies:
+            object.__setattr__(self, "proxies", tuple(sorted(urllib.request.getproxies().items())))
         if isinstance(self.verify, os.PathLike):
             object.__setattr__(self, "verify", os.fspath(self.verify))
         if not isinstance(self.verify, bool | str):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -71,14 +75,14 @@ class TransportSettings:
 
 
 class Routes:
-    """Which pool a URL belongs to: its scheme, and the proxy to go through. The environment is read once.
+    """Which pool a URL belongs to: its scheme, and the proxy to go through.
 
     `secrets` are the users and passwords of proxies.
     """
 
     def __init__(self, settings: TransportSettings) -> None:
         self._fixed = settings.proxy
-        self._proxies = {} if self._fixed or not settings.environment_proxies else urllib.request.getproxies()
+        self._proxies = dict(settings.proxies)
         proxies = [self._fixed] if self._fixed else self._proxies.values()
         self.secrets = tuple(secret for proxy in proxies for secret in credentials_in(proxy, {}))
 

@@ -93,6 +93,22 @@ def test_a_proxy_of_the_environment_is_used(colour, server, services, monkeypatc
     assert server.requests[0].headers["host"] == "api.test"
 
 
+def test_a_proxy_that_is_set_or_unset_later_holds_for_the_llms_made_from_then_on(colour, server, connect, monkeypatch):
+    for text in ("without", "through", "without again"):
+        server.script(completion(text))
+    assert colour.generate(connect(), "hi").content == "without"
+    monkeypatch.setenv("HTTP_PROXY", server.url)
+    llm = connect(base_url="http://provider.test/v1")
+    assert colour.generate(llm, "hi").content == "through"
+    monkeypatch.delenv("HTTP_PROXY")
+    assert colour.generate(connect(), "hi").content == "without again"
+    assert [request.target for request in server.requests] == [
+        "/v1/chat/completions",
+        "http://provider.test/v1/chat/completions",
+        "/v1/chat/completions",
+    ]
+
+
 @pytest.mark.parametrize("no_proxy", ["127.0.0.1", "*", "example.com,127.0.0.1"])
 def test_no_proxy_is_honoured(colour, server, connect, monkeypatch, no_proxy):
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
