@@ -23,6 +23,8 @@ PACKAGES = (abstractcore, abstractcore_media, abstractcore_providers)
 MADE_BY_OTHERS = {"LLM", "Stream", "AsyncStream", "Subscription"}
 """Classes that `create_llm`, its calls and `subscribe` make: nobody makes one by hand."""
 OF_PLUGGY = {"hookimpl"}
+STAND_INS = {"ScrubbedError"}
+"""Never raised: they stand in the chain of an error for one whose text holds a credential."""
 DICTS = {"CallOptions", "CallRequest", "LLMOptions"}
 """Typed dicts: calling one makes a plain dict."""
 
@@ -49,7 +51,7 @@ def defined_errors() -> set[type[BaseException]]:
 def test_every_exception_class_is_an_error_of_ours():
     defined = defined_errors()
     assert len(defined) > 35
-    assert {error for error in defined if not issubclass(error, AbstractCoreError)} == set()
+    assert {error.__name__ for error in defined if not issubclass(error, AbstractCoreError)} == STAND_INS
 
 
 def test_the_root_is_one_class_wherever_it_is_imported_from():
