@@ -56,7 +56,7 @@ def build_call(
             trace_context=options.get("trace_context", {}),
         )
     except SchemaError as error:
-        raise InvalidInputError(error.message, path=error.path) from None
+        raise InvalidInputError(error.message, path=error.path, hint=error.hint) from None
 
 
 def check_options(options: Mapping[str, Any]) -> None:
@@ -87,7 +87,8 @@ def _system(system_prompt: object, conversation: Sequence[Message]) -> Message:
 
 def _user(prompt: object, media: Sequence[MediaPart]) -> Message | None:
     if prompt is not None and not isinstance(prompt, str):
-        raise SchemaError(f"expected text, got {type(prompt).__name__}", "prompt")
+        hint = "Pass a conversation as messages=[...]." if isinstance(prompt, list | tuple | Message) else None
+        raise SchemaError(f"expected text, got {type(cast(object, prompt)).__name__}", "prompt", hint=hint)
     if prompt is not None and not prompt.strip() and not media:
         raise SchemaError("is empty: ask something, or pass media", "prompt")
     content = [*media, *([prompt] if prompt else [])]

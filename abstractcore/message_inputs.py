@@ -61,6 +61,8 @@ def read_messages(messages: object, reader: Callable[[], MessageReader], model: 
 def _list_hint(messages: object) -> str | None:
     if isinstance(messages, Message | GenerateResponse | ModelReply | ToolResult | Mapping):
         return "Put it into a list: messages=[...]."
+    if isinstance(messages, str):
+        return "Pass it as the prompt, as in generate('text'), or as messages=[Message.user('text')]."
     return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TypeAlias, cast
 
 from .errors import InvalidInputError
@@ -21,7 +22,9 @@ def tool_specs(tools: object, registry: Registry) -> tuple[ToolSpec | HostedTool
     if tools is None:
         return ()
     if not isinstance(tools, list | tuple):
-        raise InvalidInputError(f"expected a list, got {type(tools).__name__}", path="tools")
+        raise InvalidInputError(
+            f"expected a list, got {type(tools).__name__}", path="tools", hint="Put it into a list: tools=[...]."
+        )
     specs: dict[str, ToolSpec] = {}
     hosted: list[HostedTool] = []
     origins: dict[str, str] = {}
@@ -48,9 +51,16 @@ def _specs(tool: object, path: str, registry: Registry) -> tuple[ToolSpec, ...]:
         raise InvalidInputError(
             f"expected a ToolSpec, a HostedTool or the name of a tool source, got {type(tool).__name__}",
             path=path,
-            hint="Use ToolSpec(name, description, parameters) with a JSON Schema.",
+            hint=_hint(tool),
         )
     try:
         return tools_of(registry.tool_source(tool))
     except InvalidInputError as error:
         raise InvalidInputError(error.message, path=path, hint=error.hint) from None
+
+
+def _hint(tool: object) -> str:
+    """What to write instead; a mapping as of OpenAI's chat completions has all that is needed."""
+    if isinstance(tool, Mapping) and isinstance(cast("Mapping[str, object]", tool).get("function"), Mapping):
+        return "Use ToolSpec(**tool['function']) for a tool as OpenAI's chat completions write it."
+    return "Use ToolSpec(name, description, parameters) with a JSON Schema."

@@ -162,7 +162,9 @@ class Pipeline:
         """
         counter = self._session.transpiler
         if not isinstance(counter, TokenCounter):
-            raise UnsupportedOptionError("this provider counts no tokens beforehand.", hint="Ask, and read `usage`.")
+            raise UnsupportedOptionError(
+                "this provider has no token-counting endpoint.", hint="Call the model, and read `response.usage`."
+            )
         return (await self.operate(prepare, timeout, counter.encode_count, counter.decode_count)).result
 
     async def operate(

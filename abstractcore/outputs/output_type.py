@@ -38,6 +38,7 @@ _LONGEST_NAME = 64
 """Of an output schema, at OpenAI; letters, digits, `_` and `-` only."""
 
 _TYPING = frozenset({"typing", "typing_extensions"})
+_CUT = "it was cut off at max_output_tokens"
 
 
 class OutputType:
@@ -81,16 +82,16 @@ class OutputType:
             return self._found(reply)
         except ValidationError as error:
             where, problem = self._first_problem(error)
-            if reply.finish_reason == "length":
-                problem = "it was cut off at max_output_tokens"
-            raise self._refusal(f"{where}: {problem}", reply) from None
+            is_cut = reply.finish_reason == "length"
+            raise self._refusal(_CUT if is_cut else f"{where}: {problem}", reply, is_cut=is_cut) from None
         except Exception as error:  # validators of the type's own may raise anything
             raise self._refusal(f"its check failed with {type(error).__name__}: {_first_line(error)}", reply) from error
 
-    def _refusal(self, problem: str, reply: ModelReply) -> OutputValidationError:
+    def _refusal(self, problem: str, reply: ModelReply, *, is_cut: bool = False) -> OutputValidationError:
+        more = "Allow more with max_output_tokens=... " if is_cut else ""
         return OutputValidationError(
             f"the answer is not a valid {shortened(self._label, 200)}: {problem}",
-            hint="The answer itself is in the error's `partial`.",
+            hint=f"{more}The answer itself is in the error's `partial`.",
             partial=reply,
         )
 

@@ -58,8 +58,11 @@ class AbstractCoreError(Exception):
     def __str__(self) -> str:
         where = "/".join(shortened(name, _LONGEST_NAME) for name in (self.provider, self.model) if name)
         text = f"{where}: {self._problem()}" if where else self._problem()
-        if self.status is not None:
-            text += f" (HTTP {self.status})"
+        facts = [f"HTTP {self.status}"] if self.status is not None else []
+        if self.retry_after is not None:
+            facts.append(f"retry after {self.retry_after:g} s")
+        if facts:
+            text += f" ({', '.join(facts)})"
         if not self.hint:
             return text
         stop = "" if text.endswith((".", "!", "?", "\n")) else "."

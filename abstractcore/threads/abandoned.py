@@ -31,7 +31,11 @@ class Abandoned:
             return False
         self._works[work] = os.getpid()
         work.add_done_callback(self._works.pop)
-        _log.warning("%s runs on, though nobody waits for it any more (%d such now)", name_of(function), len(self))
+        _log.warning(
+            "%s is still running in a background thread after its call ended (%d such now)",
+            name_of(function),
+            len(self),
+        )
         return True
 
 

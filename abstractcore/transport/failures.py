@@ -20,6 +20,13 @@ FAILURES: tuple[type[Exception], ...] = (
 )
 """What httpx2 raises; OSError comes from a socket that another thread has cut."""
 
+_ADDRESS_HINT = "Check that the server is running, and that base_url is right."
+_NAME_HINT = "Check the network connection, and the spelling of base_url."
+_PLAIN_HTTP_HINT = "The server does not speak TLS on this port: write http:// in place of https:// in base_url."
+_UNKNOWN_NAME = ("name or service not known", "nodename nor servname", "getaddrinfo failed", "name resolution")
+"""What Linux, macOS and Windows say of a host name that leads nowhere."""
+_NOT_TLS = ("wrong_version_number", "record_layer_failure", "http_request")
+"""OpenSSL's reasons where the other side answers in plain text."""
 _CERTIFICATE_HINT = (
     "Its certificate is not trusted here: name the file of an authority that signed it with verify='ca.pem'."
 )
@@ -85,11 +92,18 @@ def refused_by_proxy(url: str, proxy: ProxyInUse | None) -> ConnectionFailedErro
 
 def cannot_connect(url: str, reason: str, proxy: ProxyInUse | None) -> ConnectionFailedError:
     """Nobody listens, or the certificate is not trusted."""
+    reason = reason or "the connection was closed"
     error = ConnectionFailedError(f"cannot connect to {_place(url)}{_through(proxy)}: {reason}")
-    error.hint = (
-        _CERTIFICATE_HINT if "certificate verify failed" in reason.lower() else "Is it running, and base_url right?"
-    )
+    error.hint = _connecting_hint(reason.lower())
     return _by_way_of(error, proxy)
+
+
+def _connecting_hint(reason: str) -> str:
+    if "certificate verify failed" in reason:
+        return _CERTIFICATE_HINT
+    if any(said in reason for said in _NOT_TLS):
+        return _PLAIN_HTTP_HINT
+    return _NAME_HINT if any(said in reason for said in _UNKNOWN_NAME) else _ADDRESS_HINT
 
 
 def cannot_unpack(url: str) -> ServerError:
@@ -135,8 +149,8 @@ def _proxy_hint(proxy: ProxyInUse | None, question: str = "Is the proxy running?
     if proxy.variable is None:
         return f"{question} It is the one given as proxy=..."
     return (
-        f"{question} It comes from {proxy.variable} in the environment: unset it, "
-        "or name the host in NO_PROXY, to go without."
+        f"{question} It comes from {proxy.variable} in the environment: unset it "
+        "before create_llm, or name the host in NO_PROXY, to go without."
     )
 
 

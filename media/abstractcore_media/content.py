@@ -20,6 +20,12 @@ def source_of(part: MediaPart) -> str:
 def content_of(part: MediaPart) -> bytes:
     """The bytes of the part's file; raises `MediaError` if they are not at hand, gone or no longer the same."""
     source = source_of(part)
+    if part.blob.form == "url":
+        raise MediaError(
+            f"{source} is given as a URL, which is passed on and never downloaded, and this model cannot be given it.",
+            source=source,
+            hint="Download it, and pass the path of the file.",
+        )
     try:
         return part.blob.read()
     except OSError as error:

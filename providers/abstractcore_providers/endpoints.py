@@ -176,7 +176,8 @@ def check_url(url: str, source: str = "base_url") -> str:
         callable_ = False
     if not callable_:
         shown = str(url).rpartition("@")[2]
-        raise ConfigurationError(f"{source} {shown!r} is no address.", hint="It begins with http:// or https://.")
+        hint = "Write the whole URL, as in http://localhost:8000/v1."
+        raise ConfigurationError(f"{source} {shown!r} is no address that begins with http:// or https://.", hint=hint)
     if "@" in urlsplit(url).netloc:
         raise ConfigurationError(
             f"{source} has a user or a password, which are not sent.", hint="Pass api_key=... or headers=..."

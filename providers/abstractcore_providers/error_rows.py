@@ -11,8 +11,11 @@ from dataclasses import dataclass
 from abstractcore import errors
 from abstractcore.errors import AbstractCoreError, ProviderError
 from abstractcore.schema import WireResponse
+from abstractcore.schema.quoting import shown
 
 from .retry_waits import read_wait
+
+_LONGEST_QUOTE = 400
 
 BY_STATUS: Mapping[int, type[ProviderError]] = {
     400: errors.BadRequestError,
@@ -83,6 +86,14 @@ def class_of(status: int | None) -> type[ProviderError]:
     if known is not None:
         return known
     return errors.BadRequestError if status is not None and 300 <= status < 500 else errors.ServerError
+
+
+def status_message(response: WireResponse, who: str = "provider") -> str:
+    """The message where a body has none: the status, and the body's beginning if it is plain text, as from a proxy."""
+    message = f"the {who} answered with status {response.status}"
+    text = response.body[:_LONGEST_QUOTE].decode(errors="replace").strip()
+    is_plain = response.headers.get("content-type", "").lower().startswith("text/plain")
+    return f"{message}: {shown(text)}" if is_plain and text else message
 
 
 def complete(error: ProviderError, response: WireResponse) -> ProviderError:

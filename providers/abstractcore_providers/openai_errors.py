@@ -16,7 +16,7 @@ from abstractcore import errors
 from abstractcore.errors import AbstractCoreError, ContextOverflowError, ProviderError
 from abstractcore.schema import WireResponse
 
-from .error_rows import CALLERS_FAULT, class_of, complete
+from .error_rows import CALLERS_FAULT, class_of, complete, status_message
 from .json_reading import Object, as_object, count_of, read_answer, text_of
 from .retry_waits import wait_headers
 from .surrogates import mend
@@ -105,7 +105,7 @@ def error_of(response: WireResponse) -> ProviderError:
     except ValueError:
         data = {}
     detail = data.get("error") or data
-    fallback = f"the provider answered with status {response.status}"
+    fallback = status_message(response)
     error = _make(detail, response.status, fallback)
     error.request_id = response.headers.get("x-request-id")
     return complete(error, response)

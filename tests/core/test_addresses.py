@@ -52,7 +52,7 @@ def test_a_given_base_url_stands_over_the_variable(provider: str, variable: str,
 
 @pytest.mark.parametrize(("provider", "variable", "path"), table())
 def test_a_variable_that_holds_no_address_is_named(provider: str, variable: str, path: str):
-    with pytest.raises(ConfigurationError, match=f"{variable} .*is no address"):
+    with pytest.raises(ConfigurationError, match=f"{variable} .*is no address that begins with http"):
         made(provider, {variable: "ftp://gateway.test"})
     with pytest.raises(ConfigurationError, match=f"{variable} has a user") as caught:
         made(provider, {variable: f"https://user:{SECRET}@gateway.test"})

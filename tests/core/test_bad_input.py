@@ -310,3 +310,19 @@ def test_an_answer_100_000_levels_deep_is_no_answer_of_the_type_asked_for():
     with pytest.raises(AbstractCoreError, match="not a valid Tree"):
         llm.generate("hi", response_model=Tree)
     assert llm.generate("hi", response_model=Tree).output == Tree(children=[])
+
+
+def test_a_conversation_in_place_of_the_prompt_is_answered_with_its_keyword():
+    llm = create_llm("scripted", replies=["never"])
+    for conversation in ([{"role": "user", "content": "hi"}], Message.user("hi")):
+        with pytest.raises(InvalidInputError, match=r"prompt: expected text, .*Pass a conversation as messages="):
+            llm.generate(conversation)  # type: ignore[arg-type]
+
+
+def test_a_text_in_place_of_messages_is_answered_with_both_ways_to_pass_it():
+    llm = create_llm("scripted", replies=["never"])
+    with pytest.raises(
+        InvalidInputError, match=r"messages: expected a list, got str\. Pass it as the prompt"
+    ) as caught:
+        llm.generate(messages="hi")  # type: ignore[arg-type]
+    assert "messages=[Message.user('text')]" in (caught.value.hint or "")

@@ -93,6 +93,6 @@ def test_a_count_has_a_deadline(colour, llm, server):
 
 
 def test_a_provider_that_does_not_count_says_so_before_anything_is_sent(colour, connect, server):
-    with pytest.raises(UnsupportedOptionError, match="counts no tokens"):
+    with pytest.raises(UnsupportedOptionError, match="has no token-counting endpoint"):
         count(colour, connect(timeout=PATIENCE_SECONDS), "hi")
     assert server.requests == []

@@ -122,6 +122,7 @@ def test_an_answer_cut_off_says_so(colour):
     with pytest.raises(OutputValidationError, match="cut off at max_output_tokens") as caught:
         colour.generate(llm, "hi", response_model=Model)
     assert caught.value.partial == cut
+    assert str(caught.value.hint).startswith("Allow more with max_output_tokens=")
 
 
 @pytest.mark.parametrize(

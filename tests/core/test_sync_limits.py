@@ -221,4 +221,6 @@ def test_what_still_runs_holds_up_no_programs_end_and_warns_of_nothing(ending):
     lines = result.stdout.split()
     assert (lines[:2], result.returncode) == (["42", "end"], 0)
     assert set(lines[2:]) <= {"cancelled"}
-    assert result.stderr.splitlines() == ["Event.wait runs on, though nobody waits for it any more (1 such now)"]
+    assert result.stderr.splitlines() == [
+        "Event.wait is still running in a background thread after its call ended (1 such now)"
+    ]

@@ -44,7 +44,8 @@ def test_a_tool_source_is_asked_for_its_tools_at_each_call():
 @pytest.mark.parametrize(
     ("tools", "message"),
     [
-        ("math", "tools: expected a list, got str"),
+        ("math", "tools: expected a list, got str. Put it into a list: tools=[...]."),
+        (ToolSpec("x"), "tools: expected a list, got ToolSpec. Put it into a list: tools=[...]."),
         ([3], "tools[0]: expected a ToolSpec, a HostedTool or the name of a tool source, got int. Use ToolSpec("),
         (["maths"], "tools[0]: no tool source is called 'maths'. Did you mean math?"),
         (
@@ -59,6 +60,13 @@ def test_tools_that_cannot_be_sent_are_refused_with_their_path(math, tools, mess
     with pytest.raises(InvalidInputError) as caught:
         sent(math, tools)
     assert str(caught.value).startswith(message)
+
+
+def test_a_tool_as_openai_writes_it_is_answered_with_how_to_make_a_spec_of_it(math):
+    tool = {"type": "function", "function": {"name": "add", "description": "Adds.", "parameters": {}, "strict": True}}
+    with pytest.raises(InvalidInputError, match=r"Use ToolSpec\(\*\*tool\['function'\]\)"):
+        sent(math, [tool])
+    assert ToolSpec(**tool["function"]) == ToolSpec("add", "Adds.", {}, strict=True)
 
 
 def test_a_tool_source_that_breaks_later_reaches_only_the_calls_that_name_it():

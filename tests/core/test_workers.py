@@ -153,7 +153,7 @@ def test_what_is_left_while_it_runs_is_counted_warned_of_and_gives_its_place_to_
     jobs[0].leave()
     assert waiting.result.result(PATIENCE_SECONDS) == (3, 1)
     assert len(abandoned) == 1
-    assert "runs on, though nobody waits for it any more (1 such now)" in caplog.text
+    assert "is still running in a background thread after its call ended (1 such now)" in caplog.text
     release.set()
     wait_until(lambda: len(abandoned) == 0)
     jobs[1].leave()

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
 import pytest
 
 from abstractcore import ConnectionFailedError, ModelNotFoundError, NotFoundError, ProviderError, Services, create_llm
@@ -128,3 +132,60 @@ def test_a_proxy_before_ollama_is_what_is_not_there(colour, reach):
     with pytest.raises(ConnectionFailedError, match=f"through the proxy {proxy}") as caught:
         colour.generate(reach("ollama", "http://ollama.test:11434", proxy=proxy), "hi")
     assert "ollama serve" not in str(caught.value)
+
+
+# What the connection itself tells
+
+
+def test_a_server_that_is_not_there_is_to_be_started_or_looked_for_elsewhere(colour, reach):
+    with ScriptedServer() as gone:
+        url = gone.url
+    with pytest.raises(ConnectionFailedError) as caught:
+        colour.generate(reach("openai-compatible", url), "hi")
+    assert caught.value.hint == "Check that the server is running, and that base_url is right."
+
+
+def test_a_name_that_leads_nowhere_is_to_be_spelt_right(colour, reach):
+    with pytest.raises(ConnectionFailedError) as caught:
+        colour.generate(reach("openai-compatible", "http://nowhere.invalid/v1"), "hi")
+    assert caught.value.hint == "Check the network connection, and the spelling of base_url."
+
+
+@pytest.fixture
+def plain_server() -> Iterator[HTTPServer]:
+    """A server that answers the first bytes of TLS as most do: in plain HTTP, that they are no request."""
+    with HTTPServer(("127.0.0.1", 0), QuietHandler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+class QuietHandler(BaseHTTPRequestHandler):
+    """Answers nothing but errors, and logs none."""
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing."""
+
+
+@pytest.mark.parametrize("transport", ["httpx2", "aiohttp"])
+def test_a_server_without_tls_is_to_be_asked_without_it(colour, plain_server, reach, transport: str):
+    url = f"https://127.0.0.1:{plain_server.server_port}/v1"
+    with pytest.raises(ConnectionFailedError) as caught:
+        colour.generate(reach("openai-compatible", url, transport=transport), "hi")
+    assert (caught.value.hint or "").endswith("write http:// in place of https:// in base_url.")
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic", "google", "cohere", "ollama", "bedrock"])
+def test_an_error_in_plain_text_is_quoted(colour, server, reach, provider: str):
+    options = {"region": "us-east-1"} if provider == "bedrock" else {}
+    server.script(answer(b"no healthy upstream\n", 500, content_type="text/plain; charset=utf-8"))
+    with pytest.raises(ProviderError, match="answered with status 500: 'no healthy upstream'"):
+        colour.generate(reach(provider, server.url, **options), "hi")
+
+
+def test_a_long_wait_that_a_provider_asks_for_is_in_the_message(colour, server, reach):
+    server.script(answer(b"{}", 429, retry_after="3600"))
+    with pytest.raises(ProviderError, match=r"\(HTTP 429, retry after 3600 s\)"):
+        colour.generate(reach("openai-compatible", server.url), "hi")

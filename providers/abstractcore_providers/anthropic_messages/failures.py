@@ -14,7 +14,7 @@ from abstractcore import errors
 from abstractcore.errors import AbstractCoreError, ContextOverflowError, ProviderError
 from abstractcore.schema import WireResponse
 
-from ..error_rows import class_of, complete, row_of, rows
+from ..error_rows import class_of, complete, row_of, rows, status_message
 from ..json_reading import Object, as_object, read_answer, text_of
 from ..retry_waits import wait_headers
 from ..surrogates import mend
@@ -77,7 +77,7 @@ def error_of(response: WireResponse) -> ProviderError:
         data = as_object(read_answer(response.body))
     except ValueError:
         data = {}
-    fallback = f"the provider answered with status {response.status}"
+    fallback = status_message(response)
     error = _make(data.get("error") or data, response.status, fallback)
     error.request_id = response.headers.get("request-id") or text_of(data, "request_id")
     return complete(error, response)

@@ -15,7 +15,7 @@ from abstractcore import errors
 from abstractcore.errors import AbstractCoreError, ContextOverflowError, ProviderError
 from abstractcore.schema import WireResponse
 
-from ..error_rows import CALLERS_FAULT, class_of, complete
+from ..error_rows import CALLERS_FAULT, class_of, complete, status_message
 from ..json_reading import Object, as_object, count_of, read_answer, text_of
 from ..retry_waits import wait_headers
 from ..surrogates import mend
@@ -105,7 +105,7 @@ def error_of(response: WireResponse) -> ProviderError:
     except ValueError:
         data = {}
     name = _name_of(data, response.headers)
-    error = _make(name, data, response.status, f"the provider answered with status {response.status}")
+    error = _make(name, data, response.status, status_message(response))
     error.request_id = response.headers.get("x-amzn-requestid")
     return complete(error, response)
 

@@ -17,7 +17,7 @@ from abstractcore import errors
 from abstractcore.errors import AbstractCoreError, ContextOverflowError, ProviderError
 from abstractcore.schema import WireResponse
 
-from ..error_rows import CALLERS_FAULT, class_of, complete
+from ..error_rows import CALLERS_FAULT, class_of, complete, status_message
 from ..json_reading import Object, as_object, as_objects, count_of, read_answer, text_of
 from ..retry_waits import read_wait, wait_headers
 from ..surrogates import mend
@@ -96,7 +96,7 @@ def error_of(response: WireResponse) -> ProviderError:
         data = first_object(read_answer(response.body))
     except ValueError:
         data = {}
-    error = _make(data, response.status, f"the provider answered with status {response.status}")
+    error = _make(data, response.status, status_message(response))
     headers = response.headers
     error.request_id = error.request_id or headers.get("x-goog-request-id") or headers.get("x-request-id")
     return complete(error, response)

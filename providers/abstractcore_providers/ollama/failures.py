@@ -15,7 +15,7 @@ from abstractcore import errors
 from abstractcore.errors import AbstractCoreError, ContextOverflowError, ProviderError
 from abstractcore.schema import WireResponse
 
-from ..error_rows import class_of, complete, row_of, rows
+from ..error_rows import class_of, complete, row_of, rows, status_message
 from ..json_reading import Object, as_object, count_of, read_answer, text_of
 from ..retry_waits import wait_headers
 from ..surrogates import mend
@@ -42,7 +42,7 @@ def error_of(response: WireResponse) -> ProviderError:
         data = as_object(read_answer(response.body))
     except ValueError:
         data = {}
-    error = _make(data, response.status, f"the server answered with status {response.status}")
+    error = _make(data, response.status, status_message(response, "server"))
     error.request_id = response.headers.get("x-request-id")
     return complete(error, response)
 
