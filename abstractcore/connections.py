@@ -55,7 +55,7 @@ def _shared(given: Mapping[str, Any], services: Services, own_process: bool) -> 
 
 def _library(given: Mapping[str, Any]) -> AsyncLibrary:
     library = given.get("transport", "httpx2")
-    if library not in ("httpx2", "aiohttp"):
+    if not isinstance(library, str) or library not in ("httpx2", "aiohttp"):
         raise ConfigurationError(f"there is no transport {shown(library)}.", hint="Use 'httpx2' or 'aiohttp'.")
     if library == "aiohttp" and find_spec("aiohttp") is None:
         raise MissingExtraError("transport='aiohttp' needs aiohttp, which is missing.", hint="Run: pip install aiohttp")

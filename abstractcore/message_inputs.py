@@ -109,8 +109,17 @@ def _written(item: Mapping[str, object], path: str, reader: Callable[[], Message
     for warning in warnings:
         raise InvalidInputError(warning.message, path=warning.path, hint="Leave it out.")
     if message is None:
-        raise InvalidInputError(f"the {role} message is empty: give it text, a file or tool calls", path=path)
+        problem = f"the {role} message is empty: give it text, a file or tool calls"
+        raise InvalidInputError(problem, path=path, hint=_elsewhere(item))
     return message
+
+
+def _elsewhere(item: Mapping[str, object]) -> str | None:
+    """Where to write what a message without content may have said."""
+    others = [name for name in item if name not in ("role", "content", "name") and item[name] is not None]
+    return (
+        f"Nothing here reads {shown(others)}: write text into `content`, calls into `tool_calls`." if others else None
+    )
 
 
 def _is_ours(content: object) -> bool:

@@ -124,8 +124,8 @@ def tool_choice(value: object) -> ToolChoice | None:
     """A choice from its short form: a mode, or the choice itself."""
     if value is None or isinstance(value, ToolChoice):
         return value
-    if value in ("auto", "none", "required"):
-        return ToolChoice(value)
+    if isinstance(value, str) and value in ("auto", "none", "required"):
+        return ToolChoice(cast(Any, value))
     raise InvalidInputError(
         f"{shown(value)} is not a choice",
         path="tool_choice",

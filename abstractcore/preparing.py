@@ -13,7 +13,7 @@ from .errors import ConfigurationError, InvalidInputError
 from .media_loading import load_media, media_items
 from .message_inputs import read_messages
 from .option_values import extra_headers, seconds
-from .options import CALL_OPTIONS, REQUEST_FIELDS, CallRequest, check_names, merged
+from .options import CALL_OPTIONS, REQUEST_FIELDS, CallOptions, CallRequest, check_names, merged
 from .outputs import OutputType, ResponseModel, no_output
 from .pipelines import Pipelines
 from .ports import MessageReader, Runtime
@@ -55,7 +55,10 @@ class CallPreparer:
         registry = self._pipelines.registry
         if request:
             check_names(request, REQUEST_FIELDS, "a call", registry.capabilities, provider=self._provider)
-        given = request.get("options") or {}
+        if not isinstance(stream, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInputError(f"expected True or False, got {type(stream).__name__}", path="stream")
+        given = request.get("options")
+        given = CallOptions() if given is None else given
         check_names(given, CALL_OPTIONS, "`options`", registry.capabilities, provider=self._provider)
         defaults = scoped(self._defaults)
         options = merged(defaults, {**given, **request}) if request else defaults

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import Any, TypeVar
 
+import numpy
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
@@ -86,6 +87,11 @@ def junk() -> dict[str, Any]:
         "object": object(),
         "loud": Loud(),
     }
+
+
+def junk_and_arrays() -> dict[str, Any]:
+    """As `junk`, with an array of numbers, which is neither equal to anything nor not."""
+    return {**junk(), "array": numpy.array([1, 2])}
 
 
 def values() -> SearchStrategy[Any]:

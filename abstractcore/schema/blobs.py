@@ -11,7 +11,7 @@ from typing import BinaryIO, Literal, get_args
 
 from .base_error import SchemaError
 from .immutable import Immutable
-from .json_values import check_class, check_count, check_text
+from .json_values import check_choice, check_class, check_count, check_text
 from .quoting import one_line, shortened, shown, shown_address
 
 BlobForm = Literal["bytes", "file", "url", "provider_file", "artifact"]
@@ -49,8 +49,7 @@ class Blob(Immutable):
     name: str | None = None
 
     def __post_init__(self) -> None:
-        if self.form not in _FORMS:
-            raise SchemaError(f"{shown(self.form)} is not one of {', '.join(_FORMS)}", "form")
+        check_choice(self.form, _FORMS, "form")
         for name in ("location", "provider", "sha256", "name"):
             value = getattr(self, name)
             if value is not None:

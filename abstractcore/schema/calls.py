@@ -10,7 +10,16 @@ from typing import Literal, cast, get_args
 from .base_error import SchemaError
 from .frozen_json import EMPTY, freeze_object
 from .immutable import Immutable
-from .json_values import JSONObject, as_float, check_class, check_flag, check_items, check_number, check_text
+from .json_values import (
+    JSONObject,
+    as_float,
+    check_choice,
+    check_class,
+    check_flag,
+    check_items,
+    check_number,
+    check_text,
+)
 from .messages import Message, canonical_messages
 from .parts import MediaKind
 from .provider_options import NO_OPTIONS, ProviderOptions, given_options
@@ -187,12 +196,11 @@ def _check_choices(call: ModelCall) -> None:
     if call.parent_id is not None:
         check_text(call.parent_id, "parent_id")
     for index, modality in enumerate(call.modalities):
-        if modality not in _MODALITIES:
-            raise SchemaError(f"{shown(modality)} is not one of {', '.join(_MODALITIES)}", f"modalities[{index}]")
+        check_choice(modality, _MODALITIES, f"modalities[{index}]")
     thinking = call.thinking
     if type(thinking) is int and thinking >= 0:
         check_number(thinking, "thinking")
-    elif thinking is not None and thinking not in _LEVELS:
+    elif thinking is not None and not (isinstance(thinking, str) and thinking in _LEVELS):
         raise SchemaError(
             f"{shown(thinking)} is neither a number of tokens nor one of {', '.join(_LEVELS)}", "thinking"
         )

@@ -79,6 +79,12 @@ def check_class(value: object, cls: type, path: str) -> None:
         raise SchemaError(f"expected {_NAMES.get(cls, f'a {cls.__name__}')}, got {type(value).__name__}", path)
 
 
+def check_choice(value: object, choices: Sequence[str], path: str) -> None:
+    """Raise `SchemaError` for what is none of the texts in `choices`."""
+    if not isinstance(value, str) or value not in choices:
+        raise SchemaError(f"{shown(value)} is not one of {', '.join(choices)}", path)
+
+
 def check_items(items: object, cls: type[T], path: str) -> tuple[T, ...]:
     """Return a list or tuple as a tuple; raise `SchemaError` for another type, or an item that is no `cls`."""
     if not isinstance(items, list | tuple):

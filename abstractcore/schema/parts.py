@@ -15,9 +15,17 @@ from .cache_points import CachePoint, check_cache
 from .display import Displayed
 from .frozen_json import EMPTY, freeze, freeze_given, freeze_object
 from .immutable import Immutable
-from .json_values import JSONObject, JSONValue, check_class, check_count, check_flag, check_items, check_text
+from .json_values import (
+    JSONObject,
+    JSONValue,
+    check_choice,
+    check_class,
+    check_count,
+    check_flag,
+    check_items,
+    check_text,
+)
 from .provider_options import NO_OPTIONS, ProviderOptions, given_options
-from .quoting import shown
 
 MediaKind = Literal["text", "image", "audio", "video", "document"]
 Detail = Literal["auto", "low", "high"]
@@ -90,7 +98,7 @@ class TextPart(Immutable):
 
     def __post_init__(self) -> None:
         check_text(self.text, "text")
-        if self.citations != ():
+        if type(self.citations) is not tuple or self.citations:
             citations = check_items(self.citations, Citation, "citations")
             object.__setattr__(self, "citations", tuple(item.spanning(len(self.text)) for item in citations))
         if self.cache is not None:
@@ -139,8 +147,8 @@ class ImagePart(Immutable, Displayed):
 
     def __post_init__(self) -> None:
         _check_media(self)
-        if self.detail is not None and self.detail not in _DETAILS:
-            raise SchemaError(f"{shown(self.detail)} is not one of {', '.join(_DETAILS)}", "detail")
+        if self.detail is not None:
+            check_choice(self.detail, _DETAILS, "detail")
 
 
 @dataclass(frozen=True, slots=True)

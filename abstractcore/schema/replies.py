@@ -10,10 +10,9 @@ from .call_warnings import CallWarning
 from .display import Displayed
 from .frozen_json import EMPTY, freeze_given
 from .immutable import Immutable
-from .json_values import JSONObject, check_class, check_items, check_text
+from .json_values import JSONObject, check_choice, check_class, check_items, check_text
 from .messages import Message, Role
 from .parts import Part, ReasoningPart, TextPart, ToolCall, canonical_parts
-from .quoting import shown
 from .usage import Usage
 
 FinishReason = Literal["stop", "length", "tool_calls", "content_filter", "refusal", "paused", "unknown"]
@@ -51,8 +50,7 @@ class ModelReply(Immutable, Displayed):
         for index, part in enumerate(self.parts):
             if getattr(part, "cache", None) is not None:
                 raise SchemaError("a cache point marks what is sent: a reply has none", f"parts[{index}].cache")
-        if self.finish_reason not in FINISH_REASONS:
-            raise SchemaError(f"{shown(self.finish_reason)} is not one of {', '.join(FINISH_REASONS)}", "finish_reason")
+        check_choice(self.finish_reason, FINISH_REASONS, "finish_reason")
         for name in ("raw_finish_reason", "model", "provider", "id"):
             value = getattr(self, name)
             if value is not None and not check_text(value, name):

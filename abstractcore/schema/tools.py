@@ -9,7 +9,7 @@ from .base_error import SchemaError
 from .cache_points import CachePoint, check_cache
 from .frozen_json import EMPTY, freeze_object
 from .immutable import Immutable
-from .json_values import JSONObject, check_flag, check_text
+from .json_values import JSONObject, check_choice, check_flag, check_text
 from .quoting import shown
 
 HostedToolKind = Literal["web_search", "code_interpreter", "file_search", "computer_use"]
@@ -50,8 +50,7 @@ class ToolChoice(Immutable):
     tool: str | None = None
 
     def __post_init__(self) -> None:
-        if self.mode not in _MODES:
-            raise SchemaError(f"{shown(self.mode)} is not one of {', '.join(_MODES)}", "mode")
+        check_choice(self.mode, _MODES, "mode")
         if (self.mode == "tool") != (self.tool is not None):
             raise SchemaError("a tool's name goes with mode 'tool', and only with it", "tool")
         if self.tool is not None:
@@ -66,8 +65,7 @@ class HostedTool(Immutable):
     options: JSONObject = EMPTY
 
     def __post_init__(self) -> None:
-        if self.kind not in _KINDS:
-            raise SchemaError(f"{shown(self.kind)} is not one of {', '.join(_KINDS)}", "kind")
+        check_choice(self.kind, _KINDS, "kind")
         object.__setattr__(self, "options", freeze_object(self.options, "options"))
 
 

@@ -14,7 +14,7 @@ from abstractcore.errors import ConfigurationError, InvalidInputError, MediaErro
 from abstractcore.options import CALL_OPTIONS, CreateOptions
 from abstractcore.ports import NamesModels
 from tests.core.schema.test_immutability import mutable_places
-from tests.junk import cycle, junk, nested, outcome, values
+from tests.junk import cycle, junk_and_arrays, nested, outcome, values
 from tests.properties import examples
 
 CONTENT = ("prompt", "messages", "system_prompt", "media", "tools", "options", "response_model")
@@ -36,12 +36,20 @@ def asked_or_refused(**request: Any) -> None:
 
 @pytest.mark.parametrize("name", [*CONTENT, *sorted(CALL_OPTIONS)])
 def test_an_argument_of_a_call_is_taken_or_refused_whatever_it_is(name: str):
-    for thing in junk().values():
+    for thing in junk_and_arrays().values():
         asked_or_refused(**{name: thing})
         asked_or_refused(**{name: [thing]})
     if name in CALL_OPTIONS:
-        for thing in junk().values():
+        for thing in junk_and_arrays().values():
             asked_or_refused(options={name: thing})
+
+
+def test_what_is_neither_true_nor_false_is_no_stream_at_once():
+    for thing in junk_and_arrays().values():
+        if not isinstance(thing, bool):
+            with pytest.raises(InvalidInputError, match="expected True or False") as caught:
+                create_llm("scripted", replies=["never"]).generate("hi", stream=thing)
+            assert caught.value.path == "stream"
 
 
 @examples(150)
@@ -53,7 +61,7 @@ def test_an_argument_of_a_call_is_taken_or_refused_whatever_is_made_up(name: str
 @pytest.mark.parametrize("name", [*sorted(CALL_OPTIONS), *REACHED, "provider", "model", "services"])
 def test_an_option_of_an_llm_is_taken_or_refused_whatever_it_is(name: str, services: Services):
     for provider in ("scripted", "openai-compatible"):
-        for thing in junk().values():
+        for thing in junk_and_arrays().values():
             given: dict[str, Any] = {"model": "m", "services": services, "base_url": "http://host.test"}
             options = {"provider": provider, **given, name: thing}
             llm, error = outcome(lambda options=options: create_llm(**options), AbstractCoreError)
@@ -85,6 +93,13 @@ def test_every_way_of_asking_refuses_the_same_with_the_path(door: str):
         ({"thinking": -(10**5000)}, "thinking", "a whole number of 16,610 bits is neither"),
         ({"timeout": 10**5000}, "timeout", "expected seconds"),
         ({"timeout": -1}, "timeout", "expected seconds"),
+        ({"stream": "no"}, "stream", "expected True or False, got str"),
+        ({"options": []}, "options", "expected a mapping, got list"),
+        (
+            {"messages": [{"role": "user", "parts": []}]},
+            "messages[0]",
+            r"Nothing here reads \['parts'\]: write text into",
+        ),
         ({"strict": 1}, "strict", "expected True or False, got int"),
         ({"parallel_tool_calls": "no"}, "parallel_tool_calls", "expected True or False, got str"),
         ({"parent_id": 5}, "parent_id", "expected text, got int"),
