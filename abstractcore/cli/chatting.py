@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import re
 import sys
 
 import abstractcore
@@ -15,6 +16,7 @@ from .screen import note, write
 from .summary import summary
 
 _LAST_WORDS = ("/exit", "/quit")
+_COMMAND = re.compile("/[a-z]+")
 
 
 def converse(connection: Connection, system: str | None) -> None:
@@ -25,6 +27,9 @@ def converse(connection: Connection, system: str | None) -> None:
             note(f"{llm.provider}/{llm.model}: /exit or Ctrl-D ends, Ctrl-C stops an answer")
         history = [abstractcore.Message.system(system)] if system else []
         while (line := _next_line(interactive)) is not None:
+            if interactive and _COMMAND.fullmatch(line):
+                note(f"there is no command {line}: /exit ends the chat, everything else is sent to the model")
+                continue
             try:
                 history += _turn(llm, history, line, connection.quiet)
             except abstractcore.AbstractCoreError as error:

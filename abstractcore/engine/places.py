@@ -27,5 +27,5 @@ def with_place(error: ProviderError, base: str, request: WireRequest) -> Provide
     error.message = f"{error.message.rstrip('.')}, in answer to {request.method} {shown_url(base + request.url)}"
     path = urlsplit(request.url).path
     if path and base.endswith(path):
-        error.hint = f"Leave {path} out of base_url: it is put behind it."
+        error.hint = f"Leave {path} out of base_url: it is appended for each call."
     return error

@@ -90,7 +90,7 @@ def is_missing_path(error: ProviderError) -> bool:
 
 def _usual_hint(url: str, usual: str) -> str:
     """The usual address, if no other path stands before it: that may hold a key."""
-    hint = f"Such an address usually ends with {usual}"
+    hint = f"The address of this API usually ends with {usual}"
     beginning = url.partition(f"{usual}/")[0]
     return f"{hint}." if urlsplit(beginning).path else f"{hint}: try base_url='{beginning}{usual}'."
 
@@ -184,6 +184,6 @@ def check_url(url: str, source: str = "base_url") -> str:
         )
     if urlsplit(url).query or urlsplit(url).fragment:
         raise ConfigurationError(
-            f"{source} has a query.", hint="Paths are put behind it: end it with the path, as /v1."
+            f"{source} has a query.", hint="Paths are appended to it: end it with the path, as /v1."
         )
     return url

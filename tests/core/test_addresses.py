@@ -20,9 +20,9 @@ SECRET = "a1b2c3d4e5f6a7b8c9d0e1f2"
 
 
 def table() -> list[tuple[str, str, str]]:
-    """The rows of the page: provider, variable, and what is put behind its value."""
+    """The rows of the page: provider, variable, and what is appended to its value."""
     page = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
-    rows = page.split("| provider | variable | put behind it |")[1].split("\n\n")[0].splitlines()[2:]
+    rows = page.split("| provider | variable | appended |")[1].split("\n\n")[0].splitlines()[2:]
     found: list[tuple[str, str, str]] = []
     for row in rows:
         names, variables, path = (re.findall("`([^`]+)`", cell) for cell in row.strip("|").split("|"))

@@ -465,6 +465,16 @@ def test_chat_ends_when_told(to_server, terminal, keys):
 
 
 @needs_linux
+def test_chat_sends_no_command_that_it_does_not_know_to_the_model(to_server, terminal):
+    with terminal("chat", *to_server) as window:
+        window.wait_for("> ")
+        window.type("/help\n")
+        window.wait_for("there is no command /help: /exit ends the chat")
+        window.type("/exit\n")
+        assert window.wait_for_end() == 0
+
+
+@needs_linux
 def test_ctrl_c_leaves_no_process_and_no_traceback(models: FileModelStore, terminal):
     models.path("smollm2-135m-instruct")
     story = ["ask", "Tell me a long story about a bear.", "--temperature", "0"]

@@ -47,7 +47,9 @@ def test_an_address_without_its_version_says_what_was_asked_and_what_to_try(
     with pytest.raises(NotFoundError) as caught:
         colour.generate(reach(provider, server.url), "hi")
     assert f", in answer to POST {server.url}{asked} (HTTP 404). " in str(caught.value)
-    assert caught.value.hint == f"Such an address usually ends with {usual}: try base_url='{server.url}{usual}'."
+    assert (
+        caught.value.hint == f"The address of this API usually ends with {usual}: try base_url='{server.url}{usual}'."
+    )
 
 
 def test_a_stream_says_the_same(colour, server, reach):
@@ -62,14 +64,14 @@ def test_a_path_of_the_operations_own_is_to_be_left_out(colour, server, reach):
     server.script(NOTHING_HERE)
     with pytest.raises(NotFoundError) as caught:
         colour.generate(reach("openai-compatible", f"{server.url}/v1/chat/completions"), "hi")
-    assert caught.value.hint == "Leave /chat/completions out of base_url: it is put behind it."
+    assert caught.value.hint == "Leave /chat/completions out of base_url: it is appended for each call."
 
 
 def test_a_method_that_is_not_allowed_is_a_wrong_address_too(colour, server, reach):
     server.script(answer(b"<html>", 405))
     with pytest.raises(ProviderError, match=rf"POST {server.url}/ui/chat/completions ") as caught:
         colour.generate(reach("openai-compatible", f"{server.url}/ui"), "hi")
-    assert caught.value.hint == "Such an address usually ends with /v1."
+    assert caught.value.hint == "The address of this API usually ends with /v1."
 
 
 def test_a_server_that_reports_the_wrong_path_in_a_successful_answer_is_understood(colour, server, reach):
