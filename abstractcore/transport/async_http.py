@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Mapping
 from typing import Any, cast
 
+import httpcore2
 import httpx2
 
 from ..errors import ServerError
 from ..schema import WireRequest
 from .failures import FAILURES, as_ours, broken
 from .generators import first_piece
-from .http_pools import AsyncPool
+from .http_pools import async_pool
 from .loans import Loan
 from .loops import LoopPools
-from .messages import check_encoding, lower_headers, to_http
+from .messages import check_encoding, head_of, to_http
 from .settings import Route, Routes, TransportSettings, proxy_in_use
 from .timeouts import step_seconds
 
@@ -26,7 +27,7 @@ class AsyncHttpTransport:
         self._settings = settings
         self._routes = Routes(settings)
         self.secrets = self._routes.secrets
-        self.pools = LoopPools(self._pool, AsyncPool.aclose)
+        self.pools = LoopPools(self._pool, httpcore2.AsyncConnectionPool.aclose)
 
     async def open(self, request: WireRequest, timeout: float) -> AsyncHttpBody:
         """Send `request` and read the response's head in `timeout` seconds; connecting has ten at most."""
@@ -47,11 +48,11 @@ class AsyncHttpTransport:
         """Close this loop's connections."""
         await self.pools.close()
 
-    def _pool(self, route: Route) -> AsyncPool:
-        return AsyncPool(self._settings, route)
+    def _pool(self, route: Route) -> httpcore2.AsyncConnectionPool:
+        return async_pool(self._settings, route)
 
 
-async def begun(response: httpx2.Response, url: str, loan: Loan) -> AsyncHttpBody:
+async def begun(response: httpx2.Response | httpcore2.Response, url: str, loan: Loan) -> AsyncHttpBody:
     """The body of a response whose head is fit to go on with."""
     body = AsyncHttpBody(response, url, loan)
     try:
@@ -62,21 +63,49 @@ async def begun(response: httpx2.Response, url: str, loan: Loan) -> AsyncHttpBod
     return body
 
 
+class _Compressed(httpx2.AsyncByteStream):
+    """A body for httpx2 to decompress. Its owner closes it."""
+
+    def __init__(self, pieces: AsyncIterator[bytes]) -> None:
+        self._pieces = pieces
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self._pieces
+
+
+def _chunks(response: httpx2.Response | httpcore2.Response, headers: Mapping[str, str]) -> AsyncIterator[bytes]:
+    """The body, decompressed."""
+    if isinstance(response, httpx2.Response):
+        return response.aiter_bytes()
+    pieces = _pieces(response)
+    if "content-encoding" not in headers:
+        return pieces
+    return httpx2.Response(response.status, headers=response.headers, stream=_Compressed(pieces)).aiter_bytes()
+
+
+async def _pieces(response: httpcore2.Response) -> AsyncIterator[bytes]:
+    """The body as it comes. The connection is given back at its end, and also when what is left of it is dropped."""
+    try:
+        async for piece in cast("AsyncIterable[bytes]", response.stream):
+            yield piece
+    finally:
+        await response.aclose()
+
+
 class AsyncHttpBody:
     """A response being read."""
 
     __slots__ = ("_aborted", "_begun", "_chunks", "_closing", "_loan", "_response", "_url", "headers", "status")
 
-    def __init__(self, response: httpx2.Response, url: str, loan: Loan) -> None:
+    def __init__(self, response: httpx2.Response | httpcore2.Response, url: str, loan: Loan) -> None:
         self._response = response
         self._url = url
         self._loan = loan
         self._aborted = False
         self._begun = False
         self._closing = False
-        self._chunks: AsyncIterator[bytes] = response.aiter_bytes()
-        self.status: int = response.status_code
-        self.headers: Mapping[str, str] = lower_headers(response.headers.raw)
+        self.status, self.headers = head_of(response)
+        self._chunks = _chunks(response, self.headers)
 
     async def read(self) -> bytes:
         """The next piece of the body; empty at its end."""

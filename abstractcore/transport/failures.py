@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import httpcore2
 import httpx2
 
 from ..errors import AbstractCoreError, ConfigurationError, ConnectionFailedError, RequestTimeoutError, ServerError
@@ -15,10 +16,15 @@ FAILURES: tuple[type[Exception], ...] = (
     httpx2.HTTPError,
     httpx2.InvalidURL,
     httpx2.StreamError,
+    httpcore2.TimeoutException,
+    httpcore2.NetworkError,
+    httpcore2.ProtocolError,
+    httpcore2.ProxyError,
+    httpcore2.UnsupportedProtocol,
     UnicodeEncodeError,
     OSError,
 )
-"""What httpx2 raises; OSError comes from a socket that another thread has cut."""
+"""What httpx2 and its pools raise; OSError comes from a socket that another thread has cut."""
 
 _ADDRESS_HINT = "Check that the server is running, and that base_url is right."
 _NAME_HINT = "Check the network connection, and the spelling of base_url."
@@ -44,21 +50,21 @@ def as_ours(error: Exception, url: str, proxy: ProxyInUse | None = None) -> Abst
 
     `proxy` is the one that the request went through.
     """
-    if isinstance(error, httpx2.PoolTimeout):
+    if isinstance(error, httpx2.PoolTimeout | httpcore2.PoolTimeout):
         return none_came_free(url)
-    if isinstance(error, httpx2.ConnectTimeout):
+    if isinstance(error, httpx2.ConnectTimeout | httpcore2.ConnectTimeout):
         return slow_to_connect(url, proxy)
-    if isinstance(error, httpx2.TimeoutException):
+    if isinstance(error, httpx2.TimeoutException | httpcore2.TimeoutException):
         return slow_to_answer(url)
-    if isinstance(error, httpx2.ProxyError):
+    if isinstance(error, httpx2.ProxyError | httpcore2.ProxyError):
         return refused_by_proxy(url, proxy)
-    if isinstance(error, httpx2.ConnectError):
+    if isinstance(error, httpx2.ConnectError | httpcore2.ConnectError):
         return cannot_connect(url, str(error), proxy)
     if isinstance(error, httpx2.DecodingError):
         return cannot_unpack(url)
-    if isinstance(error, httpx2.InvalidURL | httpx2.UnsupportedProtocol):
+    if isinstance(error, httpx2.InvalidURL | httpx2.UnsupportedProtocol | httpcore2.UnsupportedProtocol):
         return no_address(url)
-    if isinstance(error, httpx2.LocalProtocolError | UnicodeEncodeError):
+    if isinstance(error, httpx2.LocalProtocolError | httpcore2.LocalProtocolError | UnicodeEncodeError):
         return bad_header()
     return broken(url, str(error), proxy)
 

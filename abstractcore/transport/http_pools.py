@@ -2,40 +2,33 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import httpcore2
-import httpx2
 
 from .async_network import AsyncNetwork
 from .settings import Route, TransportSettings
 from .sync_network import SyncNetwork
 
 
-class SyncPool(httpx2.HTTPTransport):
+def sync_pool(settings: TransportSettings, route: Route) -> httpcore2.ConnectionPool:
     """The connections of plain code over one route."""
-
-    def __init__(self, settings: TransportSettings, route: Route) -> None:
-        self._pool = httpcore2.ConnectionPool(
-            ssl_context=settings.tls(route.scheme),
-            proxy=_proxy(settings, route),
-            max_connections=settings.max_connections,
-            max_keepalive_connections=settings.max_idle_connections,
-            keepalive_expiry=settings.idle_seconds,
-            network_backend=SyncNetwork(),
-        )
+    return httpcore2.ConnectionPool(**_options(settings, route), network_backend=SyncNetwork())
 
 
-class AsyncPool(httpx2.AsyncHTTPTransport):
+def async_pool(settings: TransportSettings, route: Route) -> httpcore2.AsyncConnectionPool:
     """The connections of one event loop over one route."""
+    return httpcore2.AsyncConnectionPool(**_options(settings, route), network_backend=AsyncNetwork())
 
-    def __init__(self, settings: TransportSettings, route: Route) -> None:
-        self._pool = httpcore2.AsyncConnectionPool(
-            ssl_context=settings.tls(route.scheme),
-            proxy=_proxy(settings, route),
-            max_connections=settings.max_connections,
-            max_keepalive_connections=settings.max_idle_connections,
-            keepalive_expiry=settings.idle_seconds,
-            network_backend=AsyncNetwork(),
-        )
+
+def _options(settings: TransportSettings, route: Route) -> dict[str, Any]:
+    return {
+        "ssl_context": settings.tls(route.scheme),
+        "proxy": _proxy(settings, route),
+        "max_connections": settings.max_connections,
+        "max_keepalive_connections": settings.max_idle_connections,
+        "keepalive_expiry": settings.idle_seconds,
+    }
 
 
 def _proxy(settings: TransportSettings, route: Route) -> httpcore2.Proxy | None:

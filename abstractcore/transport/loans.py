@@ -8,6 +8,7 @@ import threading
 from collections.abc import Awaitable
 from typing import Any, Literal, TypeVar, cast
 
+import httpcore2
 import httpx2
 
 from ..errors import RequestTimeoutError
@@ -57,7 +58,7 @@ class Loan:
         """As `trace`, for event loops."""
         self.trace(event, info)
 
-    def cut(self, response: httpx2.Response) -> bool:
+    def cut(self, response: httpx2.Response | httpcore2.Response) -> bool:
         """Shut the socket down, whichever thread reads it; in HTTP/2 it is others' too, and stays. False in a child."""
         if self._process != os.getpid():
             return False

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import cast
 
+import httpcore2
 import httpx2
 
 from ..errors import ServerError
 from ..schema import WireRequest
 from .failures import FAILURES, as_ours, broken
-from .http_pools import SyncPool
+from .http_pools import sync_pool
 from .loans import Loan
-from .messages import check_encoding, lower_headers, to_http
+from .messages import check_encoding, head_of, to_http
 from .settings import Route, Routes, TransportSettings, proxy_in_use
 from .timeouts import Timeouts
 
@@ -25,7 +26,7 @@ class SyncHttpTransport:
         self._settings = settings
         self._routes = Routes(settings)
         self.secrets = self._routes.secrets
-        self._pools: dict[tuple[int, Route], SyncPool] = {}
+        self._pools: dict[tuple[int, Route], httpcore2.ConnectionPool] = {}
 
     async def open(self, request: WireRequest, timeout: float) -> SyncHttpBody:
         """Send `request` and read the response's head in `timeout` seconds; connecting has ten at most."""
@@ -51,16 +52,16 @@ class SyncHttpTransport:
                 if pool is not None:
                     pool.close()
 
-    def _pool(self, url: str) -> SyncPool:
+    def _pool(self, url: str) -> httpcore2.ConnectionPool:
         route = self._routes.of(url)
         place = os.getpid(), route
         pool = self._pools.get(place)
         if pool is None:
-            pool = self._pools.setdefault(place, SyncPool(self._settings, route))
+            pool = self._pools.setdefault(place, sync_pool(self._settings, route))
         return pool
 
 
-def begun(response: httpx2.Response, url: str, loan: Loan, timeouts: Timeouts) -> SyncHttpBody:
+def begun(response: httpx2.Response | httpcore2.Response, url: str, loan: Loan, timeouts: Timeouts) -> SyncHttpBody:
     """The body of a response whose head is fit to go on with."""
     body = SyncHttpBody(response, url, loan, timeouts)
     try:
@@ -71,20 +72,49 @@ def begun(response: httpx2.Response, url: str, loan: Loan, timeouts: Timeouts) -
     return body
 
 
+class _Compressed(httpx2.SyncByteStream):
+    """A body for httpx2 to decompress. Its owner closes it."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = pieces
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self._pieces
+
+
+def _chunks(response: httpx2.Response | httpcore2.Response, headers: Mapping[str, str]) -> Iterator[bytes]:
+    """The body, decompressed."""
+    if isinstance(response, httpx2.Response):
+        return response.iter_bytes()
+    pieces = _pieces(response)
+    if "content-encoding" not in headers:
+        return pieces
+    return httpx2.Response(response.status, headers=response.headers, stream=_Compressed(pieces)).iter_bytes()
+
+
+def _pieces(response: httpcore2.Response) -> Iterator[bytes]:
+    """The body as it comes. The connection is given back at its end, and also when what is left of it is dropped."""
+    try:
+        yield from cast("Iterable[bytes]", response.stream)
+    finally:
+        response.close()
+
+
 class SyncHttpBody:
     """A response being read."""
 
     __slots__ = ("_aborted", "_chunks", "_loan", "_response", "_timeouts", "_url", "headers", "status")
 
-    def __init__(self, response: httpx2.Response, url: str, loan: Loan, timeouts: Timeouts) -> None:
+    def __init__(
+        self, response: httpx2.Response | httpcore2.Response, url: str, loan: Loan, timeouts: Timeouts
+    ) -> None:
         self._response = response
         self._url = url
         self._loan = loan
         self._timeouts = timeouts
         self._aborted = False
-        self._chunks: Iterator[bytes] = response.iter_bytes()
-        self.status: int = response.status_code
-        self.headers: Mapping[str, str] = lower_headers(response.headers.raw)
+        self.status, self.headers = head_of(response)
+        self._chunks = _chunks(response, self.headers)
 
     async def read(self) -> bytes:
         """The next piece of the body; empty at its end."""
