@@ -4,7 +4,7 @@ import pytest
 
 from abstractcore.schema import CallWarning, Sampling, ToolChoice
 from abstractcore_providers.claude_families import rules_of
-from abstractcore_providers.claude_rules import ClaudeRules, fit_choice, fit_sampling
+from abstractcore_providers.claude_rules import Asked, ClaudeRules, fit_choice, fit_sampling, fit_thinking
 
 ANY, NEWEST = ClaudeRules(), ClaudeRules(takes_sampling=False, tools_forced=False)
 EITHER = ClaudeRules(one_of_temperature_and_top_p=True)
@@ -21,6 +21,8 @@ LOST, DEFAULT, CHANGED = "unsupported_option", "already_so", "top_p_changed"
         (NEWEST, False, Sampling(9, 1.0, 0.9, 40), {"temperature": DEFAULT, "top_p": LOST, "top_k": LOST}),
         (NEWEST, True, Sampling(9, 1.5), {"temperature": LOST}),
         (NEWEST, True, Sampling(9, stop=("x",)), {}),
+        (ANY, True, Sampling(9, top_p=0.95), {}),
+        (NEWEST, True, Sampling(9, top_p=0.5), {"top_p": LOST}),
         (EITHER, False, Sampling(9, 0.5, 0.9, 40), {"top_p": LOST}),
         (EITHER, False, Sampling(9, 1.0, 0.9, 40), {"temperature": DEFAULT}),
         (EITHER, False, Sampling(9, 1.0), {}),
@@ -46,6 +48,34 @@ def test_a_top_p_that_does_not_go_with_thinking_is_the_lowest_that_does():
     assert fit_sampling(Sampling(9, top_p=0.5), ANY, True, warnings) == Sampling(9, top_p=0.95)
     assert [(w.code, w.path, w.requested, w.sent) for w in warnings] == [(CHANGED, "sampling.top_p", 0.5, 0.95)]
     assert fit_sampling(Sampling(9, top_p=0.5), ANY, False, []) == Sampling(9, top_p=0.5)
+
+
+@pytest.mark.parametrize(
+    ("asked", "limit", "sent"),
+    [
+        (0, None, "off"),
+        (0, 5000, "off"),
+        (1, None, 1024),
+        (1024, None, 1024),
+        (2000, None, 2000),
+        (2000, 2001, 2000),
+        (2000, 2000, 1999),
+        (1, 1025, 1024),
+        (2000, 1025, 1024),
+        (2000, 1024, "off"),
+        ("minimal", None, "low"),
+        ("low", 10, "low"),
+        ("high", None, "high"),
+        ("off", 10, "off"),
+        (None, 10, None),
+    ],
+)
+def test_a_budget_is_at_least_1024_tokens_and_below_the_limit_of_the_answer(
+    asked: Asked, limit: int | None, sent: Asked
+):
+    warnings: list[CallWarning] = []
+    assert fit_thinking(asked, limit, warnings) == sent
+    assert [(w.path, w.requested, w.sent) for w in warnings] == ([("thinking", asked, sent)] if sent != asked else [])
 
 
 @pytest.mark.parametrize(
