@@ -18,6 +18,7 @@ from abstractcore import (
     UnexpectedResponseError,
     Usage,
 )
+from abstractcore.engine import bodies
 from abstractcore.engine.bodies import name_request
 from abstractcore.errors import ProviderError
 from abstractcore.ports import TokenCounter
@@ -25,6 +26,7 @@ from abstractcore.schema import ModelReply, ReasoningPart, TextPart, WireRequest
 from abstractcore.testing.strategies import PROVIDER_ERRORS
 from abstractcore_providers.formats import FORMATS
 from tests.chaos_server import LAST_CHUNK, answer, chunk
+from tests.providers.openai_chat import wire as chat
 from tests.providers.published import provider_of
 from tests.providers.wire_streams import INPUT, OUTPUT, SPEECH, in_bytes, reply_to, text_of
 
@@ -212,6 +214,54 @@ def test_a_stream_of_unlikely_type_is_read_as_it_arrives(colour, server, llm_of,
     stream = colour.stream(llm_of(format), "hi")
     assert len(list(stream)) > 3
     assert stream.response.content == "Hello"
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        "Text/Event-Stream ; charset=utf-8",
+        "application/x-ndjson",
+        "application/jsonl",
+        "application/vnd.amazon.eventstream",
+    ],
+)
+def test_what_begins_like_no_stream_is_one_if_its_type_says_so(colour, server, llm_of, content_type):
+    """As a stream that begins with a field which the standard does not have."""
+    body = b"version: 2\n\n" + in_bytes("openai_chat", text_of("openai_chat", "Hel", "lo"))
+    llm = llm_of("openai_chat")
+    server.script(sent(body, content_type))
+    assert reply_to(colour, llm).text == "Hello"
+    server.script(sent(body, "text/plain"))
+    with pytest.raises(UnexpectedResponseError, match="version: 2"):
+        reply_to(colour, llm)
+
+
+@every_format
+@pytest.mark.parametrize("content_type", ["text/event-stream", "application/x-ndjson"])
+def test_a_document_behind_empty_lines_is_one_whatever_its_type_says(colour, server, llm_of, format, content_type):
+    body, expected = body_of(format)
+    server.script(sent(b"\r\n \n" + json.dumps(json.loads(body), indent=2).encode(), content_type))
+    assert reply_to(colour, llm_of(format)).text == expected.text
+
+
+def test_a_list_is_a_document_whatever_its_type_says(colour, server, llm_of):
+    body = json.dumps([{"error": {"code": 429, "message": "too fast", "status": "X"}}])
+    server.script(sent(body, "text/event-stream"))
+    with pytest.raises(RateLimitError, match="too fast"):
+        reply_to(colour, llm_of("gemini", max_retries=0))
+
+
+def test_a_body_that_never_begins_is_an_error_at_the_limit(colour, server, llm_of, monkeypatch):
+    monkeypatch.setattr(bodies, "MAX_BODY_BYTES", 1000)
+    server.script(sent(b" " * 5000, "text/event-stream"))
+    with pytest.raises(ServerError, match="longer than 1,000 bytes"):
+        reply_to(colour, llm_of("openai_chat", max_retries=0))
+
+
+def test_a_stream_of_one_frame_that_was_not_asked_for_is_read_if_it_is_no_document(colour, server, llm_of):
+    one = chat.chunk("stop", content="Hello")
+    server.script(answer(chat.events([one]), content_type="application/json"))
+    assert colour.generate(llm_of("openai_chat"), "hi").content == "Hello"
 
 
 @every_format
