@@ -204,6 +204,29 @@ def test_what_is_an_object_is_asked_for_as_it_is(type_):
     assert output.schema == TypeAdapter(type_).json_schema()
 
 
+@pytest.mark.parametrize(
+    ("type_", "name"),
+    [
+        (Model, "Model"),
+        (list[Model], "list_Model"),
+        (dict[str, list[Data]], "dict_str_list_Data"),
+        (Model | None, "Model_None"),
+        (Literal["yes", "no"], "Literal_yes_no"),
+        (Annotated[int, Field(ge=0)], "int"),
+        (type(None), "None"),
+        (type("X" * 70, (BaseModel,), {}), "X" * 64),
+        (type("Städte", (BaseModel,), {}), "St_dte"),
+        (type("Äpfel", (BaseModel,), {}), "pfel"),
+        (type("都市", (BaseModel,), {}), "output"),
+    ],
+    ids=str,
+)
+def test_a_schema_is_named_after_its_type_in_the_letters_that_vendors_take(type_, name):
+    output = create_llm("scripted", replies=[]).build("hi", response_model=type_).output
+    assert output is not None
+    assert output.name == name
+
+
 @pytest.mark.parametrize("type_", [type_ for type_, _ in NO_OBJECTS], ids=lambda each: str(each)[:40])
 @pytest.mark.parametrize("name", sorted(FORMATS))
 def test_every_format_can_ask_for_what_is_no_object(name, type_):
@@ -226,6 +249,8 @@ def test_a_field_named_value_of_an_object_is_that_objects_own(colour):
 
     response = colour.generate(create_llm("scripted", replies=['{"value": [1]}']), "hi", response_model=Reading)
     assert response.output == Reading(value=[1])
+    with pytest.raises(OutputValidationError, match=r"not a valid Reading: value\.0: Input should be a valid integer"):
+        colour.generate(create_llm("scripted", replies=['{"value": ["a"]}']), "hi", response_model=Reading)
 
 
 @pytest.mark.parametrize(
