@@ -7,11 +7,11 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Annotated, Any, Literal, Optional, Union
+from typing import Annotated, Any, Literal, NewType, Optional, Union
 
 import pytest
 from pydantic import BaseModel, Field, RootModel, TypeAdapter, field_validator
-from typing_extensions import TypedDict
+from typing_extensions import TypeAliasType, TypedDict
 
 from abstractcore import (
     InvalidInputError,
@@ -133,10 +133,12 @@ def test_an_answer_cut_off_says_so(colour):
         (Data("Bern", 1), "response_model=Data"),
         (Model(name="Bern", people=1), "response_model=Model"),
         ("Model", "response_model=Model"),
+        ("a type", "response_model=str"),
+        ("x" * 65, "Give the class itself, or a type such as list[str]."),
         ({"type": "object"}, "OutputSchema('answer', schema)"),
         (Callable[[], int], "Use types that JSON has words for"),
     ],
-    ids=["number", "function", "dataclass", "model", "name", "schema", "callable"],
+    ids=["number", "function", "dataclass", "model", "name", "words", "long name", "schema", "callable"],
 )
 def test_a_type_without_a_schema_is_refused_before_anything_is_sent_with_what_to_write(colour, type_, hint):
     llm = create_llm("scripted", replies=[ANSWER])
@@ -180,6 +182,8 @@ NO_OBJECTS: list[tuple[Any, Any]] = [
     (Annotated[int, Field(ge=0)], 3),
     (RootModel[list[int]], RootModel[list[int]]([1])),
     (datetime.date, datetime.date(2026, 1, 2)),
+    (NewType("Number", int), 3),
+    (TypeAliasType("Numbers", list[int]), [1, 2]),
 ]
 OBJECTS: list[Any] = [Model, Data, Dict, Tree, dict[str, int], RootModel[dict[str, int]]]
 
