@@ -302,6 +302,7 @@ def test_the_one_json_value_of_an_answer_is_read(colour, answer):
         f"```json\n{SHORT}\n```\nor\n```json\n{SHORT}\n```",
         f"{SHORT} or {SHORT}",
         f"{{first}} {SHORT}",
+        f"{SHORT} {{and more",
         f'{{"cities": [{SHORT}, {{"name": "Be',
         "no JSON at all",
     ],
@@ -321,6 +322,7 @@ def test_brackets_without_end_are_looked_at_once():
     assert json_in("[" * 200_000) is None
     assert json_in("```\n" * 100_001) is None
     assert json_in("{} " * 50_000) is None
+    assert json_in("```\n" + "[" * 200_000 + "\n```") is None
 
 
 class Failing(BaseModel):

@@ -26,7 +26,6 @@ from abstractcore.schema import ModelReply, ReasoningPart, TextPart, WireRequest
 from abstractcore.testing.strategies import PROVIDER_ERRORS
 from abstractcore_providers.formats import FORMATS
 from tests.chaos_server import LAST_CHUNK, answer, chunk
-from tests.providers.openai_chat import wire as chat
 from tests.providers.published import provider_of
 from tests.providers.wire_streams import INPUT, OUTPUT, SPEECH, in_bytes, reply_to, text_of
 
@@ -258,10 +257,28 @@ def test_a_body_that_never_begins_is_an_error_at_the_limit(colour, server, llm_o
         reply_to(colour, llm_of("openai_chat", max_retries=0))
 
 
-def test_a_stream_of_one_frame_that_was_not_asked_for_is_read_if_it_is_no_document(colour, server, llm_of):
-    one = chat.chunk("stop", content="Hello")
-    server.script(answer(chat.events([one]), content_type="application/json"))
-    assert colour.generate(llm_of("openai_chat"), "hi").content == "Hello"
+def test_a_stream_of_one_event_that_was_not_asked_for_is_read(colour, server, llm_of):
+    body, expected = body_of("gemini")
+    server.script(answer(b"data: " + body + b"\n\n"))
+    assert colour.generate(llm_of("gemini"), "hi").content == expected.text
+
+
+@pytest.mark.parametrize("format", ["anthropic_messages", "openai_chat", "openai_responses", "ollama"])
+def test_a_stream_that_was_not_asked_for_ends_at_its_end_mark(colour, server, llm_of, format):
+    """What follows is not looked at, as in a stream that was asked for."""
+    server.script(answer(in_bytes(format, text_of(format, "Hel", "lo")) + b"data: no JSON\n\n"))
+    assert colour.generate(llm_of(format, max_retries=0), "hi").content == "Hello"
+
+
+def test_the_last_line_of_a_stream_that_was_not_asked_for_needs_no_end(colour, server, llm_of):
+    server.script(answer(in_bytes("ollama", text_of("ollama", "Hel", "lo")).rstrip()))
+    assert colour.generate(llm_of("ollama", max_retries=0), "hi").content == "Hello"
+
+
+def test_a_document_of_one_line_without_an_answer_is_no_stream_of_an_empty_one(colour, server, llm_of):
+    server.script(answer(b'{"model": "m", "done": true, "done_reason": "stop"}'))
+    with pytest.raises(ServerError):
+        colour.generate(llm_of("ollama", max_retries=0), "hi")
 
 
 @every_format
