@@ -122,6 +122,22 @@ def test_the_nearest_name_is_one_that_is_taken_and_a_taken_name_is_its_own_neare
     assert names.nearest(name) == name or not names.allow(name)
 
 
+@pytest.mark.parametrize("names", RULES, ids=["openai", "anthropic", "bedrock", "google"])
+def test_the_nearest_name_keeps_all_that_a_vendor_takes(names: ToolNames):
+    assert names.nearest("a" * 200) == "a" * names.longest
+    assert names.nearest("!" + "a" * 200) == "_" + "a" * (names.longest - 1)
+    assert names.nearest("") == "tool"
+
+
+def test_names_that_are_cut_are_told_apart_by_a_number_at_their_end():
+    long = "a" * 70
+    asked = call("openai", *used(*(f"{long}{i}" for i in range(11))))
+    warnings: list[CallWarning] = []
+    with_sendable_names(asked, tool_names.OPENAI, warnings)
+    cut = ["a" * 64, *(f"{'a' * 62}_{i}" for i in range(2, 10)), f"{'a' * 61}_10", f"{'a' * 61}_11"]
+    assert [w.sent for w in warnings] == cut
+
+
 @pytest.mark.parametrize(("names", "rule"), list(zip(RULES, LEGAL.values(), strict=True)), ids=LEGAL)
 @examples(200)
 @given(name=st.text("aZ09_-.:! ä\n", max_size=6) | st.integers(60, 130).map("a".__mul__))

@@ -22,6 +22,8 @@ ALL = Sampling(
     temperature=0.5, top_p=0.5, stop=("x",), presence_penalty=0.5, frequency_penalty=0.5, top_logprobs=2, seed=1
 )
 
+ALL_NAMES = ("temperature", "top_p", "stop", "presence_penalty", "frequency_penalty", "top_logprobs", "seed")
+
 
 def encoded(model: str, provider: str = "openai", **fields: Any) -> tuple[Any, list[tuple[str, Any, Any]]]:
     """The request and its warnings: path, what was asked, what is sent."""
@@ -53,6 +55,7 @@ def test_a_model_that_takes_no_tools_here_is_named_with_the_provider_that_does(m
     with pytest.raises(UnsupportedContentError, match=f"tools: {model} takes no tools") as caught:
         encoded(model, provider, tools=TOOLS)
     assert "openai-responses" in (caught.value.hint or "")
+    assert (caught.value.provider, caught.value.model) == (provider, model)
     assert encoded(model, provider)[1] == []
 
 
@@ -120,6 +123,20 @@ def test_other_models_take_tools_and_an_effort_together(model: str):
         ("openrouter", "anthropic/claude-sonnet-4.5", None, {"top_p"}),
         ("openrouter", "x-ai/grok-4.5", None, {"presence_penalty", "frequency_penalty", "stop"}),
         ("azure", "our-deployment", None, set()),
+        ("openai", "gpt-5.2", "low", {"temperature", "top_p", "top_logprobs"}),
+        ("openai", "gpt-5.2-chat-latest", "low", set()),
+        ("openai", "gpt-5.1-chat-latest", "low", set()),
+        ("openai", "gpt-5.3", "low", set()),
+        ("openai", "gpt-5-chat-latest", "low", set()),
+        *(
+            ("openai", name, None, {"temperature", "top_p", "top_logprobs", "presence_penalty", "frequency_penalty"})
+            for name in ("o1", "o3-mini")
+        ),
+        *(("openai", name, None, set(ALL_NAMES) - {"seed"}) for name in ("o3", "o3-pro", "o4-mini")),
+        ("deepseek", "deepseek-chat", "low", {"seed"}),
+        ("xai", "grok-4-1-fast-non-reasoning", None, set()),
+        ("xai", "grok-4.20-non-reasoning", None, set()),
+        ("openrouter", "anthropic/claude-sonnet-4.5", "off", {"top_p"}),
     ],
 )
 def test_options_that_a_thinking_model_does_not_take_are_named(
@@ -127,7 +144,7 @@ def test_options_that_a_thinking_model_does_not_take_are_named(
 ):
     body, warnings = encoded(model, provider, sampling=ALL, thinking=thinking)
     assert {path for path, _, _ in warnings} == {f"sampling.{name}" for name in refused}
-    names = {"temperature", "top_p", "stop", "presence_penalty", "frequency_penalty", "top_logprobs", "seed"}
+    names = set(ALL_NAMES)
     assert names & body.keys() == names - refused
     assert ("logprobs" in body) == ("top_logprobs" not in refused)
 
@@ -156,6 +173,26 @@ def test_responses_refuses_the_sampling_that_chat_completions_refuses(model: str
     assert [(w.path, w.requested, w.sent) for w in found.warnings] == warned
 
 
+def test_the_warning_says_whether_an_option_is_never_taken_or_only_beside_thinking():
+    def said(model: str, sampling: Sampling) -> list[str]:
+        call = ModelCall(model, (Message.user("hi"),), "openrouter", sampling=sampling)
+        return [warning.message for warning in CHATS["openrouter"].encode(call).warnings]
+
+    model = "openai/gpt-5-mini"
+    assert said(model, Sampling(temperature=0.5)) == [f"{model} takes no temperature while it thinks"]
+    assert said(model, Sampling(top_k=5)) == [f"{model} takes no top_k"]
+
+
+@pytest.mark.parametrize(
+    "sampling",
+    [Sampling(temperature=1), Sampling(top_p=1), Sampling(presence_penalty=0), Sampling(frequency_penalty=0)],
+    ids=["temperature", "top_p", "presence_penalty", "frequency_penalty"],
+)
+def test_the_default_of_an_option_that_is_refused_is_no_loss_on_chat_completions(sampling: Sampling):
+    found = CHATS["openai"].encode(ModelCall("gpt-5-mini", (Message.user("hi"),), "openai", sampling=sampling))
+    assert [warning.code for warning in found.warnings] == ["already_so"]
+
+
 @pytest.mark.parametrize("format_", [CHATS["openai"], RESPONSES], ids=["chat", "responses"])
 def test_a_refused_option_with_its_default_is_no_loss(format_: Any):
     sampling = Sampling(temperature=1, top_p=1)
@@ -167,8 +204,15 @@ def test_a_refused_option_with_its_default_is_no_loss(format_: Any):
 def test_openrouter_takes_no_top_k_for_openais_models_and_a_budget_that_leaves_room_for_claudes():
     top_k = Sampling(top_k=5)
     assert encoded("openai/gpt-4.1", "openrouter", sampling=top_k)[1] == [("sampling.top_k", 5, None)]
-    assert encoded("qwen/qwen3", "openrouter", sampling=top_k)[1] == []
+    for model in ("qwen/qwen3", "openai/gpt-oss-120b"):
+        assert encoded(model, "openrouter", sampling=top_k)[1] == []
     limit = Sampling(max_output_tokens=5000)
     body, warnings = encoded("anthropic/claude-sonnet-4.5", "openrouter", sampling=limit, thinking=9000)
     assert (body["reasoning"], warnings) == ({"max_tokens": 4999}, [("thinking", 9000, 4999)])
     assert encoded("openai/gpt-6-astra", "openrouter", tools=TOOLS)[1] == []
+
+
+@pytest.mark.parametrize(("thinking", "sent"), [(None, 0.5), ("off", 0.5), ("high", 0.95), (2000, 0.95)])
+def test_claude_behind_openrouter_has_a_top_p_of_its_own_while_it_thinks(thinking: Any, sent: float):
+    found, _ = encoded("anthropic/claude-sonnet-4.5", "openrouter", sampling=Sampling(top_p=0.5), thinking=thinking)
+    assert found["top_p"] == sent
