@@ -238,7 +238,7 @@ try:
 except ZeroDivisionError:
     pass
 gc.collect()
-print("left")
+print("left", flush=True)
 sys.stdin.read()
 """
 
