@@ -83,6 +83,10 @@ class Subscription:
         self._closed = True
         self._worker.stop()
 
+    def end_thread(self) -> None:
+        """End its thread, and the event loop of a coroutine function in it; the next record begins another."""
+        self._worker.stop()
+
     def __enter__(self) -> Subscription:
         return self
 
@@ -146,18 +150,23 @@ class Recorder:
 
     def flush(self, timeout: float) -> bool:
         """Wait for all subscribers, `timeout` seconds at most; whether all were notified of all calls so far."""
-        end = time.monotonic() + timeout
-        subscriptions = list(self._subscriptions.values())
-        return not [each for each in subscriptions if not each.flush(max(0.0, end - time.monotonic()))]
+        return all(notified for _, notified in self._flushed(timeout))
 
     def close(self, timeout: float) -> None:
-        """As `flush`; then end the thread that writes records. A later call begins it again."""
-        self.flush(timeout)
+        """As `flush`; then end the threads that have nothing left to do. A later call begins them again."""
+        for subscription, notified in self._flushed(timeout):
+            if notified:
+                subscription.end_thread()
         self._writer.stop()
 
     def flush_writer(self, timeout: float | None) -> bool:
         """Wait until all calls so far are with their subscribers, `timeout` seconds at most; whether they are."""
         return self._writer.flush(timeout)
+
+    def _flushed(self, timeout: float) -> list[tuple[Subscription, bool]]:
+        end = time.monotonic() + timeout
+        subscriptions = list(self._subscriptions.values())
+        return [(each, each.flush(max(0.0, end - time.monotonic()))) for each in subscriptions]
 
     def _concerned(self, origin: tuple[Subscriber, ...]) -> list[Subscription]:
         return [each for each in list(self._subscriptions.values()) if each.concerns(origin)]

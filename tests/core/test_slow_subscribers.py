@@ -134,3 +134,37 @@ def test_sizes_are_those_of_texts_and_files(llm):
     assert content_size(call) < size_of(call) < content_size(call) + 8 * KIBIBYTE
     twice = call.with_(messages=(*call.messages, *call.messages))
     assert size_of(twice) < content_size(call) + 8 * KIBIBYTE
+
+
+def test_closed_services_leave_no_thread_of_a_subscriber_and_begin_one_for_a_later_call(services, llm):
+    threads: list[threading.Thread] = []
+
+    async def notice(record: CallRecord) -> None:
+        threads.append(threading.current_thread())
+
+    services.records.subscribe(notice)
+    for _ in range(2):
+        llm.generate("hi")
+        services.close()
+        threads[-1].join(PATIENCE_SECONDS)
+        assert not threads[-1].is_alive()
+    assert len(set(threads)) == 2
+
+
+def test_closed_services_leave_the_thread_of_a_subscriber_that_is_held_up(services, llm):
+    slow = Slow()
+    threads: list[str] = []
+
+    def notice(record: CallRecord) -> None:
+        threads.append(str(threading.get_ident()))
+        slow(record)
+
+    subscription = services.records.subscribe(notice)
+    llm.generate("hi")
+    assert slow.begun.wait(PATIENCE_SECONDS)
+    services.records.close(0.01)
+    llm.generate("hi")
+    slow.free.set()
+    assert subscription.flush(PATIENCE_SECONDS)
+    assert len(threads) == 2
+    assert len(set(threads)) == 1, "two threads would notify it at once"
