@@ -130,7 +130,9 @@ def bad_header() -> ConfigurationError:
 
 def broken(url: str, reason: str, proxy: ProxyInUse | None = None) -> ConnectionFailedError:
     """The connection was cut, or what came over it is not HTTP."""
-    error = ConnectionFailedError(f"the connection to {_place(url)}{_through(proxy)} broke: {reason}")
+    error = ConnectionFailedError(
+        f"the connection to {_place(url)}{_through(proxy)} broke: {reason or 'it was closed'}"
+    )
     error.connected = True
     return _by_way_of(error, proxy)
 
@@ -166,5 +168,6 @@ def _place(url: str) -> str:
         parsed = httpx2.URL(url)
     except httpx2.InvalidURL:
         return "the base_url given"
+    host = f"[{parsed.host}]" if ":" in parsed.host else parsed.host
     port = f":{parsed.port}" if parsed.port else ""
-    return f"{parsed.scheme}://{parsed.host}{port}"
+    return f"{parsed.scheme}://{host}{port}"

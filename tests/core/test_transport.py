@@ -20,6 +20,7 @@ from abstractcore.transport import TransportSettings
 from tests.chaos_server import (
     CUT,
     HANG,
+    RESET,
     ScriptedServer,
     answer,
     chunk,
@@ -173,6 +174,18 @@ def test_nothing_listening_is_a_connection_error_that_names_the_place_only(colou
     with pytest.raises(ConnectionFailedError, match=r"http://127\.0\.0\.1:9: ") as caught:
         colour.generate(llm, "hi")
     assert CANARY not in told(caught.value)
+
+
+def test_an_address_of_ipv6_is_shown_as_it_is_written(colour, services):
+    llm = create_llm("openai-compatible", model="m", base_url="http://[::1]:9/v1", services=services, max_retries=0)
+    with pytest.raises(ConnectionFailedError, match=r"http://\[::1\]:9: "):
+        colour.generate(llm, "hi")
+
+
+def test_a_connection_that_is_reset_is_an_error_that_says_why(colour, server, connect):
+    server.script(RESET)
+    with pytest.raises(ConnectionFailedError, match=r"broke: \S"):
+        colour.generate(connect(max_retries=0), "hi")
 
 
 def test_https_to_a_plain_server_is_a_connection_error(colour, server, services):
