@@ -170,6 +170,7 @@ def check_url(url: str, source: str = "base_url") -> str:
     `source` is where it comes from.
     """
     try:
+        url.encode()  # half of a surrogate pair cannot be sent
         parts = urlsplit(url)
         callable_ = parts.scheme in ("http", "https") and parts.hostname and (parts.port or 80) > 0
     except (AttributeError, ValueError):

@@ -59,6 +59,11 @@ def test_a_variable_that_holds_no_address_is_named(provider: str, variable: str,
     assert SECRET not in str(caught.value)
 
 
+def test_an_address_that_no_encoding_holds_is_none():
+    with pytest.raises(ConfigurationError, match=r"base_url .*is no address"):
+        made("openai-compatible", {}, base_url="http://127.0.0.1:1/\udcff")
+
+
 @pytest.mark.parametrize(("provider", "variable", "path"), table())
 def test_an_empty_variable_is_none(provider: str, variable: str, path: str):
     options = {"resource": "r"} if provider == "azure" else {}
