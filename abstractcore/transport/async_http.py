@@ -15,7 +15,7 @@ from .generators import first_piece
 from .http_pools import async_pool
 from .loans import Loan
 from .loops import LoopPools
-from .messages import check_encoding, head_of, to_http
+from .messages import check_encoding, cut_after_surplus, head_of, to_http
 from .settings import Route, Routes, TransportSettings, proxy_in_use
 from .timeouts import step_seconds
 
@@ -89,6 +89,7 @@ async def _pieces(response: httpcore2.Response) -> AsyncIterator[bytes]:
         async for piece in cast("AsyncIterable[bytes]", response.stream):
             yield piece
     finally:
+        cut_after_surplus(response)
         await response.aclose()
 
 

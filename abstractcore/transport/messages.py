@@ -6,7 +6,7 @@ import socket
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import lru_cache
-from typing import TypeAlias
+from typing import Any, TypeAlias, cast
 
 import httpcore2
 import httpx2
@@ -80,6 +80,19 @@ def head_of(response: httpx2.Response | httpcore2.Response) -> tuple[int, Mappin
     if isinstance(response, httpx2.Response):
         return response.status_code, lower_headers(response.headers.raw)
     return response.status, lower_headers(response.headers)
+
+
+def cut_after_surplus(response: httpcore2.Response) -> None:
+    """Cut the connection of a response that was read to its end if the server has sent more than the response.
+
+    httpcore2 keeps what is left and would take it for the response to the next request, which may be another tenant's.
+    Only h11's state knows of it, and httpcore2 has no public access to that (HTTP/2 is not used here).
+    """
+    stream = getattr(response.stream, "_stream", None)
+    state = getattr(getattr(stream, "_connection", None), "_h11_state", None)
+    if state is not None and state.trailing_data[0]:
+        network: httpcore2.NetworkStream = cast("dict[str, Any]", response.extensions)["network_stream"]
+        shut_down(network.get_extra_info("socket"))
 
 
 def check_encoding(headers: Mapping[str, str]) -> None:

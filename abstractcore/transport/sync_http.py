@@ -14,7 +14,7 @@ from ..schema import WireRequest
 from .failures import FAILURES, as_ours, broken
 from .http_pools import sync_pool
 from .loans import Loan
-from .messages import check_encoding, head_of, to_http
+from .messages import check_encoding, cut_after_surplus, head_of, to_http
 from .settings import Route, Routes, TransportSettings, proxy_in_use
 from .timeouts import Timeouts
 
@@ -97,6 +97,7 @@ def _pieces(response: httpcore2.Response) -> Iterator[bytes]:
     try:
         yield from cast("Iterable[bytes]", response.stream)
     finally:
+        cut_after_surplus(response)
         response.close()
 
 

@@ -51,6 +51,20 @@ def test_a_kept_connection_that_the_server_closed_is_replaced_without_an_error(c
     assert len(server.connections) == 2
 
 
+@pytest.mark.parametrize("first", [completion("one"), streamed("one")], ids=["whole", "streamed"])
+def test_what_a_server_sends_beyond_its_answer_is_never_the_next_calls_answer(colour, server, connect, first):
+    llm = connect(max_retries=0)
+    server.script(first + completion("for somebody else"))
+    server.script(completion("two"))
+    if first == completion("one"):
+        assert colour.generate(llm, "hi").content == "one"
+    else:
+        with colour.stream(llm, "hi") as stream:
+            list(stream)
+    assert colour.generate(llm, "hi").content == "two"
+    assert len(server.connections) == 2
+
+
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_redirects_are_never_followed(colour, server, connect, status):
     with ScriptedServer() as elsewhere:
