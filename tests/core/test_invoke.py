@@ -118,7 +118,7 @@ def test_a_plain_function_past_its_time_is_left_behind_counted_and_warned_of(col
         colour.run(runtime.invoke(slow, timeout=SHORT_SECONDS))
     assert runtime.abandoned == 1
     assert [(record.levelno, record.name) for record in caplog.records] == [(logging.WARNING, "abstractcore")]
-    assert "slow runs on" in caplog.text
+    assert "slow is still running" in caplog.text
     assert "1 such now" in caplog.text
     assert not ended.is_set()
     release.set()
@@ -358,6 +358,6 @@ def test_a_cancelled_caller_leaves_a_plain_function_behind_and_the_loop_ends_wit
 
     asyncio.run(main())
     assert runtime.abandoned == 1
-    assert "slow runs on" in caplog.text
+    assert "slow is still running" in caplog.text
     release.set()
     wait_until(lambda: runtime.abandoned == 0)

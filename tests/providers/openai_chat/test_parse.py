@@ -90,7 +90,7 @@ CITED = {"url": "https://a", "title": "A", "start_index": 0, "end_index": 1}
                 "role": "user",
                 "content": [{"type": "image_url", "image_url": {"url": "DATA:image/png;x=y;BASE64,eA=="}}],
             },
-            Message.user(ImagePart(Blob.from_bytes(b"x", "image/png;x=y"))),
+            Message.user(ImagePart(Blob.from_bytes(b"x", "image/png"))),
         ),
         (
             {"role": "user", "content": [{"type": "input_audio", "input_audio": {"data": "eA==", "format": "mp3"}}]},
