@@ -75,7 +75,7 @@ def _error_class(name: str) -> type[AbstractCoreError] | None:
 
 @dataclass(frozen=True, slots=True)
 class RecordedResponse:
-    """The body of an HTTP response that is no reply; `body_base64` has one that is no JSON, as bytes."""
+    """The body of an HTTP response that is not a reply; `body_base64` holds one that is not JSON, as bytes."""
 
     body: JSONValue = None
     body_base64: bytes | None = None

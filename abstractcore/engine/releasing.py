@@ -1,4 +1,4 @@
-"""Responses of an endpoint that wants to be told when they are over."""
+"""Responses of an endpoint that is notified when they are closed."""
 
 from __future__ import annotations
 
