@@ -10,9 +10,10 @@ from typing import Any, Unpack
 from .building import check_options
 from .capabilities import Capabilities
 from .connections import connections
-from .engine import Deadline, Guest, OfflineEndpoint, Retry, Tracing
+from .engine import Guest, OfflineEndpoint, Retry, Tracing
 from .errors import AuthenticationError, ConfigurationError, InvalidInputError
 from .llm import LLM
+from .middleware import Deadline
 from .option_values import MEDIA_KINDS, at_least_zero, extra_headers, kept, seconds
 from .options import CALL_OPTIONS, LLM_OPTIONS, CreateOptions, check_names, merged
 from .pipelines import Pipelines

@@ -9,10 +9,9 @@ from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
-from ..engine import usage_in
 from ..errors import AbstractCoreError, CassetteError
 from ..ports import Answer, Attempt, AttemptNext
-from ..schema import AttemptRecord, Delta, Usage, WireResponse, accumulate
+from ..schema import AttemptRecord, Delta, Usage, WireResponse, accumulate, usage_so_far
 from .exchanges import RecordedExchange, RecordedRequest, exchange_in
 from .mismatches import mismatch
 from .scrubbing import Scrubber
@@ -115,7 +114,7 @@ class _ReplayedStream:
     @property
     def taken(self) -> Usage:
         """As when it was recorded."""
-        return usage_in(self._given)
+        return usage_so_far(self._given)
 
     async def read(self) -> list[Delta]:
         if self._batches:

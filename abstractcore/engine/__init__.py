@@ -2,8 +2,7 @@
 
 from .call_records import EndedCall
 from .call_stream import CallStream
-from .deadline import Deadline, in_time
-from .decoding import usage_in
+from .deadlines import in_time, remaining
 from .guests import Guest
 from .lowering import lower
 from .offline import OfflineEndpoint
@@ -15,7 +14,6 @@ from .tracing import Listener, Tracing
 
 __all__ = [
     "CallStream",
-    "Deadline",
     "EndedCall",
     "Guest",
     "Listener",
@@ -30,6 +28,6 @@ __all__ = [
     "in_time",
     "lower",
     "refuse_losses",
+    "remaining",
     "shown_url",
-    "usage_in",
 ]

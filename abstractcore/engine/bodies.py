@@ -10,9 +10,9 @@ from typing import Any
 
 from ..errors import AbstractCoreError, ServerError, UnexpectedResponseError
 from ..ports import Body, CallContext, Framer, StreamDecoder, Transpiler
-from ..schema import Delta, ModelReply, WireRequest, WireResponse, accumulate
-from .deadline import remaining
-from .decoding import MAX_BODY_BYTES, reply_so_far
+from ..schema import Delta, ModelReply, WireRequest, WireResponse, accumulate, partial_reply
+from .deadlines import remaining
+from .decoding import MAX_BODY_BYTES
 from .places import shown_url
 
 _STREAM_TYPES = frozenset(
@@ -77,7 +77,7 @@ def _added_up(decoder: StreamDecoder, frames: Sequence[Any]) -> ModelReply:
                 break
         deltas += decoder.finish()
     except AbstractCoreError as error:
-        error.partial = reply_so_far(deltas)
+        error.partial = partial_reply(deltas)
         raise
     return accumulate(deltas)
 

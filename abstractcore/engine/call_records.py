@@ -14,12 +14,12 @@ from ..schema import (
     ModelReply,
     SchemaError,
     digest,
+    partial_reply,
     redacted_call,
     redacted_reply,
 )
 from ..schema.quoting import shortened
-from .decoding import reply_so_far
-from .results import cost_of, usage_of
+from ..telemetry.costs import usage_and_cost
 
 _LONGEST_MESSAGE = 1200
 """In characters: of what others' exceptions say."""
@@ -45,6 +45,7 @@ class EndedCall:
     def _bare(self) -> CallRecord:
         context, end, reply = self._context, self._end, self._reply
         call = context.call
+        usage, cost = usage_and_cost(context, self._price)
         return CallRecord(
             trace_id=context.trace_id,
             parent_id=call.parent_id,
@@ -60,8 +61,8 @@ class EndedCall:
             call=None,
             reply=None,
             attempts=tuple(context.attempts),
-            usage=usage_of(context),
-            cost=cost_of(context, self._price),
+            usage=usage,
+            cost=cost,
             media=tuple(map(_without_text, context.decisions)),
             warnings=context.secrets.value((*context.warnings, *(reply.warnings if reply is not None else ()))),
             error=self._error("off"),
@@ -87,7 +88,7 @@ def _reply(end: CallEnd) -> ModelReply | None:
     if end.reply is not None:
         return end.reply
     if end.deltas:
-        return reply_so_far(end.deltas)
+        return partial_reply(end.deltas)
     return end.error.partial if isinstance(end.error, AbstractCoreError) else None
 
 

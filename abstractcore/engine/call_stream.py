@@ -7,8 +7,7 @@ from typing import Any, Literal
 from ..errors import InvalidInputError, StreamInterruptedError
 from ..interruptions import Interruption
 from ..ports import CallContext, DeltaStream
-from ..schema import Delta, GenerateResponse, ModelReply
-from .decoding import reply_so_far
+from ..schema import Delta, GenerateResponse, ModelReply, partial_reply
 from .endings import abort_all, close_all, end_call, let_go, streams_of
 from .pipeline import OutputReader, Pipeline, Prepare, as_batch, complete, fail
 
@@ -136,4 +135,4 @@ class CallStream:
 
     def partial(self) -> ModelReply:
         """What has arrived so far."""
-        return reply_so_far(self._deltas)
+        return partial_reply(self._deltas)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import fields, replace
+from collections.abc import Callable
 from typing import TypeVar
 
 from ..errors import (
@@ -15,8 +14,8 @@ from ..errors import (
     StreamInterruptedError,
 )
 from ..ports import Body, CallContext, Framer, ProviderSession
-from ..schema import Delta, ModelReply, ReplyStart, SchemaError, Usage, UsageDelta, accumulate
-from .deadline import out_of_time
+from ..schema import Delta, ReplyStart, Usage, UsageDelta, partial_reply, usage_so_far
+from .deadlines import out_of_time
 from .endings import close_all
 from .origins import set_origin
 
@@ -53,7 +52,7 @@ class DecodedStream:
     @property
     def taken(self) -> Usage:
         """What the answer took, as far as the provider has reported it."""
-        return usage_in(self.deltas)
+        return usage_so_far(self.deltas)
 
     async def begin(self) -> None:
         """Read up to the first deltas, so that a failure before them can be tried again.
@@ -90,7 +89,7 @@ class DecodedStream:
             raise self._scrubbed(self._explained(error)) from None
         except AbstractCoreError as error:
             await self.close()
-            error.partial = reply_so_far(self.deltas)
+            error.partial = partial_reply(self.deltas)
             self._scrubbed(error)
             raise
         except BaseException as error:
@@ -176,7 +175,7 @@ class DecodedStream:
         """The end's own explanation of a broken connection, else that the stream was interrupted."""
         better = self._endpoint.diagnose(error)
         if better is not error:
-            better.partial = reply_so_far(self.deltas)
+            better.partial = partial_reply(self.deltas)
             return better
         return self._interrupted(error.message)
 
@@ -188,35 +187,10 @@ class DecodedStream:
     def _interrupted(self, why: str) -> StreamInterruptedError:
         return StreamInterruptedError(
             f"the answer broke off: {why}",
-            partial=reply_so_far(self.deltas),
+            partial=partial_reply(self.deltas),
             hint="What arrived is in the error's `partial`.",
         )
 
 
-def usage_in(deltas: Sequence[Delta]) -> Usage:
-    """What an answer took by its deltas, each of which counts all that came before it."""
-    return next((delta.usage for delta in reversed(deltas) if isinstance(delta, UsageDelta)), Usage())
-
-
 def _is_content(delta: Delta) -> bool:
     return not isinstance(delta, ReplyStart | UsageDelta)
-
-
-def reply_so_far(deltas: Sequence[Delta]) -> ModelReply:
-    """What has arrived, as a reply; a character of which only half has arrived shows as a question mark.
-
-    It is empty where a middleware's stream gave what is no delta.
-    """
-    try:
-        return accumulate(deltas)
-    except SchemaError:
-        try:
-            return accumulate(map(_in_unicode, deltas))
-        except (SchemaError, TypeError):
-            return ModelReply()
-
-
-def _in_unicode(delta: Delta) -> Delta:
-    values = {field.name: getattr(delta, field.name) for field in fields(delta)}
-    texts = {name: value for name, value in values.items() if isinstance(value, str)}
-    return replace(delta, **{name: text.encode("utf-8", "replace").decode() for name, text in texts.items()})

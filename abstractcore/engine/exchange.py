@@ -7,7 +7,7 @@ from ..interruptions import current_interruption, interruptible
 from ..ports import Address, Answer, Attempt, Body, CallContext, Clock, ProviderSession, Transport
 from ..schema import AttemptRecord, ModelReply, SchemaError, WireRequest, WireResponse
 from .bodies import decode_whole, name_request, read_start
-from .deadline import out_of_time, overdue, remaining
+from .deadlines import out_of_time, overdue, remaining
 from .decoding import MAX_BODY_BYTES, DecodedStream
 from .endings import close_all
 from .origins import with_origin

@@ -35,7 +35,7 @@ from ..schema import (
     deltas_of,
 )
 from ..scrubbing import Secrets
-from .deadline import in_time, last_moment, remaining
+from .deadlines import in_time, last_moment, remaining
 from .endings import end_call, let_go, outcome_of
 from .exchange import Exchange, located
 from .lowering import lower

@@ -35,6 +35,7 @@ from .deltas import (
 from .frozen_json import EMPTY, FrozenDict, FrozenList, freeze, freeze_object
 from .json_values import JSONObject, JSONValue
 from .messages import Message, Role
+from .partial_replies import partial_reply, usage_so_far
 from .parts import (
     MEDIA_PARTS,
     AudioPart,
@@ -153,9 +154,11 @@ __all__ = [
     "freeze_object",
     "from_data",
     "from_json",
+    "partial_reply",
     "redacted_call",
     "redacted_reply",
     "size_of",
     "to_data",
     "to_json",
+    "usage_so_far",
 ]

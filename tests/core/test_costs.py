@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from abstractcore import ModelReply, ServerError, TextPart, Usage, create_llm
-from abstractcore.engine.results import cost
 from abstractcore.ports import Address, ModelProfile, Price, ProviderSession
 from abstractcore.registry import Registry
 from abstractcore.schema import deltas_of
+from abstractcore.telemetry.costs import cost
 from abstractcore_providers.endpoints import FixedEndpoint, NoAuth
 from abstractcore_providers.openai_chat import OpenAIChat
 from tests.chaos_server import HANG, chunk, completion, delta, failure, stream_head, streamed

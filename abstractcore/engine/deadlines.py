@@ -1,4 +1,4 @@
-"""The time a call has: how much is left, and a middleware that ends an attempt when none is."""
+"""The time that a call has left."""
 
 from __future__ import annotations
 
@@ -6,19 +6,11 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from ..errors import RequestTimeoutError
-from ..ports import Answer, Attempt, AttemptNext, CallContext, Runtime
+from ..ports import CallContext, Runtime
 
 T = TypeVar("T")
 _GRACE_SECONDS = 0.1
 """How much later than an attempt the call around it ends, so that a middleware can answer to a time-out."""
-
-
-class Deadline:
-    """Ends an attempt at the call's deadline. After a stream's first deltas, its own alarm takes over."""
-
-    async def around_attempt(self, attempt: Attempt, next: AttemptNext) -> Answer:
-        """The attempt, in the time that is left; raises `RequestTimeoutError`."""
-        return await in_time(attempt.context.runtime, remaining(attempt.context), lambda: next(attempt))
 
 
 async def in_time(runtime: Runtime, seconds: float | None, make: Callable[[], Awaitable[T]]) -> T:

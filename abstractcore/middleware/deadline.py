@@ -1,0 +1,14 @@
+"""The middleware that ends an attempt at the call's deadline."""
+
+from __future__ import annotations
+
+from ..engine import in_time, remaining
+from ..ports import Answer, Attempt, AttemptNext
+
+
+class Deadline:
+    """Ends an attempt at the call's deadline. After a stream's first deltas, its own alarm takes over."""
+
+    async def around_attempt(self, attempt: Attempt, next: AttemptNext) -> Answer:
+        """The attempt, in the time that is left; raises `RequestTimeoutError`."""
+        return await in_time(attempt.context.runtime, remaining(attempt.context), lambda: next(attempt))
