@@ -35,7 +35,7 @@ class Subscription:
     """What `subscribe` gives. `close`, or leaving `with`, ends it after the records so far have been delivered.
 
     `dropped` counts the records that were lost because the subscriber was too slow, so that too many of them were
-    waiting or too much content in them, or because the program was ending.
+    waiting or too much content in them, or because it was being closed or the program was ending.
     """
 
     def __init__(self, subscriber: Subscriber, capture: Capture, recorder: Recorder) -> None:
@@ -53,6 +53,7 @@ class Subscription:
     def report(self, call: EndedCall, origin: tuple[Subscriber, ...]) -> None:
         """Have the subscriber notified of a call. Returns at once; what waits holds no more than its record does."""
         if self._closed:
+            self._lose("the call ended while it was being closed")
             return
         try:
             worker = self._worker.begun()
@@ -67,7 +68,12 @@ class Subscription:
         if worker.waiting_bytes and worker.waiting_bytes + size > _MOST_BYTES_WAITING:
             self._lose("it is too slow for their content")
             return
-        worker.put(partial(self._notify, record, origin), size)
+        try:
+            worker.put(partial(self._notify, record, origin), size)
+        except RuntimeError as error:
+            self._lose(str(error))
+        if self._closed:  # meanwhile: its thread may be a new one
+            worker.stop()
 
     def flush(self, timeout: float | None = None) -> bool:
         """Wait until the subscriber was notified of all calls so far, `timeout` seconds at most; whether it was."""
@@ -189,5 +195,8 @@ class Recorder:
         waiting = writer.waiting_bytes
         if writer.waiting >= _MOST_UNWRITTEN or (waiting and waiting + size > _MOST_BYTES_UNWRITTEN):
             write()
-        else:
+            return
+        try:
             writer.put(write, size)
+        except RuntimeError:
+            write()

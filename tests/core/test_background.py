@@ -11,19 +11,21 @@ from typing import Any
 
 import pytest
 
-from abstractcore.runtimes import GATHERING_SECONDS, BackgroundWorker
+from abstractcore.runtimes import GATHERING_SECONDS, BackgroundWorker, background
 from tests.chaos_server import PATIENCE_SECONDS
 
 PIECES = 20
 VARIABLE: contextvars.ContextVar[str] = contextvars.ContextVar("variable", default="unset")
 
 
-def collecting(collect: Callable[[], None]) -> Callable[[FrameType, str, Any], Any]:
-    """A trace function that calls `collect`, as a finalizer, before every line that runs in its thread."""
+def collecting(collect: Callable[[], None], file: str = "") -> Callable[[FrameType, str, Any], Any]:
+    """A trace function that calls `collect`, as a finalizer, before every line that runs in its thread (of `file`)."""
     inside = False
 
     def trace(frame: FrameType, event: str, argument: Any) -> Any:
         nonlocal inside
+        if not frame.f_code.co_filename.endswith(file):
+            return None
         if event in ("line", "return") and not inside:
             inside = True
             try:
@@ -83,6 +85,68 @@ def test_finalizers_may_put_at_any_line_of_a_thread_that_gives_work(asks):
     worker._thread.join(PATIENCE_SECONDS)
     assert [number for number in done if number >= 0] == list(range(PIECES))
     assert -1 in done
+
+
+def test_pieces_that_come_while_another_thread_stops_the_worker_are_done():
+    worker = BackgroundWorker("test")
+    done: list[int] = []
+
+    def stop() -> None:
+        if worker._thread.is_alive():
+            worker.stop()
+            worker._thread.join(PATIENCE_SECONDS)
+
+    def give() -> None:
+        sys.settrace(collecting(stop, background.__file__))
+        try:
+            for number in range(PIECES):
+                worker.put(lambda number=number: done.append(number))
+        finally:
+            sys.settrace(None)
+
+    giving = threading.Thread(target=give, daemon=True)
+    giving.start()
+    giving.join(PATIENCE_SECONDS)
+    assert worker.flush(PATIENCE_SECONDS)
+    assert done == list(range(PIECES))
+
+
+def test_threads_that_put_and_stop_at_once_leave_no_piece_undone():
+    worker = BackgroundWorker("test")
+    done: list[int] = []
+    starting = threading.Barrier(4)
+
+    def give() -> None:
+        starting.wait(PATIENCE_SECONDS)
+        for number in range(500):
+            worker.put(lambda number=number: done.append(number))
+            worker.stop()
+
+    threads = [threading.Thread(target=give, daemon=True) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE_SECONDS)
+    assert worker.flush(PATIENCE_SECONDS)
+    assert sorted(done) == sorted(4 * list(range(500)))
+
+
+def test_a_piece_for_which_no_thread_can_be_started_is_reported_to_who_puts_it(monkeypatch):
+    worker = BackgroundWorker("test")
+    done: list[int] = []
+    worker.stop()
+    worker._thread.join(PATIENCE_SECONDS)
+
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", refuse)
+        with pytest.raises(RuntimeError):
+            worker.put(lambda: done.append(1))
+        assert not worker.flush(PATIENCE_SECONDS)
+    assert worker.flush(PATIENCE_SECONDS)
+    assert done == [1]
 
 
 def test_pieces_that_come_close_together_are_done_in_one_go():

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gc
 import threading
+from collections.abc import Callable
 from itertools import count
 
 import pytest
 
 from abstractcore import CallRecord, ModelCall, ModelReply, TextPart, create_llm
+from abstractcore.runtimes import background
 from abstractcore.schema import content_size, size_of
 from tests.chaos_server import PATIENCE_SECONDS
 
@@ -168,3 +170,33 @@ def test_closed_services_leave_the_thread_of_a_subscriber_that_is_held_up(servic
     assert subscription.flush(PATIENCE_SECONDS)
     assert len(threads) == 2
     assert len(set(threads)) == 1, "two threads would notify it at once"
+
+
+def test_a_call_that_ends_while_services_are_closed_leaves_a_record(services, llm, monkeypatch):
+    records: list[CallRecord] = []
+    subscription = services.records.subscribe(records.append)
+    put = background.BackgroundWorker.put
+
+    def put_late(worker: background.BackgroundWorker, piece: Callable[[], object], size: int = 0) -> None:
+        """Put `piece` after another thread has closed the services."""
+        monkeypatch.undo()
+        closing = threading.Thread(target=services.close)
+        closing.start()
+        closing.join(PATIENCE_SECONDS)
+        worker._thread.join(PATIENCE_SECONDS)
+        put(worker, piece, size)
+
+    llm.generate("hi")
+    monkeypatch.setattr(background.BackgroundWorker, "put", put_late)
+    llm.generate("hi")
+    assert subscription.flush(PATIENCE_SECONDS)
+    assert (len(records), subscription.dropped) == (2, 0)
+
+
+def test_a_record_for_a_subscription_that_is_closed_meanwhile_is_counted_as_dropped(services, llm, monkeypatch):
+    records: list[CallRecord] = []
+    first, second = (services.records.subscribe(records.append) for _ in range(2))
+    monkeypatch.setattr(first, "report", lambda call, origin: second.close())
+    llm.generate("hi")
+    assert services.records.flush_writer(PATIENCE_SECONDS)
+    assert (records, second.dropped) == ([], 1)
