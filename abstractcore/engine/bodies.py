@@ -25,6 +25,8 @@ _STREAM_TYPES = frozenset(
 )
 _OF_DOCUMENTS = (b"{", b"[", b"<")
 """What JSON and web pages begin with, and streams of other types never do."""
+_MOST_BLANKS = 16
+"""How much of a run of white space a framer is shown again: all of it each time would take quadratic time."""
 
 
 async def read_start(body: Body, framer: Framer, context: CallContext) -> tuple[bytes, bool]:
@@ -32,16 +34,20 @@ async def read_start(body: Body, framer: Framer, context: CallContext) -> tuple[
 
     Raises as `Body.read` does, and `RequestTimeoutError` past the deadline.
     """
+    pieces: list[bytes] = []
+    size = 0
     start = b""
     while (accepted := framer.accepts(start)) is None:
         piece = await body.read()
         remaining(context)
         if not piece:
-            return start, False
-        start += piece
-        if len(start) > MAX_BODY_BYTES:
+            return b"".join(pieces), False
+        pieces.append(piece)
+        size += len(piece)
+        if size > MAX_BODY_BYTES:
             raise ServerError(f"the reply is longer than {MAX_BODY_BYTES:,} bytes")
-    return start, accepted or (_is_labelled(body) and not start.lstrip().startswith(_OF_DOCUMENTS))
+        start = start[: len(start.rstrip()) + _MOST_BLANKS] + piece
+    return b"".join(pieces), accepted or (_is_labelled(body) and not start.lstrip().startswith(_OF_DOCUMENTS))
 
 
 def decode_whole(transpiler: Transpiler, response: WireResponse, request: WireRequest) -> ModelReply:

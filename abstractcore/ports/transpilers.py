@@ -27,7 +27,8 @@ class Framer(Protocol):
     def accepts(self, start: bytes) -> bool | None:
         """Whether a body that begins with `start` is such a stream, rather than a web page or one JSON document.
 
-        None if `start` is too short to decide. `start` is the body from its first byte; any framer may be asked.
+        None if `start` is too short to decide. `start` is the body from its first byte, with long runs of white space
+        shortened; any framer may be asked.
         """
         ...
 

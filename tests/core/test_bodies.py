@@ -58,3 +58,32 @@ def test_the_deadline_counts_over_a_body_that_does_not_begin():
     with pytest.raises(RequestTimeoutError):
         read(pieces, ServerSentEventFramer(), deadline=5.5)
     assert len(pieces) == 94
+
+
+class CountingFramer:
+    """Adds up how many bytes `framer` is shown."""
+
+    def __init__(self, framer: Framer) -> None:
+        self.shown = 0
+        self._framer = framer
+        self.feed, self.finish = framer.feed, framer.finish
+
+    def accepts(self, start: bytes) -> bool | None:
+        self.shown += len(start)
+        return self._framer.accepts(start)
+
+
+@pytest.mark.parametrize(
+    ("beginning", "end", "make"),
+    [
+        (b"", b"data: 1", ServerSentEventFramer),
+        (b"\xef\xbb\xbf", b"data: 1", ServerSentEventFramer),
+        (b"", b'{"a"', LineFramer),
+        (b"{", b'"a"', LineFramer),
+    ],
+)
+def test_the_work_for_a_body_that_begins_with_white_space_grows_with_its_length_alone(beginning, end, make):
+    pieces = [beginning + b" ", *[b" " * 100] * 2000, end]
+    framer = CountingFramer(make())
+    assert read(list(pieces), framer) == (b"".join(pieces), True, [])
+    assert framer.shown < 2 * len(b"".join(pieces))
