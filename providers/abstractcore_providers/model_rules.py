@@ -42,7 +42,7 @@ class ModelRules:
         if not refused:
             return call.sampling
         left_out: dict[str, Any] = {}
-        for name in _OPTIONS:
+        for name in SAMPLING_OPTIONS:
             value = getattr(call.sampling, name)
             if value in (None, ()) or name not in refused:
                 continue
@@ -76,7 +76,7 @@ class ModelRules:
         return self.thinks_unasked if thinking is None else thinking != "off"
 
 
-_OPTIONS = (
+SAMPLING_OPTIONS = (
     "temperature",
     "top_p",
     "top_k",
@@ -86,6 +86,7 @@ _OPTIONS = (
     "stop",
     "top_logprobs",
 )
+"""The fields of `Sampling` that some models refuse: all but the limit on the answer's length, in the order sent."""
 
 
 def _refusal(model: str, name: str, value: Any, beside_thinking: frozenset[str]) -> CallWarning:

@@ -23,7 +23,7 @@ from abstractcore.schema import (
 
 from ..json_reading import Object
 from ..json_schemas import fit_output
-from ..model_rules import rules_in
+from ..model_rules import SAMPLING_OPTIONS, rules_in
 from ..tool_names import with_sendable_names
 from ..tool_parameters import write_parameters
 from .dialect import Dialect
@@ -34,16 +34,6 @@ from .vocabulary import has_field
 from .write_messages import write_messages
 
 _HEADERS = {"content-type": "application/json"}
-_OPTIONS = (
-    "temperature",
-    "top_p",
-    "top_k",
-    "seed",
-    "presence_penalty",
-    "frequency_penalty",
-    "stop",
-    "top_logprobs",
-)
 
 
 def encode(call: ModelCall, dialect: Dialect) -> Encoded:
@@ -95,7 +85,7 @@ def _sampling(sampling: Sampling, dialect: Dialect, warnings: list[CallWarning])
     body: Object = {}
     if sampling.max_output_tokens is not None:
         body[dialect.max_tokens_field] = sampling.max_output_tokens
-    for name in _OPTIONS:
+    for name in SAMPLING_OPTIONS:
         value = getattr(sampling, name)
         if value is None or value == ():
             continue

@@ -1,5 +1,6 @@
 """What single models refuse is known before it is sent."""
 
+import dataclasses
 import json
 from typing import Any
 
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from abstractcore.errors import UnsupportedContentError
 from abstractcore.schema import Message, ModelCall, Sampling, ToolSpec
 from abstractcore.testing import check_laws, strategies
+from abstractcore_providers.model_rules import SAMPLING_OPTIONS
 from abstractcore_providers.openai_chat import OpenAIChat
 from abstractcore_providers.openai_responses import OpenAIResponses
 from abstractcore_providers.rules import OPENAI
@@ -216,3 +218,7 @@ def test_openrouter_takes_no_top_k_for_openais_models_and_a_budget_that_leaves_r
 def test_claude_behind_openrouter_has_a_top_p_of_its_own_while_it_thinks(thinking: Any, sent: float):
     found, _ = encoded("anthropic/claude-sonnet-4.5", "openrouter", sampling=Sampling(top_p=0.5), thinking=thinking)
     assert found["top_p"] == sent
+
+
+def test_every_sampling_option_but_the_length_of_the_answer_may_be_refused_and_is_sent():
+    assert {*SAMPLING_OPTIONS, "max_output_tokens"} == {field.name for field in dataclasses.fields(Sampling)}
