@@ -6,6 +6,8 @@ from ..errors import AbstractCoreError, ConnectionFailedError, ProviderError, Se
 from ..interruptions import current_interruption, interruptible
 from ..ports import Address, Answer, Attempt, Body, CallContext, Clock, ProviderSession, Transport
 from ..schema import AttemptRecord, ModelReply, SchemaError, WireRequest, WireResponse
+from ..schema.quoting import shown
+from ..schema.wire import unexpected_encoding
 from .bodies import decode_whole, name_request, read_start
 from .deadlines import out_of_time, overdue, remaining
 from .decoding import MAX_BODY_BYTES, DecodedStream
@@ -106,7 +108,7 @@ class Exchange:
         """The reply in a whole response; raises the error that it stands for."""
         transpiler = self._session.transpiler
         if not 200 <= response.status < 300:
-            raise transpiler.error(response)
+            raise _with_encoding(transpiler.error(response), response)
         if attempt.decode is None:
             return decode_whole(transpiler, response, request)
         try:
@@ -131,6 +133,14 @@ def located(error: AbstractCoreError, context: CallContext, body: Body | None = 
         error.request_id = _request_id(body)
     elif error.request_id is None and context.attempts:
         error.request_id = context.attempts[-1].request_id
+    return error
+
+
+def _with_encoding(error: ProviderError, response: WireResponse) -> ProviderError:
+    """`error`; for a body that a transport did not read, it says why."""
+    encoding = unexpected_encoding(response.headers)
+    if encoding is not None and not response.body:
+        error.message += f"; its body was not read: unexpected Content-Encoding {shown(encoding)}"
     return error
 
 

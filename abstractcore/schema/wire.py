@@ -12,6 +12,9 @@ from .immutable import Immutable
 from .reprs import ShortRepr
 from .responses import MediaDecision
 
+ENCODINGS = ("gzip", "deflate")
+"""The encodings of a response's body (`Content-Encoding`) that requests ask for."""
+
 
 @dataclass(frozen=True, slots=True)
 class WireRequest(Immutable):
@@ -44,6 +47,14 @@ class WireResponse(ShortRepr):
     status: int
     headers: Mapping[str, str]
     body: bytes
+
+
+def unexpected_encoding(headers: Mapping[str, str]) -> str | None:
+    """The `Content-Encoding` of a response if it is not one that was asked for, once: a kilobyte compressed twice can
+    fill the memory.
+    """
+    encoding = headers.get("content-encoding", "").strip()
+    return None if encoding.lower() in ("", "identity", *ENCODINGS) else encoding
 
 
 @dataclass(frozen=True, slots=True)

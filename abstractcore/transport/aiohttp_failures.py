@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import zlib
 
 import aiohttp
 import httpx2
-from aiohttp.http_exceptions import ContentEncodingError, HttpProcessingError
+from aiohttp.http_exceptions import HttpProcessingError
 
 from ..errors import AbstractCoreError
 from .failures import (
@@ -26,8 +27,9 @@ FAILURES: tuple[type[Exception], ...] = (
     OSError,
     RuntimeError,
     ValueError,
+    zlib.error,
 )
-"""What aiohttp raises; RuntimeError comes from a connection that another task has closed."""
+"""What aiohttp and zlib raise; RuntimeError comes from a connection that another task has closed."""
 
 
 def as_ours(error: BaseException, url: str, proxy: ProxyInUse | None = None) -> AbstractCoreError:
@@ -42,15 +44,11 @@ def as_ours(error: BaseException, url: str, proxy: ProxyInUse | None = None) -> 
         return cannot_connect(url, str(error.certificate_error), proxy)
     if isinstance(error, aiohttp.ClientConnectorError):
         return cannot_connect(url, str(error.os_error), proxy)
-    if _comes_from(ContentEncodingError, error):
+    if isinstance(error, zlib.error):
         return cannot_unpack(url)
     if isinstance(error, aiohttp.InvalidURL | aiohttp.NonHttpUrlClientError | httpx2.InvalidURL):
         return no_address(url)
     return broken(url, _reason(error), proxy)
-
-
-def _comes_from(kind: type[Exception], error: BaseException | None) -> bool:
-    return error is not None and (isinstance(error, kind) or _comes_from(kind, error.__cause__))
 
 
 def _reason(error: BaseException) -> str:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from weakref import finalize
 
 import aiohttp
 
-from ..errors import ServerError
+from ..ports import Body
 from ..schema import WireRequest
+from ..schema.wire import unexpected_encoding
 from .aiohttp_failures import FAILURES, as_ours
 from .aiohttp_pools import AiohttpPool
+from .decompression import decompressor_for
 from .failures import broken
 from .loops import LoopPools
-from .messages import check_encoding, lower_headers, shut_down
+from .messages import UnreadBody, lower_headers, shut_down
 from .settings import Route, Routes, TransportSettings, http_only
 
 
@@ -28,18 +30,16 @@ class AiohttpTransport:
         self.secrets = self._routes.secrets
         self.pools = LoopPools(self._pool, AiohttpPool.close)
 
-    async def open(self, request: WireRequest, timeout: float) -> AiohttpBody:
+    async def open(self, request: WireRequest, timeout: float) -> Body:
         """Send `request` and read the response's head in `timeout` seconds; connecting has ten at most."""
         route = self._routes.of(request.url)
         http_only(route.proxy)
         pool = await self.pools.of(route)
         body = AiohttpBody(await pool.send(request, timeout), pool, request.url, timeout)
-        try:
-            check_encoding(body.headers)
-        except ServerError:
-            await body.close()
-            raise
-        return body
+        if unexpected_encoding(body.headers) is None:
+            return body
+        await body.close()
+        return UnreadBody(body)
 
     async def close(self) -> None:
         """Close this loop's connections."""
@@ -55,6 +55,8 @@ class AiohttpBody:
     __slots__ = (
         "__weakref__",
         "_aborted",
+        "_decompressed",
+        "_decompressor",
         "_dropped",
         "_pool",
         "_process",
@@ -76,15 +78,18 @@ class AiohttpBody:
         self._dropped.atexit = False
         self.status: int = response.status
         self.headers: Mapping[str, str] = lower_headers(response.raw_headers)
+        self._decompressor = decompressor_for(self.headers)
+        self._decompressed: Iterator[bytes] = iter(())
 
     async def read(self) -> bytes:
         """The next piece of the body; empty at its end."""
         content = self._response.content
         try:
-            piece = _arrived(content)
+            piece = next(self._decompressed, b"") or self._unpacked(_arrived(content))
             if not piece and not content.at_eof():
                 async with asyncio.timeout(self._timeout):
-                    piece = await content.readany()
+                    while not piece and not content.at_eof():
+                        piece = self._unpacked(await content.readany())
         except FAILURES as error:
             failure = as_ours(error, self._url)
         else:
@@ -93,6 +98,13 @@ class AiohttpBody:
             failure = broken(self._url, "it was cut on this side")
         self._response.close()
         raise failure
+
+    def _unpacked(self, data: bytes) -> bytes:
+        """The first piece of what `data` gives; the next read goes on with the others."""
+        if self._decompressor is None:
+            return data
+        self._decompressed = self._decompressor.feed(data)
+        return next(self._decompressed, b"")
 
     async def close(self) -> None:
         """Give the connection back, or cut it if the body is not read to its end."""

@@ -48,6 +48,7 @@ class AiohttpPool:
             connector=_connector(settings, route),
             cookie_jar=aiohttp.DummyCookieJar(),
             trust_env=False,
+            auto_decompress=False,
             skip_auto_headers=["content-type"],
             read_bufsize=_READ_BYTES,
             max_line_size=_HEAD_BYTES,

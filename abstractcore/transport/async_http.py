@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Mapping
+from contextlib import aclosing
 from typing import Any, cast
 
 import httpcore2
 import httpx2
 
-from ..errors import ServerError
+from ..ports import Body
 from ..schema import WireRequest
+from ..schema.wire import unexpected_encoding
+from .decompression import Decompressor, decompressor_for
 from .failures import FAILURES, as_ours, broken
 from .generators import first_piece
 from .http_pools import async_pool
 from .loans import Loan
 from .loops import LoopPools
-from .messages import check_encoding, cut_after_surplus, head_of, to_http
+from .messages import UnreadBody, cut_after_surplus, head_of, to_http
 from .settings import Route, Routes, TransportSettings, proxy_in_use
 from .timeouts import step_seconds
 
@@ -29,7 +32,7 @@ class AsyncHttpTransport:
         self.secrets = self._routes.secrets
         self.pools = LoopPools(self._pool, httpcore2.AsyncConnectionPool.aclose)
 
-    async def open(self, request: WireRequest, timeout: float) -> AsyncHttpBody:
+    async def open(self, request: WireRequest, timeout: float) -> Body:
         """Send `request` and read the response's head in `timeout` seconds; connecting has ten at most."""
         loan = Loan()
         try:
@@ -52,35 +55,32 @@ class AsyncHttpTransport:
         return async_pool(self._settings, route)
 
 
-async def begun(response: httpx2.Response | httpcore2.Response, url: str, loan: Loan) -> AsyncHttpBody:
-    """The body of a response whose head is fit to go on with."""
+async def begun(response: httpx2.Response | httpcore2.Response, url: str, loan: Loan) -> Body:
+    """The body of a response whose head has been read."""
     body = AsyncHttpBody(response, url, loan)
-    try:
-        check_encoding(body.headers)
-    except ServerError:
-        await response.aclose()
-        raise
-    return body
-
-
-class _Compressed(httpx2.AsyncByteStream):
-    """A body for httpx2 to decompress. Its owner closes it."""
-
-    def __init__(self, pieces: AsyncIterator[bytes]) -> None:
-        self._pieces = pieces
-
-    def __aiter__(self) -> AsyncIterator[bytes]:
-        return self._pieces
+    if unexpected_encoding(body.headers) is None:
+        return body
+    await response.aclose()
+    return UnreadBody(body)
 
 
 def _chunks(response: httpx2.Response | httpcore2.Response, headers: Mapping[str, str]) -> AsyncIterator[bytes]:
     """The body, decompressed."""
-    if isinstance(response, httpx2.Response):
+    if isinstance(response, httpcore2.Response):
+        pieces = _pieces(response)
+    elif response.is_stream_consumed:  # by a hook of the user's client
         return response.aiter_bytes()
-    pieces = _pieces(response)
-    if "content-encoding" not in headers:
-        return pieces
-    return httpx2.Response(response.status, headers=response.headers, stream=_Compressed(pieces)).aiter_bytes()
+    else:
+        pieces = response.aiter_raw()
+    decompressor = decompressor_for(headers)
+    return pieces if decompressor is None else _decompressed(pieces, decompressor)
+
+
+async def _decompressed(pieces: AsyncIterator[bytes], decompressor: Decompressor) -> AsyncIterator[bytes]:
+    async with aclosing(cast("AsyncGenerator[bytes]", pieces)):
+        async for packed in pieces:
+            for piece in decompressor.feed(packed):
+                yield piece
 
 
 async def _pieces(response: httpcore2.Response) -> AsyncIterator[bytes]:

@@ -14,7 +14,7 @@ import httpx2
 
 from ..errors import AbstractCoreError, ConfigurationError
 from ..interruptions import interruptible
-from ..ports import Transport
+from ..ports import Body, Transport
 from ..schema import WireRequest
 from ..scrubbing import credentials_in
 from ..threads import AlarmClock
@@ -52,7 +52,7 @@ class SyncClientTransport:
         self._client = client
         self._request = _RequestMaker(client)
 
-    async def open(self, request: WireRequest, timeout: float) -> sync_http.SyncHttpBody:
+    async def open(self, request: WireRequest, timeout: float) -> Body:
         """Send `request` and read the response's head in `timeout` seconds, as far as the client's own code can be
         ended: a look-up of a name runs on, and over a connection used again each wait has what is left at its start.
         """
@@ -86,7 +86,7 @@ class AsyncClientTransport:
         self._client = client
         self._request = _RequestMaker(client)
 
-    async def open(self, request: WireRequest, timeout: float) -> async_http.AsyncHttpBody:
+    async def open(self, request: WireRequest, timeout: float) -> Body:
         """Send `request` and read the response's head in `timeout` seconds."""
         _check_open(self._client)
         loan = Loan()
@@ -117,7 +117,7 @@ class OtherColour:
         self._place = place
         self._needed = needed
 
-    async def open(self, request: WireRequest, timeout: float) -> sync_http.SyncHttpBody:
+    async def open(self, request: WireRequest, timeout: float) -> Body:
         """Raises `ConfigurationError`."""
         hint = f"Make an LLM with http_client={self._needed}(...) for it."
         raise ConfigurationError(f"`http_client` is of the wrong kind for {self._place}.", hint=hint)

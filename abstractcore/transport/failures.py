@@ -5,6 +5,7 @@ A message that could hold a key is not passed on: places are shown without path,
 
 from __future__ import annotations
 
+import zlib
 from typing import NamedTuple
 
 import httpcore2
@@ -23,8 +24,9 @@ FAILURES: tuple[type[Exception], ...] = (
     httpcore2.UnsupportedProtocol,
     UnicodeEncodeError,
     OSError,
+    zlib.error,
 )
-"""What httpx2 and its pools raise; OSError comes from a socket that another thread has cut."""
+"""What httpx2, its pools and zlib raise; OSError comes from a socket that another thread has cut."""
 
 _ADDRESS_HINT = "Check that the server is running, and that base_url is right."
 _NAME_HINT = "Check the network connection, and the spelling of base_url."
@@ -60,7 +62,7 @@ def as_ours(error: Exception, url: str, proxy: ProxyInUse | None = None) -> Abst
         return refused_by_proxy(url, proxy)
     if isinstance(error, httpx2.ConnectError | httpcore2.ConnectError):
         return cannot_connect(url, str(error), proxy)
-    if isinstance(error, httpx2.DecodingError):
+    if isinstance(error, httpx2.DecodingError | zlib.error):
         return cannot_unpack(url)
     if isinstance(error, httpx2.InvalidURL | httpx2.UnsupportedProtocol | httpcore2.UnsupportedProtocol):
         return no_address(url)

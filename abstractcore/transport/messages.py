@@ -12,12 +12,15 @@ import httpcore2
 import httpx2
 
 from ..errors import ServerError
+from ..ports import Body
 from ..schema import WireRequest
+from ..schema.quoting import shown
+from ..schema.wire import ENCODINGS, unexpected_encoding
 from ..version import __version__
 
 HEADERS: list[tuple[str, str]] = [
     ("accept", "application/json, text/event-stream, */*;q=0.1"),
-    ("accept-encoding", "gzip, deflate"),
+    ("accept-encoding", ", ".join(ENCODINGS)),
     ("user-agent", f"abstractcore/{__version__}"),
 ]
 """What every request says."""
@@ -95,11 +98,30 @@ def cut_after_surplus(response: httpcore2.Response) -> None:
         shut_down(network.get_extra_info("socket"))
 
 
-def check_encoding(headers: Mapping[str, str]) -> None:
-    """Raise `ServerError` for a body packed other than once: a kilobyte packed twice can fill the memory."""
-    encoding = headers.get("content-encoding", "identity").strip().lower()
-    if encoding not in ("", "identity", "gzip", "deflate"):
-        raise ServerError(f"the provider sent its answer packed as {encoding!r}, which was not asked for")
+class UnreadBody:
+    """The body of an error in an unexpected encoding, taken as empty: the status and the headers still say much."""
+
+    def __init__(self, body: Body) -> None:
+        """`body` is closed, or will be, by whoever makes this.
+
+        Raises `ServerError` if its response is no error: then the body is what was asked for.
+        """
+        if 200 <= body.status < 300:
+            encoding = shown(unexpected_encoding(body.headers))
+            message = f"the response has the unexpected Content-Encoding {encoding}: {' and '.join(ENCODINGS)} are read"
+            raise ServerError(message, status=body.status)
+        self.status: int = body.status
+        self.headers: Mapping[str, str] = body.headers
+
+    async def read(self) -> bytes:
+        """Nothing."""
+        return b""
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+    def abort(self) -> None:
+        """Nothing can be cut."""
 
 
 def shut_down(connection: socket.socket | None) -> None:

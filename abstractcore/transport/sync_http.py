@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import closing
 from typing import cast
 
 import httpcore2
 import httpx2
 
-from ..errors import ServerError
+from ..ports import Body
 from ..schema import WireRequest
+from ..schema.wire import unexpected_encoding
+from .decompression import Decompressor, decompressor_for
 from .failures import FAILURES, as_ours, broken
 from .http_pools import sync_pool
 from .loans import Loan
-from .messages import check_encoding, cut_after_surplus, head_of, to_http
+from .messages import UnreadBody, cut_after_surplus, head_of, to_http
 from .settings import Route, Routes, TransportSettings, proxy_in_use
 from .timeouts import Timeouts
 
@@ -28,7 +31,7 @@ class SyncHttpTransport:
         self.secrets = self._routes.secrets
         self._pools: dict[tuple[int, Route], httpcore2.ConnectionPool] = {}
 
-    async def open(self, request: WireRequest, timeout: float) -> SyncHttpBody:
+    async def open(self, request: WireRequest, timeout: float) -> Body:
         """Send `request` and read the response's head in `timeout` seconds; connecting has ten at most."""
         loan, timeouts = Loan(), Timeouts(timeout)
         try:
@@ -61,35 +64,31 @@ class SyncHttpTransport:
         return pool
 
 
-def begun(response: httpx2.Response | httpcore2.Response, url: str, loan: Loan, timeouts: Timeouts) -> SyncHttpBody:
-    """The body of a response whose head is fit to go on with."""
+def begun(response: httpx2.Response | httpcore2.Response, url: str, loan: Loan, timeouts: Timeouts) -> Body:
+    """The body of a response whose head has been read."""
     body = SyncHttpBody(response, url, loan, timeouts)
-    try:
-        check_encoding(body.headers)
-    except ServerError:
-        response.close()
-        raise
-    return body
-
-
-class _Compressed(httpx2.SyncByteStream):
-    """A body for httpx2 to decompress. Its owner closes it."""
-
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._pieces = pieces
-
-    def __iter__(self) -> Iterator[bytes]:
-        return self._pieces
+    if unexpected_encoding(body.headers) is None:
+        return body
+    response.close()
+    return UnreadBody(body)
 
 
 def _chunks(response: httpx2.Response | httpcore2.Response, headers: Mapping[str, str]) -> Iterator[bytes]:
     """The body, decompressed."""
-    if isinstance(response, httpx2.Response):
+    if isinstance(response, httpcore2.Response):
+        pieces = _pieces(response)
+    elif response.is_stream_consumed:  # by a hook of the user's client
         return response.iter_bytes()
-    pieces = _pieces(response)
-    if "content-encoding" not in headers:
-        return pieces
-    return httpx2.Response(response.status, headers=response.headers, stream=_Compressed(pieces)).iter_bytes()
+    else:
+        pieces = response.iter_raw()
+    decompressor = decompressor_for(headers)
+    return pieces if decompressor is None else _decompressed(pieces, decompressor)
+
+
+def _decompressed(pieces: Iterator[bytes], decompressor: Decompressor) -> Iterator[bytes]:
+    with closing(cast("Generator[bytes]", pieces)):
+        for piece in pieces:
+            yield from decompressor.feed(piece)
 
 
 def _pieces(response: httpcore2.Response) -> Iterator[bytes]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import traceback
 from pathlib import Path
 
@@ -9,9 +11,13 @@ import pytest
 
 from abstractcore import (
     AbstractCoreError,
+    AuthenticationError,
     ConfigurationError,
     ConnectionFailedError,
+    NotFoundError,
     ProviderError,
+    RateLimitError,
+    ServerError,
     Services,
     create_llm,
 )
@@ -19,12 +25,15 @@ from abstractcore.testing.transports.cases import told
 from abstractcore.transport import TransportSettings
 from tests.chaos_server import (
     CUT,
+    DONE,
     HANG,
+    LAST_CHUNK,
     RESET,
     ScriptedServer,
     answer,
     chunk,
     completion,
+    completion_body,
     delta,
     failure,
     stream_head,
@@ -303,3 +312,42 @@ def test_a_whole_stream_gives_its_connection_back_after_the_done_mark(colour, se
     for text in ("a", "b"):
         assert "".join(colour.stream(llm, "hi").text()) == text
     assert len(server.connections) == 1
+
+
+LIBRARIES = ["httpx2", "aiohttp"]
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize(
+    ("status", "error"), [(401, AuthenticationError), (404, NotFoundError), (429, RateLimitError), (500, ServerError)]
+)
+def test_an_error_in_an_unexpected_encoding_is_the_error_of_its_status(
+    colour, server, connect, library, streamed, status, error
+):
+    server.script(answer(b"\x0b\x02\x80no\x03", status, content_encoding="br", retry_after="3"))
+    llm = connect(transport=library, max_retries=0)
+    with pytest.raises(error, match="unexpected Content-Encoding 'br'") as caught:
+        if streamed:
+            with colour.stream(llm, "hi") as stream:
+                list(stream)
+        else:
+            colour.generate(llm, "hi")
+    assert type(caught.value) is error
+    assert (caught.value.status, caught.value.retry_after) == (status, 3)
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_an_answer_of_several_gzip_members_is_read_to_its_end(colour, server, connect, library, streamed):
+    llm = connect(transport=library)
+    if streamed:
+        events = [delta("one, "), delta("two", "stop"), DONE]
+        packed = b"".join(chunk(gzip.compress(event)) for event in events)
+        server.script(stream_head(content_encoding="gzip"), packed, LAST_CHUNK)
+        with colour.stream(llm, "hi") as stream:
+            assert "".join(stream.text()) == "one, two"
+    else:
+        body = json.dumps(completion_body("one, two")).encode()
+        server.script(answer(gzip.compress(body[:40]) + gzip.compress(body[40:]), content_encoding="gzip"))
+        assert colour.generate(llm, "hi").content == "one, two"

@@ -98,10 +98,17 @@ class ExchangeTests(TransportCase):
         same(len(self.answer().body), 8_000_000)
 
     def test_packed_bodies_are_unpacked_however_they_are_cut(self) -> None:
-        """gzip and deflate, whole and in chunks of seven bytes."""
+        """gzip, of one member and of several (RFC 1952), and deflate; whole and in chunks of seven bytes."""
         deflate = zlib.compressobj(wbits=-zlib.MAX_WBITS)
         raw = deflate.compress(_UNPACKED) + deflate.flush()
-        packed = [("gzip", gzip.compress(_UNPACKED)), ("deflate", zlib.compress(_UNPACKED)), ("deflate", raw)]
+        members = gzip.compress(_UNPACKED[:500]) + gzip.compress(b"") + gzip.compress(_UNPACKED[500:])
+        packed = [
+            ("gzip", gzip.compress(_UNPACKED)),
+            ("gzip", members),
+            ("gzip", members + bytes(10)),
+            ("deflate", zlib.compress(_UNPACKED)),
+            ("deflate", raw),
+        ]
         for encoding, data in packed:
             self.server.script(answer(data, content_encoding=encoding))
             same(self.answer().body, _UNPACKED)

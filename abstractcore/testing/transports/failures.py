@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import threading
 import time
 
@@ -11,6 +12,7 @@ from ..http_server import CUT, HANG, PROMPTLY_SECONDS, RESET, ScriptedServer, St
 from .cases import KEY, TransportCase, expect, rest, same
 
 _SOON_SECONDS = 0.2
+_UNEXPECTED = ("gzip, gzip", "br", "zstd", "gzip, identity")
 
 
 class FailureTests(TransportCase):
@@ -90,16 +92,25 @@ class FailureTests(TransportCase):
             self.failure(ConfigurationError, headers={"authorization": value})
         same(self.server.requests, [])
 
-    def test_a_body_packed_as_nobody_asked_is_refused(self) -> None:
-        """A kilobyte packed twice can fill the memory."""
-        for encoding in ("gzip, gzip", "br", "zstd", "gzip, identity"):
+    def test_a_body_in_an_unexpected_encoding_is_refused(self) -> None:
+        """A kilobyte compressed twice can fill the memory."""
+        for encoding in _UNEXPECTED:
             self.server.script(answer(b"x", content_encoding=encoding))
-            self.failure(ServerError)
+            error = self.failure(ServerError)
+            expect(f"Content-Encoding {encoding!r}" in str(error), f"{encoding} is not in {error}")
+
+    def test_an_error_in_an_unexpected_encoding_keeps_its_status(self) -> None:
+        """Its headers too; its body is taken as empty."""
+        for encoding in _UNEXPECTED:
+            self.server.script(answer(b"x", 401, content_encoding=encoding, retry_after="7"))
+            response = self.answer()
+            same((response.status, response.body, response.headers["retry-after"]), (401, b"", "7"))
 
     def test_a_body_that_cannot_be_unpacked_is_the_servers_fault(self) -> None:
         """It says gzip and is not."""
-        self.server.script(answer(b"plain text", content_encoding="gzip"))
-        self.failure(ServerError)
+        for body in (b"plain text", gzip.compress(b"one") + b"plain text"):
+            self.server.script(answer(body, content_encoding="gzip"))
+            self.failure(ServerError)
 
     def test_abort_ends_a_read_in_another_thread(self) -> None:
         """And never looks like the end of the body, also where the connection's end is the body's."""
