@@ -13,7 +13,7 @@ import ssl
 import struct
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
@@ -92,6 +92,7 @@ class Request:
     method: str
     target: str
     headers: dict[str, str]
+    """By names in lower case. The values of a field that is repeated are joined with commas (RFC 9110, 5.3)."""
     body: bytes
 
     @property
@@ -243,7 +244,7 @@ class ScriptedServer:
                 head = (start + await line.reader.readuntil(b"\r\n\r\n")).decode("latin-1")
                 first, *rows = head.strip().split("\r\n")
                 method, target, _ = first.split(" ")
-                headers = {name.lower(): value for name, value in (row.split(": ", 1) for row in rows)}
+                headers = _headers_of(rows)
                 body = await line.reader.readexactly(int(headers.get("content-length", 0)))
                 line.connection.requests += 1
                 request = Request(line.connection, method, target, headers, body)
@@ -292,6 +293,15 @@ class ScriptedServer:
 def drip(data: bytes, between: Step) -> list[Step]:
     """`data` a byte at a time, with the step `between` before each."""
     return [step for byte in data for step in (between, bytes([byte]))]
+
+
+def _headers_of(rows: Iterable[str]) -> dict[str, str]:
+    headers: dict[str, str] = {}
+    for row in rows:
+        name, value = row.split(": ", 1)
+        name = name.lower()
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    return headers
 
 
 def _expect(happened: object, what: str) -> None:

@@ -5,21 +5,70 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
+from collections.abc import Callable, Iterator
 
 import httpx2
 import pytest
 
 from abstractcore import Delta, Services, StreamInterruptedError, create_llm
+from abstractcore.runtimes import SystemClock
 from abstractcore.testing import VirtualClock
-from tests.chaos_server import HANG, PATIENCE_SECONDS, chunk, completion, delta, failure, stream_head
+from tests.chaos_server import PATIENCE_SECONDS, ScriptedServer, chunk, completion, delta, failure, stream_head
 
-WAITS = {
-    "before it tries again": [failure(503, retry_after="60")],
-    "for the head": [HANG],
-    "in the head": [b"HTTP/1.1 200 OK\r\n", HANG],
-    "for the first delta": [stream_head(), HANG],
-    "for more": [stream_head() + chunk(delta("hello")), HANG],
-}
+PAUSE = "before it tries again"
+WAITS = (PAUSE, "for the head", "in the head", "for the first delta", "for more")
+COMMENTS = chunk(b": nothing to read\n" * 60_000) * 30
+"""A stream's lines without a delta, more than the buffers of both sides hold: once the last of them is sent, the reader
+is past what came before them."""
+
+
+class NoticingClock(SystemClock):
+    """Tells that a pause has begun."""
+
+    def __init__(self) -> None:
+        self._pausing = threading.Event()
+
+    def wait_for_pause(self) -> None:
+        """Return once somebody pauses."""
+        assert self._pausing.wait(PATIENCE_SECONDS), "nobody paused"
+
+    def sleep(self, seconds: float) -> None:
+        self._pausing.set()
+        super().sleep(seconds)
+
+    def sleep_until(self, woken: threading.Event, seconds: float) -> None:
+        self._pausing.set()
+        super().sleep_until(woken, seconds)
+
+    async def asleep(self, seconds: float) -> None:
+        self._pausing.set()
+        await super().asleep(seconds)
+
+
+@pytest.fixture
+def clock() -> NoticingClock:
+    return NoticingClock()
+
+
+@pytest.fixture
+def services(clock: NoticingClock) -> Iterator[Services]:
+    services = Services(environment={}, random=lambda: 0.0, clock=clock)
+    yield services
+    services.close()
+
+
+def keep_waiting(wait: str, server: ScriptedServer, clock: NoticingClock) -> Callable[[], None]:
+    """Script the next request's answer so that its reader waits there; gives what returns once it does."""
+    gate = server.gate()
+    answers = {
+        PAUSE: [failure(503, retry_after="60")],
+        "for the head": [gate],
+        "in the head": [b"HTTP/1.1 200 OK\r\n", gate],
+        "for the first delta": [stream_head(), COMMENTS, gate],
+        "for more": [stream_head() + chunk(delta("hello")), COMMENTS, gate],
+    }
+    server.script(*answers[wait])
+    return clock.wait_for_pause if wait == PAUSE else gate.wait_until_reached
 
 
 class Reader:
@@ -58,15 +107,17 @@ class Reader:
 
 @pytest.mark.parametrize("colour", ["sync", "sync over a kept connection", "async"])
 @pytest.mark.parametrize("wait", WAITS)
-def test_closing_a_stream_from_another_thread_ends_its_reader_and_sends_nothing_more(server, connect, colour, wait):
+def test_closing_a_stream_from_another_thread_ends_its_reader_and_sends_nothing_more(
+    server, connect, clock, colour, wait
+):
     llm = connect(timeout=None)
     if "kept" in colour:
         server.script(completion())
         llm.generate("hi")
     before = len(server.requests)
-    server.script(*WAITS[wait])
+    wait_for_reader = keep_waiting(wait, server, clock)
     reader = Reader(llm, colour)
-    server.wait_for_requests(before + 1)
+    wait_for_reader()
     reader.close()
     error = reader.error()
     assert isinstance(error, StreamInterruptedError)
@@ -74,7 +125,7 @@ def test_closing_a_stream_from_another_thread_ends_its_reader_and_sends_nothing_
     with pytest.raises(StreamInterruptedError):
         reader.read()
     assert len(server.requests) == before + 1
-    if HANG in WAITS[wait]:
+    if wait != PAUSE:
         server.wait_for(lambda: not server.open, "the end of the connection")
 
 
@@ -94,23 +145,24 @@ def test_closing_a_stream_from_another_thread_ends_a_tls_handshake(services, col
                 pass
 
 
-def test_closing_a_stream_from_another_thread_ends_the_wait_for_the_head_over_a_client_of_the_users_own(
-    server, services
+@pytest.mark.parametrize("wait", ["for the head", "for the first delta"])
+def test_closing_a_stream_from_another_thread_ends_its_reader_over_a_client_of_the_users_own(
+    server, services, clock, wait
 ):
     with httpx2.Client(timeout=None) as client:
         llm = create_llm(
             "openai-compatible", model="m", base_url=server.url, services=services, timeout=None, http_client=client
         )
-        server.script(HANG)
+        wait_for_reader = keep_waiting(wait, server, clock)
         reader = Reader(llm, "sync")
-        server.wait_for_requests(1)
+        wait_for_reader()
         reader.close()
         assert isinstance(reader.error(), StreamInterruptedError)
         server.wait_for(lambda: not server.open, "the end of the connection")
 
 
 @pytest.mark.parametrize("wait", WAITS)
-def test_closing_a_stream_from_another_task_ends_its_reader_and_sends_nothing_more(server, connect, wait):
+def test_closing_a_stream_from_another_task_ends_its_reader_and_sends_nothing_more(server, connect, clock, wait):
     async def read(stream) -> None:
         async for _ in stream:
             pass
@@ -118,12 +170,12 @@ def test_closing_a_stream_from_another_task_ends_its_reader_and_sends_nothing_mo
     async def main() -> None:
         stream = connect(timeout=None).astream("hi")
         reader = asyncio.ensure_future(read(stream))
-        await asyncio.to_thread(server.wait_for_requests, 1)
+        await asyncio.to_thread(wait_for_reader)
         await stream.close()
         with pytest.raises(StreamInterruptedError, match="closed while it was read"):
             await asyncio.wait_for(reader, PATIENCE_SECONDS)
 
-    server.script(*WAITS[wait])
+    wait_for_reader = keep_waiting(wait, server, clock)
     asyncio.run(main())
     assert len(server.requests) == 1
     server.wait_for(lambda: not server.open, "the end of the connection")

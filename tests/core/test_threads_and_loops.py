@@ -21,8 +21,9 @@ import pytest
 
 import abstractcore.services
 from abstractcore import Services, StreamInterruptedError, create_llm
+from abstractcore.schema import WireRequest
 from abstractcore.services import default_services
-from abstractcore.transport import Route, TransportSettings
+from abstractcore.transport import AsyncHttpTransport, Route, TransportSettings
 from tests.chaos_server import HANG, PATIENCE_SECONDS, chunk, completion, delta, stream_head, streamed
 
 HELLO = stream_head() + chunk(delta("hello"))
@@ -275,6 +276,25 @@ def test_a_stream_is_closed_with_its_loop_over_a_client_of_the_users_own(server,
     asyncio.run(leave())
     server.wait_for(lambda: not server.open, "the end of the connection")
     assert kept[0]._call.state == "closed"
+
+
+def test_a_body_dropped_while_its_loop_stands_still_leaves_no_task_behind(server):
+    """What reads it consists of generators, one inside the other, each of which Python would have the loop close."""
+
+    async def read() -> None:
+        await (await AsyncHttpTransport(TransportSettings()).open(request, PATIENCE_SECONDS)).read()
+
+    server.script(HELLO, HANG)
+    request, complaints = WireRequest(server.url, {}, b""), []
+    loop = asyncio.new_event_loop()
+    loop.set_exception_handler(lambda _, complaint: complaints.append(complaint))
+    loop.run_until_complete(read())
+    gc.collect()
+    loop.run_until_complete(loop.shutdown_asyncgens())
+    left = asyncio.all_tasks(loop)
+    loop.close()
+    assert (left, complaints) == (set(), [])
+    server.wait_for(lambda: not server.open, "the end of the connection")
 
 
 def test_two_tasks_may_close_a_stream_at_once(server, connect):

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import ssl
+import time
 from pathlib import Path
 
 import pytest
 import trustme
 
-from abstractcore import ConnectionFailedError, create_llm
+from abstractcore import ConnectionFailedError, RequestTimeoutError, create_llm
 from abstractcore.testing import AsyncColour, SyncColour
 from abstractcore.testing.transports.cases import told
-from tests.chaos_server import CUT, ScriptedServer, completion
+from tests.chaos_server import CUT, HANG, PATIENCE_SECONDS, Pause, ScriptedServer, completion, drip
 from tests.proxy_server import ProxyServer
 
 PASSWORD = "canary-0123456789"
@@ -165,6 +166,21 @@ def test_a_proxy_that_breaks_off_is_named_too(colour, reach, server):
     with pytest.raises(ConnectionFailedError, match=f"through the proxy {server.url} broke") as caught:
         colour.generate(reach("http://api.test/v1", proxy=server.url), "hi")
     assert caught.value.connected
+
+
+@pytest.mark.parametrize(
+    "script",
+    [[HANG], drip(b"HTTP/1.1 200 Go\r\nx-long: " + b"v" * 1000 + b"\r\n\r\n", Pause(0.1))],
+    ids=["silent", "drip"],
+)
+def test_a_proxy_that_takes_long_to_open_a_tunnel_ends_in_time(colour, reach, server, script):
+    server.script(*script)
+    began = time.monotonic()
+    with pytest.raises(RequestTimeoutError):
+        colour.generate(reach("https://api.test/v1", proxy=server.url), "hi", timeout=0.3)
+    assert time.monotonic() - began < PATIENCE_SECONDS, "the drip takes three times as long"
+    assert [request.method for request in server.requests] == ["CONNECT"]
+    server.wait_for(lambda: not server.open, "the end of the connection")
 
 
 def test_a_certificate_that_is_not_trusted_says_how_to_trust_it(colour, reach, tls_server):

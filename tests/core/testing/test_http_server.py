@@ -1,4 +1,4 @@
-"""The scripted server: its end leaves nothing behind."""
+"""The scripted server: what it says of requests, and that its end leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import ssl
 import pytest
 import trustme
 
+from abstractcore.testing.http_bytes import answer
 from abstractcore.testing.http_server import ScriptedServer
 
 
@@ -30,3 +31,11 @@ def test_connections_that_were_just_accepted_are_closed_with_the_server(tls, lef
         for client in clients:
             client.close()
         gc.collect()
+
+
+def test_values_of_a_repeated_header_are_joined_with_commas():
+    with ScriptedServer() as server, socket.create_connection(("127.0.0.1", server.port)) as client:
+        server.script(answer("ok"))
+        client.sendall(b"GET / HTTP/1.1\r\nhost: h\r\nX-Team: a\r\nx-team: b\r\n\r\n")
+        assert client.recv(1)
+        assert server.requests[0].headers == {"host": "h", "x-team": "a, b"}
