@@ -2,7 +2,7 @@
 
 from .call_records import EndedCall
 from .call_stream import CallStream
-from .deadlines import in_time, remaining
+from .deadlines import in_time, remaining, time_given
 from .guests import Guest
 from .lowering import lower
 from .offline import OfflineEndpoint
@@ -30,4 +30,5 @@ __all__ = [
     "refuse_losses",
     "remaining",
     "shown_url",
+    "time_given",
 ]

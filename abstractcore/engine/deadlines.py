@@ -7,14 +7,20 @@ from typing import TypeVar
 
 from ..errors import RequestTimeoutError
 from ..ports import CallContext, Runtime
+from ..schema.quoting import shown_seconds
 
 T = TypeVar("T")
 _GRACE_SECONDS = 0.1
 """How much later than an attempt the call around it ends, so that a middleware can answer to a time-out."""
 
 
-async def in_time(runtime: Runtime, seconds: float | None, make: Callable[[], Awaitable[T]]) -> T:
-    """What `make` gives within `seconds`; raises `RequestTimeoutError`. Plain code ends only waits of `runtime`."""
+async def in_time(
+    runtime: Runtime, seconds: float | None, make: Callable[[], Awaitable[T]], given: float | None = None
+) -> T:
+    """What `make` gives within `seconds`; raises `RequestTimeoutError`. Plain code ends only waits of `runtime`.
+
+    `given` is the time of the whole call, where `seconds` is what is left of it.
+    """
     if seconds is None:
         return await make()
     limit = runtime.timeout(seconds)
@@ -24,7 +30,7 @@ async def in_time(runtime: Runtime, seconds: float | None, make: Callable[[], Aw
     except TimeoutError:
         if not limit.expired():  # a middleware's own
             raise
-    raise out_of_time()
+    raise out_of_time(seconds if given is None else given)
 
 
 def remaining(context: CallContext) -> float | None:
@@ -33,7 +39,7 @@ def remaining(context: CallContext) -> float | None:
         return None
     left = context.deadline - context.runtime.now()
     if left <= 0:
-        raise out_of_time()
+        raise out_of_time(time_given(context))
     return left
 
 
@@ -48,6 +54,14 @@ def overdue(context: CallContext) -> bool:
     return context.deadline is not None and context.runtime.now() >= context.deadline
 
 
-def out_of_time() -> RequestTimeoutError:
-    """The error for a call that did not finish by its deadline."""
-    return RequestTimeoutError("the call did not finish in the time given", hint="Give it more with timeout=SECONDS.")
+def time_given(context: CallContext) -> float | None:
+    """Seconds from the beginning of the call to its deadline."""
+    return None if context.deadline is None else context.deadline - context.began
+
+
+def out_of_time(seconds: float | None) -> RequestTimeoutError:
+    """The error for a call that did not finish in `seconds`; None if it had no limit of its own."""
+    message = "the call did not finish in the time given"
+    if seconds is not None:
+        message += f" ({shown_seconds(seconds)})"
+    return RequestTimeoutError(message, hint="Give it more with timeout=SECONDS.")

@@ -15,7 +15,7 @@ from ..errors import (
 )
 from ..ports import Body, CallContext, Framer, ProviderSession
 from ..schema import Delta, ReplyStart, Usage, UsageDelta, partial_reply, usage_so_far
-from .deadlines import out_of_time
+from .deadlines import out_of_time, time_given
 from .endings import close_all
 from .origins import set_origin
 
@@ -79,8 +79,8 @@ class DecodedStream:
             return await self._decode()
         except TimeoutError:
             await self.close()
-            late = out_of_time()
-            raise self._scrubbed(self._interrupted("the call did not finish in the time given")) from late
+            late = out_of_time(time_given(self._context))
+            raise self._scrubbed(self._interrupted(late.message)) from late
         except RequestTimeoutError as error:
             await self.close()
             raise self._scrubbed(self._explained(error)) from error

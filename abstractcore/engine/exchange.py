@@ -9,7 +9,7 @@ from ..schema import AttemptRecord, ModelReply, SchemaError, WireRequest, WireRe
 from ..schema.quoting import shown
 from ..schema.wire import unexpected_encoding
 from .bodies import decode_whole, name_request, read_start
-from .deadlines import out_of_time, overdue, remaining
+from .deadlines import out_of_time, overdue, remaining, time_given
 from .decoding import MAX_BODY_BYTES, DecodedStream
 from .endings import close_all
 from .origins import with_origin
@@ -51,7 +51,7 @@ class Exchange:
             streaming = isinstance(answer, DecodedStream)
             return answer
         except TimeoutError:
-            failure = out_of_time()
+            failure = out_of_time(time_given(context))
             raise located(failure, context, body) from None
         except SchemaError as error:
             failure = ServerError(f"the reply does not fit the schema: {error}")
@@ -60,7 +60,7 @@ class Exchange:
             failure = self._explained(error, address, attempt) if isinstance(error, ProviderError) else error
             raise located(failure, context, body) from error.__cause__
         except BaseException as error:
-            failure = out_of_time() if overdue(context) else error
+            failure = out_of_time(time_given(context)) if overdue(context) else error
             raise
         finally:
             if streaming or failure is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..engine import in_time, remaining
+from ..engine import in_time, remaining, time_given
 from ..ports import Answer, Attempt, AttemptNext
 
 
@@ -11,4 +11,5 @@ class Deadline:
 
     async def around_attempt(self, attempt: Attempt, next: AttemptNext) -> Answer:
         """The attempt, in the time that is left; raises `RequestTimeoutError`."""
-        return await in_time(attempt.context.runtime, remaining(attempt.context), lambda: next(attempt))
+        context = attempt.context
+        return await in_time(context.runtime, remaining(context), lambda: next(attempt), time_given(context))

@@ -61,6 +61,11 @@ def one_line(text: str, longest: int = 200) -> str:
     return shortened(text if text.isprintable() else repr(text), longest)
 
 
+def shown_seconds(seconds: float) -> str:
+    """A time for people, in seconds: two digits, or all before the point."""
+    return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
+
+
 def _written(value: Any) -> Iterator[str]:
     """`repr(value)` in pieces. Their reader stops early, and so does this: also in what holds itself."""
     kind = cast(Any, type(value))

@@ -32,12 +32,12 @@ FAILURES: tuple[type[Exception], ...] = (
 """What aiohttp and zlib raise; RuntimeError comes from a connection that another task has closed."""
 
 
-def as_ours(error: BaseException, url: str, proxy: ProxyInUse | None = None) -> AbstractCoreError:
+def as_ours(error: BaseException, url: str, seconds: float, proxy: ProxyInUse | None = None) -> AbstractCoreError:
     """Our error for one of `FAILURES`. Raise it after the `except` block: the original holds the request's headers."""
     if isinstance(error, aiohttp.ConnectionTimeoutError):
-        return slow_to_connect(url, proxy)
+        return slow_to_connect(url, seconds, proxy)
     if isinstance(error, TimeoutError):
-        return slow_to_answer(url)
+        return slow_to_answer(url, seconds)
     if isinstance(error, aiohttp.ClientHttpProxyError):
         return refused_by_proxy(url, proxy)
     if isinstance(error, aiohttp.ClientConnectorCertificateError):

@@ -91,7 +91,7 @@ class AiohttpBody:
                     while not piece and not content.at_eof():
                         piece = self._unpacked(await content.readany())
         except FAILURES as error:
-            failure = as_ours(error, self._url)
+            failure = as_ours(error, self._url, self._timeout)
         else:
             if not self._aborted:
                 return piece

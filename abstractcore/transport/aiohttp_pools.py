@@ -80,7 +80,7 @@ class AiohttpPool:
                 )
         except FAILURES as error:
             self._in_use -= 1
-            failure = self._as_ours(error, request.url, crowded)
+            failure = self._as_ours(error, request.url, timeout, crowded)
         except BaseException:
             self._in_use -= 1
             raise
@@ -99,10 +99,10 @@ class AiohttpPool:
             else:
                 loop.call_soon_threadsafe(self.leave, response)
 
-    def _as_ours(self, error: Exception, url: str, crowded: bool) -> AbstractCoreError:
+    def _as_ours(self, error: Exception, url: str, timeout: float, crowded: bool) -> AbstractCoreError:
         if crowded and isinstance(error, TimeoutError) and not isinstance(error, aiohttp.ConnectionTimeoutError):
-            return none_came_free(url)
-        return as_ours(error, url, proxy_in_use(self._settings, self._route))
+            return none_came_free(url, timeout)
+        return as_ours(error, url, timeout, proxy_in_use(self._settings, self._route))
 
 
 class _Connector(aiohttp.TCPConnector):

@@ -40,11 +40,11 @@ class AsyncHttpTransport:
             pool = await self.pools.of(self._routes.of(request.url))
             response = await loan.within(timeout, pool.handle_async_request(http_request))
         except TimeoutError:
-            failure = loan.too_late(request.url, proxy_in_use(self._settings, self._routes.of(request.url)))
+            failure = loan.too_late(request.url, timeout, proxy_in_use(self._settings, self._routes.of(request.url)))
         except FAILURES as error:
-            failure = as_ours(error, request.url, proxy_in_use(self._settings, self._routes.of(request.url)))
+            failure = as_ours(error, request.url, timeout, proxy_in_use(self._settings, self._routes.of(request.url)))
         else:
-            return await begun(response, request.url, loan)
+            return await begun(response, request.url, loan, timeout)
         raise failure
 
     async def close(self) -> None:
@@ -55,9 +55,9 @@ class AsyncHttpTransport:
         return async_pool(self._settings, route)
 
 
-async def begun(response: httpx2.Response | httpcore2.Response, url: str, loan: Loan) -> Body:
+async def begun(response: httpx2.Response | httpcore2.Response, url: str, loan: Loan, timeout: float) -> Body:
     """The body of a response whose head has been read."""
-    body = AsyncHttpBody(response, url, loan)
+    body = AsyncHttpBody(response, url, loan, timeout)
     if unexpected_encoding(body.headers) is None:
         return body
     await response.aclose()
@@ -96,12 +96,24 @@ async def _pieces(response: httpcore2.Response) -> AsyncIterator[bytes]:
 class AsyncHttpBody:
     """A response being read."""
 
-    __slots__ = ("_aborted", "_begun", "_chunks", "_closing", "_loan", "_response", "_url", "headers", "status")
+    __slots__ = (
+        "_aborted",
+        "_begun",
+        "_chunks",
+        "_closing",
+        "_loan",
+        "_response",
+        "_timeout",
+        "_url",
+        "headers",
+        "status",
+    )
 
-    def __init__(self, response: httpx2.Response | httpcore2.Response, url: str, loan: Loan) -> None:
+    def __init__(self, response: httpx2.Response | httpcore2.Response, url: str, loan: Loan, timeout: float) -> None:
         self._response = response
         self._url = url
         self._loan = loan
+        self._timeout = timeout
         self._aborted = False
         self._begun = False
         self._closing = False
@@ -117,7 +129,7 @@ class AsyncHttpBody:
                 self._begun = True
                 piece = await first_piece(self._chunks)
         except FAILURES as error:
-            failure = as_ours(error, self._url)
+            failure = as_ours(error, self._url, self._timeout)
         else:
             if not self._aborted:
                 return piece

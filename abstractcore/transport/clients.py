@@ -63,7 +63,7 @@ class SyncClientTransport:
             with interruptible(loan.cut_new):
                 response = self._client.send(self._request(request, timeouts, loan.trace), stream=True)
         except _FAILURES as error:
-            failure = slow_to_answer(request.url) if loan.was_cut else _as_ours(error, request.url)
+            failure = slow_to_answer(request.url, timeout) if loan.was_cut else _as_ours(error, request.url, timeout)
         else:
             return sync_http.begun(response, request.url, loan, timeouts)
         finally:
@@ -94,11 +94,11 @@ class AsyncClientTransport:
             http_request = self._request(request, step_seconds(timeout), loan.atrace)
             response = await loan.within(timeout, self._client.send(http_request, stream=True))
         except TimeoutError:
-            failure = slow_to_answer(request.url)
+            failure = slow_to_answer(request.url, timeout)
         except _FAILURES as error:
-            failure = _as_ours(error, request.url)
+            failure = _as_ours(error, request.url, timeout)
         else:
-            return await async_http.begun(response, request.url, loan)
+            return await async_http.begun(response, request.url, loan, timeout)
         raise failure
 
     @property
@@ -130,7 +130,7 @@ _FAILURES = (*FAILURES, RuntimeError)
 """RuntimeError comes from a client of another event loop."""
 
 
-def _as_ours(error: Exception, url: str) -> AbstractCoreError:
+def _as_ours(error: Exception, url: str, seconds: float) -> AbstractCoreError:
     if isinstance(error, httpx2.HTTPStatusError):
         message = f"an event hook of `http_client` refused an answer with HTTP status {error.response.status_code}"
         return ConfigurationError(message, hint="Leave raise_for_status out: errors are raised here.")
@@ -139,7 +139,7 @@ def _as_ours(error: Exception, url: str) -> AbstractCoreError:
         return ConfigurationError(f"`http_client` cannot be used here: {error}", hint=hint)
     if isinstance(error, httpx2.TooManyRedirects):
         return ConfigurationError("`http_client` was sent from one address to the next too often.")
-    return as_ours(error, url)
+    return as_ours(error, url, seconds)
 
 
 class _RequestMaker:

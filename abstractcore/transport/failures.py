@@ -12,6 +12,8 @@ import httpcore2
 import httpx2
 
 from ..errors import AbstractCoreError, ConfigurationError, ConnectionFailedError, RequestTimeoutError, ServerError
+from ..schema.quoting import shown_seconds
+from .timeouts import CONNECT_SECONDS
 
 FAILURES: tuple[type[Exception], ...] = (
     httpx2.HTTPError,
@@ -28,6 +30,7 @@ FAILURES: tuple[type[Exception], ...] = (
 )
 """What httpx2, its pools and zlib raise; OSError comes from a socket that another thread has cut."""
 
+_MORE_TIME = "Give the call more time with timeout=SECONDS."
 _ADDRESS_HINT = "Check that the server is running, and that base_url is right."
 _NAME_HINT = "Check the network connection, and the spelling of base_url."
 _PLAIN_HTTP_HINT = "The server does not speak TLS on this port: write http:// in place of https:// in base_url."
@@ -47,17 +50,17 @@ class ProxyInUse(NamedTuple):
     variable: str | None
 
 
-def as_ours(error: Exception, url: str, proxy: ProxyInUse | None = None) -> AbstractCoreError:
+def as_ours(error: Exception, url: str, seconds: float, proxy: ProxyInUse | None = None) -> AbstractCoreError:
     """Our error for one of `FAILURES`. Raise it after the `except` block: the original may quote headers.
 
-    `proxy` is the one that the request went through.
+    `seconds` is how long was waited at most, `proxy` the one that the request went through.
     """
     if isinstance(error, httpx2.PoolTimeout | httpcore2.PoolTimeout):
-        return none_came_free(url)
+        return none_came_free(url, seconds)
     if isinstance(error, httpx2.ConnectTimeout | httpcore2.ConnectTimeout):
-        return slow_to_connect(url, proxy)
+        return slow_to_connect(url, seconds, proxy)
     if isinstance(error, httpx2.TimeoutException | httpcore2.TimeoutException):
-        return slow_to_answer(url)
+        return slow_to_answer(url, seconds)
     if isinstance(error, httpx2.ProxyError | httpcore2.ProxyError):
         return refused_by_proxy(url, proxy)
     if isinstance(error, httpx2.ConnectError | httpcore2.ConnectError):
@@ -71,23 +74,25 @@ def as_ours(error: Exception, url: str, proxy: ProxyInUse | None = None) -> Abst
     return broken(url, str(error), proxy)
 
 
-def none_came_free(url: str) -> RequestTimeoutError:
-    """All connections were in use."""
+def none_came_free(url: str, seconds: float) -> RequestTimeoutError:
+    """All connections were in use for `seconds`."""
     return RequestTimeoutError(
-        f"no connection to {_place(url)} came free in time",
+        f"no connection to {_place(url)} came free in {shown_seconds(seconds)}",
         hint="Streams that are not read to the end hold one each: close them, or allow more with max_connections=...",
     )
 
 
-def slow_to_connect(url: str, proxy: ProxyInUse | None) -> RequestTimeoutError:
-    """There was no connection in time."""
-    message = f"connecting to {_place(url)}{_through(proxy)} took too long"
-    return RequestTimeoutError(message, hint=_proxy_hint(proxy) or "Is the address right and reachable?")
+def slow_to_connect(url: str, seconds: float, proxy: ProxyInUse | None) -> RequestTimeoutError:
+    """There was no connection in `seconds`, or in the ten that connecting has at most."""
+    limit = min(seconds, CONNECT_SECONDS)
+    message = f"connecting to {_place(url)}{_through(proxy)} took longer than {shown_seconds(limit)}"
+    hint = _proxy_hint(proxy) or "Is the address right and reachable?"
+    return RequestTimeoutError(message, hint=f"{hint} {_MORE_TIME}" if limit < CONNECT_SECONDS else hint)
 
 
-def slow_to_answer(url: str) -> RequestTimeoutError:
-    """Nothing came in time."""
-    return RequestTimeoutError(f"{_place(url)} did not answer in time", hint="Give the call more time with timeout=...")
+def slow_to_answer(url: str, seconds: float) -> RequestTimeoutError:
+    """Nothing came in `seconds`."""
+    return RequestTimeoutError(f"{_place(url)} did not answer in {shown_seconds(seconds)}", hint=_MORE_TIME)
 
 
 def refused_by_proxy(url: str, proxy: ProxyInUse | None) -> ConnectionFailedError:

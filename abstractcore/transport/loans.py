@@ -88,8 +88,10 @@ class Loan:
                 await connection.aclose()
             raise
 
-    def too_late(self, url: str, proxy: ProxyInUse | None) -> RequestTimeoutError:
+    def too_late(self, url: str, seconds: float, proxy: ProxyInUse | None) -> RequestTimeoutError:
         """The error for a request whose time is up, by what it waited for last."""
         if self._waiting_for == "answer":
-            return slow_to_answer(url)
-        return none_came_free(url) if self._waiting_for == "pool" else slow_to_connect(url, proxy)
+            return slow_to_answer(url, seconds)
+        if self._waiting_for == "pool":
+            return none_came_free(url, seconds)
+        return slow_to_connect(url, seconds, proxy)

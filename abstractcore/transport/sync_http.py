@@ -38,7 +38,7 @@ class SyncHttpTransport:
             http_request = to_http(request, timeouts, loan.trace)
             response = self._pool(request.url).handle_request(http_request)
         except FAILURES as error:
-            failure = as_ours(error, request.url, proxy_in_use(self._settings, self._routes.of(request.url)))
+            failure = as_ours(error, request.url, timeout, proxy_in_use(self._settings, self._routes.of(request.url)))
         else:
             return begun(response, request.url, loan, timeouts)
         raise failure
@@ -122,7 +122,7 @@ class SyncHttpBody:
         try:
             piece = next(self._chunks, b"")
         except FAILURES as error:
-            failure = as_ours(error, self._url)
+            failure = as_ours(error, self._url, self._timeouts.seconds)
         else:
             if not self._aborted:
                 return piece

@@ -24,7 +24,7 @@ class Timeouts(dict[str, float]):
 
     def __init__(self, seconds: float) -> None:
         super().__init__(step_seconds(seconds))
-        self._seconds = seconds
+        self.seconds = seconds
         self._due = time.monotonic() + seconds
 
     def get(self, step: str, default: object = None) -> StepTimeout:
@@ -37,7 +37,7 @@ class Timeouts(dict[str, float]):
 
     def restart(self) -> None:
         """Count again from now, for the next read of a body."""
-        self._due = time.monotonic() + self._seconds
+        self._due = time.monotonic() + self.seconds
 
 
 class StepTimeout(float):

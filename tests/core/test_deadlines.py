@@ -7,6 +7,7 @@ import time
 import pytest
 
 from abstractcore import OverloadedError, RequestTimeoutError, create_llm
+from abstractcore.schema.quoting import shown_seconds
 from tests.chaos_server import HANG, PROMPTLY_SECONDS, Pause, completion, drip, failure
 
 
@@ -23,7 +24,7 @@ def test_the_deadline_counts_over_an_answer_that_drips(colour, server, connect):
     head, body = completion("x" * 500).split(b"\r\n\r\n")
     server.always(head + b"\r\n\r\n", *drip(body, Pause(0.01)))
     began = time.monotonic()
-    with pytest.raises(RequestTimeoutError) as caught:
+    with pytest.raises(RequestTimeoutError, match=r"0\.\d+ s.* timeout=SECONDS") as caught:
         colour.generate(connect(), "hi", timeout=0.2)
     ended = time.monotonic()
     assert ended - began < PROMPTLY_SECONDS
@@ -34,7 +35,7 @@ def test_the_deadline_counts_over_an_answer_that_drips(colour, server, connect):
 def test_no_answer_is_a_timeout_and_its_connection_is_closed(colour, server, connect):
     server.script(HANG)
     began = time.monotonic()
-    with pytest.raises(RequestTimeoutError, match="timeout="):
+    with pytest.raises(RequestTimeoutError, match=r"0\.\d+ s.* timeout=SECONDS"):
         colour.generate(connect(), "hi", timeout=0.2)
     ended = time.monotonic()
     assert 0.15 < ended - began < PROMPTLY_SECONDS
@@ -64,7 +65,7 @@ class Sleeper:
 
 def test_the_deadline_counts_over_a_middleware_that_sleeps(colour, server, connect):
     began = time.monotonic()
-    with pytest.raises(RequestTimeoutError, match="timeout="):
+    with pytest.raises(RequestTimeoutError, match=r"0\.\d+ s.* timeout=SECONDS"):
         colour.generate(connect(middleware=[Sleeper()]), "hi", timeout=0.1)
     assert time.monotonic() - began < PROMPTLY_SECONDS
     assert server.requests == []
@@ -81,3 +82,23 @@ def test_without_a_limit_a_call_has_no_deadline(colour, options, deadline):
 
     colour.generate(create_llm("scripted", replies=["a"], timeout=3.0, middleware=[Watch()]), "hi", **options)
     assert [each is not None for each in deadlines] == [deadline]
+
+
+class Late:
+    """Answers after the whole time of the call."""
+
+    async def around_call(self, context, next):
+        await context.runtime.sleep(context.deadline - context.runtime.now() + 60)
+
+
+@pytest.mark.parametrize(("timeout", "shown"), [(0.25, "0.25 s"), (1.5, "1.5 s")])
+def test_a_call_that_does_not_finish_says_how_long_it_was_given(colour, timeout, shown):
+    llm = create_llm("scripted", replies=["a"], middleware=[Late()])
+    with pytest.raises(RequestTimeoutError) as caught:
+        colour.generate(llm, "hi", timeout=timeout)
+    assert f"in the time given ({shown})" in str(caught.value)
+
+
+@pytest.mark.parametrize(("seconds", "shown"), [(0.00123, "0.0012 s"), (9.5, "9.5 s"), (12.4, "12 s"), (600, "600 s")])
+def test_times_are_shown_as_people_write_them(seconds, shown):
+    assert shown_seconds(seconds) == shown

@@ -33,7 +33,7 @@ def test_a_pool_that_is_used_up_is_a_timeout_that_says_why(small, server):
     request = WireRequest(server.url, {}, b"")
     server.script(stream_head(), HANG)
     held = run(transport.open(request, 5.0))
-    with pytest.raises(RequestTimeoutError, match="came free") as caught:
+    with pytest.raises(RequestTimeoutError, match=r"came free in 0\.2 s") as caught:
         run(transport.open(request, 0.2))
     assert "max_connections" in str(caught.value)
     run(held.close())
@@ -47,8 +47,18 @@ def test_a_pool_that_is_used_up_is_a_timeout_that_says_why(small, server):
 def test_a_slow_answer_is_not_taken_for_a_pool_that_is_used_up(small, server):
     transport, run = small
     server.script(HANG)
-    with pytest.raises(RequestTimeoutError, match="did not answer"):
+    with pytest.raises(RequestTimeoutError, match=r"did not answer in 0\.2 s\. .* timeout=SECONDS"):
         run(transport.open(WireRequest(server.url, {}, b""), 0.2))
+
+
+def test_a_body_that_stalls_is_a_timeout_that_says_how_long_was_waited(small, server):
+    transport, run = small
+    server.script(stream_head() + chunk(b"data"), HANG)
+    body = run(transport.open(WireRequest(server.url, {}, b""), 0.2))
+    assert run(body.read()) == b"data"
+    with pytest.raises(RequestTimeoutError, match=r"did not answer in 0\.2 s\. .* timeout=SECONDS"):
+        run(body.read())
+    run(body.close())
 
 
 def test_a_body_given_up_gives_its_place_back(small, server):

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from abstractcore.errors import AbstractCoreError, ConnectionFailedError, ProviderError, RequestTimeoutError
 from abstractcore.ports import Address, Runtime
 from abstractcore.schema import WireRequest
+from abstractcore.schema.quoting import shown_seconds
 
 from ..endpoints import NoAuth
 from .canonical_json import CanonicalJson
@@ -71,7 +72,8 @@ class ScriptedTransport:
             if seconds > 0:
                 await self.runtime.sleep(min(seconds, timeout))
             if seconds > timeout:
-                raise RequestTimeoutError("the script did not answer in time", hint="Its delay is over the time given.")
+                message = f"the script did not answer in {shown_seconds(timeout)}"
+                raise RequestTimeoutError(message, hint="Its delay is longer: give more with timeout=SECONDS.")
 
         call = CanonicalJson().parse(request).call
         play = await self.script.play(call)
