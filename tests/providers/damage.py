@@ -1,13 +1,14 @@
 """Bytes and JSON gone wrong, of any format."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 Change = Callable[[bytes], bytes]
+Trail = tuple[Any, ...]
 ODD = [
     b"null",
     b"{}",
@@ -78,3 +79,42 @@ def with_anything(value: Any) -> Iterator[bytes]:
         if not any(isinstance(key, int) and key > 1 for key in trail):
             for odd in ANYTHING:
                 yield json.dumps(with_value(value, trail, odd)).encode()
+
+
+def nested(levels: int) -> Any:
+    value: Any = []
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+JUNK = [
+    *(None, True, False, 0, -1, 1.5, 1e308, 10**400),
+    *("", "x", "\ud800"),
+    *([], [None], [[]], {}, {"x": []}, {"": None}),
+    nested(250),
+]
+
+
+def unlike_places(value: Any, seen: set[Any]) -> Iterator[Trail]:
+    """Where junk is put: places whose path, type and neighbours have not been `seen` before."""
+    for trail in places_in(value):
+        parent, here = None, value
+        for key in trail:
+            parent, here = here, here[key]
+        path = tuple(key if isinstance(key, str) else 0 for key in trail)
+        words = [parent.get(name) for name in ("type", "role")] if isinstance(parent, dict) else []
+        names = tuple(sorted(parent)) if isinstance(parent, dict) else None
+        sign = (path, type(here), names, *(word for word in words if isinstance(word, str)))
+        if sign not in seen:
+            seen.add(sign)
+            yield trail
+
+
+def with_junk(values: Iterable[Any]) -> Iterator[tuple[Trail, Any, bytes]]:
+    """The JSON values with junk in every place in turn: the place, the junk, the bytes."""
+    seen: set[Any] = set()
+    for value in values:
+        for trail in unlike_places(value, seen):
+            for junk in JUNK:
+                yield trail, junk, json.dumps(with_value(value, trail, junk)).encode()

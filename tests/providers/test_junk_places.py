@@ -33,7 +33,7 @@ from abstractcore_providers.gemini import Dialect as GeminiDialect
 from abstractcore_providers.gemini import Gemini
 from abstractcore_providers.openai_chat import OpenAIChat
 from abstractcore_providers.vendors import VENDORS
-from tests.providers.damage import places_in, with_value
+from tests.providers.damage import JUNK, Trail, unlike_places, with_junk, with_value
 from tests.providers.probes import probes
 from tests.providers.published import (
     aws_message,
@@ -48,46 +48,6 @@ from tests.providers.published import (
 from tests.providers.test_fuzz_formats import payload_of, requests, with_payload
 
 every_format = pytest.mark.parametrize("format", FORMATS)
-Trail = tuple[Any, ...]
-
-
-def nested(levels: int) -> Any:
-    value: Any = []
-    for _ in range(levels):
-        value = [value]
-    return value
-
-
-JUNK = [
-    *(None, True, False, 0, -1, 1.5, 1e308, 10**400),
-    *("", "x", "\ud800"),
-    *([], [None], [[]], {}, {"x": []}, {"": None}),
-    nested(250),
-]
-
-
-def unlike_places(value: Any, seen: set[Any]) -> Iterator[Trail]:
-    """Where junk is put: places whose path, type and neighbours have not been `seen` before."""
-    for trail in places_in(value):
-        parent, here = None, value
-        for key in trail:
-            parent, here = here, here[key]
-        path = tuple(key if isinstance(key, str) else 0 for key in trail)
-        words = [parent.get(name) for name in ("type", "role")] if isinstance(parent, dict) else []
-        names = tuple(sorted(parent)) if isinstance(parent, dict) else None
-        sign = (path, type(here), names, *(word for word in words if isinstance(word, str)))
-        if sign not in seen:
-            seen.add(sign)
-            yield trail
-
-
-def with_junk(values: Iterable[Any]) -> Iterator[tuple[Trail, Any, bytes]]:
-    """The JSON values with junk in every place in turn: the place, the junk, the bytes."""
-    seen: set[Any] = set()
-    for value in values:
-        for trail in unlike_places(value, seen):
-            for junk in JUNK:
-                yield trail, junk, json.dumps(with_value(value, trail, junk)).encode()
 
 
 # Requests

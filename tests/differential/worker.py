@@ -1,0 +1,263 @@
+"""Runs the wire formats of one tree on inputs in lines of JSON, and writes the outcomes as lines of JSON.
+
+Runs by itself, as `python -P worker.py TREE INPUTS OUTCOMES`, with the tree's packages first on the path. It finds
+formats and providers by their registration and imports public names only, so that it works in any revision with these.
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import abstractcore
+import abstractcore_providers
+from abstractcore import errors
+from abstractcore.ports import ProviderConfig
+from abstractcore.schema import (
+    Delta,
+    ModelCall,
+    ModelReply,
+    WireRequest,
+    WireResponse,
+    accumulate,
+    from_data,
+    from_json,
+)
+from abstractcore_providers.plugin import register_providers, register_wire_formats
+
+ENVIRONMENT = {
+    "AWS_ACCESS_KEY_ID": "an-id",
+    "AWS_REGION": "eu-central-1",
+    "AWS_SECRET_ACCESS_KEY": "a-secret",
+    "GOOGLE_CLOUD_LOCATION": "europe-west1",
+    "GOOGLE_CLOUD_PROJECT": "a-project",
+    "OPENAI_API_VERSION": "2024-10-21",
+}
+OPTIONS: Mapping[str, Mapping[str, Any]] = {
+    "azure": {"resource": "a-resource"},
+    "bedrock": {"region": "us-east-1"},
+    "vertex": {"project": "a-project", "access_token": "a-token"},
+}
+"""What connecting needs beside a model and a key."""
+NO_KEY = ("bedrock", "vertex", "local")
+ERROR_FACTS = (
+    *("path", "provider", "model", "status", "code", "request_id", "retry_after", "retryable", "partial"),
+    *("prompt_tokens", "context_tokens"),
+)
+FORMATS = {format.name: format for format in register_wire_formats()}
+PROVIDERS = {provider.name: provider for provider in register_providers()}
+Input = Mapping[str, Any]
+Outcome = dict[str, Any]
+"""`facts` are compared exactly; `wording` is what people read: messages and hints."""
+
+
+def session(provider: str, model: str | None) -> Any:
+    """A session with a model, as `create_llm` makes it, with nothing on this machine that could matter."""
+    key = None if provider in NO_KEY else "a-key"
+    url = "https://example.com/v1" if provider == "openai-compatible" else None
+    config = ProviderConfig(provider, model, url, key, OPTIONS.get(provider, {}))
+    services: Any = SimpleNamespace(models=None, environment=ENVIRONMENT, spare_cores=2)
+    return PROVIDERS[provider].connect(config, services)
+
+
+_transpilers: dict[tuple[str, str | None], Any] = {}
+
+
+def transpiler(of: Input) -> Any:
+    """The format in its vendor's own dialect, or in that of a session with a model."""
+    key = (of.get("provider") or of["format"], of.get("model"))
+    if key not in _transpilers:
+        _transpilers[key] = session(*key).transpiler if "provider" in of else FORMATS[key[0]].transpiler()
+    return _transpilers[key]
+
+
+# From JSON
+
+
+def written_bytes(data: bytes) -> Any:
+    """Bytes as JSON: a string where they are UTF-8."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(data).decode()}
+
+
+def read_bytes(value: Any) -> bytes:
+    return value.encode() if isinstance(value, str) else base64.b64decode(value["base64"])
+
+
+def a_request(value: Any) -> WireRequest:
+    return WireRequest(value["url"], value["headers"], read_bytes(value["body"]))
+
+
+def a_response(value: Any) -> WireResponse:
+    return WireResponse(value["status"], value["headers"], read_bytes(value["body"]))
+
+
+def a_delta(value: Any) -> Delta:
+    found: Any = from_json(json.dumps(value))
+    return found
+
+
+def an_error(value: Any) -> Any:
+    return getattr(errors, value["type"])(value["message"], **value["fields"])
+
+
+# To JSON
+
+
+def as_json(value: Any, wording: list[Any]) -> Any:
+    """Any result as JSON, every field of it; what is for people to read goes to `wording`."""
+    if isinstance(value, bytes):
+        return written_bytes(value)
+    if isinstance(value, BaseException):
+        return as_error(value, wording)
+    if type(value).__name__ == "CallWarning":
+        wording.append(value.message)
+        values = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+        return [as_json(item, wording) for name, item in values.items() if name != "message"]
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        held = {field: getattr(value, field.name) for field in dataclasses.fields(value)}
+        told = {field.name: as_json(item, wording) for field, item in held.items() if not is_default(field, item)}
+        return {"is": type(value).__name__, **told}
+    if isinstance(value, Mapping):
+        return {str(key): as_json(item, wording) for key, item in value.items()}
+    if isinstance(value, set | frozenset):
+        return sorted(as_json(item, wording) for item in value)
+    if isinstance(value, list | tuple):
+        return [as_json(item, wording) for item in value]
+    return value if value is None or isinstance(value, str | int | float | bool) else repr(value)
+
+
+def is_default(field: dataclasses.Field[Any], value: Any) -> bool:
+    """Whether a revision without the field would mean the same."""
+    return type(value) is type(field.default) and value == field.default
+
+
+def as_error(error: BaseException, wording: list[Any]) -> Any:
+    wording += [getattr(error, "message", str(error)), getattr(error, "hint", None)]
+    facts = {name: as_json(getattr(error, name, None), wording) for name in ERROR_FACTS}
+    return {"error": type(error).__name__, **{name: fact for name, fact in facts.items() if fact is not None}}
+
+
+# Operations
+
+
+def _stream(transpiler: Any, of: Input) -> Iterator[Any]:
+    """The deltas of each piece, as the engine reads them, then what they add up to."""
+    framer, decoder = transpiler.framer(), transpiler.decoder()
+    body, size = read_bytes(of["body"]), of["size"]
+    yield framer.accepts(body[:16])
+    so_far: list[Delta] = []
+
+    def read(frames: Iterable[Any]) -> Iterator[Any]:
+        for frame in frames:
+            if not decoder.complete:
+                deltas = decoder.feed(frame)
+                so_far.extend(deltas)
+                yield deltas
+
+    for start in range(0, len(body), size or len(body) or 1):
+        yield from read(framer.feed(body[start : start + size] if size else body))
+    if not decoder.complete:
+        yield from read(framer.finish())
+    yield decoder.complete
+    deltas = decoder.finish()
+    so_far.extend(deltas)
+    yield deltas
+    yield accumulate(so_far)
+
+
+def _render_stream(transpiler: Any, of: Input) -> Iterator[Any]:
+    renderer = transpiler.renderer()
+    for delta in of["deltas"]:
+        yield renderer.feed(a_delta(delta))
+    yield renderer.error(an_error(of["error"])) if "error" in of else renderer.finish()
+
+
+def _connect(_: Any, of: Input) -> Iterator[Any]:
+    """The profile, where and how requests are sent, and requests for the model."""
+    made = session(of["provider"], of["model"])
+    yield made.profile
+    for call in of["calls"]:
+        yield made.transpiler.encode(_call({**call, "model": made.model, "provider": of["provider"]}))
+    yield [made.model, made.own_process]
+    if not made.own_process:
+        address = _opened(made.endpoint)
+        signed = address.auth.sign(WireRequest("https://example.com/x", {}, b"{}"), 1.0e9)
+        yield [address.url, address.query, signed.url, signed.headers]
+
+
+def _opened(endpoint: Any) -> Any:
+    try:
+        endpoint.open(None).send(None)
+    except StopIteration as done:
+        return done.value
+    raise RuntimeError("the endpoint waits for something")
+
+
+def _call(value: Any) -> ModelCall:
+    return from_data(ModelCall, value)
+
+
+def _kept(transpiler: Any, of: Input) -> Iterator[Any]:
+    yield transpiler.encode_kept(of["name"])
+    yield transpiler.encode_extension(of["name"], of["seconds"])
+    yield transpiler.encode_deletion(of["name"])
+
+
+OPERATIONS: Mapping[str, Callable[[Any, Input], Any]] = {
+    "encode": lambda t, of: t.encode(_call(of["call"])),
+    "encode_count": lambda t, of: t.encode_count(_call(of["call"])),
+    "encode_keeping": lambda t, of: t.encode_keeping(_call(of["call"]), of["seconds"], of["title"]),
+    "encode_kept": _kept,
+    "parse": lambda t, of: t.parse(a_request(of["request"])),
+    "read_message": lambda t, of: t.read_message(of["value"], of["path"], of["of_model"]),
+    "decode": lambda t, of: t.decode(a_response(of["response"])),
+    "decode_count": lambda t, of: t.decode_count(a_response(of["response"])),
+    "decode_kept": lambda t, of: t.decode_kept(a_response(of["response"])),
+    "error": lambda t, of: t.error(a_response(of["response"])),
+    "stream": _stream,
+    "render": lambda t, of: t.render(from_data(ModelReply, of["reply"])),
+    "render_stream": _render_stream,
+    "render_error": lambda t, of: t.render_error(an_error(of["error"])),
+    "connect": _connect,
+}
+"""What is done, by name. One that gives its results one by one keeps those before an error."""
+
+
+def outcome(of: Input) -> Outcome:
+    """What comes of one input; an exception of any kind is an outcome too."""
+    wording: list[Any] = []
+    facts: list[Any] = []
+    try:
+        apart = of["operation"] == "connect"
+        found = OPERATIONS[of["operation"]](None if apart else transpiler(of), of["with"])
+        for each in found if isinstance(found, Iterator) else [found]:
+            facts += [as_json(each, wording)]
+    except Exception as error:
+        facts.append(as_error(error, wording))
+    return {"facts": facts, "wording": wording}
+
+
+def in_tree(tree: Path) -> bool:
+    modules = (abstractcore, abstractcore_providers)
+    return all(Path(module.__file__ or "").resolve().is_relative_to(tree.resolve()) for module in modules)
+
+
+def main(tree: str, inputs: str, outcomes: str) -> None:
+    if not in_tree(Path(tree)):
+        raise SystemExit(f"{abstractcore.__file__} is not in {tree}")
+    with Path(inputs).open() as lines, Path(outcomes).open("w") as out:
+        for line in lines:
+            out.write(json.dumps(outcome(json.loads(line))) + "\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
