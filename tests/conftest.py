@@ -20,6 +20,7 @@ from tests.chaos_server import PATIENCE_SECONDS, ScriptedServer
 
 PROXY_VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 _OF_TERMINALS = ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "PY_COLORS", "TZ")
+_NEXT_SIGNAL_SECONDS = 0.05
 _OF_VENDORS = ("ANTHROPIC_", "AWS_", "AZURE_", "CO_", "COHERE_", "GEMINI_", "GOOGLE_", "HF_", "OLLAMA_", "OPENAI_")
 
 
@@ -59,22 +60,30 @@ def colour(request: pytest.FixtureRequest) -> Iterator[Colour]:
 def ctrl_c() -> Iterator[Callable[..., None]]:
     """`ctrl_c(condition)` interrupts the main thread as soon as the condition of another thread holds."""
     threads: list[threading.Thread] = []
+    ended = threading.Event()
     main, before = threading.get_ident(), signal.signal(signal.SIGINT, signal.default_int_handler)
+    other = signal.signal(signal.SIGUSR1, lambda *_: None)
 
     def interrupt(condition: Callable[[], object]) -> None:
         deadline = time.monotonic() + PATIENCE_SECONDS
         while not condition() and time.monotonic() < deadline:
             pass
         signal.pthread_kill(main, signal.SIGINT)
+        # One that comes after Python has looked for signals, and before the system waits, does not end that wait: the
+        # next signal does, whichever it is.
+        while not ended.wait(_NEXT_SIGNAL_SECONDS):
+            signal.pthread_kill(main, signal.SIGUSR1)
 
     def ctrl_c(condition: Callable[[], object]) -> None:
         threads.append(threading.Thread(target=interrupt, args=[condition]))
         threads[-1].start()
 
     yield ctrl_c
+    ended.set()
     for thread in threads:
         thread.join()
     signal.signal(signal.SIGINT, before)
+    signal.signal(signal.SIGUSR1, other)
 
 
 @pytest.fixture

@@ -377,20 +377,27 @@ def test_a_middleware_that_waits_ends_in_time(colour, release, services, ring):
         colour.generate(scripted(services, middleware=[Waits(ring, release)]), "hi", timeout=TIMEOUT_SECONDS)
 
 
+class Fallback:
+    """A middleware that answers where there was no answer in time."""
+
+    async def around_call(self, context, next):
+        try:
+            return await next(context)
+        except RequestTimeoutError:
+            await context.runtime.sleep(0.0)
+            return ModelReply((TextPart("the other"),))
+
+
 def test_a_middleware_can_answer_to_a_time_out(colour, connect, server):
     """There is a moment left for it."""
-
-    class Fallback:
-        async def around_call(self, context, next):
-            try:
-                return await next(context)
-            except RequestTimeoutError:
-                await context.runtime.sleep(0.0)
-                return ModelReply((TextPart("the other"),))
-
     server.script(HANG)
     llm = connect(middleware=[Fallback()], timeout=TIMEOUT_SECONDS)
     assert colour.generate(llm, "hi").content == "the other"
+
+
+def test_a_middleware_can_answer_to_a_time_out_of_whatever_an_attempt_waits_for(colour, release, services):
+    llm = scripted(services, middleware=[Fallback(), Waits("around_attempt", release)])
+    assert colour.generate(llm, "hi", timeout=TIMEOUT_SECONDS).content == "the other"
 
 
 def test_a_sleep_past_the_limit_ends_at_it_on_a_virtual_clock_too(services):
