@@ -21,6 +21,7 @@ _V1_VERSIONS = ("v1", "preview", "latest")
 api-version-lifecycle). Any other is a date, and its URLs name the deployment."""
 _RESOURCE = re.compile("[a-zA-Z0-9-]+")
 _VERSION = re.compile("[A-Za-z0-9.-]+")
+_TOKEN_VARIABLE = "AZURE_OPENAI_AD_TOKEN"
 _OPTIONS: Mapping[str, str] = MappingProxyType(
     {
         "resource": "the resource's name, which its address begins with",
@@ -29,7 +30,7 @@ _OPTIONS: Mapping[str, str] = MappingProxyType(
         "api_version": "the version of the API, as 2024-10-21, for addresses by deployment; "
         "OPENAI_API_VERSION unless given, else the v1 API",
         "access_token": "a token of Microsoft Entra ID, or a function that returns one, asked before every request; "
-        "AZURE_OPENAI_AD_TOKEN unless given",
+        f"{_TOKEN_VARIABLE} unless given",
     }
 )
 
@@ -51,7 +52,8 @@ class AzurePreset(Preset):
         url, query = _url(config, environment, version), f"api-version={version}" if version else ""
         token = _token(config, environment)
         if token is not None:
-            return TokenEndpoint(url, token, self.name, query)
+            source = "access_token=..." if config.options.get("access_token") else _TOKEN_VARIABLE
+            return TokenEndpoint(url, token, self.name, query, source)
         auth = key_auth(config, environment, self.key_variable, header="api-key", instead="access_token")
         return FixedEndpoint.at(url, auth, "" if query else _V1, query=query)
 
@@ -97,5 +99,5 @@ def _token(config: ProviderConfig, environment: Mapping[str, str]) -> Token | No
     given = config.options.get("access_token")
     if given is not None and config.api_key:
         raise ConfigurationError("'azure' takes api_key or access_token, not both.", hint="Leave one of them out.")
-    token = given or (not config.api_key and environment.get("AZURE_OPENAI_AD_TOKEN"))
+    token = given or (not config.api_key and environment.get(_TOKEN_VARIABLE))
     return given_token(token, config.provider) if token else None

@@ -24,7 +24,9 @@ _CREDENTIAL_HEADERS = frozenset({"api-key", "authorization", "x-api-key", "x-goo
 
 @dataclass(frozen=True, slots=True)
 class NoAuth:
-    """No credentials."""
+    """No credentials. `hint` says what to do where some are needed."""
+
+    hint: str = field(default="", repr=False, compare=False)
 
     def sign(self, request: WireRequest, now: float) -> WireRequest:
         """The request as it is."""
@@ -33,9 +35,10 @@ class NoAuth:
 
 @dataclass(frozen=True, slots=True)
 class BearerAuth:
-    """`Authorization: Bearer <key>` (RFC 6750)."""
+    """`Authorization: Bearer <key>` (RFC 6750). `hint` says what to check if the key is refused."""
 
     key: str = field(repr=False)
+    hint: str = field(default="", repr=False, compare=False)
 
     def sign(self, request: WireRequest, now: float) -> WireRequest:
         """The request with the key on it."""
@@ -44,9 +47,12 @@ class BearerAuth:
 
 @dataclass(frozen=True, slots=True)
 class HeaderAuth:
-    """Credentials, and whatever else a vendor wants on every request, as header fields."""
+    """Credentials, and whatever else a vendor wants on every request, as header fields. `hint` says what to check if
+    they are refused.
+    """
 
     headers: Mapping[str, str] = field(repr=False)
+    hint: str = field(default="", repr=False, compare=False)
 
     def sign(self, request: WireRequest, now: float) -> WireRequest:
         """The request with the fields on it."""
@@ -75,10 +81,19 @@ class FixedEndpoint:
         return self.address
 
     def diagnose(self, error: ProviderError) -> AbstractCoreError:
-        """The error itself; for a path that the server does not have, the usual one."""
+        """The error itself, with where the key comes from if it was refused; for a path that the server does not have,
+        the usual one.
+        """
+        add_key_hint(error, self.address.auth)
         if self.usual_path and not self.address.url.endswith(self.usual_path) and is_missing_path(error):
             error.hint = error.hint or _usual_hint(self.address.url, self.usual_path)
         return error
+
+
+def add_key_hint(error: ProviderError, auth: Auth) -> None:
+    """Say in the error of a refused key where the key comes from, if `auth` knows."""
+    if isinstance(error, AuthenticationError):
+        error.hint = getattr(auth, "hint", "") or error.hint
 
 
 def is_missing_path(error: ProviderError) -> bool:
@@ -109,16 +124,32 @@ def key_auth(
     `more` goes on every request; `instead` is an option that stands in for a key. Raises `AuthenticationError` without
     a key, unless none is `needed` or the user gives a header that shows who asks.
     """
-    given = config.api_key or next(filter(None, map(environment.get, variables)), "")
-    key = check_key(given, config.provider)
+    variable = next((name for name in variables if environment.get(name)), "")
+    key = check_key(config.api_key or environment.get(variable, ""), config.provider)
+    hint = key_hint(config, variable, *variables)
     if not key and needed and config.header_names.isdisjoint(_CREDENTIAL_HEADERS):
         other = f" or {instead}=..." if instead else ""
         hint = f"Set {variables[0]}, or pass api_key=...{other}"
         raise AuthenticationError("no API key.", hint=hint, provider=config.provider)
     if key and header is None:
-        return BearerAuth(key)
+        return BearerAuth(key, hint)
     headers = {**more, header: key} if key and header is not None else more
-    return HeaderAuth(headers) if headers else NoAuth()
+    return HeaderAuth(headers, hint) if headers else NoAuth(hint)
+
+
+def key_hint(config: ProviderConfig, read: str, *variables: str) -> str:
+    """What to check if a key is refused: `read` is the variable that it was read from, if it was; `variables` are those
+    that it could be read from.
+    """
+    usual = next(filter(None, variables), "")
+    if config.api_key:
+        return f"Check the key passed as api_key=...{f'; without it, {usual} is read.' if usual else ''}"
+    if read:
+        return f"Check {read}, or pass api_key=..."
+    others = f"set {usual}, or pass api_key=..." if usual else "pass api_key=..."
+    if not config.header_names.isdisjoint(_CREDENTIAL_HEADERS):
+        return f"Check the credentials in headers=..., or {others}"
+    return others[0].upper() + others[1:]
 
 
 def check_key(key: str, provider: str) -> str:

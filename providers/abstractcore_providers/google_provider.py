@@ -19,7 +19,7 @@ from abstractcore.ports import (
 )
 from abstractcore.schema import EMPTY
 
-from .endpoints import FixedEndpoint, HeaderAuth, base_url, check_key, key_auth
+from .endpoints import FixedEndpoint, HeaderAuth, base_url, check_key, key_auth, key_hint
 from .google_families import UNKNOWN, family_of
 from .tokens import TokenEndpoint, given_token
 
@@ -79,8 +79,9 @@ class VertexProvider:
         if config.api_key and token is None:
             endpoint = FixedEndpoint.at(url, _key(config))
         else:
+            source = "access_token=..." if token else "GOOGLE_APPLICATION_CREDENTIALS, or pass access_token=..."
             token = token or _ApplicationCredentials()
-            endpoint = TokenEndpoint(url, given_token(token, self.name), self.name)
+            endpoint = TokenEndpoint(url, given_token(token, self.name), self.name, source=source)
         return _session(model, endpoint, provider=self.name, publisher="google", parent=parent)
 
 
@@ -94,7 +95,7 @@ def _host(location: str) -> str:
 
 
 def _key(config: ProviderConfig) -> HeaderAuth:
-    return HeaderAuth({"x-goog-api-key": check_key(config.api_key or "", config.provider)})
+    return HeaderAuth({"x-goog-api-key": check_key(config.api_key or "", config.provider)}, key_hint(config, ""))
 
 
 class _ApplicationCredentials:

@@ -17,7 +17,7 @@ from abstractcore.ports import (
     Thinking,
 )
 
-from .endpoints import base_url, check_url, is_missing_path, key_auth
+from .endpoints import NoAuth, add_key_hint, base_url, check_url, is_missing_path, key_auth
 from .media_types import OLLAMA_IMAGES
 
 DEFAULT_URL = "http://localhost:11434"
@@ -63,7 +63,11 @@ class OllamaEndpoint:
         return self.address
 
     def diagnose(self, error: ProviderError) -> AbstractCoreError:
-        """The error itself; for a server that does not answer, how to start one."""
+        """The error itself, with where the key comes from if it was refused; for a server that does not answer, how to
+        start one.
+        """
+        if not isinstance(self.address.auth, NoAuth):
+            add_key_hint(error, self.address.auth)
         if isinstance(error, ConnectionFailedError) and not error.connected and error.proxy is None:
             error.hint = "Start the server with `ollama serve`, or say where it is: base_url=..., or OLLAMA_HOST."
         parts = urlsplit(self.address.url)

@@ -28,12 +28,15 @@ def given_token(token: object, provider: str) -> Token:
 
 @dataclass(frozen=True, slots=True)
 class TokenEndpoint:
-    """An address whose token is asked for before every attempt. `query` goes behind every URL."""
+    """An address whose token is asked for before every attempt. `query` goes behind every URL; `source` is where the
+    token comes from.
+    """
 
     url: str
     token: Token = field(repr=False)
     provider: str
     query: str = ""
+    source: str = "access_token=..."
 
     async def open(self, runtime: Runtime) -> Address:
         """The address; raises `AuthenticationError` if there is no token to be had."""
@@ -43,7 +46,9 @@ class TokenEndpoint:
         return Address(self.url, BearerAuth(check_key(token, self.provider)), query=self.query)
 
     def diagnose(self, error: ProviderError) -> AbstractCoreError:
-        """The error itself: nothing more is known here."""
+        """The error itself, with where the token comes from if it was refused."""
+        if isinstance(error, AuthenticationError):
+            error.hint = f"Check {self.source}"
         return error
 
     async def _token(self, runtime: Runtime) -> str:

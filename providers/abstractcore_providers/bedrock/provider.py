@@ -10,13 +10,14 @@ from typing import Any, cast
 from abstractcore.errors import ConfigurationError
 from abstractcore.ports import Endpoint, ProviderConfig, ProviderServices, ProviderSession
 
-from ..endpoints import BearerAuth, FixedEndpoint, base_url, check_key
+from ..endpoints import BearerAuth, FixedEndpoint, base_url, check_key, key_hint
 from .credentials import ChainEndpoint, no_region, url_of
 from .families import profile_of
 from .signature import AwsKeys, SignatureAuth
 
 _REGION = re.compile("[a-z0-9-]+")
 _URL_VARIABLES = ("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", "AWS_ENDPOINT_URL")
+_BEARER = "AWS_BEARER_TOKEN_BEDROCK"
 _KEY_FIELDS = ("aws_access_key_id", "aws_secret_access_key", "aws_session_token")
 
 
@@ -63,9 +64,10 @@ def _endpoint(config: ProviderConfig, environment: Mapping[str, str]) -> Endpoin
     profile = config.options.get("profile")
     keys = _given_keys(config.options.get("credentials"))
     if keys is None and profile is None:
-        bearer = check_key(config.api_key or environment.get("AWS_BEARER_TOKEN_BEDROCK", ""), "bedrock")
+        bearer = check_key(config.api_key or environment.get(_BEARER, ""), "bedrock")
         if bearer:
-            return FixedEndpoint.at(url or url_of(_known(region)), BearerAuth(bearer))
+            auth = BearerAuth(bearer, key_hint(config, _BEARER, _BEARER))
+            return FixedEndpoint.at(url or url_of(_known(region)), auth)
         keys = _keys(*(environment.get(name.upper()) for name in _KEY_FIELDS))
     if keys is not None:
         return FixedEndpoint.at(url or url_of(_known(region)), SignatureAuth(keys, _known(region)))

@@ -90,7 +90,7 @@ _NARROWER: tuple[tuple[type[ProviderError], type[ProviderError], re.Pattern[str]
 )
 """What only the message says: of the first class, and with these words, an error is of the second."""
 _HINTS: dict[type[ProviderError], str] = {
-    errors.AuthenticationError: "Check the credentials: AWS_BEARER_TOKEN_BEDROCK, or the profile's keys.",
+    errors.AuthenticationError: "Check AWS_BEARER_TOKEN_BEDROCK, AWS_ACCESS_KEY_ID, or the profile's keys.",
     errors.AccessDeniedError: "Check that the account may use this model in this region, and the policy of its user.",
     errors.QuotaError: "Ask for a higher quota of the model in Service Quotas.",
     errors.ModelNotFoundError: "Check the model's id, its region, and whether it wants a profile (as 'us.').",

@@ -30,7 +30,7 @@ _OVERFLOW = re.compile(
 )
 _BUSY = "maximum pending requests exceeded"
 _HINTS: dict[type[ProviderError], str] = {
-    errors.AuthenticationError: "Sign in with `ollama signin`, or pass api_key=... for ollama.com.",
+    errors.AuthenticationError: "Sign in with `ollama signin`, or set OLLAMA_API_KEY, or pass api_key=...",
     errors.QuotaError: "Check the account's plan at ollama.com.",
     errors.ContextOverflowError: "Shorten the prompt, or give create_llm a larger context_size=... (in tokens).",
 }
