@@ -7,7 +7,7 @@ from types import FrameType
 from unittest import mock
 
 import clients
-import httpx2
+import httpcore2
 from rounds import Row, Setup, best, cpu_seconds, repeated
 
 import abstractcore
@@ -28,14 +28,14 @@ def creation(setup: Setup) -> list[Row]:
 def frames(setup: Setup) -> list[Row]:
     """The frames of ours on the stack when a plain call without tools, traced, reaches the HTTP library."""
     depths: list[int] = []
-    send = httpx2.HTTPTransport.handle_request
+    send = httpcore2.ConnectionPool.handle_request
 
-    def counting(transport: httpx2.HTTPTransport, request: httpx2.Request) -> httpx2.Response:
+    def counting(pool: httpcore2.ConnectionPool, request: httpcore2.Request) -> httpcore2.Response:
         depths.append(_our_frames(sys._getframe()))
-        return send(transport, request)
+        return send(pool, request)
 
     services = Services()
-    counted = mock.patch.object(httpx2.HTTPTransport, "handle_request", counting)
+    counted = mock.patch.object(httpcore2.ConnectionPool, "handle_request", counting)
     with counted, services.records.subscribe(lambda record: None):
         clients.ours(f"{setup.url}/v1", services).generate(clients.PROMPT)
     return [Row("our frames in a call", max(depths), goal=_MOST_FRAMES, is_count=True)]
