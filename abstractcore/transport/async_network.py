@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import cast
+from typing import Any, cast
 
 import httpcore2
 
+from .joined_writes import JoinedWrites
 from .name_lookup import aaddresses
 
 _NEXT_ADDRESS_SECONDS = 0.25
@@ -31,7 +33,10 @@ class AsyncNetwork(httpcore2.AsyncNetworkBackend):
         """A connection to the first address that answers."""
 
         def connect(place: str) -> Callable[[], Awaitable[httpcore2.AsyncNetworkStream]]:
-            return lambda: self._backend.connect_tcp(place, port, None, local_address, socket_options)
+            async def connected() -> httpcore2.AsyncNetworkStream:
+                return JoiningStream(await self._backend.connect_tcp(place, port, None, local_address, socket_options))
+
+            return connected
 
         try:
             async with asyncio.timeout(timeout):
@@ -42,6 +47,40 @@ class AsyncNetwork(httpcore2.AsyncNetworkBackend):
             raise httpcore2.ConnectTimeout(f"connecting to {host} took too long") from None
         except (OSError, UnicodeError) as error:
             raise httpcore2.ConnectError(str(error)) from None
+
+
+class JoiningStream(httpcore2.AsyncNetworkStream):
+    """A connection over which the head of a request waits for its body."""
+
+    def __init__(self, stream: httpcore2.AsyncNetworkStream) -> None:
+        self._stream = stream
+        self._writes = JoinedWrites()
+
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        """What has arrived, `max_bytes` at most; empty at the end."""
+        rest = self._writes.rest()
+        if rest:
+            await self._stream.write(rest, timeout)
+        return await self._stream.read(max_bytes, timeout)
+
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        """Send all of `buffer`; the head of a request waits for its body."""
+        for joined in self._writes.add(buffer):
+            await self._stream.write(joined, timeout)
+
+    async def aclose(self) -> None:
+        """Close the connection."""
+        await self._stream.aclose()
+
+    async def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> JoiningStream:
+        """The same connection inside TLS."""
+        return JoiningStream(await self._stream.start_tls(ssl_context, server_hostname, timeout))
+
+    def get_extra_info(self, info: str) -> Any:
+        """What httpx2 asks of its own streams."""
+        return self._stream.get_extra_info(info)
 
 
 async def _first(

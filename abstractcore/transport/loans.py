@@ -41,18 +41,26 @@ class Loan:
 
     def trace(self, event: str, info: object) -> None:
         """Note an event of httpx2's."""
-        if event in (_LENT, _GIVEN_BACK):
-            if self._process == os.getpid():
-                with self._lock:
-                    self._lent = event == _LENT
-                    if self._lent:
-                        self._waiting_for = "answer"
-                    else:
-                        self._new = None
+        if event == _LENT:
+            self.begin()
+        elif event == _GIVEN_BACK:
+            self.end()
         elif event.endswith(_CONNECTED):
             self._new = cast("dict[str, object]", info)["return_value"]
         elif event.endswith(_CONNECTING):
             self._waiting_for = "connection"
+
+    def begin(self) -> None:
+        """Note that the connection is lent to this request."""
+        if self._process == os.getpid():
+            with self._lock:
+                self._lent, self._waiting_for = True, "answer"
+
+    def end(self) -> None:
+        """Note that the connection is given back; to be called before anybody else can have it."""
+        if self._process == os.getpid():
+            with self._lock:
+                self._lent, self._new = False, None
 
     async def atrace(self, event: str, info: object) -> None:
         """As `trace`, for event loops."""

@@ -29,8 +29,8 @@ Trace: TypeAlias = Callable[[str, object], object]
 """Is told of each step that httpx2 makes."""
 
 
-def to_http(request: WireRequest, timeouts: Mapping[str, float], trace: Trace) -> httpcore2.Request:
-    """The request for httpx2's pools; `timeouts` has the seconds for each step, and `trace` sees each.
+def to_http(request: WireRequest, timeouts: Mapping[str, float], trace: Trace | None = None) -> httpcore2.Request:
+    """The request for httpx2's pools; `timeouts` has the seconds for each step, and `trace`, if given, sees each.
 
     It is made without httpx2's own requests and clients, which take longer than all else that is done here.
     """
@@ -42,7 +42,7 @@ def to_http(request: WireRequest, timeouts: Mapping[str, float], trace: Trace) -
         url,
         headers=headers,
         content=request.body,
-        extensions={"timeout": timeouts, "trace": trace},
+        extensions={"timeout": timeouts} if trace is None else {"timeout": timeouts, "trace": trace},
     )
 
 

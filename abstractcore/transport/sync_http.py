@@ -35,11 +35,14 @@ class SyncHttpTransport:
         """Send `request` and read the response's head in `timeout` seconds; connecting has ten at most."""
         loan, timeouts = Loan(), Timeouts(timeout)
         try:
-            http_request = to_http(request, timeouts, loan.trace)
+            http_request = to_http(request, timeouts)
             response = self._pool(request.url).handle_request(http_request)
         except FAILURES as error:
             failure = as_ours(error, request.url, timeout, proxy_in_use(self._settings, self._routes.of(request.url)))
         else:
+            loan.begin()
+            # Only the end of the loan is traced: the other events would cost 10 us a call.
+            cast("dict[str, object]", http_request.extensions)["trace"] = loan.trace
             return begun(response, request.url, loan, timeouts)
         raise failure
 

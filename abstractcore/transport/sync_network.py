@@ -11,6 +11,7 @@ from typing import Any
 import httpcore2
 
 from ..interruptions import current_interruption, interruptible
+from .joined_writes import JoinedWrites
 from .messages import shut_down
 from .name_lookup import addresses
 from .timeouts import seconds_left
@@ -55,6 +56,7 @@ class SyncNetworkStream(httpcore2.NetworkStream):
 
     def __init__(self, stream: httpcore2.NetworkStream) -> None:
         self._stream = stream
+        self._writes = JoinedWrites()
         connection: Any = stream.get_extra_info("socket")
         # In TLS through a proxy over TLS the socket carries the outer layer only: the stream itself knows the inner.
         inner = stream.get_extra_info("ssl_object") is not None and not isinstance(connection, ssl.SSLSocket)
@@ -73,7 +75,11 @@ class SyncNetworkStream(httpcore2.NetworkStream):
             raise httpcore2.ReadError(str(error)) from None
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        """Send all of `buffer`."""
+        """Send all of `buffer`; the head of a request waits for its body."""
+        for joined in self._writes.add(buffer):
+            self._send(joined, timeout)
+
+    def _send(self, buffer: bytes, timeout: float | None) -> None:
         try:
             with interruptible(self._cut):
                 self._write(buffer, timeout)
@@ -83,6 +89,9 @@ class SyncNetworkStream(httpcore2.NetworkStream):
             raise httpcore2.WriteError(str(error)) from None
 
     def _read(self, max_bytes: int, timeout: float | None) -> bytes:
+        rest = self._writes.rest()
+        if rest:
+            self._send(rest, timeout)
         left = seconds_left(timeout)
         if self._socket is None:
             return self._stream.read(max_bytes, left)
