@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from .building import build_call
 from .contexts import scoped, scoped_call
-from .engine import OutputReader, Prepare, Prepared, in_time, refuse_losses
+from .engine import InTime, OutputReader, Prepare, Prepared, refuse_losses
 from .errors import ConfigurationError, InvalidInputError
 from .media_loading import load_media, media_items
 from .message_inputs import read_messages
@@ -58,12 +58,14 @@ class CallPreparer:
         if not isinstance(stream, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInputError(f"expected True or False, got {type(stream).__name__}", path="stream")
         given = request.get("options")
-        given = CallOptions() if given is None else given
-        check_names(given, CALL_OPTIONS, "`options`", registry.capabilities, provider=self._provider)
+        if given is None:
+            given = CallOptions()
+        else:
+            check_names(given, CALL_OPTIONS, "`options`", registry.capabilities, provider=self._provider)
         defaults = scoped(self._defaults)
         options = merged(defaults, {**given, **request}) if request else defaults
         output = OutputType(response_model) if response_model is not None else None
-        headers = {**defaults.get("headers", {}), **extra_headers(options["headers"])} if "headers" in options else {}
+        headers = _headers(defaults.get("headers", {}), options.get("headers"))
         messages = read_messages(request.get("messages"), self._message_reader, self._model)
         system_prompt = options.get("system_prompt")
         if "system_prompt" not in request and any(message.role == "system" for message in messages):
@@ -74,11 +76,11 @@ class CallPreparer:
 
         timeout = seconds(options.get("timeout", DEFAULT_TIMEOUT_SECONDS), "timeout")
 
-        async def load(runtime: Runtime) -> list[MediaPart]:
-            return await runtime.call(load_media, media, self._pipelines.handlers, kind="files")
-
         async def prepare(runtime: Runtime) -> Prepared:
-            parts = await in_time(runtime, timeout, lambda: load(runtime)) if media else ()
+            parts: Sequence[MediaPart] = ()
+            if media:
+                async with InTime(runtime, timeout):
+                    parts = await runtime.call(load_media, media, self._pipelines.handlers, kind="files")
             call = build_call(
                 provider=self._provider,
                 model=self._model,
@@ -129,6 +131,13 @@ def _checked(call: ModelCall, warnings: tuple[CallWarning, ...], headers: Mappin
     if call.strict:
         refuse_losses(warnings)
     return Prepared(call, warnings, headers)
+
+
+def _headers(defaults: Mapping[str, str], given: object) -> Mapping[str, str]:
+    """An LLM's headers with those of a call over them; None for the call means none at all."""
+    if given is defaults:
+        return defaults
+    return {} if given is None else {**defaults, **extra_headers(given)}
 
 
 def _unused(name: str, capabilities: Collection[str]) -> CallWarning:

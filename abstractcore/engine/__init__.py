@@ -2,7 +2,7 @@
 
 from .call_records import EndedCall
 from .call_stream import CallStream
-from .deadlines import in_time, remaining, time_given
+from .deadlines import InTime, remaining, time_given
 from .guests import Guest
 from .lowering import lower
 from .offline import OfflineEndpoint
@@ -16,6 +16,7 @@ __all__ = [
     "CallStream",
     "EndedCall",
     "Guest",
+    "InTime",
     "Listener",
     "OfflineEndpoint",
     "OutputReader",
@@ -25,7 +26,6 @@ __all__ = [
     "Retry",
     "Tracing",
     "credentials_of_place",
-    "in_time",
     "lower",
     "refuse_losses",
     "remaining",

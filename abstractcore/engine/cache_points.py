@@ -34,8 +34,9 @@ def lower_cache(call: ModelCall, most: int | None) -> tuple[ModelCall, list[Call
         call = _with(call, _best(call), CachePoint())
     held = _held(call)
     over = held[: max(0, len(held) - most)] if most is not None else []
-    message = f"this provider keeps {most} points at most"
-    warnings += [CallWarning("cache_left_out", f"{place}.cache", message) for place in over]
+    if over:
+        message = f"this provider keeps {most} points at most"
+        warnings += [CallWarning("cache_left_out", f"{place}.cache", message) for place in over]
     return _with(call.with_(cache=False) if call.cache else call, over, None), warnings
 
 
@@ -55,10 +56,14 @@ def _best(call: ModelCall) -> list[_Place]:
 
 def _held(call: ModelCall) -> list[_Place]:
     """All points there are: those of the conversation in order, then those of system and tools."""
-    places = [_Place(i, j) for i, message in enumerate(call.messages) for j in range(len(message.parts))]
+    places = [
+        _Place(i, j)
+        for i, message in enumerate(call.messages)
+        for j, part in enumerate(message.parts)
+        if getattr(part, "cache", None) is not None
+    ]
     places.sort(key=lambda place: call.messages[place.message or 0].role == "system")
-    places += [_Place(None, i) for i in range(len(call.tools))]
-    return [place for place in places if getattr(_holder(call, place), "cache", None) is not None]
+    return places + [_Place(None, i) for i, tool in enumerate(call.tools) if tool.cache is not None]
 
 
 def _can_hold(call: ModelCall, place: _Place) -> bool:

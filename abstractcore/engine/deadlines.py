@@ -2,35 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from types import TracebackType
 
 from ..errors import RequestTimeoutError
-from ..ports import CallContext, Runtime
+from ..ports import CallContext, Runtime, TimeLimit
 from ..schema.quoting import shown_seconds
 
-T = TypeVar("T")
 _GRACE_SECONDS = 0.1
 """How much later than an attempt the call around it ends, so that a middleware can answer to a time-out."""
 
 
-async def in_time(
-    runtime: Runtime, seconds: float | None, make: Callable[[], Awaitable[T]], given: float | None = None
-) -> T:
-    """What `make` gives within `seconds`; raises `RequestTimeoutError`. Plain code ends only waits of `runtime`.
+class InTime:
+    """For `async with`: raises `RequestTimeoutError` where what is inside takes more than `seconds`.
 
-    `given` is the time of the whole call, where `seconds` is what is left of it.
+    Plain code ends only waits of `runtime`. `given` is the time of the whole call, where `seconds` is what is left of
+    it.
     """
-    if seconds is None:
-        return await make()
-    limit = runtime.timeout(seconds)
-    try:
-        async with limit:
-            return await make()
-    except TimeoutError:
-        if not limit.expired():  # a middleware's own
-            raise
-    raise out_of_time(seconds if given is None else given)
+
+    __slots__ = ("_given", "_limit")
+
+    def __init__(self, runtime: Runtime, seconds: float | None, given: float | None = None) -> None:
+        self._limit: TimeLimit | None = None if seconds is None else runtime.timeout(seconds)
+        self._given = seconds if given is None else given
+
+    async def __aenter__(self) -> None:
+        if self._limit is not None:
+            await self._limit.__aenter__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._limit is None:
+            return
+        try:
+            await self._limit.__aexit__(kind, error, traceback)
+        except TimeoutError as timeout:
+            error = timeout
+        if isinstance(error, TimeoutError) and self._limit.expired():  # else a middleware's own
+            raise out_of_time(self._given) from None
 
 
 def remaining(context: CallContext) -> float | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from ..errors import AbstractCoreError, ConfigurationError, ServerError, UnsupportedOptionError
@@ -36,7 +35,7 @@ from ..schema import (
     deltas_of,
 )
 from ..scrubbing import Secrets
-from .deadlines import in_time, last_moment, remaining, time_given
+from .deadlines import InTime, last_moment, remaining, time_given
 from .endings import end_call, let_go, outcome_of
 from .exchange import Exchange, located
 from .lowering import lower
@@ -114,7 +113,9 @@ class Pipeline:
         """The response to the call that `prepare` makes; `timeout` in seconds for all of it."""
         context = await self.begin(prepare, timeout)
         try:
-            reply = await in_time(self.runtime, last_moment(context), lambda: self._reply(context), time_given(context))
+            async with InTime(self.runtime, last_moment(context), time_given(context)):
+                answer = await self._around_call(context)
+                reply = answer if isinstance(answer, ModelReply) else await read_to_end(answer)
             response = self.respond(reply, context, read_output)
         except BaseException as error:
             fail(context, error)
@@ -124,10 +125,6 @@ class Pipeline:
                 await let_go(context)
         end_call(context, "done", reply=reply)
         return response
-
-    async def _reply(self, context: CallContext) -> ModelReply:
-        answer = await self._around_call(context)
-        return answer if isinstance(answer, ModelReply) else await read_to_end(answer)
 
     async def begin(self, prepare: Prepare, timeout: float | None) -> CallContext:
         """The call that `prepare` makes, on its way. What goes wrong before that is no call."""
@@ -143,9 +140,8 @@ class Pipeline:
 
     async def open(self, context: CallContext) -> DeltaStream:
         """A stream of the reply, its first deltas read."""
-        answer = await in_time(
-            self.runtime, last_moment(context), lambda: self._around_call(context), time_given(context)
-        )
+        async with InTime(self.runtime, last_moment(context), time_given(context)):
+            answer = await self._around_call(context)
         return WholeReply(answer) if isinstance(answer, ModelReply) else answer
 
     async def _perform(self, context: CallContext) -> Answer:
@@ -206,8 +202,8 @@ class Pipeline:
         lowered = lower(context.call, self._session.profile, self._handlers)
         if not lowered.decisions:
             return lowered, encode(lowered.call)
-        carried_out = partial(self._carried_out, lowered, encode)
-        return await in_time(self.runtime, remaining(context), carried_out, time_given(context))
+        async with InTime(self.runtime, remaining(context), time_given(context)):
+            return await self._carried_out(lowered, encode)
 
     async def _carried_out(self, lowered: Lowered, encode: Callable[[ModelCall], Encoded]) -> tuple[Lowered, Encoded]:
         """As `_encoded`, for a call with files: encoding it reads those that are sent as they are."""

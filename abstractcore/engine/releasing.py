@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 from ..ports import Address, Body, Transport
 from ..schema import WireRequest
 
 
-async def open_at(address: Address, transport: Transport, request: WireRequest, timeout: float) -> Body:
+def open_at(address: Address, transport: Transport, request: WireRequest, timeout: float) -> Awaitable[Body]:
     """The response to `request`, sent to `address`, which is released once the response is closed or cut."""
     transport = address.transport or transport
     if address.release is None:
-        return await transport.open(request, timeout)
+        return transport.open(request, timeout)
+    return _open_releasing(transport, request, timeout, address.release)
+
+
+async def _open_releasing(
+    transport: Transport, request: WireRequest, timeout: float, release: Callable[[], object]
+) -> Body:
     try:
-        return _ReleasingBody(await transport.open(request, timeout), address.release)
+        return _ReleasingBody(await transport.open(request, timeout), release)
     except BaseException:
-        address.release()
+        release()
         raise
 
 

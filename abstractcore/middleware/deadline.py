@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..engine import in_time, remaining, time_given
+from ..engine import InTime, remaining, time_given
 from ..ports import Answer, Attempt, AttemptNext
 
 
@@ -12,4 +12,5 @@ class Deadline:
     async def around_attempt(self, attempt: Attempt, next: AttemptNext) -> Answer:
         """The attempt, in the time that is left; raises `RequestTimeoutError`."""
         context = attempt.context
-        return await in_time(context.runtime, remaining(context), lambda: next(attempt), time_given(context))
+        async with InTime(context.runtime, remaining(context), time_given(context)):
+            return await next(attempt)
