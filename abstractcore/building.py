@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from .errors import InvalidInputError
 from .option_values import media_policy, sampling, tool_choice
-from .schema import HostedTool, MediaPart, Message, ModelCall, OutputSchema, SchemaError, ToolSpec
+from .schema import EMPTY, NO_OPTIONS, HostedTool, MediaPart, Message, ModelCall, OutputSchema, SchemaError, ToolSpec
 
 
 def build_call(
@@ -49,11 +49,11 @@ def build_call(
             modalities=options.get("modalities", ()),
             stream=stream,
             strict=options.get("strict", False),
-            media_policy=cast(Any, media_policy(options.get("media_policy", {}))),
-            provider_options=options.get("provider_options", {}),
-            tags=options.get("tags", {}),
+            media_policy=cast(Any, media_policy(options["media_policy"]) if "media_policy" in options else EMPTY),
+            provider_options=options.get("provider_options", NO_OPTIONS),
+            tags=options.get("tags", EMPTY),
             parent_id=options.get("parent_id"),
-            trace_context=options.get("trace_context", {}),
+            trace_context=options.get("trace_context", EMPTY),
         )
     except SchemaError as error:
         raise InvalidInputError(error.message, path=error.path, hint=error.hint) from None

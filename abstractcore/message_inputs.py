@@ -69,6 +69,8 @@ def _list_hint(messages: object) -> str | None:
 def _message(item: object, path: str, reader: Callable[[], MessageReader], model: str) -> Message:
     if isinstance(item, Message):
         return item
+    if type(item) is dict:
+        return _written(cast("Mapping[str, object]", item), path, reader, model)
     if isinstance(item, ToolResult):
         return Message.tool(item)
     if isinstance(item, GenerateResponse):
@@ -124,15 +126,18 @@ def _elsewhere(item: Mapping[str, object]) -> str | None:
 
 def _is_ours(content: object) -> bool:
     """Whether content is text, or texts and parts of ours: what needs no reader."""
-    if isinstance(content, list | tuple):
-        items = cast("Sequence[object]", content)
-        return bool(items) and all(isinstance(item, (str, *ALL_PARTS)) for item in items)
-    return isinstance(content, str)
+    if isinstance(content, str):
+        return True
+    if not isinstance(content, list | tuple):
+        return False
+    items = cast("Sequence[object]", content)
+    return bool(items) and all(isinstance(item, (str, *ALL_PARTS)) for item in items)
 
 
 def _parts(content: Any) -> tuple[Part, ...]:
-    items = (content,) if isinstance(content, str) else content
-    return tuple(TextPart(item) if isinstance(item, str) else item for item in items)
+    if isinstance(content, str):
+        return (TextPart(content),)
+    return tuple(TextPart(item) if isinstance(item, str) else item for item in content)
 
 
 def _plain(value: object, path: str, depth: int = 0) -> object:

@@ -20,6 +20,8 @@ SAMPLING_OPTIONS = (
     "frequency_penalty",
     "top_logprobs",
 )
+_SAMPLING = frozenset({*SAMPLING_OPTIONS, "stop"})
+_DEFAULT_SAMPLING = Sampling()
 MEDIA_KINDS: tuple[MediaKind, ...] = ("text", "image", "audio", "video", "document")
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
@@ -45,6 +47,8 @@ _MAX_SECONDS = 366 * 86400
 
 def sampling(options: Mapping[str, Any]) -> Sampling:
     """The sampling part of options; raises `SchemaError`."""
+    if _SAMPLING.isdisjoint(options):
+        return _DEFAULT_SAMPLING
     stop = options.get("stop", ())
     values = {name: options[name] for name in SAMPLING_OPTIONS if name in options}
     return Sampling(**values, stop=(stop,) if isinstance(stop, str) else stop)

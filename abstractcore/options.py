@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from .errors import InvalidInputError, UnknownOptionError
@@ -181,7 +181,7 @@ _PARAMETERS = frozenset({"response_model"})
 
 def check_names(
     options: Mapping[str, Any],
-    known: Iterable[str],
+    known: Collection[str],
     where: str,
     capabilities: Collection[str] = (),
     *,
@@ -193,7 +193,6 @@ def check_names(
     """
     if not isinstance(options, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidInputError(f"expected a mapping, got {type(options).__name__}", path="options")
-    known = set(known)
     for name in options:
         if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInputError(f"{shown(name)} is not the name of an option", path="options")

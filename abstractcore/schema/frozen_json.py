@@ -107,7 +107,7 @@ def freeze_object(value: object, path: str = "") -> JSONObject:
     """As `freeze`, for a value that must be a mapping."""
     if type(value) is FrozenDict:
         return value
-    if not isinstance(value, Mapping):
+    if type(value) is not dict and not isinstance(value, Mapping):
         raise SchemaError(f"expected a mapping, got {type(value).__name__}", path)
     if not value:
         return EMPTY
@@ -129,7 +129,9 @@ def _frozen(value: object, depth: int) -> JSONValue:
         return check_text(value)
     if value is None or kind is bool:
         return cast(JSONValue, value)
-    if isinstance(value, Mapping):
+    if kind is int:
+        return check_number(cast(int, value))
+    if kind is dict or isinstance(value, Mapping):
         check_depth(depth)
         return _frozen_mapping(cast("Mapping[Any, object]", value), depth)
     if isinstance(value, list | tuple):

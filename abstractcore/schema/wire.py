@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from .call_warnings import CallWarning
 from .calls import ModelCall
@@ -37,7 +37,7 @@ class WireRequest(Immutable):
 
     def with_headers(self, headers: Mapping[str, str]) -> WireRequest:
         """The request with `headers` added over its own."""
-        return replace(self, headers={**self.headers, **headers})
+        return WireRequest(self.url, {**self.headers, **headers}, self.body, self.method)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import base64
 import binascii
 import re
 from collections.abc import Collection, Iterator, Mapping
+from functools import lru_cache
 from typing import Any, cast
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -18,6 +19,7 @@ _MADE = ("Signature", "signature")
 _PARAMETER = re.compile(r"([\w-]+)\s*=\s*\"?([^\",;\s]+)")
 
 
+@lru_cache(maxsize=256)
 def is_sensitive(name: str) -> bool:
     """Whether a header or field of this name holds a credential."""
     return not _is_harmless(name) and any(part in name.lower() for part in _SENSITIVE)

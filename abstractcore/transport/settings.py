@@ -7,7 +7,7 @@ import ssl
 import threading
 import urllib.request
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from importlib.util import find_spec
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -53,7 +53,7 @@ class TransportSettings:
 
     def __post_init__(self) -> None:
         if self.proxy is None and self.environment_proxies:
-            object.__setattr__(self, "proxies", tuple(sorted(urllib.request.getproxies().items())))
+            object.__setattr__(self, "proxies", _environment_proxies())
         if isinstance(self.verify, os.PathLike):
             object.__setattr__(self, "verify", os.fspath(self.verify))
         if not isinstance(self.verify, bool | str):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -72,6 +72,26 @@ class TransportSettings:
         """The TLS context for `scheme`. Plain HTTP never uses it, so certificates are not read for it."""
         with _making_tls:
             return _tls_context(scheme != "http" and self.verify, os.environ.get("SSL_CERT_FILE"))
+
+
+_PROXY_VARIABLES = tuple(
+    name for kind in ("http", "https", "all", "no") for name in (f"{kind}_proxy", f"{kind.upper()}_PROXY")
+)
+
+
+def _environment_proxies() -> tuple[tuple[str, str], ...]:
+    """Proxies by scheme. Searching the environment takes as long as all else that is done for a new LLM: it is
+    searched again only when a variable that names a proxy has changed. macOS and Windows have settings beside it.
+    """
+    if urllib.request.getproxies is not urllib.request.getproxies_environment:
+        return tuple(sorted(urllib.request.getproxies().items()))
+    return _proxies_where(*map(os.environ.get, _PROXY_VARIABLES))
+
+
+@lru_cache(maxsize=8)
+def _proxies_where(*variables: str | None) -> tuple[tuple[str, str], ...]:
+    """The proxies of the environment as it is now, where `variables` say so."""
+    return tuple(sorted(urllib.request.getproxies().items()))
 
 
 class Routes:

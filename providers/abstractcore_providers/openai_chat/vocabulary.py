@@ -106,13 +106,13 @@ def finish_reason_to_theirs(reason: FinishReason) -> str:
 def usage_to_ours(data: Object) -> Usage:
     """Token counts; what was not reported is None."""
     of_input, of_output = as_object(data.get("prompt_tokens_details")), as_object(data.get("completion_tokens_details"))
-    cached = count_of(of_input, "cached_tokens")
+    cached, reasoning = count_of(of_input, "cached_tokens"), count_of(of_output, "reasoning_tokens")
     return Usage(
         input=count_of(data, "prompt_tokens"),
-        output=_output_tokens(data, count_of(of_output, "reasoning_tokens")),
+        output=_output_tokens(data, reasoning),
         cached=count_of(data, "prompt_cache_hit_tokens") if cached is None else cached,
         cache_written=count_of(of_input, "cache_write_tokens"),
-        reasoning=count_of(of_output, "reasoning_tokens"),
+        reasoning=reasoning,
         input_audio=count_of(of_input, "audio_tokens"),
         output_audio=count_of(of_output, "audio_tokens"),
     )
@@ -120,8 +120,10 @@ def usage_to_ours(data: Object) -> Usage:
 
 def _output_tokens(data: Object, reasoning: int | None) -> int | None:
     """All tokens of the answer. xAI leaves reasoning out of their number, though not out of the total."""
-    prompt, completion, total = (count_of(data, f"{name}_tokens") for name in ("prompt", "completion", "total"))
-    if completion is None or not reasoning or total != (prompt or 0) + completion + reasoning:
+    completion = count_of(data, "completion_tokens")
+    if completion is None or not reasoning:
+        return completion
+    if count_of(data, "total_tokens") != (count_of(data, "prompt_tokens") or 0) + completion + reasoning:
         return completion
     return completion + reasoning
 
