@@ -5,7 +5,7 @@ from __future__ import annotations
 import mimetypes
 from collections.abc import Sequence
 
-from ..errors import InvalidInputError, UnsupportedContentError
+from ..errors import InvalidInputError, MediaError, UnsupportedContentError
 from ..ports import MediaHandler, ModelProfile
 from ..schema import (
     MEDIA_PARTS,
@@ -25,12 +25,16 @@ from ..schema.quoting import shown_address
 from .cache_points import lower_cache
 from .thinking import lower_thinking, room_to_think
 
+_ELSEWHERE = ("url", "provider_file")
+"""The forms of content that only a provider can read."""
+
 
 def lower(call: ModelCall, profile: ModelProfile, handlers: Sequence[MediaHandler]) -> Lowered:
     """Decide what becomes of every file in `call`, and of options that depend on the model: thinking, cache points,
     recommended sampling. Pure: nothing is read, converted or sent.
 
-    Raises `UnsupportedContentError`, naming the choices, for a file that neither the model nor the policy lets in, and
+    Raises `UnsupportedContentError`, naming the choices, for a file that neither the model nor the policy lets in,
+    `MediaError` for one that text is to be made of and that is given as a URL or by a provider's name, and
     `InvalidInputError` for an answer that is begun, of a model that does not go on with it.
     """
     if not profile.goes_on:
@@ -50,6 +54,8 @@ def lower(call: ModelCall, profile: ModelProfile, handlers: Sequence[MediaHandle
         )
     for path, part in media_parts(call):
         decision = _decide(part, path, call, profile, handlers)
+        if decision.route != "native" and part.blob.form in _ELSEWHERE:
+            raise _not_at_hand(decision, call)
         decisions.append(decision)
         warnings.extend(_unsure(decision, call, profile))
         warnings.extend(_misnamed(part.blob, path))
@@ -197,6 +203,17 @@ def _refused(decision: MediaDecision, call: ModelCall, why: str, choices: Sequen
         provider=call.provider or None,
         model=call.model,
     )
+
+
+def _not_at_hand(decision: MediaDecision, call: ModelCall) -> MediaError:
+    error = MediaError(
+        f"{decision.source} ({decision.part_path}) is given as an address, which is passed on and never downloaded, "
+        f"and this call cannot pass it on: {decision.reason}.",
+        source=decision.source,
+        hint="Download it, and pass the path of the file.",
+    )
+    error.provider, error.model = call.provider or None, call.model
+    return error
 
 
 def _kind(part: MediaPart) -> MediaKind:
