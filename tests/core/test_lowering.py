@@ -157,7 +157,7 @@ ELSEWHERE = [
 def test_a_plan_and_a_call_refuse_alike_to_make_text_of_what_only_a_provider_can_read(colour, make, blob):
     message = Message.user("hi", AudioPart(blob))
     llm = make()
-    with pytest.raises(MediaError, match="never downloaded.* Download it, and pass the path") as of_call:
+    with pytest.raises(MediaError, match=r"never downloaded.* Download it, and pass the path") as of_call:
         colour.generate(llm, messages=[message])
     with pytest.raises(MediaError) as of_plan:
         llm.plan(messages=[message])
