@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import itertools
 import os
 import socket
 import tempfile
@@ -29,6 +30,7 @@ from abstractcore_providers.plugin import register_providers
 
 SLOW_SECONDS = 30.0
 release = threading.Event()
+_numbers = itertools.count()
 
 
 def hang() -> None:
@@ -170,7 +172,8 @@ def with_stall(scheme: str, backlog: int, **request: Any) -> Callable[[Case], LL
 
 def with_slow_name(case: Case) -> LLM:
     case.stack.enter_context(slow_names())
-    return case.llm("http://slow.test:1")
+    # A name of its own: whoever asks for one that is being looked up gets that look-up's answer.
+    return case.llm(f"http://slow{next(_numbers)}.test:1")
 
 
 def with_proxy(case: Case) -> LLM:
