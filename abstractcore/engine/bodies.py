@@ -61,7 +61,7 @@ def decode_whole(transpiler: Transpiler, response: WireResponse, request: WireRe
         framer = transpiler.framer()
         if framer.accepts(response.body):
             frames = [*framer.feed(response.body), *framer.finish()]
-            if len(frames) > 1 or isinstance(error, UnexpectedResponseError):
+            if len(frames) > 1 or not response.body.lstrip().startswith(_OF_DOCUMENTS):
                 return _added_up(transpiler.decoder(), frames)
         if isinstance(error, UnexpectedResponseError):
             name_request(error, request)

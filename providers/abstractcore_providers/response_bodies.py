@@ -39,6 +39,23 @@ def read_body(response: WireResponse, hint: str) -> Any:
     raise error
 
 
+def no_reply(response: WireResponse, data: Any, missing: str, marks: frozenset[str], hint: str) -> ServerError:
+    """The error for a JSON document without `missing`, which reports no error.
+
+    It is an `UnexpectedResponseError`, which is not tried again, unless the document has a field of `marks`: names that
+    replies of the format have, and other documents have not.
+    """
+    message = f"the answer holds no {missing}"
+    if not marks.isdisjoint(as_object(data)):
+        return ServerError(message, status=response.status, hint=hint)
+    shown = " ".join(response.body[: 4 * _EXCERPT].decode("utf-8", "replace").split())[:_EXCERPT]
+    error = UnexpectedResponseError(
+        f"{message}: it is the JSON {shown!r}", status=response.status, hint=f"{hint} {_LOOK}"
+    )
+    error.content_type = response.headers.get("content-type")
+    return error
+
+
 def read_count(
     response: WireResponse, field: str, error_in: Callable[[Object], ProviderError | None], hint: str
 ) -> int:

@@ -163,6 +163,51 @@ def test_plain_text_is_an_error_that_quotes_it_and_is_not_tried_again(colour, se
         ask(colour, llm_of(format), stream)
 
 
+@every_format
+@either_way
+@pytest.mark.parametrize("body", ['{"ok": true}', '\n {"status": "ok", "data": {"choices": []}}', '["ok"]', "[1]"])
+def test_json_that_is_no_reply_is_an_error_that_quotes_it_and_is_not_tried_again(
+    colour, server, llm_of, format, stream, body
+):
+    server.script(sent(body, "application/json"))
+    llm = llm_of(format, max_retries=3)
+    if format == "ollama" and stream and "{" in body:
+        with pytest.raises(StreamInterruptedError):  # its streams begin with an object too
+            ask(colour, llm, stream)
+        return
+    with pytest.raises(UnexpectedResponseError, match=r"it is the JSON .*ok|it is the JSON '\[1\]'") as caught:
+        ask(colour, llm, stream)
+    assert not caught.value.retryable
+    assert len(server.requests) == 1
+    assert caught.value.content_type == "application/json"
+    assert caught.value.url is not None
+    assert caught.value.url.startswith(server.url)
+
+
+CUT_REPLIES = {
+    "anthropic_messages": {"content": None, "stop_reason": "end_turn"},
+    "bedrock_converse": {"stopReason": "end_turn", "usage": {}},
+    "cohere_chat": {"id": "1", "finish_reason": "COMPLETE"},
+    "gemini": {"usageMetadata": {"promptTokenCount": 1}},
+    "ollama": {"model": "m", "done": True},
+    "openai_chat": {"object": "chat.completion", "choices": []},
+    "openai_responses": {"object": "response", "output": None},
+}
+
+
+@every_format
+def test_a_reply_without_its_content_may_pass_by_itself(format):
+    with pytest.raises(ServerError, match="the answer holds no") as caught:
+        FORMATS[format]().decode(WireResponse(200, {}, json.dumps(CUT_REPLIES[format]).encode()))
+    assert caught.value.retryable
+
+
+def test_an_empty_object_is_how_gemini_writes_an_empty_reply():
+    with pytest.raises(ServerError, match="holds no candidates") as caught:
+        FORMATS["gemini"]().decode(WireResponse(200, {}, b"{}"))
+    assert caught.value.retryable
+
+
 def test_what_may_be_secret_in_a_url_is_not_shown():
     error = UnexpectedResponseError("no")
     name_request(error, WireRequest("https://user:secret@host:1/v1/models?key=secret#secret", {}, b""))

@@ -10,18 +10,21 @@ from ..finish_reasons import calls_tools
 from ..json_reading import Object, as_object, as_objects, text_of
 from ..openai_words import origin_of
 from ..raw_arguments import WrittenArguments
-from ..response_bodies import read_body
+from ..response_bodies import no_reply, read_body
 from .blocks import CALLS, read_block
 from .dialect import Dialect
 from .failures import RIGHT_ADDRESS, error_in_body
 from .vocabulary import finish_reason_to_ours, metadata_to_ours, usage_to_ours
+
+_MARKS = frozenset({"content", "stop_reason", "usage"})
+"""Fields of replies that other documents do not have."""
 
 
 def decode(response: WireResponse, dialect: Dialect) -> ModelReply:
     """The reply; raises `ServerError` for a body that holds none, or the error it reports in spite of its status."""
     data = as_object(read_body(response, RIGHT_ADDRESS))
     if data.get("error") is not None or not isinstance(data.get("content"), list):
-        raise error_in_body(data) or ServerError("the answer holds no content", status=response.status)
+        raise error_in_body(data) or no_reply(response, data, "content", _MARKS, RIGHT_ADDRESS)
     try:
         return _reply(data, response.body, dialect.provider)
     except SchemaError as error:

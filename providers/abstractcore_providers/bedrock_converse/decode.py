@@ -9,7 +9,7 @@ from ..call_ids import ReceivedIds
 from ..finish_reasons import calls_tools
 from ..json_reading import Object, as_object, as_objects, text_of
 from ..raw_arguments import WrittenArguments
-from ..response_bodies import read_body
+from ..response_bodies import no_reply, read_body
 from .failures import RIGHT_ADDRESS, error_in_body
 from .media import MEDIA_KINDS
 from .read_blocks import INPUT, BlockReader
@@ -18,15 +18,16 @@ from .vocabulary import PROVIDER, finish_reason_to_ours, origin_of, usage_rest, 
 
 _FIELDS = frozenset({"output", "stopReason", "usage", PADDING})
 
+_MARKS = frozenset({"metrics", "output", "stopReason", "usage"})
+"""Fields of replies that other documents do not have."""
+
 
 def decode(response: WireResponse, model: str | None) -> ModelReply:
     """The reply of `model`; raises `ServerError` for a body that holds none."""
     data = as_object(read_body(response, RIGHT_ADDRESS))
     message = as_object(as_object(data.get("output")).get("message"))
     if "content" not in message:
-        raise error_in_body(data, response.headers) or ServerError(
-            "the answer holds no message", status=response.status
-        )
+        raise error_in_body(data, response.headers) or no_reply(response, data, "message", _MARKS, RIGHT_ADDRESS)
     try:
         return _reply(data, as_objects(message["content"]), response.body, model)
     except (SchemaError, InvalidInputError) as error:

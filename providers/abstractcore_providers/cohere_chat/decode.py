@@ -19,7 +19,7 @@ from ..call_ids import ReceivedIds
 from ..finish_reasons import calls_tools
 from ..item_options import read_options
 from ..json_reading import Object, as_object, as_objects, text_of
-from ..response_bodies import read_body
+from ..response_bodies import no_reply, read_body
 from .citations import citation_to_ours, citations_of
 from .failures import FAILED, RIGHT_ADDRESS, error_in_body
 from .vocabulary import (
@@ -32,6 +32,9 @@ from .vocabulary import (
     usage_to_ours,
 )
 
+_MARKS = frozenset({"finish_reason", "usage"})
+"""Fields of replies that other documents do not have."""
+
 
 def decode(response: WireResponse, model: str | None) -> ModelReply:
     """The reply, from `model` unless it says another.
@@ -40,9 +43,7 @@ def decode(response: WireResponse, model: str | None) -> ModelReply:
     """
     data = as_object(read_body(response, RIGHT_ADDRESS))
     if text_of(data, "finish_reason") in FAILED or not isinstance(data.get("message"), dict):
-        raise error_in_body(data) or ServerError(
-            "the answer holds no message", status=response.status, hint=RIGHT_ADDRESS
-        )
+        raise error_in_body(data) or no_reply(response, data, "message", _MARKS, RIGHT_ADDRESS)
     try:
         return _reply(data, text_of(data, "model") or model)
     except SchemaError as error:

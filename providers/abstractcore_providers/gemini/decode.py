@@ -8,11 +8,14 @@ from abstractcore.errors import ServerError
 from abstractcore.schema import CallWarning, ModelReply, SchemaError, WireResponse, accumulate
 
 from ..json_reading import Object, as_object, as_objects
-from ..response_bodies import read_body
+from ..response_bodies import no_reply, read_body
 from .decoder import ReplyDecoder
 from .dialect import Dialect
 from .failures import RIGHT_ADDRESS, error_in_body
 from .vocabulary import block_reason
+
+_MARKS = frozenset({"candidates", "modelVersion", "promptFeedback", "responseId", "usageMetadata"})
+"""Fields of replies that other documents do not have."""
 
 
 def decode(response: WireResponse, dialect: Dialect) -> ModelReply:
@@ -25,6 +28,11 @@ def decode(response: WireResponse, dialect: Dialect) -> ModelReply:
     if not any(as_objects(chunk.get("candidates")) or block_reason(chunk) is not None for chunk in chunks):
         reported = (error_in_body(chunk) for chunk in chunks)
         error = next((error for error in reported if error is not None), None)
+        if error is None and value not in ({}, [], [{}]):
+            error = no_reply(
+                response, {name: None for chunk in chunks for name in chunk}, "candidates", _MARKS, RIGHT_ADDRESS
+            )
+        # An empty object is how an empty reply is written (protobuf's JSON leaves out what is not set).
         raise error or ServerError("the answer holds no candidates", status=response.status)
     decoder = ReplyDecoder(dialect)
     try:

@@ -22,7 +22,7 @@ from ..finish_reasons import calls_tools
 from ..item_options import read_options
 from ..json_reading import Object, as_object, as_objects, text_of
 from ..raw_arguments import WrittenArguments, arguments_text
-from ..response_bodies import read_body
+from ..response_bodies import no_reply, read_body
 from .failures import RIGHT_ADDRESS, error_in_body
 from .images import image_of
 from .vocabulary import (
@@ -35,14 +35,15 @@ from .vocabulary import (
 )
 from .writing import ARGUMENTS
 
+_MARKS = frozenset({"done", "done_reason", "eval_count"})
+"""Fields of replies that other documents do not have."""
+
 
 def decode(response: WireResponse) -> ModelReply:
     """The reply; raises `ServerError` for a body that holds none, or the error it reports in spite of its status."""
     data = as_object(read_body(response, RIGHT_ADDRESS))
     if data.get("error") or not isinstance(data.get("message"), dict):
-        raise error_in_body(data) or ServerError(
-            "the answer holds no message", status=response.status, hint=RIGHT_ADDRESS
-        )
+        raise error_in_body(data) or no_reply(response, data, "message", _MARKS, RIGHT_ADDRESS)
     try:
         return _reply(data, WrittenArguments(response.body, ARGUMENTS))
     except SchemaError as error:

@@ -25,7 +25,7 @@ from ..item_options import read_options
 from ..json_reading import Object, as_object, as_objects, text_of
 from ..openai_errors import RIGHT_ADDRESS, error_in_body
 from ..openai_words import origin_of
-from ..response_bodies import read_body
+from ..response_bodies import no_reply, read_body
 from .content import SPOKEN_TYPE
 from .content_pieces import content_pieces
 from .dialect import DETAILS, Dialect
@@ -41,6 +41,9 @@ from .vocabulary import (
     usage_to_ours,
 )
 
+_MARKS = frozenset({"choices", "usage"})
+"""Fields of replies that other documents do not have."""
+
 
 def decode(response: WireResponse, dialect: Dialect) -> ModelReply:
     """The reply in a `chat.completion` object.
@@ -50,7 +53,7 @@ def decode(response: WireResponse, dialect: Dialect) -> ModelReply:
     data = as_object(read_body(response, RIGHT_ADDRESS))
     choices = as_objects(data.get("choices"))
     if data.get("error") is not None or not choices:
-        raise error_in_body(data) or ServerError("the answer holds no choices", status=response.status)
+        raise error_in_body(data) or no_reply(response, data, "choices", _MARKS, RIGHT_ADDRESS)
     try:
         return _reply(data, choices, dialect)
     except SchemaError as error:

@@ -11,9 +11,12 @@ from ..call_ids import ReceivedIds
 from ..json_reading import Object, as_object, as_objects, text_of
 from ..openai_errors import RIGHT_ADDRESS, error_in_answer, error_in_body
 from ..openai_words import origin_of
-from ..response_bodies import read_body
+from ..response_bodies import no_reply, read_body
 from .items import read_item
 from .vocabulary import finish_reason_to_ours, metadata_to_ours, usage_to_ours
+
+_MARKS = frozenset({"output", "usage"})
+"""Fields of replies that other documents do not have."""
 
 
 def decode(response: WireResponse, provider: str) -> ModelReply:
@@ -21,7 +24,7 @@ def decode(response: WireResponse, provider: str) -> ModelReply:
     data = as_object(read_body(response, RIGHT_ADDRESS))
     check_failure(data)
     if not isinstance(data.get("output"), list):
-        raise error_in_body(data) or ServerError("the answer holds no output", status=response.status)
+        raise error_in_body(data) or no_reply(response, data, "output", _MARKS, RIGHT_ADDRESS)
     try:
         return _reply(data, as_objects(data["output"]), provider)
     except SchemaError as error:
