@@ -28,6 +28,8 @@ from .signatures import takes
 _DEFAULT_PROVIDER = "local"
 _DEFAULT_RETRIES = 2
 _NO_KEY = "no-key-is-needed"
+_DEFAULTS = CALL_OPTIONS | {"system_prompt"}
+"""The options that every call has unless it says otherwise."""
 _TEXT_OPTIONS = ("base_url", "api_key", "proxy", "transcription_model")
 
 
@@ -75,7 +77,7 @@ def create_llm(
     )
     others = {key: value for key, value in given.items() if key not in known}
     unused = [key for key in others if key.partition("_")[0] not in services.registry.capabilities]
-    defaults = {key: kept(value) for key, value in given.items() if key in CALL_OPTIONS or key == "system_prompt"}
+    defaults = {key: kept(value) for key, value in given.items() if key in _DEFAULTS}
     calls = CallPreparer(name, pipelines, defaults, unused)
     return LLM(name, pipelines, Capabilities(services.registry, services, others), calls)
 
@@ -96,7 +98,8 @@ def _names(provider: str | None, model: str | None) -> tuple[str, str | None]:
 
 def _check_defaults(given: dict[str, Any]) -> None:
     """Wrong values are told of here, not at the first call."""
-    check_options(given)
+    if not _DEFAULTS.isdisjoint(given):
+        check_options(given)
     for name in _TEXT_OPTIONS:
         if not isinstance(given.get(name, ""), str):
             raise InvalidInputError(f"expected text, got {type(given[name]).__name__}", path=name)
