@@ -136,7 +136,9 @@ class LLMOptions(CallOptions, total=False):
     """Library for the calls of event loops: "httpx2", or "aiohttp" (to be installed), which needs less processor time
     where many run at once. Calls from plain code always use httpx2."""
     http_client: HttpClient | None
-    """An `httpx2.Client` or `httpx2.AsyncClient` of your own that carries the calls."""
+    """An `httpx2.Client` or `httpx2.AsyncClient` of your own that carries the calls. Use it with servers you trust:
+    bytes that one sends beyond a response's Content-Length are read as the next response over that connection. The
+    built-in transports close such a connection; httpx2 has no public access to what is left in a connection."""
     transcription_model: str | None
     """Speech recognition model for files that are sent as transcripts."""
 
