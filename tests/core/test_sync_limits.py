@@ -87,6 +87,18 @@ def test_a_stream_that_falls_silent_ends_at_its_deadline(colour, server, connect
     server.assert_closed_promptly(began + took)
 
 
+def test_an_answer_that_falls_silent_ends_at_its_deadline(colour, server, connect):
+    """And not that long after its head."""
+    seconds = 2.0
+    server.script(Pause(seconds * 0.75), answer("", length=9), HANG)
+    began = time.monotonic()
+    with pytest.raises(RequestTimeoutError):
+        colour.generate(connect(timeout=seconds), "hi")
+    took = time.monotonic() - began
+    assert seconds <= took < seconds * 1.5
+    server.assert_closed_promptly(began + took)
+
+
 # Async functions under plain code.
 
 

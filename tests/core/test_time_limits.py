@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 from pathlib import Path
 
+import httpx2
 import pytest
 
 from abstractcore import (
@@ -507,6 +508,17 @@ def test_a_body_that_gives_nothing_to_read_ends_in_time(colour, server, connect,
     with in_time():
         list(colour.stream(llm, "hi")) if streamed else colour.generate(llm, "hi")
     server.assert_closed_promptly(time.monotonic())
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+def test_a_body_that_gives_nothing_to_read_over_a_client_of_the_users_own_ends_in_time(server, connect, streamed):
+    """Each of its waits for a byte has all the time: only an alarm ends them."""
+    server.script(stream_head(), *[Pause(BETWEEN_SECONDS), b"0"] * int(2 * PATIENCE_SECONDS / BETWEEN_SECONDS))
+    with httpx2.Client() as client:
+        llm = connect(timeout=TIMEOUT_SECONDS, http_client=client)
+        with in_time():
+            list(llm.stream("hi")) if streamed else llm.generate("hi")
+        server.assert_closed_promptly(time.monotonic())
 
 
 @pytest.mark.parametrize("rest", [[HANG], [Pause(BETWEEN_SECONDS), chunk(delta("x"))] * 2000], ids=["silent", "drip"])
