@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 
 import httpcore2
 import pytest
 
+from abstractcore.transport.async_network import AsyncNetwork
 from abstractcore.transport.sync_network import SyncNetworkStream
 
 HEAD, BODY = b"POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 4\r\n\r\n", b"body"
@@ -60,3 +62,24 @@ def test_a_large_body_follows_its_head_at_once(connected):
     stream.write(b"")
     with other.makefile("rb") as received:
         assert received.read(len(HEAD) + 70_000) == HEAD + b"x" * 70_000
+
+
+def test_head_and_body_are_sent_together_in_an_event_loop():
+    async def exchange() -> None:
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            stream = await AsyncNetwork().connect_tcp(*listener.getsockname())
+            other, _ = listener.accept()
+            with other:
+                other.setblocking(False)
+                for _ in range(2):
+                    await stream.write(HEAD)
+                    with pytest.raises(BlockingIOError):
+                        other.recv(1000)
+                    await stream.write(BODY)
+                    assert other.recv(1000) == HEAD + BODY
+                    await stream.write(b"")
+                    other.send(b"answer")
+                    assert await stream.read(1000) == b"answer"
+                await stream.aclose()
+
+    asyncio.run(exchange())
