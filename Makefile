@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 UV := env -u VIRTUAL_ENV -u UV_PYTHON UV_PROJECT_ENVIRONMENT=$(VENV) UV_PYTHON_DOWNLOADS=never $(BIN)/uv
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench docs live clean
+.PHONY: help demo test fuzz check bench docs live clean
 
 help: ## show this help
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' Makefile
@@ -17,6 +17,9 @@ demo: $(READY) ## see it work: no key, no server
 
 test: $(READY) ## run the tests
 	@$(BIN)/python -m pytest -n 2
+
+fuzz: $(READY) ## run the property tests with random examples
+	@$(BIN)/python -m pytest -n 2 --hypothesis-profile=fuzz tests/core/schema tests/core/testing tests/providers
 
 check: $(READY) ## check format, style, types and layers
 	@$(UV) lock --check --quiet

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from abstractcore import LLM, Services, create_llm
 from abstractcore.model_store import FileModelStore
@@ -24,7 +25,11 @@ _NEXT_SIGNAL_SECONDS = 0.05
 _OF_VENDORS = ("ANTHROPIC_", "AWS_", "AZURE_", "CO_", "COHERE_", "GEMINI_", "GOOGLE_", "HF_", "OLLAMA_", "OPENAI_")
 
 
-def pytest_configure() -> None:
+settings.register_profile("suite", derandomize=True, database=None)
+settings.register_profile("fuzz", derandomize=False, print_blob=True)
+
+
+def pytest_configure(config: pytest.Config) -> None:
     """The suite does not depend on the shell it is started from. A proxy stays, for the package index alone."""
     for name in list(os.environ):
         if name in _OF_TERMINALS or name.startswith(_OF_VENDORS) or name.endswith("_API_KEY"):
@@ -33,6 +38,7 @@ def pytest_configure() -> None:
     os.environ["PYTHONUTF8"] = "1"
     for name in ("NO_PROXY", "no_proxy"):
         os.environ[name] = ",".join(filter(None, [os.environ.get(name), "127.0.0.1", "localhost", "::1"]))
+    settings.load_profile(config.getoption("--hypothesis-profile") or "suite")
 
 
 def pytest_collection_finish() -> None:

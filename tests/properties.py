@@ -1,4 +1,4 @@
-"""How many examples Hypothesis tries. Under `CI` it takes the same ones each time (its own "ci" profile)."""
+"""How many examples Hypothesis tries: the same ones in every run of the suite, other ones with `make fuzz`."""
 
 from hypothesis import HealthCheck, settings
 

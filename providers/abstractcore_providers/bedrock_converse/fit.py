@@ -38,6 +38,7 @@ from .vocabulary import PROVIDER
 _UNSAID = {"image": ("detail",), "audio": ("transcript", "id")}
 """What the format cannot say of a medium."""
 
+_NOT_BASE64 = "the redacted reasoning is not base64"
 _BLANK_TEXT = "a text of white space alone is refused in an answer"
 """As models write it before a tool call. The API's error: `The text field in the ContentBlock object ... is blank`."""
 
@@ -134,6 +135,9 @@ class Fitting:
             message = "reasoning goes back only to the model it came from"
             self.warnings.append(CallWarning("reasoning_left_out", path, message))
             return None
+        if not part.text and part.signature is None and not _is_base64(part.redacted_data):
+            self.warnings.append(CallWarning("reasoning_left_out", path, _NOT_BASE64))
+            return None
         return fit_reasoning(part, path, self.warnings)
 
     def _hosted_call(self, part: HostedToolCall, path: str) -> HostedToolCall:
@@ -201,17 +205,22 @@ def fit_reasoning(part: ReasoningPart, path: str, warnings: list[CallWarning]) -
     """The reasoning as one block holds it: readable, or redacted."""
     if part.redacted_data is None:
         return part
-    if not part.text and part.signature is None:
-        try:
-            from_base64(part.redacted_data, "")
-        except InvalidInputError:
-            why = "the redacted reasoning is not base64"
-        else:
-            return part
-    else:
+    if part.text or part.signature is not None:
         why = "reasoning is either readable or redacted in this format"
+    elif _is_base64(part.redacted_data):
+        return part
+    else:
+        why = _NOT_BASE64
     warnings.append(CallWarning("redacted_data_left_out", f"{path}.redacted_data", why))
     return replace(part, redacted_data=None)
+
+
+def _is_base64(data: str | None) -> bool:
+    try:
+        from_base64(data or "", "")
+    except InvalidInputError:
+        return False
+    return True
 
 
 def is_result_field(name: str, value: object) -> bool:

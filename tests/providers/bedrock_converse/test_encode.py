@@ -343,7 +343,14 @@ def test_reasoning_goes_back_to_its_model_in_order_and_to_no_other():
 def test_redacted_reasoning_that_is_not_base64_is_named():
     part = ReasoningPart("", redacted_data="no!", origin=f"bedrock/{MODEL}")
     found = paths(Message.user("hi"), Message.assistant(part, "a"))
-    assert found == [("redacted_data_left_out", "messages[1].parts[0].redacted_data")]
+    assert found == [("reasoning_left_out", "messages[1].parts[0]")]
+
+
+def test_an_answer_of_redacted_reasoning_that_is_not_base64_is_left_out_as_a_whole():
+    part = ReasoningPart("", redacted_data="no!", origin=f"bedrock/{MODEL}")
+    messages = Message.user("hi"), Message.assistant(part, ReasoningPart("of another model"))
+    assert [message["role"] for message in body_of(call(*messages))["messages"]] == ["user"]
+    assert paths(*messages) == [("reasoning_left_out", f"messages[1].parts[{i}]") for i in (0, 1)]
 
 
 @pytest.mark.parametrize(
