@@ -14,8 +14,9 @@ from .schema.quoting import shown
 from .services import Services
 from .transport import TransportSettings, client_transports, http_only
 
-AsyncLibrary: TypeAlias = Literal["httpx2", "aiohttp"]
-"""Which library carries the calls of event loops."""
+TransportName: TypeAlias = Literal["httpx2", "fast"]
+"""What carries calls: httpx2, or "fast", which is libcurl in plain code and aiohttp in event loops."""
+_FAST_PACKAGES = ("aiohttp", "pycurl")
 _NOT_WITH_A_CLIENT = ("transport", "proxy", "verify", "max_connections")
 
 
@@ -47,16 +48,18 @@ def _shared(given: Mapping[str, Any], services: Services, own_process: bool) -> 
         most = at_least_one(given["max_connections"], "max_connections")
         options |= {"max_connections": most, "max_idle_connections": most}
     settings = TransportSettings(**options, environment_proxies=not own_process)
-    if _library(given) == "httpx2":
+    if _transport_name(given) == "httpx2":
         return Connections(partial(services.sync_transport, settings), partial(services.async_transport, settings))
     http_only(settings.proxy)
-    return Connections(partial(services.sync_transport, settings), partial(services.aiohttp_transport, settings))
+    return Connections(partial(services.pycurl_transport, settings), partial(services.aiohttp_transport, settings))
 
 
-def _library(given: Mapping[str, Any]) -> AsyncLibrary:
-    library = given.get("transport", "httpx2")
-    if not isinstance(library, str) or library not in ("httpx2", "aiohttp"):
-        raise ConfigurationError(f"there is no transport {shown(library)}.", hint="Use 'httpx2' or 'aiohttp'.")
-    if library == "aiohttp" and find_spec("aiohttp") is None:
-        raise MissingExtraError("transport='aiohttp' needs aiohttp, which is missing.", hint="Run: pip install aiohttp")
-    return library
+def _transport_name(given: Mapping[str, Any]) -> TransportName:
+    name = given.get("transport", "httpx2")
+    if not isinstance(name, str) or name not in ("httpx2", "fast"):
+        raise ConfigurationError(f"there is no transport {shown(name)}.", hint="Use 'httpx2' or 'fast'.")
+    missing = [package for package in _FAST_PACKAGES if name == "fast" and find_spec(package) is None]
+    if missing:
+        hint = f"Install with: pip install {' '.join(missing)} (the extra 'fast')."
+        raise MissingExtraError(f"transport='fast' needs {' and '.join(missing)}, not installed here.", hint=hint)
+    return name

@@ -23,7 +23,7 @@ from .suggestions import did_you_mean, nearest_names
 from .tool_specs import ToolInput
 
 if TYPE_CHECKING:
-    from .connections import AsyncLibrary
+    from .connections import TransportName
     from .transport import HttpClient
 
 KNOWN_CAPABILITIES = ("music", "vision", "voice")
@@ -132,9 +132,9 @@ class LLMOptions(CallOptions, total=False):
     max_connections: int | None
     """How many calls of an event loop, or of all threads, run at once: 1000, of which 100 stay open between calls,
     unless given; given, as many stay open."""
-    transport: AsyncLibrary | None
-    """Library for the calls of event loops: "httpx2", or "aiohttp" (to be installed), which needs less processor time
-    where many run at once. Calls from plain code always use httpx2."""
+    transport: TransportName | None
+    """What carries calls: "httpx2", or "fast" (the extra `fast`), which needs less processor time: libcurl in plain
+    code, aiohttp in event loops."""
     http_client: HttpClient | None
     """An `httpx2.Client` or `httpx2.AsyncClient` of your own that carries the calls. Use it with servers you trust:
     bytes that one sends beyond a response's Content-Length are read as the next response over that connection. The

@@ -19,6 +19,7 @@ from .schema import Capture
 if TYPE_CHECKING:
     from .transport import AsyncHttpTransport, SyncHttpTransport, TransportSettings
     from .transport.aiohttp_http import AiohttpTransport
+    from .transport.pycurl_http import PycurlTransport
 
 _LAST_RECORDS_SECONDS = 2.0
 
@@ -56,6 +57,7 @@ class Services:
         self._artifacts = artifacts
         self._sync: dict[TransportSettings, SyncHttpTransport] = {}
         self._async: dict[TransportSettings, AsyncHttpTransport] = {}
+        self._pycurl: dict[TransportSettings, PycurlTransport] = {}
         self._aiohttp: dict[TransportSettings, AiohttpTransport] = {}
 
     @property
@@ -101,6 +103,12 @@ class Services:
 
         return self._async.get(settings) or self._async.setdefault(settings, AsyncHttpTransport(settings))
 
+    def pycurl_transport(self, settings: TransportSettings) -> PycurlTransport:
+        """As `sync_transport`, on libcurl."""
+        from .transport.pycurl_http import PycurlTransport
+
+        return self._pycurl.get(settings) or self._pycurl.setdefault(settings, PycurlTransport(settings))
+
     def aiohttp_transport(self, settings: TransportSettings) -> AiohttpTransport:
         """As `async_transport`, on aiohttp."""
         from .transport.aiohttp_http import AiohttpTransport
@@ -115,7 +123,7 @@ class Services:
         """
         self.sync_runtime.close()
         self.records.close(_LAST_RECORDS_SECONDS)
-        for transport in list(self._sync.values()):
+        for transport in [*self._sync.values(), *self._pycurl.values()]:
             transport.close_now()
 
 

@@ -26,9 +26,9 @@ def ours(url: str, services: Services | None = None) -> LLM:
     return create_llm("openai", model=MODEL, base_url=url, api_key=KEY, services=services)
 
 
-def ours_on_aiohttp(url: str) -> LLM:
-    """Our LLM with the other transport for event loops."""
-    return create_llm("openai", model=MODEL, base_url=url, api_key=KEY, transport="aiohttp")
+def ours_fast(url: str) -> LLM:
+    """Our LLM on libcurl in plain code, and on aiohttp in event loops."""
+    return create_llm("openai", model=MODEL, base_url=url, api_key=KEY, transport="fast")
 
 
 def bare(url: str) -> httpx2.Client:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
+from functools import partial
 
 import clients
 import httpx2
 import wire
 from rounds import Row, Setup, best, cpu_seconds
 
+from abstractcore import LLM
+
 _GOAL = 0.9
+_FAST_GOAL = 0.35
 _MORE_ROUNDS = 3
 """A stream takes 50 ms only: one slow phase of the machine covers several."""
 
@@ -28,9 +32,14 @@ def single_events(setup: Setup) -> list[Row]:
 def async_stream(setup: Setup) -> list[Row]:
     """Deltas in an event loop."""
     url = f"{setup.url}/v1"
-    llm, bare, openai = clients.ours(url), clients.bare_async(url), clients.openai_async(url)
+    llm, fast, bare, openai = (
+        clients.ours(url),
+        clients.ours_fast(url),
+        clients.bare_async(url),
+        clients.openai_async(url),
+    )
 
-    async def ours() -> None:
+    async def ours(llm: LLM) -> None:
         async with llm.astream(clients.PROMPT, system_prompt=clients.SYSTEM) as stream:
             async for _ in stream:
                 pass
@@ -49,7 +58,8 @@ def async_stream(setup: Setup) -> list[Row]:
         await bare.aclose()
         await openai.close()
 
-    ways = {"ours": ours, "httpx2": event_source, "openai-python": openai_python}
+    ways = {"ours": partial(ours, llm), "fast": partial(ours, fast)}
+    ways |= {"httpx2": event_source, "openai-python": openai_python}
     with asyncio.Runner() as runner:
         times = best(
             {name: cpu_seconds(lambda way=way: runner.run(way()), wire.CHUNKS) for name, way in ways.items()},
@@ -61,9 +71,9 @@ def async_stream(setup: Setup) -> list[Row]:
 
 def _sync(setup: Setup, path: str, name: str, goal: float | None) -> list[Row]:
     url = setup.url + path
-    llm, bare, openai = clients.ours(url), clients.bare(url), clients.openai_sync(url)
+    llm, fast, bare, openai = clients.ours(url), clients.ours_fast(url), clients.bare(url), clients.openai_sync(url)
 
-    def ours() -> None:
+    def ours(llm: LLM) -> None:
         with llm.stream(clients.PROMPT, system_prompt=clients.SYSTEM) as stream:
             for _ in stream:
                 pass
@@ -78,7 +88,8 @@ def _sync(setup: Setup, path: str, name: str, goal: float | None) -> list[Row]:
         for _ in openai.chat.completions.create(**clients.STREAM_BODY):
             pass
 
-    ways = {"ours": ours, "httpx2": event_source, "openai-python": openai_python}
+    ways = {"ours": partial(ours, llm), "fast": partial(ours, fast)}
+    ways |= {"httpx2": event_source, "openai-python": openai_python}
     with bare, openai:
         times = best({name: cpu_seconds(way, wire.CHUNKS) for name, way in ways.items()}, _MORE_ROUNDS * setup.rounds)
     return _rows(name, times, goal)
@@ -88,4 +99,5 @@ def _rows(name: str, times: dict[str, float], goal: float | None) -> list[Row]:
     return [
         Row(f"{name} / httpx2, json", times["ours"], times["httpx2"], goal),
         Row(f"{name} / openai-python", times["ours"], times["openai-python"]),
+        Row(f"{name}, fast / httpx2, json", times["fast"], times["httpx2"], _FAST_GOAL),
     ]

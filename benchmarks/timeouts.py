@@ -314,16 +314,17 @@ def main() -> None:
     arguments = parser.parse_args()
     for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
         del os.environ[name]
-    __import__("aiohttp")  # loading a library is no wait
+    for package in ("aiohttp", "pycurl"):
+        __import__(package)  # loading a library is no wait
     ways = [("sync", False, "httpx2"), ("sync", True, "httpx2"), ("async", False, "httpx2"), ("async", True, "httpx2")]
-    ways.append(("async", False, "aiohttp"))
+    ways += [("sync", False, "fast"), ("sync", True, "fast"), ("async", False, "fast")]
     for wait in WAITS:
         if arguments.wait and not any(part in wait for part in arguments.wait):
             continue
         for colour, streamed, library in ways:
-            if "http_client" in wait and library == "aiohttp":
+            if "http_client" in wait and library == "fast":
                 continue
-            name = f"{colour}{' stream' if streamed else ''}{' aiohttp' if library == 'aiohttp' else ''}"
+            name = f"{colour}{' stream' if streamed else ''}{' fast' if library == 'fast' else ''}"
             row: list[str] = []
             errors: set[str] = set()
             for timeout in arguments.timeout:

@@ -1,6 +1,7 @@
 """HTTP, and the only place that knows an HTTP library: one transport a colour, both with the same behaviour.
 
-`aiohttp_http` has another one for event loops. It is loaded when it is asked for: aiohttp is an optional package.
+`pycurl_http` and `aiohttp_http` have the fast ones, on libcurl for plain code and on aiohttp for event loops. They are
+loaded when they are asked for: pycurl and aiohttp are optional packages.
 """
 
 from .async_http import AsyncHttpTransport

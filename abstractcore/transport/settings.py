@@ -143,7 +143,7 @@ def http_only(proxy: str | None) -> None:
     """Raise `ConfigurationError` for a SOCKS proxy."""
     if proxy is not None and not proxy.startswith(("http:", "https:")):
         hint = "Use transport='httpx2', or an http:// or https:// proxy."
-        raise ConfigurationError("aiohttp cannot use a SOCKS proxy.", hint=hint)
+        raise ConfigurationError("transport='fast' cannot use a SOCKS proxy.", hint=hint)
 
 
 _making_tls = threading.Lock()

@@ -38,7 +38,7 @@ def test_a_stream_and_a_call_as_data_have_them_too(colour, server, connect):
     assert [request.headers["x-team"] for request in server.requests] == ["search", "search"]
 
 
-@pytest.mark.parametrize("transport", ["httpx2", "aiohttp"])
+@pytest.mark.parametrize("transport", ["httpx2", "fast"])
 def test_a_header_that_every_request_has_is_sent_once_with_the_value_given(colour, server, connect, transport: str):
     server.script(completion())
     colour.generate(connect(headers={"User-Agent": "mine/1"}, transport=transport), "hi")

@@ -245,7 +245,7 @@ sys.stdin.read()
 
 
 @pytest.mark.parametrize("way", ["break", "text", "kept", "cycle", "error", "return", "pause", "more"])
-@pytest.mark.parametrize("transport", ["httpx2", "aiohttp"])
+@pytest.mark.parametrize("transport", ["httpx2", "fast"])
 def test_a_stream_left_without_async_with_ends_with_its_loop_and_nothing_is_printed(server, transport, way):
     server.always(HELLO, HANG)
     process = subprocess.Popen(

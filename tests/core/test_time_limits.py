@@ -41,7 +41,7 @@ TIMEOUT_SECONDS = 0.3
 LONG_SECONDS = 6 * PATIENCE_SECONDS
 BETWEEN_SECONDS = 0.05
 VARIABLE: ContextVar[str] = ContextVar("variable", default="unset")
-LIBRARIES = ("httpx2", "aiohttp")
+LIBRARIES = ("httpx2", "fast")
 
 
 @pytest.fixture

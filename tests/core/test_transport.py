@@ -314,7 +314,7 @@ def test_a_whole_stream_gives_its_connection_back_after_the_done_mark(colour, se
     assert len(server.connections) == 1
 
 
-LIBRARIES = ["httpx2", "aiohttp"]
+LIBRARIES = ["httpx2", "fast"]
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])

@@ -23,44 +23,41 @@ CANARY = "sk-canary-0123456789"
 # transport=
 
 
-def test_aiohttp_carries_the_calls_of_event_loops_and_httpx2_those_of_plain_code(server, connect, services):
+def test_the_fast_transport_is_libcurl_in_plain_code_and_aiohttp_in_event_loops(server, connect, services):
     server.always(completion())
-    llm = connect(transport="aiohttp")
+    llm = connect(transport="fast")
     assert llm.generate("hi").content == "hello"
     assert asyncio.run(llm.agenerate("hi")).content == "hello"
-    assert len(services._sync) == len(services._aiohttp) == 1
-    assert services._async == {}
+    assert len(services._pycurl) == len(services._aiohttp) == 1
+    assert services._sync == services._async == {}
 
 
-def test_a_stream_over_aiohttp_is_the_same_stream(server, connect):
+def test_a_stream_over_the_fast_transport_is_the_same_stream(colour, server, connect):
     server.script(streamed("hel", "lo"))
-
-    async def main() -> str:
-        async with connect(transport="aiohttp").astream("hi") as stream:
-            return "".join([text async for text in stream.text()])
-
-    assert asyncio.run(main()) == "hello"
+    with colour.stream(connect(transport="fast"), "hi") as stream:
+        assert "".join(stream.text()) == "hello"
 
 
 def test_an_unknown_transport_is_refused(connect):
-    with pytest.raises(ConfigurationError, match=r"'requests'.*aiohttp"):
+    with pytest.raises(ConfigurationError, match=r"'requests'.*'fast'"):
         connect(transport="requests")
 
 
-def test_aiohttp_missing_is_told_when_the_llm_is_made(connect, monkeypatch):
-    monkeypatch.setattr("abstractcore.connections.find_spec", lambda name: None)
-    with pytest.raises(MissingExtraError, match="pip install aiohttp"):
-        connect(transport="aiohttp")
+@pytest.mark.parametrize("missing", [["aiohttp"], ["pycurl"], ["aiohttp", "pycurl"]])
+def test_a_missing_package_of_the_fast_transport_is_named_when_the_llm_is_made(connect, monkeypatch, missing):
+    monkeypatch.setattr("abstractcore.connections.find_spec", lambda name: None if name in missing else name)
+    with pytest.raises(MissingExtraError, match=f"pip install {' '.join(missing)} \\(the extra 'fast'\\)"):
+        connect(transport="fast")
 
 
-def test_a_socks_proxy_is_refused_with_aiohttp(connect, monkeypatch):
+def test_a_socks_proxy_is_refused_with_the_fast_transport(colour, connect, monkeypatch):
     monkeypatch.setattr("abstractcore.transport.settings.find_spec", lambda name: name)
     with pytest.raises(ConfigurationError, match="SOCKS"):
-        connect(transport="aiohttp", proxy="socks5://127.0.0.1:9")
+        connect(transport="fast", proxy="socks5://127.0.0.1:9")
     monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:9")
-    llm = connect(transport="aiohttp", base_url="http://api.test")
+    llm = connect(transport="fast", base_url="http://api.test")
     with pytest.raises(ConfigurationError, match="SOCKS"):
-        asyncio.run(llm.agenerate("hi"))
+        colour.generate(llm, "hi")
 
 
 def run_python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -76,35 +73,36 @@ def run_python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 LAZY = """
 import sys
 from abstractcore import create_llm
-create_llm("openai-compatible", model="m", base_url="http://127.0.0.1:9", transport="aiohttp")
-print("aiohttp" in sys.modules)
+create_llm("openai-compatible", model="m", base_url="http://127.0.0.1:9", transport="fast")
+print({"aiohttp", "pycurl"} & set(sys.modules))
 """
 
 
-def test_aiohttp_is_not_loaded_before_the_first_call():
-    assert run_python(LAZY).stdout == "False\n"
+def test_aiohttp_and_pycurl_are_not_loaded_before_the_first_call():
+    assert run_python(LAZY).stdout == "set()\n"
 
 
 NEVER_CLOSED = """
 import asyncio, sys
 from abstractcore import create_llm
-llm = create_llm("openai-compatible", model="m", base_url=sys.argv[1], transport="aiohttp")
+llm = create_llm("openai-compatible", model="m", base_url=sys.argv[1], transport="fast")
 for _ in range(2):
     print(asyncio.run(llm.agenerate("hi")).content)
+    print(llm.generate("hi").content)
 """
 
 
-def test_aiohttp_never_closed_ends_without_a_warning(server, services):
+def test_a_fast_transport_never_closed_ends_without_a_warning(server, services):
     server.always(completion())
     result = run_python(NEVER_CLOSED, server.url)
-    assert (result.stdout, result.stderr, result.returncode) == ("hello\nhello\n", "", 0)
+    assert (result.stdout, result.stderr, result.returncode) == ("hello\n" * 4, "", 0)
     server.wait_for(lambda: not server.open)
 
 
 FORKED = """
 import asyncio, os, sys
 from abstractcore import create_llm
-llm = create_llm("openai-compatible", model="m", base_url=sys.argv[1], transport="aiohttp")
+llm = create_llm("openai-compatible", model="m", base_url=sys.argv[1], transport="fast")
 
 async def main():
     stream = llm.astream("hi")

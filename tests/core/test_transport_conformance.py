@@ -6,8 +6,16 @@ import httpx2
 import pytest
 
 from abstractcore.testing.transports import AsyncTransportSuite, EventLoopSuite, ForkSuite, SyncTransportSuite
-from abstractcore.transport import AsyncHttpTransport, SyncHttpTransport, TransportSettings, client_transports
+from abstractcore.transport import (
+    AsyncHttpTransport,
+    SyncHttpTransport,
+    TransportSettings,
+    client_transports,
+    pycurl_connections,
+)
 from abstractcore.transport.aiohttp_http import AiohttpTransport
+from abstractcore.transport.pycurl_http import PycurlTransport
+from abstractcore.transport.pycurl_sockets import wait_with_select
 from tests.conftest import PROXY_VARIABLES
 
 LIMITS = httpx2.Limits(max_connections=100, max_keepalive_connections=100)
@@ -28,6 +36,22 @@ class TestSync(SyncTransportSuite, ForkSuite):
 class TestAsync(AsyncTransportSuite, EventLoopSuite, ForkSuite):
     def make_transport(self):
         return AsyncHttpTransport(TransportSettings())
+
+
+class TestPycurl(SyncTransportSuite, ForkSuite):
+    def make_transport(self):
+        return PycurlTransport(TransportSettings())
+
+
+class TestPycurlWithSelect(SyncTransportSuite):
+    """As on Windows, which has no `poll`."""
+
+    @pytest.fixture(autouse=True)
+    def _select(self, monkeypatch):
+        monkeypatch.setattr(pycurl_connections, "wait_for_sockets", wait_with_select)
+
+    def make_transport(self):
+        return PycurlTransport(TransportSettings())
 
 
 class TestAiohttp(AsyncTransportSuite, EventLoopSuite, ForkSuite):

@@ -16,7 +16,7 @@ from tests.chaos_server import CUT, HANG, PATIENCE_SECONDS, Pause, ScriptedServe
 from tests.proxy_server import ProxyServer
 
 PASSWORD = "canary-0123456789"
-WAYS = [(SyncColour, "httpx2"), (AsyncColour, "httpx2"), (AsyncColour, "aiohttp")]
+WAYS = [(SyncColour, "httpx2"), (SyncColour, "fast"), (AsyncColour, "httpx2"), (AsyncColour, "fast")]
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def tls_server(authority):
 
 @pytest.fixture(params=WAYS, ids=lambda way: f"{way[0].name}-{way[1]}")
 def way(request):
-    """A colour and what carries its calls: those of plain code have no choice."""
+    """A colour and what carries its calls."""
     return request.param
 
 
@@ -86,6 +86,24 @@ def test_a_server_nobody_vouches_for_is_not_reached(colour, reach, tls_server):
     with pytest.raises(ConnectionFailedError, match="certificate verify failed"):
         colour.generate(reach(tls_server.url), "hi")
     assert tls_server.requests == []
+
+
+def test_authorities_of_ones_own_stand_in_place_of_the_systems(
+    colour, reach, tls_server, trusted, tmp_path, monkeypatch
+):
+    """Whoever names his own means no others."""
+    monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
+    tls_server.always(completion("safe"))
+    assert colour.generate(reach(tls_server.url), "hi").content == "safe"
+    trustme.CA().cert_pem.write_to_path(str(tmp_path / "other.pem"))
+    with pytest.raises(ConnectionFailedError, match="certificate verify failed"):
+        colour.generate(reach(tls_server.url, verify=tmp_path / "other.pem"), "hi")
+    assert len(tls_server.requests) == 1
+
+
+def test_certificates_are_not_checked_if_that_is_asked_for(colour, reach, tls_server):
+    tls_server.script(completion("unchecked"))
+    assert colour.generate(reach(tls_server.url, verify=False), "hi").content == "unchecked"
 
 
 def test_a_certificate_for_another_name_is_refused(colour, reach, authority, trusted):

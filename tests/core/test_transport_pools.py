@@ -10,11 +10,18 @@ import pytest
 from abstractcore import RequestTimeoutError, create_llm
 from abstractcore.schema import WireRequest
 from abstractcore.testing import AsyncColour, SyncColour
+from abstractcore.testing.transports.cases import rest
 from abstractcore.transport import AsyncHttpTransport, SyncHttpTransport, TransportSettings
 from abstractcore.transport.aiohttp_http import AiohttpTransport
-from tests.chaos_server import HANG, answer, chunk, delta, stream_head
+from abstractcore.transport.pycurl_http import PycurlTransport
+from tests.chaos_server import HANG, LAST_CHUNK, answer, chunk, delta, stream_head
 
-TRANSPORTS = [(SyncColour, SyncHttpTransport), (AsyncColour, AsyncHttpTransport), (AsyncColour, AiohttpTransport)]
+TRANSPORTS = [
+    (SyncColour, SyncHttpTransport),
+    (SyncColour, PycurlTransport),
+    (AsyncColour, AsyncHttpTransport),
+    (AsyncColour, AiohttpTransport),
+]
 
 
 @pytest.fixture(params=TRANSPORTS, ids=lambda each: each[1].__name__)
@@ -61,6 +68,28 @@ def test_a_body_that_stalls_is_a_timeout_that_says_how_long_was_waited(small, se
     run(body.close())
 
 
+@pytest.mark.parametrize("place", [None, 20, 5], ids=["whole", "in its head", "in its status"])
+@pytest.mark.parametrize(
+    "first", [answer("one"), stream_head() + chunk(b"one") + LAST_CHUNK], ids=["length", "chunked"]
+)
+def test_a_connection_over_which_more_came_than_the_response_is_cut(small, server, first, place):
+    """What follows the surplus would be read as the next response, which may be another tenant's."""
+    transport, run = small
+    surplus = answer("for somebody else")
+
+    async def fetch() -> bytes:
+        body = await transport.open(WireRequest(server.url, {}, b""), 5.0)
+        try:
+            return await rest(body)
+        finally:
+            await body.close()
+
+    server.script(first + surplus[:place], HANG)
+    server.script(answer("two"))
+    assert [run(fetch()), run(fetch())] == [b"one", b"two"]
+    assert len(server.connections) == 2
+
+
 def test_a_body_given_up_gives_its_place_back(small, server):
     transport, run = small
     for _ in range(3):
@@ -87,7 +116,7 @@ def test_a_dropped_async_body_gives_its_place_back(server, services, make_transp
     assert len(server.connections) == 3
 
 
-@pytest.mark.parametrize("library", ["httpx2", "aiohttp"])
+@pytest.mark.parametrize("library", ["httpx2", "fast"])
 def test_dropped_async_streams_give_their_connections_back(server, connect, library):
     """More streams are dropped than there may be connections."""
     server.always(stream_head(), chunk(delta("hel")), HANG)

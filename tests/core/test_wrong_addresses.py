@@ -171,7 +171,7 @@ class QuietHandler(BaseHTTPRequestHandler):
         """Nothing."""
 
 
-@pytest.mark.parametrize("transport", ["httpx2", "aiohttp"])
+@pytest.mark.parametrize("transport", ["httpx2", "fast"])
 def test_a_server_without_tls_is_to_be_asked_without_it(colour, plain_server, reach, transport: str):
     url = f"https://127.0.0.1:{plain_server.server_port}/v1"
     with pytest.raises(ConnectionFailedError) as caught:

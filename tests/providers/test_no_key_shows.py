@@ -333,7 +333,7 @@ def test_no_credential_of_ones_own_client_shows(colour, server, services, watch,
     colour.run(client.aclose()) if colour.name == "async" else client.close()
 
 
-@pytest.mark.parametrize("library", ["httpx2", "aiohttp"])
+@pytest.mark.parametrize("library", ["httpx2", "fast"])
 def test_no_password_of_a_proxy_shows(colour, services, watch, server, library):
     """The proxy quotes what it was shown."""
     password = "canary-password"

@@ -46,6 +46,14 @@ class ConnectionTests(TransportCase):
         said.open()
         same(self.answer().body, b"two")
 
+    def test_a_request_is_sent_once_also_where_a_kept_connection_breaks(self) -> None:
+        """A model may be answering it already."""
+        self.server.script(answer("one"))
+        same(self.answer().body, b"one")
+        self.server.script(CUT)
+        self.failure(ConnectionFailedError)
+        same([request.connection.number for request in self.server.requests], [0, 0])
+
     def test_many_calls_at_once_each_get_their_own_answer(self) -> None:
         """64, twice, over no more connections than that."""
         self.server.always_by(lambda request: [answer(request.body)])

@@ -1,0 +1,141 @@
+"""The body of a response over libcurl."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import zlib
+from collections.abc import Iterator, Mapping
+
+from ..interruptions import interruptible
+from .decompression import decompressor_for
+from .failures import broken, cannot_unpack, slow_to_answer
+from .pycurl_connections import CurlConnection, Exchange
+from .pycurl_failures import failed_in_body
+from .pycurl_pools import CurlPool, Origin
+
+
+class Lease:
+    """A connection in use by one exchange, to be given back once. In a forked child it is the parent's."""
+
+    __slots__ = ("_held", "_origin", "_pool", "_process", "connection")
+
+    def __init__(self, pool: CurlPool, origin: Origin, connection: CurlConnection) -> None:
+        self._pool = pool
+        self._origin = origin
+        self._process = os.getpid()
+        self._held = True
+        self.connection = connection
+
+    def release(self) -> None:
+        """Give the connection back after the whole exchange."""
+        if self._take():
+            self._pool.release(self._origin, self.connection)
+
+    def discard(self) -> None:
+        """Cut the connection."""
+        if self._take():
+            self._pool.discard(self.connection)
+
+    def _take(self) -> bool:
+        held, self._held = self._held, False
+        return held and self._process == os.getpid()
+
+
+class PycurlBody:
+    """A response being read."""
+
+    __slots__ = (
+        "_aborted",
+        "_decompressed",
+        "_decompressor",
+        "_exchange",
+        "_lease",
+        "_lock",
+        "_timeout",
+        "_url",
+        "headers",
+        "status",
+    )
+
+    def __init__(self, lease: Lease, exchange: Exchange, headers: Mapping[str, str], url: str, timeout: float) -> None:
+        self._lease = lease
+        self._exchange = exchange
+        self._url = url
+        self._timeout = timeout
+        self._aborted = False
+        # Reentrant: a thread that reads may be interrupted by a signal whose handler closes the body.
+        self._lock = threading.RLock()
+        self.status: int = lease.connection.status()
+        self.headers = headers
+        self._decompressor = decompressor_for(headers)
+        self._decompressed: Iterator[bytes] = iter(())
+        if not exchange.running:
+            lease.release()
+
+    async def read(self) -> bytes:
+        """The next piece of the body; empty at its end."""
+        with self._lock:
+            if self._decompressor is None:
+                return self._arrived()
+            try:
+                while not (piece := next(self._decompressed, b"")):
+                    compressed = self._arrived()
+                    if not compressed:
+                        return b""
+                    self._decompressed = self._decompressor.feed(compressed)
+                return piece
+            except zlib.error:
+                failure = cannot_unpack(self._url)
+        raise failure
+
+    def _arrived(self) -> bytes:
+        """All that has arrived and was not read, as it came; waits for some if there is none."""
+        exchange = self._exchange
+        if exchange.running and not exchange.pieces:
+            self._wait()
+        if self._aborted:
+            raise broken(self._url, "it was cut on this side")
+        if exchange.pieces:
+            arrived = b"".join(exchange.pieces)
+            exchange.pieces.clear()
+            return arrived
+        if exchange.failure is not None:
+            raise failed_in_body(exchange.failure, self._url)
+        return b""
+
+    def _wait(self) -> None:
+        """Until something arrives, or the exchange is over."""
+        exchange, connection = self._exchange, self._lease.connection
+        due = time.monotonic() + self._timeout
+        try:
+            with interruptible(self.abort):
+                while exchange.running and not exchange.pieces:
+                    connection.advance(exchange, due)
+        except TimeoutError:
+            failure = slow_to_answer(self._url, self._timeout)
+        else:
+            if not exchange.running:
+                self._lease.release()
+            return
+        raise failure
+
+    async def close(self) -> None:
+        """Give the connection back, or cut it if the body is not read to its end."""
+        if self._lock.acquire(blocking=False):
+            try:
+                self._lease.discard()
+            finally:
+                self._lock.release()
+        else:
+            self.abort()  # another thread reads: that ends, and gives the connection back
+
+    def abort(self) -> None:
+        """Cut the connection from another thread; in a forked child it is the parent's, and stays."""
+        self._aborted = True
+        self._lease.connection.cut(self._exchange)
+
+    def __del__(self) -> None:
+        """Cut the connection of a body that is dropped."""
+        self._lease.discard()

@@ -1,0 +1,152 @@
+"""The sync transport on libcurl, which needs less processor time than httpx2 for calls and for pieces of streams."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+import httpx2
+
+from ..errors import AbstractCoreError
+from ..interruptions import interruptible
+from ..ports import Body
+from ..schema import WireRequest
+from ..schema.wire import unexpected_encoding
+from .failures import bad_header, no_address, none_came_free, slow_to_answer, slow_to_connect
+from .messages import UnreadBody, headers_of, lower_headers, parsed
+from .pycurl_bodies import Lease, PycurlBody
+from .pycurl_connections import Exchange, WireCall
+from .pycurl_failures import failed_before_response, not_http
+from .pycurl_pools import DEFAULT_PORTS, AllInUseError, CurlPool, Origin
+from .settings import Route, Routes, TransportSettings, http_only, proxy_in_use
+from .timeouts import CONNECT_SECONDS
+
+_SENDABLE = re.compile(r"[\t\x20-\x7e]*")
+_FIELD = re.compile(rb"([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*(.*?)[ \t]*\r?\n", re.DOTALL)
+
+
+class PycurlTransport:
+    """Connections shared by all threads of a process. A forked child has its own, and leaves its parent's alone."""
+
+    def __init__(self, settings: TransportSettings) -> None:
+        self._settings = settings
+        self._routes = Routes(settings)
+        self.secrets = self._routes.secrets
+        self._pools: dict[tuple[int, Route], CurlPool] = {}
+
+    async def open(self, request: WireRequest, timeout: float) -> Body:
+        """Send `request` and read the response's head in `timeout` seconds; connecting has ten at most."""
+        due = time.monotonic() + timeout
+        target = _target(request.url)
+        if not all(map(_SENDABLE.fullmatch, request.headers.values())):
+            raise bad_header()
+        route = self._routes.of(request.url)
+        http_only(route.proxy)
+        lease = self._lease(route, target, request.url, timeout)
+        try:
+            exchange = self._head(lease, _wire_call(request, target, due, timeout), request.url, due, timeout)
+            body = PycurlBody(lease, exchange, _headers(exchange, request.url), request.url, timeout)
+        except BaseException:
+            lease.discard()
+            raise
+        if unexpected_encoding(body.headers) is None:
+            return body
+        lease.discard()
+        return UnreadBody(body)
+
+    async def close(self) -> None:
+        """Close idle connections."""
+        self.close_now()
+
+    def close_now(self) -> None:
+        """As `close`, from plain code."""
+        for place in list(self._pools):
+            if place[0] == os.getpid():
+                pool = self._pools.pop(place, None)
+                if pool is not None:
+                    pool.close()
+
+    def _pool(self, route: Route) -> CurlPool:
+        place = os.getpid(), route
+        pool = self._pools.get(place)
+        if pool is None:
+            pool = self._pools.setdefault(place, CurlPool(self._settings, route))
+        return pool
+
+    def _lease(self, route: Route, target: _Target, url: str, timeout: float) -> Lease:
+        pool = self._pool(route)
+        try:
+            return Lease(pool, target.origin, pool.acquire(target.origin, timeout))
+        except AllInUseError:
+            failure = none_came_free(url, timeout)
+        raise failure
+
+    def _head(self, lease: Lease, call: WireCall, url: str, due: float, timeout: float) -> Exchange:
+        """The exchange once the response's head is there."""
+        connection = lease.connection
+        exchange = connection.begin(call)
+        late = False
+        try:
+            with interruptible(lambda: connection.cut(exchange)):
+                while exchange.running and not exchange.head_is_complete:
+                    connection.advance(exchange, due)
+        except TimeoutError:
+            late = True
+        if exchange.head_is_complete:
+            return exchange
+        proxy = proxy_in_use(self._settings, self._routes.of(url))
+        failure: AbstractCoreError
+        if not late:
+            failure = failed_before_response(connection, exchange, url, timeout, proxy)
+        elif exchange.connecting:
+            failure = slow_to_connect(url, timeout, proxy)
+        else:
+            failure = slow_to_answer(url, timeout)
+        raise failure
+
+
+class _Target(NamedTuple):
+    """A URL for libcurl, and where it leads."""
+
+    url: str
+    origin: Origin
+
+
+@lru_cache(maxsize=256)
+def _target(url: str) -> _Target:
+    """`url` escaped as for httpx2, and without a user part: keys go into headers."""
+    try:
+        address = parsed(url)
+    except httpx2.InvalidURL:
+        address = None
+    if address is None or address.scheme not in DEFAULT_PORTS:
+        raise no_address(url)
+    place = f"{address.scheme}://{address.netloc.decode('ascii')}{address.raw_path.decode('ascii')}"
+    port = address.port or DEFAULT_PORTS[address.scheme]
+    return _Target(place, Origin(address.scheme, address.raw_host.decode("ascii"), port))
+
+
+def _wire_call(request: WireRequest, target: _Target, due: float, timeout: float) -> WireCall:
+    """The request with all its headers, and those empty that libcurl would add by itself."""
+    lines = [f"{name}: {value}" if value else f"{name};" for name, value in headers_of(request)]
+    if "content-type" not in request.headers:
+        lines.append("content-type:")
+    lines.append("expect:")
+    connect_due = due - timeout + min(timeout, CONNECT_SECONDS)
+    return WireCall(request.method, target.url, lines, request.body, connect_due)
+
+
+def _headers(exchange: Exchange, url: str) -> Mapping[str, str]:
+    return lower_headers(_fields(exchange, url))
+
+
+def _fields(exchange: Exchange, url: str) -> Iterator[tuple[bytes, bytes]]:
+    for line in exchange.head[1:]:
+        field = _FIELD.fullmatch(line)
+        if field is None:
+            raise not_http(url)
+        yield field[1], field[2]
