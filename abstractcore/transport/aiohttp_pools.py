@@ -9,13 +9,16 @@ import re
 import socket
 from contextlib import suppress
 from functools import lru_cache
+from typing import Any
 from weakref import WeakSet
 
 import aiohttp
 import httpx2
 import yarl
 from aiohttp.abc import AbstractResolver, ResolveResult
+from aiohttp.client_proto import ResponseHandler
 from aiohttp.connector import Connection
+from aiohttp.http_exceptions import HttpProcessingError
 from aiohttp.tracing import Trace
 from multidict import CIMultiDict
 
@@ -113,9 +116,23 @@ class _Connector(aiohttp.TCPConnector):
     ) -> Connection:
         while True:
             connection = await super().connect(req, traces, timeout)
-            if connection.protocol is None or not connection.protocol.should_close:
+            protocol = connection.protocol
+            if protocol is None or not (protocol.should_close or _has_begun_another_response(protocol)):
                 return connection
             connection.close()
+
+
+def _has_begun_another_response(protocol: ResponseHandler) -> bool:
+    """Whether the server has sent the beginning of one after the last, which aiohttp would drop, and read what follows
+    as the response to the next request. Only the last request's parser knows; the next request gets its own.
+    """
+    parser: Any = protocol._parser  # pyright: ignore[reportPrivateUsage]
+    if parser is None:
+        return False
+    try:
+        return parser.feed_eof() is not None
+    except (HttpProcessingError, aiohttp.ClientError):
+        return True
 
 
 class _Resolver(AbstractResolver):
