@@ -113,45 +113,44 @@ from .schema import (
 from .version import __version__
 
 if TYPE_CHECKING:
-    from .artifact_store import FileArtifactStore
-    from .cassettes import record, replay
-    from .contexts import context
-    from .factory import create_llm
-    from .hooks import hookimpl
-    from .llm import LLM
-    from .media_loading import MediaInput
-    from .message_inputs import MessageInput
-    from .model_store import FileModelStore
-    from .options import CallOptions, CallRequest, LLMOptions
-    from .plugins import PluginReport
+    from .client.contexts import context
+    from .client.factory import create_llm
+    from .client.llm import LLM
+    from .client.media_loading import MediaInput
+    from .client.message_inputs import MessageInput
+    from .client.options import CallOptions, CallRequest, LLMOptions
+    from .client.services import Services, subscribe
+    from .client.streams import AsyncStream, Stream
+    from .middleware.cassettes import record, replay
     from .ports import Reply
-    from .recorder import Subscription
-    from .registry import Registry
-    from .services import Services, subscribe
-    from .streams import AsyncStream, Stream
+    from .registry import PluginReport, Registry
+    from .registry.hooks import hookimpl
+    from .stores.artifacts import FileArtifactStore
+    from .stores.models import FileModelStore
+    from .telemetry import Subscription
 
 _LATER = {
-    "AsyncStream": "streams",
-    "CallOptions": "options",
-    "CallRequest": "options",
-    "FileArtifactStore": "artifact_store",
-    "FileModelStore": "model_store",
-    "LLM": "llm",
-    "LLMOptions": "options",
-    "MediaInput": "media_loading",
-    "MessageInput": "message_inputs",
-    "PluginReport": "plugins",
+    "AsyncStream": "client.streams",
+    "CallOptions": "client.options",
+    "CallRequest": "client.options",
+    "FileArtifactStore": "stores.artifacts",
+    "FileModelStore": "stores.models",
+    "LLM": "client.llm",
+    "LLMOptions": "client.options",
+    "MediaInput": "client.media_loading",
+    "MessageInput": "client.message_inputs",
+    "PluginReport": "registry",
     "Registry": "registry",
     "Reply": "ports",
-    "Services": "services",
-    "Stream": "streams",
-    "Subscription": "recorder",
-    "context": "contexts",
-    "create_llm": "factory",
-    "hookimpl": "hooks",
-    "record": "cassettes",
-    "replay": "cassettes",
-    "subscribe": "services",
+    "Services": "client.services",
+    "Stream": "client.streams",
+    "Subscription": "telemetry",
+    "context": "client.contexts",
+    "create_llm": "client.factory",
+    "hookimpl": "registry.hooks",
+    "record": "middleware.cassettes",
+    "replay": "middleware.cassettes",
+    "subscribe": "client.services",
 }
 """Names whose modules are loaded when first asked for."""
 

@@ -8,7 +8,7 @@ from rounds import Row, Setup, best, cpu_seconds, repeated
 
 from abstractcore import Delta, accumulate, digest
 from abstractcore.schema import WireResponse
-from abstractcore_providers.openai_chat import OpenAIChat
+from abstractcore_providers.formats.openai_chat import OpenAIChat
 
 _MESSAGES = 100
 _TEXT = "Light in a vacuum travels 299,792,458 metres in a second, which is how the metre is defined. " * 4

@@ -16,7 +16,7 @@ from abstractcore import Message, ModelCall, ModelReply, ToolCall, ToolResult, T
 from abstractcore.framing import AwsEventStreamFramer, ServerSentEventFramer
 from abstractcore.ports import Transpiler
 from abstractcore.schema import TextDelta, TextPart, WireResponse
-from abstractcore_providers.formats import FORMATS
+from abstractcore_providers.formats.registered import FORMATS
 from tests.providers.published import fixtures, frames_of, stream_of
 
 _CHUNKS = 2000

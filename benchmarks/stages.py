@@ -9,13 +9,14 @@ import wire
 from rounds import Row, Setup, best, cpu_seconds, repeated
 
 from abstractcore import LLM, Services, create_llm
-from abstractcore.engine import EndedCall, lower
+from abstractcore.engine import lower
 from abstractcore.ports import Address, CallContext, CallEnd, CallNext, ModelProfile, ProviderSession, Transport
 from abstractcore.registry import Registry
 from abstractcore.schema import WireRequest, WireResponse
+from abstractcore.telemetry import EndedCall
 from abstractcore.transport.messages import to_http
-from abstractcore_providers.endpoints import BearerAuth, FixedEndpoint
-from abstractcore_providers.openai_chat import OpenAIChat
+from abstractcore_providers.common.endpoints import BearerAuth, FixedEndpoint
+from abstractcore_providers.formats.openai_chat import OpenAIChat
 
 _COUNT = 200
 

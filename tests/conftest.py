@@ -15,7 +15,7 @@ import pytest
 from hypothesis import settings
 
 from abstractcore import LLM, Services, create_llm
-from abstractcore.model_store import FileModelStore
+from abstractcore.stores.models import FileModelStore
 from abstractcore.testing import COLOURS, Colour
 from tests.chaos_server import PATIENCE_SECONDS, ScriptedServer
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from abstractcore import CallRequest
-from abstractcore.options import CreateOptions
-from abstractcore.signatures import option_lines, option_types
+from abstractcore.client.options import CreateOptions
+from abstractcore.client.signatures import option_lines, option_types
 
 PAGE = Path(__file__).parents[1] / "docs" / "models.md"
 _TABLE = re.compile(r"(<!-- options of (\w+), by `make docs` -->\n).*?(?=<!-- end -->)", re.DOTALL)

@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from abstractcore.model_store import FileModelStore
+from abstractcore.stores.models import FileModelStore
 from abstractcore.testing import LAWS
 from tests.documents import PAGES, ROOT, Block, anchors, blocks, links
 

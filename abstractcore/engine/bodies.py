@@ -13,7 +13,7 @@ from ..ports import Body, CallContext, Framer, StreamDecoder, Transpiler
 from ..schema import Delta, ModelReply, WireRequest, WireResponse, accumulate, partial_reply
 from .deadlines import remaining
 from .decoding import MAX_BODY_BYTES
-from .places import shown_url
+from .request_urls import shown_url
 
 _STREAM_TYPES = frozenset(
     {

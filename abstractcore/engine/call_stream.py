@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from ..errors import InvalidInputError, StreamInterruptedError
-from ..interruptions import Interruption
-from ..ports import CallContext, DeltaStream
+from ..ports import CallContext, DeltaStream, Interruption
 from ..schema import Delta, GenerateResponse, ModelReply, partial_reply
 from .endings import abort_all, close_all, end_call, let_go, streams_of
 from .pipeline import OutputReader, Pipeline, Prepare, as_batch, complete, fail

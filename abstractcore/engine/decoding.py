@@ -17,7 +17,7 @@ from ..ports import Body, CallContext, Framer, ProviderSession
 from ..schema import Delta, ReplyStart, Usage, UsageDelta, partial_reply, usage_so_far
 from .deadlines import out_of_time, time_given
 from .endings import close_all
-from .origins import set_origin
+from .reasoning_origins import set_origin
 
 AnyError = TypeVar("AnyError", bound=BaseException)
 MAX_BODY_BYTES = 256 * 1024 * 1024

@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 from ..errors import AbstractCoreError, ConnectionFailedError, ProviderError, ServerError, UnexpectedResponseError
-from ..interruptions import current_interruption, interruptible
-from ..ports import Address, Answer, Attempt, Body, CallContext, Clock, ProviderSession, Transport
+from ..ports import (
+    Address,
+    Answer,
+    Attempt,
+    Body,
+    CallContext,
+    Clock,
+    ProviderSession,
+    Transport,
+    current_interruption,
+    interruptible,
+)
 from ..schema import AttemptRecord, ModelReply, SchemaError, WireRequest, WireResponse
 from ..schema.quoting import shown
 from ..schema.wire import unexpected_encoding
@@ -12,9 +22,9 @@ from .bodies import decode_whole, name_request, read_start
 from .deadlines import out_of_time, overdue, remaining, time_given
 from .decoding import MAX_BODY_BYTES, DecodedStream
 from .endings import close_all
-from .origins import with_origin
-from .places import with_place
+from .reasoning_origins import with_origin
 from .releasing import open_at
+from .request_urls import with_place
 from .signing import held_by, signed
 
 _LONGEST_STEP_SECONDS = 600.0

@@ -39,10 +39,10 @@ from .deadlines import InTime, last_moment, remaining, time_given
 from .endings import end_call, let_go, outcome_of
 from .exchange import Exchange, located
 from .lowering import lower
-from .media import carry_out
-from .results import as_response
+from .media_conversion import carry_out
+from .responses import as_response
 from .rings import compose
-from .tool_media import beside_results
+from .tool_result_media import beside_results
 
 
 class OutputReader(Protocol):

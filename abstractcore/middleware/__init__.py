@@ -1,5 +1,9 @@
-"""What stands around calls and attempts: retries, the deadline."""
+"""Code around calls and attempts: retries, the deadline, tracing, and the user's own."""
 
 from .deadline import Deadline
+from .offline import OfflineEndpoint
+from .retry import Retry
+from .tracing import Tracing
+from .user_middleware import Guest
 
-__all__ = ["Deadline"]
+__all__ = ["Deadline", "Guest", "OfflineEndpoint", "Retry", "Tracing"]

@@ -1,6 +1,7 @@
 """The interfaces between the kernel and everything that plugs into it. No behaviour, no imports but the data."""
 
-from .media import Conversion, ListsEndings, MediaContext, MediaHandler
+from .interruptions import Interruption, current_interruption, interruptible
+from .media_handlers import Conversion, ListsEndings, MediaContext, MediaHandler
 from .middleware import (
     Answer,
     Attempt,
@@ -54,6 +55,7 @@ __all__ = [
     "DeltaStream",
     "Endpoint",
     "Framer",
+    "Interruption",
     "KnownPlace",
     "KnownUrl",
     "ListsEndings",
@@ -91,4 +93,6 @@ __all__ = [
     "WakeableClock",
     "WireFormat",
     "WorkKind",
+    "current_interruption",
+    "interruptible",
 ]

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
-from ..interruptions import Interruption
+from .interruptions import Interruption
 
 T = TypeVar("T")
 WorkKind: TypeAlias = Literal["files", "other"]

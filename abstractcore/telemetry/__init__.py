@@ -1,1 +1,7 @@
-"""What is known of calls that have ended: records, their subscribers, and costs."""
+"""Records of calls that have ended, those who subscribe to them, and costs."""
+
+from .call_records import EndedCall
+from .costs import cost, usage_and_cost
+from .recorder import Listener, Recorder, Subscriber, Subscription
+
+__all__ = ["EndedCall", "Listener", "Recorder", "Subscriber", "Subscription", "cost", "usage_and_cost"]

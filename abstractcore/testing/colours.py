@@ -22,10 +22,10 @@ from collections.abc import AsyncIterator, Coroutine, Iterator
 from types import TracebackType
 from typing import Any, TypeAlias, TypeVar, cast
 
-from ..llm import LLM
-from ..runtimes import AsyncRuntime, SyncRuntime, drive
+from ..client.llm import LLM
+from ..client.streams import AsyncStream, Stream
+from ..concurrency import AsyncRuntime, SyncRuntime, drive
 from ..schema import Delta, GenerateResponse, ModelReply
-from ..streams import AsyncStream, Stream
 from ..transport import AsyncHttpTransport, SyncHttpTransport, TransportSettings
 
 T = TypeVar("T")

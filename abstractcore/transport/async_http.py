@@ -16,7 +16,7 @@ from .decompression import Decompressor, decompressor_for
 from .failures import FAILURES, as_ours, broken
 from .generators import first_piece
 from .http_pools import async_pool
-from .loans import Loan
+from .leases import Loan
 from .loops import LoopPools
 from .messages import UnreadBody, cut_after_surplus, head_of, to_http
 from .settings import Route, Routes, TransportSettings, proxy_in_use

@@ -12,15 +12,14 @@ from typing import TypeAlias
 
 import httpx2
 
+from ..concurrency import AlarmClock
 from ..errors import AbstractCoreError, ConfigurationError
-from ..interruptions import interruptible
-from ..ports import Body, Transport
+from ..ports import Body, Transport, interruptible
 from ..schema import WireRequest
 from ..scrubbing import credentials_in
-from ..threads import AlarmClock
 from . import async_http, sync_http
 from .failures import FAILURES, as_ours, slow_to_answer
-from .loans import Loan
+from .leases import Loan
 from .messages import Trace, headers_of, parsed
 from .timeouts import Timeouts, step_seconds
 

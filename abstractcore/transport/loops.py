@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from typing import Generic, TypeVar
 
-from ..event_loops import LoopLocal
+from ..concurrency.event_loops import LoopLocal
 from .settings import Route
 
 PoolT = TypeVar("PoolT")

@@ -13,7 +13,7 @@ from contextlib import suppress
 from contextvars import Context
 from typing import Any, TypeAlias
 
-from ..threads import Abandoned, Workers
+from ..concurrency import Abandoned, Workers
 
 AddressInfo: TypeAlias = tuple[socket.AddressFamily, socket.SocketKind, int, str, tuple[Any, ...]]
 """As `socket.getaddrinfo` gives it."""

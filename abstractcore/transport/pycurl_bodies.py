@@ -8,7 +8,7 @@ import time
 import zlib
 from collections.abc import Iterator, Mapping
 
-from ..interruptions import interruptible
+from ..ports import interruptible
 from .decompression import decompressor_for
 from .failures import broken, cannot_unpack, slow_to_answer
 from .pycurl_connections import CurlConnection, Exchange

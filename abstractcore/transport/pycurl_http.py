@@ -12,8 +12,7 @@ from typing import NamedTuple
 import httpx2
 
 from ..errors import AbstractCoreError
-from ..interruptions import interruptible
-from ..ports import Body
+from ..ports import Body, interruptible
 from ..schema import WireRequest
 from ..schema.wire import unexpected_encoding
 from .failures import bad_header, no_address, none_came_free, slow_to_answer, slow_to_connect

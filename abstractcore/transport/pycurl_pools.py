@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import httpx2
 import pycurl
 
-from ..interruptions import interruptible
+from ..ports import interruptible
 from .pycurl_connections import CurlConnection
 from .pycurl_sockets import connected
 from .pycurl_trust import trust_options

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import pycurl
 
-from ..interruptions import interruptible
+from ..ports import interruptible
 from .messages import shut_down
 from .name_lookup import addresses
 

@@ -16,7 +16,7 @@ from ..schema.wire import unexpected_encoding
 from .decompression import Decompressor, decompressor_for
 from .failures import FAILURES, as_ours, broken
 from .http_pools import sync_pool
-from .loans import Loan
+from .leases import Loan
 from .messages import UnreadBody, cut_after_surplus, head_of, to_http
 from .settings import Route, Routes, TransportSettings, proxy_in_use
 from .timeouts import Timeouts

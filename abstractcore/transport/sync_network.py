@@ -10,7 +10,7 @@ from typing import Any
 
 import httpcore2
 
-from ..interruptions import current_interruption, interruptible
+from ..ports import current_interruption, interruptible
 from .joined_writes import JoinedWrites
 from .messages import shut_down
 from .name_lookup import addresses

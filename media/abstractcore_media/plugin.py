@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from abstractcore.hooks import hookimpl
 from abstractcore.ports import MediaHandler
+from abstractcore.registry.hooks import hookimpl
 
 from .audio import AudioHandler
 from .image import ImageHandler

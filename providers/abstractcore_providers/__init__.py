@@ -1,5 +1,5 @@
 """Wire formats as pure transpilers, vendors as rows, and the embedded model. A vendor's plugin needs `Preset` only."""
 
-from .presets import Preset
+from .vendors.presets import Preset
 
 __all__ = ["Preset"]

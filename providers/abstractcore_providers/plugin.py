@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from abstractcore.hooks import hookimpl
 from abstractcore.ports import Provider, WireFormat
+from abstractcore.registry.hooks import hookimpl
 
-from .anthropic_provider import AnthropicProvider
-from .bedrock import BedrockProvider
-from .cohere_provider import CohereProvider
-from .formats import WIRE_FORMATS
-from .google_provider import GoogleProvider, VertexProvider
+from .formats.registered import WIRE_FORMATS
 from .local import LocalProvider
-from .ollama_provider import OllamaProvider
-from .openai_responses_provider import OpenAIResponsesProvider
 from .scripted import ScriptedProvider
-from .vendors import VENDORS
+from .vendors.anthropic import AnthropicProvider
+from .vendors.bedrock import BedrockProvider
+from .vendors.cohere import CohereProvider
+from .vendors.google import GoogleProvider, VertexProvider
+from .vendors.ollama import OllamaProvider
+from .vendors.openai_responses import OpenAIResponsesProvider
+from .vendors.rows import VENDORS
 
 
 @hookimpl

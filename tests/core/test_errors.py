@@ -16,7 +16,7 @@ import abstractcore.schema as schema
 import abstractcore_media
 import abstractcore_providers
 from abstractcore import AbstractCoreError, Message, SchemaError, ToolSpec, errors, from_json
-from abstractcore.recorder import Subscription
+from abstractcore.telemetry import Subscription
 from tests.junk import junk, outcome
 
 PACKAGES = (abstractcore, abstractcore_media, abstractcore_providers)

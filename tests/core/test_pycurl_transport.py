@@ -15,7 +15,7 @@ import pytest
 import trustme
 
 from abstractcore import AbstractCoreError, ConnectionFailedError
-from abstractcore.runtimes import drive
+from abstractcore.concurrency import drive
 from abstractcore.schema import WireRequest
 from abstractcore.testing.transports.cases import rest
 from abstractcore.testing.transports.processes import in_fork

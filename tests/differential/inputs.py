@@ -24,8 +24,8 @@ from tests.differential.made_up import Target, connections, formats, made, sessi
 from tests.differential.worker import written_bytes
 from tests.providers.damage import JUNK, unlike_places, with_value
 from tests.providers.findings import REFUSALS
+from tests.providers.formats.test_fuzz import payload_of, streamed, with_payload
 from tests.providers.published import JSON_TYPE, Fixture, fixtures, frames_of, request_of, response_of, stream_of
-from tests.providers.test_fuzz_formats import payload_of, streamed, with_payload
 
 SIZES = (0, 1, 7, 64)
 """Into pieces of how many bytes a stream is cut; 0 leaves it whole."""

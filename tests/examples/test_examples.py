@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from abstractcore.model_store import FileModelStore
+from abstractcore.stores.models import FileModelStore
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PATIENCE_SECONDS = 120.0

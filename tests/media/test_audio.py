@@ -269,7 +269,7 @@ def test_transcribing_leaves_nothing_in_the_home_and_reports_to_nobody(tmp_path:
     code = """
 import sys
 from pathlib import Path
-from abstractcore.model_store import FileModelStore
+from abstractcore.stores.models import FileModelStore
 from abstractcore.ports import MediaContext
 from abstractcore.schema import AudioPart, Blob
 from abstractcore_media import AudioHandler

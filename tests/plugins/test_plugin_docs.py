@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from abstractcore import hooks
+from abstractcore.registry import hooks
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "plugins.md").read_text(encoding="utf-8")

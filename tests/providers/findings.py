@@ -6,7 +6,7 @@ from typing import Literal
 
 from abstractcore.errors import InvalidInputError, UnsupportedContentError, UnsupportedOptionError
 from abstractcore.schema import CallWarning, Message, ModelCall, Part, Role, ToolResult
-from abstractcore_providers.formats import FORMATS
+from abstractcore_providers.formats.registered import FORMATS
 from tests.providers.probes import ASK, MODEL, Probe, assistant, tool
 from tests.providers.published import provider_of
 

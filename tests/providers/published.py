@@ -20,9 +20,9 @@ from abstractcore.schema import (
     accumulate,
     deltas_of,
 )
-from abstractcore_providers.formats import FORMATS
+from abstractcore_providers.formats.registered import FORMATS
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parent / "formats"
 KINDS = ("request", "reply", "stream", "error")
 JSON_TYPE = {"content-type": "application/json"}
 PLAINEST = ModelCall("m", (Message.user("hi"),))

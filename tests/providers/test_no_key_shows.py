@@ -18,8 +18,8 @@ import pytest
 from abstractcore import AbstractCoreError, CallRecord, create_llm, record, to_json
 from abstractcore.ports import Address, ModelProfile, ProviderSession
 from abstractcore.registry import Registry
-from abstractcore_providers.endpoints import FixedEndpoint
-from abstractcore_providers.openai_chat import OpenAIChat
+from abstractcore_providers.common.endpoints import FixedEndpoint
+from abstractcore_providers.formats.openai_chat import OpenAIChat
 from tests.chaos_server import CUT, PATIENCE_SECONDS, answer, chunk, completion, delta, event, stream_head
 
 KEY = "sk-canary-0123/456+789=abc"

@@ -7,7 +7,7 @@ import pytest
 
 from abstractcore import LLM, Message, create_llm
 from abstractcore.schema import ModelReply, ReasoningPart, TextPart
-from abstractcore_providers.formats import FORMATS
+from abstractcore_providers.formats.registered import FORMATS
 from tests.providers.serving import serving
 
 EVENTS = "text/event-stream"

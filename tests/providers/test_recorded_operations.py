@@ -20,7 +20,7 @@ from abstractcore import (
 )
 from abstractcore.registry import Registry
 from tests.chaos_server import answer, completion, failure
-from tests.providers.gemini.cache_server import cache_server
+from tests.providers.formats.gemini.cache_server import cache_server
 
 CLOSED = "http://127.0.0.1:1/v1"
 MODEL = "google/gemini-2.5-flash"

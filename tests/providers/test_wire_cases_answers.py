@@ -12,13 +12,13 @@ import pytest
 
 from abstractcore import Message, ModelReply, ReasoningPart, ToolCall, ToolCallDelta, ToolResult, Usage
 from abstractcore.schema import ModelCall, ToolSpec, deltas_of
-from abstractcore_providers.formats import FORMATS
-from abstractcore_providers.item_options import AS_RECEIVED
-from tests.providers.anthropic_messages import wire as anthropic
-from tests.providers.cohere_chat import wire as cohere
-from tests.providers.gemini import wire as gemini
-from tests.providers.ollama import wire as ollama
-from tests.providers.openai_chat import wire as chat
+from abstractcore_providers.common.item_options import AS_RECEIVED
+from abstractcore_providers.formats.registered import FORMATS
+from tests.providers.formats.anthropic_messages import wire as anthropic
+from tests.providers.formats.cohere_chat import wire as cohere
+from tests.providers.formats.gemini import wire as gemini
+from tests.providers.formats.ollama import wire as ollama
+from tests.providers.formats.openai_chat import wire as chat
 from tests.providers.published import provider_of, response_of
 from tests.providers.wire_streams import INPUT, OUTPUT, SPEECH, Piece, call_in, reply_to, said, served, text_of
 

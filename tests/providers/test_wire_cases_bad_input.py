@@ -29,7 +29,7 @@ from abstractcore.schema import (
     VideoPart,
     from_data,
 )
-from abstractcore_providers.formats import FORMATS
+from abstractcore_providers.formats.registered import FORMATS
 from tests.providers.findings import REFUSALS
 from tests.providers.wire_streams import answered_with
 
@@ -213,7 +213,7 @@ def parts_of(call: ModelCall) -> list[object]:
 @every_format
 def test_made_up_calls_with_each_feature_are_sent(format):
     """Calls are made, a hundred at a time, until each feature was sent; how many are refused does not matter."""
-    calls = import_module(f"tests.providers.{format}.made").calls()
+    calls = import_module(f"tests.providers.formats.{format}.made").calls()
     transpiler, missing = FORMATS[format](), set(FEATURES)
 
     def look(call: ModelCall) -> None:

@@ -24,7 +24,7 @@ from abstractcore.errors import ProviderError
 from abstractcore.ports import TokenCounter
 from abstractcore.schema import ModelReply, ReasoningPart, TextPart, WireRequest, WireResponse
 from abstractcore.testing.strategies import PROVIDER_ERRORS
-from abstractcore_providers.formats import FORMATS
+from abstractcore_providers.formats.registered import FORMATS
 from tests.chaos_server import LAST_CHUNK, answer, chunk
 from tests.providers.published import provider_of
 from tests.providers.wire_streams import INPUT, OUTPUT, SPEECH, in_bytes, reply_to, text_of

@@ -1,6 +1,6 @@
 """Content and options that not every format has, through the whole of an LLM, in both colours.
 
-What a policy makes of each kind of file is tested in both colours in tests/core/test_lowering.py.
+What a policy makes of each kind of file is tested in both colours in tests/core/engine/test_lowering.py.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from abstractcore import (
     create_llm,
 )
 from abstractcore.schema import Sampling, SchemaError, from_data
-from abstractcore_providers.formats import FORMATS
+from abstractcore_providers.formats.registered import FORMATS
 from tests.chaos_server import PATIENCE_SECONDS
 from tests.media_doubles import SOUND, registry
 from tests.providers.answering import answered

@@ -9,10 +9,10 @@ import pytest
 
 from abstractcore import Message, ToolResult
 from tests.chaos_server import answer
-from tests.providers.anthropic_messages import wire as anthropic
-from tests.providers.bedrock_converse import wire as bedrock
-from tests.providers.gemini import wire as gemini
-from tests.providers.openai_responses import wire as responses
+from tests.providers.formats.anthropic_messages import wire as anthropic
+from tests.providers.formats.bedrock_converse import wire as bedrock
+from tests.providers.formats.gemini import wire as gemini
+from tests.providers.formats.openai_responses import wire as responses
 from tests.providers.wire_streams import answered_with, served
 
 SIGNATURE = "c2lnbmF0dXJl"

@@ -1,7 +1,7 @@
 """Retries and what they cost, over every wire format, in both colours and on virtual time.
 
-The rows for chat completions alone, in both colours: tests/core/test_retry.py, which also has N retries for several N,
-jitter and deadlines.
+The rows for chat completions alone, in both colours: tests/core/middleware/test_retry.py, which also has N retries for
+several N, jitter and deadlines.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from abstractcore import (
     Usage,
 )
 from abstractcore.testing import VirtualClock
-from abstractcore_providers.formats import FORMATS
+from abstractcore_providers.formats.registered import FORMATS
 from tests.chaos_server import CUT, answer, chunk, stream_head
 from tests.providers.wire_streams import INPUT, OUTPUT, SPEECH, answered_with, in_bytes, served, text_of
 

@@ -4,11 +4,11 @@ Rows that are tested in both colours elsewhere, over chat completions:
 
 | row | test |
 |---|---|
-| one event split at any byte | tests/core/test_stream.py::test_the_same_deltas_come_from_one_byte_at_a_time |
-| socket cut in an event | tests/core/test_stream.py::test_stream_cut_mid_event_raises_interrupted_with_partial_text |
-| leaving the loop early | tests/core/test_stream.py::test_leaving_a_stream_early_closes_its_connection |
+| one event split at any byte | tests/core/client/test_stream.py::test_the_same_deltas_come_from_one_byte_at_a_time |
+| socket cut | tests/core/client/test_stream.py::test_stream_cut_mid_event_raises_interrupted_with_partial_text |
+| leaving the loop early | tests/core/client/test_stream.py::test_leaving_a_stream_early_closes_its_connection |
 
-Without a socket, every printed stream is split at every byte in tests/providers/test_formats.py.
+Without a socket, every printed stream is split at every byte in tests/providers/formats/test_formats.py.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from abstractcore import (
     UsageDelta,
 )
 from abstractcore.framing import AwsEventStreamMessage
-from abstractcore_providers.formats import FORMATS
+from abstractcore_providers.formats.registered import FORMATS
 from tests.chaos_server import CUT, HANG, LAST_CHUNK, answer, chunk, stream_head
 from tests.providers.published import provider_of
 from tests.providers.wire_streams import INPUT, SPEECH, in_bytes, reply_to, served, text_of

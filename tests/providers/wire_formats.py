@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from abstractcore_providers.formats import FORMATS
+from abstractcore_providers.formats.registered import FORMATS
 from tests.providers.findings import Finding, found
 from tests.providers.probes import Probe, option_probes, part_probes, probes
 from tests.providers.published import spelling

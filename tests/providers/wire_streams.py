@@ -9,15 +9,15 @@ from typing import Any
 
 from abstractcore.ports import Transpiler
 from abstractcore.schema import ModelCall, ModelReply, Part, TextPart, WireRequest
-from abstractcore_providers.formats import FORMATS
+from abstractcore_providers.formats.registered import FORMATS
 from tests.chaos_server import LAST_CHUNK, Request, answer, chunk, stream_head
-from tests.providers.anthropic_messages import wire as anthropic
-from tests.providers.bedrock_converse import wire as bedrock
-from tests.providers.cohere_chat import wire as cohere
-from tests.providers.gemini import wire as gemini
-from tests.providers.ollama import wire as ollama
-from tests.providers.openai_chat import wire as chat
-from tests.providers.openai_responses import wire as responses
+from tests.providers.formats.anthropic_messages import wire as anthropic
+from tests.providers.formats.bedrock_converse import wire as bedrock
+from tests.providers.formats.cohere_chat import wire as cohere
+from tests.providers.formats.gemini import wire as gemini
+from tests.providers.formats.ollama import wire as ollama
+from tests.providers.formats.openai_chat import wire as chat
+from tests.providers.formats.openai_responses import wire as responses
 from tests.providers.published import provider_of, stream_of
 
 Frames = list[Any]

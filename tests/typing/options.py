@@ -1,6 +1,6 @@
 """Every documented option with values of its type. Checked by `make check`; never run.
 
-`tests/core/test_signatures.py` compares the names here with those of the code.
+`tests/core/client/test_signatures.py` compares the names here with those of the code.
 """
 
 from __future__ import annotations

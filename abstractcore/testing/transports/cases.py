@@ -11,9 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from ...concurrency import drive
 from ...errors import AbstractCoreError
 from ...ports import Body, Transport
-from ...runtimes import drive
 from ...schema import WireRequest, WireResponse
 from ..http_server import PATIENCE_SECONDS, ScriptedServer
 

@@ -16,8 +16,8 @@ from abstractcore.errors import (
     StreamInterruptedError,
 )
 from abstractcore.ports import Address, ProviderServices, Runtime
-from abstractcore_providers.endpoints import BearerAuth
 
+from ..common.endpoints import BearerAuth
 from .process import ModelProcess, ServerKey
 from .servers import ServerPool
 from .slots import Lease

@@ -37,8 +37,8 @@ class LocalProvider:
     def connect(self, config: ProviderConfig, services: ProviderServices) -> ProviderSession:
         """A session for `config.model`, a name or path that the model store knows. No I/O."""
         # Here and not above: listing the providers should not load a wire format.
-        from abstractcore_providers.openai_chat import OpenAIChat
-        from abstractcore_providers.openai_chat.dialect import LLAMA_CPP
+        from ..formats.openai_chat import OpenAIChat
+        from ..formats.openai_chat.dialect import LLAMA_CPP
 
         if config.base_url:
             raise ConfigurationError(

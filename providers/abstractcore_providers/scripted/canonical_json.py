@@ -29,7 +29,7 @@ from abstractcore.schema import (
     to_json,
 )
 
-from ..json_reading import as_object, read_answer, text_of
+from ..common.json_reading import as_object, read_answer, text_of
 
 T = TypeVar("T")
 _DELTAS: tuple[type[Delta], ...] = get_args(Delta)

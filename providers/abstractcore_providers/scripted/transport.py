@@ -11,7 +11,7 @@ from abstractcore.ports import Address, Runtime
 from abstractcore.schema import WireRequest
 from abstractcore.schema.quoting import shown_seconds
 
-from ..endpoints import NoAuth
+from ..common.endpoints import NoAuth
 from .canonical_json import CanonicalJson
 from .script import Script
 

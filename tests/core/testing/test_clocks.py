@@ -10,7 +10,7 @@ import threading
 import pytest
 
 from abstractcore import OverloadedError, RateLimitError, Reply, RequestTimeoutError, Services, create_llm
-from abstractcore.runtimes import AsyncRuntime, SyncRuntime
+from abstractcore.concurrency import AsyncRuntime, SyncRuntime
 from abstractcore.testing import VirtualClock
 
 HOUR = 3600.0

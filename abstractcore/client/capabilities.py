@@ -1,0 +1,37 @@
+"""What an LLM has beside generating: the objects that capability plugins make for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..errors import InvalidInputError
+from ..ports import CapabilityServices
+from ..registry import Registry, failures_of
+
+
+class Capabilities:
+    """The capabilities of one LLM, each made when it is first asked for, of the LLM's options that are its own.
+
+    It has no lock, which a fork could leave locked for ever: what two threads make at once, one of them throws away.
+    """
+
+    def __init__(self, registry: Registry, services: CapabilityServices, options: Mapping[str, Any]) -> None:
+        self._registry = registry
+        self._services = services
+        self._options = options
+        self._made: dict[str, Any] = {}
+
+    def get(self, name: str) -> Any:
+        """The object; raises `UnknownCapabilityError`, `PluginError`, and errors of ours from the capability."""
+        if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInputError(f"expected a capability's name, got {type(name).__name__}", path="name")
+        if name not in self._made:
+            self._made.setdefault(name, self._connect(name))
+        return self._made[name]
+
+    def _connect(self, name: str) -> Any:
+        capability = self._registry.capability(name)
+        options = {option: value for option, value in self._options.items() if option.startswith(f"{name}_")}
+        with failures_of(f"the capability {name!r} ({self._registry.owner('capability', name)})"):
+            return capability.connect(options, self._services)

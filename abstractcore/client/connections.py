@@ -1,0 +1,65 @@
+"""How an LLM's requests travel: from `create_llm`'s options to its transports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from importlib.util import find_spec
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from ..errors import ConfigurationError, MissingExtraError
+from ..ports import Transport
+from ..schema.quoting import shown
+from ..transport import TransportSettings, client_transports, http_only
+from .option_values import at_least_one
+from .services import Services
+
+TransportName: TypeAlias = Literal["httpx2", "fast"]
+"""What carries calls: httpx2, or "fast", which is libcurl in plain code and aiohttp in event loops."""
+_FAST_PACKAGES = ("aiohttp", "pycurl")
+_NOT_WITH_A_CLIENT = ("transport", "proxy", "verify", "max_connections")
+
+
+class Connections(NamedTuple):
+    """What gives the transport for plain code and the one for event loops, when they are needed."""
+
+    sync: Callable[[], Transport]
+    asynchronous: Callable[[], Transport]
+
+
+def connections(given: Mapping[str, Any], services: Services, own_process: bool = False) -> Connections:
+    """The connections of an LLM made with these options, to a process of this program's own or to a server; raises
+    `ConfigurationError` for what cannot work.
+    """
+    client = given.get("http_client")
+    if client is None:
+        return _shared(given, services, own_process)
+    for name in _NOT_WITH_A_CLIENT:
+        if name in given:
+            hint = "Set the client up for it, and leave the option out."
+            raise ConfigurationError(f"`{name}` has no effect on an `http_client` of one's own.", hint=hint)
+    sync, asynchronous = client_transports(client)
+    return Connections(lambda: sync, lambda: asynchronous)
+
+
+def _shared(given: Mapping[str, Any], services: Services, own_process: bool) -> Connections:
+    options: dict[str, Any] = {name: given[name] for name in ("proxy", "verify") if name in given}
+    if "max_connections" in given:
+        most = at_least_one(given["max_connections"], "max_connections")
+        options |= {"max_connections": most, "max_idle_connections": most}
+    settings = TransportSettings(**options, environment_proxies=not own_process)
+    if _transport_name(given) == "httpx2":
+        return Connections(partial(services.sync_transport, settings), partial(services.async_transport, settings))
+    http_only(settings.proxy)
+    return Connections(partial(services.pycurl_transport, settings), partial(services.aiohttp_transport, settings))
+
+
+def _transport_name(given: Mapping[str, Any]) -> TransportName:
+    name = given.get("transport", "httpx2")
+    if not isinstance(name, str) or name not in ("httpx2", "fast"):
+        raise ConfigurationError(f"there is no transport {shown(name)}.", hint="Use 'httpx2' or 'fast'.")
+    missing = [package for package in _FAST_PACKAGES if name == "fast" and find_spec(package) is None]
+    if missing:
+        hint = f"Install with: pip install {' '.join(missing)} (the extra 'fast')."
+        raise MissingExtraError(f"transport='fast' needs {' and '.join(missing)}, not installed here.", hint=hint)
+    return name

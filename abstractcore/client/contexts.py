@@ -1,0 +1,74 @@
+"""What calls made inside a block have in common: tags, a session, a parent."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, cast
+
+from ..errors import InvalidInputError
+from ..schema import ModelCall
+
+
+@dataclass(frozen=True, slots=True)
+class CallScope:
+    """The tags and the parent that calls get from around them."""
+
+    tags: Mapping[str, str]
+    parent_id: str | None
+
+
+_scope: ContextVar[CallScope | None] = ContextVar("abstractcore_call_scope", default=None)
+
+
+def scoped(defaults: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Defaults for a call's options, with what the block around it gives over them."""
+    scope = _scope.get()
+    if scope is None:
+        return defaults
+    parent = {"parent_id": scope.parent_id} if scope.parent_id is not None else {}
+    return {**defaults, "tags": {**defaults.get("tags", {}), **scope.tags}, **parent}
+
+
+def scoped_call(call: ModelCall) -> ModelCall:
+    """`call` with what the block around it gives, where it says nothing itself."""
+    scope = _scope.get()
+    if scope is None:
+        return call
+    return call.with_(tags={**scope.tags, **call.tags}, parent_id=call.parent_id or scope.parent_id)
+
+
+@contextmanager
+def context(
+    *, session: str | None = None, tags: Mapping[str, str] | None = None, parent_id: str | None = None
+) -> Generator[None]:
+    """Give every call made in the block these tags (`session` is one of them) and this parent.
+
+    Inner blocks add to outer ones; what a call says itself comes before both. It reaches tasks made in the block and
+    `asyncio.to_thread`. Until Python 3.14 a plain thread starts without context variables: give it
+    `contextvars.copy_context().run` to call your function with. Raises `InvalidInputError` for a tag that is not text.
+    """
+    outer = _scope.get() or CallScope({}, None)
+    given = {**_checked(tags or {}), **({"session": _text(session, "session")} if session is not None else {})}
+    parent = outer.parent_id if parent_id is None else _text(parent_id, "parent_id")
+    token = _scope.set(CallScope({**outer.tags, **given}, parent))
+    try:
+        yield
+    finally:
+        with suppress(ValueError):  # an async generator may be closed by another task, which never was in the block
+            _scope.reset(token)
+
+
+def _checked(tags: object) -> dict[str, str]:
+    if not isinstance(tags, Mapping):
+        raise InvalidInputError(f"expected a mapping, got {type(tags).__name__}", path="tags")
+    given = cast("Mapping[object, object]", tags)
+    return {_text(name, "tags"): _text(value, f"tags.{name}") for name, value in given.items()}
+
+
+def _text(value: object, path: str) -> str:
+    if not isinstance(value, str):
+        raise InvalidInputError(f"expected text, got {type(value).__name__}", path=path)
+    return value

@@ -1,0 +1,159 @@
+"""`create_llm`: from a provider's name and options to an `LLM`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Unpack
+
+from ..errors import AuthenticationError, ConfigurationError, InvalidInputError
+from ..middleware import Deadline, Guest, OfflineEndpoint, Retry, Tracing
+from ..ports import ModelProfile, Provider, ProviderConfig, ProviderSession
+from ..registry import failures_of
+from ..schema.quoting import shown
+from ..scrubbing import Secrets, credentials_of, keep_out_of_logs
+from .building import check_options
+from .capabilities import Capabilities
+from .connections import connections
+from .llm import LLM
+from .option_values import MEDIA_KINDS, at_least_zero, extra_headers, kept, seconds
+from .options import CALL_OPTIONS, LLM_OPTIONS, CreateOptions, check_names, merged
+from .pipelines import Pipelines
+from .preparing import CallPreparer
+from .services import Services, default_services
+from .signatures import takes
+
+_DEFAULT_PROVIDER = "local"
+_DEFAULT_RETRIES = 2
+_NO_KEY = "no-key-is-needed"
+_DEFAULTS = CALL_OPTIONS | {"system_prompt"}
+"""The options that every call has unless it says otherwise."""
+_TEXT_OPTIONS = ("base_url", "api_key", "proxy", "transcription_model")
+
+
+@takes(CreateOptions)
+def create_llm(
+    provider: str | None = None,
+    model: str | None = None,
+    *,
+    services: Services | None = None,
+    **options: Unpack[CreateOptions],
+) -> LLM:
+    """An LLM of `provider`, as in `create_llm("openai", model="gpt-5.4")` and `create_llm("openai/gpt-5.4")`; the
+    embedded model if none is named.
+
+    `options` are defaults for every call (see `CallOptions`), how the provider is reached (see `LLMOptions`), and the
+    provider's own. Makes no connection and does no I/O. Raises `UnknownProviderError` and `UnknownOptionError` with
+    the nearest names, and `ConfigurationError` for what cannot work.
+    """
+    if services is None:
+        services = default_services()
+    elif not isinstance(services, Services):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidInputError(f"expected Services, got {type(services).__name__}", path="services")
+    name, model = _names(provider, model)
+    chosen = services.registry.provider(name, model)
+    known = {*LLM_OPTIONS, *chosen.options}
+    check_names(options, known, f"the provider {name!r}", services.registry.capabilities, provider=name)
+    given = merged({}, options)
+    _check_defaults(given)
+    given["headers"] = extra_headers(given.get("headers"))
+    secrets = Secrets(credentials_of(given))
+    keep_out_of_logs(secrets)
+    session = _session(chosen, model, given, services, secrets)
+    retries = given.get("max_retries", _DEFAULT_RETRIES)
+    for subscriber in services.registry.trace_subscribers:
+        services.records.add(subscriber)
+    tracing = Tracing(partial(services.records.listener, session.profile.price))
+    middleware = (tracing, Retry(retries, services.random), Deadline(), *_guests(given.get("middleware", ())))
+    pipelines = Pipelines(
+        session,
+        services,
+        connections(given, services, session.own_process),
+        middleware,
+        given.get("transcription_model"),
+        secrets,
+    )
+    others = {key: value for key, value in given.items() if key not in known}
+    unused = [key for key in others if key.partition("_")[0] not in services.registry.capabilities]
+    defaults = {key: kept(value) for key, value in given.items() if key in _DEFAULTS}
+    calls = CallPreparer(name, pipelines, defaults, unused)
+    return LLM(name, pipelines, Capabilities(services.registry, services, others), calls)
+
+
+def _names(provider: str | None, model: str | None) -> tuple[str, str | None]:
+    """The provider's and the model's name, from two arguments or from `provider/model` in one."""
+    if provider is None:
+        return _DEFAULT_PROVIDER, model
+    if not isinstance(provider, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidInputError(f"expected a name, got {type(provider).__name__}", path="provider")
+    if model is not None and not isinstance(model, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidInputError(f"expected a name, got {type(model).__name__}", path="model")
+    name, slash, rest = provider.partition("/")
+    if slash and model is not None:
+        raise InvalidInputError(f"two models are named, {rest!r} and {model!r}", path="model", hint="Give one of them.")
+    return name, rest if slash else model
+
+
+def _check_defaults(given: dict[str, Any]) -> None:
+    """Wrong values are told of here, not at the first call."""
+    if not _DEFAULTS.isdisjoint(given):
+        check_options(given)
+    for name in _TEXT_OPTIONS:
+        if not isinstance(given.get(name, ""), str):
+            raise InvalidInputError(f"expected text, got {type(given[name]).__name__}", path=name)
+    if not isinstance(given.get("middleware", ()), list | tuple):
+        raise InvalidInputError(f"expected a list, got {type(given['middleware']).__name__}", path="middleware")
+    seconds(given.get("timeout"), "timeout")
+    at_least_zero(given.get("max_retries", 0), "max_retries")
+
+
+def _guests(middleware: Sequence[object]) -> list[Any]:
+    return [Guest(each, f"middleware[{index}]") for index, each in enumerate(middleware)]
+
+
+def _session(
+    provider: Provider, model: str | None, given: dict[str, Any], services: Services, secrets: Secrets
+) -> ProviderSession:
+    config = ProviderConfig(
+        provider=provider.name,
+        model=model,
+        base_url=given.get("base_url"),
+        api_key=given.get("api_key"),
+        options={name: given[name] for name in provider.options if name in given},
+        header_names=frozenset(given["headers"]),
+    )
+    offline = any(getattr(each, "offline", False) is True for each in given.get("middleware", ()))
+    with failures_of(f"the provider {provider.name!r} ({services.registry.owner('provider', provider.name)})"):
+        try:
+            session = _connect(provider, config, services, offline)
+        except Exception as error:
+            secrets.error(error)
+            raise
+    accepts = given.get("accepts")
+    if accepts is None:
+        return session
+    return replace(session, profile=_accepting(session.profile, accepts))
+
+
+def _connect(provider: Provider, config: ProviderConfig, services: Services, offline: bool) -> ProviderSession:
+    """The session; one that sends nothing needs no API key, and has no way to send one."""
+    if not offline:
+        return provider.connect(config, services)
+    try:
+        session = provider.connect(config, services)
+    except AuthenticationError:
+        session = provider.connect(replace(config, api_key=_NO_KEY), services)
+    return replace(session, endpoint=OfflineEndpoint())
+
+
+def _accepting(profile: ModelProfile, accepts: Sequence[str]) -> ModelProfile:
+    if not isinstance(accepts, list | tuple | set | frozenset) or not all(isinstance(kind, str) for kind in accepts):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise ConfigurationError("`accepts` is a list of kinds or media types.", hint="As in accepts=['image'].")
+    for kind in accepts:
+        if kind not in MEDIA_KINDS and "/" not in kind:
+            raise ConfigurationError(
+                f"`accepts` has {shown(kind)}, which is neither a kind of file nor a media type.",
+                hint=f"Kinds are {', '.join(MEDIA_KINDS)}; a media type is as 'application/pdf'.",
+            )
+    return replace(profile, accepts=frozenset(accepts), assumed=frozenset(), carried=frozenset(), known=True)

@@ -1,0 +1,377 @@
+"""`LLM`: one model of one provider, ready to be asked, in plain code and in any event loop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, cast, overload
+
+from ..concurrency import drive
+from ..engine import CallStream, Prepare, Prepared, lower, shown_url
+from ..errors import ConfigurationError, InvalidInputError
+from ..outputs import ResponseModel
+from ..ports import Endpoint, KnownUrl
+from ..schema import GenerateResponse, MediaDecision, ModelCall
+from .cached_contents import CachedContents
+from .capabilities import Capabilities
+from .options import CallRequest
+from .pipelines import Pipelines
+from .preparing import DEFAULT_TIMEOUT_SECONDS, CallPreparer, PendingCall
+from .signatures import takes
+from .streams import AsyncStream, Stream
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeForm
+
+T = TypeVar("T")
+
+
+class LLM:
+    """Made by `create_llm`. Safe to share between threads and event loops; holds no connection of its own.
+
+    `with` or `close` ends it: calls after that raise `ConfigurationError`. Never closing it is fine.
+    """
+
+    def __init__(self, provider: str, pipelines: Pipelines, capabilities: Capabilities, calls: CallPreparer) -> None:
+        self.provider = provider
+        self.model = pipelines.session.model
+        self._pipelines = pipelines
+        self._capabilities = capabilities
+        self._calls = calls
+        self._closed = False
+
+    @property
+    def calls(self) -> Sequence[ModelCall]:
+        """The calls a scripted model has got; raises `ConfigurationError` for a real one, which keeps none."""
+        calls = self._pipelines.session.calls
+        if calls is None:
+            raise ConfigurationError(f"{self.provider!r} keeps no record of its calls: only scripted models do.")
+        return calls
+
+    @overload
+    def generate(
+        self,
+        prompt: str | None = None,
+        *,
+        response_model: None = None,
+        stream: Literal[False] = False,
+        **request: Unpack[CallRequest],
+    ) -> GenerateResponse[None]: ...
+
+    @overload
+    def generate(
+        self,
+        prompt: str | None = None,
+        *,
+        response_model: TypeForm[T],
+        stream: Literal[False] = False,
+        **request: Unpack[CallRequest],
+    ) -> GenerateResponse[T]: ...
+
+    @overload
+    def generate(
+        self,
+        prompt: str | None = None,
+        *,
+        response_model: None = None,
+        stream: Literal[True],
+        **request: Unpack[CallRequest],
+    ) -> Stream[None]: ...
+
+    @overload
+    def generate(
+        self,
+        prompt: str | None = None,
+        *,
+        response_model: TypeForm[T],
+        stream: Literal[True],
+        **request: Unpack[CallRequest],
+    ) -> Stream[T]: ...
+
+    @takes(CallRequest)
+    def generate(
+        self,
+        prompt: str | None = None,
+        *,
+        response_model: ResponseModel | None = None,
+        stream: bool = False,
+        **request: Unpack[CallRequest],
+    ) -> GenerateResponse[Any] | Stream[Any]:
+        """Ask the model and wait for its answer; with `stream=True` the same as `stream(...)`.
+
+        `messages` come first, then one user message of `media` and `prompt`. `response_model` is the type that
+        `response.output` is to have: a class, or a type such as `list[City]`, `City | None` or `Literal["yes", "no"]`.
+        `timeout` is in seconds for the whole call with its files and retries, 600 unless given, None for no limit but
+        600 s of silence. Only code that blocks by itself, such as a middleware that calls `time.sleep`, is not
+        interrupted; a file's conversion that takes longer runs on in its thread.
+
+        Raises `InvalidInputError`, `MediaError`, `MissingExtraError` and `UnsupportedContentError` before anything is
+        sent, `ProviderError` after, `OutputValidationError` at the end.
+        """
+        pending = self._request(prompt, response_model, request, stream)
+        pipeline = self._pipelines.sync
+        if stream:
+            return Stream(CallStream(pipeline, pending.prepare, pending.timeout, pending.read_output))
+        return drive(pipeline.generate(pending.prepare, pending.timeout, pending.read_output))
+
+    @overload
+    async def agenerate(
+        self,
+        prompt: str | None = None,
+        *,
+        response_model: None = None,
+        stream: Literal[False] = False,
+        **request: Unpack[CallRequest],
+    ) -> GenerateResponse[None]: ...
+
+    @overload
+    async def agenerate(
+        self,
+        prompt: str | None = None,
+        *,
+        response_model: TypeForm[T],
+        stream: Literal[False] = False,
+        **request: Unpack[CallRequest],
+    ) -> GenerateResponse[T]: ...
+
+    @overload
+    async def agenerate(
+        self,
+        prompt: str | None = None,
+        *,
+        response_model: None = None,
+        stream: Literal[True],
+        **request: Unpack[CallRequest],
+    ) -> AsyncStream[None]: ...
+
+    @overload
+    async def agenerate(
+        self,
+        prompt: str | None = None,
+        *,
+        response_model: TypeForm[T],
+        stream: Literal[True],
+        **request: Unpack[CallRequest],
+    ) -> AsyncStream[T]: ...
+
+    @takes(CallRequest)
+    async def agenerate(
+        self,
+        prompt: str | None = None,
+        *,
+        response_model: ResponseModel | None = None,
+        stream: bool = False,
+        **request: Unpack[CallRequest],
+    ) -> GenerateResponse[Any] | AsyncStream[Any]:
+        """As `generate`, in an event loop. Cancelling the task closes the connection.
+
+        With `stream=True` it gives what `astream` gives: `async with await llm.agenerate(..., stream=True) as stream`.
+        """
+        pending = self._request(prompt, response_model, request, stream)
+        if stream:
+            pipeline = self._pipelines.asynchronous
+            return AsyncStream(CallStream(pipeline, pending.prepare, pending.timeout, pending.read_output))
+        return await self._pipelines.asynchronous.generate(pending.prepare, pending.timeout, pending.read_output)
+
+    @overload
+    def stream(
+        self, prompt: str | None = None, *, response_model: None = None, **request: Unpack[CallRequest]
+    ) -> Stream[None]: ...
+
+    @overload
+    def stream(
+        self, prompt: str | None = None, *, response_model: TypeForm[T], **request: Unpack[CallRequest]
+    ) -> Stream[T]: ...
+
+    @takes(CallRequest)
+    def stream(
+        self, prompt: str | None = None, *, response_model: ResponseModel | None = None, **request: Unpack[CallRequest]
+    ) -> Stream[Any]:
+        """Ask the model and get its answer piece by piece; nothing is sent before the first read."""
+        pending = self._request(prompt, response_model, request, True)
+        return Stream(CallStream(self._pipelines.sync, pending.prepare, pending.timeout, pending.read_output))
+
+    @overload
+    def astream(
+        self, prompt: str | None = None, *, response_model: None = None, **request: Unpack[CallRequest]
+    ) -> AsyncStream[None]: ...
+
+    @overload
+    def astream(
+        self, prompt: str | None = None, *, response_model: TypeForm[T], **request: Unpack[CallRequest]
+    ) -> AsyncStream[T]: ...
+
+    @takes(CallRequest)
+    def astream(
+        self, prompt: str | None = None, *, response_model: ResponseModel | None = None, **request: Unpack[CallRequest]
+    ) -> AsyncStream[Any]:
+        """As `stream`, for `async with` and `async for`."""
+        pending = self._request(prompt, response_model, request, True)
+        return AsyncStream(
+            CallStream(self._pipelines.asynchronous, pending.prepare, pending.timeout, pending.read_output)
+        )
+
+    @takes(CallRequest)
+    def build(
+        self,
+        prompt: str | None = None,
+        *,
+        response_model: ResponseModel | None = None,
+        stream: bool = False,
+        **request: Unpack[CallRequest],
+    ) -> ModelCall:
+        """The call that `generate` would make, as data. Reads the files in `media`; sends nothing.
+
+        Raises `InvalidInputError` for `headers`, which are no part of it, and else as `generate`.
+        """
+        call = self._build(prompt, response_model, request, stream)
+        if request.get("headers") or (request.get("options") or {}).get("headers"):
+            hint = "Give them to create_llm: calls made by run(...) have them too."
+            raise InvalidInputError("a call as data holds no headers: they may be secret", path="headers", hint=hint)
+        return call
+
+    def _build(
+        self, prompt: str | None, response_model: ResponseModel | None, request: CallRequest, stream: bool
+    ) -> ModelCall:
+        pending = self._request(prompt, response_model, request, stream)
+        prepared: Prepared = drive(cast(Any, pending.prepare(self._pipelines.sync.runtime)))
+        return prepared.call
+
+    def run(self, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS) -> GenerateResponse[None]:
+        """Make a call that is there as data: from `build`, from JSON, from a server. As `generate` else.
+
+        Raises `InvalidInputError` for a call that is meant for another provider or model.
+        """
+        pending = self._given(call, timeout, stream=False)
+        return drive(self._pipelines.sync.generate(pending.prepare, pending.timeout, pending.read_output))
+
+    async def arun(self, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS) -> GenerateResponse[None]:
+        """As `run`, in an event loop."""
+        pending = self._given(call, timeout, stream=False)
+        return await self._pipelines.asynchronous.generate(pending.prepare, pending.timeout, pending.read_output)
+
+    def stream_call(self, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS) -> Stream[None]:
+        """As `run`, piece by piece."""
+        pending = self._given(call, timeout, stream=True)
+        return Stream(CallStream(self._pipelines.sync, pending.prepare, pending.timeout, pending.read_output))
+
+    def astream_call(self, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS) -> AsyncStream[None]:
+        """As `stream_call`, for `async with` and `async for`."""
+        pending = self._given(call, timeout, stream=True)
+        return AsyncStream(
+            CallStream(self._pipelines.asynchronous, pending.prepare, pending.timeout, pending.read_output)
+        )
+
+    @takes(CallRequest)
+    def count_tokens(
+        self,
+        prompt: str | None = None,
+        *,
+        response_model: ResponseModel | None = None,
+        stream: bool = False,
+        **request: Unpack[CallRequest],
+    ) -> int:
+        """How many tokens the same `generate` would send, by the provider's own count; nothing is generated.
+
+        `stream` makes no difference. Raises `UnsupportedOptionError` where the provider does not count, else as
+        `generate`.
+        """
+        pending = self._request(prompt, response_model, request, False)
+        return drive(self._pipelines.sync.count_tokens(pending.prepare, pending.timeout))
+
+    @takes(CallRequest)
+    async def acount_tokens(
+        self,
+        prompt: str | None = None,
+        *,
+        response_model: ResponseModel | None = None,
+        stream: bool = False,
+        **request: Unpack[CallRequest],
+    ) -> int:
+        """As `count_tokens`, in an event loop."""
+        pending = self._request(prompt, response_model, request, False)
+        return await self._pipelines.asynchronous.count_tokens(pending.prepare, pending.timeout)
+
+    @property
+    def cached_contents(self) -> CachedContents:
+        """Content that the provider keeps for later calls, where that takes requests of their own."""
+        return CachedContents(self._pipelines, self._prepared)
+
+    @takes(CallRequest)
+    def plan(
+        self,
+        prompt: str | None = None,
+        *,
+        response_model: ResponseModel | None = None,
+        stream: bool = False,
+        **request: Unpack[CallRequest],
+    ) -> tuple[MediaDecision, ...]:
+        """What would become of each file, as in `response.media`, without converting or sending anything.
+
+        Raises what `generate` would raise for the same files, as far as it shows without converting them.
+        """
+        session = self._pipelines.session
+        call = self._build(prompt, response_model, request, stream)
+        return lower(call, session.profile, self._pipelines.handlers).decisions
+
+    def capability(self, name: str) -> Any:
+        """What the capability plugin `name` makes for this LLM: made at the first asking, the same object afterwards.
+
+        Its options are those of `create_llm` that begin with its name and `_`. Raises `UnknownCapabilityError` with
+        the nearest names, and `PluginError` if the plugin fails.
+        """
+        self._check_open()
+        return self._capabilities.get(name)
+
+    def close(self) -> None:
+        """End this LLM. Connections are shared by the process: they stay for other LLMs, and end when idle.
+
+        A model on this machine leaves the memory if no other LLM uses it, after the calls that it is answering.
+        """
+        if not self._closed:
+            self._closed = True
+            self._pipelines.close()
+
+    def __enter__(self) -> LLM:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    async def __aenter__(self) -> LLM:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"LLM({self.provider}/{self.model}{_place(self._pipelines.session.endpoint)})"
+
+    def _request(
+        self, prompt: str | None, response_model: ResponseModel | None, request: CallRequest, stream: bool
+    ) -> PendingCall:
+        self._check_open()
+        return self._calls.request(prompt, response_model, request, stream=stream)
+
+    def _given(self, call: ModelCall, timeout: float | None, stream: bool) -> PendingCall:
+        self._check_open()
+        return self._calls.given(call, timeout, stream=stream)
+
+    def _prepared(self, prompt: str | None, request: CallRequest) -> tuple[Prepare, float | None]:
+        pending = self._request(prompt, None, request, False)
+        return pending.prepare, pending.timeout
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ConfigurationError("this LLM is closed.", hint="Make another with create_llm.")
+
+
+def _place(endpoint: Endpoint) -> str:
+    """Where requests go, if that is a place elsewhere."""
+    if not isinstance(endpoint, KnownUrl):
+        return ""
+    return " at an address found at the first call" if endpoint.url is None else f" at {shown_url(endpoint.url)}"

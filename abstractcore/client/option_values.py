@@ -1,0 +1,137 @@
+"""Options in the short forms users write, as the values of a `ModelCall`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, cast
+
+from ..errors import InvalidInputError
+from ..schema import MediaKind, Sampling, ToolChoice, freeze
+from ..schema.quoting import shown
+
+SAMPLING_OPTIONS = (
+    "max_output_tokens",
+    "temperature",
+    "top_p",
+    "top_k",
+    "seed",
+    "presence_penalty",
+    "frequency_penalty",
+    "top_logprobs",
+)
+_SAMPLING = frozenset({*SAMPLING_OPTIONS, "stop"})
+_DEFAULT_SAMPLING = Sampling()
+MEDIA_KINDS: tuple[MediaKind, ...] = ("text", "image", "audio", "video", "document")
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
+"""Names and values as RFC 9110, section 5, has them; beyond ASCII no two servers agree."""
+_FIXED_HEADERS = frozenset(
+    {
+        "accept-encoding",
+        "connection",
+        "content-encoding",
+        "content-length",
+        "content-type",
+        "expect",
+        "host",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    }
+)
+_MAX_SECONDS = 366 * 86400
+"""A year. More is a mistake, or a way to say "no limit"; clocks overflow at some point beyond."""
+
+
+def sampling(options: Mapping[str, Any]) -> Sampling:
+    """The sampling part of options; raises `SchemaError`."""
+    if _SAMPLING.isdisjoint(options):
+        return _DEFAULT_SAMPLING
+    stop = options.get("stop", ())
+    values = {name: options[name] for name in SAMPLING_OPTIONS if name in options}
+    return Sampling(**values, stop=(stop,) if isinstance(stop, str) else stop)
+
+
+def media_policy(value: object) -> Mapping[str, str]:
+    """A policy by kind, from one policy for all kinds or a mapping; raises `InvalidInputError`."""
+    if isinstance(value, str):
+        return dict.fromkeys(MEDIA_KINDS, value)
+    if not isinstance(value, Mapping):
+        raise InvalidInputError(f"expected a policy or a mapping, got {type(value).__name__}", path="media_policy")
+    return value  # pyright: ignore[reportUnknownVariableType] - its items are checked in the call
+
+
+def kept(value: object) -> object:
+    """An option that was checked, as a copy that its giver cannot change."""
+    return value if isinstance(value, ToolChoice) else freeze(value)
+
+
+def extra_headers(value: object) -> Mapping[str, str]:
+    """HTTP headers of the user's own, names in lower case; raises `InvalidInputError`, without their values."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        hint = "As in headers={'X-Team': 'search'}."
+        raise InvalidInputError(f"expected a mapping, got {type(value).__name__}", path="headers", hint=hint)
+    given = cast("Mapping[object, object]", value)
+    return {_header_name(name): _header_value(each, f"headers.{name}") for name, each in given.items()}
+
+
+def _header_name(name: object) -> str:
+    if not isinstance(name, str) or not _HEADER_NAME.fullmatch(name):
+        raise InvalidInputError(f"{shown(name)} is not the name of a header", path="headers")
+    if name.lower() in _FIXED_HEADERS:
+        raise InvalidInputError("this header describes the request itself, and cannot be given", path=f"headers.{name}")
+    return name.lower()
+
+
+def _header_value(value: object, path: str) -> str:
+    if not isinstance(value, str):
+        raise InvalidInputError(f"expected text, got {type(value).__name__}", path=path)
+    if not _HEADER_VALUE.fullmatch(value.strip()):
+        message = "the value has characters that HTTP headers do not carry, such as line breaks"
+        raise InvalidInputError(message, path=path, hint="Use printable ASCII characters.")
+    return value.strip()
+
+
+def seconds(value: object, path: str) -> float | None:
+    """A time to wait, above zero; None for ever."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= _MAX_SECONDS:
+        raise InvalidInputError(
+            f"expected seconds, more than 0 and at most {_MAX_SECONDS:,}, got {shown(value)}",
+            path=path,
+            hint="None is no limit.",
+        )
+    return float(value)
+
+
+def at_least_zero(value: object, path: str) -> int:
+    """A count."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise InvalidInputError(f"expected a whole number, 0 or more, got {shown(value)}", path=path)
+    return value
+
+
+def at_least_one(value: object, path: str) -> int:
+    """A count of something that is needed."""
+    count = at_least_zero(value, path)
+    if count == 0:
+        raise InvalidInputError("expected 1 or more, got 0", path=path)
+    return count
+
+
+def tool_choice(value: object) -> ToolChoice | None:
+    """A choice from its short form: a mode, or the choice itself."""
+    if value is None or isinstance(value, ToolChoice):
+        return value
+    if isinstance(value, str) and value in ("auto", "none", "required"):
+        return ToolChoice(cast(Any, value))
+    raise InvalidInputError(
+        f"{shown(value)} is not a choice",
+        path="tool_choice",
+        hint="Use 'auto', 'none', 'required', or ToolChoice('tool', NAME).",
+    )

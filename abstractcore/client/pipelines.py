@@ -1,0 +1,88 @@
+"""The two pipelines of an LLM, each made at its first use: so that making an LLM costs nothing and does no I/O."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+from ..engine import Pipeline, credentials_of_place
+from ..ports import MediaContext, MediaHandler, Middleware, ProviderSession, Runtime, Transport
+from ..scrubbing import Secrets
+from .connections import Connections
+from .services import Services
+
+_log = logging.getLogger("abstractcore")
+
+
+class Pipelines:
+    """What the sync and the async pipeline share, and the pipelines themselves.
+
+    Not `cached_property`: until Python 3.12 it has one lock for all instances, which a fork could leave locked.
+    """
+
+    def __init__(
+        self,
+        session: ProviderSession,
+        services: Services,
+        connections: Connections,
+        middleware: Sequence[Middleware],
+        transcription_model: str | None,
+        secrets: Secrets,
+    ) -> None:
+        self.session = session
+        self.registry = services.registry
+        self.handlers: Sequence[MediaHandler] = self.registry.media_handlers
+        self._services = services
+        self._connections = connections
+        self._middleware = middleware
+        self._transcription_model = transcription_model
+        self._secrets = secrets
+        self._sync: Pipeline | None = None
+        self._async: Pipeline | None = None
+
+    @property
+    def sync(self) -> Pipeline:
+        """For plain code."""
+        if self._sync is None:
+            self._sync = self._make(self._services.sync_runtime, self._connections.sync())
+        return self._sync
+
+    @property
+    def asynchronous(self) -> Pipeline:
+        """For event loops."""
+        if self._async is None:
+            self._async = self._make(self._services.async_runtime, self._connections.asynchronous())
+        return self._async
+
+    def close(self) -> None:
+        """Have the provider end what it holds for this LLM on this machine."""
+        if self.session.close is None:
+            return
+        try:
+            self.session.close()
+        except Exception:
+            _log.exception("closing the session of a provider failed")
+
+    def _make(self, runtime: Runtime, transport: Transport) -> Pipeline:
+        credentials_of_place(self.session.endpoint, self._secrets)
+        return Pipeline(
+            self.session,
+            runtime,
+            transport,
+            handlers=self.handlers,
+            media_context=self._media_context,
+            artifact=self._artifact,
+            middleware=self._middleware,
+            new_id=self._services.new_id,
+            clock=self._services.clock,
+            secrets=self._secrets,
+        )
+
+    def _artifact(self, sha256: str) -> bytes:
+        """The content of an artifact; the store is made for the first one."""
+        return self._services.artifacts.get(sha256)
+
+    def _media_context(self) -> MediaContext:
+        """Made for the first file: the model store takes a while to load."""
+        options = {"transcription_model": self._transcription_model} if self._transcription_model else {}
+        return MediaContext(self._services.models, options, self._services.spare_cores)

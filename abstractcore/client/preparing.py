@@ -1,0 +1,147 @@
+"""From the arguments of `generate` and its kin to a call that is ready to go, checked before anything is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..engine import InTime, OutputReader, Prepare, Prepared, refuse_losses
+from ..errors import ConfigurationError, InvalidInputError
+from ..outputs import OutputType, ResponseModel, no_output
+from ..ports import MessageReader, Runtime
+from ..schema import CallWarning, MediaPart, ModelCall
+from .building import build_call
+from .contexts import scoped, scoped_call
+from .media_loading import load_media, media_items
+from .message_inputs import read_messages
+from .option_values import extra_headers, seconds
+from .options import CALL_OPTIONS, REQUEST_FIELDS, CallOptions, CallRequest, check_names, merged
+from .pipelines import Pipelines
+from .tool_specs import tool_specs
+
+DEFAULT_TIMEOUT_SECONDS = 600.0
+_MESSAGES_FORMAT = "openai_chat"
+"""The wire format that mappings in `messages` are read as, wherever the call goes."""
+
+
+@dataclass(frozen=True, slots=True)
+class PendingCall:
+    """A request, checked as far as it can be without reading files; `timeout` is in seconds."""
+
+    prepare: Prepare
+    timeout: float | None
+    read_output: OutputReader
+
+
+class CallPreparer:
+    """Makes the calls of one LLM. `unused` are names of options that it was given and that no installed plugin takes:
+    every call warns of them.
+    """
+
+    def __init__(
+        self, provider: str, pipelines: Pipelines, defaults: Mapping[str, Any], unused: Collection[str] = ()
+    ) -> None:
+        self._provider = provider
+        self._model = pipelines.session.model
+        self._pipelines = pipelines
+        self._defaults = defaults
+        self._unused = tuple(_unused(name, pipelines.registry.capabilities) for name in unused)
+
+    def request(
+        self, prompt: str | None, response_model: ResponseModel | None, request: CallRequest, *, stream: bool = False
+    ) -> PendingCall:
+        """A call of the prompt and the rest of a request; raises `InvalidInputError` and `UnknownOptionError`."""
+        registry = self._pipelines.registry
+        if request:
+            check_names(request, REQUEST_FIELDS, "a call", registry.capabilities, provider=self._provider)
+        if not isinstance(stream, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInputError(f"expected True or False, got {type(stream).__name__}", path="stream")
+        given = request.get("options")
+        if given is None:
+            given = CallOptions()
+        else:
+            check_names(given, CALL_OPTIONS, "`options`", registry.capabilities, provider=self._provider)
+        defaults = scoped(self._defaults)
+        options = merged(defaults, {**given, **request}) if request else defaults
+        output = OutputType(response_model) if response_model is not None else None
+        headers = _headers(defaults.get("headers", {}), options.get("headers"))
+        messages = read_messages(request.get("messages"), self._message_reader, self._model)
+        system_prompt = options.get("system_prompt")
+        if "system_prompt" not in request and any(message.role == "system" for message in messages):
+            system_prompt = None
+        media = media_items(request.get("media"))
+        others = [name for name in {**given, **request} if name not in REQUEST_FIELDS]
+        warnings = (*self._unused, *(_unused(name, registry.capabilities) for name in others))
+
+        timeout = seconds(options.get("timeout", DEFAULT_TIMEOUT_SECONDS), "timeout")
+
+        async def prepare(runtime: Runtime) -> Prepared:
+            parts: Sequence[MediaPart] = ()
+            if media:
+                async with InTime(runtime, timeout):
+                    parts = await runtime.call(load_media, media, self._pipelines.handlers, kind="files")
+            call = build_call(
+                provider=self._provider,
+                model=self._model,
+                prompt=prompt,
+                messages=messages,
+                system_prompt=system_prompt,
+                media=parts,
+                tools=tool_specs(request.get("tools"), registry),
+                output=output.schema if output is not None else None,
+                options=options,
+                stream=stream,
+            )
+            return _checked(call, warnings, headers)
+
+        return PendingCall(prepare, timeout, output.read if output is not None else no_output)
+
+    def _message_reader(self) -> MessageReader:
+        """What reads mappings in `messages`: the provider's own format if that is OpenAI's chat, so that fields of the
+        vendor's own go back to it; else OpenAI's.
+        """
+        transpiler = self._pipelines.session.transpiler
+        if not isinstance(transpiler, MessageReader):
+            transpiler = self._pipelines.registry.wire_format(_MESSAGES_FORMAT).transpiler()
+        if not isinstance(transpiler, MessageReader):
+            raise ConfigurationError(f"the wire format {_MESSAGES_FORMAT!r} reads no messages.")
+        return transpiler
+
+    def given(self, call: ModelCall, timeout: float | None, *, stream: bool) -> PendingCall:
+        """A call that is there as data; raises `InvalidInputError` for one of another provider or model."""
+        if not isinstance(call, ModelCall):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInputError(f"expected a ModelCall, got {type(call).__name__}", path="call")
+        if (call.provider, call.model) != (self._provider, self._model):
+            raise InvalidInputError(
+                f"the call is for {call.provider}/{call.model}, this is {self._provider}/{self._model}",
+                path="call.model",
+                hint=f"Use call.with_(provider={self._provider!r}, model={self._model!r}) to make it here.",
+            )
+        headers = self._defaults.get("headers", {})
+        made = _checked(scoped_call(call.with_(stream=stream)), self._unused, headers)
+
+        async def prepare(runtime: Runtime) -> Prepared:
+            return made
+
+        return PendingCall(prepare, seconds(timeout, "timeout"), no_output)
+
+
+def _checked(call: ModelCall, warnings: tuple[CallWarning, ...], headers: Mapping[str, str]) -> Prepared:
+    if call.strict:
+        refuse_losses(warnings)
+    return Prepared(call, warnings, headers)
+
+
+def _headers(defaults: Mapping[str, str], given: object) -> Mapping[str, str]:
+    """An LLM's headers with those of a call over them; None for the call means none at all."""
+    if given is defaults:
+        return defaults
+    return {} if given is None else {**defaults, **extra_headers(given)}
+
+
+def _unused(name: str, capabilities: Collection[str]) -> CallWarning:
+    """The warning for an option of a capability that nothing takes. Its value, which may be a key, is not shown."""
+    installed = name.partition("_")[0] in capabilities
+    message = f"{name!r} is taken by `create_llm` only" if installed else f"no installed plugin takes {name!r}"
+    return CallWarning("unsupported_option", name, message)

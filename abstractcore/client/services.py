@@ -1,0 +1,163 @@
+"""Everything a call needs from its surroundings, in one object that can be put together differently."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import random
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from ..concurrency import AsyncRuntime, SyncRuntime, SystemClock
+from ..concurrency.cores import spare_cores
+from ..errors import ConfigurationError
+from ..ports import ArtifactStore, Clock, ModelStore
+from ..registry import Registry
+from ..schema import Capture
+from ..telemetry import Recorder, Subscriber, Subscription
+
+if TYPE_CHECKING:
+    from ..transport import AsyncHttpTransport, SyncHttpTransport, TransportSettings
+    from ..transport.aiohttp_http import AiohttpTransport
+    from ..transport.pycurl_http import PycurlTransport
+
+_LAST_RECORDS_SECONDS = 2.0
+
+
+class Services:
+    """Clock, ids, chance, registry, stores, environment, subscribers and connections.
+
+    `random` gives numbers from 0 to 1; `new_id` a new trace id of 32 hex digits (W3C Trace Context). What is not given
+    is the real thing. There are no locks in it, which a fork could leave locked for ever: what two threads make at
+    once, one of them throws away. Raises `ConfigurationError` for a clock that is none.
+    """
+
+    def __init__(
+        self,
+        *,
+        registry: Registry | None = None,
+        models: ModelStore | None = None,
+        environment: Mapping[str, str] | None = None,
+        artifacts: ArtifactStore | None = None,
+        clock: Clock | None = None,
+        random: Callable[[], float] = random.random,
+        new_id: Callable[[], str] | None = None,
+    ) -> None:
+        self.clock: Clock = SystemClock() if clock is None else clock
+        if not callable(getattr(self.clock, "now", None)):
+            raise ConfigurationError(f"clock: expected a Clock, got {type(self.clock).__name__}.")
+        self.sync_runtime = SyncRuntime(self.clock)
+        self.async_runtime = AsyncRuntime(self.clock)
+        self.records = Recorder()
+        self.random = random
+        self.new_id = new_id or _trace_id
+        self.environment: Mapping[str, str] = os.environ if environment is None else environment
+        self._registry = registry
+        self._models = models
+        self._artifacts = artifacts
+        self._sync: dict[TransportSettings, SyncHttpTransport] = {}
+        self._async: dict[TransportSettings, AsyncHttpTransport] = {}
+        self._pycurl: dict[TransportSettings, PycurlTransport] = {}
+        self._aiohttp: dict[TransportSettings, AiohttpTransport] = {}
+
+    @property
+    def registry(self) -> Registry:
+        """What plugins registered; collected when first asked for."""
+        if self._registry is None:
+            registry = Registry.from_entry_points()
+            self._registry = self._registry or registry
+        return self._registry
+
+    @property
+    def models(self) -> ModelStore:
+        """The weights on this machine."""
+        if self._models is None:
+            from ..stores.models import FileModelStore
+
+            self._models = FileModelStore()
+        return self._models
+
+    @property
+    def artifacts(self) -> ArtifactStore:
+        """Where blobs of form "artifact" have their content."""
+        if self._artifacts is None:
+            from ..stores.artifacts import FileArtifactStore
+
+            self._artifacts = FileArtifactStore()
+        return self._artifacts
+
+    @property
+    def spare_cores(self) -> int:
+        """Physical cores this process may use, minus one for everything else; at least one."""
+        return spare_cores()
+
+    def sync_transport(self, settings: TransportSettings) -> SyncHttpTransport:
+        """The sync transport that all LLMs with these settings share."""
+        from ..transport import SyncHttpTransport
+
+        return self._sync.get(settings) or self._sync.setdefault(settings, SyncHttpTransport(settings))
+
+    def async_transport(self, settings: TransportSettings) -> AsyncHttpTransport:
+        """The async transport that all LLMs with these settings share."""
+        from ..transport import AsyncHttpTransport
+
+        return self._async.get(settings) or self._async.setdefault(settings, AsyncHttpTransport(settings))
+
+    def pycurl_transport(self, settings: TransportSettings) -> PycurlTransport:
+        """As `sync_transport`, on libcurl."""
+        from ..transport.pycurl_http import PycurlTransport
+
+        return self._pycurl.get(settings) or self._pycurl.setdefault(settings, PycurlTransport(settings))
+
+    def aiohttp_transport(self, settings: TransportSettings) -> AiohttpTransport:
+        """As `async_transport`, on aiohttp."""
+        from ..transport.aiohttp_http import AiohttpTransport
+
+        return self._aiohttp.get(settings) or self._aiohttp.setdefault(settings, AiohttpTransport(settings))
+
+    def close(self) -> None:
+        """Close the idle connections of sync code; those of event loops close with their loop.
+
+        Async functions that plain code waits for are cancelled. Subscribers to records have two seconds to be
+        notified of the last calls.
+        """
+        self.sync_runtime.close()
+        self.records.close(_LAST_RECORDS_SECONDS)
+        for transport in [*self._sync.values(), *self._pycurl.values()]:
+            transport.close_now()
+
+
+def _trace_id() -> str:
+    return f"{random.getrandbits(128):032x}"
+
+
+_shared: dict[str, Services] = {}
+
+
+def default_services() -> Services:
+    """The services of LLMs that are given none: one set a process, closed at its end."""
+    services = _shared.get("default")
+    if services is None:
+        new = Services()
+        services = _shared.setdefault("default", new)  # the first of several threads wins; `cache` would not see to it
+        if services is new:
+            atexit.register(services.close)
+    return services
+
+
+def subscribe(subscriber: Subscriber, capture: Capture = "off") -> Subscription:
+    """Notify `subscriber`, a function or a coroutine function, of every call from now on with a `CallRecord`.
+
+    It is called when the call has ended, also if it failed, was cancelled or was left before its end, in a thread of
+    its own: what it raises is logged, what it waits for holds up nothing. `capture` says how much content the records
+    hold. Up to 10,000 records and 64 MiB of content wait for one that is slow; `dropped` counts what is lost then.
+
+    A subscriber may call models. It is not notified of the calls that it makes in its notifications, in tasks and
+    `asyncio.to_thread` too, nor of those that others make because of them. A plain thread starts without context
+    variables (see `context`): give it `contextvars.copy_context().run` to call your function with, or an LLM with
+    `services` of its own; else each of its calls is a new one, and the subscriber is notified of it.
+
+    Covers the LLMs that were given no `services` of their own; for others use `services.records.subscribe`.
+    Raises `InvalidInputError` for what cannot be notified.
+    """
+    return default_services().records.subscribe(subscriber, capture)

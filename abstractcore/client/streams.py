@@ -1,0 +1,160 @@
+"""What `stream` and `astream` give: the deltas of an answer as they arrive, and the response at the end."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import AsyncIterator, Callable, Iterator
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
+
+from ..concurrency import LoopCloser, drive
+from ..engine import CallStream
+from ..errors import InvalidInputError
+from ..schema import Delta, GenerateResponse, ModelReply, TextDelta
+from ..schema.reprs import short_repr
+
+T = TypeVar("T")
+
+
+def _needs(what: str, use: str) -> Callable[..., NoReturn]:
+    def refuse(*arguments: object) -> NoReturn:
+        raise InvalidInputError(f"this stream is for {what}.", hint=f"Use `{use}`.")
+
+    return refuse
+
+
+class _StreamBase(Generic[T]):
+    def __init__(self, call: CallStream) -> None:
+        self._call = call
+        self._batch: list[Delta] = []
+        self._next = 0
+
+    @property
+    def response(self) -> GenerateResponse[T]:
+        """The response, once the stream has been read to its end; before that `StreamInterruptedError`."""
+        return self._call.response
+
+    @property
+    def partial(self) -> ModelReply:
+        """What has arrived so far."""
+        return self._call.partial()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self._call.state}, {short_repr(self._call.partial().text)} so far>"
+
+
+class Stream(_StreamBase[T]):
+    """The deltas of an answer. The request is sent at the first read; `close`, or leaving `with`, ends it.
+
+    `for delta in stream` gives deltas, `for text in stream.text()` just the text of the answer.
+    """
+
+    def __enter__(self) -> Stream[T]:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __iter__(self) -> Stream[T]:
+        return self
+
+    def __next__(self) -> Delta:
+        while self._next == len(self._batch):
+            self._batch = drive(self._call.read())
+            self._next = 0
+            if not self._batch:
+                raise StopIteration
+        delta = self._batch[self._next]
+        self._next += 1
+        return delta
+
+    def text(self) -> Iterator[str]:
+        """The pieces of the answer's text."""
+        for delta in self:
+            if isinstance(delta, TextDelta):
+                yield delta.text
+
+    def close(self) -> None:
+        """End the stream and its connection, also from another thread."""
+        drive(self._call.close())
+
+    if not TYPE_CHECKING:  # a type checker names the mistake better where these are missing
+        __aenter__ = __aexit__ = __aiter__ = _needs("plain code", "async with llm.astream(...) as stream")
+
+    def __del__(self) -> None:
+        if self._call.state == "open":
+            self.close()
+
+
+class AsyncStream(_StreamBase[T]):
+    """As `Stream`, for `async with` and `async for`. Leave neither out: only they can close the connection in time."""
+
+    def __init__(self, call: CallStream) -> None:
+        super().__init__(call)
+        self._closer: LoopCloser | None = None
+
+    async def __aenter__(self) -> AsyncStream[T]:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    def __aiter__(self) -> AsyncStream[T]:
+        return self
+
+    async def __anext__(self) -> Delta:
+        while self._next == len(self._batch):
+            if self._closer is None:
+                self._closer = LoopCloser(self._call.close)
+            try:
+                self._batch = await self._call.read()
+            finally:
+                self._forget_if_ended()
+            self._next = 0
+            if not self._batch:
+                raise StopAsyncIteration
+        delta = self._batch[self._next]
+        self._next += 1
+        return delta
+
+    def text(self) -> AsyncIterator[str]:
+        """The pieces of the answer's text."""
+        return _AsyncTexts(self)
+
+    async def close(self) -> None:
+        """End the stream and its connection."""
+        await self._call.close()
+        self._forget_if_ended()
+
+    def _forget_if_ended(self) -> None:
+        if self._closer is not None and self._call.state != "open":
+            self._closer.forget()
+
+    if not TYPE_CHECKING:
+        __enter__ = __exit__ = __iter__ = _needs("event loops", "with llm.stream(...) as stream")
+
+    def __del__(self, _warn: Any = warnings.warn) -> None:
+        if self._call.state == "open":
+            if self._closer is None or not self._closer.soon():
+                self._call.drop()
+            _warn("an open stream was dropped: use it with `async with`", ResourceWarning, stacklevel=2, source=self)
+
+
+class _AsyncTexts:
+    """Not an async generator: one that is dropped is closed later, by its event loop."""
+
+    def __init__(self, stream: AsyncStream[Any]) -> None:
+        self._stream = stream
+
+    def __aiter__(self) -> AsyncIterator[str]:
+        return self
+
+    async def __anext__(self) -> str:
+        while True:
+            delta = await anext(self._stream)
+            if isinstance(delta, TextDelta):
+                return delta.text

@@ -1,0 +1,65 @@
+"""The tools of a call: specs as they are, and the specs of a registered tool source for its name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias, cast
+
+from ..errors import InvalidInputError
+from ..registry import Registry, tools_of
+from ..schema import HostedTool, ToolSpec
+
+ToolInput: TypeAlias = ToolSpec | HostedTool | str
+"""A tool, one that the provider runs, or the name of a tool source: all of its tools."""
+
+
+def tool_specs(tools: object, registry: Registry) -> tuple[ToolSpec | HostedTool, ...]:
+    """What the model is told of `tools`, None being none.
+
+    Raises `InvalidInputError` with the path of what cannot be sent, `PluginError` if a tool source gives rubbish.
+    """
+    if tools is None:
+        return ()
+    if not isinstance(tools, list | tuple):
+        raise InvalidInputError(
+            f"expected a list, got {type(tools).__name__}", path="tools", hint="Put it into a list: tools=[...]."
+        )
+    specs: dict[str, ToolSpec] = {}
+    hosted: list[HostedTool] = []
+    origins: dict[str, str] = {}
+    for index, tool in enumerate(cast("list[object]", tools)):
+        path = f"tools[{index}]"
+        if isinstance(tool, HostedTool):
+            hosted.append(tool)
+            continue
+        for spec in _specs(tool, path, registry):
+            origin = f"{path} (tool source {tool!r})" if isinstance(tool, str) else path
+            other = origins.setdefault(spec.name, origin)
+            if spec.name in specs:
+                raise InvalidInputError(
+                    f"two tools are named {spec.name!r}: one comes from {other}, one from {origin}", path=f"{path}.name"
+                )
+            specs[spec.name] = spec
+    return (*specs.values(), *hosted)
+
+
+def _specs(tool: object, path: str, registry: Registry) -> tuple[ToolSpec, ...]:
+    if isinstance(tool, ToolSpec):
+        return (tool,)
+    if not isinstance(tool, str):
+        raise InvalidInputError(
+            f"expected a ToolSpec, a HostedTool or the name of a tool source, got {type(tool).__name__}",
+            path=path,
+            hint=_hint(tool),
+        )
+    try:
+        return tools_of(registry.tool_source(tool))
+    except InvalidInputError as error:
+        raise InvalidInputError(error.message, path=path, hint=error.hint) from None
+
+
+def _hint(tool: object) -> str:
+    """What to write instead; a mapping as of OpenAI's chat completions has all that is needed."""
+    if isinstance(tool, Mapping) and isinstance(cast("Mapping[str, object]", tool).get("function"), Mapping):
+        return "Use ToolSpec(**tool['function']) for a tool as OpenAI's chat completions write it."
+    return "Use ToolSpec(name, description, parameters) with a JSON Schema."

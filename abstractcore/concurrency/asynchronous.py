@@ -1,0 +1,108 @@
+"""The runtime for event loops: it never blocks."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import time
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
+from contextlib import suppress
+from typing import TypeVar, cast
+
+from ..ports import Clock, Interruption, TimeLimit, WorkKind
+from .abandoned import Abandoned, in_thread
+from .clocks import SystemClock
+from .driving import as_coroutine
+from .functions import in_time, is_async
+from .pools import worker_pools
+
+T = TypeVar("T")
+_CLOCK_TICK = time.get_clock_info("monotonic").resolution
+"""Event loops ring timers up to this much too early."""
+
+
+class AsyncRuntime:
+    """asyncio. What interrupts, `timeout` and `alarm`, goes by the event loop's own clock."""
+
+    def __init__(self, clock: Clock | None = None) -> None:
+        self._clock = clock or SystemClock()
+        self._abandoned = Abandoned()
+        self._pools = worker_pools(self._abandoned)
+        self.now = self._clock.now
+
+    @property
+    def abandoned(self) -> int:
+        """How many functions still run though nobody waits for them any more."""
+        return len(self._abandoned)
+
+    async def sleep(self, seconds: float) -> None:
+        """Let other tasks run meanwhile."""
+        await self._clock.asleep(seconds)
+
+    async def gather(self, *thunks: Callable[[], Awaitable[T]]) -> list[T]:
+        """Run the thunks as tasks; the first failure cancels the others and waits for them."""
+        if len(thunks) < 2:
+            return [await thunk() for thunk in thunks]
+        tasks = [asyncio.ensure_future(as_coroutine(thunk)) for thunk in thunks]
+        try:
+            return await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def call(self, function: Callable[..., T], *arguments: object, kind: WorkKind = "other") -> T:
+        """Call the function in a worker thread, not in the loop's own pool: address look-ups need that one, and the
+        loop's shutdown waits for it. If the caller is cancelled, a call that has begun is left behind.
+        """
+        job = self._pools[kind].job(contextvars.copy_context(), function, *arguments)
+        try:
+            job.begin()
+            return await asyncio.wrap_future(job.result)
+        finally:
+            job.leave()
+
+    async def invoke(
+        self, function: Callable[..., Awaitable[T] | T], *arguments: object, timeout: float | None = None
+    ) -> T:
+        """Async functions run here, plain ones in a thread."""
+
+        async def make() -> T:
+            result = function(*arguments) if is_async(function) else await self._in_thread(function, arguments)
+            return await cast("Awaitable[T]", result) if isinstance(result, Awaitable) else result
+
+        return await in_time(function, make, timeout)
+
+    async def _in_thread(self, function: Callable[..., T], arguments: tuple[object, ...]) -> T:
+        """A thread of its own: what hangs in it holds up neither the end of the loop nor others in a pool."""
+        work: Future[T] = Future()
+        in_thread(work, contextvars.copy_context(), function, arguments)
+        try:
+            return await asyncio.wrap_future(work)
+        finally:
+            self._abandoned.add(function, work)
+
+    def timeout(self, seconds: float | None) -> TimeLimit:
+        """Cancel what runs inside after `seconds`."""
+        return asyncio.timeout(seconds)
+
+    async def interruptible(self, interruption: Interruption, make: Callable[[], Awaitable[T]]) -> T:
+        """What `make` gives; whatever it waits for ends when `interruption` is set."""
+        loop, limit = asyncio.get_running_loop(), asyncio.timeout(None)
+
+        def end() -> None:
+            with suppress(RuntimeError):  # it has ended already
+                limit.reschedule(loop.time())
+
+        try:
+            async with limit:
+                with interruption.of_this_call(), interruption.ending(lambda: loop.call_soon_threadsafe(end)):
+                    return await make()
+        except TimeoutError:
+            interruption.check()
+            raise
+
+    def alarm(self, seconds: float, ring: Callable[[], object]) -> Callable[[], object]:
+        """A timer of the event loop."""
+        return asyncio.get_running_loop().call_later(seconds + _CLOCK_TICK, ring).cancel

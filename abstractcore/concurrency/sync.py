@@ -1,0 +1,175 @@
+"""The runtime for plain code: it blocks, and its coroutines never suspend."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import contextlib
+import queue
+import threading
+import time
+from collections.abc import Awaitable, Callable
+from contextvars import Context
+from typing import TypeAlias, TypeVar, cast
+
+from ..ports import Clock, Interruption, TimeLimit, WakeableClock, WorkKind, current_interruption
+from .abandoned import Abandoned, in_thread
+from .alarms import AlarmClock
+from .clocks import SystemClock
+from .driving import as_coroutine, drive
+from .functions import is_async, late
+from .limits import Limit, current_limit
+from .pools import worker_pools
+from .portal import Portal
+from .waiting import waiting
+
+T = TypeVar("T")
+_Jobs: TypeAlias = "queue.SimpleQueue[tuple[Callable[[], T], concurrent.futures.Future[T]]]"
+_MOST_THREADS = 16
+
+
+class SyncRuntime:
+    """Plain blocking code. A time limit ends every wait through the runtime; what waits by itself runs on."""
+
+    def __init__(self, clock: Clock | None = None) -> None:
+        self._clock = clock or SystemClock()
+        self._abandoned = Abandoned()
+        self._alarms = AlarmClock()
+        self._portal = Portal(self._abandoned)
+        self._pools = worker_pools(self._abandoned)
+        self.now = self._clock.now
+
+    @property
+    def abandoned(self) -> int:
+        """How many functions still run though nobody waits for them any more."""
+        return len(self._abandoned)
+
+    async def sleep(self, seconds: float) -> None:
+        """Block the thread. Raises `StreamInterruptedError` when the call is interrupted."""
+        limit = current_limit()
+        if limit is not None and (left := limit.left_on(self._clock)) < seconds:
+            self._sleep(left)
+            raise limit.error()
+        self._sleep(seconds)
+
+    def _sleep(self, seconds: float) -> None:
+        interruption = current_interruption()
+        if interruption is None or not isinstance(self._clock, WakeableClock):
+            self._clock.sleep(seconds)
+        else:
+            woken = threading.Event()
+            with interruption.ending(woken.set):
+                self._clock.sleep_until(woken, seconds)
+        if interruption is not None:
+            interruption.check()
+
+    async def gather(self, *thunks: Callable[[], Awaitable[T]]) -> list[T]:
+        """Run the thunks in threads, each in a copy of the caller's context.
+
+        The threads are daemons: Ctrl-C or a first failure ends the wait, and what still runs is left behind.
+        """
+        if len(thunks) < 2:
+            return [await thunk() for thunk in thunks]
+        results: list[concurrent.futures.Future[T]] = [concurrent.futures.Future() for _ in thunks]
+        jobs: _Jobs[T] = queue.SimpleQueue()
+        with waiting() as context:
+            for thunk, result in zip(thunks, results, strict=True):
+                jobs.put((_in_context(context.copy(), thunk), result))
+            for _ in range(min(len(thunks), _MOST_THREADS)):
+                threading.Thread(target=_work_off, args=(jobs,), daemon=True).start()
+            limit = current_limit()
+            left = None if limit is None else limit.left()
+            concurrent.futures.wait(results, left, return_when=concurrent.futures.FIRST_EXCEPTION)
+        failed = next((result for result in results if result.done() and result.exception()), None)
+        if failed is None and limit is not None and not all(result.done() for result in results):
+            raise limit.error()
+        return [result.result() for result in ([failed] if failed else results)]
+
+    async def call(self, function: Callable[..., T], *arguments: object, kind: WorkKind = "other") -> T:
+        """Call the function here, or inside a time limit in a worker thread, which is left behind when time is up."""
+        limit = current_limit()
+        if limit is None:
+            return function(*arguments)
+        with waiting() as context:
+            job = self._pools[kind].job(context, function, *arguments)
+            try:
+                job.begin()
+                ended = concurrent.futures.wait([job.result], limit.left()).done
+            finally:
+                job.leave()
+        if not ended:
+            raise limit.error()
+        return job.result.result()
+
+    async def invoke(
+        self, function: Callable[..., Awaitable[T] | T], *arguments: object, timeout: float | None = None
+    ) -> T:
+        """Plain functions run here, or in a thread if they have a time; what is awaitable in a loop behind it all."""
+        limit = current_limit()
+        if limit is None or (timeout is not None and timeout < limit.left()):
+            return self._invoke(function, arguments, timeout)
+        try:
+            return self._invoke(function, arguments, limit.left())
+        except TimeoutError as error:
+            if limit.left() > 0.0:  # the function's own
+                raise
+            raise limit.error() from error
+
+    def close(self) -> None:
+        """Cancel the async functions that run. The runtime can be used again after it."""
+        self._portal.close()
+
+    def _invoke(
+        self, function: Callable[..., Awaitable[T] | T], arguments: tuple[object, ...], timeout: float | None
+    ) -> T:
+        began = time.monotonic()
+        if is_async(function):
+            return self._portal.run(function, lambda: cast("Awaitable[T]", function(*arguments)), timeout)
+        result = function(*arguments) if timeout is None else self._in_thread(function, arguments, timeout)
+        if not isinstance(result, Awaitable):
+            return result
+        awaitable = cast("Awaitable[T]", result)
+        left = None if timeout is None else max(0.0, timeout - (time.monotonic() - began))
+        return self._portal.run(function, lambda: awaitable, left)
+
+    def _in_thread(self, function: Callable[..., T], arguments: tuple[object, ...], timeout: float) -> T:
+        work: concurrent.futures.Future[T] = concurrent.futures.Future()
+        with waiting() as context:
+            try:
+                in_thread(work, context, function, arguments)
+                ended = concurrent.futures.wait([work], timeout).done
+            finally:
+                self._abandoned.add(function, work)
+        if not ended:
+            raise late(function, timeout)
+        return work.result()
+
+    def timeout(self, seconds: float | None) -> TimeLimit:
+        """End what is waited for inside through this runtime; see `Limit`."""
+        return Limit(seconds, self._clock)
+
+    async def interruptible(self, interruption: Interruption, make: Callable[[], Awaitable[T]]) -> T:
+        """What `make` gives; waits through this runtime or a transport end when `interruption` is set."""
+        with interruption.of_this_call():
+            return await make()
+
+    def alarm(self, seconds: float, ring: Callable[[], object]) -> Callable[[], object]:
+        """Rings in a thread of its own, up to a twentieth of a second late."""
+        return self._alarms.set(seconds, ring)
+
+
+def _in_context(context: Context, thunk: Callable[[], Awaitable[T]]) -> Callable[[], T]:
+    """A function for another thread that drives the thunk in `context`."""
+    return lambda: context.run(drive, as_coroutine(thunk))
+
+
+def _work_off(jobs: _Jobs[T]) -> None:
+    """Do what waits until nothing does; a failure empties the queue."""
+    with contextlib.suppress(queue.Empty):
+        while True:
+            job, result = jobs.get_nowait()
+            try:
+                result.set_result(job())
+            except BaseException as error:
+                result.set_exception(error)
+                while True:
+                    jobs.get_nowait()

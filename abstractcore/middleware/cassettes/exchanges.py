@@ -1,0 +1,142 @@
+"""What a line of a cassette holds, and its JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import cast
+
+from ... import errors
+from ...errors import AbstractCoreError, CassetteError
+from ...schema import (
+    EMPTY,
+    Delta,
+    JSONObject,
+    JSONValue,
+    ModelReply,
+    SchemaError,
+    canonical_json,
+    freeze,
+    from_data,
+    to_data,
+)
+
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedRequest:
+    """A request without its credentials. `body_base64` has a body that is no JSON, as bytes."""
+
+    method: str
+    path: str
+    headers: Mapping[str, str] = field(default_factory=dict[str, str], compare=False)
+    body: JSONValue = None
+    body_base64: bytes | None = None
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """The same for requests that are answered alike."""
+        return self.method, self.path, canonical_json([self.body, self.body_base64])
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedError:
+    """An error: the name of its class, what it says, and its other attributes that are numbers and texts."""
+
+    kind: str
+    message: str
+    details: JSONObject = EMPTY
+
+    def __post_init__(self) -> None:
+        if _error_class(self.kind) is None:
+            raise SchemaError(f"there is no error {self.kind!r}", "kind")
+
+    @classmethod
+    def of(cls, error: AbstractCoreError) -> RecordedError:
+        """What `error` says; a plugin's class is recorded as ours that it derives from."""
+        kind = next(each.__name__ for each in type(error).__mro__ if _error_class(each.__name__) is each)
+        plain = {name: value for name, value in vars(error).items() if isinstance(value, str | int | float)}
+        del plain["message"]
+        return cls(kind, error.message, plain)
+
+    def made(self) -> AbstractCoreError:
+        """The error again."""
+        error = (_error_class(self.kind) or AbstractCoreError)(self.message)
+        vars(error).update(self.details)
+        return error
+
+
+def _error_class(name: str) -> type[AbstractCoreError] | None:
+    found = getattr(errors, name, None)
+    return found if isinstance(found, type) and issubclass(found, AbstractCoreError) else None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedResponse:
+    """The body of an HTTP response that is not a reply; `body_base64` holds one that is not JSON, as bytes."""
+
+    body: JSONValue = None
+    body_base64: bytes | None = None
+
+    @classmethod
+    def of(cls, body: bytes) -> RecordedResponse:
+        """What is recorded of a response with this body."""
+        try:
+            return cls(freeze(json.loads(body)))
+        except (ValueError, RecursionError):
+            return cls(body_base64=body)
+
+    def content(self) -> bytes:
+        """The body again."""
+        return json.dumps(to_data(self.body)).encode() if self.body_base64 is None else self.body_base64
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedExchange:
+    """A request and its result: a reply, the response to another operation (a token count, say), the batches of a
+    stream, an error, or an error behind batches.
+
+    `status` and `request_id` are those of the HTTP response, if there was one.
+    """
+
+    request: RecordedRequest
+    status: int | None = None
+    request_id: str | None = None
+    reply: ModelReply | None = None
+    response: RecordedResponse | None = None
+    batches: tuple[tuple[Delta, ...], ...] | None = None
+    left: bool = False
+    error: RecordedError | None = None
+
+    def __post_init__(self) -> None:
+        if self.reply is None and self.response is None and self.batches is None and self.error is None:
+            raise SchemaError("has no reply, response, batches or error")
+
+
+def line_of(data: JSONObject) -> bytes:
+    """The line for an exchange as plain data."""
+    entries = {"cassette": VERSION, "request": data["request"], **data}
+    text = json.dumps(entries, ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8") + b"\n"
+
+
+def exchange_in(line: bytes, where: str) -> RecordedExchange:
+    """The exchange in a line; raises `CassetteError`, which says `where`."""
+    if not line.endswith(b"\n"):
+        raise CassetteError(f"{where}: the line is cut off")
+    try:
+        data = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise CassetteError(f"{where}: not JSON: {error}") from None
+    if not isinstance(data, dict) or "cassette" not in data:
+        raise CassetteError(f"{where}: no line of a recording")
+    entries = cast("dict[str, object]", data)
+    version = entries.pop("cassette")
+    if version != VERSION:
+        raise CassetteError(f"{where}: version {version!r} is not {VERSION}, the one this release reads")
+    try:
+        return from_data(RecordedExchange, entries)
+    except SchemaError as error:
+        raise CassetteError(f"{where}: {error}") from None

@@ -1,0 +1,164 @@
+"""The middleware that records."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import threading
+from collections import deque
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import cast
+
+from ...errors import AbstractCoreError, CassetteError
+from ...ports import Answer, Attempt, AttemptNext, DeltaStream
+from ...schema import Delta, JSONObject, ModelReply, SchemaError, WireResponse, to_data
+from ...scrubbing import Secrets
+from .exchanges import RecordedError, RecordedExchange, RecordedResponse, line_of
+from .scrubbing import Scrubber
+
+_BEGINNING = re.compile(rb'\s*\{\s*"cassette"\s*:')
+
+
+class Recording:
+    """Writes exchanges into the cassette at `path`, in the thread or event loop in which they end."""
+
+    def __init__(self, path: str | os.PathLike[str], scrubber: Scrubber) -> None:
+        self.path = Path(path)
+        self._scrubber = scrubber
+        self._begun = False
+        self._writing = False
+        self._lines: deque[bytes] = deque()
+        self._lock = threading.RLock()
+        self._on_disk(self._check_replaceable)
+
+    async def around_attempt(self, attempt: Attempt, next: AttemptNext) -> Answer:
+        """Make the attempt, and write down what came of it."""
+        request = self._scrubber.request(attempt.request)
+        write = partial(self._write, attempt.context.secrets)
+        attempts = attempt.context.attempts
+        before = len(attempts)
+
+        def exchange() -> RecordedExchange:
+            made = attempts[-1] if len(attempts) > before else None
+            status, request_id = (made.status, made.request_id) if made is not None else (None, None)
+            return RecordedExchange(request, status, request_id, batches=())
+
+        responses: list[RecordedResponse] = []
+        try:
+            answer = await next(_observed(attempt, responses))
+        except AbstractCoreError as error:
+            write(replace(exchange(), batches=None, error=RecordedError.of(error)))
+            raise
+        if responses:
+            write(replace(exchange(), batches=None, response=responses[-1]))
+            return answer
+        if isinstance(answer, ModelReply):
+            write(replace(exchange(), batches=None, reply=answer))
+            return answer
+        return _RecordedStream(answer, exchange(), write)
+
+    def _write(self, secrets: Secrets, exchange: RecordedExchange) -> None:
+        try:
+            data = secrets.value(self._scrubber.value(to_data(exchange)))
+        except SchemaError as error:
+            raise CassetteError(f"an exchange cannot be written into {self.path}: {error}") from None
+        line = line_of(cast(JSONObject, data))
+        self._lines.append(line)
+        with self._lock:
+            if not self._writing:  # else a stream was collected while its own thread writes, which goes on with this
+                self._on_disk(self._append_all)
+
+    def _append_all(self) -> None:
+        self._writing = True
+        try:
+            while self._lines:
+                self._append(self._lines.popleft())
+        finally:
+            self._writing = False
+
+    def _append(self, line: bytes) -> None:
+        if not self._begun:
+            self._check_replaceable()
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.write_bytes(b"")
+            self._begun = True
+        with self.path.open("ab", buffering=0) as file:
+            end = file.tell()
+            try:
+                if file.write(line) < len(line):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            except OSError:
+                file.truncate(end)
+                raise
+
+    def _check_replaceable(self) -> None:
+        if not self.path.exists():
+            return
+        with self.path.open("rb") as file:
+            beginning = file.read(64)
+        if beginning and not _BEGINNING.match(beginning):
+            raise CassetteError(f"{self.path} is no recording: it is left as it is.", hint="Give another name.")
+
+    def _on_disk(self, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except OSError as error:
+            raise CassetteError(f"{self.path} cannot be written: {error.strerror or error}") from None
+
+
+class _RecordedStream:
+    """A stream that is written down when it ends, breaks off or is left."""
+
+    def __init__(
+        self, source: DeltaStream, exchange: RecordedExchange, write: Callable[[RecordedExchange], None]
+    ) -> None:
+        self._source = source
+        self._exchange = exchange
+        self._write = write
+        self._batches: list[tuple[Delta, ...]] = []
+        self._ended = False
+
+    async def read(self) -> list[Delta]:
+        try:
+            batch = await self._source.read()
+        except AbstractCoreError as error:
+            self._end(error=RecordedError.of(error))
+            raise
+        if batch:
+            self._batches.append(tuple(batch))
+        else:
+            self._end()
+        return batch
+
+    async def close(self) -> None:
+        try:
+            self._end(left=True)
+        finally:
+            await self._source.close()
+
+    def abort(self) -> None:
+        self._source.abort()
+        self._end(left=True)
+
+    def _end(self, *, left: bool = False, error: RecordedError | None = None) -> None:
+        if not self._ended:
+            self._ended = True
+            self._write(replace(self._exchange, batches=tuple(self._batches), left=left, error=error))
+
+
+def _observed(attempt: Attempt, responses: list[RecordedResponse]) -> Attempt:
+    """`attempt`, with the response in `responses` if it is to be read as something else than a reply."""
+    decode = attempt.decode
+    if decode is None:
+        return attempt
+
+    def observe(response: WireResponse) -> ModelReply:
+        answer = decode(response)
+        responses.append(RecordedResponse.of(response.body))
+        return answer
+
+    return replace(attempt, decode=observe)

@@ -1,0 +1,134 @@
+"""The middleware that plays back."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import defaultdict, deque
+from collections.abc import Sequence
+from itertools import chain
+from pathlib import Path
+
+from ...errors import AbstractCoreError, CassetteError
+from ...ports import Answer, Attempt, AttemptNext
+from ...schema import AttemptRecord, Delta, Usage, WireResponse, accumulate, usage_so_far
+from .exchanges import RecordedExchange, RecordedRequest, exchange_in
+from .mismatches import mismatch
+from .scrubbing import Scrubber
+
+
+class Replay:
+    """Answers from the cassette at `path`. Its LLM sends nothing, so it needs no API key."""
+
+    offline = True
+
+    def __init__(self, path: str | os.PathLike[str], scrubber: Scrubber) -> None:
+        self.path = Path(path)
+        self._scrubber = scrubber
+        self._exchanges = _read(self.path)
+        self._waiting: dict[tuple[str, str, str], deque[int]] = defaultdict(deque)
+        for index, exchange in enumerate(self._exchanges):
+            self._waiting[exchange.request.key].append(index)
+        self._lock = threading.Lock()
+
+    @property
+    def unused(self) -> Sequence[RecordedExchange]:
+        """The exchanges that no request has been answered with, in the order of the recording."""
+        with self._lock:
+            return [self._exchanges[index] for index in sorted(chain.from_iterable(self._waiting.values()))]
+
+    async def around_attempt(self, attempt: Attempt, next: AttemptNext) -> Answer:
+        """The recorded answer, or its error; `next` is never called."""
+        exchange = self._take(self._scrubber.request(attempt.request))
+        attempt.context.attempts.append(_attempt_record(attempt, exchange))
+        if exchange.batches is not None:
+            stream = _ReplayedStream(exchange.batches, _ending(exchange, self.path))
+            attempt.context.streams.append(stream)
+            return stream
+        if exchange.error is not None:
+            raise exchange.error.made()
+        if attempt.decode is not None:
+            return attempt.decode(_response(exchange, self.path))
+        if exchange.reply is None:
+            raise CassetteError(f"{self.path} has the response to another operation where a reply is needed.")
+        attempt.context.spent.append(exchange.reply.usage)
+        return exchange.reply
+
+    def _take(self, request: RecordedRequest) -> RecordedExchange:
+        with self._lock:
+            waiting = self._waiting.get(request.key)
+            if waiting:
+                return self._exchanges[waiting.popleft()]
+        raise mismatch(request, self._exchanges, self.path)
+
+
+def _read(path: Path) -> list[RecordedExchange]:
+    try:
+        lines = path.read_bytes().splitlines(keepends=True)
+    except OSError as error:
+        hint = "Record it first, with record(path) in the place of replay(path)."
+        raise CassetteError(f"{path} cannot be read: {error.strerror or error}", hint=hint) from None
+    return [exchange_in(line, f"{path}, line {number}") for number, line in enumerate(lines, 1)]
+
+
+def _attempt_record(attempt: Attempt, exchange: RecordedExchange) -> AttemptRecord:
+    context = attempt.context
+    return AttemptRecord(
+        number=len(context.attempts) + 1,
+        started_at=context.started_at + context.runtime.now() - context.began,
+        seconds=0.0,
+        status=exchange.status,
+        request_id=exchange.request_id,
+        error=exchange.error.kind if exchange.error is not None and exchange.batches is None else None,
+    )
+
+
+def _response(exchange: RecordedExchange, path: Path) -> WireResponse:
+    """The response to an operation that asks for no reply."""
+    if exchange.response is None:
+        raise CassetteError(
+            f"{path} has no response to {exchange.request.method} {exchange.request.path}.",
+            hint="An older release wrote it: record it again, with record(path).",
+        )
+    headers = {"content-type": "application/json"} if exchange.response.body_base64 is None else {}
+    return WireResponse(exchange.status or 200, headers, exchange.response.content())
+
+
+def _ending(exchange: RecordedExchange, path: Path) -> AbstractCoreError | None:
+    """What is raised behind the last batch."""
+    if exchange.error is not None:
+        return exchange.error.made()
+    if exchange.left:
+        return CassetteError(f"{path} ends in this stream: it was left here when it was recorded.")
+    return None
+
+
+class _ReplayedStream:
+    """Recorded batches, as they came."""
+
+    def __init__(self, batches: Sequence[Sequence[Delta]], ending: AbstractCoreError | None) -> None:
+        self._batches = deque(batches)
+        self._ending = ending
+        self._given: list[Delta] = []
+
+    @property
+    def taken(self) -> Usage:
+        """As when it was recorded."""
+        return usage_so_far(self._given)
+
+    async def read(self) -> list[Delta]:
+        if self._batches:
+            batch = list(self._batches.popleft())
+            self._given += batch
+            return batch
+        if self._ending is not None:
+            self._ending.partial = accumulate(self._given)
+            raise self._ending
+        return []
+
+    async def close(self) -> None:
+        self._batches.clear()
+        self._ending = None
+
+    def abort(self) -> None:
+        """Nothing can be cut."""

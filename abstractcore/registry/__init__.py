@@ -1,0 +1,31 @@
+"""Finding, checking and holding what plugins bring, under names."""
+
+from .entry_points import FoundPlugin, found_plugins
+from .failures import failures_of, told
+from .kinds import CAPABILITY, KINDS, MEDIA_HANDLER, PROVIDER, TOOL_SOURCE, TRACE_SUBSCRIBER, WIRE_FORMAT, Kind
+from .media_handlers import GuardedHandler
+from .registry import Registry
+from .reports import PluginReport
+from .suggestions import did_you_mean, nearest_names
+from .tool_sources import tools_of
+
+__all__ = [
+    "CAPABILITY",
+    "KINDS",
+    "MEDIA_HANDLER",
+    "PROVIDER",
+    "TOOL_SOURCE",
+    "TRACE_SUBSCRIBER",
+    "WIRE_FORMAT",
+    "FoundPlugin",
+    "GuardedHandler",
+    "Kind",
+    "PluginReport",
+    "Registry",
+    "did_you_mean",
+    "failures_of",
+    "found_plugins",
+    "nearest_names",
+    "told",
+    "tools_of",
+]

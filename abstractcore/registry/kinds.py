@@ -1,0 +1,101 @@
+"""The kinds of things a plugin may bring, and what each of them must have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from inspect import isfunction
+from typing import Any, Generic, TypeVar, get_args
+
+from ..errors import PluginError
+from ..ports import Capability, MediaHandler, Provider, ToolSource, TraceSubscriber, WireFormat
+from ..schema import Capture, MediaKind
+from .tool_sources import tools_of
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Kind(Generic[T]):
+    """What people call it, the hook that gives it, its port, and what else must hold of it.
+
+    `fault` gives what is wrong with something that has all the port's members, or None.
+    """
+
+    name: str
+    hook: str
+    port: type
+    fault: Callable[[T], str | None]
+
+    def check(self, item: object) -> None:
+        """Raise `PluginError` if `item` cannot be one."""
+        if isinstance(item, type):
+            raise PluginError(f"{self.hook} gives the class {item.__name__} where an object of it is needed.")
+        missing = [member for member in _members(self.port) if not _has(item, self.port, member)]
+        if missing:
+            raise PluginError(
+                f"{self.hook} gives a {type(item).__name__}, which is no {self.name}: it lacks {', '.join(missing)}."
+            )
+        given: Any = item
+        if not _is_name(given.name):
+            raise PluginError(f"{self.hook} gives a {self.name} whose name is {given.name!r}: it is to be text.")
+        fault = self.fault(given)
+        if fault is not None:
+            raise PluginError(f"the {self.name} {given.name!r} {fault}")
+
+
+def _members(port: type) -> list[str]:
+    return [name for name in vars(port) if name == "__call__" or not name.startswith("_")]
+
+
+def _has(item: object, port: type, member: str) -> bool:
+    """Whether `item` has a member, and can call it if it is a method in the port."""
+    return hasattr(item, member) and (not isfunction(vars(port)[member]) or callable(getattr(item, member)))
+
+
+def _is_name(name: object) -> bool:
+    return isinstance(name, str) and name != "" and name.isprintable() and name == name.strip()
+
+
+def _provider_fault(provider: Provider) -> str | None:
+    if "/" in provider.name:
+        return "has a / in its name: what stands behind it would be taken for a model."
+    if not isinstance(provider.options, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        return "has options that are no mapping of names to help."
+    return None
+
+
+def _nothing_else(item: object) -> str | None:
+    return None
+
+
+def _media_handler_fault(handler: MediaHandler) -> str | None:
+    return _not_one_of(handler.kind, "kind", get_args(MediaKind))
+
+
+def _capability_fault(capability: Capability) -> str | None:
+    if not capability.name.isidentifier() or "_" in capability.name:
+        return "has a name that is not one word: its options begin with it and _."
+    return None
+
+
+def _tool_source_fault(source: ToolSource) -> str | None:
+    tools_of(source)
+    return None
+
+
+def _trace_subscriber_fault(subscriber: TraceSubscriber) -> str | None:
+    return _not_one_of(subscriber.capture, "capture", get_args(Capture))
+
+
+def _not_one_of(value: object, what: str, known: tuple[str, ...]) -> str | None:
+    return None if value in known else f"has {value!r} as its {what}: it is one of {', '.join(known)}."
+
+
+PROVIDER = Kind("provider", "register_providers", Provider, _provider_fault)
+WIRE_FORMAT: Kind[WireFormat] = Kind("wire format", "register_wire_formats", WireFormat, _nothing_else)
+MEDIA_HANDLER = Kind("media handler", "register_media_handlers", MediaHandler, _media_handler_fault)
+CAPABILITY = Kind("capability", "register_capabilities", Capability, _capability_fault)
+TOOL_SOURCE = Kind("tool source", "register_tools", ToolSource, _tool_source_fault)
+TRACE_SUBSCRIBER = Kind("trace subscriber", "register_trace_subscribers", TraceSubscriber, _trace_subscriber_fault)
+KINDS: tuple[Kind[Any], ...] = (PROVIDER, WIRE_FORMAT, MEDIA_HANDLER, CAPABILITY, TOOL_SOURCE, TRACE_SUBSCRIBER)

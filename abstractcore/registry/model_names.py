@@ -1,0 +1,50 @@
+"""Whose model it is, by its name, for those who give it where a provider's name is expected."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+
+from ..ports import NamesModels, Provider
+
+_VERY_NEAR = 0.8
+
+
+def whose_model(name: str, model: str | None, providers: Mapping[str, Provider]) -> str | None:
+    """A hint for `name`, which is no provider's: the calls with the providers whose models are called so.
+
+    `model` is what was named beside it. None where no provider has such models. A provider and its model with a colon
+    between them, as other libraries write them, are given with a slash.
+    """
+    head, colon, rest = name.partition(":")
+    if colon and head in providers:
+        named = rest if model is None else f"{rest}/{model}"
+        return f'Write a slash in place of the colon: create_llm("{head}/{named}").'
+    calls = _calls(name, model, providers)
+    if not calls:
+        return None
+    near = difflib.get_close_matches(name, providers, n=1, cutoff=_VERY_NEAR)
+    hint = f"name its provider first: {' or '.join(calls)}."
+    return f"Did you mean {near[0]}? Or, if that is a model, {hint}" if near else f"If that is a model, {hint}"
+
+
+def _calls(name: str, model: str | None, providers: Mapping[str, Provider]) -> list[str]:
+    """The calls for the longest beginning of the name that any provider's models have."""
+    given = name if model is None else f"{name}/{model}"
+    found: list[tuple[int, str]] = []
+    for provider_name, provider in providers.items():
+        if not isinstance(provider, NamesModels):
+            continue
+        for beginning, example in provider.model_examples.items():
+            if given.lower().startswith(beginning):
+                shown = _model(given, model, beginning, example)
+                found.append((len(beginning), f'create_llm("{provider_name}/{shown}")'))
+    longest = max((length for length, _ in found), default=0)
+    return [call for length, call in found if length == longest]
+
+
+def _model(given: str, model: str | None, beginning: str, example: str) -> str:
+    """What to write as the model: what was given, or an example if that is the beginning alone."""
+    if model is not None and model.lower().startswith(beginning):
+        return model
+    return example if given.lower().strip("-/") == beginning.strip("-/") else given

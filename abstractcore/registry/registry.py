@@ -1,0 +1,225 @@
+"""What is registered under which name, collected from plugins once. Built-ins come the same way as anyone's."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from ..errors import InvalidInputError, PluginError, UnknownCapabilityError, UnknownProviderError
+from ..ports import Capability, MediaHandler, Provider, ToolSource, TraceSubscriber, WireFormat
+from .contributions import contributions
+from .entry_points import found_plugins
+from .failures import told
+from .kinds import CAPABILITY, KINDS, MEDIA_HANDLER, PROVIDER, TOOL_SOURCE, TRACE_SUBSCRIBER, WIRE_FORMAT, Kind
+from .media_handlers import GuardedHandler
+from .model_names import whose_model
+from .reports import PluginReport
+from .suggestions import did_you_mean, nearest_names
+
+T = TypeVar("T")
+
+_PROGRAM = "this program"
+_SEE_PLUGINS = "`abstractcore plugins` lists what is installed."
+
+
+@dataclass(frozen=True, slots=True)
+class _Registered:
+    kind: Kind[Any]
+    name: str
+    item: Any
+    owner: str
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return (self.kind.name, self.name)
+
+
+class Registry:
+    """What plugins bring, by kind and name. A broken plugin is reported and takes nothing else down.
+
+    A program may `add_...` things of its own; that raises `PluginError` for what cannot be used and for a name that is
+    taken. `now` counts seconds, for the time plugins take.
+    """
+
+    def __init__(self, now: Callable[[], float] = time.perf_counter) -> None:
+        self.reports: list[PluginReport] = []
+        self._now = now
+        self._registered: dict[str, dict[str, _Registered]] = {kind.name: {} for kind in KINDS}
+        self._guarded_handlers: tuple[MediaHandler, ...] = ()
+
+    @classmethod
+    def from_entry_points(
+        cls, watch: Callable[[str], AbstractContextManager[object]] = nullcontext[object]
+    ) -> Registry:
+        """Everything installed packages register. Each is loaded inside `watch(owner)`."""
+        registry = cls()
+        for found in found_plugins():
+            with watch(_owner(found.name, found.distribution)):
+                registry.add_plugin(found.name, found.load, target=found.target, distribution=found.distribution)
+        return registry
+
+    @property
+    def providers(self) -> dict[str, Provider]:
+        """All providers by name."""
+        return self._all(PROVIDER)
+
+    @property
+    def wire_formats(self) -> dict[str, WireFormat]:
+        """All wire formats by name."""
+        return self._all(WIRE_FORMAT)
+
+    @property
+    def media_handlers(self) -> tuple[MediaHandler, ...]:
+        """All media handlers, in the order they are asked: those of the plugin that came last first."""
+        return self._guarded_handlers
+
+    @property
+    def capabilities(self) -> dict[str, Capability]:
+        """All capabilities by name."""
+        return self._all(CAPABILITY)
+
+    @property
+    def tool_sources(self) -> dict[str, ToolSource]:
+        """All tool sources by name."""
+        return self._all(TOOL_SOURCE)
+
+    @property
+    def trace_subscribers(self) -> tuple[TraceSubscriber, ...]:
+        """Who is told of every call."""
+        return tuple(self._all(TRACE_SUBSCRIBER).values())
+
+    def provider(self, name: str, model: str | None = None) -> Provider:
+        """The provider called `name`; raises `UnknownProviderError` with the nearest names.
+
+        Where it is a model's name, the error says whose. `model` is what was named beside the provider.
+        """
+        found = self._find(PROVIDER, name)
+        if found is None:
+            install = "Install the package (from the checkout: pip install .), so that its entry points are found."
+            whose = whose_model(name, model, self.providers)
+            hint = " ".join([whose, *self._broken()]) if whose else self._hint(PROVIDER, name, install)
+            if not whose and name and not nearest_names(name, self.providers):
+                given = name if model is None else f"{name}/{model}"
+                hint += f' If that is a model, name its provider first: create_llm("PROVIDER/{given}").'
+            raise UnknownProviderError(f"no provider is called {name!r}.", hint=hint)
+        return found.item
+
+    def wire_format(self, name: str) -> WireFormat:
+        """The wire format called `name`; raises `InvalidInputError` with the nearest names."""
+        found = self._find(WIRE_FORMAT, name)
+        if found is None:
+            install = f"Install a plugin that brings it; {_SEE_PLUGINS}"
+            raise InvalidInputError(f"no wire format is called {name!r}.", hint=self._hint(WIRE_FORMAT, name, install))
+        return found.item
+
+    def capability(self, name: str) -> Capability:
+        """The capability called `name`; raises `UnknownCapabilityError` with the nearest names."""
+        found = self._find(CAPABILITY, name)
+        if found is None:
+            install = f"Install a plugin that brings it; {_SEE_PLUGINS}"
+            raise UnknownCapabilityError(
+                f"no capability is called {name!r}.", hint=self._hint(CAPABILITY, name, install)
+            )
+        return found.item
+
+    def tool_source(self, name: str) -> ToolSource:
+        """The tool source called `name`; raises `InvalidInputError` with the nearest names."""
+        found = self._find(TOOL_SOURCE, name)
+        if found is None:
+            install = f"Install a plugin that brings it, or pass a ToolSpec; {_SEE_PLUGINS}"
+            raise InvalidInputError(f"no tool source is called {name!r}.", hint=self._hint(TOOL_SOURCE, name, install))
+        return found.item
+
+    def owner(self, kind: str, name: str) -> str:
+        """Who registered the `kind` ("provider", "capability", ...) called `name`, for messages."""
+        return self._registered[kind][name].owner
+
+    def add_plugin(
+        self, name: str, load: Callable[[], object], *, target: str = "", distribution: str = ""
+    ) -> PluginReport:
+        """Load one plugin and register all that its hooks give, or nothing: what goes wrong is in the report.
+
+        Nothing a plugin raises comes out of here but `KeyboardInterrupt`, which is the user's.
+        """
+        began, registered, error = self._now(), (), None
+        owner = _owner(name, distribution)
+        try:
+            entries = [_Registered(kind, item.name, item, owner) for kind, item in contributions(load, name)]
+            self._register(entries)
+            registered = tuple(entry.key for entry in entries)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as failure:
+            error = told(failure)
+        report = PluginReport(name, target, distribution, registered, self._now() - began, error)
+        self.reports.append(report)
+        return report
+
+    def add_provider(self, provider: Provider) -> None:
+        """Register a provider."""
+        self._add(PROVIDER, provider)
+
+    def add_wire_format(self, format: WireFormat) -> None:
+        """Register a wire format."""
+        self._add(WIRE_FORMAT, format)
+
+    def add_media_handler(self, handler: MediaHandler) -> None:
+        """Register a media handler; it is asked before those that are there."""
+        self._add(MEDIA_HANDLER, handler)
+
+    def add_capability(self, capability: Capability) -> None:
+        """Register a capability."""
+        self._add(CAPABILITY, capability)
+
+    def add_tool_source(self, source: ToolSource) -> None:
+        """Register a tool source."""
+        self._add(TOOL_SOURCE, source)
+
+    def add_trace_subscriber(self, subscriber: TraceSubscriber) -> None:
+        """Register a trace subscriber, for the LLMs made from now on."""
+        self._add(TRACE_SUBSCRIBER, subscriber)
+
+    def _add(self, kind: Kind[T], item: T) -> None:
+        kind.check(item)
+        given: Any = item
+        self._register([_Registered(kind, given.name, item, _PROGRAM)])
+
+    def _register(self, entries: Iterable[_Registered]) -> None:
+        """All of them, or `PluginError` and none."""
+        new: dict[tuple[str, str], _Registered] = {}
+        for entry in entries:
+            other = self._find(entry.kind, entry.name) or new.get(entry.key)
+            if other is not None:
+                raise PluginError(
+                    f"two plugins register a {entry.kind.name} called {entry.name!r}: {other.owner} and {entry.owner}.",
+                    hint="The first stays. Uninstall one of them.",
+                )
+            new[entry.key] = entry
+        handlers = [entry for entry in new.values() if entry.kind is MEDIA_HANDLER]
+        guarded = [GuardedHandler(entry.item, entry.owner) for entry in handlers]
+        self._guarded_handlers = (*guarded, *self._guarded_handlers)
+        for entry in new.values():
+            self._registered[entry.kind.name][entry.name] = entry
+
+    def _all(self, kind: Kind[T]) -> dict[str, T]:
+        return {name: entry.item for name, entry in list(self._registered[kind.name].items())}
+
+    def _find(self, kind: Kind[Any], name: str) -> _Registered | None:
+        return self._registered[kind.name].get(name)
+
+    def _hint(self, kind: Kind[Any], name: str, install: str) -> str:
+        """The nearest names, else all, else how to get some; and which plugins are broken."""
+        names = sorted(self._all(kind))
+        near = nearest_names(name, names)
+        first = did_you_mean(near) if near else f"The names are {', '.join(names)}." if names else install
+        return " ".join([first, *self._broken()])
+
+    def _broken(self) -> list[str]:
+        return [f"The plugin {report.name!r} is broken: {report.error}" for report in self.reports if report.error]
+
+
+def _owner(name: str, distribution: str) -> str:
+    return f"plugin {name!r} of {distribution}" if distribution else f"plugin {name!r}"

@@ -1,0 +1,70 @@
+"""Content kept in a folder under its own hash, so that calls can refer to it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+import platformdirs
+
+from ..errors import ArtifactError
+from ..schema import Blob
+
+
+class FileArtifactStore:
+    """Keeps content under `root`, by default `artifacts` in the user's data folder. Making a store does no I/O.
+
+    Any number of threads and processes may use one folder at once.
+    """
+
+    def __init__(self, root: Path | None = None) -> None:
+        self._root = root
+
+    def put(self, data: bytes, media_type: str, name: str | None = None) -> Blob:
+        """Keep `data`; gives the reference to it. Raises `ArtifactError` if it cannot be written."""
+        sha256 = hashlib.sha256(data).hexdigest()
+        path = self._path(sha256)
+        if not path.exists():
+            try:
+                _write_whole(path, data)
+            except OSError as error:
+                raise ArtifactError(f"{path} cannot be written: {error.strerror or error}.") from None
+        return Blob.from_artifact(sha256, media_type, len(data), name=name)
+
+    def get(self, sha256: str) -> bytes:
+        """The content whose hash is `sha256`; raises `ArtifactError` if it is not here or was changed."""
+        path = self._path(sha256)
+        try:
+            data = path.read_bytes()
+        except FileNotFoundError:
+            raise ArtifactError(
+                f"no artifact has the hash {sha256}.", hint=f"Artifacts are kept in {self._folder()}."
+            ) from None
+        except OSError as error:
+            raise ArtifactError(f"{path} cannot be read: {error.strerror or error}.") from None
+        if hashlib.sha256(data).hexdigest() != sha256:
+            raise ArtifactError(
+                f"{path} was changed: its content has another hash.", hint="Delete it, and put it again."
+            )
+        return data
+
+    def _path(self, sha256: str) -> Path:
+        return self._folder() / sha256[:2] / sha256
+
+    def _folder(self) -> Path:
+        return self._root or platformdirs.user_data_path("abstractcore") / "artifacts"
+
+
+def _write_whole(path: Path, data: bytes) -> None:
+    """Nobody ever sees a half-written file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, scratch = tempfile.mkstemp(dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        os.replace(scratch, path)
+    except BaseException:
+        os.unlink(scratch)
+        raise

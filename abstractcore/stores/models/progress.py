@@ -1,0 +1,69 @@
+"""What a person sees of a fetch: a bar on a terminal, one line elsewhere. Measured as bytes that reach the disk."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+from collections.abc import Callable, Generator
+from pathlib import Path
+from typing import TypeAlias
+
+from .checksums import size_of
+
+Progress: TypeAlias = Callable[[str, int, int], None]
+"""Called with the model's name, the bytes that have come and the bytes in all, from a thread of its own."""
+
+MEBIBYTE = 1 << 20
+_INTERVAL = 0.1
+
+
+@contextlib.contextmanager
+def watched(name: str, folder: Path, total: int, progress: Progress | None) -> Generator[None]:
+    """Tell of the growth of `folder` up to `total` bytes while the body runs; the full size only if it succeeds."""
+    with contextlib.ExitStack() as stack:
+        report = progress or stack.enter_context(_display(name, total))
+        done = threading.Event()
+
+        def watch() -> None:
+            while not done.wait(_INTERVAL):
+                report(name, min(size_of(folder), total), total)
+
+        thread = threading.Thread(target=watch, name="abstractcore-fetch", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+            thread.join()
+        report(name, total, total)
+
+
+@contextlib.contextmanager
+def _display(name: str, total: int) -> Generator[Progress]:
+    if not _on_terminal():
+        note(f"fetching {name} ({max(1, round(total / MEBIBYTE))} MiB) ...")
+        yield lambda name, done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (TextColumn("fetching {task.description}"), BarColumn(), DownloadColumn(True), TimeRemainingColumn())
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(name, total=total)
+        yield lambda name, done, total: bar.update(task, completed=done)
+
+
+def _on_terminal() -> bool:
+    try:
+        return sys.stderr.isatty()
+    except (AttributeError, ValueError):
+        return False  # a program without a console, or with a closed one
+
+
+def note(line: str) -> None:
+    """One line on stderr, if there is one."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        sys.stderr.write(line + "\n")
+        sys.stderr.flush()

@@ -1,0 +1,114 @@
+"""The records that subscribers get of a call that has ended."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..errors import AbstractCoreError
+from ..ports import CallContext, CallEnd, Price
+from ..schema import (
+    CallRecord,
+    Capture,
+    ErrorRecord,
+    MediaDecision,
+    ModelReply,
+    SchemaError,
+    digest,
+    partial_reply,
+    redacted_call,
+    redacted_reply,
+)
+from ..schema.quoting import shortened
+from .costs import usage_and_cost
+
+_LONGEST_MESSAGE = 1200
+"""In characters: of what others' exceptions say."""
+
+
+class EndedCall:
+    """A call that has ended, as a record with as much content as `capture` says. Digests are computed once for all."""
+
+    def __init__(self, context: CallContext, end: CallEnd, price: Price | None) -> None:
+        self._context = context
+        self._end = end
+        self._price = price
+        self._reply = _reply(end)
+        self._records: dict[Capture, CallRecord] = {}
+
+    def record(self, capture: Capture) -> CallRecord:
+        """The record. It holds content only as `capture` says, and nothing of the context."""
+        if capture not in self._records:
+            bare = self._records.get("off") or self._records.setdefault("off", self._bare())
+            self._records[capture] = self._with_content(bare, capture)
+        return self._records[capture]
+
+    def _bare(self) -> CallRecord:
+        context, end, reply = self._context, self._end, self._reply
+        call = context.call
+        usage, cost = usage_and_cost(context, self._price)
+        return CallRecord(
+            trace_id=context.trace_id,
+            parent_id=call.parent_id,
+            provider=call.provider,
+            model=(reply.model if reply is not None else None) or call.model,
+            outcome=end.outcome,
+            streamed=call.stream,
+            started_at=context.started_at,
+            seconds=end.seconds,
+            seconds_to_first=end.seconds_to_first,
+            call_digest=digest(call),
+            reply_digest=digest(reply) if reply is not None else None,
+            call=None,
+            reply=None,
+            attempts=tuple(context.attempts),
+            usage=usage,
+            cost=cost,
+            media=tuple(map(_without_text, context.decisions)),
+            warnings=context.secrets.value((*context.warnings, *(reply.warnings if reply is not None else ()))),
+            error=self._error("off"),
+            tags=call.tags,
+        )
+
+    def _with_content(self, record: CallRecord, capture: Capture) -> CallRecord:
+        call, reply = self._context.call, self._reply
+        if capture == "off":
+            return record
+        if capture == "redacted":
+            return replace(record, call=redacted_call(call), reply=redacted_reply(reply) if reply is not None else None)
+        # What is sent as content is content, also a credential; options and headers of a call are none.
+        call = call.with_(provider_options=self._context.secrets.value(call.provider_options))
+        return replace(record, call=call, reply=reply, media=self._context.decisions, error=self._error(capture))
+
+    def _error(self, capture: Capture) -> ErrorRecord | None:
+        return self._context.secrets.value(_error_record(self._end.error, capture))
+
+
+def _reply(end: CallEnd) -> ModelReply | None:
+    """The reply, or as much of it as came."""
+    if end.reply is not None:
+        return end.reply
+    if end.deltas:
+        return partial_reply(end.deltas)
+    return end.error.partial if isinstance(end.error, AbstractCoreError) else None
+
+
+def _without_text(decision: MediaDecision) -> MediaDecision:
+    if decision.sent is None or decision.sent.text is None:
+        return decision
+    return replace(decision, sent=replace(decision.sent, text=None))
+
+
+def _error_record(error: BaseException | None, capture: Capture) -> ErrorRecord | None:
+    """What others' exceptions and the schema's say may quote content: without capture their class has to do."""
+    if error is None:
+        return None
+    if isinstance(error, AbstractCoreError) and not isinstance(error, SchemaError):
+        return ErrorRecord(type(error).__name__, error.message, error.status, error.request_id, error.retryable)
+    return ErrorRecord(type(error).__name__, _message(error) if capture == "full" else "")
+
+
+def _message(error: BaseException) -> str:
+    try:
+        return shortened(str(error), _LONGEST_MESSAGE)
+    except Exception:
+        return "(its message cannot be read)"

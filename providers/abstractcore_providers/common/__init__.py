@@ -1,0 +1,1 @@
+"""What several wire formats or vendors share."""

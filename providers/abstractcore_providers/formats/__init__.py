@@ -1,0 +1,1 @@
+"""The wire formats, a folder each: pure, both sides."""

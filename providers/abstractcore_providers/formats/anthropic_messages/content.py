@@ -1,0 +1,123 @@
+"""What users and tools show, as the format writes it."""
+
+from __future__ import annotations
+
+from abstractcore.errors import UnsupportedContentError
+from abstractcore.schema import (
+    Blob,
+    CallWarning,
+    ContentPart,
+    DocumentPart,
+    ImagePart,
+    TextPart,
+    ToolCall,
+    ToolResult,
+    ToolSpec,
+)
+
+from ...common.data_urls import content_of, write_base64
+from ...common.item_options import with_options
+from ...common.json_reading import Object
+from .block_fields import BLOCK_FIELDS
+from .vocabulary import cache_to_theirs
+from .writing import Writing
+
+IMAGE_TYPES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
+PDF = "application/pdf"
+PLAIN = "text/plain"
+_PLAIN = {"type", "text"}
+_TEXT_TYPES = frozenset({"application/json", "application/xml", "application/yaml", "application/x-yaml"})
+
+
+def write_content(part: ContentPart, path: str, writing: Writing) -> Object:
+    """A text, image or document block; raises `UnsupportedContentError` with the path for any other content."""
+    if isinstance(part, TextPart):
+        if part.citations:
+            message = "only what the assistant said can have citations"
+            writing.warnings.append(CallWarning("citations_left_out", f"{path}.citations", message))
+        block: Object = {"type": "text", "text": part.text}
+    elif isinstance(part, ImagePart):
+        block = {"type": "image", "source": _image_source(part.blob, path, writing.provider)}
+        if part.detail is not None:
+            message = "how closely to look cannot be said"
+            writing.warnings.append(CallWarning("detail_left_out", f"{path}.detail", message, part.detail))
+    elif isinstance(part, DocumentPart):
+        block = {"type": "document", "source": _document_source(part.blob, path, writing)}
+        if part.blob.name:
+            block["title"] = part.blob.name
+    else:
+        raise _no_place(f"{part.type} content of type {part.blob.media_type}", path)
+    return with_extras(block, part, path, writing)
+
+
+def with_extras(block: Object, part: ContentPart | ToolCall | ToolResult, path: str, writing: Writing) -> Object:
+    """`block` with the cache point and the provider's options of the part that it was made from."""
+    block = with_cache(block, part, path, writing)
+    return with_options(block, part, path, writing.provider, BLOCK_FIELDS[block["type"]], writing.warnings)
+
+
+def with_cache(
+    block: Object, item: ContentPart | ToolCall | ToolResult | ToolSpec, path: str, writing: Writing
+) -> Object:
+    """`block` with the cache point of what it was made from."""
+    cache = writing.cache_times.fit(item.cache, path, writing.warnings)
+    if cache is not None:
+        block["cache_control"] = cache_to_theirs(cache)
+    return block
+
+
+def is_plain(block: Object) -> bool:
+    """Whether it is a text and nothing else."""
+    return block.keys() == _PLAIN and block["type"] == "text"
+
+
+def append_block(blocks: list[Object], block: Object) -> None:
+    """Put `block` behind `blocks`. Plain texts that follow each other, as what stood between is not sent, are one."""
+    if blocks and is_plain(blocks[-1]) and block["type"] == "text" and block.keys() - _PLAIN <= {"cache_control"}:
+        blocks[-1] = {**block, "text": blocks[-1]["text"] + block["text"]}
+    else:
+        blocks.append(block)
+
+
+def _image_source(blob: Blob, path: str, provider: str) -> Object:
+    if blob.form == "url":
+        return {"type": "url", "url": blob.location}
+    if blob.form == "provider_file":
+        return _kept_file(blob, path, provider)
+    if blob.media_type not in IMAGE_TYPES:
+        raise _no_place(f"an image of type {blob.media_type}", path)
+    return {"type": "base64", "media_type": blob.media_type, "data": write_base64(blob, path)}
+
+
+def _document_source(blob: Blob, path: str, writing: Writing) -> Object:
+    if blob.form == "provider_file":
+        return _kept_file(blob, path, writing.provider)
+    if blob.form == "url" and blob.media_type in (PDF, "application/*"):
+        return {"type": "url", "url": blob.location}
+    if blob.media_type == PDF:
+        return {"type": "base64", "media_type": PDF, "data": write_base64(blob, path)}
+    if not blob.media_type.startswith("text/") and blob.media_type not in _TEXT_TYPES:
+        raise _no_place(f"a document of type {blob.media_type}", path)
+    try:
+        text = content_of(blob, path).decode("utf-8")
+    except UnicodeDecodeError:
+        raise UnsupportedContentError(
+            f"{path}: the document is not text in UTF-8.", hint="Convert it, or send it as a PDF."
+        ) from None
+    if blob.media_type != PLAIN:
+        message = f"text documents have one type: {blob.media_type} is sent as {PLAIN}"
+        writing.warnings.append(CallWarning("relabelled", f"{path}.blob.media_type", message, blob.media_type, PLAIN))
+    return {"type": "text", "media_type": PLAIN, "data": text}
+
+
+def _kept_file(blob: Blob, path: str, provider: str) -> Object:
+    if blob.provider != provider:
+        raise UnsupportedContentError(f"{path}: the file is kept by {blob.provider!r}, not by {provider!r}.")
+    return {"type": "file", "file_id": blob.location}
+
+
+def _no_place(what: str, path: str) -> UnsupportedContentError:
+    return UnsupportedContentError(
+        f"{path}: the Messages format has no place for {what}.",
+        hint="It takes text, PDF, and images of type JPEG, PNG, GIF and WebP.",
+    )

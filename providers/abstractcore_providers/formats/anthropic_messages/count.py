@@ -1,0 +1,29 @@
+"""How many tokens a call has, asked of the provider."""
+
+from __future__ import annotations
+
+from abstractcore.schema import Encoded, ModelCall, WireResponse
+
+from ...common.response_bodies import read_count
+from .dialect import Dialect
+from .encode import draft
+from .failures import RIGHT_ADDRESS, error_in_body
+
+PATH = "/messages/count_tokens"
+_COUNTED = ("model", "system", "messages", "tools", "tool_choice", "thinking", "output_config")
+
+
+def encode_count(call: ModelCall, dialect: Dialect) -> Encoded:
+    """The request (https://platform.claude.com/docs/en/api/messages-count-tokens). Sampling does not count.
+
+    Raises as `encode` does.
+    """
+    drafted = draft(call, dialect)
+    drafted.body = {name: drafted.body[name] for name in _COUNTED if name in drafted.body}
+    drafted.warnings = [warning for warning in drafted.warnings if not warning.path.startswith("sampling.")]
+    return drafted.written(PATH)
+
+
+def decode_count(response: WireResponse) -> int:
+    """The number of input tokens; raises `ServerError` for an answer that holds none."""
+    return read_count(response, "input_tokens", error_in_body, RIGHT_ADDRESS)

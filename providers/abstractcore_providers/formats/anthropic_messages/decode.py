@@ -1,0 +1,60 @@
+"""From a `message` object to a reply."""
+
+from __future__ import annotations
+
+from abstractcore.errors import ServerError
+from abstractcore.schema import ModelReply, Part, SchemaError, ToolCall, WireResponse
+
+from ...common.call_ids import ReceivedIds
+from ...common.finish_reasons import calls_tools
+from ...common.json_reading import Object, as_object, as_objects, text_of
+from ...common.openai_words import origin_of
+from ...common.raw_arguments import WrittenArguments
+from ...common.response_bodies import no_reply, read_body
+from .blocks import CALLS, read_block
+from .dialect import Dialect
+from .failures import RIGHT_ADDRESS, error_in_body
+from .vocabulary import finish_reason_to_ours, metadata_to_ours, usage_to_ours
+
+_MARKS = frozenset({"content", "stop_reason", "usage"})
+"""Fields of replies that other documents do not have."""
+
+
+def decode(response: WireResponse, dialect: Dialect) -> ModelReply:
+    """The reply; raises `ServerError` for a body that holds none, or the error it reports in spite of its status."""
+    data = as_object(read_body(response, RIGHT_ADDRESS))
+    if data.get("error") is not None or not isinstance(data.get("content"), list):
+        raise error_in_body(data) or no_reply(response, data, "content", _MARKS, RIGHT_ADDRESS)
+    try:
+        return _reply(data, response.body, dialect.provider)
+    except SchemaError as error:
+        raise ServerError(f"the answer does not fit the schema: {error}", status=response.status) from None
+
+
+def _reply(data: Object, body: bytes, provider: str) -> ModelReply:
+    model, raw = text_of(data, "model"), text_of(data, "stop_reason")
+    inputs = WrittenArguments(body, "input")
+    origin = origin_of(provider, model)
+    blocks = enumerate(as_objects(data["content"]))
+    ids = ReceivedIds()
+    parts = tuple(_part(block, number, ids, provider, origin, inputs) for number, block in blocks)
+    return ModelReply(
+        parts=parts,
+        finish_reason=finish_reason_to_ours(raw, calls=calls_tools(parts)),
+        raw_finish_reason=raw,
+        usage=usage_to_ours(as_object(data.get("usage"))),
+        model=model,
+        provider=provider,
+        id=text_of(data, "id"),
+        provider_metadata=metadata_to_ours(data),
+    )
+
+
+def _part(
+    block: Object, number: int, ids: ReceivedIds, provider: str, origin: str | None, inputs: WrittenArguments
+) -> Part:
+    """A block is read without cache points, which replies have none of."""
+    block.pop("cache_control", None)
+    text = inputs.text_of(as_object(block.get("input"))) if block.get("type") in CALLS else ""
+    part = read_block(block, provider, origin, text)
+    return ids.name(part, number) if isinstance(part, ToolCall) else part

@@ -1,0 +1,143 @@
+"""From a call to a request, with a warning for everything the format cannot say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from abstractcore.errors import InvalidInputError
+from abstractcore.schema import CallWarning, Encoded, JSONObject, JSONValue, ModelCall, Sampling, WireRequest
+
+from ...common.claude_rules import HOTTEST, fit_sampling, fit_thinking
+from ...common.json_reading import Object
+from ...common.raw_arguments import written_with
+from ...common.tool_names import ANTHROPIC, with_sendable_names
+from .betas import betas_to_theirs
+from .dialect import Dialect
+from .outputs import has_output, output_to_theirs
+from .thinking import Thinking, thinking_to_ours, thinking_to_theirs
+from .tool_choice import choice_to_theirs
+from .tools import tools_to_theirs
+from .vocabulary import CALL_FIELDS
+from .write_messages import write_messages
+from .writing import Writing
+
+PATH = "/messages"
+_HEADERS = {"content-type": "application/json"}
+_UNKNOWN = ("seed", "presence_penalty", "frequency_penalty", "top_logprobs")
+
+
+@dataclass(slots=True)
+class Draft:
+    """A request before it is written: its fields, the texts for the holes in it, header fields, and warnings."""
+
+    body: Object
+    inputs: list[str]
+    headers: Mapping[str, str]
+    warnings: list[CallWarning]
+
+    def written(self, path: str) -> Encoded:
+        """The request to `path`."""
+        return Encoded(
+            WireRequest(path, self.headers, written_with(self.body, "input", self.inputs)), tuple(self.warnings)
+        )
+
+
+def encode(call: ModelCall, dialect: Dialect) -> Encoded:
+    """The request for a lowered call.
+
+    Raises `UnsupportedContentError` for content without a shape here, and `InvalidInputError` for provider options
+    that the call has a field of its own for.
+    """
+    return draft(call, dialect).written(PATH)
+
+
+def draft(call: ModelCall, dialect: Dialect) -> Draft:
+    """As `encode`, before it is written."""
+    warnings: list[CallWarning] = []
+    call = with_sendable_names(call, ANTHROPIC, warnings)
+    place = f"provider_options.{dialect.provider}"
+    options = _options(call, dialect, warnings)
+    writing = Writing(dialect.provider, warnings)
+    tools = tools_to_theirs(call, options.pop("tools", None), f"{place}.tools", writing)
+    conversation = write_messages(call, dialect, writing)
+    limit = call.sampling.max_output_tokens
+    thinking = fit_thinking(call.thinking, limit, warnings)
+    thinks = thinking not in (None, "off")
+    body: Object = {"model": call.model, "max_tokens": _limit(limit, thinking, dialect, warnings)}
+    if conversation.system is not None:
+        body["system"] = conversation.system
+    body["messages"] = conversation.messages
+    body |= _sampling(fit_sampling(call.sampling, dialect, thinks, warnings), warnings)
+    if tools:
+        body["tools"] = tools
+    body |= choice_to_theirs(call, dialect, thinks, warnings)
+    body |= thinking_to_theirs(thinking, dialect.off)
+    if call.output is not None:
+        body["output_config"] = {**body.get("output_config", {}), "format": output_to_theirs(call.output, warnings)}
+    if call.modalities:
+        warnings.append(_unsupported("modalities", list(call.modalities), "another kind of answer than text"))
+    if call.stream:
+        body["stream"] = True
+    headers = {**_HEADERS, **betas_to_theirs(options.pop("betas", None), tools, f"{place}.betas", warnings)}
+    _add_options(body, options, place)
+    if thinking_to_ours(body, dialect.off) != thinking:
+        raise _conflict(f"{place}.thinking")
+    return Draft(body, conversation.inputs, headers, warnings)
+
+
+def _unsupported(path: str, requested: JSONValue, what: str) -> CallWarning:
+    return CallWarning("unsupported_option", path, f"{what} cannot be asked of this provider", requested)
+
+
+def _limit(asked: int | None, thinking: Thinking, dialect: Dialect, warnings: list[CallWarning]) -> int:
+    """The most tokens of an answer, thinking among them."""
+    if asked is not None:
+        return asked
+    limit = dialect.max_tokens + (thinking if isinstance(thinking, int) else 0)
+    message = "the format demands a limit"
+    warnings.append(CallWarning("limit_added", "sampling.max_output_tokens", message, None, limit))
+    return limit
+
+
+def _sampling(sampling: Sampling, warnings: list[CallWarning]) -> Object:
+    body: Object = {}
+    heat = sampling.temperature
+    if heat is not None and heat > HOTTEST:
+        message = "the highest temperature is 1"
+        warnings.append(CallWarning("temperature_changed", "sampling.temperature", message, heat, HOTTEST))
+        heat = HOTTEST
+    for name, value in (("temperature", heat), ("top_p", sampling.top_p), ("top_k", sampling.top_k)):
+        if value is not None:
+            body[name] = value
+    if sampling.stop:
+        body["stop_sequences"] = list(sampling.stop)
+    for name in _UNKNOWN:
+        value = getattr(sampling, name)
+        if value is not None:
+            warnings.append(_unsupported(f"sampling.{name}", value, name))
+    return body
+
+
+def _options(call: ModelCall, dialect: Dialect, warnings: list[CallWarning]) -> Object:
+    """The options for this provider; those for others are named."""
+    for provider in call.provider_options:
+        if provider != dialect.provider:
+            message = f"options for {provider!r} are not sent to {dialect.provider!r}"
+            warnings.append(CallWarning("other_provider_options", f"provider_options.{provider}", message))
+    return dict(call.provider_options.get(dialect.provider, {}))
+
+
+def _add_options(body: Object, options: JSONObject, path: str) -> None:
+    """Merge what the call has no field for; options of `output_config` stand beside its own."""
+    for name, value in options.items():
+        if name == "output_config" and isinstance(value, Mapping) and not set(value) & {"format", *body.get(name, {})}:
+            body[name] = {**body.get(name, {}), **value}
+        elif name in body or name in CALL_FIELDS or (name == "output_config" and has_output(value)):
+            raise _conflict(f"{path}.{name}")
+        else:
+            body[name] = value
+
+
+def _conflict(path: str) -> InvalidInputError:
+    return InvalidInputError("the call has a field of its own for this", path=path, hint="Use that one.")

@@ -1,0 +1,76 @@
+"""Tools that the provider runs: how they are asked for, and what they gave."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from abstractcore.errors import InvalidInputError, UnsupportedContentError
+from abstractcore.schema import HostedTool, HostedToolKind, TextPart
+
+from ...common.json_reading import Object, as_object, as_objects, text_of
+
+_TOOLS: dict[HostedToolKind, Object] = {
+    "web_search": {"type": "web_search_20250305", "name": "web_search"},
+    "code_interpreter": {"type": "code_execution_20250825", "name": "code_execution"},
+    "computer_use": {"type": "computer_20250124", "name": "computer"},
+}
+_KINDS: tuple[tuple[str, HostedToolKind], ...] = (
+    ("web_search_", "web_search"),
+    ("web_fetch_", "web_search"),
+    ("code_execution_", "code_interpreter"),
+    ("computer_", "computer_use"),
+)
+"""What the types of each kind begin with; after it comes the date of a version."""
+
+
+def hosted_tool_to_theirs(tool: HostedTool, path: str) -> Object:
+    """The tool's definition. `options` may name another version of it under `type`.
+
+    Raises `UnsupportedContentError` for a kind that the format has not.
+    """
+    if tool.kind not in _TOOLS:
+        raise UnsupportedContentError(
+            f"{path}: the Messages format has no hosted tools of kind {tool.kind!r}.",
+            hint="Use a tool of your own, or a provider that has one.",
+        )
+    data = {**_usual(tool.kind, text_of(dict(tool.options), "type") or ""), **tool.options}
+    if hosted_tool_to_ours(data) != tool:
+        raise InvalidInputError(f"is not a tool of kind {tool.kind!r}", path=f"{path}.options")
+    return data
+
+
+def _usual(kind: HostedToolKind, type_: str) -> Object:
+    """What a definition says unless told otherwise. A set of tools has no name of its own."""
+    usual = _TOOLS[kind]
+    return {"type": usual["type"]} if "_toolset_" in type_ else usual
+
+
+def hosted_tool_to_ours(data: Object) -> HostedTool | None:
+    """The tool of a definition; None for any other tool."""
+    type_ = text_of(data, "type") or ""
+    kind: HostedToolKind | None = next((kind for beginning, kind in _KINDS if type_.startswith(beginning)), None)
+    if kind is None:
+        return None
+    usual = _usual(kind, type_)
+    return HostedTool(kind, {name: value for name, value in data.items() if usual.get(name) != value})
+
+
+def is_own_tool(data: Object) -> bool:
+    """Whether a definition is of a tool that the caller runs and describes."""
+    return data.get("type") in (None, "custom")
+
+
+def result_text(block: Mapping[str, Any]) -> tuple[TextPart, ...]:
+    """What a result says, for people: what a program wrote, the titles and addresses of pages, the code of an error."""
+    content = block.get("content")
+    found, items = as_object(content), list(cast("list[Any]", content)) if isinstance(content, list) else []
+    pieces = [text_of(found, name) for name in ("stdout", "stderr", "error_code", "url")]
+    pieces += map(_item_text, as_objects(items))
+    text = "\n".join(piece.strip("\n") for piece in pieces if piece)
+    return (TextPart(text),) if text else ()
+
+
+def _item_text(item: Object) -> str | None:
+    url = text_of(item, "url")
+    return text_of(item, "text") if url is None else f"{text_of(item, 'title') or ''} <{url}>"

@@ -1,0 +1,120 @@
+"""Messages as a client writes them, read (server side). What has no place in ours is named in a warning."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, cast
+
+from abstractcore.errors import InvalidInputError
+from abstractcore.schema import (
+    NO_OPTIONS,
+    CallWarning,
+    ContentPart,
+    Message,
+    Part,
+    ProviderOptions,
+    Role,
+    SchemaError,
+    TextPart,
+    ToolResult,
+)
+
+from ...common.item_options import read_options
+from ...common.json_reading import Object, as_object
+from ...common.raw_arguments import WrittenArguments
+from ...common.reading import get_flag, get_list, get_object, get_text, name_the_rest
+from .block_fields import BLOCK_FIELDS, MESSAGE_FIELDS
+from .blocks import CALLS, is_hosted_result, read_block
+from .read_content import read_by_tool, read_content, read_shown, within
+from .system_messages import read_system
+from .vocabulary import cache_to_ours
+
+_ROLES = ("system", "user", "assistant")
+_NEEDED = {
+    "text": ("text",),
+    "thinking": ("thinking",),
+    "redacted_thinking": ("data",),
+    **dict.fromkeys(CALLS, ("id", "name")),
+}
+_MESSAGE = re.compile(r"messages\[(\d+)\]")
+
+
+class MessageReader:
+    """Reads the conversation of one request to `provider`, whose model's reasoning has `origin`."""
+
+    def __init__(self, provider: str, origin: str | None, body: bytes, warnings: list[CallWarning]) -> None:
+        self._provider = provider
+        self._origin = origin
+        self._inputs = WrittenArguments(body, "input")
+        self._warnings = warnings
+        self._messages: list[Message] = []
+        self._places: list[str] = []
+
+    def read(self, data: Object) -> tuple[Message, ...]:
+        """The system prompt's messages, then the others; one that says nothing is left out.
+
+        Raises `InvalidInputError` with the path of what is wrong.
+        """
+        system = data.get("system")
+        groups = read_system(cast("list[Any]", system)) if isinstance(system, list) else [system] if system else []
+        for group in groups:
+            self._add("system", read_content(group, "system", self._shown), "system")
+        for index, value in enumerate(get_list(data, "messages")):
+            self._read_message(get_object(value, f"messages[{index}]"), f"messages[{index}]")
+        return tuple(self._messages)
+
+    def place_of(self, path: str) -> str:
+        """A path in the messages that were read, as one in the request."""
+        found = _MESSAGE.match(path)
+        return path if found is None else self._places[int(found[1])] + path[found.end() :]
+
+    def _read_message(self, data: Object, path: str) -> None:
+        role = get_text(data.get("role"), f"{path}.role")
+        if role not in _ROLES:
+            raise InvalidInputError(f"unknown role {role!r}", path=f"{path}.role")
+        read = self._said if role == "assistant" else self._shown
+        parts = read_content(data.get("content"), f"{path}.content", read)
+        results = tuple(part for part in parts if isinstance(part, ToolResult))
+        others = tuple(part for part in parts if not isinstance(part, ToolResult))
+        if results and role == "user":
+            self._add("tool", results, path)
+        if others or not results:
+            self._add(cast(Role, role), others, path, read_options(data, MESSAGE_FIELDS, self._provider))
+        else:
+            name_the_rest(data, MESSAGE_FIELDS, path, self._warnings)
+
+    def _add(self, role: Role, parts: Iterable[Part], path: str, options: ProviderOptions = NO_OPTIONS) -> None:
+        said = tuple(part for part in parts if not isinstance(part, TextPart) or part.text)
+        if not said:
+            self._warnings.append(CallWarning("message_left_out", path, "the message is empty"))
+            return
+        try:
+            self._messages.append(Message(role, said, options))
+        except SchemaError as error:
+            raise InvalidInputError(error.message, path=within(path, error)) from None
+        self._places.append(path)
+
+    def _shown(self, data: Object, path: str) -> Part:
+        """A block of a user's or a system message."""
+        if data["type"] != "tool_result":
+            return read_shown(data, path, self._provider)
+        content = read_content(data.get("content"), f"{path}.content", self._shown_by_tool)
+        call_id = get_text(data.get("tool_use_id"), f"{path}.tool_use_id")
+        is_error = get_flag(data, "is_error", f"{path}.") or False
+        cache = cache_to_ours(data.get("cache_control"))
+        options = read_options(data, BLOCK_FIELDS["tool_result"], self._provider)
+        return ToolResult(call_id, cast("tuple[ContentPart, ...]", content), is_error, cache, options)
+
+    def _shown_by_tool(self, data: Object, path: str) -> Part:
+        return read_by_tool(data, path, self._provider)
+
+    def _said(self, data: Object, path: str) -> Part:
+        """A block of an assistant's message."""
+        kind = str(data["type"])
+        for name in (*_NEEDED.get(kind, ()), *(("tool_use_id",) if is_hosted_result(kind) else ())):
+            get_text(data.get(name), f"{path}.{name}")
+        if kind not in CALLS:
+            return read_block(data, self._provider, self._origin, "")
+        input_ = get_object(data.get("input"), f"{path}.input")
+        return read_block(data, self._provider, self._origin, self._inputs.text_of(as_object(input_)))

@@ -1,0 +1,117 @@
+"""From a reply to a `message` object (server side)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from abstractcore.schema import (
+    CallWarning,
+    ModelReply,
+    Part,
+    ReasoningPart,
+    Rendered,
+    TextPart,
+    ToolCall,
+)
+
+from ...common.item_options import name_options_left_out, with_options
+from ...common.json_reading import Object
+from ...common.raw_arguments import HOLE, written_with
+from .block_fields import BLOCK_FIELDS
+from .blocks import input_text, write_own
+from .citations import citation_to_theirs, cited_blocks, spanned_citations
+from .content import append_block
+from .dialect import Dialect
+from .vocabulary import (
+    finish_reason_to_ours,
+    finish_reason_to_theirs,
+    metadata_to_theirs,
+    usage_to_theirs,
+    warn_of_usage,
+)
+from .write_answer import thinking_block
+
+
+def render(reply: ModelReply, dialect: Dialect) -> Rendered:
+    """The body, with a warning for everything the format has no place for."""
+    warnings: list[CallWarning] = []
+    inputs: list[str] = []
+    metadata, of_usage = metadata_to_theirs(reply.provider_metadata, warnings)
+    warn_of_usage(reply.usage, warnings)
+    body: Object = {
+        "id": reply.id or "",
+        "type": "message",
+        "role": "assistant",
+        "model": reply.model or "",
+        "content": _blocks(reply.parts, dialect.provider, inputs, warnings),
+        "stop_reason": _finish_reason(reply, warnings),
+        "stop_sequence": None,
+        "usage": usage_to_theirs(reply.usage) | of_usage,
+        **metadata,
+    }
+    return Rendered(written_with(body, "input", inputs), tuple(warnings))
+
+
+def _finish_reason(reply: ModelReply, warnings: list[CallWarning]) -> str:
+    theirs = finish_reason_to_theirs(reply.finish_reason, reply.raw_finish_reason)
+    ours = finish_reason_to_ours(theirs, calls=bool(reply.tool_calls))
+    if ours != reply.finish_reason:
+        message = f"the Messages format has no word for {reply.finish_reason!r}"
+        warnings.append(CallWarning("finish_reason_changed", "finish_reason", message, reply.finish_reason, ours))
+    return theirs
+
+
+def _blocks(parts: Iterable[Part], provider: str, inputs: list[str], warnings: list[CallWarning]) -> list[Object]:
+    blocks: list[Object] = []
+    for index, part in enumerate(parts):
+        path = f"parts[{index}]"
+        if isinstance(part, TextPart):
+            for block in _texts(part, path, provider, warnings):
+                append_block(blocks, block)
+        elif isinstance(part, ReasoningPart):
+            redacted = part.redacted_data is not None and not part.text
+            _append_thinking(blocks, thinking_block(part, redacted, path, warnings))
+        elif isinstance(part, ToolCall):
+            blocks.append(_call(part, path, provider, inputs, warnings))
+        else:
+            blocks += write_own(part, path, provider, inputs, warnings)
+    return blocks
+
+
+def _append_thinking(blocks: list[Object], block: Object) -> None:
+    """Put `block` behind `blocks`. Unsigned thinking behind unsigned thinking is one with it: nothing marks its end."""
+    if blocks and _is_unsigned(blocks[-1]) and _is_unsigned(block):
+        blocks[-1]["thinking"] += block["thinking"]
+    else:
+        blocks.append(block)
+
+
+def _is_unsigned(block: Object) -> bool:
+    return block["type"] == "thinking" and not block.get("signature")
+
+
+def _texts(part: TextPart, path: str, provider: str, warnings: list[CallWarning]) -> list[Object]:
+    """A text in blocks, for citations; in one, if it has options."""
+    if provider not in part.provider_options:
+        name_options_left_out(part, path, provider, "", warnings)
+        return cited_blocks(part, path, citation_to_theirs, warnings)
+    block: Object = {"type": "text", "text": part.text}
+    citations = spanned_citations(part, path, warnings)
+    if citations:
+        block["citations"] = citations
+    return [with_options(block, part, path, provider, BLOCK_FIELDS["text"], warnings)]
+
+
+def _call(part: ToolCall, path: str, provider: str, inputs: list[str], warnings: list[CallWarning]) -> Object:
+    """A call. Arguments that are no object stand beside one that says so, as they are, for those who know to look."""
+    if part.signature is not None:
+        message = "signatures stand with reasoning only"
+        warnings.append(CallWarning("signature_left_out", f"{path}.signature", message))
+    block: Object = {"type": "tool_use", "id": part.id, "name": part.name, "input": HOLE}
+    inputs.append(input_text(part))
+    if not part.arguments_text:
+        message = "no arguments are an empty object here"
+        warnings.append(CallWarning("arguments_changed", f"{path}.arguments_text", message, "", inputs[-1]))
+    elif part.arguments_text != inputs[-1]:
+        block["partial_json"] = part.arguments_text
+    return with_options(block, part, path, provider, BLOCK_FIELDS["tool_use"], warnings)

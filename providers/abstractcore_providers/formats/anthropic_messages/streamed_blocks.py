@@ -1,0 +1,53 @@
+"""One content block of a stream, from its start to its stop."""
+
+from __future__ import annotations
+
+from pydantic_core import to_json
+
+from abstractcore.schema import Citation
+
+from ...common.json_reading import Object, as_object, mended, text_of
+
+_IMPLIED = {"text_delta": "text", "thinking_delta": "thinking"}
+
+
+class StreamedBlock:
+    """What came of a block so far. Text, reasoning and tool calls go on at once; anything else waits for its stop."""
+
+    __slots__ = ("block", "citations", "ended", "kind", "number", "signature", "spoke", "text")
+
+    def __init__(self, number: int, block: Object) -> None:
+        self.number = number
+        self.block = mended(block)
+        self.kind = text_of(self.block, "type") or ""
+        self.citations: tuple[Citation, ...] = ()
+        self.signature: str | None = text_of(self.block, "signature")
+        self.text: list[str] = []
+        """The input of a hosted tool's call."""
+        self.spoke = False
+        """Whether anything of its text or input came."""
+        self.ended = False
+
+    @classmethod
+    def implied(cls, number: int, delta: Object) -> StreamedBlock | None:
+        """The block of a delta that no start came for; None if what it is part of cannot be known."""
+        kind = _IMPLIED.get(text_of(delta, "type") or "")
+        return None if kind is None else cls(number, {"type": kind})
+
+    @property
+    def first_text(self) -> str:
+        """What its start says already."""
+        return text_of(self.block, self.kind) or "" if self.kind in ("text", "thinking") else ""
+
+    @property
+    def input_text(self) -> str:
+        """The input of a call: what was streamed, or else what its start says, which is nothing as a rule."""
+        return "".join(self.text) or to_json(as_object(self.block.get("input"))).decode()
+
+    def merge(self, delta: Object) -> None:
+        """A delta of a kind that nothing is known of: texts go behind texts, all else in place of what was."""
+        for name, value in mended(delta).items():
+            if name != "type":
+                before = self.block.get(name)
+                both = isinstance(before, str) and isinstance(value, str)
+                self.block[name] = before + value if both else value

@@ -1,0 +1,87 @@
+"""System messages: the format has one system prompt before the conversation, and some models take them within it.
+
+The system prompt is a list of texts, and each is a message, or goes on with one: texts of one message stand apart where
+there is a cache point between them, or one of them has options of the provider.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from abstractcore.schema import CallWarning, Message, TextPart
+
+from ...common.item_options import name_options_left_out
+from ...common.json_reading import Object, as_object
+from .block_fields import BLOCK_FIELDS
+from .content import append_block, is_plain, write_content
+from .dialect import Dialect
+from .writing import Writing
+
+_BEGINS: Object = {"citations": None}
+"""Says nothing to the provider. Marks the beginning of a message where a text could be more of the one before."""
+
+
+def belong_at_top(messages: Sequence[Message], dialect: Dialect, warnings: list[CallWarning]) -> list[int]:
+    """The indexes of the messages that make up the system prompt, with a warning for each that is moved there."""
+    top: list[int] = []
+    leading = True
+    for index, message in enumerate(messages):
+        if message.role != "system":
+            leading = False
+        elif leading or not (dialect.system_in_place and _may_stay(messages, index)):
+            if not leading:
+                text = "the system prompt stands before the conversation"
+                warnings.append(CallWarning("reordered", f"messages[{index}]", text, index, len(top)))
+            top.append(index)
+    return top
+
+
+def _may_stay(messages: Sequence[Message], index: int) -> bool:
+    """Right after a user's message, and before an assistant's or at the end."""
+    after = messages[index + 1].role if index + 1 < len(messages) else "assistant"
+    texts = all(isinstance(part, TextPart) for part in messages[index].parts)
+    return texts and messages[index - 1].role in ("user", "tool") and after == "assistant"
+
+
+def write_system(messages: Iterable[tuple[int, Message]], writing: Writing) -> str | list[Object] | None:
+    """The system prompt: a lone text as a string, anything else as a list of texts, and None if there is nothing."""
+    blocks: list[Object] = []
+    for index, message in messages:
+        texts: list[Object] = []
+        why = "it is part of the system prompt"
+        name_options_left_out(message, f"messages[{index}]", writing.provider, why, writing.warnings)
+        for number, part in enumerate(message.parts):
+            path = f"messages[{index}].parts[{number}]"
+            if isinstance(part, TextPart):
+                append_block(texts, write_content(part, path, writing))
+            else:
+                writing.warnings.append(CallWarning("part_left_out", path, "a system message holds text only"))
+        if texts and blocks and _stand_apart(blocks[-1], texts[0]):
+            texts[0] |= _BEGINS
+        blocks += texts
+    if len(blocks) == 1 and is_plain(blocks[0]):
+        return blocks[0]["text"]
+    return blocks or None
+
+
+def _stand_apart(before: Object, block: Object) -> bool:
+    """Whether one message can have these two texts, one behind the other."""
+    return before.get("cache_control") is not None or _has_options(before) or _has_options(block)
+
+
+def _has_options(block: Object) -> bool:
+    return any(value is not None and name not in BLOCK_FIELDS["text"] for name, value in block.items())
+
+
+def read_system(blocks: Iterable[Any]) -> list[list[Any]]:
+    """The blocks of each message in a system prompt that is a list."""
+    messages: list[list[Any]] = []
+    before: Object | None = None
+    for block in blocks:
+        fields = as_object(block)
+        if before is None or not _stand_apart(before, fields) or fields.items() >= _BEGINS.items():
+            messages.append([])
+        messages[-1].append(block)
+        before = fields
+    return messages

@@ -1,0 +1,54 @@
+"""Whether tools are called, and whether several at once, both ways."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from abstractcore.errors import InvalidInputError
+from abstractcore.schema import CallWarning, ModelCall, ToolChoice, to_data
+
+from ...common.claude_rules import ClaudeRules, fit_choice
+from ...common.json_reading import Object
+from ...common.reading import get_flag, get_object, get_text
+
+_CHOICES = {ToolChoice("auto"): "auto", ToolChoice("none"): "none", ToolChoice("required"): "any"}
+_AUTO = ToolChoice("auto")
+
+
+def choice_to_theirs(call: ModelCall, rules: ClaudeRules, thinks: bool, warnings: list[CallWarning]) -> Object:
+    """The field that says whether to call tools, and whether several at once; none if neither is said."""
+    choice, parallel = call.tool_choice, call.parallel_tool_calls
+    if choice is not None and choice.mode == "none":
+        if parallel is not None:
+            message = "no tools are called at all"
+            warnings.append(CallWarning("already_so", "parallel_tool_calls", message, parallel))
+        return {"tool_choice": {"type": "none"}}
+    if choice == _AUTO and parallel is not None:
+        message = "it is what happens anyway"
+        warnings.append(CallWarning("already_so", "tool_choice", message, to_data(choice)))
+    elif choice is not None:
+        choice = fit_choice(choice, rules, thinks, warnings, auto_is_read=parallel is None)
+    if choice is None and parallel is None:
+        return {}
+    data: Object = {"type": _CHOICES.get(choice, "tool") if choice is not None else "auto"}
+    if choice is not None and choice.tool is not None:
+        data["name"] = choice.tool
+    if parallel is not None:
+        data["disable_parallel_tool_use"] = not parallel
+    return {"tool_choice": data}
+
+
+def choice_to_ours(value: Any) -> tuple[ToolChoice | None, bool | None]:
+    """Whether to call tools, and whether several at once. "auto" beside the second says nothing."""
+    if value is None:
+        return None, None
+    data = get_object(value, "tool_choice")
+    kind = get_text(data.get("type"), "tool_choice.type")
+    one = get_flag(data, "disable_parallel_tool_use", "tool_choice.")
+    parallel = None if one is None else not one
+    if kind == "tool":
+        return ToolChoice("tool", get_text(data.get("name"), "tool_choice.name")), parallel
+    choice = next((ours for ours, theirs in _CHOICES.items() if theirs == kind), None)
+    if choice is None:
+        raise InvalidInputError(f"unknown choice {kind!r}", path="tool_choice.type")
+    return None if choice == _AUTO and parallel is not None else choice, parallel

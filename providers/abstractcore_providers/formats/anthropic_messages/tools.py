@@ -1,0 +1,85 @@
+"""Definitions of tools, both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, cast
+
+from abstractcore.errors import InvalidInputError
+from abstractcore.schema import (
+    CallWarning,
+    HostedTool,
+    ModelCall,
+    SchemaError,
+    ToolSpec,
+)
+
+from ...common.json_reading import Object, as_object, text_of
+from ...common.json_schemas import ANTHROPIC
+from ...common.reading import get_flag, get_object, get_text, name_the_rest
+from ...common.tool_parameters import read_parameters, write_parameters
+from .content import with_cache
+from .hosted_tools import hosted_tool_to_ours, hosted_tool_to_theirs, is_own_tool
+from .vocabulary import cache_to_ours
+from .writing import Writing
+
+_FIELDS = frozenset({"type", "name", "description", "input_schema", "strict", "cache_control"})
+
+
+def tools_to_theirs(call: ModelCall, others: Any, path: str, writing: Writing) -> list[Object]:
+    """The definitions: the caller's, the provider's, and `others` (at `path`), which the schema has no words for."""
+    tools = [_tool(tool, f"tools[{i}]", writing) for i, tool in enumerate(call.tools)]
+    tools += [hosted_tool_to_theirs(tool, f"hosted_tools[{i}]") for i, tool in enumerate(call.hosted_tools)]
+    if others is None:
+        return tools
+    if not isinstance(others, list) or not others:
+        raise InvalidInputError("expected a list of definitions", path=path)
+    for index, other in enumerate(cast("list[Any]", others)):
+        if is_modelled(other):
+            raise InvalidInputError("the call has a field of its own for this", path=f"{path}[{index}]")
+        tools.append(other)
+    return tools
+
+
+def is_modelled(data: Any) -> bool:
+    """Whether the schema has words for a definition."""
+    return not as_object(data) or is_own_tool(as_object(data)) or hosted_tool_to_ours(as_object(data)) is not None
+
+
+def _tool(tool: ToolSpec, path: str, writing: Writing) -> Object:
+    data: Object = {"name": tool.name}
+    if tool.description:
+        data["description"] = tool.description
+    data["input_schema"], strict = write_parameters(tool, path, ANTHROPIC, writing.warnings)
+    if strict is not None:
+        data["strict"] = strict
+    return with_cache(data, tool, path, writing)
+
+
+def tools_to_ours(values: Iterable[Any], warnings: list[CallWarning]) -> tuple[list[ToolSpec], list[HostedTool]]:
+    """The caller's tools and the provider's, as far as the schema has words for them."""
+    tools: list[ToolSpec] = []
+    hosted: list[HostedTool] = []
+    for index, value in enumerate(values):
+        data = get_object(value, f"tools[{index}]")
+        found = hosted_tool_to_ours(data)
+        if found is not None:
+            hosted.append(found)
+        elif is_own_tool(data):
+            tools.append(_tool_to_ours(data, f"tools[{index}]", warnings))
+    return tools, hosted
+
+
+def _tool_to_ours(data: Object, path: str, warnings: list[CallWarning]) -> ToolSpec:
+    name_the_rest(data, _FIELDS, path, warnings)
+    schema = get_object(data.get("input_schema"), f"{path}.input_schema")
+    try:
+        return ToolSpec(
+            name=get_text(data.get("name"), f"{path}.name"),
+            description=text_of(data, "description") or "",
+            parameters=read_parameters(schema),
+            strict=get_flag(data, "strict", f"{path}."),
+            cache=cache_to_ours(data.get("cache_control")),
+        )
+    except SchemaError as error:
+        raise error.at(path) from None

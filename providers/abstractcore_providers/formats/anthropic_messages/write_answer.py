@@ -1,0 +1,99 @@
+"""What an assistant said before, as the provider takes it back: in its order, its own parts unchanged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from abstractcore.schema import CallWarning, Part, ReasoningPart, TextPart, ToolCall
+
+from ...common.call_ids import CallIds
+from ...common.item_options import name_options_left_out
+from ...common.json_reading import Object
+from ...common.raw_arguments import HOLE
+from .blocks import input_text, write_own
+from .citations import cited_blocks, own_citation
+from .content import append_block, with_cache, with_extras
+from .writing import Writing
+
+BLANK_TEXT = "an answer whose only text is white space is refused in a conversation"
+"""As models write it before a tool call. The API's error: `text content blocks must contain non-whitespace text`."""
+
+
+@dataclass(slots=True)
+class AnswerWriter:
+    """Writes the assistant's messages of one call. `inputs` gathers the texts for the holes in them."""
+
+    origin: str | None
+    inputs: list[str]
+    writing: Writing
+
+    def write(self, parts: Sequence[Part], turn: int, ids: CallIds) -> list[Object]:
+        """The blocks of message `turn`."""
+        blocks: list[Object] = []
+        speaks = any(isinstance(part, TextPart) and not part.text.isspace() for part in parts)
+        for index, part in enumerate(parts):
+            path = f"messages[{turn}].parts[{index}]"
+            if isinstance(part, TextPart) and not speaks:
+                self._warn("part_left_out", path, BLANK_TEXT)
+            elif isinstance(part, TextPart):
+                for block in self._texts(part, path):
+                    append_block(blocks, block)
+            elif isinstance(part, ReasoningPart):
+                blocks += self._reasoning(part, path)
+            elif isinstance(part, ToolCall):
+                blocks.append(self._call(part, path, ids.of_call(turn, part.id)))
+            else:
+                blocks += write_own(part, path, self.writing.provider, self.inputs, self.writing.warnings)
+        return blocks
+
+    def _warn(self, code: str, path: str, message: str) -> None:
+        self.writing.warnings.append(CallWarning(code, path, message))
+
+    def _texts(self, part: TextPart, path: str) -> list[Object]:
+        blocks = cited_blocks(part, path, own_citation, self.writing.warnings)
+        if len(blocks) == 1:
+            with_extras(blocks[0], part, path, self.writing)
+        else:
+            with_cache(blocks[-1], part, path, self.writing)
+            message = "citations of spans of a text make several blocks of it"
+            name_options_left_out(part, path, self.writing.provider, message, self.writing.warnings)
+        return blocks
+
+    def _reasoning(self, part: ReasoningPart, path: str) -> list[Object]:
+        if part.origin != self.origin:
+            self._warn("reasoning_left_out", path, f"it is the reasoning of {part.origin or 'nobody known'}")
+        elif part.is_plain:
+            self._warn("reasoning_left_out", path, "reasoning is taken back with its signature only")
+        else:
+            redacted = part.redacted_data is not None and not (part.text and part.signature)
+            return [thinking_block(part, redacted, path, self.writing.warnings)]
+        return []
+
+    def _call(self, part: ToolCall, path: str, id: str) -> Object:
+        if part.signature is not None:
+            self._warn("signature_left_out", f"{path}.signature", "signatures stand with reasoning only")
+        self.inputs.append(self._arguments(part, path))
+        block: Object = {"type": "tool_use", "id": id, "name": part.name, "input": HOLE}
+        return with_extras(block, part, path, self.writing)
+
+    def _arguments(self, part: ToolCall, path: str) -> str:
+        """The arguments' own text, if it is that of an object."""
+        text = input_text(part)
+        if text != part.arguments_text:
+            message = "arguments are an object here, with nothing around it"
+            self.writing.warnings.append(
+                CallWarning("arguments_changed", f"{path}.arguments_text", message, part.arguments_text, text)
+            )
+        return text
+
+
+def thinking_block(part: ReasoningPart, redacted: bool, path: str, warnings: list[CallWarning]) -> Object:
+    """Reasoning as a block, with its text and signature, or else redacted."""
+    for name in ("text", "signature") if redacted else ("redacted_data",):
+        if getattr(part, name):
+            message = "reasoning is either shown and signed, or redacted"
+            warnings.append(CallWarning(f"{name}_left_out", f"{path}.{name}", message))
+    if redacted:
+        return {"type": "redacted_thinking", "data": part.redacted_data}
+    return {"type": "thinking", "thinking": part.text, "signature": part.signature or ""}

@@ -1,0 +1,102 @@
+"""Messages as the format writes them, with a warning for everything it has no place for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from abstractcore.errors import UnsupportedContentError
+from abstractcore.schema import CallWarning, ContentPart, ModelCall, OpaquePart, Part, ToolResult
+
+from ...common.call_ids import CallIds
+from ...common.conversations import refuse_system_only, refuse_unanswered_calls
+from ...common.item_options import with_options
+from ...common.json_reading import Object
+from ...common.openai_words import origin_of
+from .block_fields import MESSAGE_FIELDS
+from .content import append_block, is_plain, with_extras, write_content
+from .dialect import Dialect
+from .read_content import reads_as_opaque
+from .system_messages import belong_at_top, write_system
+from .write_answer import AnswerWriter
+from .writing import Writing
+
+_LEGAL_ID = re.compile("[a-zA-Z0-9_-]+")
+
+
+@dataclass(slots=True)
+class Conversation:
+    """What is sent of a conversation. `inputs` are the texts for the holes that calls' inputs are."""
+
+    system: str | list[Object] | None = None
+    messages: list[Object] = field(default_factory=list[Object])
+    inputs: list[str] = field(default_factory=list[str])
+
+
+def write_messages(call: ModelCall, dialect: Dialect, writing: Writing) -> Conversation:
+    """The conversation; a message of which nothing is left is left out.
+
+    Raises `UnsupportedContentError` for content without a shape here, `InvalidInputError` if nobody says anything.
+    """
+    refuse_system_only(call.messages)
+    refuse_unanswered_calls(call.messages)
+    top = belong_at_top(call.messages, dialect, writing.warnings)
+    written = Conversation(write_system([(i, call.messages[i]) for i in top], writing))
+    ids = CallIds(call.messages, lambda _, id: _LEGAL_ID.fullmatch(id))
+    answers = AnswerWriter(origin_of(dialect.provider, call.model), written.inputs, writing)
+    for index, message in enumerate(call.messages):
+        if index in top:
+            continue
+        if message.role == "assistant":
+            content: Any = answers.write(message.parts, index, ids)
+        elif message.role == "tool":
+            content = [_result(part, index, i, ids, writing) for i, part in enumerate(message.parts)]
+        else:
+            content = _content(message.parts, f"messages[{index}].parts", writing)
+        if content:
+            data: Object = {"role": "user" if message.role == "tool" else message.role, "content": content}
+            with_options(data, message, f"messages[{index}]", dialect.provider, MESSAGE_FIELDS, writing.warnings)
+            written.messages.append(data)
+    if not written.messages:
+        raise UnsupportedContentError("the Messages format has no place for any part of these messages.")
+    return written
+
+
+def _content(parts: Sequence[Part], path: str, writing: Writing) -> str | list[Object]:
+    """A lone text as a string, anything else as a list of blocks."""
+    blocks: list[Object] = []
+    for index, part in enumerate(parts):
+        place = f"{path}[{index}]"
+        if not isinstance(part, OpaquePart):
+            append_block(blocks, write_content(cast(ContentPart, part), place, writing))
+        elif reads_as_opaque(part, writing.provider):
+            blocks.append({"type": part.kind, **cast(Object, part.data)})
+        else:
+            message = "only what the provider has a name for, and the schema has not, can be sent like this"
+            writing.warnings.append(CallWarning("part_left_out", place, message))
+    return _plain(blocks)
+
+
+def _plain(blocks: list[Object]) -> str | list[Object]:
+    return blocks[0]["text"] if len(blocks) == 1 and is_plain(blocks[0]) else blocks
+
+
+def _result(part: Part, turn: int, index: int, ids: CallIds, writing: Writing) -> Object:
+    assert isinstance(part, ToolResult)
+    path = f"messages[{turn}].parts[{index}]"
+    block: Object = {"type": "tool_result", "tool_use_id": ids.of_result(turn, part.call_id)}
+    blocks = [_shown_by_tool(item, part, f"{path}.content[{i}]", writing) for i, item in enumerate(part.content)]
+    if blocks:
+        block["content"] = _plain(blocks)
+    if part.is_error:
+        block["is_error"] = True
+    return with_extras(block, part, path, writing)
+
+
+def _shown_by_tool(item: ContentPart, result: ToolResult, path: str, writing: Writing) -> Object:
+    try:
+        return write_content(item, path, writing)
+    except UnsupportedContentError as error:
+        raise UnsupportedContentError(f"{error.message} It is in the result of call {result.call_id!r}.") from None

@@ -1,0 +1,18 @@
+"""What is kept while a request is written, in the order in which it is sent: for whom, warnings, and cache points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from abstractcore.schema import CallWarning
+
+from ...common.cache_times import CacheTimes
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """One request. `provider` is whose files, options and opaque parts are sent."""
+
+    provider: str
+    warnings: list[CallWarning]
+    cache_times: CacheTimes = field(default_factory=CacheTimes)

@@ -1,0 +1,116 @@
+"""Citations: the format ties them to whole blocks of text, the schema to spans of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import groupby
+from typing import Any
+
+from abstractcore.schema import CallWarning, Citation, TextPart
+
+from ...common.json_reading import Object, as_object, as_objects, count_of, text_of
+
+_START, _END = "start", "end"
+
+
+def fit_citations(
+    citations: Iterable[Citation], length: int, path: str, warnings: list[CallWarning]
+) -> tuple[Citation, ...]:
+    """The citations of a text of `length` that blocks one after the other can carry: their spans are equal or apart."""
+    kept: list[Citation] = []
+    for index, citation in enumerate(citations):
+        place = f"{path}.citations[{index}]"
+        before = _span(kept[-1]) if kept else (0, 0)
+        start, end = _span(citation)
+        if start < end <= length and ((start, end) == before or start >= before[1]):
+            kept.append(_fitted(citation, place, warnings))
+        else:
+            message = "its span overlaps another's, or is no part of the text: the format has no place for it"
+            warnings.append(CallWarning("citation_left_out", place, message))
+    return tuple(kept)
+
+
+def _fitted(citation: Citation, path: str, warnings: list[CallWarning]) -> Citation:
+    kept = {
+        name: value
+        for name, value in citation.provider_metadata.items()
+        if name == "location" and isinstance(value, dict)
+    }
+    if kept != citation.provider_metadata:
+        message = "not everything that a provider said beside it has a place in this format"
+        warnings.append(CallWarning("metadata_left_out", f"{path}.provider_metadata", message, sent=kept or None))
+    return replace(citation, provider_metadata=kept)
+
+
+def write_text(part: TextPart) -> list[Object]:
+    """The blocks of a part that was fitted."""
+    blocks: list[Object] = []
+    written = 0
+    for (start, end), citations in groupby(part.citations, _span):
+        if written < start:
+            blocks.append({"text": part.text[written:start]})
+        blocks.append(_cited(part.text[start:end], list(citations)))
+        written = end
+    if written < len(part.text):
+        blocks.append({"text": part.text[written:]})
+    return blocks
+
+
+def _cited(text: str, citations: list[Citation]) -> Object:
+    return {"citationsContent": {"content": [{"text": text}], "citations": list(map(write_citation, citations))}}
+
+
+def write_citation(citation: Citation) -> Object:
+    """The format's citation object."""
+    data: Object = {}
+    location = as_object(citation.provider_metadata.get("location"))
+    if citation.title is not None:
+        data["title"] = citation.title
+    if citation.source != _address(location):
+        data["source"] = citation.source
+    if citation.quote is not None:
+        data["sourceContent"] = [{"text": citation.quote}]
+    if "location" in citation.provider_metadata:
+        data["location"] = location
+    return data
+
+
+def streamed_citation(citation: Citation, length: int) -> Object:
+    """As `write_citation`, beside a text of `length` that was streamed before it was known what the citation is for.
+
+    Of a part of it, if so: two fields beyond the format's say which.
+    """
+    start, end = _span(citation)
+    whole = (start, end) == (0, length)
+    return write_citation(citation) if whole else {**write_citation(citation), _START: start, _END: end}
+
+
+def read_citation(data: Object) -> Citation:
+    """A citation, of the whole text it stands with unless it says more (see `streamed_citation`)."""
+    location = as_object(data["location"]) if isinstance(data.get("location"), dict) else None
+    source = text_of(data, "source")
+    quote = "".join(text_of(content, "text") or "" for content in as_objects(data.get("sourceContent")))
+    return Citation(
+        _address(location or {}) if source is None else source,
+        text_of(data, "title"),
+        quote or None,
+        start=count_of(data, _START),
+        end=count_of(data, _END),
+        provider_metadata={"location": location},
+    )
+
+
+def read_cited(value: Any) -> TextPart:
+    """The text of a `citationsContent` block, with its citations."""
+    data = as_object(value)
+    text = "".join(text_of(content, "text") or "" for content in as_objects(data.get("content")))
+    return TextPart(text, tuple(map(read_citation, as_objects(data.get("citations")))))
+
+
+def _address(location: Object) -> str:
+    return text_of(as_object(location.get("web")), "url") or ""
+
+
+def _span(citation: Citation) -> tuple[int, int]:
+    return citation.start or 0, citation.end or 0

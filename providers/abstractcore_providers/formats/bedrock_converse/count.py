@@ -1,0 +1,26 @@
+"""How many tokens a call would take: the operation CountTokens."""
+
+from __future__ import annotations
+
+from abstractcore.schema import CallWarning, Encoded, ModelCall, WireResponse
+
+from ...common.response_bodies import read_count
+from .encode import request_body, request_to
+from .failures import RIGHT_ADDRESS, error_in_body
+from .model_fields import FIELDS
+
+_COUNTED = ("messages", "system", "toolConfig", FIELDS)
+
+
+def encode_count(call: ModelCall) -> Encoded:
+    """The request that asks; raises as `encode` does."""
+    warnings: list[CallWarning] = []
+    body, inputs = request_body(call, warnings)
+    counted = {name: body[name] for name in _COUNTED if name in body}
+    request = request_to(call.model, "count-tokens", {"input": {"converse": counted}}, inputs)
+    return Encoded(request, tuple(warnings))
+
+
+def decode_count(response: WireResponse) -> int:
+    """The number of tokens; raises `ServerError` for a body that does not say it."""
+    return read_count(response, "inputTokens", lambda data: error_in_body(data, response.headers), RIGHT_ADDRESS)

@@ -1,0 +1,72 @@
+"""From the body of a response to a reply."""
+
+from __future__ import annotations
+
+from abstractcore.errors import InvalidInputError, ServerError
+from abstractcore.schema import ModelReply, OpaquePart, Part, SchemaError, ToolCall, WireResponse
+
+from ...common.call_ids import ReceivedIds
+from ...common.finish_reasons import calls_tools
+from ...common.json_reading import Object, as_object, as_objects, text_of
+from ...common.raw_arguments import WrittenArguments
+from ...common.response_bodies import no_reply, read_body
+from .failures import RIGHT_ADDRESS, error_in_body
+from .media_blocks import MEDIA_KINDS
+from .read_blocks import INPUT, BlockReader
+from .render import PADDING
+from .vocabulary import PROVIDER, finish_reason_to_ours, origin_of, usage_rest, usage_to_ours
+
+_FIELDS = frozenset({"output", "stopReason", "usage", PADDING})
+
+_MARKS = frozenset({"metrics", "output", "stopReason", "usage"})
+"""Fields of replies that other documents do not have."""
+
+
+def decode(response: WireResponse, model: str | None) -> ModelReply:
+    """The reply of `model`; raises `ServerError` for a body that holds none."""
+    data = as_object(read_body(response, RIGHT_ADDRESS))
+    message = as_object(as_object(data.get("output")).get("message"))
+    if "content" not in message:
+        raise error_in_body(data, response.headers) or no_reply(response, data, "message", _MARKS, RIGHT_ADDRESS)
+    try:
+        return _reply(data, as_objects(message["content"]), response.body, model)
+    except (SchemaError, InvalidInputError) as error:
+        raise ServerError(f"the answer does not fit the schema: {error}", status=response.status) from None
+
+
+def _reply(data: Object, content: list[Object], body: bytes, model: str | None) -> ModelReply:
+    raw = text_of(data, "stopReason")
+    reader = BlockReader(WrittenArguments(body, INPUT), origin_of(model), [])
+    ids = ReceivedIds()
+    parts = tuple(_part(block, number, ids, reader) for number, block in enumerate(content))
+    return ModelReply(
+        parts=parts,
+        finish_reason=finish_reason_to_ours(raw, calls=calls_tools(parts)),
+        raw_finish_reason=raw,
+        usage=usage_to_ours(as_object(data.get("usage"))),
+        model=model,
+        provider=PROVIDER,
+        provider_metadata=metadata_to_ours(data),
+    )
+
+
+def _part(block: Object, number: int, ids: ReceivedIds, reader: BlockReader) -> Part:
+    """One part; a medium of a new shape is kept as it is."""
+    use = as_object(block.get("toolUse"))
+    if use and "toolUseId" not in use:
+        block = {**block, "toolUse": {**use, "toolUseId": ""}}
+    try:
+        part = reader.block(block, f"output.message.content[{number}]", "assistant")
+        return ids.name(part, number) if isinstance(part, ToolCall) else part
+    except (InvalidInputError, SchemaError):
+        kind = next((name for name, value in block.items() if value is not None), "")
+        if kind not in MEDIA_KINDS:
+            raise
+        return OpaquePart(PROVIDER, kind, block[kind])
+
+
+def metadata_to_ours(data: Object) -> Object:
+    """What a reply says that the schema has no field for."""
+    metadata = {name: value for name, value in data.items() if name not in _FIELDS}
+    of_usage = usage_rest(as_object(data.get("usage")))
+    return {**metadata, "usage": of_usage} if of_usage else metadata

@@ -1,0 +1,142 @@
+"""From a call to a request, with a warning for everything the format cannot say."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import Any
+from urllib.parse import quote
+
+from pydantic_core import to_json
+
+from abstractcore.schema import (
+    CallWarning,
+    Encoded,
+    Message,
+    ModelCall,
+    OutputSchema,
+    Sampling,
+    ToolCall,
+    ToolResult,
+    WireRequest,
+)
+
+from ...common.call_ids import CallIds
+from ...common.claude_rules import HOTTEST
+from ...common.json_reading import Object
+from ...common.json_schemas import BEDROCK, fit_output
+from ...common.raw_arguments import written_with
+from ...common.tool_names import BEDROCK as BEDROCK_NAMES
+from ...common.tool_names import with_sendable_names
+from .cache_points import cache_times_of
+from .model_fields import fit_model_options, write_thinking, write_top_k
+from .provider_options import add_provider_options
+from .read_blocks import INPUT
+from .tools import write_tool_config
+from .turns import turns_of
+from .write_blocks import BlockWriter
+
+HEADERS = {"content-type": "application/json"}
+_ID = re.compile("[a-zA-Z0-9_-]{1,64}")
+_NOT_TAKEN = ("seed", "presence_penalty", "frequency_penalty", "top_logprobs")
+
+
+def encode(call: ModelCall) -> Encoded:
+    """The request for a lowered call.
+
+    Raises `UnsupportedContentError` for content without a shape here, and `InvalidInputError` for a conversation that
+    the assistant begins, a tool without a proper name, and provider options that the call has a field of its own for.
+    """
+    warnings: list[CallWarning] = []
+    body, inputs = request_body(call, warnings)
+    operation = "converse-stream" if call.stream else "converse"
+    return Encoded(request_to(call.model, operation, body, inputs), tuple(warnings))
+
+
+def request_to(model: str, operation: str, body: Object, inputs: list[str]) -> WireRequest:
+    """The request for an operation on `model`, whose id may be an ARN."""
+    return WireRequest(f"/model/{quote(model, safe='')}/{operation}", HEADERS, written_with(body, INPUT, inputs))
+
+
+def request_body(call: ModelCall, warnings: list[CallWarning]) -> tuple[Object, list[str]]:
+    """The body, and the texts for the holes in it that the inputs of tool calls are."""
+    call = fit_model_options(with_sendable_names(call, BEDROCK_NAMES, warnings), warnings)
+    sampling = call.sampling
+    times = cache_times_of(call.model)
+    tools = write_tool_config(call, times, warnings)
+    system, messages = turns_of(call, times, warnings)
+    writer = BlockWriter()
+    body: Object = {"messages": _messages(messages, writer)}
+    if system:
+        body["system"] = [block for message in system for block in writer.blocks(message.parts)]
+    inference = _inference(sampling, warnings)
+    if inference:
+        body["inferenceConfig"] = inference
+    if tools:
+        body["toolConfig"] = tools
+    if call.output is not None:
+        body["outputConfig"] = {"textFormat": _text_format(call.output, warnings)}
+    if call.thinking is not None:
+        write_thinking(call.thinking, call.model, body)
+    if sampling.top_k is not None:
+        write_top_k(sampling.top_k, call.model, body, warnings)
+    _warn_of_the_rest(call, warnings)
+    add_provider_options(body, call, warnings)
+    return body, writer.inputs
+
+
+def _messages(messages: list[Message], writer: BlockWriter) -> list[Object]:
+    """The user and the assistant in turn; what tools gave is the user's."""
+    ids = CallIds(messages, lambda _, id: _ID.fullmatch(id))
+    written: list[Object] = []
+    for turn, message in enumerate(messages):
+        role = "assistant" if message.role == "assistant" else "user"
+        if not written or written[-1]["role"] != role:
+            written.append({"role": role, "content": []})
+        written[-1]["content"] += writer.blocks(message.parts, partial(_id, ids, turn))
+    return written
+
+
+def _id(ids: CallIds, turn: int, part: ToolCall | ToolResult) -> str:
+    return ids.of_call(turn, part.id) if isinstance(part, ToolCall) else ids.of_result(turn, part.call_id)
+
+
+def _inference(sampling: Sampling, warnings: list[CallWarning]) -> Object:
+    for name in _NOT_TAKEN:
+        value = getattr(sampling, name)
+        if value is not None:
+            warnings.append(_unsupported(f"sampling.{name}", value, name))
+    temperature = sampling.temperature
+    if temperature is not None and temperature > HOTTEST:
+        message = "1 is the highest temperature"
+        warnings.append(CallWarning("temperature_changed", "sampling.temperature", message, temperature, HOTTEST))
+        temperature = HOTTEST
+    config: Object = {
+        "maxTokens": sampling.max_output_tokens,
+        "temperature": temperature,
+        "topP": sampling.top_p,
+        "stopSequences": list(sampling.stop) or None,
+    }
+    return {name: value for name, value in config.items() if value is not None}
+
+
+def _text_format(output: OutputSchema, warnings: list[CallWarning]) -> Object:
+    if not output.strict:
+        message = "Bedrock holds the model to the schema always"
+        warnings.append(CallWarning("output_strict", "output.strict", message, False, True))
+    sent, _ = fit_output(output, BEDROCK, warnings)
+    schema: Object = {"schema": to_json(sent).decode(), "name": output.name}
+    if output.description is not None:
+        schema["description"] = output.description
+    return {"type": "json_schema", "structure": {"jsonSchema": schema}}
+
+
+def _warn_of_the_rest(call: ModelCall, warnings: list[CallWarning]) -> None:
+    if call.parallel_tool_calls is not None:
+        warnings.append(_unsupported("parallel_tool_calls", call.parallel_tool_calls, "parallel tool calls"))
+    if call.modalities:
+        warnings.append(_unsupported("modalities", list(call.modalities), "a kind of answer"))
+
+
+def _unsupported(path: str, requested: Any, what: str) -> CallWarning:
+    return CallWarning("unsupported_option", path, f"{what} cannot be asked for in the Converse format", requested)

@@ -1,0 +1,236 @@
+"""Parts as the format can carry them, with a warning for everything it has no place for. Writing them loses nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from abstractcore.errors import InvalidInputError, UnsupportedContentError
+from abstractcore.schema import (
+    MEDIA_PARTS,
+    NO_OPTIONS,
+    AudioPart,
+    CallWarning,
+    ContentPart,
+    HostedToolCall,
+    HostedToolResult,
+    JSONObject,
+    MediaPart,
+    OpaquePart,
+    Part,
+    ProviderOptions,
+    ReasoningPart,
+    Role,
+    SchemaError,
+    TextPart,
+    ToolCall,
+    ToolResult,
+)
+
+from ...common.cache_times import CacheTimes
+from ...common.item_options import name_options_left_out, with_options
+from ...common.raw_arguments import WrittenArguments, own_text
+from .block_fields import BLOCK_FIELDS
+from .citations import fit_citations
+from .media_blocks import check_media, from_base64
+from .read_blocks import INPUT, STATUSES, BlockReader
+from .vocabulary import PROVIDER
+
+_UNSAID = {"image": ("detail",), "audio": ("transcript", "id")}
+"""What the format cannot say of a medium."""
+
+_NOT_BASE64 = "the redacted reasoning is not base64"
+_BLANK_TEXT = "a text of white space alone is refused in an answer"
+"""As models write it before a tool call. The API's error: `The text field in the ContentBlock object ... is blank`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fitting:
+    """Fits the parts of one message. `origin` is whose reasoning may be sent back."""
+
+    role: Role
+    origin: str | None
+    warnings: list[CallWarning]
+    times: CacheTimes = field(default_factory=CacheTimes)
+
+    def part(self, part: Part, path: str) -> Part | None:
+        """The part as it is sent; None if it is not.
+
+        Raises `UnsupportedContentError` with the path for content that cannot be left out.
+        """
+        if fits(part):
+            return part
+        if isinstance(part, TextPart):
+            if self.role == "assistant" and part.text.isspace():
+                self.warnings.append(CallWarning("part_left_out", path, _BLANK_TEXT))
+                return None
+            return self._text(part, path, cited=self.role == "assistant")
+        if isinstance(part, MEDIA_PARTS):
+            return self._media(part, path)
+        if isinstance(part, ToolCall):
+            return self._call(part, path)
+        if isinstance(part, ToolResult):
+            content = self._content(part.content, f"{path}.content", part.call_id)
+            cache = self.times.fit(part.cache, path, self.warnings)
+            options = fit_options(part, path, self.warnings)
+            return replace(part, content=content, cache=cache, provider_options=options)
+        if isinstance(part, ReasoningPart):
+            return self._reasoning(part, path)
+        if isinstance(part, HostedToolCall):
+            return self._hosted_call(part, path)
+        if isinstance(part, HostedToolResult):
+            return self._hosted_result(part, path)
+        return self._opaque(part, path)
+
+    def _text(self, part: TextPart, path: str, *, cited: bool) -> TextPart:
+        """A text; only what the assistant said is `cited`."""
+        cache = self.times.fit(part.cache, path, self.warnings)
+        name_options_left_out(part, path, PROVIDER, "a text is no object in this format", self.warnings)
+        if part.citations and cited:
+            citations = fit_citations(part.citations, len(part.text), path, self.warnings)
+            return TextPart(part.text, citations, cache)
+        if part.citations:
+            self._left_out("citations", path)
+        return TextPart(part.text, cache=cache)
+
+    def _media(self, part: MediaPart, path: str) -> MediaPart:
+        check_media(part, path)
+        cache = self.times.fit(part.cache, path, self.warnings)
+        options = fit_options(part, path, self.warnings)
+        for name in _UNSAID.get(part.type, ()):
+            if getattr(part, name) is not None:
+                self._left_out(name, path)
+        return type(part)(part.blob, cache=cache, provider_options=options)
+
+    def _call(self, part: ToolCall, path: str) -> ToolCall:
+        if part.signature is not None:
+            self._left_out("signature", path)
+        text = fit_arguments(part, path, self.warnings)
+        cache = self.times.fit(part.cache, path, self.warnings)
+        options = fit_options(part, path, self.warnings)
+        return replace(part, arguments_text=text, signature=None, cache=cache, provider_options=options)
+
+    def _content(self, content: tuple[ContentPart, ...], path: str, call_id: str) -> tuple[ContentPart, ...]:
+        """What a tool gave: text, images, documents and video, without cache points."""
+        if all(map(fits, content)):
+            return content
+        fitted: list[ContentPart] = []
+        for index, part in enumerate(content):
+            place = f"{path}[{index}]"
+            if isinstance(part, AudioPart):
+                raise UnsupportedContentError(
+                    f"{place}: the result of tool call {call_id!r} holds audio, which cannot be sent there.",
+                    hint="Put it into a user message after the result.",
+                )
+            if part.cache is not None:
+                self._left_out("cache", place)
+                part = replace(part, cache=None)
+            if isinstance(part, TextPart):
+                fitted.append(part if fits(part) else self._text(part, place, cited=False))
+            else:
+                fitted.append(self._media(part, place))
+        return tuple(fitted)
+
+    def _reasoning(self, part: ReasoningPart, path: str) -> ReasoningPart | None:
+        if part.origin is None or part.origin != self.origin:
+            message = "reasoning goes back only to the model it came from"
+            self.warnings.append(CallWarning("reasoning_left_out", path, message))
+            return None
+        if not part.text and part.signature is None and not _is_base64(part.redacted_data):
+            self.warnings.append(CallWarning("reasoning_left_out", path, _NOT_BASE64))
+            return None
+        return fit_reasoning(part, path, self.warnings)
+
+    def _hosted_call(self, part: HostedToolCall, path: str) -> HostedToolCall:
+        self._metadata(part.provider_metadata, path, frozenset())
+        same = ToolCall(part.id, part.name, part.arguments_text)
+        return HostedToolCall(part.id, part.name, fit_arguments(same, path, self.warnings))
+
+    def _hosted_result(self, part: HostedToolResult, path: str) -> HostedToolResult:
+        known = frozenset(name for name, value in part.provider_metadata.items() if is_result_field(name, value))
+        metadata = self._metadata(part.provider_metadata, path, known)
+        return HostedToolResult(
+            part.call_id, self._content(part.content, f"{path}.content", part.call_id), provider_metadata=metadata
+        )
+
+    def _metadata(self, metadata: JSONObject, path: str, known: frozenset[str]) -> JSONObject:
+        kept = {name: metadata[name] for name in metadata if name in known}
+        if kept != metadata:
+            message = "not everything that a provider said beside it has a place in this format"
+            place = f"{path}.provider_metadata"
+            self.warnings.append(CallWarning("metadata_left_out", place, message, sent=kept or None))
+        return kept
+
+    def _opaque(self, part: OpaquePart, path: str) -> OpaquePart | None:
+        if part.provider == PROVIDER and _is_read_again(part, self.role):
+            return part
+        message = f"what only {part.provider!r} understands, as {part.kind!r}, has no place here"
+        self.warnings.append(CallWarning("part_left_out", path, message))
+        return None
+
+    def _left_out(self, name: str, path: str) -> None:
+        message = f"the Converse format has no place for {name} here"
+        self.warnings.append(CallWarning(f"{name}_left_out", f"{path}.{name}", message))
+
+
+def fits(part: Part) -> bool:
+    """Whether it is a text, a call or a result and nothing else, as most parts are: it is sent as it is."""
+    if not isinstance(part, TextPart | ToolCall | ToolResult) or part.cache is not None or part.provider_options:
+        return False
+    if isinstance(part, TextPart):
+        return not part.citations and not part.text.isspace()
+    if isinstance(part, ToolResult):
+        return all(map(fits, part.content))
+    return part.signature is None and own_text(part) == part.arguments_text
+
+
+def fit_options(part: MediaPart | ToolCall | ToolResult, path: str, warnings: list[CallWarning]) -> ProviderOptions:
+    """The options of a part that are for this provider."""
+    if not part.provider_options:
+        return NO_OPTIONS
+    own = with_options({}, part, path, PROVIDER, BLOCK_FIELDS[part.type], warnings)
+    return {PROVIDER: own} if own else NO_OPTIONS
+
+
+def fit_arguments(call: ToolCall, path: str, warnings: list[CallWarning]) -> str:
+    """The text of a call's arguments as it can stand in a body: that of an object, or of an empty one."""
+    text = own_text(call)
+    if text != call.arguments_text:
+        message = "the format takes arguments that are a JSON object"
+        place = f"{path}.arguments_text"
+        warnings.append(CallWarning("arguments_rewritten", place, message, call.arguments_text, text))
+    return text
+
+
+def fit_reasoning(part: ReasoningPart, path: str, warnings: list[CallWarning]) -> ReasoningPart:
+    """The reasoning as one block holds it: readable, or redacted."""
+    if part.redacted_data is None:
+        return part
+    if part.text or part.signature is not None:
+        why = "reasoning is either readable or redacted in this format"
+    elif _is_base64(part.redacted_data):
+        return part
+    else:
+        why = _NOT_BASE64
+    warnings.append(CallWarning("redacted_data_left_out", f"{path}.redacted_data", why))
+    return replace(part, redacted_data=None)
+
+
+def _is_base64(data: str | None) -> bool:
+    try:
+        from_base64(data or "", "")
+    except InvalidInputError:
+        return False
+    return True
+
+
+def is_result_field(name: str, value: object) -> bool:
+    """Whether a hosted tool's result has a field for this."""
+    return (name == "status" and value in STATUSES) or (name == "type" and isinstance(value, str))
+
+
+def _is_read_again(part: OpaquePart, role: Role) -> bool:
+    """Whether its block is one that nothing else stands for."""
+    try:
+        return BlockReader(WrittenArguments(b"", INPUT), None, []).block({part.kind: part.data}, "", role) == part
+    except (InvalidInputError, SchemaError):
+        return False

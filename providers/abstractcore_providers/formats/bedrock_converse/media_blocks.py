@@ -1,0 +1,142 @@
+"""Images, sound, video and documents as the format writes them, and read."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+from abstractcore.errors import InvalidInputError, UnsupportedContentError
+from abstractcore.schema import AudioPart, Blob, CallWarning, DocumentPart, ImagePart, MediaPart, VideoPart
+from abstractcore.schema.quoting import shown_address
+
+from ...common.item_options import read_options
+from ...common.json_reading import Object, text_of
+from ...common.reading import get_filled, get_object, get_text, name_the_rest
+from .block_fields import BLOCK_FIELDS
+from .vocabulary import PROVIDER, own_options
+
+_OFFICE = "application/vnd.openxmlformats-officedocument"
+_FORMATS: dict[str, dict[str, str]] = {
+    "image": {"png": "image/png", "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp"},
+    "document": {
+        "pdf": "application/pdf",
+        "csv": "text/csv",
+        "doc": "application/msword",
+        "docx": f"{_OFFICE}.wordprocessingml.document",
+        "xls": "application/vnd.ms-excel",
+        "xlsx": f"{_OFFICE}.spreadsheetml.sheet",
+        "html": "text/html",
+        "txt": "text/plain",
+        "md": "text/markdown",
+    },
+    "video": {
+        "mp4": "video/mp4",
+        "mov": "video/quicktime",
+        "mkv": "video/x-matroska",
+        "webm": "video/webm",
+        "flv": "video/x-flv",
+        "mpeg": "video/mpeg",
+        "mpg": "video/mpeg",
+        "wmv": "video/x-ms-wmv",
+        "three_gp": "video/3gpp",
+    },
+    "audio": {
+        "mp3": "audio/mpeg",
+        "mpeg": "audio/mpeg",
+        "mpga": "audio/mpeg",
+        "wav": "audio/wav",
+        "flac": "audio/flac",
+        "ogg": "audio/ogg",
+        "opus": "audio/opus",
+        "aac": "audio/aac",
+        "x-aac": "audio/aac",
+        "m4a": "audio/x-m4a",
+        "mp4": "audio/mp4",
+        "mka": "audio/x-matroska",
+        "mkv": "audio/x-matroska",
+        "pcm": "audio/pcm",
+        "webm": "audio/webm",
+    },
+}
+"""The media type of each format; the first format of a type is how it is written."""
+_PARTS: dict[str, type[ImagePart | DocumentPart | VideoPart | AudioPart]] = {
+    "image": ImagePart,
+    "document": DocumentPart,
+    "video": VideoPart,
+    "audio": AudioPart,
+}
+MEDIA_KINDS = frozenset(_PARTS)
+
+
+def check_media(part: MediaPart, path: str) -> None:
+    """Raise `UnsupportedContentError` with its path for content that the format has no shape for."""
+    blob = part.blob
+    if blob.media_type not in _FORMATS[part.type].values():
+        raise UnsupportedContentError(
+            f"{path}: the Converse format cannot carry {blob.media_type} as {part.type}.",
+            hint=f"It carries {', '.join(dict.fromkeys(_FORMATS[part.type].values()))}.",
+        )
+    if not _is_in_s3(blob) and blob.form not in ("bytes", "file"):
+        place = f"{blob.form.replace('_', ' ')} {shown_address(blob.location or blob.sha256 or '')}"
+        raise UnsupportedContentError(
+            f"{path}: the content is {place}, which is not at hand.",
+            hint="Pass the file itself, or an address that begins with s3://.",
+        )
+    if blob.size == 0:
+        raise UnsupportedContentError(f"{path}: the {part.type} is empty, which the Converse format has no shape for.")
+
+
+def write_media(part: MediaPart, name: str = "") -> Object:
+    """The block of a part that was checked; `name` is a document's."""
+    blob = part.blob
+    formats = _FORMATS[part.type]
+    source: Object = {"s3Location": {"uri": blob.location}} if _is_in_s3(blob) else {"bytes": in_base64(blob.read())}
+    body: Object = {"format": next(f for f, type_ in formats.items() if type_ == blob.media_type)}
+    if name:
+        body["name"] = name
+    return {part.type: {**body, "source": source, **own_options(part)}}
+
+
+def _is_in_s3(blob: Blob) -> bool:
+    return blob.form == "url" and (blob.location or "").startswith("s3://")
+
+
+def in_base64(data: bytes) -> str:
+    """`data` as JSON carries it."""
+    return base64.b64encode(data).decode("ascii")
+
+
+def read_media(kind: str, value: Any, path: str, warnings: list[CallWarning]) -> MediaPart:
+    """The part in a block of a kind of media; raises `InvalidInputError` with the path of what is wrong."""
+    data = get_object(value, path)
+    source = get_object(data.get("source"), f"{path}.source")
+    format_ = text_of(data, "format")
+    if format_ is None and kind == "document" and "text" in source:
+        format_ = "txt"
+    media_type = _FORMATS[kind].get(format_ or "")
+    if media_type is None:
+        raise InvalidInputError(f"unknown format {data.get('format')!r}", path=f"{path}.format")
+    blob = _blob(source, media_type, text_of(data, "name"), f"{path}.source", warnings)
+    return _PARTS[kind](blob, provider_options=read_options(data, BLOCK_FIELDS[kind], PROVIDER))
+
+
+def _blob(source: Object, media_type: str, name: str | None, path: str, warnings: list[CallWarning]) -> Blob:
+    if "bytes" in source:
+        return Blob.from_bytes(from_base64(source["bytes"], f"{path}.bytes"), media_type, name=name)
+    if "s3Location" in source:
+        place = get_object(source["s3Location"], f"{path}.s3Location")
+        name_the_rest(place, frozenset({"uri"}), f"{path}.s3Location", warnings)
+        return Blob.from_url(get_filled(place.get("uri"), f"{path}.s3Location.uri"), media_type, name=name)
+    if media_type.startswith("text/") and "text" in source:
+        return Blob.from_bytes(get_text(source["text"], f"{path}.text").encode(), media_type, name=name)
+    raise InvalidInputError("expected bytes or an s3Location", path=path)
+
+
+def from_base64(value: Any, path: str) -> bytes:
+    """The bytes in a text; raises `InvalidInputError` with its path for one that is not base64."""
+    try:
+        return base64.b64decode(get_text(value, path), validate=True)
+    except ValueError as error:
+        if isinstance(error, InvalidInputError):
+            raise
+        raise InvalidInputError(f"not base64: {error}", path=path) from None

@@ -1,0 +1,102 @@
+"""From a client's request to a call (server side). What the schema has no field for becomes a provider option."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from abstractcore.errors import InvalidInputError
+from abstractcore.schema import (
+    CallWarning,
+    ModelCall,
+    OutputSchema,
+    Parsed,
+    Sampling,
+    SchemaError,
+    WireRequest,
+)
+
+from ...common.json_reading import Object, as_object, read_json, text_of
+from ...common.raw_arguments import WrittenArguments
+from ...common.reading import get_list, get_object, locating, read_request
+from .model_fields import OUTPUT, take_thinking, take_top_k
+from .provider_options import is_json_schema, options_left
+from .read_blocks import INPUT, BlockReader
+from .read_messages import read_messages
+from .tools import read_choice, read_tools
+from .vocabulary import PROVIDER, origin_of
+
+_PATH = re.compile(r"/model/([^/]+)/(converse|converse-stream)$")
+_SAMPLING = {
+    "maxTokens": "max_output_tokens",
+    "temperature": "temperature",
+    "topP": "top_p",
+    "stopSequences": "stop",
+}
+
+
+def parse(request: WireRequest) -> Parsed:
+    """The call; raises `InvalidInputError` with the path, in the request, of what is wrong."""
+    asked = _PATH.search(urlsplit(request.url).path)
+    if asked is None:
+        raise InvalidInputError(f"{request.url!r} is no operation of this format", path="url")
+    data = read_request(request)
+    warnings: list[CallWarning] = []
+    with locating(request, PROVIDER):
+        call = _call(data, request.body, unquote(asked[1]), asked[2] == "converse-stream", warnings)
+    return Parsed(call, tuple(warnings))
+
+
+def _call(data: Object, body: bytes, model: str, stream: bool, warnings: list[CallWarning]) -> ModelCall:
+    reader = BlockReader(WrittenArguments(body, INPUT), origin_of(model), warnings)
+    config = _group(data, "toolConfig")
+    tools, hosted = read_tools(config, warnings)
+    return ModelCall(
+        model=model,
+        provider=PROVIDER,
+        messages=read_messages(get_list(data, "system"), get_list(data, "messages"), reader),
+        tools=tools,
+        hosted_tools=hosted,
+        tool_choice=read_choice(config),
+        sampling=_sampling(_group(data, "inferenceConfig"), take_top_k(model, data)),
+        output=_output(data),
+        thinking=take_thinking(model, data),
+        stream=stream,
+        provider_options={PROVIDER: options_left(data)},
+    )
+
+
+def _group(data: Object, name: str) -> Object:
+    value = data.get(name)
+    return {} if value is None else get_object(value, name)
+
+
+def _sampling(config: Object, top_k: int | None) -> Sampling:
+    values: dict[str, Any] = {
+        ours: config[theirs] for theirs, ours in _SAMPLING.items() if config.get(theirs) is not None
+    }
+    try:
+        return Sampling(**values, top_k=top_k)
+    except SchemaError as error:
+        names = {ours: theirs for theirs, ours in _SAMPLING.items()}
+        name, bracket, rest = error.path.partition("[")
+        raise SchemaError(error.message, f"inferenceConfig.{names.get(name, name)}{bracket}{rest}") from None
+
+
+def _output(data: Object) -> OutputSchema | None:
+    """The output schema, taken out of `data`."""
+    config = as_object(data.get(OUTPUT))
+    if not is_json_schema(config.get("textFormat")):
+        return None
+    path = f"{OUTPUT}.textFormat.structure.jsonSchema"
+    wanted = as_object(as_object(config.pop("textFormat")["structure"])["jsonSchema"])
+    if not config:
+        del data[OUTPUT]
+    try:
+        schema = get_object(read_json(wanted["schema"].encode()), f"{path}.schema")
+        return OutputSchema(text_of(wanted, "name") or "", schema, text_of(wanted, "description"))
+    except SchemaError as error:
+        raise error.at(path) from None
+    except ValueError as error:
+        raise InvalidInputError(f"is not JSON: {error}", path=f"{path}.schema") from None

@@ -1,0 +1,86 @@
+"""What a request says that a call has no field for, both ways: fields of the body, and of some objects in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from abstractcore.errors import InvalidInputError
+from abstractcore.schema import CallWarning, ModelCall
+
+from ...common.json_reading import Object, as_object
+from .model_fields import FIELDS, OUTPUT, take_thinking, take_top_k
+from .vocabulary import PROVIDER
+
+_MODELLED = frozenset({"modelId", "messages", "system"})
+_IN_GROUPS: dict[str, frozenset[str]] = {
+    "inferenceConfig": frozenset({"maxTokens", "temperature", "topP", "stopSequences"}),
+    "toolConfig": frozenset({"tools", "toolChoice"}),
+    OUTPUT: frozenset(),
+    FIELDS: frozenset(),
+}
+"""Objects of which a call has fields for some entries: always those named, others as far as they can be read."""
+
+
+def add_provider_options(body: Object, call: ModelCall, warnings: list[CallWarning]) -> None:
+    """Put the provider's own options into `body`; raises `InvalidInputError` for what the call has a field for."""
+    for provider, options in call.provider_options.items():
+        if provider != PROVIDER:
+            message = f"options for {provider!r} are not sent to {PROVIDER!r}"
+            warnings.append(CallWarning("other_provider_options", f"provider_options.{provider}", message))
+            continue
+        for name, value in options.items():
+            path = f"provider_options.{provider}.{name}"
+            if name in _MODELLED:
+                raise _has_a_field(path)
+            if name in _IN_GROUPS:
+                _add_group(body, name, value, call.model, path)
+            else:
+                body[name] = value
+
+
+def _add_group(body: Object, group: str, value: Any, model: str, path: str) -> None:
+    if not isinstance(value, dict):
+        raise InvalidInputError(f"expected an object, got {type(value).__name__}", path=path)
+    given = as_object(value)
+    if not given:
+        return
+    written: Object = body.setdefault(group, {})
+    for name in given:
+        if name in written or _has_field(group, name, given[name], model):
+            raise _has_a_field(f"{path}.{name}")
+    written.update(given)
+
+
+def _has_field(group: str, name: str, value: Any, model: str) -> bool:
+    """Whether a `ModelCall` has a field for this entry."""
+    if name in _IN_GROUPS[group]:
+        return True
+    if group == OUTPUT:
+        return name == "textFormat" and is_json_schema(value)
+    alone: Object = {group: {name: value if not isinstance(value, dict) else dict(as_object(value))}}
+    return group == FIELDS and (take_thinking(model, alone) is not None or take_top_k(model, alone) is not None)
+
+
+def is_json_schema(text_format: Any) -> bool:
+    """Whether it is an output schema."""
+    structure = as_object(as_object(text_format).get("structure"))
+    return isinstance(as_object(structure.get("jsonSchema")).get("schema"), str)
+
+
+def _has_a_field(path: str) -> InvalidInputError:
+    return InvalidInputError("the call has a field of its own for this", path=path, hint="Use that one.")
+
+
+def options_left(body: Object) -> Object:
+    """What is left of a body of which everything that a call has fields for was taken."""
+    left: Object = {}
+    for name, value in body.items():
+        if name in _MODELLED or value is None:
+            continue
+        if name in _IN_GROUPS and isinstance(value, dict):
+            rest = {key: item for key, item in as_object(value).items() if key not in _IN_GROUPS[name]}
+            if rest:
+                left[name] = rest
+        else:
+            left[name] = value
+    return left

@@ -1,0 +1,61 @@
+"""Messages as a client writes them, read (server side)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from abstractcore.errors import InvalidInputError
+from abstractcore.schema import CallWarning, Message, Part, Role, SchemaError, TextPart, ToolResult
+
+from ...common.reading import get_list, get_object, get_text, name_the_rest
+from .read_blocks import BlockReader
+from .turns import is_boundary
+
+_FIELDS = frozenset({"role", "content"})
+_ROLES: dict[str, Role] = {"system": "system", "user": "user", "assistant": "assistant"}
+
+
+def read_messages(system: Sequence[Any], values: Iterable[Any], reader: BlockReader) -> tuple[Message, ...]:
+    """The conversation, the system first; raises `InvalidInputError` with the path of what is wrong.
+
+    Neighbouring texts of the system or the user are messages of their own, and results of tools a message before them.
+    """
+    messages = _apart("system", reader.blocks(system, "system", "system"))
+    for index, value in enumerate(values):
+        path = f"messages[{index}]"
+        data = get_object(value, path)
+        name_the_rest(data, _FIELDS, path, reader.warnings)
+        role = _ROLES.get(get_text(data.get("role"), f"{path}.role"))
+        if role is None:
+            raise InvalidInputError(f"unknown role {data['role']!r}", path=f"{path}.role")
+        parts = reader.blocks(get_list(data, "content", f"{path}."), f"{path}.content", role)
+        try:
+            said = _messages(role, parts)
+        except SchemaError as error:
+            raise InvalidInputError(error.message, path=f"{path}.content") from None
+        if not said:
+            reader.warnings.append(CallWarning("message_left_out", path, "the message is empty"))
+        messages += said
+    return tuple(messages)
+
+
+def _messages(role: Role, parts: Sequence[Part]) -> list[Message]:
+    if role == "assistant":
+        said = [part for part in parts if not isinstance(part, TextPart) or part.text]
+        return [Message(role, tuple(said))] if said else []
+    results = tuple(part for part in parts if isinstance(part, ToolResult))
+    others = [part for part in parts if not isinstance(part, ToolResult)]
+    return ([Message("tool", results)] if results else []) + _apart(role, others)
+
+
+def _apart(role: Role, parts: Iterable[Part]) -> list[Message]:
+    said: list[list[Part]] = []
+    for part in parts:
+        if isinstance(part, TextPart) and not part.text:
+            continue
+        if said and not is_boundary(said[-1][-1], part):
+            said[-1].append(part)
+        else:
+            said.append([part])
+    return [Message(role, tuple(some)) for some in said]

@@ -1,0 +1,112 @@
+"""From a reply to the body of a response (server side)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from abstractcore.schema import (
+    CallWarning,
+    HostedToolCall,
+    HostedToolResult,
+    ImagePart,
+    JSONObject,
+    ModelReply,
+    Part,
+    ReasoningPart,
+    Rendered,
+    TextPart,
+    ToolCall,
+)
+
+from ...common.json_reading import Object, as_object
+from ...common.raw_arguments import written_with
+from .fit import Fitting, fit_options, fit_reasoning
+from .media_blocks import write_media
+from .read_blocks import INPUT
+from .vocabulary import finish_reason_to_theirs, usage_rest, usage_to_theirs
+from .write_blocks import BlockWriter
+
+STOP_FIELDS = "additionalModelResponseFields"
+"""What a model says beyond the format; in a stream it comes with the reason of the end."""
+PADDING = "p"
+"""Says nothing: events have it against eavesdroppers."""
+_REPLY_FIELDS = frozenset({"output", "stopReason", PADDING})
+
+
+def render(reply: ModelReply) -> Rendered:
+    """The body, with a warning for everything the format has no place for."""
+    warnings = [
+        CallWarning(f"{name}_left_out", name, f"a reply has no {name} in this format")
+        for name in ("model", "id")
+        if getattr(reply, name) is not None
+    ]
+    fitted = (fit_answer(part, f"parts[{index}]", warnings) for index, part in enumerate(reply.parts))
+    writer = BlockWriter()
+    parts = tuple(part for part in fitted if part is not None)
+    content = writer.blocks(replace(reply, parts=parts).parts)
+    metadata, of_usage = metadata_to_theirs(reply.provider_metadata, warnings)
+    theirs = finish_reason_to_theirs(reply.finish_reason)
+    if reply.finish_reason in ("refusal", "paused", "unknown"):
+        message = f"the Converse format has no word for {reply.finish_reason!r}"
+        ours = "content_filter" if reply.finish_reason == "refusal" else "stop"
+        warnings.append(CallWarning("finish_reason_changed", "finish_reason", message, reply.finish_reason, ours))
+    body: Object = {"output": {"message": {"role": "assistant", "content": content}}, "stopReason": theirs}
+    usage = {**usage_to_theirs(reply.usage, warnings), **of_usage}
+    if usage:
+        body["usage"] = usage
+    return Rendered(written_with({**body, **metadata}, INPUT, writer.inputs), tuple(warnings))
+
+
+def fit_answer(part: Part, path: str, warnings: list[CallWarning]) -> Part | None:
+    """The part of a reply as both a body and a stream can carry it; None if they cannot."""
+    if isinstance(part, ReasoningPart):
+        if part.origin is not None:
+            warnings.append(CallWarning("origin_left_out", f"{path}.origin", "a reply does not name its model"))
+        return fit_reasoning(replace(part, origin=None), path, warnings)
+    fitting = Fitting("assistant", None, warnings)
+    if isinstance(part, ToolCall):
+        return _fitted_call(part, path, warnings)
+    if isinstance(part, TextPart | HostedToolCall):
+        return fitting.part(part, path)
+    if isinstance(part, HostedToolResult):
+        texts = tuple(item for item in part.content if isinstance(item, TextPart))
+        if texts == part.content:
+            return fitting.part(part, path)
+    elif isinstance(part, ImagePart) and part.blob.form in ("bytes", "file") and part.blob.size:
+        return fitting.part(part, path)
+    warnings.append(CallWarning("part_left_out", path, f"a reply cannot hold this {part.type} in this format"))
+    return None
+
+
+def _fitted_call(part: ToolCall, path: str, warnings: list[CallWarning]) -> ToolCall:
+    """Arguments that are no JSON stay as they are: a stream has passed them on before that can be seen."""
+    if part.signature is not None:
+        warnings.append(CallWarning("signature_left_out", f"{path}.signature", "signatures have no place here"))
+    if not part.arguments_text:
+        message = "no arguments are an empty object in this format"
+        warnings.append(CallWarning("arguments_rewritten", f"{path}.arguments_text", message, "", "{}"))
+    options = fit_options(part, path, warnings)
+    return ToolCall(part.id, part.name, part.arguments_text or "{}", provider_options=options)
+
+
+def image_of(part: ImagePart) -> tuple[Object, Object]:
+    """What a stream says first of an image that was fitted, and its source."""
+    image: Object = write_media(part)["image"]
+    return {name: value for name, value in image.items() if name != "source"}, image["source"]
+
+
+def metadata_to_theirs(metadata: JSONObject, warnings: list[CallWarning]) -> tuple[Object, Object]:
+    """What can stand beside the reply's own fields, and what can stand beside its counts."""
+    written: Object = {}
+    of_usage: Object = {}
+    for name, value in metadata.items():
+        if name == "usage" and value and usage_rest(as_object(value)) == value:
+            of_usage = as_object(value)
+        elif name != "usage" and name not in _REPLY_FIELDS:
+            written[name] = value
+    kept = {**written, "usage": of_usage} if of_usage else written
+    if len(kept) < len(metadata):
+        names = ", ".join(name for name in metadata if name not in kept)
+        message = f"the Converse format means something else by {names}"
+        warnings.append(CallWarning("metadata_left_out", "provider_metadata", message, metadata, kept or None))
+    return written, of_usage

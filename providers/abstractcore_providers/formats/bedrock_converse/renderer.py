@@ -1,0 +1,161 @@
+"""From deltas to the messages of an event stream (server side)."""
+
+from __future__ import annotations
+
+from pydantic_core import to_json
+
+from abstractcore.errors import AbstractCoreError
+from abstractcore.framing import AwsEventStreamMessage
+from abstractcore.schema import (
+    Delta,
+    HostedToolCall,
+    HostedToolResult,
+    ImagePart,
+    Part,
+    PartDelta,
+    ReasoningDelta,
+    ReasoningEnd,
+    ReasoningPart,
+    ReplyEnd,
+    ReplyStart,
+    TextDelta,
+    TextEnd,
+    TextPart,
+    ToolCallDelta,
+    ToolCallEnd,
+    ToolCallStart,
+    UsageDelta,
+)
+
+from ...common.json_reading import Object
+from .citations import fit_citations, streamed_citation
+from .failures import told
+from .fit import fit_reasoning
+from .render import STOP_FIELDS, fit_answer, image_of, metadata_to_theirs
+from .vocabulary import finish_reason_to_theirs, own_options, usage_to_theirs
+
+_EXCEPTIONS = frozenset(
+    {
+        "internalServerException",
+        "modelStreamErrorException",
+        "validationException",
+        "throttlingException",
+        "serviceUnavailableException",
+    }
+)
+"""The errors a stream can tell of."""
+
+
+class ConverseRenderer:
+    """Renders one stream. Usage goes out in the last message, after the stop reason, as Bedrock sends it."""
+
+    def __init__(self) -> None:
+        self._usage: Object = {}
+        self._metadata: Object = {}
+        self._lengths: dict[int, int] = {}
+        """Of each text and reasoning the length so far."""
+
+    def feed(self, delta: Delta) -> bytes:
+        """The messages of one delta; nothing for those that carry nothing here."""
+        if isinstance(delta, TextDelta):
+            self._count(delta.block, delta.text)
+            return _delta(delta.block, {"text": delta.text})
+        if isinstance(delta, ToolCallDelta):
+            return _delta(delta.block, {"toolUse": {"input": delta.arguments_text}})
+        if isinstance(delta, ReasoningDelta):
+            self._count(delta.block, delta.text)
+            return _delta(delta.block, {"reasoningContent": {"text": delta.text}}) if delta.text else b""
+        if isinstance(delta, ToolCallStart):
+            return _start(delta.block, {"toolUse": {"toolUseId": delta.id, "name": delta.name, **own_options(delta)}})
+        if isinstance(delta, TextEnd):
+            return self._text_end(delta)
+        if isinstance(delta, ReasoningEnd):
+            return self._reasoning_end(delta)
+        if isinstance(delta, ToolCallEnd):
+            return _stop(delta.block)
+        return self._rare(delta)
+
+    def finish(self) -> bytes:
+        """The counts, with what else was said of the reply."""
+        return _event("metadata", {**({"usage": self._usage} if self._usage else {}), **self._metadata})
+
+    def error(self, error: AbstractCoreError) -> bytes:
+        """The error as an exception in the stream."""
+        name, status, body = told(error)
+        name = name[:1].lower() + name[1:]
+        if name not in _EXCEPTIONS:
+            name = "validationException" if status < 500 else "internalServerException"
+        return _message("exception", ":exception-type", name, body)
+
+    def _count(self, block: int, text: str) -> None:
+        self._lengths[block] = self._lengths.get(block, 0) + len(text)
+
+    def _text_end(self, delta: TextEnd) -> bytes:
+        length = self._lengths.get(delta.block, 0)
+        whole = (citation.spanning(length) for citation in delta.citations)
+        cited = [streamed_citation(citation, length) for citation in fit_citations(whole, length, "", [])]
+        return b"".join(_delta(delta.block, {"citation": citation}) for citation in cited) + _stop(delta.block)
+
+    def _reasoning_end(self, delta: ReasoningEnd) -> bytes:
+        said = ReasoningPart("x" * self._lengths.get(delta.block, 0), delta.signature, delta.redacted_data)
+        fitted = fit_reasoning(said, "", [])
+        pieces = b""
+        if fitted.redacted_data is not None:
+            pieces = _delta(delta.block, {"reasoningContent": {"redactedContent": fitted.redacted_data}})
+        if fitted.signature is not None:
+            pieces += _delta(delta.block, {"reasoningContent": {"signature": fitted.signature}})
+        return pieces + _stop(delta.block)
+
+    def _rare(self, delta: Delta) -> bytes:
+        if isinstance(delta, ReplyStart):
+            return _event("messageStart", {"role": "assistant"})
+        if isinstance(delta, PartDelta):
+            return _whole(delta.block, fit_answer(delta.part, "", []))
+        if isinstance(delta, UsageDelta):
+            self._usage = {**self._usage, **usage_to_theirs(delta.usage, [])}
+        elif isinstance(delta, ReplyEnd):
+            self._metadata, of_usage = metadata_to_theirs(delta.provider_metadata, [])
+            self._usage = {**self._usage, **of_usage}
+            stop: Object = {"stopReason": finish_reason_to_theirs(delta.finish_reason)}
+            if STOP_FIELDS in self._metadata:
+                stop[STOP_FIELDS] = self._metadata.pop(STOP_FIELDS)
+            return _event("messageStop", stop)
+        return b""
+
+
+def _whole(block: int, part: Part | None) -> bytes:
+    """A block that begins and ends at once."""
+    if isinstance(part, HostedToolCall):
+        use = {"toolUseId": part.id, "name": part.name, "type": "server_tool_use"}
+        content = _delta(block, {"toolUse": {"input": part.arguments_text}})
+        return _start(block, {"toolUse": use}) + content + _stop(block)
+    if isinstance(part, HostedToolResult):
+        texts = [{"text": item.text} for item in part.content if isinstance(item, TextPart)]
+        result = {"toolUseId": part.call_id, **part.provider_metadata}
+        return _start(block, {"toolResult": result}) + _delta(block, {"toolResult": texts}) + _stop(block)
+    if isinstance(part, ImagePart):
+        begin, source = image_of(part)
+        content = _delta(block, {"image": {"source": source}})
+        return _start(block, {"image": begin}) + content + _stop(block)
+    return b""
+
+
+def _start(block: int, start: Object) -> bytes:
+    return _event("contentBlockStart", {"start": start, "contentBlockIndex": block})
+
+
+def _delta(block: int, delta: Object) -> bytes:
+    return _event("contentBlockDelta", {"delta": delta, "contentBlockIndex": block})
+
+
+def _stop(block: int) -> bytes:
+    return _event("contentBlockStop", {"contentBlockIndex": block})
+
+
+def _event(name: str, data: Object) -> bytes:
+    return _message("event", ":event-type", name, data)
+
+
+def _message(kind: str, header: str, name: str, data: Object) -> bytes:
+    headers = {header: name, ":content-type": "application/json", ":message-type": kind}
+    return AwsEventStreamMessage(headers, to_json(data)).encode()

@@ -1,0 +1,151 @@
+"""Tools, and whether to use them, as the format writes them, and read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from abstractcore.errors import InvalidInputError, UnsupportedContentError
+from abstractcore.schema import (
+    CallWarning,
+    HostedTool,
+    HostedToolKind,
+    Message,
+    ModelCall,
+    SchemaError,
+    ToolCall,
+    ToolChoice,
+    ToolResult,
+    ToolSpec,
+)
+
+from ...common.cache_times import CacheTimes
+from ...common.claude_rules import fit_choice
+from ...common.json_reading import Object, text_of
+from ...common.json_schemas import BEDROCK
+from ...common.reading import get_flag, get_list, get_object, get_text, name_the_rest
+from ...common.tool_parameters import read_parameters, write_parameters
+from .cache_points import fit_tool_cache, read_cache, write_cache
+from .model_fields import claude_rules_of, claude_thinks
+
+_SYSTEM_TOOLS: dict[HostedToolKind, str] = {"web_search": "nova_grounding", "code_interpreter": "nova_code_interpreter"}
+_SPEC = frozenset({"name", "description", "inputSchema", "strict"})
+
+
+def write_tool_config(call: ModelCall, times: CacheTimes, warnings: list[CallWarning]) -> Object:
+    """The format's `toolConfig`; empty if there are no tools.
+
+    Raises `UnsupportedContentError` for a hosted tool that the format has no name for.
+    """
+    if call.tool_choice == ToolChoice("none") and not _used(call.messages):
+        return _without_tools(call, warnings)
+    tools: list[Object] = []
+    for index, tool in enumerate(call.tools):
+        tools += _tool(tool, f"tools[{index}]", call.model, times, warnings)
+    tools += [_hosted(tool, f"hosted_tools[{i}]", call, warnings) for i, tool in enumerate(call.hosted_tools)]
+    config: Object = {"tools": tools} if tools else {}
+    if call.tool_choice is not None:
+        if tools and call.tool_choice.mode != "none":
+            rules = claude_rules_of(call.model)
+            config["toolChoice"] = _choice(fit_choice(call.tool_choice, rules, claude_thinks(call), warnings))
+        else:
+            warnings.append(CallWarning("unsupported_option", "tool_choice", "this cannot be said of these tools"))
+    return config
+
+
+def _used(messages: Iterable[Message]) -> bool:
+    """Whether tools were called before: the format wants to know them then."""
+    return any(isinstance(part, ToolCall | ToolResult) for message in messages for part in message.parts)
+
+
+def _without_tools(call: ModelCall, warnings: list[CallWarning]) -> Object:
+    message = "the format cannot forbid tools: they are left out"
+    names = [name for name in ("tools", "hosted_tools", "tool_choice") if getattr(call, name)]
+    warnings += [CallWarning("tools_left_out", name, message) for name in names]
+    return {}
+
+
+def _tool(tool: ToolSpec, path: str, model: str, times: CacheTimes, warnings: list[CallWarning]) -> list[Object]:
+    schema, strict = write_parameters(tool, path, BEDROCK, warnings)
+    spec: Object = {"name": tool.name, "inputSchema": {"json": schema}}
+    if tool.description:
+        spec["description"] = tool.description
+    if strict is not None:
+        spec["strict"] = strict
+    cache = fit_tool_cache(tool.cache, path, model, times, warnings)
+    return [{"toolSpec": spec}] if cache is None else [{"toolSpec": spec}, write_cache(cache)]
+
+
+def _hosted(tool: HostedTool, path: str, call: ModelCall, warnings: list[CallWarning]) -> Object:
+    name = _SYSTEM_TOOLS.get(tool.kind)
+    if name is None:
+        raise UnsupportedContentError(
+            f"{path}: the Converse format has no hosted tool for {tool.kind}",
+            hint=f"It has {' and '.join(_SYSTEM_TOOLS)}; or use a tool of your own.",
+            provider=call.provider or None,
+            model=call.model,
+        )
+    if tool.options:
+        message = "a hosted tool takes no options in this format"
+        warnings.append(CallWarning("options_left_out", f"{path}.options", message))
+    return {"systemTool": {"name": name}}
+
+
+def _choice(choice: ToolChoice) -> Object:
+    if choice.mode == "tool":
+        return {"tool": {"name": choice.tool}}
+    return {"any" if choice.mode == "required" else "auto": {}}
+
+
+def read_tools(config: Object, warnings: list[CallWarning]) -> tuple[tuple[ToolSpec, ...], tuple[HostedTool, ...]]:
+    """The client's own tools and the hosted ones; raises `InvalidInputError` with the path of what is wrong."""
+    tools: list[ToolSpec] = []
+    hosted: list[HostedTool] = []
+    for index, value in enumerate(get_list(config, "tools", "toolConfig.")):
+        path = f"toolConfig.tools[{index}]"
+        entry = get_object(value, path)
+        if "toolSpec" in entry:
+            tools.append(_read_spec(get_object(entry["toolSpec"], f"{path}.toolSpec"), f"{path}.toolSpec", warnings))
+        elif "systemTool" in entry:
+            hosted += _read_system_tool(get_object(entry["systemTool"], f"{path}.systemTool"), path, warnings)
+        elif "cachePoint" in entry and tools and tools[-1].cache is None:
+            point = read_cache(get_object(entry["cachePoint"], f"{path}.cachePoint"))
+            tools[-1] = replace(tools[-1], cache=point)
+        else:
+            warnings.append(CallWarning("tool_left_out", path, "there is nothing that it could be"))
+    return tuple(tools), tuple(hosted)
+
+
+def _read_spec(spec: Object, path: str, warnings: list[CallWarning]) -> ToolSpec:
+    name_the_rest(spec, _SPEC, path, warnings)
+    schema = get_object(spec.get("inputSchema"), f"{path}.inputSchema")
+    try:
+        return ToolSpec(
+            get_text(spec.get("name"), f"{path}.name"),
+            text_of(spec, "description") or "",
+            read_parameters(get_object(schema.get("json"), f"{path}.inputSchema.json")),
+            get_flag(spec, "strict", f"{path}."),
+        )
+    except SchemaError as error:
+        raise error.at(path) from None
+
+
+def _read_system_tool(tool: Object, path: str, warnings: list[CallWarning]) -> list[HostedTool]:
+    hosted = [HostedTool(kind) for kind, name in _SYSTEM_TOOLS.items() if name == tool.get("name")]
+    if not hosted:
+        warnings.append(CallWarning("tool_left_out", path, f"no kind of hosted tool is called {tool.get('name')!r}"))
+    return hosted
+
+
+def read_choice(config: Object) -> ToolChoice | None:
+    """Whether to use tools; raises `InvalidInputError` with the path of what is wrong."""
+    value = config.get("toolChoice")
+    if value is None:
+        return None
+    choice = get_object(value, "toolConfig.toolChoice")
+    if "tool" in choice:
+        named = get_object(choice["tool"], "toolConfig.toolChoice.tool")
+        return ToolChoice("tool", get_text(named.get("name"), "toolConfig.toolChoice.tool.name"))
+    if "any" in choice or "auto" in choice:
+        return ToolChoice("required" if "any" in choice else "auto")
+    raise InvalidInputError("expected auto, any or tool", path="toolConfig.toolChoice")

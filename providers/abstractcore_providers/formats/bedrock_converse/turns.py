@@ -1,0 +1,150 @@
+"""A conversation in the order the format takes: the system's words, then the user and the assistant in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from abstractcore.errors import InvalidInputError, UnsupportedContentError
+from abstractcore.schema import Blob, CallWarning, JSONValue, Message, ModelCall, Part, SchemaError, TextPart, to_data
+
+from ...common.cache_times import CacheTimes
+from ...common.conversations import refuse_system_only, refuse_unanswered_calls
+from ...common.item_options import name_options_left_out
+from .fit import Fitting, fits
+from .vocabulary import PROVIDER, origin_of
+
+
+@dataclass(slots=True)
+class Turn:
+    """One or more messages of ours that stand next to each other and are sent as one."""
+
+    indexes: list[int]
+    message: Message
+    warnings: list[CallWarning]
+
+
+def turns_of(call: ModelCall, times: CacheTimes, warnings: list[CallWarning]) -> tuple[list[Message], list[Message]]:
+    """The system's messages and all others, with parts as they are sent. `times` are those of the cache points.
+
+    Raises `UnsupportedContentError` if nothing is left, `InvalidInputError` for an order that the format does not have.
+    """
+    refuse_system_only(call.messages)
+    refuse_unanswered_calls(call.messages)
+    system: list[Turn] = []
+    others: list[Turn] = []
+    origin = origin_of(call.model)
+    # In the order in which they are sent, as cache points want it.
+    for index, message in sorted(enumerate(call.messages), key=lambda numbered: numbered[1].role != "system"):
+        own: list[CallWarning] = []
+        fitted = message if _fits(message) else _fitted(message, index, Fitting(message.role, origin, own, times))
+        if fitted is None:
+            warnings += own
+        else:
+            _add(Turn([index], fitted, own), system if message.role == "system" else others)
+    if not others:
+        raise UnsupportedContentError("the Converse format has no place for any part of these messages.")
+    if others[0].message.role == "assistant":
+        raise InvalidInputError(
+            "the assistant speaks first: a conversation begins with the user",
+            path=f"messages[{others[0].indexes[0]}]",
+            hint="Put a user's message before it.",
+        )
+    _warn_of_moves(system, others, warnings)
+    for turn in (*system, *others):
+        warnings += _losses(turn)
+    return [turn.message for turn in system], [turn.message for turn in others]
+
+
+def _warn_of_moves(system: Sequence[Turn], others: Sequence[Turn], warnings: list[CallWarning]) -> None:
+    begin = others[0].indexes[0]
+    if not system or system[-1].indexes[0] < begin:
+        return
+    joined = {index for turn in (*system, *others) for index in turn.indexes[1:]}
+    position = sum(index not in joined for index in range(begin))
+    for turn in system:
+        index = turn.indexes[0]
+        if index > begin:
+            message = "the system's words stand before the conversation"
+            warnings.append(CallWarning("reordered", f"messages[{index}]", message, index, position))
+            position += 1
+
+
+def is_boundary(before: Part, after: Part) -> bool:
+    """Whether two blocks of one list are of two messages: texts in one are apart only where a cache point stands."""
+    return isinstance(before, TextPart) and before.cache is None and isinstance(after, TextPart)
+
+
+def _fits(message: Message) -> bool:
+    """Whether it is sent as it is, as most are: fitting it would cost more than all the rest."""
+    return not message.provider_options and all(map(fits, message.parts))
+
+
+def _fitted(message: Message, index: int, fitting: Fitting) -> Message | None:
+    """The message as it is sent; None if nothing is left of it."""
+    if message.provider_options:
+        why = "neighbouring messages are sent as one"
+        name_options_left_out(message, f"messages[{index}]", PROVIDER, why, fitting.warnings)
+    fitted = [fitting.part(part, f"messages[{index}].parts[{i}]") for i, part in enumerate(message.parts)]
+    try:
+        return Message(message.role, tuple(part for part in fitted if part is not None))
+    except SchemaError:
+        return None
+
+
+def _add(turn: Turn, turns: list[Turn]) -> None:
+    """Put `turn` behind the others, or into the last one if the two could not be told apart."""
+    last = turns[-1] if turns else None
+    if last is None or _are_apart(last.message, turn.message):
+        turns.append(turn)
+    elif last.message.tool_calls or turn.message.tool_calls:
+        raise InvalidInputError(
+            "the assistant speaks twice in a row, and calls tools",
+            path=f"messages[{turn.indexes[0]}]",
+            hint="Put its messages into one, or the user's words between them.",
+        )
+    else:
+        last.indexes += turn.indexes
+        last.message = _joined(last.message, turn.message)
+        last.warnings += turn.warnings
+
+
+def _are_apart(before: Message, after: Message) -> bool:
+    """Whether two neighbours can be told apart when they are sent. The assistant's blocks are of one message always."""
+    if before.role != after.role or after.role == "tool":
+        return True
+    return after.role != "assistant" and is_boundary(before.parts[-1], after.parts[0])
+
+
+def _joined(before: Message, after: Message) -> Message:
+    """Both in one, with an empty line between texts that would become one."""
+    last = before.parts[-1]
+    if is_boundary(last, after.parts[0]) and isinstance(last, TextPart):
+        before = Message(before.role, (*before.parts[:-1], replace(last, text=f"{last.text}\n\n")))
+    return Message(before.role, (*before.parts, *after.parts))
+
+
+def _losses(turn: Turn) -> list[CallWarning]:
+    """What is lost of a turn. Of one made of several messages, all is told at once: what it has become."""
+    if len(turn.indexes) == 1:
+        return turn.warnings
+    first, *others = turn.indexes
+    message = f"neighbouring messages of the {turn.message.role} are sent as one"
+    became = CallWarning("merged", f"messages[{first}].parts", message, sent=_shown(turn.message.parts))
+    of_first = [warning for warning in turn.warnings if warning.path.startswith(f"messages[{first}].provider_options")]
+    return [*of_first, became, *(CallWarning("merged", f"messages[{index}]", message) for index in others)]
+
+
+def _shown(parts: Sequence[Part]) -> JSONValue:
+    """The parts as data, with the hashes of files in place of their content."""
+    return [to_data(_without_bytes(part)) for part in parts]
+
+
+def _without_bytes(part: Any) -> Any:
+    blob = getattr(part, "blob", None)
+    if isinstance(blob, Blob) and blob.sha256 is not None and blob.size is not None:
+        return replace(part, blob=Blob.from_artifact(blob.sha256, blob.media_type, blob.size, name=blob.name))
+    if hasattr(part, "content"):
+        return replace(part, content=tuple(map(_without_bytes, part.content)))
+    return part

@@ -1,0 +1,121 @@
+"""A model's answer as the format writes it: in a request's history, and in a reply.
+
+Blocks of text and reasoning keep their order. In a request, text that came with tool calls is their plan (`tool_plan`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from abstractcore.schema import CallWarning, Citation, Part, ReasoningPart, TextPart, ToolCall
+
+from ...common.item_options import name_options_left_out, with_options
+from ...common.json_reading import Object
+from ...common.reordering import in_order
+from .blocks import add_block, text_block, warn_of_fields
+from .citations import citations_to_theirs, fitting
+from .vocabulary import PROVIDER
+
+
+def write_answer(
+    parts: Sequence[Part], path: str, warnings: list[CallWarning], *, planned: bool = False, origin: str | None = None
+) -> Object:
+    """The fields of a message, empty if nothing can be sent; with `planned`, text beside tool calls is their plan.
+
+    With `origin`, only that model's reasoning is sent.
+    """
+    kept = [(i, part) for i, part in enumerate(parts) if _is_kept(part, f"{path}[{i}]", origin, warnings)]
+    calls = any(type(part) is ToolCall for _, part in kept)
+    if calls and len(kept) > 1:
+        kept = in_order(kept, _rank_with_plan if planned else _rank, path, warnings)
+    answer = _Answer(planned and calls, warnings)
+    for index, part in kept:
+        answer.add(part, f"{path}[{index}]")
+    return answer.body()
+
+
+def _is_kept(part: Part, path: str, origin: str | None, warnings: list[CallWarning]) -> bool:
+    if isinstance(part, TextPart | ToolCall):
+        return True
+    if isinstance(part, ReasoningPart) and part.text:
+        if origin is None or part.origin == origin:
+            return True
+        message = "reasoning goes back only to the model it came from"
+        warnings.append(CallWarning("reasoning_left_out", path, message))
+        return False
+    message = f"Cohere's chat format has no place for such {part.type} parts"
+    warnings.append(CallWarning("part_left_out", path, message))
+    return False
+
+
+def _rank(part: Part) -> int:
+    """Tool calls stand after the content."""
+    return 1 if isinstance(part, ToolCall) else 0
+
+
+def _rank_with_plan(part: Part) -> int:
+    """The plan stands between the content, which is reasoning, and the calls."""
+    return 2 if isinstance(part, ToolCall) else int(isinstance(part, TextPart))
+
+
+class _Answer:
+    """Gathers the blocks, the plan, the calls and the citations of one message."""
+
+    def __init__(self, planned: bool, warnings: list[CallWarning]) -> None:
+        self._planned = planned
+        self._warnings = warnings
+        self._blocks: list[Object] = []
+        self._plan = ""
+        self._calls: list[Object] = []
+        self._cited: dict[int | None, list[Citation]] = {}
+        """Citations by the block they speak of; None is the plan."""
+
+    def add(self, part: Part, path: str) -> None:
+        """A part that can be sent."""
+        if isinstance(part, TextPart):
+            self._text(part, path)
+        elif isinstance(part, ToolCall):
+            warn_of_fields(part, path, ("signature", "cache"), self._warnings)
+            call = {"id": part.id, "type": "function", "function": _function(part)}
+            self._calls.append(with_options(call, part, path, PROVIDER, (), self._warnings))
+        elif isinstance(part, ReasoningPart):
+            warn_of_fields(part, path, ("signature", "redacted_data"), self._warnings)
+            add_block(self._blocks, {"type": "thinking", "thinking": part.text})
+
+    def body(self) -> Object:
+        """The message's fields, of which none is empty."""
+        citations = [
+            citation
+            for index, cited in self._cited.items()
+            for citation in citations_to_theirs(self._text_at(index), cited, index)
+        ]
+        fields: Object = {
+            "content": self._blocks,
+            "tool_plan": self._plan,
+            "tool_calls": self._calls,
+            "citations": citations,
+        }
+        return {name: value for name, value in fields.items() if value}
+
+    def _text(self, part: TextPart, path: str) -> None:
+        index = None
+        if self._planned:
+            warn_of_fields(part, path, ("cache",), self._warnings)
+            name_options_left_out(part, path, PROVIDER, "a plan of tool calls is nothing but text", self._warnings)
+            self._plan += part.text
+        else:
+            add_block(self._blocks, text_block(part, path, ("cache",), self._warnings))
+            index = len(self._blocks) - 1
+        if part.citations:
+            offset = len(self._text_at(index)) - len(part.text)
+            cited = fitting(part.citations, path, self._warnings)
+            self._cited.setdefault(index, []).extend(item.spanning(len(part.text), offset) for item in cited)
+
+    def _text_at(self, index: int | None) -> str:
+        text: Any = self._plan if index is None else self._blocks[index]["text"]
+        return text
+
+
+def _function(call: ToolCall) -> Object:
+    return {"name": call.name, "arguments": call.arguments_text}

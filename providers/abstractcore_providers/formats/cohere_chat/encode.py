@@ -1,0 +1,128 @@
+"""From a call to a request body, with a warning for everything the format cannot say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from pydantic_core import to_json
+
+from abstractcore.errors import InvalidInputError, UnsupportedContentError
+from abstractcore.schema import CallWarning, Encoded, JSONValue, ModelCall, Sampling, ToolChoice, ToolSpec, WireRequest
+
+from ...common.json_reading import Object
+from ...common.json_schemas import COHERE
+from ...common.output_schemas import bare_schema
+from ...common.tool_parameters import write_parameters
+from .blocks import warn_of_fields
+from .vocabulary import PROVIDER, SAMPLING_FIELDS, has_field, origin_of
+from .write_messages import write_messages
+
+_HEADERS = {"content-type": "application/json"}
+
+
+def encode(call: ModelCall) -> Encoded:
+    """The request for a lowered call.
+
+    Raises `UnsupportedContentError` for content without a shape here, and `InvalidInputError` for provider options
+    that the call has a field of its own for.
+    """
+    if call.hosted_tools:
+        raise UnsupportedContentError(
+            f"hosted_tools[0]: Cohere's chat runs no tools such as {call.hosted_tools[0].kind}.",
+            hint="Use a provider that runs it by itself, such as 'anthropic' or 'google', or a tool of your own.",
+        )
+    warnings: list[CallWarning] = []
+    body: Object = {"model": call.model, "messages": write_messages(call.messages, origin_of(call.model), warnings)}
+    body.update(_sampling(call.sampling, warnings))
+    body.update(_tools(call.tools, warnings))
+    if call.tool_choice is not None:
+        body.update(_tool_choice(call.tool_choice, warnings))
+    if call.output is not None:
+        body["response_format"] = {"type": "json_object", "json_schema": bare_schema(call.output, COHERE, warnings)}
+    if call.thinking is not None:
+        body["thinking"] = _thinking(call.thinking, warnings)
+    for name, what in (("parallel_tool_calls", "parallel tool calls"), ("modalities", "the kind of answer")):
+        value = getattr(call, name)
+        if value not in (None, ()):
+            warnings.append(_unsupported(name, value, what))
+    body["stream"] = call.stream
+    _add_provider_options(body, call, warnings)
+    return Encoded(WireRequest("/chat", _HEADERS, to_json(body)), tuple(warnings))
+
+
+def _unsupported(path: str, requested: JSONValue, what: str) -> CallWarning:
+    return CallWarning("unsupported_option", path, f"{what} cannot be asked of Cohere", requested)
+
+
+def _sampling(sampling: Sampling, warnings: list[CallWarning]) -> Object:
+    asked = {name: getattr(sampling, field) for name, field in SAMPLING_FIELDS.items()}
+    body = {name: value for name, value in asked.items() if value not in (None, ())}
+    if sampling.top_logprobs is not None:
+        body["logprobs"] = True
+        if sampling.top_logprobs:
+            message = "Cohere gives the log probabilities of the tokens chosen only"
+            path = "sampling.top_logprobs"
+            warnings.append(CallWarning("alternatives_left_out", path, message, sampling.top_logprobs, 0))
+    return body
+
+
+def _tools(tools: tuple[ToolSpec, ...], warnings: list[CallWarning]) -> Object:
+    """The tools; that their arguments are strict can be said of all of them together."""
+    if not tools:
+        return {}
+    for index, tool in enumerate(tools):
+        warn_of_fields(tool, f"tools[{index}]", ("cache",), warnings)
+    strict = tools[0].strict
+    if any(tool.strict is not strict for tool in tools):
+        tools, strict = tuple(_lenient(tool, f"tools[{i}]", warnings) for i, tool in enumerate(tools)), None
+    body: Object = {"tools": [_tool(tool, f"tools[{i}]", warnings) for i, tool in enumerate(tools)]}
+    return body if strict is None else body | {"strict_tools": strict}
+
+
+def _lenient(tool: ToolSpec, path: str, warnings: list[CallWarning]) -> ToolSpec:
+    if tool.strict is not None:
+        warnings.append(_unsupported(f"{path}.strict", tool.strict, "strict arguments for some tools only"))
+    return replace(tool, strict=None)
+
+
+def _tool(tool: ToolSpec, path: str, warnings: list[CallWarning]) -> Object:
+    parameters, _ = write_parameters(tool, path, COHERE, warnings)
+    function: Object = {"name": tool.name, "parameters": parameters}
+    if tool.description:
+        function["description"] = tool.description
+    return {"type": "function", "function": function}
+
+
+def _tool_choice(choice: ToolChoice, warnings: list[CallWarning]) -> Object:
+    if choice.mode == "auto":
+        warnings.append(CallWarning("already_so", "tool_choice", "the model chooses by itself unless told otherwise"))
+        return {}
+    if choice.mode == "tool":
+        asked = {"mode": "tool", "tool": choice.tool}
+        message = "Cohere can be told to call tools, not which one"
+        warnings.append(CallWarning("tool_choice_changed", "tool_choice", message, asked, {"mode": "required"}))
+    return {"tool_choice": "NONE" if choice.mode == "none" else "REQUIRED"}
+
+
+def _thinking(thinking: Any, warnings: list[CallWarning]) -> Object:
+    if isinstance(thinking, int) and thinking > 0:
+        return {"type": "enabled", "token_budget": thinking}
+    sent = "off" if thinking in ("off", 0) else "medium"
+    if sent != thinking:
+        message = "Cohere takes a budget of tokens, or thinking on and off"
+        warnings.append(CallWarning("thinking_changed", "thinking", message, thinking, sent))
+    return {"type": "disabled" if sent == "off" else "enabled"}
+
+
+def _add_provider_options(body: Object, call: ModelCall, warnings: list[CallWarning]) -> None:
+    for provider, options in call.provider_options.items():
+        if provider != PROVIDER:
+            message = f"options for {provider!r} are not sent to {PROVIDER!r}"
+            warnings.append(CallWarning("other_provider_options", f"provider_options.{provider}", message))
+            continue
+        for name, value in options.items():
+            if name in body or has_field(name, value):
+                path = f"provider_options.{provider}.{name}"
+                raise InvalidInputError("the call has a field of its own for this", path=path, hint="Use that one.")
+            body[name] = value

@@ -1,0 +1,138 @@
+"""Messages as a client writes them, read (server side). What has no place in ours is named in a warning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, cast
+
+from pydantic_core import to_json
+
+from abstractcore.errors import InvalidInputError
+from abstractcore.schema import (
+    NO_OPTIONS,
+    Blob,
+    CallWarning,
+    ContentPart,
+    DocumentPart,
+    ImagePart,
+    Message,
+    Part,
+    ProviderOptions,
+    ReasoningPart,
+    Role,
+    SchemaError,
+    TextPart,
+    ToolCall,
+    ToolResult,
+    freeze_object,
+)
+
+from ...common.data_urls import read_url
+from ...common.item_options import read_options
+from ...common.json_reading import Object, text_of
+from ...common.reading import get_list, get_object, get_text, name_the_rest
+from .blocks import JSON_DOCUMENT
+from .citations import citation_to_ours, citations_of
+from .vocabulary import CALL_FIELDS, MESSAGE_FIELDS, PROVIDER
+
+
+def read_messages(values: Iterable[Any], origin: str | None, warnings: list[CallWarning]) -> tuple[Message, ...]:
+    """The conversation with the model `origin`; a message that says nothing is left out.
+
+    Raises `InvalidInputError` with the path of what is wrong.
+    """
+    messages: list[Message] = []
+    for index, value in enumerate(values):
+        path = f"messages[{index}]"
+        data = get_object(value, path)
+        role = get_text(data.get("role"), f"{path}.role")
+        if role not in MESSAGE_FIELDS:
+            raise InvalidInputError(f"unknown role {role!r}", path=f"{path}.role")
+        try:
+            message = _message(cast(Role, role), data, path, origin, warnings)
+        except SchemaError as error:
+            raise InvalidInputError(error.message, path=f"{path}.{error.path}" if error.path else path) from None
+        if message is None:
+            warnings.append(CallWarning("message_left_out", path, "the message is empty"))
+        else:
+            messages.append(message)
+    return tuple(messages)
+
+
+def _message(role: Role, data: Object, path: str, origin: str | None, warnings: list[CallWarning]) -> Message | None:
+    plan, cited = citations_of(data) if role == "assistant" else ([], {})
+    parts = _content(data.get("content"), f"{path}.content", origin, cited, warnings)
+    options = read_options(data, MESSAGE_FIELDS[role], PROVIDER)
+    if role == "tool":
+        call_id = get_text(data.get("tool_call_id"), f"{path}.tool_call_id")
+        content = cast("tuple[ContentPart, ...]", tuple(parts))
+        return Message.tool(ToolResult(call_id, content, provider_options=options))
+    if role == "assistant":
+        if data.get("tool_plan") is not None:
+            parts.append(_cited(get_text(data["tool_plan"], f"{path}.tool_plan"), plan))
+        parts += _calls(data, path, warnings)
+    said = [part for part in parts if not isinstance(part, TextPart | ReasoningPart) or part.text]
+    return Message(role, tuple(said), options) if said else None
+
+
+def _content(
+    content: Any, path: str, origin: str | None, cited: dict[int, list[Object]], warnings: list[CallWarning]
+) -> list[Part]:
+    if content is None:
+        return []
+    if isinstance(content, str):
+        return [_cited(content, cited.get(0, []))]
+    if not isinstance(content, list):
+        raise InvalidInputError(f"expected text or a list of parts, got {type(content).__name__}", path=path)
+    blocks = enumerate(cast("list[Any]", content))
+    return [
+        _block(get_object(block, f"{path}[{i}]"), f"{path}[{i}]", origin, cited.get(i, []), warnings)
+        for i, block in blocks
+    ]
+
+
+def _block(data: Object, path: str, origin: str | None, cited: list[Object], warnings: list[CallWarning]) -> Part:
+    kind = text_of(data, "type") or ""
+    if kind == "thinking":
+        name_the_rest(data, frozenset({"type", kind}), path, warnings)
+        return ReasoningPart(get_text(data.get(kind), f"{path}.{kind}"), origin=origin)
+    options = read_options(data, ("type", kind), PROVIDER)
+    if kind == "text":
+        return _cited(get_text(data.get(kind), f"{path}.text"), cited, options)
+    if kind == "image_url":
+        image = get_object(data.get(kind), f"{path}.{kind}")
+        name_the_rest(image, frozenset({"url", "detail"}), f"{path}.{kind}", warnings)
+        place = f"{path}.{kind}.url"
+        blob = read_url(get_text(image.get("url"), place), "image/*", place)
+        try:
+            return ImagePart(blob, image.get("detail"), provider_options=options)
+        except SchemaError as error:
+            raise InvalidInputError(error.message, path=f"{path}.{kind}.{error.path}") from None
+    if kind == "document":
+        document = freeze_object(get_object(data.get(kind), f"{path}.{kind}"), "content.document")
+        return DocumentPart(Blob.from_bytes(to_json(document), JSON_DOCUMENT), provider_options=options)
+    raise InvalidInputError(f"unknown content part {data.get('type')!r}", path=f"{path}.type")
+
+
+def _cited(text: str, citations: list[Object], options: ProviderOptions = NO_OPTIONS) -> TextPart:
+    cited = tuple(citation_to_ours(citation) for citation in citations)
+    return TextPart(text, cited, provider_options=options if text else NO_OPTIONS)
+
+
+def _calls(data: Object, path: str, warnings: list[CallWarning]) -> list[Part]:
+    calls: list[Part] = []
+    for index, value in enumerate(get_list(data, "tool_calls", f"{path}.")):
+        place = f"{path}.tool_calls[{index}]"
+        call = get_object(value, place)
+        function = get_object(call.get("function"), f"{place}.function")
+        name_the_rest(function, frozenset({"name", "arguments"}), f"{place}.function", warnings)
+        arguments = function.get("arguments")
+        calls.append(
+            ToolCall(
+                get_text(call.get("id"), f"{place}.id"),
+                get_text(function.get("name"), f"{place}.function.name"),
+                "" if arguments is None else get_text(arguments, f"{place}.function.arguments"),
+                provider_options=read_options(call, CALL_FIELDS, PROVIDER),
+            )
+        )
+    return calls

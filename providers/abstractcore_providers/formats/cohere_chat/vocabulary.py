@@ -1,0 +1,134 @@
+"""The format's words and ours, both ways."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from abstractcore.schema import CallWarning, FinishReason, ThinkingLevel, Usage
+
+from ...common.finish_reasons import finish_reason_of
+from ...common.json_reading import Object, as_object
+
+PROVIDER = "cohere"
+SAMPLING_FIELDS = {
+    "max_tokens": "max_output_tokens",
+    "temperature": "temperature",
+    "p": "top_p",
+    "k": "top_k",
+    "seed": "seed",
+    "stop_sequences": "stop",
+    "presence_penalty": "presence_penalty",
+    "frequency_penalty": "frequency_penalty",
+}
+"""The format's names, each with the field of `Sampling` it is."""
+
+_TO_OURS: dict[str, FinishReason] = {
+    "COMPLETE": "stop",
+    "STOP_SEQUENCE": "stop",
+    "MAX_TOKENS": "length",
+    "TOOL_CALL": "tool_calls",
+}
+_TO_THEIRS: dict[FinishReason, str] = {"length": "MAX_TOKENS", "tool_calls": "TOOL_CALL"}
+_REQUEST_FIELDS = frozenset(
+    {"model", "messages", "tools", "strict_tools", "tool_choice", "stream", "logprobs", *SAMPLING_FIELDS}
+)
+_SAID = frozenset({"role", "content"})
+MESSAGE_FIELDS: dict[str, frozenset[str]] = {
+    "system": _SAID,
+    "user": _SAID,
+    "assistant": _SAID | {"tool_plan", "tool_calls", "citations"},
+    "tool": _SAID | {"tool_call_id"},
+}
+"""By role, the fields of a message that the schema has words for."""
+
+TEXT_FIELDS = ("type", "text")
+CALL_FIELDS = ("id", "type", "function")
+_REPLY_FIELDS = frozenset(
+    {"id", "type", "index", "delta", "model", "message", "finish_reason", "usage", "error", "code"}
+)
+
+
+def has_field(name: str, value: Any) -> bool:
+    """Whether `name: value` in a request is something a `ModelCall` has a field for."""
+    if name == "thinking":
+        return thinking_to_ours(value) is not None
+    if name == "response_format":
+        return isinstance(as_object(value).get("json_schema"), dict)
+    return name in _REQUEST_FIELDS
+
+
+def thinking_to_ours(thinking: Any) -> ThinkingLevel | int | None:
+    """Our word, or the budget; None for what is neither. Thinking without a budget is the middle level."""
+    data = as_object(thinking)
+    budget = data.get("token_budget")
+    if data.get("type") == "disabled":
+        return "off"
+    if data.get("type") != "enabled":
+        return None
+    if budget is None:
+        return "medium"
+    return budget if type(budget) is int and budget > 0 else None
+
+
+def origin_of(model: str | None) -> str | None:
+    """Whose reasoning it is; None if the model is not known."""
+    return f"{PROVIDER}/{model}" if model else None
+
+
+def finish_reason_to_ours(raw: str | None, *, calls: bool) -> FinishReason:
+    """Our word; for one we do not know, whether the reply `calls` tools decides."""
+    return finish_reason_of(raw, _TO_OURS, calls=calls)
+
+
+def finish_reason_to_theirs(reason: FinishReason) -> str | None:
+    """The format's word, which has none for a refusal, a filter or a pause; None for an end nobody knows."""
+    return None if reason == "unknown" else _TO_THEIRS.get(reason, "COMPLETE")
+
+
+def usage_to_ours(usage: Object) -> Usage:
+    """Token counts, which come as floats; what was not reported is None."""
+    tokens = as_object(usage.get("tokens"))
+    return Usage(
+        input=_whole(tokens.get("input_tokens")),
+        output=_whole(tokens.get("output_tokens")),
+        cached=_whole(usage.get("cached_tokens")),
+    )
+
+
+def _whole(count: Any) -> int | None:
+    if isinstance(count, float) and count.is_integer():
+        return int(count)
+    return count if type(count) is int else None
+
+
+def usage_to_theirs(usage: Usage, metadata: Object) -> Object:
+    """The format's usage object, with what was billed, from the metadata; empty if nothing was reported."""
+    tokens = {"input_tokens": usage.input, "output_tokens": usage.output}
+    tokens = {name: count for name, count in tokens.items() if count is not None}
+    data: Object = {"tokens": tokens} if tokens else {}
+    if usage.cached is not None:
+        data["cached_tokens"] = usage.cached
+    if isinstance(metadata.get("billed_units"), dict):
+        data["billed_units"] = metadata["billed_units"]
+    return data
+
+
+def metadata_to_ours(data: Object) -> Object:
+    """What a reply says that the schema has no field for: log probabilities, what was billed."""
+    metadata = {name: value for name, value in data.items() if name not in _REPLY_FIELDS and value is not None}
+    billed = as_object(data.get("usage")).get("billed_units")
+    if isinstance(billed, dict):
+        metadata["billed_units"] = billed
+    return metadata
+
+
+def metadata_to_theirs(metadata: Object, warnings: list[CallWarning]) -> Object:
+    """What can stand beside the reply's own fields."""
+    written: Object = {}
+    for name, value in metadata.items():
+        if name in _REPLY_FIELDS:
+            message = f"{name!r} has another meaning in this format"
+            warnings.append(CallWarning("metadata_left_out", f"provider_metadata.{name}", message))
+        elif name != "billed_units" or not isinstance(value, dict):
+            written[name] = value
+    return written

@@ -1,0 +1,93 @@
+"""Messages as the format writes them, with a warning for everything it has no place for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from abstractcore.errors import UnsupportedContentError
+from abstractcore.schema import (
+    MEDIA_PARTS,
+    CallWarning,
+    DocumentPart,
+    ImagePart,
+    Message,
+    OpaquePart,
+    Part,
+    TextPart,
+    ToolResult,
+)
+
+from ...common.conversations import refuse_unanswered_calls
+from ...common.item_options import with_options
+from ...common.json_reading import Object
+from .answers import write_answer
+from .blocks import add_block, content_of, document_block, image_block, text_block, warn_of_fields
+from .vocabulary import MESSAGE_FIELDS, PROVIDER
+
+_LOST = ("citations", "cache")
+
+
+def write_messages(messages: Sequence[Message], origin: str | None, warnings: list[CallWarning]) -> list[Object]:
+    """The conversation with the model `origin`; a message of which nothing is left is left out.
+
+    Raises `UnsupportedContentError` for content without a shape here, or if no message is left.
+    """
+    refuse_unanswered_calls(messages)
+    written: list[Object] = []
+    for index, message in enumerate(messages):
+        path, role = f"messages[{index}]", message.role
+        if role == "tool":
+            results = [(i, part) for i, part in enumerate(message.parts) if isinstance(part, ToolResult)]
+            written += [_tool_result(part, f"{path}.parts[{i}]", warnings) for i, part in results]
+            continue
+        if role == "assistant":
+            body = write_answer(message.parts, f"{path}.parts", warnings, planned=True, origin=origin)
+        else:
+            body = _said(message, f"{path}.parts", warnings)
+        if body:
+            body = {"role": role, **body}
+            written.append(with_options(body, message, path, PROVIDER, MESSAGE_FIELDS[role], warnings))
+    if not written:
+        raise UnsupportedContentError("Cohere's chat format has no place for any part of these messages.")
+    return written
+
+
+def _said(message: Message, path: str, warnings: list[CallWarning]) -> Object:
+    """The content of a user's or system message; empty if there is none."""
+    blocks: list[Object] = []
+    for index, part in enumerate(message.parts):
+        block = _block(part, f"{path}[{index}]", warnings)
+        if block is not None:
+            add_block(blocks, block)
+    return {"content": content_of(blocks)} if blocks else {}
+
+
+def _block(part: Part, path: str, warnings: list[CallWarning]) -> Object | None:
+    if isinstance(part, TextPart):
+        return text_block(part, path, _LOST, warnings)
+    if isinstance(part, ImagePart):
+        return image_block(part, path, warnings)
+    if isinstance(part, OpaquePart):
+        message = "Cohere's chat format has no place for opaque parts"
+        warnings.append(CallWarning("part_left_out", path, message))
+        return None
+    what = part.blob.media_type if isinstance(part, MEDIA_PARTS) else part.type
+    raise UnsupportedContentError(f"{path}: Cohere's chat format cannot carry {what}.", hint="It has text and images.")
+
+
+def _tool_result(result: ToolResult, path: str, warnings: list[CallWarning]) -> Object:
+    warn_of_fields(result, path, ("is_error", "cache"), warnings)
+    blocks: list[Object] = []
+    for index, part in enumerate(result.content):
+        place = f"{path}.content[{index}]"
+        if isinstance(part, TextPart):
+            add_block(blocks, text_block(part, place, _LOST, warnings))
+        elif isinstance(part, DocumentPart):
+            blocks.append(document_block(part, place, warnings))
+        else:
+            raise UnsupportedContentError(
+                f"{place}: the result of tool call {result.call_id!r} holds {part.type}; Cohere takes text there only.",
+                hint="Put it into a user message after the result.",
+            )
+    body: Object = {"role": "tool", "tool_call_id": result.call_id, "content": content_of(blocks)}
+    return with_options(body, result, path, PROVIDER, (), warnings)

@@ -1,0 +1,79 @@
+"""Contents that the provider keeps for later calls, made and ended by calls of their own (`cachedContents`).
+
+A call refers to one with the provider option `cachedContent`, and then brings no system message and no tools itself.
+Source: https://ai.google.dev/api/caching.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from abstractcore.errors import ServerError
+from abstractcore.schema import CachedContent, CallWarning, Encoded, ModelCall, Sampling, WireRequest, WireResponse
+
+from ...common.json_reading import Object, as_object, count_of, text_of
+from ...common.response_bodies import read_body
+from .dialect import Dialect
+from .encode import HEADERS, body_of, resource_of
+from .failures import RIGHT_ADDRESS, error_in_body
+from .writing import Writing
+
+_COLLECTION = "cachedContents"
+_KEPT = ("contents", "systemInstruction", "tools", "toolConfig")
+_OF_AN_ANSWER = ("sampling", "output", "thinking", "modalities", "parallel_tool_calls")
+_NOTHING = (None, (), Sampling())
+
+
+def encode_keeping(call: ModelCall, seconds: int, title: str | None, dialect: Dialect) -> Encoded:
+    """The request that keeps the messages and tools of a lowered call for `seconds`."""
+    writing = Writing(dialect.provider)
+    body = body_of(call.with_(**_without_answer(call, writing)), dialect, writing)
+    parent = f"{dialect.parent}/" if dialect.parent else ""
+    kept: Object = {"model": f"{parent}{resource_of(call.model, dialect)}", "ttl": f"{seconds}s"}
+    kept |= {field: body[field] for field in _KEPT if field in body}
+    for field in sorted(body.keys() - kept):
+        writing.left_out(f"provider_options.{dialect.provider}.{field}", "option", f"{field} in what is kept")
+    if title is not None:
+        kept["displayName"] = title
+    return Encoded(WireRequest(f"/{_COLLECTION}", HEADERS, writing.json(kept)), tuple(writing.warnings))
+
+
+def _without_answer(call: ModelCall, writing: Writing) -> dict[str, object]:
+    """What a call asks of its answer, taken out with a warning each: it is said when the content is used."""
+    asked = [name for name in _OF_AN_ANSWER if getattr(call, name) not in _NOTHING]
+    for name in asked:
+        message = "what is kept has no answer: say this in the calls that use it"
+        writing.warnings.append(CallWarning("not_kept", name, message))
+    return {name: Sampling() if name == "sampling" else () if name == "modalities" else None for name in asked}
+
+
+def encode_kept(name: str) -> Encoded:
+    """The request that asks for one."""
+    return Encoded(WireRequest(_path_of(name), {}, b"", "GET"))
+
+
+def encode_extension(name: str, seconds: int) -> Encoded:
+    """The request that keeps one for `seconds` from now on."""
+    body = Writing("").json({"ttl": f"{seconds}s"})
+    return Encoded(WireRequest(f"{_path_of(name)}?updateMask=ttl", HEADERS, body, "PATCH"))
+
+
+def encode_deletion(name: str) -> Encoded:
+    """The request that ends one."""
+    return Encoded(WireRequest(_path_of(name), {}, b"", "DELETE"))
+
+
+def _path_of(name: str) -> str:
+    """Where one stands; on Vertex AI, its name begins with the project, which is in the base URL already."""
+    return f"/{_COLLECTION}/{quote(name.rpartition('/')[2], safe='')}"
+
+
+def decode_kept(response: WireResponse, dialect: Dialect) -> CachedContent:
+    """What is kept; raises `ServerError` for a body that does not name it."""
+    data = as_object(read_body(response, RIGHT_ADDRESS))
+    name = text_of(data, "name")
+    if not name:
+        raise error_in_body(data) or ServerError("the answer names no cached content", status=response.status)
+    options = {dialect.provider: {"cachedContent": name}}
+    tokens = count_of(as_object(data.get("usageMetadata")), "totalTokenCount")
+    return CachedContent(name, options, text_of(data, "model"), tokens, text_of(data, "expireTime"))

@@ -1,0 +1,123 @@
+"""Media as the format writes them, both ways: the bytes themselves, or the place where Google finds them."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+from abstractcore.errors import UnsupportedContentError
+from abstractcore.schema import (
+    AudioPart,
+    Blob,
+    CallWarning,
+    DocumentPart,
+    ImagePart,
+    MediaPart,
+    SchemaError,
+    VideoPart,
+    to_data,
+)
+
+from ...common.item_options import read_options, with_options
+from ...common.json_reading import Object, as_object, text_of
+from .vocabulary import with_names
+
+_UPLOADED = "https://generativelanguage.googleapis.com/"
+MEDIA_FIELDS = frozenset({"inlineData", "fileData", "thought", "thoughtSignature"})
+"""The fields of a part with media that the schema has words for."""
+
+_PARTS: dict[str, type[MediaPart]] = {"image": ImagePart, "audio": AudioPart, "video": VideoPart}
+
+
+def write_media(part: MediaPart, path: str, provider: str, warnings: list[CallWarning]) -> Object:
+    """An `inlineData` or `fileData` part; raises `UnsupportedContentError` with its path for what has no shape."""
+    blob = part.blob
+    if kind_of(blob.media_type) is not type(part):
+        raise UnsupportedContentError(f"{path}: {blob.media_type} cannot be sent as {part.type}.")
+    if blob.form == "artifact":
+        raise UnsupportedContentError(
+            f"{path}: the content is artifact {blob.sha256}, which is not at hand.", hint="Pass the file itself."
+        )
+    if blob.form == "provider_file":
+        _check_uploaded(blob, path, provider)
+    _warn_of_extras(part, path, warnings)
+    if blob.form in ("url", "provider_file"):
+        body = _file(blob, path, provider, warnings)
+    else:
+        body = {"inlineData": {"mimeType": blob.media_type, "data": base64.b64encode(blob.read()).decode("ascii")}}
+    return with_options(body, part, path, provider, MEDIA_FIELDS, warnings)
+
+
+def _file(blob: Blob, path: str, provider: str, warnings: list[CallWarning]) -> Object:
+    location = blob.location or ""
+    if blob.form == "url" and location.startswith(_UPLOADED):
+        kept = Blob.from_provider_file(provider, location, blob.media_type)
+        message = "this is a file that the provider keeps"
+        warnings.append(CallWarning("sent_by_reference", f"{path}.blob", message, sent=to_data(kept)))
+    return {"fileData": {"mimeType": blob.media_type, "fileUri": location}}
+
+
+def kind_of(media_type: str) -> type[MediaPart]:
+    """The part that content of this type stands in: what is no image, sound or video is a document."""
+    return _PARTS.get(media_type.partition("/")[0], DocumentPart)
+
+
+def _check_uploaded(blob: Blob, path: str, provider: str) -> None:
+    if blob.provider != provider:
+        raise UnsupportedContentError(f"{path}: the file is kept by {blob.provider!r}, not by {provider!r}.")
+    if not (blob.location or "").startswith(_UPLOADED):
+        raise UnsupportedContentError(
+            f"{path}: {blob.location!r} is not the URI of an uploaded file.",
+            hint=f"It begins with {_UPLOADED}; a file in Cloud Storage is a URL (gs://...).",
+        )
+
+
+def _warn_of_extras(part: MediaPart, path: str, warnings: list[CallWarning]) -> None:
+    """What a part says beyond its content."""
+    for name in ("detail", "transcript", "id"):
+        if getattr(part, name, None) is not None:
+            message = f"{part.type} is sent without its {name}"
+            warnings.append(CallWarning(f"{name}_left_out", f"{path}.{name}", message))
+
+
+def read_media(data: Object, provider: str) -> MediaPart:
+    """The part in `inlineData` or `fileData`; raises `SchemaError` for base64 that is none, or no place at all."""
+    blob = _inline(data["inlineData"]) if "inlineData" in data else _kept(data["fileData"], provider)
+    return kind_of(blob.media_type)(blob, provider_options=read_options(data, MEDIA_FIELDS, provider))
+
+
+def _inline(value: Any) -> Blob:
+    inline = with_names(as_object(value))
+    return Blob.from_bytes(from_base64(inline.get("data"), "inlineData.data"), _media_type(inline))
+
+
+def _kept(value: Any, provider: str) -> Blob:
+    file = with_names(as_object(value))
+    uri = text_of(file, "fileUri")
+    if not uri:
+        raise SchemaError("expected text", "fileData.fileUri")
+    if uri.startswith(_UPLOADED):
+        return Blob.from_provider_file(provider, uri, _media_type(file))
+    return Blob.from_url(uri, _media_type(file))
+
+
+def _media_type(data: Object) -> str:
+    return text_of(data, "mimeType") or "application/octet-stream"
+
+
+def from_base64(text: Any, path: str) -> bytes:
+    """Bytes as JSON has them, in either alphabet; raises `SchemaError` if it is not base64."""
+    if not isinstance(text, str):
+        raise SchemaError(f"expected text, got {type(text).__name__}", path)
+    try:
+        return base64.b64decode(text.replace("-", "+").replace("_", "/"), validate=True)
+    except ValueError as error:
+        raise SchemaError(f"not base64: {error}", path) from None
+
+
+def is_base64(text: str) -> bool:
+    """Whether `text` can stand where the API wants bytes."""
+    try:
+        return bool(from_base64(text, ""))
+    except SchemaError:
+        return False

@@ -1,0 +1,51 @@
+"""From a `GenerateContentResponse` object to a reply."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from abstractcore.errors import ServerError
+from abstractcore.schema import CallWarning, ModelReply, SchemaError, WireResponse, accumulate
+
+from ...common.json_reading import Object, as_object, as_objects
+from ...common.response_bodies import no_reply, read_body
+from .decoder import ReplyDecoder
+from .dialect import Dialect
+from .failures import RIGHT_ADDRESS, error_in_body
+from .vocabulary import block_reason
+
+_MARKS = frozenset({"candidates", "modelVersion", "promptFeedback", "responseId", "usageMetadata"})
+"""Fields of replies that other documents do not have."""
+
+
+def decode(response: WireResponse, dialect: Dialect) -> ModelReply:
+    """The reply; raises `ServerError` for a body that holds none, or the error it reports in spite of its status.
+
+    It is read as a stream of one chunk, so that both give the same. A list holds the chunks of a stream.
+    """
+    value = read_body(response, RIGHT_ADDRESS)
+    chunks = as_objects(value) if isinstance(value, list) else [as_object(value)]
+    if not any(as_objects(chunk.get("candidates")) or block_reason(chunk) is not None for chunk in chunks):
+        reported = (error_in_body(chunk) for chunk in chunks)
+        error = next((error for error in reported if error is not None), None)
+        if error is None and value not in ({}, [], [{}]):
+            error = no_reply(
+                response, {name: None for chunk in chunks for name in chunk}, "candidates", _MARKS, RIGHT_ADDRESS
+            )
+        # An empty object is how an empty reply is written (protobuf's JSON leaves out what is not set).
+        raise error or ServerError("the answer holds no candidates", status=response.status)
+    decoder = ReplyDecoder(dialect)
+    try:
+        deltas = [delta for chunk in chunks for delta in decoder.read(chunk, response.body)]
+        reply = accumulate(deltas + decoder.end())
+    except SchemaError as error:
+        raise ServerError(f"the answer does not fit the schema: {error}", status=response.status) from None
+    return replace(reply, warnings=_extra_candidates(chunks[0]))
+
+
+def _extra_candidates(data: Object) -> tuple[CallWarning, ...]:
+    count = len(as_objects(data.get("candidates")))
+    if count < 2:
+        return ()
+    message = f"{count} candidates came; the first is the reply"
+    return (CallWarning("extra_candidates", "candidates", message, count, 1),)

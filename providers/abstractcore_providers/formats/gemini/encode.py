@@ -1,0 +1,63 @@
+"""From a call to a request, with a warning for everything the format cannot say. The model's name is in the URL."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from abstractcore.schema import Encoded, ModelCall, WireRequest
+
+from ...common.json_reading import Object
+from ...common.tool_names import GEMINI, with_sendable_names
+from .dialect import Dialect
+from .provider_options import add_provider_options
+from .write_messages import write_contents, write_system
+from .write_settings import write_generation_config, write_tool_config, write_tools
+from .writing import Writing
+
+HEADERS = {"content-type": "application/json"}
+_COLLECTIONS = ("tunedModels/", "endpoints/", "publishers/")
+
+
+def encode(call: ModelCall, dialect: Dialect) -> Encoded:
+    """The request for a lowered call.
+
+    Raises `UnsupportedContentError` for content without a shape here, and `InvalidInputError` for provider options
+    that the call has a field of its own for.
+    """
+    writing = Writing(dialect.provider)
+    body = body_of(call, dialect, writing)
+    operation = "streamGenerateContent?alt=sse" if call.stream else "generateContent"
+    request = WireRequest(f"/{resource_of(call.model, dialect)}:{operation}", HEADERS, writing.json(body))
+    return Encoded(request, tuple(writing.warnings))
+
+
+def body_of(call: ModelCall, dialect: Dialect, writing: Writing) -> Object:
+    """The body of the request for `call`."""
+    call = with_sendable_names(call, GEMINI, writing.warnings)
+    body: Object = {"contents": write_contents(call.messages, call.model, dialect, writing)}
+    system = write_system(call.messages, writing)
+    if system:
+        body["systemInstruction"] = {"parts": system}
+    tools = write_tools(call, writing)
+    if tools:
+        body["tools"] = tools
+    tool_config = write_tool_config(call, writing)
+    if tool_config:
+        body["toolConfig"] = tool_config
+    config = write_generation_config(call, writing)
+    if config:
+        body["generationConfig"] = config
+    add_provider_options(body, call, dialect.provider, writing.warnings)
+    return body
+
+
+def resource_of(model: str, dialect: Dialect) -> str:
+    """Where a model stands behind the API's base URL; the name of a tuned one has its collection in it."""
+    if model.startswith(_COLLECTIONS):
+        name = model
+    elif dialect.publisher:
+        publisher, _, own = model.rpartition("/")
+        name = f"publishers/{publisher or dialect.publisher}/models/{own}"
+    else:
+        name = f"models/{model}"
+    return quote(name, safe="/@:")

@@ -1,0 +1,155 @@
+"""Where an answer's statements come from: citations in the texts, both ways. Offsets are in bytes on the wire."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from abstractcore.schema import EMPTY, CallWarning, Citation, JSONObject
+
+from ...common.json_reading import Object, as_object, as_objects, count_of, text_of
+
+_WEB, _RETRIEVED = "web", "retrievedContext"
+_CHUNK, _SCORES = "groundingChunk", "confidenceScores"
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerText:
+    """A text part of a reply: its number among those on the wire that hold anything, its block, and its text."""
+
+    part: int
+    block: int
+    text: str
+
+
+def read_grounding(metadata: Any, texts: Sequence[AnswerText]) -> dict[int, list[Citation]]:
+    """The citations in a candidate's `groundingMetadata`, by the blocks whose texts they speak of."""
+    data = as_object(metadata)
+    chunks = as_objects(data.get("groundingChunks"))
+    cited: dict[int, list[Citation]] = {}
+    for support in as_objects(data.get("groundingSupports")):
+        segment = as_object(support.get("segment"))
+        begins, ends = count_of(segment, "startIndex") or 0, count_of(segment, "endIndex")
+        text, shift = _find(texts, count_of(segment, "partIndex") or 0, begins)
+        if text is None:
+            continue
+        start = _characters(text.text, begins - shift)
+        end = None if ends is None else _characters(text.text, max(ends - shift, 0))
+        for number, index in enumerate(_indexes(support)):
+            if index < len(chunks):
+                citation = _citation(chunks[index], support, number, start, end)
+                cited.setdefault(text.block, []).append(citation)
+    return cited
+
+
+def rest_of_grounding(metadata: Any) -> Object:
+    """What citations do not say: queries, the search's own entry point, and sources that nothing cites."""
+    data = as_object(metadata)
+    rest = {name: value for name, value in data.items() if name not in ("groundingSupports", "groundingChunks")}
+    cited = {index for support in as_objects(data.get("groundingSupports")) for index in _indexes(support)}
+    chunks = [chunk for index, chunk in enumerate(as_objects(data.get("groundingChunks"))) if index not in cited]
+    return {**rest, "groundingChunks": chunks} if chunks else rest
+
+
+def _indexes(support: Object) -> list[int]:
+    indexes = support.get("groundingChunkIndices")
+    if not isinstance(indexes, list):
+        return []
+    return [index for index in cast("list[Any]", indexes) if type(index) is int and index >= 0]
+
+
+def _find(texts: Sequence[AnswerText], part: int, begins: int) -> tuple[AnswerText | None, int]:
+    """The text that is part `part`, and the bytes before it; else the one that byte `begins` of all of them is in."""
+    named = next((text for text in texts if text.part == part), None)
+    if named is not None:
+        return named, 0
+    shift = 0
+    for text in texts:
+        size = len(text.text.encode())
+        if begins < shift + size or text is texts[-1]:
+            return text, shift
+        shift += size
+    return None, 0
+
+
+def _characters(text: str, size: int) -> int:
+    """How many characters the first `size` bytes of `text` are; beyond its end a byte counts as one."""
+    if text.isascii():
+        return size
+    data = text.encode()
+    return len(data[:size].decode("utf-8", "ignore")) + max(0, size - len(data))
+
+
+def _bytes(text: str, count: int) -> int:
+    return len(text[:count].encode()) + max(0, count - len(text))
+
+
+def _citation(chunk: Object, support: Object, number: int, start: int, end: int | None) -> Citation:
+    kind = next((name for name, value in chunk.items() if isinstance(value, dict)), _WEB)
+    source = as_object(chunk.get(kind))
+    quote = text_of(source, "text") or None
+    taken = ("uri", "title", "text")
+    rest = {name: value for name, value in source.items() if name not in taken}
+    metadata: Object = {}
+    if rest or kind != (_RETRIEVED if quote else _WEB):
+        metadata[_CHUNK] = {kind: rest}
+    scores = support.get(_SCORES)
+    if isinstance(scores, list) and number < len(cast("list[Any]", scores)):
+        metadata[_SCORES] = list(cast("list[Any]", scores))[number : number + 1]
+    return Citation(text_of(source, "uri") or "", text_of(source, "title"), quote, start, end, metadata)
+
+
+def write_grounding(
+    texts: Iterable[tuple[int, str, tuple[Citation, ...], str]], rest: JSONObject, warnings: list[CallWarning]
+) -> Object:
+    """`groundingMetadata` for texts, each with its number among the parts, its citations and its path."""
+    supports: list[Object] = []
+    chunks: list[Any] = list(cast("Sequence[Any]", rest.get("groundingChunks", ())))
+    for part, text, citations, path in texts:
+        for index, citation in enumerate(citations):
+            chunk, scores = _source(citation, citation.provider_metadata), citation.provider_metadata.get(_SCORES)
+            support: Object = {"segment": _segment(citation, part, text), "groundingChunkIndices": [len(chunks)]}
+            if scores is not None:
+                support[_SCORES] = scores
+            if _citation(chunk, support, 0, citation.start or 0, citation.end) != citation:
+                message = "the generateContent format has no place for metadata of citations"
+                place = f"{path}.citations[{index}].provider_metadata"
+                warnings.append(CallWarning("provider_metadata_left_out", place, message))
+                chunk = _source(citation, EMPTY)
+                support.pop(_SCORES, None)
+            supports.append(support)
+            chunks.append(chunk)
+    metadata: Object = dict(rest)
+    if chunks:
+        metadata["groundingChunks"] = chunks
+    if supports:
+        metadata["groundingSupports"] = supports
+    return metadata
+
+
+def _segment(citation: Citation, part: int, text: str) -> Object:
+    start, end = citation.start or 0, citation.end or 0
+    segment: Object = {"partIndex": part} if part else {}
+    return segment | {"startIndex": _bytes(text, start), "endIndex": _bytes(text, end), "text": text[start:end]}
+
+
+def _source(citation: Citation, metadata: JSONObject) -> Object:
+    """A chunk: a page of the web, a text that was retrieved, or what `metadata` says it is."""
+    kind, rest = _RETRIEVED if citation.quote else _WEB, {}
+    for name, value in as_object(metadata.get(_CHUNK)).items():
+        kind, rest = name, as_object(value)
+    quote = None if kind == _WEB else citation.quote
+    source: Object = {"uri": citation.source, "title": citation.title, "text": quote}
+    return {kind: {**{name: value for name, value in source.items() if value is not None}, **rest}}
+
+
+def is_rest_of_grounding(value: Any) -> bool:
+    """Whether it is what `rest_of_grounding` gives, and not nothing."""
+    data = as_object(value)
+    chunks = data.get("groundingChunks")
+    if chunks is not None or "groundingChunks" in data:
+        listed = cast("Sequence[Any]", chunks) if isinstance(chunks, list) else ()
+        if not listed or not all(isinstance(item, dict) for item in listed):
+            return False
+    return bool(data) and "groundingSupports" not in data

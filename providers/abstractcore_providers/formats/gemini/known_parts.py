@@ -1,0 +1,76 @@
+"""Parts that arrive whole, read: media, what hosted tools did, and what only the provider understands."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from abstractcore.schema import HostedToolCall, HostedToolResult, OpaquePart, Part, TextPart
+
+from ...common.json_reading import Object, as_object, text_of
+from ...common.raw_arguments import WrittenArguments, arguments_text
+from .content import read_media
+from .vocabulary import named, with_names
+from .writing import ARGUMENTS
+
+CODE_TOOL = "code_execution"
+"""What the tool is called that runs code at the provider's."""
+
+TOOL_RESPONSE = ("toolType", "response")
+_SIGNED = ("thought", "thoughtSignature")
+TEXT_FIELDS = frozenset({"text", *_SIGNED})
+CALL_FIELDS = frozenset({"functionCall", *_SIGNED})
+"""The fields of parts that the schema has words for."""
+
+_WHOLE = frozenset({"inlineData", "fileData", "executableCode", "codeExecutionResult", "toolCall", "toolResponse"})
+_BESIDE = frozenset(
+    {
+        "thought",
+        "thoughtSignature",
+        "videoMetadata",
+        "mediaResolution",
+        "mediaProcessing",
+        "partMetadata",
+        "speechMetadata",
+        "documentMetadata",
+        "spreadsheetMetadata",
+        "audioMetadata",
+    }
+)
+_KNOWN = _WHOLE | {"functionCall", "functionResponse", "text"}
+
+
+def opaque_kind(data: Any) -> str | None:
+    """The name of what a part holds that the schema has no name for; None for a part that is known or empty."""
+    if not isinstance(data, dict):
+        return None
+    names = [name for name in cast(Object, data) if named(name) not in _BESIDE]
+    return names[0] if names and not _KNOWN.intersection(map(named, names)) else None
+
+
+def read_whole(data: Object, provider: str, written: WrittenArguments) -> Part | None:
+    """The part in `data`, which is neither text nor a call; None if it holds nothing. `written` is of its body.
+
+    Raises `SchemaError` with the path for what does not fit.
+    """
+    if "inlineData" in data or "fileData" in data:
+        return read_media(data, provider)
+    if "executableCode" in data:
+        code = as_object(data["executableCode"])
+        program = {"language": text_of(code, "language") or "PYTHON", "code": text_of(code, "code") or ""}
+        return HostedToolCall(text_of(code, "id") or "", CODE_TOOL, arguments_text(program))
+    if "codeExecutionResult" in data:
+        result = as_object(data["codeExecutionResult"])
+        outcome = text_of(result, "outcome") or "OUTCOME_UNSPECIFIED"
+        content = (TextPart(text_of(result, "output") or ""),)
+        return HostedToolResult(text_of(result, "id") or "", content, {"outcome": outcome})
+    if "toolCall" in data:
+        call = with_names(as_object(data["toolCall"]))
+        name = text_of(call, "toolType") or ""
+        arguments = "" if call.get(ARGUMENTS) is None else written.text_of(call[ARGUMENTS])
+        return HostedToolCall(text_of(call, "id") or "", name, arguments, {"toolType": name})
+    if "toolResponse" in data:
+        answer = with_names(as_object(data["toolResponse"]))
+        given = {name: answer[name] for name in TOOL_RESPONSE if answer.get(name) is not None}
+        return HostedToolResult(text_of(answer, "id") or "", (), given)
+    kind = opaque_kind(data)
+    return None if kind is None else OpaquePart(provider, kind, data)

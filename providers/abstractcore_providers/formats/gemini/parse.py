@@ -1,0 +1,79 @@
+"""From a client's request to a call (server side). What the schema has no field for becomes a provider option."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from urllib.parse import unquote
+
+from abstractcore.errors import InvalidInputError
+from abstractcore.schema import CallWarning, ModelCall, Parsed, WireRequest
+
+from ...common.json_reading import Object
+from ...common.reading import get_list, get_object, locating, read_request
+from .dialect import Dialect
+from .provider_options import read_provider_options
+from .read_messages import ConversationReader
+from .read_settings import (
+    read_functions,
+    read_hosted_tools,
+    read_modalities,
+    read_output,
+    read_sampling,
+    read_thinking,
+    read_tool_choice,
+)
+from .vocabulary import origin_of, with_names
+
+_URL = re.compile(
+    r"(?:^|/)(?:publishers/([^/?#]+)/)?(?:models/|(?=tunedModels/|endpoints/))([^?#]+)"
+    r":(generateContent|streamGenerateContent)(?:[?#]|$)"
+)
+
+
+def parse(request: WireRequest, dialect: Dialect) -> Parsed:
+    """The call; raises `InvalidInputError` with the path, in the request, of what is wrong."""
+    place = _URL.search(request.url)
+    if place is None:
+        raise InvalidInputError(f"{request.url!r} names no model and operation", path="url")
+    data = with_names(read_request(request))
+    warnings: list[CallWarning] = []
+    model = unquote(place[2])
+    if dialect.publisher and place[1] not in (None, dialect.publisher):
+        model = f"{unquote(place[1])}/{model}"
+    with locating(request, dialect.provider, lambda path: "contents" if path == "messages" else path):
+        call = _call(request.body, data, model, place[3] == "streamGenerateContent", dialect, warnings)
+    return Parsed(call, tuple(warnings))
+
+
+def _call(
+    body: bytes, data: Object, model: str, stream: bool, dialect: Dialect, warnings: list[CallWarning]
+) -> ModelCall:
+    if data.get("model") is not None:
+        warnings.append(CallWarning("field_left_out", "model", "the model in the URL is the one that counts"))
+    reader = ConversationReader(body, dialect.provider, origin_of(dialect.provider, model) or "", warnings)
+    if data.get("systemInstruction") is not None:
+        reader.read_system(data["systemInstruction"], "systemInstruction")
+    for index, content in enumerate(get_list(data, "contents")):
+        reader.read(content, f"contents[{index}]")
+    config = _object(data, "generationConfig")
+    tools = [with_names(get_object(tool, f"tools[{i}]")) for i, tool in enumerate(get_list(data, "tools"))]
+    return ModelCall(
+        model=model,
+        provider=dialect.provider,
+        messages=tuple(reader.messages),
+        tools=tuple(read_functions(tools, warnings)),
+        hosted_tools=tuple(read_hosted_tools(tools, warnings)),
+        tool_choice=read_tool_choice(_object(data, "toolConfig")),
+        sampling=read_sampling(config),
+        output=read_output(config),
+        thinking=read_thinking(config),
+        modalities=read_modalities(config),
+        stream=stream,
+        provider_options={dialect.provider: read_provider_options(data)},
+    )
+
+
+def _object(data: Object, name: str) -> Any:
+    value = data.get(name)
+    return {} if value is None else with_names(get_object(value, name))

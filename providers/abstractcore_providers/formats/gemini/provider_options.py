@@ -1,0 +1,126 @@
+"""Options of the provider's own: put into a request, and what a client's request says beyond a call's fields."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from abstractcore.errors import InvalidInputError
+from abstractcore.schema import CallWarning, ModelCall
+
+from ...common.json_reading import Object, as_object
+from .vocabulary import HOSTED_TOOLS, LEVELS, MODALITIES, SAMPLING_FIELDS, named, with_names
+
+_OBJECTS = ("generationConfig", "toolConfig")
+"""Objects that hold fields of a call beside others: options are put in among those."""
+_OF_CALL = frozenset({"contents", "systemInstruction", "model"})
+_OF_CONFIG = frozenset({*SAMPLING_FIELDS.values(), "stopSequences", "responseLogprobs", "logprobs"})
+
+
+def add_provider_options(body: Object, call: ModelCall, provider: str, warnings: list[CallWarning]) -> None:
+    """Put `call`'s options for `provider` into the body; options for another are named in a warning.
+
+    Raises `InvalidInputError` for one that the call has a field of its own for.
+    """
+    for other, options in call.provider_options.items():
+        if other != provider:
+            message = f"options for {other!r} are not sent to {provider!r}"
+            warnings.append(CallWarning("other_provider_options", f"provider_options.{other}", message))
+            continue
+        path = f"provider_options.{provider}"
+        for name, value in options.items():
+            if named(name) in _OBJECTS:
+                _put_object(body, named(name), value, f"{path}.{name}")
+            elif named(name) == "tools":
+                _put_tools(body, value, f"{path}.{name}")
+            elif named(name) in _OF_CALL or name in body:
+                raise _taken(f"{path}.{name}")
+            else:
+                body[name] = value
+
+
+def _put_object(body: Object, name: str, value: Any, path: str) -> None:
+    if not isinstance(value, dict):
+        raise InvalidInputError("expected an object", path=path)
+    inner: Object = body.setdefault(name, {})
+    for key, item in cast(Object, value).items():
+        if named(key) in inner or is_of_call(name, named(key), item):
+            raise _taken(f"{path}.{key}")
+        inner[key] = item
+
+
+def _put_tools(body: Object, value: Any, path: str) -> None:
+    if not isinstance(value, list):
+        raise InvalidInputError("expected a list", path=path)
+    for index, tool in enumerate(cast("list[Any]", value)):
+        if not isinstance(tool, dict) or is_tool_of_call(cast(Object, tool)):
+            raise _taken(f"{path}[{index}]")
+        body.setdefault("tools", []).append(tool)
+
+
+def _taken(path: str) -> InvalidInputError:
+    return InvalidInputError("the call has a field of its own for this", path=path, hint="Use that one.")
+
+
+def is_tool_of_call(tool: Object) -> bool:
+    """Whether an entry of `tools` is functions, or one hosted tool that a call can name."""
+    names = {named(name) for name in tool}
+    return not names or "functionDeclarations" in names or (len(names) == 1 and names <= set(HOSTED_TOOLS.values()))
+
+
+def is_of_call(name: str, key: str, value: Any) -> bool:
+    """Whether `key: value` in the object `name` of a request is something a `ModelCall` has a field for."""
+    if name == "toolConfig":
+        return key == "functionCallingConfig" and is_tool_choice(with_names(as_object(value)))
+    if key == "thinkingConfig":
+        return is_thinking(with_names(as_object(value)))
+    if key == "responseModalities":
+        return isinstance(value, list) and all(
+            isinstance(item, str) and item in MODALITIES for item in cast("list[Any]", value)
+        )
+    return key in _OF_CONFIG or key in ("responseJsonSchema", "responseSchema")
+
+
+def is_tool_choice(config: Object) -> bool:
+    """Whether it is one of the choices that a call can say."""
+    allowed = config.get("allowedFunctionNames")
+    if allowed is not None and not (isinstance(allowed, list) and len(cast("list[Any]", allowed)) == 1):
+        return False
+    modes = ("ANY",) if allowed else ("ANY", "AUTO", "NONE")
+    return config.keys() <= {"mode", "allowedFunctionNames"} and config.get("mode") in modes
+
+
+def is_thinking(config: Object) -> bool:
+    """Whether it is a budget or a level that a call can say."""
+    budget, level, shown = (config.get(name) for name in ("thinkingBudget", "thinkingLevel", "includeThoughts"))
+    if not config.keys() <= {"thinkingBudget", "thinkingLevel", "includeThoughts"}:
+        return False
+    if level is not None:
+        return isinstance(level, str) and level.upper() in LEVELS and budget is None and shown is True
+    if type(budget) is not int or budget < 0:
+        return False
+    return shown is True or (budget == 0 and shown is None)
+
+
+def read_provider_options(body: Object) -> Object:
+    """What a client's request says that a call has no field for."""
+    options: Object = {}
+    for name, value in body.items():
+        if value is None or name in _OF_CALL:
+            continue
+        rest = value
+        if name in _OBJECTS:
+            rest = {key: item for key, item in with_names(as_object(value)).items() if _is_left(name, key, item, value)}
+        elif name == "tools":
+            rest = [tool for tool in cast("list[Any]", value) if not is_tool_of_call(as_object(tool))]
+        if rest or name not in (*_OBJECTS, "tools"):
+            options[name] = rest
+    return options
+
+
+def _is_left(name: str, key: str, item: Any, whole: Any) -> bool:
+    if item is None or is_of_call(name, key, item):
+        return False
+    return key != "responseMimeType" or not with_names(as_object(whole)).keys() & {
+        "responseJsonSchema",
+        "responseSchema",
+    }

@@ -1,0 +1,173 @@
+"""Contents as a client writes them, read (server side). What has no place in a message is named in a warning."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from abstractcore.errors import InvalidInputError
+from abstractcore.schema import (
+    MEDIA_PARTS,
+    NO_OPTIONS,
+    CallWarning,
+    Message,
+    Part,
+    ProviderOptions,
+    ReasoningPart,
+    SchemaError,
+    TextPart,
+    ToolCall,
+    ToolResult,
+)
+
+from ...common.item_options import read_options
+from ...common.json_reading import Object, text_of
+from ...common.raw_arguments import WrittenArguments
+from ...common.reading import get_list, get_object, get_text, name_the_rest
+from .known_parts import CALL_FIELDS, TEXT_FIELDS, opaque_kind, read_whole
+from .tool_results import read_result
+from .vocabulary import UNSIGNED, with_names
+from .writing import ARGUMENTS
+
+_CONTENT = frozenset({"role", "parts"})
+_SIGNED = frozenset({"thought", "thoughtSignature"})
+_ROLES = (None, "", "user", "model", "function", "tool")
+
+
+class ConversationReader:
+    """Reads contents one after the other: results are found by the calls of the model's turn before."""
+
+    def __init__(self, body: bytes, provider: str, origin: str, warnings: list[CallWarning]) -> None:
+        self.messages: list[Message] = []
+        self._provider = provider
+        self._origin = origin
+        self._warnings = warnings
+        self._open: list[ToolCall] = []
+        self._written = WrittenArguments(body, ARGUMENTS)
+
+    def read_system(self, value: Any, path: str) -> None:
+        """The system instruction: a message for each of its texts."""
+        data = {"parts": [{"text": value}]} if isinstance(value, str) else with_names(get_object(value, path))
+        for index, item in enumerate(get_list(data, "parts", f"{path}.")):
+            place = f"{path}.parts[{index}]"
+            part = get_object(item, place)
+            text = get_text(part.get("text"), f"{place}.text")
+            if text:
+                said = self._text(text, part, place)
+                self.messages.append(_placed(Message, f"{place}.text", "system", (said,)))
+
+    def read(self, value: Any, path: str) -> None:
+        """One content; raises `InvalidInputError` with the path of what is wrong."""
+        data = get_object(value, path)
+        options = read_options(data, _CONTENT, self._provider)
+        role = data.get("role")
+        if role not in _ROLES:
+            raise InvalidInputError(f"unknown role {role!r}", path=f"{path}.role")
+        items = [
+            with_names(get_object(item, f"{path}.parts[{index}]"))
+            for index, item in enumerate(get_list(data, "parts", f"{path}."))
+        ]
+        before = len(self.messages)
+        if role == "model":
+            self._read_turn(items, f"{path}.parts", options)
+        else:
+            self._read_said(items, f"{path}.parts", options)
+            if options and len(self.messages) > before and self.messages[-1].role == "tool":
+                name_the_rest(data, _CONTENT, path, self._warnings)
+        if len(self.messages) == before:
+            self._warnings.append(CallWarning("message_left_out", path, "the message is empty"))
+
+    def _read_turn(self, items: Sequence[Object], path: str, options: ProviderOptions) -> None:
+        parts: list[Part] = []
+        calls: list[ToolCall] = []
+        for index, data in enumerate(items):
+            place = f"{path}[{index}]"
+            if "functionResponse" in data:
+                raise InvalidInputError("a result comes from the user", path=f"{place}.functionResponse")
+            if "functionCall" in data:
+                calls.append(self._call(data, calls, f"{place}.functionCall"))
+                parts.append(calls[-1])
+            else:
+                parts += self._part(data, place)
+        self._open = calls
+        self._add("assistant", parts, path, options)
+
+    def _call(self, data: Object, before: Sequence[ToolCall], path: str) -> ToolCall:
+        call = get_object(data["functionCall"], path)
+        name_the_rest(call, frozenset({"id", "name", ARGUMENTS}), path, self._warnings)
+        text = ""
+        if call.get(ARGUMENTS) is not None:
+            text = self._written.text_of(get_object(call[ARGUMENTS], f"{path}.{ARGUMENTS}"))
+        id = text_of(call, "id") or f"call_{len(self.messages)}_{len(before)}"
+        while not text_of(call, "id") and any(id == other.id for other in before):
+            id += "_"
+        name, signature = get_text(call.get("name"), f"{path}.name"), text_of(data, "thoughtSignature")
+        signature = None if signature == UNSIGNED else signature
+        options = read_options(data, CALL_FIELDS, self._provider)
+        return _placed(ToolCall, path, id, name, text, signature, provider_options=options)
+
+    def _read_said(self, items: Sequence[Object], path: str, options: ProviderOptions) -> None:
+        results = [(i, data) for i, data in enumerate(items) if "functionResponse" in data]
+        rest = [data for data in items if "functionResponse" not in data]
+        given = [self._result(data, rest, f"{path}[{index}].functionResponse") for index, data in results]
+        if given:
+            self._add("tool", given, path)
+        places = {id(data): f"{path}[{index}]" for index, data in enumerate(items)}
+        parts: list[Part] = []
+        for data in rest:
+            place = places[id(data)]
+            if "functionCall" in data:
+                raise InvalidInputError("a call comes from the model", path=f"{place}.functionCall")
+            parts += [part for part in self._part(data, place) if not isinstance(part, ReasoningPart)]
+        self._add("user", parts, path, options)
+
+    def _result(self, data: Object, beside: list[Object], path: str) -> ToolResult:
+        response = get_object(data["functionResponse"], path)
+        self._name_the_rest(data, "functionResponse", path.removesuffix(".functionResponse"))
+        name, id = get_text(response.get("name"), f"{path}.name"), text_of(response, "id")
+        call = next((call for call in self._open if (call.id == id if id else call.name == name)), None)
+        if call is None:
+            told = f"the model's turn before has no call {id or name!r} that waits for a result"
+            raise InvalidInputError(told, path=f"{path}.{'id' if id else 'name'}")
+        self._open = [other for other in self._open if other is not call]
+        return _placed(read_result, path, response, call.id, beside, self._provider)
+
+    def _part(self, data: Object, path: str) -> list[Part]:
+        """The part, and the signature it has, behind it."""
+        signature = text_of(data, "thoughtSignature")
+        if "text" in data:
+            text = get_text(data["text"], f"{path}.text")
+            if data.get("thought") is True and text:
+                self._name_the_rest(data, "text", path)
+                return [_placed(ReasoningPart, path, text, signature, None, self._origin)]
+            parts: list[Part] = [self._text(text, data, path)] if text else []
+        else:
+            part = _placed(read_whole, path, data, self._provider, self._written)
+            if part is None and not signature:
+                raise InvalidInputError("the part holds nothing", path=path)
+            parts = [part] if part is not None else []
+            kind = opaque_kind(data)
+            if kind is not None:
+                return parts
+            if not isinstance(part, MEDIA_PARTS):
+                self._name_the_rest(data, next((name for name in data if name not in _SIGNED), ""), path)
+        return [*parts, ReasoningPart("", signature, None, self._origin)] if signature else parts
+
+    def _text(self, text: str, data: Object, path: str) -> TextPart:
+        return _placed(TextPart, path, text, provider_options=read_options(data, TEXT_FIELDS, self._provider))
+
+    def _name_the_rest(self, data: Object, kind: str, path: str) -> None:
+        name_the_rest(data, _SIGNED | {kind}, path, self._warnings)
+
+    def _add(self, role: Any, parts: Sequence[Part], path: str, options: ProviderOptions = NO_OPTIONS) -> None:
+        said = [part for part in parts if not isinstance(part, TextPart) or part.text]
+        if said:
+            self.messages.append(_placed(Message, path, role, tuple(said), options))
+
+
+def _placed(make: Any, path: str, *values: Any, **fields: Any) -> Any:
+    """What `make` makes, with its complaints told where they belong in the request."""
+    try:
+        return make(*values, **fields)
+    except SchemaError as error:
+        raise InvalidInputError(error.message, path=f"{path}.{error.path}" if error.path else path) from None

@@ -1,0 +1,131 @@
+"""What a client asks for beside its contents, read: sampling, output, thinking, tools (server side)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from abstractcore.schema import (
+    CallWarning,
+    HostedTool,
+    HostedToolKind,
+    Modality,
+    OutputSchema,
+    Sampling,
+    SchemaError,
+    ThinkingLevel,
+    ToolChoice,
+    ToolSpec,
+)
+
+from ...common.json_reading import Object, as_object, text_of
+from ...common.output_schemas import named_schema
+from ...common.reading import get_flag, get_list, get_object, get_text, name_the_rest
+from .openapi_schemas import to_json_schema
+from .provider_options import is_of_call, is_thinking, is_tool_choice, is_tool_of_call
+from .vocabulary import HOSTED_TOOLS, LEVELS, MODALITIES, SAMPLING_FIELDS, with_names
+
+_KINDS: dict[str, HostedToolKind] = {theirs: ours for ours, theirs in HOSTED_TOOLS.items()}
+_WHOLE = frozenset({"maxOutputTokens", "topK", "seed", "logprobs"})
+_FUNCTION = frozenset({"name", "description", "parameters", "parametersJsonSchema"})
+
+
+def read_sampling(config: Object) -> Sampling:
+    """How tokens are chosen; raises `SchemaError` with the path in the request."""
+    alternatives = config.get("logprobs")
+    if alternatives is None and get_flag(config, "responseLogprobs", "generationConfig."):
+        alternatives = 0
+    try:
+        return Sampling(
+            **{
+                ours: _number(theirs, config[theirs])
+                for ours, theirs in SAMPLING_FIELDS.items()
+                if config.get(theirs) is not None
+            },
+            top_logprobs=_number("logprobs", alternatives),
+            stop=tuple(get_list(config, "stopSequences", "generationConfig.")),
+        )
+    except SchemaError as error:
+        path = error.path.replace("top_logprobs", "logprobs").replace("stop", "stopSequences")
+        raise SchemaError(error.message, f"generationConfig.{SAMPLING_FIELDS.get(path, path)}") from None
+
+
+def _number(name: str, value: Any) -> Any:
+    """Clients write whole numbers with a point, too."""
+    return int(value) if name in _WHOLE and isinstance(value, float) and value.is_integer() else value
+
+
+def read_output(config: Object) -> OutputSchema | None:
+    """The schema the answer must match, in either form."""
+    path = "generationConfig.responseJsonSchema"
+    schema = config.get("responseJsonSchema")
+    if schema is None:
+        if config.get("responseSchema") is None:
+            return None
+        schema = to_json_schema(config["responseSchema"], "generationConfig.responseSchema")
+    return named_schema(get_object(schema, path), path)
+
+
+def read_thinking(config: Object) -> ThinkingLevel | int | None:
+    """A level, a budget in tokens, or "off"; None for what a call cannot say."""
+    thinking = with_names(as_object(config.get("thinkingConfig")))
+    if not is_thinking(thinking):
+        return None
+    level = text_of(thinking, "thinkingLevel")
+    if level is not None:
+        return LEVELS[level.upper()]
+    return thinking["thinkingBudget"] if thinking.get("includeThoughts") else "off"
+
+
+def read_modalities(config: Object) -> tuple[Modality, ...]:
+    """What the answer may be made of."""
+    names = get_list(config, "responseModalities", "generationConfig.")
+    if not is_of_call("generationConfig", "responseModalities", names):
+        return ()
+    return tuple(MODALITIES[name] for name in names)
+
+
+def read_tool_choice(config: Object) -> ToolChoice | None:
+    """Whether tools may or must be called; None for what a call cannot say."""
+    choice = with_names(as_object(config.get("functionCallingConfig")))
+    if not is_tool_choice(choice):
+        return None
+    if choice.get("allowedFunctionNames"):
+        path = "toolConfig.functionCallingConfig.allowedFunctionNames[0]"
+        return ToolChoice("tool", get_text(choice["allowedFunctionNames"][0], path))
+    modes: dict[str, Any] = {"ANY": "required", "AUTO": "auto", "NONE": "none"}
+    return ToolChoice(modes[choice["mode"]])
+
+
+def read_functions(tools: Sequence[Object], warnings: list[CallWarning]) -> Iterable[ToolSpec]:
+    """The functions in all of `tools`."""
+    for index, tool in enumerate(tools):
+        for number, value in enumerate(get_list(tool, "functionDeclarations", f"tools[{index}].")):
+            path = f"tools[{index}].functionDeclarations[{number}]"
+            yield _function(with_names(get_object(value, path)), path, warnings)
+
+
+def _function(function: Object, path: str, warnings: list[CallWarning]) -> ToolSpec:
+    name_the_rest(function, _FUNCTION, path, warnings)
+    schema = function.get("parametersJsonSchema")
+    if schema is None and function.get("parameters") is not None:
+        schema = to_json_schema(function["parameters"], f"{path}.parameters")
+    try:
+        return ToolSpec(
+            name=get_text(function.get("name"), f"{path}.name"),
+            description=text_of(function, "description") or "",
+            parameters={} if schema is None else get_object(schema, f"{path}.parametersJsonSchema"),
+        )
+    except SchemaError as error:
+        raise error.at(path) from None
+
+
+def read_hosted_tools(tools: Sequence[Object], warnings: list[CallWarning]) -> Iterable[HostedTool]:
+    """The provider's own tools that a call can name."""
+    for index, tool in enumerate(tools):
+        if not is_tool_of_call(tool):
+            continue
+        name_the_rest(tool, frozenset({"functionDeclarations", *_KINDS}), f"tools[{index}]", warnings)
+        for name, options in tool.items():
+            if name in _KINDS and options is not None:
+                yield HostedTool(_KINDS[name], get_object(options, f"tools[{index}].{name}"))

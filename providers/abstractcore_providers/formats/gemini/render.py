@@ -1,0 +1,110 @@
+"""From a reply to a `GenerateContentResponse` object (server side)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from abstractcore.errors import UnsupportedContentError
+from abstractcore.schema import CallWarning, Citation, JSONObject, ModelReply, Part, Rendered, TextPart, ToolCall
+
+from ...common.json_reading import Object
+from .dialect import Dialect
+from .grounding import is_rest_of_grounding, write_grounding
+from .vocabulary import finish_reason_to_ours, finish_reason_to_theirs, place_of_metadata, usage_to_theirs
+from .writing import Writing
+from .written_parts import write_part
+
+
+def render(reply: ModelReply, dialect: Dialect) -> Rendered:
+    """The body, with a warning for everything the format has no place for."""
+    writing = Writing(dialect.provider, one_line=True)
+    warnings = writing.warnings
+    written: list[Object] = []
+    cited: list[tuple[int, int, TextPart, str]] = []
+    for index, part in enumerate(reply.parts):
+        path = f"parts[{index}]"
+        try:
+            _write(written, part, path, writing, cited)
+        except UnsupportedContentError as error:
+            warnings.append(CallWarning("part_left_out", path, error.message))
+    metadata = place_metadata(reply.provider_metadata, warnings)
+    candidate: Object = {"content": {"role": "model", "parts": written}, "finishReason": _finish(reply, warnings)}
+    texts = [
+        (number_of(written, place), str(written[place]["text"]), shifted(part, offset), path)
+        for place, offset, part, path in cited
+    ]
+    grounding = write_grounding(texts, metadata.grounding, warnings)
+    if grounding:
+        candidate["groundingMetadata"] = grounding
+    body: Object = {"candidates": [{**candidate, "index": 0, **metadata.candidate}], **metadata.reply}
+    usage = usage_to_theirs(reply.usage, warnings) | metadata.usage
+    if usage:
+        body["usageMetadata"] = usage
+    return Rendered(writing.json(body | head(reply.model, reply.id)), tuple(warnings))
+
+
+def head(model: str | None, id: str | None) -> Object:
+    """Which model answers, and what the answer is called."""
+    return {name: value for name, value in (("modelVersion", model), ("responseId", id)) if value is not None}
+
+
+def _write(
+    written: list[Object],
+    part: Part,
+    path: str,
+    writing: Writing,
+    cited: list[tuple[int, int, TextPart, str]],
+) -> None:
+    id = part.id if isinstance(part, ToolCall) else ""
+    write_part(written, part, id, path, writing)
+    if isinstance(part, TextPart) and part.citations:
+        cited.append((len(written) - 1, len(str(written[-1]["text"])) - len(part.text), part, path))
+
+
+def number_of(written: list[Object], place: int) -> int:
+    """The number of a part among those that hold anything: a signature alone does not count."""
+    return sum(part.get("text") != "" for part in written[:place])
+
+
+def shifted(part: TextPart, offset: int) -> tuple[Citation, ...]:
+    """The part's citations as they are in a text where it begins at `offset`."""
+    return tuple(citation.spanning(len(part.text), offset) for citation in part.citations)
+
+
+def _finish(reply: ModelReply, warnings: list[CallWarning]) -> str:
+    theirs = finish_reason_to_theirs(reply.finish_reason)
+    read = finish_reason_to_ours(theirs, bool(reply.tool_calls))
+    if read != reply.finish_reason:
+        message = f"the generateContent format has no word for {reply.finish_reason!r} here"
+        warnings.append(CallWarning("finish_reason_changed", "finish_reason", message, reply.finish_reason, read))
+    return theirs
+
+
+@dataclass(slots=True)
+class PlacedMetadata:
+    """What a reply says beyond the schema, by where the format has it."""
+
+    reply: Object = field(default_factory=dict[str, Any])
+    candidate: Object = field(default_factory=dict[str, Any])
+    usage: Object = field(default_factory=dict[str, Any])
+    grounding: JSONObject = field(default_factory=dict[str, Any])
+
+
+def place_metadata(metadata: JSONObject, warnings: list[CallWarning]) -> PlacedMetadata:
+    """What can be written beside the reply's own fields; the rest is named in warnings."""
+    placed = PlacedMetadata()
+    for name, value in metadata.items():
+        place = place_of_metadata(name, value)
+        if name == "groundingMetadata" and is_rest_of_grounding(value):
+            placed.grounding = cast(JSONObject, value)
+        elif place == "candidate":
+            placed.candidate[name] = value
+        elif place == "usage":
+            placed.usage |= cast(Object, value)
+        elif place == "reply":
+            placed.reply[name] = value
+        else:
+            message = f"{name!r} has another meaning in this format"
+            warnings.append(CallWarning("metadata_left_out", f"provider_metadata.{name}", message))
+    return placed

@@ -1,0 +1,204 @@
+"""From deltas to events with `GenerateContentResponse` objects (server side)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pydantic_core import to_json
+
+from abstractcore.errors import AbstractCoreError, UnsupportedContentError
+from abstractcore.schema import (
+    Citation,
+    Delta,
+    JSONObject,
+    Part,
+    PartDelta,
+    ReasoningDelta,
+    ReasoningEnd,
+    ReasoningPart,
+    ReasoningStart,
+    ReplyEnd,
+    ReplyStart,
+    TextDelta,
+    TextEnd,
+    TextPart,
+    TextStart,
+    ToolCall,
+    ToolCallDelta,
+    ToolCallEnd,
+    ToolCallStart,
+    Usage,
+    UsageDelta,
+)
+
+from ...common.json_reading import Object
+from .audio_formats import is_samples
+from .dialect import Dialect
+from .failures import render_error
+from .grounding import write_grounding
+from .render import head, place_metadata, shifted
+from .vocabulary import finish_reason_to_theirs, usage_to_theirs
+from .writing import Writing
+from .written_parts import write_part
+
+
+@dataclass(slots=True)
+class _Text:
+    """A text part on the wire, which may be of several blocks: its number, its pieces, and what they cite."""
+
+    number: int
+    pieces: list[str] = field(default_factory=list[str])
+    citations: list[Citation] = field(default_factory=list[Citation])
+
+
+class ReplyRenderer:
+    """Renders one stream. A part of the reply is a chunk, or for texts one a piece; the last has all the rest."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._provider = dialect.provider
+        self._head: Object = {}
+        self._usage = Usage()
+        self._parts = 0
+        self._last = ""
+        self._texts: list[_Text] = []
+        self._blocks: dict[int, tuple[_Text, int]] = {}
+        self._thought = False
+        self._apart = False
+        self._options: JSONObject = {}
+        """Of the part that is written."""
+        self._calls: dict[int, tuple[ToolCallStart, list[str]]] = {}
+
+    def feed(self, delta: Delta) -> bytes:
+        """The event of one delta; nothing for those that carry nothing here."""
+        if isinstance(delta, TextDelta):
+            return self._said(delta)
+        if isinstance(delta, ReasoningDelta):
+            return self._reasoning(delta.text)
+        if isinstance(delta, ToolCallStart):
+            self._calls[delta.block] = (delta, [])
+        elif isinstance(delta, ToolCallDelta):
+            self._calls[delta.block][1].append(delta.arguments_text)
+        elif isinstance(delta, ToolCallEnd):
+            start, pieces = self._calls.pop(delta.block)
+            text = "".join(pieces)
+            call = ToolCall(start.id, start.name, text, delta.signature, provider_options=start.provider_options)
+            return self._whole(call)
+        elif isinstance(delta, PartDelta):
+            return self._whole(delta.part)
+        else:
+            return self._rare(delta)
+        return b""
+
+    def finish(self) -> bytes:
+        """Nothing: the last chunk is the end."""
+        return b""
+
+    def error(self, error: AbstractCoreError) -> bytes:
+        """The error as an event."""
+        return _event(render_error(error).body)
+
+    def _rare(self, delta: Delta) -> bytes:
+        if isinstance(delta, ReplyStart):
+            self._head = head(delta.model, delta.id)
+        elif isinstance(delta, TextStart):
+            self._begin_text(delta)
+        elif isinstance(delta, TextEnd) and delta.citations:
+            text, offset = self._blocks[delta.block]
+            own = TextPart("".join(text.pieces)[offset:], delta.citations)
+            text.citations += shifted(own, offset)
+        elif isinstance(delta, ReasoningStart):
+            self._thought, self._apart = False, self._last == "thought"
+        elif isinstance(delta, ReasoningEnd) and delta.signature is not None:
+            return self._signature(delta.signature)
+        elif isinstance(delta, UsageDelta):
+            self._usage = delta.usage
+        elif isinstance(delta, ReplyEnd):
+            return self._end(delta)
+        return b""
+
+    def _begin_text(self, start: TextStart) -> None:
+        if start.block in self._blocks:
+            return
+        options = start.provider_options.get(self._provider, {})
+        self._apart = self._last == "text" and bool(options or self._options)
+        if self._last != "text" or self._apart:
+            self._texts.append(_Text(self._parts))
+        self._options = options
+        text = self._texts[-1]
+        self._blocks[start.block] = (text, sum(map(len, text.pieces)))
+
+    def _text(self, block: int) -> _Text:
+        """The text on the wire that a piece of a block goes to: another one, if something stood between."""
+        text = self._blocks[block][0]
+        if text.pieces and self._last != "text":
+            text = _Text(self._parts)
+            self._texts.append(text)
+            self._blocks[block] = (text, 0)
+        return text
+
+    def _said(self, delta: TextDelta) -> bytes:
+        """A piece of text; the first of a part has its options."""
+        pieces = self._text(delta.block).pieces
+        part: Object = {"text": delta.text} if pieces else {**self._options, "text": delta.text}
+        pieces.append(delta.text)
+        return self._chunk("text", *self._set_apart(part))
+
+    def _reasoning(self, text: str) -> bytes:
+        self._thought = True
+        return self._chunk("thought", *self._set_apart({"text": text, "thought": True}))
+
+    def _set_apart(self, part: Object) -> list[Object]:
+        """`part`, behind an empty one if it does not go on with the chunk before."""
+        parts = [{**part, "text": ""}, part] if self._apart else [part]
+        self._apart = False
+        return parts
+
+    def _signature(self, signature: str) -> bytes:
+        """Of the thought before it, or alone."""
+        written: list[Object] = []
+        write_part(written, ReasoningPart("", signature), "", "", self._writing())
+        if not written:
+            return b""
+        if self._thought:
+            written[0] = {"text": "", "thought": True, "thoughtSignature": signature}
+        return self._chunk("signature", *written)
+
+    def _whole(self, part: Part) -> bytes:
+        written: list[Object] = []
+        writing = self._writing()
+        try:
+            write_part(written, part, part.id if isinstance(part, ToolCall) else "", "", writing)
+        except UnsupportedContentError:
+            return b""
+        if not written:
+            return b""
+        kind = "sound" if is_samples(part) else ""
+        if kind and self._last == kind:
+            written.insert(0, {"text": ""})
+        return self._chunk(kind, *written, writing=writing)
+
+    def _writing(self) -> Writing:
+        return Writing(self._provider, one_line=True)
+
+    def _end(self, delta: ReplyEnd) -> bytes:
+        metadata = place_metadata(delta.provider_metadata, [])
+        candidate: Object = {"finishReason": finish_reason_to_theirs(delta.finish_reason), "index": 0}
+        texts = [(text.number, "".join(text.pieces), tuple(text.citations), "") for text in self._texts]
+        grounding = write_grounding(texts, metadata.grounding, [])
+        if grounding:
+            candidate["groundingMetadata"] = grounding
+        body: Object = {"candidates": [candidate | metadata.candidate], **metadata.reply}
+        usage = usage_to_theirs(self._usage, []) | metadata.usage
+        return _event(to_json(body | ({"usageMetadata": usage} if usage else {}) | self._head))
+
+    def _chunk(self, kind: str, *parts: Object, writing: Writing | None = None) -> bytes:
+        if kind != "signature" and (kind != self._last or kind == "" or len(parts) > 1):
+            self._parts += 1
+        self._last = kind
+        content = {"role": "model", "parts": parts}
+        data: Object = {"candidates": [{"content": content, "index": 0}], **self._head}
+        return _event(to_json(data) if writing is None else writing.json(data))
+
+
+def _event(data: bytes) -> bytes:
+    return b"data: " + data + b"\r\n\r\n"

@@ -1,0 +1,137 @@
+"""Results of tools, both ways: text in the response itself, files in it or beside it, each at its place in the text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from abstractcore.schema import ContentPart, MediaPart, SchemaError, TextPart, ToolResult
+
+from ...common.item_options import name_options_left_out, read_options, with_options
+from ...common.json_reading import Object, as_object, as_objects, text_of
+from ...common.raw_arguments import arguments_text
+from .content import read_media, write_media
+from .dialect import Dialect
+from .vocabulary import with_names
+from .writing import Writing
+
+_MARKER = re.compile(r"\[(media_\d+) of the result of tool call (.*)\]", re.DOTALL)
+RESULT_FIELDS = frozenset({"id", "name", "response", "parts"})
+"""The fields of a `functionResponse` that the schema has words for."""
+
+_IN_RESULTS = ("image", "document")
+
+
+@dataclass(slots=True)
+class WrittenResult:
+    """A `functionResponse` part, and the files that go behind it in its message, each with its marker."""
+
+    part: Object
+    beside: list[Object] = field(default_factory=list[Object])
+
+
+def write_result(
+    result: ToolResult, id: str, name: str, path: str, dialect: Dialect, writing: Writing
+) -> WrittenResult:
+    """The result of the call `name`, whose id is `id` here.
+
+    A text alone stands as it is; else the output is a list, where `{"$ref": ...}` stands for each file.
+    """
+    writing.warn_of_cache(result, path)
+    written = WrittenResult({})
+    items: list[Any] = []
+    files: list[Object] = []
+    for index, part in enumerate(result.content):
+        place = f"{path}.content[{index}]"
+        if isinstance(part, TextPart):
+            writing.warn_of_text(part, place)
+            told = "texts of a result are values in one object"
+            name_options_left_out(part, place, dialect.provider, told, writing.warnings)
+            if items and isinstance(items[-1], str):
+                items[-1] += part.text
+            else:
+                items.append(part.text)
+            continue
+        writing.warn_of_cache(part, place)
+        body = write_media(part, place, dialect.provider, writing.warnings)
+        reference = f"media_{len(files) + len(written.beside) // 2 + 1}"
+        items.append({"$ref": reference})
+        if dialect.media_in_results and part.type in _IN_RESULTS and "inlineData" in body:
+            files.append({**body, "inlineData": {**body["inlineData"], "displayName": reference}})
+        else:
+            written.beside += [{"text": f"[{reference} of the result of tool call {id}]"}, body]
+    text = "".join(items) if all(isinstance(item, str) for item in items) else items
+    given = {"error" if result.is_error else "output": text}
+    response: Object = {"name": name, "id": id, "response": given}
+    if files:
+        response["parts"] = files
+    written.part["functionResponse"] = with_options(
+        response, result, path, dialect.provider, RESULT_FIELDS, writing.warnings
+    )
+    return written
+
+
+def read_result(response: Object, call_id: str, beside: list[Object], provider: str) -> ToolResult:
+    """The result in a `functionResponse`; its files are taken out of `beside`, with their markers.
+
+    Raises `SchemaError` for a file that cannot be read.
+    """
+    given = as_object(response.get("response"))
+    is_error = given.keys() == {"error"}
+    output: Any = given or ""
+    if is_error or given.keys() == {"output"}:
+        output = given["error" if is_error else "output"]
+    files = dict(_files(response, provider))
+    files |= _taken(beside, text_of(response, "id"), _references(output), provider)
+    content: list[ContentPart]
+    if _references(output) and set(_references(output)) <= files.keys():
+        items = cast("list[Any]", output)
+        content = [TextPart(item) if isinstance(item, str) else files.pop(item["$ref"]) for item in items]
+    else:
+        content = [TextPart(output if isinstance(output, str) else arguments_text(output))]
+    options = read_options(response, RESULT_FIELDS, provider)
+    return ToolResult(call_id, (*content, *files.values()), is_error, provider_options=options)
+
+
+def _files(response: Object, provider: str) -> Iterable[tuple[str, MediaPart]]:
+    for index, value in enumerate(as_objects(response.get("parts"))):
+        data = with_names(value)
+        if "inlineData" in data or "fileData" in data:
+            file = with_names(as_object(data.get("inlineData") or data.get("fileData")))
+            try:
+                yield text_of(file, "displayName") or f"{index}", read_media(data, provider)
+            except SchemaError as error:
+                raise error.at(f"parts[{index}]") from None
+
+
+def _references(output: Any) -> list[str]:
+    """The names of files in an output that is a list of texts and references, each once; empty for any other."""
+    if not isinstance(output, list):
+        return []
+    names: list[str] = []
+    for item in cast("list[Any]", output):
+        if isinstance(item, str):
+            continue
+        name = text_of(as_object(item), "$ref")
+        if name is None or len(item) > 1 or name in names:
+            return []
+        names.append(name)
+    return names
+
+
+def _taken(beside: list[Object], id: str | None, references: list[str], provider: str) -> dict[str, MediaPart]:
+    """The files that stand behind a marker of this call, taken out."""
+    taken: dict[str, MediaPart] = {}
+    index = 0
+    while index + 1 < len(beside):
+        marker = _MARKER.fullmatch(text_of(beside[index], "text") or "")
+        file = beside[index + 1]
+        is_own = marker is not None and marker[1] in references and marker[2] == id
+        if marker is None or not is_own or marker[1] in taken or not ("inlineData" in file or "fileData" in file):
+            index += 1
+            continue
+        taken[marker[1]] = read_media(file, provider)
+        del beside[index : index + 2]
+    return taken

@@ -1,0 +1,213 @@
+"""The format's words and ours, both ways."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from abstractcore.schema import CallWarning, FinishReason, HostedToolKind, Modality, ThinkingLevel, Usage
+
+from ...common.finish_reasons import finish_reason_of
+from ...common.json_reading import Object, as_object, as_objects, count_of, text_of
+
+_TO_OURS: dict[str, FinishReason] = {
+    "STOP": "stop",
+    "MAX_TOKENS": "length",
+    "CONTINUATION": "paused",
+    "SAFETY": "content_filter",
+    "RECITATION": "content_filter",
+    "LANGUAGE": "content_filter",
+    "BLOCKLIST": "content_filter",
+    "PROHIBITED_CONTENT": "content_filter",
+    "SPII": "content_filter",
+    "IMAGE_SAFETY": "content_filter",
+    "IMAGE_PROHIBITED_CONTENT": "content_filter",
+    "IMAGE_RECITATION": "content_filter",
+    "MODEL_ARMOR": "content_filter",
+    "ESCALATION": "content_filter",
+    **dict.fromkeys(
+        (
+            "OTHER",
+            "MALFORMED_FUNCTION_CALL",
+            "IMAGE_OTHER",
+            "NO_IMAGE",
+            "UNEXPECTED_TOOL_CALL",
+            "TOO_MANY_TOOL_CALLS",
+            "MISSING_THOUGHT_SIGNATURE",
+            "MALFORMED_RESPONSE",
+            "PUP_LIMITED_DISABLED",
+        ),
+        "unknown",
+    ),
+}
+_TO_THEIRS: dict[FinishReason, str] = {
+    "stop": "STOP",
+    "tool_calls": "STOP",
+    "refusal": "STOP",
+    "length": "MAX_TOKENS",
+    "content_filter": "SAFETY",
+    "paused": "CONTINUATION",
+    "unknown": "OTHER",
+}
+SAMPLING_FIELDS = {
+    "max_output_tokens": "maxOutputTokens",
+    "temperature": "temperature",
+    "top_p": "topP",
+    "top_k": "topK",
+    "seed": "seed",
+    "presence_penalty": "presencePenalty",
+    "frequency_penalty": "frequencyPenalty",
+}
+LEVELS: dict[str, ThinkingLevel] = {"MINIMAL": "minimal", "LOW": "low", "MEDIUM": "medium", "HIGH": "high"}
+MODALITIES: dict[str, Modality] = {"TEXT": "text", "IMAGE": "image", "AUDIO": "audio"}
+HOSTED_TOOLS: dict[HostedToolKind, str] = {
+    "web_search": "googleSearch",
+    "code_interpreter": "codeExecution",
+    "file_search": "fileSearch",
+    "computer_use": "computerUse",
+}
+_CANDIDATE_FIELDS = frozenset({"content", "finishReason", "index", "groundingMetadata"})
+_CANDIDATE_METADATA = frozenset(
+    {
+        "avgLogprobs",
+        "citationMetadata",
+        "continuationToken",
+        "finishMessage",
+        "groundingAttributions",
+        "logprobsResult",
+        "safetyRatings",
+        "tokenCount",
+        "urlContextMetadata",
+    }
+)
+_REPLY_FIELDS = frozenset({"candidates", "usageMetadata", "modelVersion", "responseId", "error"})
+_COUNTS = frozenset(
+    {
+        "promptTokenCount",
+        "cachedContentTokenCount",
+        "candidatesTokenCount",
+        "thoughtsTokenCount",
+        "toolUsePromptTokenCount",
+        "totalTokenCount",
+        "promptTokensDetails",
+        "candidatesTokensDetails",
+        "cacheTokensDetails",
+        "toolUsePromptTokensDetails",
+    }
+)
+UNSIGNED = "skip_thought_signature_validator"
+"""Stands for the signature of a call that has none, as one of another model's (the page "Thought signatures")."""
+
+_CAPITAL = re.compile("[A-Z]")
+_SPELT_OUT = (
+    "systemInstruction generationConfig toolConfig cachedContent safetySettings maxOutputTokens topP topK "
+    "stopSequences presencePenalty frequencyPenalty responseLogprobs responseMimeType responseSchema "
+    "responseJsonSchema responseModalities thinkingConfig thinkingBudget thinkingLevel includeThoughts candidateCount "
+    "speechConfig mediaResolution imageConfig functionDeclarations parametersJsonSchema functionCallingConfig "
+    "retrievalConfig allowedFunctionNames googleSearch codeExecution fileSearch computerUse urlContext googleMaps "
+    "inlineData fileData mimeType fileUri displayName functionCall functionResponse executableCode "
+    "codeExecutionResult toolCall toolResponse toolType thoughtSignature videoMetadata"
+)
+_FROM_SNAKE_CASE = {_CAPITAL.sub(lambda found: f"_{found[0].lower()}", name): name for name in _SPELT_OUT.split()}
+
+
+def named(name: str) -> str:
+    """A field's name as it is written, for one in snake case, which the API takes too."""
+    return _FROM_SNAKE_CASE.get(name, name)
+
+
+def with_names(data: Object) -> Object:
+    """The fields of one object under their names as they are written."""
+    if not any("_" in name for name in data):
+        return data
+    return {named(name): value for name, value in data.items()}
+
+
+def finish_reason_to_ours(raw: str | None, calls_tools: bool) -> FinishReason:
+    """Our word; for one we do not know, whether it calls tools decides: the format has no word for that."""
+    reason = finish_reason_of(raw, _TO_OURS, calls=calls_tools)
+    return "tool_calls" if reason == "stop" and calls_tools else reason
+
+
+def finish_reason_to_theirs(reason: FinishReason) -> str:
+    """The format's word; it has none for a refusal."""
+    return _TO_THEIRS[reason]
+
+
+def origin_of(provider: str, model: str | None) -> str | None:
+    """Whose reasoning it is; None if the model is not named."""
+    return f"{provider}/{model}" if model else None
+
+
+def usage_to_ours(data: Object) -> Usage:
+    """Token counts; what was not reported is None."""
+    thoughts = count_of(data, "thoughtsTokenCount")
+    return Usage(
+        input=_sum(count_of(data, "promptTokenCount"), count_of(data, "toolUsePromptTokenCount")),
+        output=_sum(count_of(data, "candidatesTokenCount"), thoughts),
+        cached=count_of(data, "cachedContentTokenCount"),
+        reasoning=thoughts,
+        input_audio=_audio(data.get("promptTokensDetails")),
+        output_audio=_audio(data.get("candidatesTokensDetails")),
+    )
+
+
+def _sum(left: int | None, right: int | None) -> int | None:
+    return left if right is None else (left or 0) + right
+
+
+def _audio(details: Any) -> int | None:
+    counts = [count_of(entry, "tokenCount") for entry in as_objects(details) if entry.get("modality") == "AUDIO"]
+    return counts[0] if counts else None
+
+
+def usage_to_theirs(usage: Usage, warnings: list[CallWarning]) -> Object:
+    """The format's counts; empty if nothing was reported."""
+    reasoning = usage.reasoning
+    if reasoning is not None and (usage.output is None or usage.output < reasoning):
+        message = "reasoning is counted beside the rest of the output, and there is less of that"
+        warnings.append(CallWarning("count_left_out", "usage.reasoning", message, reasoning))
+        reasoning = None
+    if usage.cache_written is not None:
+        message = "what was written to a cache is not counted here"
+        warnings.append(CallWarning("count_left_out", "usage.cache_written", message, usage.cache_written))
+    counts: Object = {
+        "promptTokenCount": usage.input,
+        "cachedContentTokenCount": usage.cached,
+        "candidatesTokenCount": None if usage.output is None else usage.output - (reasoning or 0),
+        "thoughtsTokenCount": reasoning,
+        "totalTokenCount": usage.total,
+        "promptTokensDetails": _audio_to_theirs(usage.input_audio),
+        "candidatesTokensDetails": _audio_to_theirs(usage.output_audio),
+    }
+    return {name: count for name, count in counts.items() if count is not None}
+
+
+def _audio_to_theirs(count: int | None) -> list[Object] | None:
+    return None if count is None else [{"modality": "AUDIO", "tokenCount": count}]
+
+
+def metadata_to_ours(data: Object, candidate: Object) -> Object:
+    """What a reply says that the schema has no field for; what the candidate says stands beside the rest."""
+    metadata = {name: value for name, value in data.items() if name not in _REPLY_FIELDS and value is not None}
+    metadata |= {
+        name: value for name, value in candidate.items() if name not in _CANDIDATE_FIELDS and value is not None
+    }
+    usage = {name: value for name, value in as_object(data.get("usageMetadata")).items() if name not in _COUNTS}
+    if usage:
+        metadata["usageMetadata"] = usage
+    return metadata
+
+
+def place_of_metadata(name: str, value: Any) -> str | None:
+    """Where a reply's metadata are written: "candidate", "usage" or "reply"; None for a name that means another."""
+    if name in _CANDIDATE_METADATA:
+        return "candidate"
+    if name == "usageMetadata" and isinstance(value, dict) and value and not _COUNTS.intersection(as_object(value)):
+        return "usage"
+    return None if name in _REPLY_FIELDS or name in _CANDIDATE_FIELDS else "reply"
+
+
+def block_reason(data: Object) -> str | None:
+    """Why the prompt was blocked, if it was."""
+    return text_of(as_object(data.get("promptFeedback")), "blockReason")

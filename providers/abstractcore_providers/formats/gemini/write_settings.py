@@ -1,0 +1,81 @@
+"""What a call asks for beside its messages, as the format writes it: sampling, output, thinking, tools."""
+
+from __future__ import annotations
+
+from abstractcore.schema import CallWarning, JSONValue, ModelCall, ToolSpec
+
+from ...common.json_reading import Object
+from ...common.json_schemas import GEMINI, fit_tool
+from ...common.output_schemas import bare_schema
+from .vocabulary import HOSTED_TOOLS, SAMPLING_FIELDS
+from .writing import Writing
+
+
+def write_generation_config(call: ModelCall, writing: Writing) -> Object:
+    """Sampling, the answer's schema and modalities, and thinking."""
+    sampling = call.sampling
+    config: Object = {
+        theirs: getattr(sampling, ours)
+        for ours, theirs in SAMPLING_FIELDS.items()
+        if getattr(sampling, ours) is not None
+    }
+    if sampling.stop:
+        config["stopSequences"] = list(sampling.stop)
+    if sampling.top_logprobs is not None:
+        config |= {"responseLogprobs": True, "logprobs": sampling.top_logprobs}
+    if call.output is not None:
+        schema = bare_schema(call.output, GEMINI, writing.warnings)
+        config |= {"responseMimeType": "application/json", "responseJsonSchema": schema}
+    if call.modalities:
+        config["responseModalities"] = [modality.upper() for modality in call.modalities]
+    if call.thinking is not None:
+        config["thinkingConfig"] = _thinking(call.thinking)
+    return config
+
+
+def _thinking(thinking: str | int) -> Object:
+    """A budget or a level, and the thoughts themselves; thinking is off without any budget."""
+    if thinking == "off":
+        return {"thinkingBudget": 0}
+    if isinstance(thinking, int):
+        return {"thinkingBudget": thinking, "includeThoughts": True}
+    return {"thinkingLevel": thinking.upper(), "includeThoughts": True}
+
+
+def write_tools(call: ModelCall, writing: Writing) -> list[Object]:
+    """The functions together, then the provider's own tools one by one."""
+    tools: list[Object] = []
+    if call.tools:
+        functions = [_function(tool, f"tools[{i}]", writing) for i, tool in enumerate(call.tools)]
+        tools.append({"functionDeclarations": functions})
+    return tools + [{HOSTED_TOOLS[tool.kind]: tool.options} for tool in call.hosted_tools]
+
+
+def _function(tool: ToolSpec, path: str, writing: Writing) -> Object:
+    writing.warn_of_cache(tool, path)
+    if tool.strict is not None:
+        writing.warnings.append(_unsupported(f"{path}.strict", tool.strict, "strict arguments of one tool"))
+    function: Object = {"name": tool.name}
+    if tool.description:
+        function["description"] = tool.description
+    parameters, _ = fit_tool(tool, path, GEMINI, writing.warnings)
+    if parameters:
+        function["parametersJsonSchema"] = parameters
+    return function
+
+
+def write_tool_config(call: ModelCall, writing: Writing) -> Object:
+    """Whether tools may or must be called."""
+    if call.parallel_tool_calls is not None:
+        what = "one call at a time, or several,"
+        writing.warnings.append(_unsupported("parallel_tool_calls", call.parallel_tool_calls, what))
+    choice = call.tool_choice
+    if choice is None:
+        return {}
+    if choice.mode == "tool":
+        return {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": [choice.tool]}}
+    return {"functionCallingConfig": {"mode": "ANY" if choice.mode == "required" else choice.mode.upper()}}
+
+
+def _unsupported(path: str, requested: JSONValue, what: str) -> CallWarning:
+    return CallWarning("unsupported_option", path, f"{what} cannot be asked of this provider", requested)

@@ -1,0 +1,95 @@
+"""From a whole answer to a reply."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+from abstractcore.errors import ServerError
+from abstractcore.schema import (
+    ImagePart,
+    ModelReply,
+    Part,
+    ReasoningPart,
+    SchemaError,
+    TextPart,
+    ToolCall,
+    WireResponse,
+)
+
+from ...common.call_ids import ReceivedIds
+from ...common.finish_reasons import calls_tools
+from ...common.item_options import read_options
+from ...common.json_reading import Object, as_object, as_objects, text_of
+from ...common.raw_arguments import WrittenArguments, arguments_text
+from ...common.response_bodies import no_reply, read_body
+from .failures import RIGHT_ADDRESS, error_in_body
+from .images import image_of
+from .vocabulary import CALL_FIELDS, PROVIDER, finish_reason_to_ours, metadata_to_ours, origin_of, usage_to_ours
+from .writing import ARGUMENTS
+
+_MARKS = frozenset({"done", "done_reason", "eval_count"})
+"""Fields of replies that other documents do not have."""
+
+
+def decode(response: WireResponse) -> ModelReply:
+    """The reply; raises `ServerError` for a body that holds none, or the error it reports in spite of its status."""
+    data = as_object(read_body(response, RIGHT_ADDRESS))
+    if data.get("error") or not isinstance(data.get("message"), dict):
+        raise error_in_body(data) or no_reply(response, data, "message", _MARKS, RIGHT_ADDRESS)
+    try:
+        return _reply(data, WrittenArguments(response.body, ARGUMENTS))
+    except SchemaError as error:
+        raise ServerError(f"the answer does not fit the schema: {error}", status=response.status) from None
+
+
+def _reply(data: Object, written: WrittenArguments) -> ModelReply:
+    model, raw = text_of(data, "model"), text_of(data, "done_reason")
+    parts = _parts(as_object(data["message"]), written, origin_of(model))
+    return ModelReply(
+        parts=parts,
+        finish_reason=finish_reason_to_ours(raw, calls=calls_tools(parts)),
+        raw_finish_reason=raw,
+        usage=usage_to_ours(data),
+        model=model,
+        provider=PROVIDER,
+        provider_metadata=metadata_to_ours(data),
+    )
+
+
+def _parts(message: Object, written: WrittenArguments, origin: str | None) -> tuple[Part, ...]:
+    ids = ReceivedIds()
+    calls = as_objects(message.get("tool_calls"))
+    return (
+        ReasoningPart(text_of(message, "thinking") or "", origin=origin),
+        TextPart(text_of(message, "content") or ""),
+        *(ids.name(read_call(call, written), number) for number, call in enumerate(calls)),
+        *read_images(message),
+    )
+
+
+def read_call(call: Object, written: WrittenArguments) -> ToolCall:
+    """The tool call, under the server's id, which may be empty."""
+    function = as_object(call.get("function"))
+    id = text_of(call, "id") or text_of(function, "id") or ""
+    options = read_options(call, CALL_FIELDS, PROVIDER)
+    text = _arguments_text(function.get(ARGUMENTS), written)
+    return ToolCall(id, text_of(function, "name") or "", text, provider_options=options)
+
+
+def _arguments_text(arguments: Any, written: WrittenArguments) -> str:
+    """As it was written; some servers give a text in place of an object."""
+    if arguments is None:
+        return "{}"
+    if isinstance(arguments, dict):
+        return written.text_of(arguments)
+    return arguments if isinstance(arguments, str) else arguments_text(arguments)
+
+
+def read_images(message: Object) -> list[ImagePart]:
+    """The images in a message; raises `ServerError` for one that is not base64."""
+    images: Any = message.get("images")
+    try:
+        return [image_of(base64.b64decode(image, validate=True)) for image in images or ()]
+    except (ValueError, TypeError):
+        raise ServerError("an image in the answer is not base64") from None

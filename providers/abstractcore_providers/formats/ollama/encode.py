@@ -1,0 +1,166 @@
+"""From a call to a request body, with a warning for everything the format cannot say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from pydantic_core import to_json
+
+from abstractcore.errors import InvalidInputError, UnsupportedContentError
+from abstractcore.schema import (
+    CallWarning,
+    Encoded,
+    JSONValue,
+    ModelCall,
+    Sampling,
+    ToolSpec,
+    WireRequest,
+)
+
+from ...common.json_reading import Object
+from ...common.json_schemas import OLLAMA
+from ...common.output_schemas import bare_schema
+from ...common.tool_parameters import write_parameters
+from .context import context_for
+from .vocabulary import PROVIDER, SAMPLING_OPTIONS, THINKING, UNTOUCHED, has_field, has_option, origin_of
+from .write_messages import write_messages
+from .writing import Writing
+
+_HEADERS = {"content-type": "application/json"}
+
+
+def encode(call: ModelCall, context_size: int | None) -> Encoded:
+    """The request for a lowered call, with a context of `context_size` tokens, or of as many as the call needs.
+
+    Raises `UnsupportedContentError` for content without a shape here, and `InvalidInputError` for provider options
+    that the call has a field of its own for.
+    """
+    if call.hosted_tools:
+        raise UnsupportedContentError(
+            f"hosted_tools[0]: Ollama runs no tools such as {call.hosted_tools[0].kind}.",
+            hint="Use a provider that runs it by itself, such as 'anthropic' or 'google', or a tool of your own.",
+        )
+    written, _, warnings = _written(call, context_size)
+    return Encoded(WireRequest("/api/chat", _HEADERS, written), tuple(warnings))
+
+
+def context_of(call: ModelCall, context_size: int | None) -> int | None:
+    """The tokens of context that a request for `call` asks for; raises as `encode` does."""
+    return _written(call, context_size)[1].get("num_ctx")
+
+
+def _written(call: ModelCall, context_size: int | None) -> tuple[bytes, Object, list[CallWarning]]:
+    """The body, the options in it, and the warnings. The options stand last, as they depend on the size of the rest."""
+    writing = Writing()
+    options: Object = {}
+    body = _body(call, options, writing)
+    written = writing.json(body)
+    size = context_size or context_for(body, len(written), call.sampling.max_output_tokens)
+    if size is not None:
+        _add_default(options, "num_ctx", size, f"provider_options.{PROVIDER}.options", writing.warnings)
+    if options:
+        written = b'%b,"options":%b}' % (written[:-1], to_json(options))
+    return written, options, writing.warnings
+
+
+def _body(call: ModelCall, options: Object, writing: Writing) -> Object:
+    """The body without its `options`, which are put into a mapping of their own."""
+    warnings = writing.warnings
+    body: Object = {"model": call.model, "messages": write_messages(call.messages, origin_of(call.model), writing)}
+    _add_sampling(call.sampling, body, options)
+    if call.tools:
+        body["tools"] = [_tool(tool, f"tools[{i}]", writing) for i, tool in enumerate(call.tools)]
+    if call.output is not None:
+        body["format"] = bare_schema(call.output, OLLAMA, warnings)
+    if call.thinking is not None:
+        body.update(_thinking(call.thinking, warnings))
+    body["stream"] = call.stream
+    _warn_of_choices(call, warnings)
+    _add_provider_options(body, options, call, warnings)
+    # What keeps the server from cutting the prompt, where the user said nothing else.
+    for name, value in UNTOUCHED.items():
+        _add_default(body, name, value, f"provider_options.{PROVIDER}", warnings)
+    return body
+
+
+def _add_sampling(sampling: Sampling, body: Object, options: Object) -> None:
+    if sampling.top_logprobs is not None:
+        body["logprobs"] = True
+        body["top_logprobs"] = sampling.top_logprobs
+    asked = {name: getattr(sampling, field) for name, field in SAMPLING_OPTIONS.items()}
+    options.update({name: value for name, value in asked.items() if value not in (None, ())})
+
+
+def _tool(tool: ToolSpec, path: str, writing: Writing) -> Object:
+    writing.warn_of_fields(tool, path, ("cache",))
+    if tool.strict is not None:
+        writing.warnings.append(_unsupported(f"{path}.strict", tool.strict, "strict arguments"))
+    parameters, _ = write_parameters(tool, path, OLLAMA, writing.warnings)
+    function: Object = {"name": tool.name, "parameters": parameters}
+    if tool.description:
+        function["description"] = tool.description
+    return {"type": "function", "function": function}
+
+
+def _thinking(thinking: Any, warnings: list[CallWarning]) -> Object:
+    if thinking in THINKING:
+        return {"think": THINKING[thinking]}
+    if thinking in ("minimal", 0):
+        sent = "low" if thinking == "minimal" else "off"
+        message = f"Ollama knows {', '.join(THINKING)}"
+        warnings.append(CallWarning("thinking_changed", "thinking", message, thinking, sent))
+        return {"think": THINKING[sent]}
+    warnings.append(_unsupported("thinking", thinking, "a thinking budget in tokens"))
+    return {}
+
+
+def _unsupported(path: str, requested: JSONValue, what: str) -> CallWarning:
+    return CallWarning("unsupported_option", path, f"{what} cannot be asked of Ollama", requested)
+
+
+def _warn_of_choices(call: ModelCall, warnings: list[CallWarning]) -> None:
+    if call.tool_choice is not None and call.tool_choice.mode == "auto":
+        warnings.append(CallWarning("already_so", "tool_choice", "the model always chooses by itself"))
+    elif call.tool_choice is not None:
+        warnings.append(_unsupported("tool_choice", call.tool_choice.mode, "a choice of tools"))
+    if call.parallel_tool_calls is not None:
+        warnings.append(_unsupported("parallel_tool_calls", call.parallel_tool_calls, "parallel tool calls"))
+    if call.modalities:
+        warnings.append(_unsupported("modalities", list(call.modalities), "the kind of answer"))
+
+
+def _add_provider_options(body: Object, options: Object, call: ModelCall, warnings: list[CallWarning]) -> None:
+    for provider, given in call.provider_options.items():
+        if provider != PROVIDER:
+            message = f"options for {provider!r} are not sent to {PROVIDER!r}"
+            warnings.append(CallWarning("other_provider_options", f"provider_options.{provider}", message))
+            continue
+        for name, value in given.items():
+            path = f"provider_options.{provider}.{name}"
+            if name == "options":
+                _add_model_options(options, value, path)
+            elif name in body or has_field(name, value):
+                raise _has_field_of_its_own(path)
+            else:
+                body[name] = value
+
+
+def _add_model_options(options: Object, given: JSONValue, path: str) -> None:
+    if not isinstance(given, Mapping):
+        raise InvalidInputError(f"expected a mapping, got {type(given).__name__}", path=path)
+    for name, value in cast("Mapping[str, JSONValue]", given).items():
+        if name in options or has_option(name, value):
+            raise _has_field_of_its_own(f"{path}.{name}")
+        options[name] = value
+
+
+def _has_field_of_its_own(path: str) -> InvalidInputError:
+    return InvalidInputError("the call has a field of its own for this", path=path, hint="Use that one.")
+
+
+def _add_default(body: Object, name: str, value: JSONValue, path: str, warnings: list[CallWarning]) -> None:
+    if name not in body:
+        body[name] = value
+    elif body[name] == value:
+        warnings.append(CallWarning("already_so", f"{path}.{name}", f"{name} is {value!r} here without being said"))

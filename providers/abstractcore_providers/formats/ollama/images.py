@@ -1,0 +1,46 @@
+"""Images, which the format holds as base64 without their type."""
+
+from __future__ import annotations
+
+import base64
+
+from abstractcore.schema import Blob, CallWarning, ImagePart
+
+from ...common.data_urls import content_of
+
+_SIGNATURES = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+)
+UNKNOWN_TYPE = "image/*"
+
+
+def image_of(data: bytes) -> ImagePart:
+    """An image whose type is told by its first bytes."""
+    return ImagePart(Blob.from_bytes(data, _type_of(data)))
+
+
+def is_at_hand(part: ImagePart) -> bool:
+    """Whether the image's content can be sent."""
+    return part.blob.form in ("bytes", "file")
+
+
+def write_image(part: ImagePart, path: str, warnings: list[CallWarning]) -> str:
+    """The image in base64; raises `UnsupportedContentError` with its path for one whose content is elsewhere."""
+    data = content_of(part.blob, path)
+    asked, told = part.blob.media_type, _type_of(data)
+    if asked != told:
+        message = f"the format does not name {asked}: it is taken for {told}"
+        warnings.append(CallWarning("relabelled", f"{path}.blob.media_type", message, asked, told))
+    if part.detail is not None:
+        message = "how closely to look cannot be said"
+        warnings.append(CallWarning("detail_left_out", f"{path}.detail", message, part.detail))
+    return base64.b64encode(data).decode("ascii")
+
+
+def _type_of(data: bytes) -> str:
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return "image/webp"
+    return next((media_type for start, media_type in _SIGNATURES if data.startswith(start)), UNKNOWN_TYPE)

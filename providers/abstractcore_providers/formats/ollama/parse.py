@@ -1,0 +1,133 @@
+"""From a client's request to a call (server side). What the schema has no field for becomes a provider option."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from abstractcore.errors import InvalidInputError, UnsupportedContentError
+from abstractcore.schema import (
+    CallWarning,
+    ModelCall,
+    OutputSchema,
+    Parsed,
+    Sampling,
+    SchemaError,
+    ToolSpec,
+    WireRequest,
+)
+
+from ...common.json_reading import Object, text_of
+from ...common.output_schemas import named_schema
+from ...common.raw_arguments import WrittenArguments
+from ...common.reading import get_flag, get_list, get_object, get_text, locating, name_the_rest, read_request
+from ...common.tool_parameters import read_parameters
+from .encode import context_of
+from .read_messages import read_messages
+from .vocabulary import PROVIDER, SAMPLING_OPTIONS, UNTOUCHED, has_field, has_option, origin_of, thinking_to_ours
+from .writing import ARGUMENTS
+
+_FUNCTION = frozenset({"name", "description", "parameters"})
+_OPTION_OF = {field: name for name, field in SAMPLING_OPTIONS.items()}
+
+
+def parse(request: WireRequest, context_size: int | None) -> Parsed:
+    """The call; raises `InvalidInputError` with the path, in the request, of what is wrong.
+
+    A context of the size that the call would get here anyway is no option of its own.
+    """
+    data = read_request(request)
+    warnings: list[CallWarning] = []
+    with locating(request, PROVIDER):
+        call = _call(data, WrittenArguments(request.body, ARGUMENTS), warnings)
+        call = _without_usual_context(call, context_size)
+    return Parsed(call, tuple(warnings))
+
+
+def _call(data: Object, written: WrittenArguments, warnings: list[CallWarning]) -> ModelCall:
+    model = get_text(data.get("model"), "model")
+    options = get_object(data.get("options") or {}, "options")
+    stream = get_flag(data, "stream")
+    return ModelCall(
+        model=model,
+        provider=PROVIDER,
+        messages=read_messages(get_list(data, "messages"), written, origin_of(model), warnings),
+        tools=tuple(_tool(tool, f"tools[{i}]", warnings) for i, tool in enumerate(get_list(data, "tools"))),
+        sampling=_sampling(data, options, warnings),
+        output=_output(data.get("format")),
+        thinking=thinking_to_ours(data.get("think")),
+        stream=True if stream is None else stream,
+        provider_options={PROVIDER: _rest(data, options)},
+    )
+
+
+def _rest(data: Object, options: Object) -> Object:
+    rest = {name: value for name, value in data.items() if name != "options" and _is_option(name, value)}
+    kept = {name: value for name, value in options.items() if value is not None and not has_option(name, value)}
+    return rest | {"options": kept} if kept else rest
+
+
+def _is_option(name: str, value: Any) -> bool:
+    if name in UNTOUCHED and value is UNTOUCHED[name]:
+        return False
+    return value is not None and not has_field(name, value)
+
+
+def _without_usual_context(call: ModelCall, context_size: int | None) -> ModelCall:
+    given = call.provider_options.get(PROVIDER, {})
+    options = given.get("options")
+    if not isinstance(options, dict) or "num_ctx" not in options:
+        return call
+    less = {name: value for name, value in options.items() if name != "num_ctx"}
+    rest = {name: value for name, value in given.items() if name != "options"}
+    plain = call.with_(provider_options={PROVIDER: rest | {"options": less} if less else rest})
+    try:
+        usual = context_of(plain, context_size)
+    except (InvalidInputError, UnsupportedContentError):
+        return call
+    return plain if options["num_ctx"] == usual else call
+
+
+def _sampling(data: Object, options: Object, warnings: list[CallWarning]) -> Sampling:
+    asked = {
+        field: options[name]
+        for name, field in SAMPLING_OPTIONS.items()
+        if options.get(name) is not None and has_option(name, options[name])
+    }
+    stop = asked.pop("stop", ())
+    alternatives = data.get("top_logprobs")
+    if get_flag(data, "logprobs"):
+        alternatives = 0 if alternatives is None else alternatives
+    elif alternatives is not None:
+        warnings.append(CallWarning("field_left_out", "top_logprobs", "logprobs is not asked for", alternatives))
+        alternatives = None
+    try:
+        return Sampling(
+            **asked,
+            stop=(stop,) if isinstance(stop, str) else stop,
+            top_logprobs=alternatives,
+        )
+    except SchemaError as error:
+        field, bracket, rest = error.path.partition("[")
+        name = f"options.{_OPTION_OF[field]}" if field in _OPTION_OF else field
+        raise SchemaError(error.message, f"{name}{bracket}{rest}") from None
+
+
+def _tool(value: Any, path: str, warnings: list[CallWarning]) -> ToolSpec:
+    data = get_object(value, path)
+    function = get_object(data.get("function"), f"{path}.function")
+    name_the_rest(data, frozenset({"type", "function"}), path, warnings)
+    name_the_rest(function, _FUNCTION, f"{path}.function", warnings)
+    parameters, where = function.get("parameters"), f"{path}.function.parameters"
+    try:
+        return ToolSpec(
+            name=get_text(function.get("name"), f"{path}.function.name"),
+            description=text_of(function, "description") or "",
+            parameters={} if parameters is None else read_parameters(get_object(parameters, where)),
+        )
+    except SchemaError as error:
+        raise error.at(f"{path}.function") from None
+
+
+def _output(schema: Any) -> OutputSchema | None:
+    """The schema of the answer; there is none in an empty text, which asks for nothing, or in a word for a format."""
+    return named_schema(cast(Object, schema), "format") if isinstance(schema, dict) else None

@@ -1,0 +1,88 @@
+"""From deltas to the lines of a stream (server side)."""
+
+from __future__ import annotations
+
+from pydantic_core import to_json
+
+from abstractcore.errors import AbstractCoreError
+from abstractcore.schema import (
+    Delta,
+    ImagePart,
+    PartDelta,
+    ReasoningDelta,
+    ReplyEnd,
+    ReplyStart,
+    TextDelta,
+    ToolCall,
+    ToolCallDelta,
+    ToolCallEnd,
+    ToolCallStart,
+    UsageDelta,
+)
+
+from ...common.json_reading import Object
+from .failures import render_error
+from .images import is_at_hand, write_image
+from .vocabulary import finish_reason_to_theirs, metadata_to_theirs, usage_to_theirs
+from .write_messages import write_call
+from .writing import Writing
+
+
+class OllamaRenderer:
+    """Renders one stream. A tool call goes out whole; the last line has the counts and why the reply ended."""
+
+    def __init__(self) -> None:
+        self._model = ""
+        self._calls: dict[int, ToolCallStart] = {}
+        self._arguments: dict[int, list[str]] = {}
+        self._called = 0
+        self._end: Object = {}
+
+    def feed(self, delta: Delta) -> bytes:
+        """The line of one delta; nothing for those that carry nothing here."""
+        if isinstance(delta, TextDelta):
+            return self._line(content=delta.text)
+        if isinstance(delta, ReasoningDelta):
+            return self._line(content="", thinking=delta.text)
+        if isinstance(delta, ToolCallDelta):
+            self._arguments.setdefault(delta.block, []).append(delta.arguments_text)
+        elif isinstance(delta, ToolCallStart):
+            self._calls[delta.block] = delta
+        elif isinstance(delta, ToolCallEnd):
+            return self._call(delta.block)
+        elif isinstance(delta, ReplyStart):
+            self._model = delta.model or ""
+        elif isinstance(delta, PartDelta):
+            if isinstance(delta.part, ImagePart) and is_at_hand(delta.part):
+                return self._line(content="", images=[write_image(delta.part, "", [])])
+        elif isinstance(delta, UsageDelta):
+            self._end |= usage_to_theirs(delta.usage)
+        elif isinstance(delta, ReplyEnd):
+            reason = finish_reason_to_theirs(delta.finish_reason, calls=bool(self._called))
+            self._end |= {"done_reason": reason} if reason else {}
+            self._end |= metadata_to_theirs(dict(delta.provider_metadata), [])
+        return b""
+
+    def finish(self) -> bytes:
+        """The last line."""
+        message = {"role": "assistant", "content": ""}
+        return to_json({"model": self._model, "message": message, "done": True, **self._end}) + b"\n"
+
+    def error(self, error: AbstractCoreError) -> bytes:
+        """The error as a line."""
+        return render_error(error).body + b"\n"
+
+    def _call(self, block: int) -> bytes:
+        start = self._calls[block]
+        text = "".join(self._arguments.pop(block, ()))
+        call = ToolCall(start.id, start.name, text, provider_options=start.provider_options)
+        writing = Writing()
+        written = write_call(call, self._called, "", writing)
+        self._called += 1
+        return writing.json(self._object(content="", tool_calls=[written])) + b"\n"
+
+    def _line(self, **message: object) -> bytes:
+        return to_json(self._object(**message)) + b"\n"
+
+    def _object(self, **message: object) -> Object:
+        return {"model": self._model, "message": {"role": "assistant", **message}, "done": False}

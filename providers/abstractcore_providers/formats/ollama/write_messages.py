@@ -1,0 +1,144 @@
+"""Messages as the format writes them, with a warning for everything it has no place for.
+
+A message has one text and one list of images. Reasoning goes back to the model it came from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from abstractcore.errors import UnsupportedContentError
+from abstractcore.schema import (
+    MEDIA_PARTS,
+    CallWarning,
+    ImagePart,
+    Message,
+    OpaquePart,
+    Part,
+    ReasoningPart,
+    TextPart,
+    ToolCall,
+    ToolResult,
+)
+
+from ...common.item_options import with_options
+from ...common.json_reading import Object
+from ...common.reordering import in_order
+from .images import is_at_hand, write_image
+from .vocabulary import CALL_FIELDS, MESSAGE_FIELDS, PROVIDER
+from .writing import Writing
+
+_SHOWN: dict[type[Part], int] = {ImagePart: 0, TextPart: 1}
+"""The order in what is shown to a model: servers put the images before the text."""
+_SAID: dict[type[Part], int] = {ReasoningPart: 0, TextPart: 1, ToolCall: 2, ImagePart: 3}
+"""The order in an assistant's message."""
+
+
+def write_messages(messages: Iterable[Message], origin: str | None, writing: Writing) -> list[Object]:
+    """The conversation with the model `origin`; a message of which nothing is left is left out.
+
+    Raises `UnsupportedContentError` for content without a shape here, or if no message is left.
+    """
+    written: list[Object] = []
+    names: dict[str, str] = {}
+    for index, message in enumerate(messages):
+        path = f"messages[{index}]"
+        if message.role == "tool":
+            results = [(i, part) for i, part in enumerate(message.parts) if isinstance(part, ToolResult)]
+            written += [_result(part, names[part.call_id], f"{path}.parts[{i}]", writing) for i, part in results]
+            continue
+        if message.role == "assistant":
+            names = {call.id: call.name for call in message.tool_calls}
+            said = _assistant(message, f"{path}.parts", origin, writing)
+        else:
+            said = _content(message.parts, f"{path}.parts", writing)
+        if len(said) > 1 or said["content"]:
+            body = {"role": message.role, **said}
+            written.append(with_options(body, message, path, PROVIDER, MESSAGE_FIELDS[message.role], writing.warnings))
+    if not written:
+        raise UnsupportedContentError("Ollama's format has no place for any part of these messages.")
+    return written
+
+
+def _content(parts: Iterable[Part], path: str, writing: Writing) -> Object:
+    """The text and images of a user's or system message, or of a tool's result."""
+    kept: list[tuple[int, Part]] = []
+    for index, part in enumerate(parts):
+        if isinstance(part, TextPart | ImagePart):
+            kept.append((index, part))
+        elif isinstance(part, OpaquePart):
+            writing.warnings.append(_left_out(part, f"{path}[{index}]"))
+        else:
+            what = part.blob.media_type if isinstance(part, MEDIA_PARTS) else part.type
+            raise UnsupportedContentError(
+                f"{path}[{index}]: Ollama's format cannot carry {what}.", hint="It carries text and images."
+            )
+    body: Object = {"content": ""}
+    for index, part in in_order(kept, lambda part: _SHOWN[type(part)], path, writing.warnings):
+        write_part(part, f"{path}[{index}]", body, writing)
+    return body
+
+
+def _assistant(message: Message, path: str, origin: str | None, writing: Writing) -> Object:
+    kept: list[tuple[int, Part]] = []
+    for index, part in enumerate(message.parts):
+        if is_sayable(part) and (not isinstance(part, ReasoningPart) or part.origin == origin):
+            kept.append((index, part))
+        else:
+            writing.warnings.append(_left_out(part, f"{path}[{index}]"))
+    return write_said(kept, path, writing)
+
+
+def is_sayable(part: Part) -> bool:
+    """Whether an assistant's message has a place for it."""
+    if isinstance(part, ReasoningPart):
+        return bool(part.text)
+    return isinstance(part, TextPart | ToolCall) or (isinstance(part, ImagePart) and is_at_hand(part))
+
+
+def write_said(kept: Sequence[tuple[int, Part]], path: str, writing: Writing) -> Object:
+    """What an assistant says; each part comes with its index in `path`."""
+    body: Object = {"content": ""}
+    for index, part in in_order(kept, lambda part: _SAID[type(part)], path, writing.warnings):
+        write_part(part, f"{path}[{index}]", body, writing)
+    return body
+
+
+def _left_out(part: Part, path: str) -> CallWarning:
+    if isinstance(part, ReasoningPart):
+        return CallWarning("reasoning_left_out", path, "reasoning goes back only to the model it came from")
+    return CallWarning("part_left_out", path, f"Ollama's format has no place for {part.type} parts")
+
+
+def write_part(part: Part, path: str, body: Object, writing: Writing) -> None:
+    """Puts `part` into `body`, which parts of its kind may be in already."""
+    if isinstance(part, TextPart):
+        writing.warn_of_fields(part, path, ("citations", "cache"))
+        writing.warn_of_options(part, path)
+        body["content"] += part.text
+    elif isinstance(part, ImagePart):
+        writing.warn_of_fields(part, path, ("cache",))
+        writing.warn_of_options(part, path)
+        body.setdefault("images", []).append(write_image(part, path, writing.warnings))
+    elif isinstance(part, ReasoningPart):
+        writing.warn_of_fields(part, path, ("signature", "redacted_data"))
+        body["thinking"] = body.get("thinking", "") + part.text
+    elif isinstance(part, ToolCall):
+        writing.warn_of_fields(part, path, ("signature", "cache"))
+        calls = body.setdefault("tool_calls", [])
+        calls.append(write_call(part, len(calls), path, writing))
+
+
+def write_call(call: ToolCall, index: int, path: str, writing: Writing) -> Object:
+    """A tool call, with its id for the servers that know ids."""
+    function: Object = {"index": index, "name": call.name}
+    writing.put_arguments(function, call, path)
+    body: Object = {"id": call.id, "type": "function", "function": function}
+    return with_options(body, call, path, PROVIDER, CALL_FIELDS, writing.warnings)
+
+
+def _result(result: ToolResult, name: str, path: str, writing: Writing) -> Object:
+    writing.warn_of_fields(result, path, ("is_error", "cache"))
+    content = _content(result.content, f"{path}.content", writing)
+    body = {"role": "tool", "tool_name": name, "tool_call_id": result.call_id, **content}
+    return with_options(body, result, path, PROVIDER, MESSAGE_FIELDS["tool"], writing.warnings)

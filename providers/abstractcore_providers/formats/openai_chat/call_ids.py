@@ -1,0 +1,25 @@
+"""Ids of tool calls where a vendor prescribes how many letters and digits they have."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from abstractcore.schema import Message
+
+from ...common.call_ids import CallIds
+
+
+def call_ids(messages: Iterable[Message], size: int | None) -> CallIds:
+    """The ids to send: as they are where `size` is None, else those of that size, and numbers for the others."""
+
+    def is_allowed(turn: int, id: str) -> bool:
+        return len(id) == size and id.isascii() and id.isalnum()
+
+    def new(turn: int, index: int, used: Collection[str]) -> str:
+        """The first number that is free, counted from how many ids there are: at most as many are taken."""
+        number = len(used)
+        while f"{number:0{size}}" in used:
+            number += 1
+        return f"{number:0{size}}"
+
+    return CallIds(() if size is None else messages, is_allowed, new)

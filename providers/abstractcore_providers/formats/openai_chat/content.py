@@ -1,0 +1,89 @@
+"""Content parts as the format writes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from abstractcore.errors import UnsupportedContentError
+from abstractcore.schema import AudioPart, Blob, CallWarning, DocumentPart, ImagePart, Part, TextPart
+
+from ...common.data_urls import data_url, write_base64, write_url
+from ...common.item_options import with_options
+from ...common.json_reading import Object
+from .losses import warn_of_cache, warn_of_citations
+
+AUDIO_FORMATS = {"audio/wav": "wav", "audio/mpeg": "mp3"}
+CARRIED = frozenset({"image", "application/pdf", *AUDIO_FORMATS})
+"""The files that the format has shapes for."""
+SPOKEN_TYPE = "audio/wav"
+"""What a reply's audio is taken for: the format does not name its type."""
+
+
+def write_part(part: Part, path: str, provider: str, warnings: list[CallWarning]) -> Object:
+    """A text or media part, with its options; raises `UnsupportedContentError` for what the format has no shape for."""
+    warn_of_cache(part, path, warnings)
+    if isinstance(part, TextPart):
+        warn_of_citations(part.citations, path, warnings)
+        block: Object = {"type": "text", "text": part.text}
+        return with_options(block, part, path, provider, ("type", "text"), warnings)
+    kind, content = _written_media(part, path, provider)
+    assert isinstance(part, ImagePart | AudioPart | DocumentPart)
+    return with_options({"type": kind, kind: content}, part, path, provider, (), warnings)
+
+
+def _written_media(part: Part, path: str, provider: str) -> tuple[str, Object]:
+    """The type of a part, and what stands under that name."""
+    if isinstance(part, ImagePart):
+        image: Object = {"url": write_url(part.blob, path)}
+        if part.detail is not None:
+            image["detail"] = part.detail
+        return "image_url", image
+    if isinstance(part, AudioPart) and part.blob.media_type in AUDIO_FORMATS:
+        data = write_base64(part.blob, path)
+        return "input_audio", {"data": data, "format": AUDIO_FORMATS[part.blob.media_type]}
+    if isinstance(part, DocumentPart) and part.blob.media_type == "application/pdf":
+        return "file", _file(part.blob, path, provider)
+    what = part.blob.media_type if isinstance(part, AudioPart | DocumentPart) else part.type
+    raise UnsupportedContentError(
+        f"{path}: the chat completions format cannot carry {what}.",
+        hint="It carries text, images, WAV and MP3 audio, and PDF.",
+    )
+
+
+def append_block(content: list[Object], block: Object) -> None:
+    """Put `block` behind `content`. Plain text behind plain text is one with it."""
+    if content and is_plain(block) and is_plain(content[-1]):
+        content[-1]["text"] += block["text"]
+    else:
+        content.append(block)
+
+
+def is_plain(block: Object) -> bool:
+    """Whether it is text and nothing else."""
+    return len(block) == 2 and block["type"] == "text"
+
+
+def as_content(content: list[Object]) -> Any:
+    """The content of a message: one plain text as a string, anything else as a list."""
+    return content[0]["text"] if len(content) == 1 and is_plain(content[0]) else content
+
+
+def spoken_blob(id: str, provider: str) -> Blob:
+    """Audio of an earlier reply, which the provider keeps under its id."""
+    return Blob.from_provider_file(provider, id, SPOKEN_TYPE)
+
+
+def media_in_result(part: Part, call_id: str, path: str) -> UnsupportedContentError:
+    """The error for a tool result that holds more than text."""
+    return UnsupportedContentError(
+        f"{path}: the result of tool call {call_id!r} holds {part.type}; this format takes text there only.",
+        hint="Put it into a user message after the result.",
+    )
+
+
+def _file(blob: Blob, path: str, provider: str) -> Object:
+    if blob.form == "provider_file":
+        if blob.provider != provider:
+            raise UnsupportedContentError(f"{path}: the file is kept by {blob.provider!r}, not by {provider!r}.")
+        return {"file_id": blob.location}
+    return {"filename": blob.name or "document.pdf", "file_data": data_url(blob, path)}

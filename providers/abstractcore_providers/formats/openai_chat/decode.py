@@ -1,0 +1,143 @@
+"""From a `chat.completion` object to a reply."""
+
+from __future__ import annotations
+
+import base64
+
+from abstractcore.errors import ServerError
+from abstractcore.schema import (
+    AudioPart,
+    Blob,
+    CallWarning,
+    Citation,
+    FinishReason,
+    ModelReply,
+    Part,
+    ReasoningPart,
+    SchemaError,
+    TextPart,
+    ToolCall,
+    WireResponse,
+)
+
+from ...common.call_ids import ReceivedIds
+from ...common.item_options import read_options
+from ...common.json_reading import Object, as_object, as_objects, text_of
+from ...common.openai_errors import RIGHT_ADDRESS, error_in_body
+from ...common.openai_words import origin_of
+from ...common.response_bodies import no_reply, read_body
+from .content import SPOKEN_TYPE
+from .content_pieces import content_pieces
+from .dialect import DETAILS, Dialect
+from .reasoning_details import read_detail
+from .think_tags import is_separated, split_thought
+from .vocabulary import (
+    TOOL_CALL_FIELDS,
+    citations_to_ours,
+    finish_reason_to_ours,
+    metadata_to_ours,
+    reasoning_of,
+    sources_to_ours,
+    usage_to_ours,
+)
+
+_MARKS = frozenset({"choices", "usage"})
+"""Fields of replies that other documents do not have."""
+
+
+def decode(response: WireResponse, dialect: Dialect) -> ModelReply:
+    """The reply in a `chat.completion` object.
+
+    Raises `ServerError` for a body that holds none, or the error it reports in spite of its status.
+    """
+    data = as_object(read_body(response, RIGHT_ADDRESS))
+    choices = as_objects(data.get("choices"))
+    if data.get("error") is not None or not choices:
+        raise error_in_body(data) or no_reply(response, data, "choices", _MARKS, RIGHT_ADDRESS)
+    try:
+        return _reply(data, choices, dialect)
+    except SchemaError as error:
+        raise ServerError(f"the answer does not fit the schema: {error}", status=response.status) from None
+
+
+def _reply(data: Object, choices: list[Object], dialect: Dialect) -> ModelReply:
+    choice = choices[0]
+    message = as_object(choice.get("message"))
+    raw = text_of(choice, "finish_reason")
+    model = text_of(data, "model")
+    metadata = metadata_to_ours(data)
+    if isinstance(choice.get("logprobs"), dict):
+        metadata["logprobs"] = choice["logprobs"]
+    return ModelReply(
+        parts=_parts(message, _citations(message, data, dialect), origin_of(dialect.provider, model), dialect),
+        finish_reason=_finish_reason(message, raw),
+        raw_finish_reason=raw,
+        usage=usage_to_ours(as_object(data.get("usage"))),
+        model=model,
+        provider=dialect.provider,
+        id=text_of(data, "id"),
+        warnings=_extra_choices(len(choices)),
+        provider_metadata=metadata,
+    )
+
+
+def _finish_reason(message: Object, raw: str | None) -> FinishReason:
+    if text_of(message, "refusal"):
+        return "refusal"
+    return finish_reason_to_ours(raw, calls=bool(as_objects(message.get("tool_calls"))))
+
+
+def _extra_choices(count: int) -> tuple[CallWarning, ...]:
+    if count == 1:
+        return ()
+    return (CallWarning("extra_choices", "choices", f"{count} choices came; the first is the reply", count, 1),)
+
+
+def _citations(message: Object, data: Object, dialect: Dialect) -> tuple[Citation, ...]:
+    if dialect.search_results and message.get("annotations") is None:
+        return sources_to_ours(data)
+    return citations_to_ours(message.get("annotations"))
+
+
+def _parts(message: Object, citations: tuple[Citation, ...], origin: str | None, dialect: Dialect) -> tuple[Part, ...]:
+    parts: list[Part] = []
+    details = as_objects(message.get(DETAILS)) if dialect.reasoning_field == DETAILS else []
+    reasoning = "" if details else reasoning_of(message)
+    pieces = list(content_pieces(message.get("content")))
+    reasoning += "".join(thought for thought, _ in pieces)
+    text = "".join(text for _, text in pieces)
+    if dialect.think_tags and not is_separated(message):
+        thought, text = split_thought(text)
+        reasoning += thought
+    parts += [read_detail(detail, origin) for detail in details]
+    if reasoning:
+        parts.append(ReasoningPart(reasoning, origin=origin))
+    text += text_of(message, "refusal") or ""
+    if text:
+        parts.append(TextPart(text, citations))
+    if isinstance(message.get("audio"), dict):
+        parts.append(_audio(as_object(message["audio"])))
+    ids = ReceivedIds()
+    for index, call in enumerate(as_objects(message.get("tool_calls"))):
+        function = as_object(call.get("function"))
+        made = ToolCall(
+            text_of(call, "id") or "",
+            text_of(function, "name") or "",
+            text_of(function, "arguments") or "",
+            provider_options=read_options(call, TOOL_CALL_FIELDS, dialect.provider),
+        )
+        parts.append(ids.name(made, index))
+    return tuple(parts)
+
+
+def _audio(audio: Object) -> AudioPart:
+    data = audio_bytes(text_of(audio, "data") or "")
+    return AudioPart(Blob.from_bytes(data, SPOKEN_TYPE), text_of(audio, "transcript"), text_of(audio, "id"))
+
+
+def audio_bytes(text: str) -> bytes:
+    """Audio as it comes in JSON; raises `ServerError` if it is not base64."""
+    try:
+        return base64.b64decode(text, validate=True)
+    except ValueError:
+        raise ServerError("the audio in the answer is not base64") from None

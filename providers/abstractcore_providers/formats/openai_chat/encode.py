@@ -1,0 +1,165 @@
+"""From a call to a request body, with a warning for everything the format or the dialect cannot say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic_core import to_json
+
+from abstractcore.errors import InvalidInputError, UnsupportedContentError
+from abstractcore.schema import (
+    CallWarning,
+    Encoded,
+    JSONValue,
+    ModelCall,
+    OutputSchema,
+    Sampling,
+    ThinkingLevel,
+    ToolChoice,
+    ToolSpec,
+    WireRequest,
+    to_data,
+)
+
+from ...common.json_reading import Object
+from ...common.json_schemas import fit_output
+from ...common.model_rules import SAMPLING_OPTIONS, rules_in
+from ...common.tool_names import with_sendable_names
+from ...common.tool_parameters import write_parameters
+from .dialect import Dialect
+from .json_mode import JSON_MODE, instruct
+from .losses import warn_of_cache
+from .thinking import write_thinking
+from .vocabulary import has_field
+from .write_messages import write_messages
+
+_HEADERS = {"content-type": "application/json"}
+
+
+def encode(call: ModelCall, dialect: Dialect) -> Encoded:
+    """The request for a lowered call.
+
+    Raises `UnsupportedContentError` for content without a shape here, and `InvalidInputError` for a tool's name that is
+    not taken and for provider options that the call has a field of its own for.
+    """
+    if call.hosted_tools:
+        raise UnsupportedContentError(
+            f"hosted_tools[0]: the chat completions format has no hosted tools such as {call.hosted_tools[0].kind}",
+            hint="Use a provider that runs it by itself, such as 'anthropic' or 'google', or a tool of your own.",
+            provider=call.provider or None,
+            model=call.model,
+        )
+    warnings: list[CallWarning] = []
+    if dialect.tool_names is not None:
+        call = with_sendable_names(call, dialect.tool_names, warnings)
+    rules = rules_in(dialect.rules, call.model)
+    thinking = rules.thinking_with_tools(call, warnings)
+    sampling = rules.fit_sampling(call, thinking, warnings)
+    body: Object = {"model": call.model, "messages": write_messages(call, dialect, warnings)}
+    body.update(_sampling(sampling, dialect, warnings))
+    if call.tools:
+        body["tools"] = [_tool(tool, f"tools[{i}]", dialect, warnings) for i, tool in enumerate(call.tools)]
+    if call.tool_choice is not None:
+        body["tool_choice"] = _tool_choice(call.tool_choice, dialect, warnings)
+    if call.parallel_tool_calls is not None:
+        body.update(_parallel_tool_calls(call.parallel_tool_calls, dialect, warnings))
+    if call.output is not None:
+        body["response_format"] = _response_format(call.output, body["messages"], dialect, warnings)
+    if thinking is not None:
+        body.update(_thinking(thinking, dialect, warnings))
+    if call.modalities:
+        body["modalities"] = list(call.modalities)
+    if call.stream:
+        body["stream"] = True
+        if dialect.stream_usage:
+            body["stream_options"] = {"include_usage": True}
+    _add_provider_options(body, call, dialect, warnings)
+    return Encoded(WireRequest("/chat/completions", _HEADERS, to_json(body)), tuple(warnings))
+
+
+def _unsupported(path: str, requested: JSONValue, what: str) -> CallWarning:
+    return CallWarning("unsupported_option", path, f"{what} cannot be asked of this provider", requested)
+
+
+def _sampling(sampling: Sampling, dialect: Dialect, warnings: list[CallWarning]) -> Object:
+    body: Object = {}
+    if sampling.max_output_tokens is not None:
+        body[dialect.max_tokens_field] = sampling.max_output_tokens
+    for name in SAMPLING_OPTIONS:
+        value = getattr(sampling, name)
+        if value is None or value == ():
+            continue
+        if name not in dialect.options:
+            warnings.append(_unsupported(f"sampling.{name}", value, name))
+        elif name == "top_logprobs":
+            body.update({"logprobs": value} if dialect.counted_logprobs else {"logprobs": True, name: value})
+        else:
+            body[dialect.seed_field if name == "seed" else name] = value
+    return body
+
+
+def _response_format(
+    output: OutputSchema, messages: list[Object], dialect: Dialect, warnings: list[CallWarning]
+) -> Object:
+    if dialect.json_mode_only:
+        instruct(messages, output, warnings)
+        return JSON_MODE
+    sent, strict = fit_output(output, dialect.schemas, warnings)
+    schema: Object = {"name": output.name, "schema": sent, "strict": strict}
+    if output.description is not None:
+        schema["description"] = output.description
+    return {"type": "json_schema", "json_schema": schema}
+
+
+def _parallel_tool_calls(parallel: bool, dialect: Dialect, warnings: list[CallWarning]) -> Object:
+    if "parallel_tool_calls" in dialect.options:
+        return {"parallel_tool_calls": parallel}
+    warnings.append(_unsupported("parallel_tool_calls", parallel, "parallel_tool_calls"))
+    return {}
+
+
+def _thinking(thinking: ThinkingLevel | int, dialect: Dialect, warnings: list[CallWarning]) -> Object:
+    written = write_thinking(thinking, dialect.thinking)
+    if written is None:
+        what = "a thinking budget in tokens" if isinstance(thinking, int) else "thinking"
+        warnings.append(_unsupported("thinking", thinking, what))
+        return {}
+    return written
+
+
+def _tool(tool: ToolSpec, path: str, dialect: Dialect, warnings: list[CallWarning]) -> Object:
+    warn_of_cache(tool, path, warnings)
+    function: Object = {"name": tool.name}
+    if tool.description or dialect.tool_descriptions:
+        function["description"] = tool.description
+    function["parameters"], strict = write_parameters(tool, path, dialect.schemas, warnings)
+    if strict is not None:
+        function["strict"] = strict
+    return {"type": "function", "function": function}
+
+
+def _tool_choice(choice: ToolChoice, dialect: Dialect, warnings: list[CallWarning]) -> Any:
+    if choice.mode != "tool":
+        return choice.mode
+    if dialect.named_tool_choice:
+        return {"type": "function", "function": {"name": choice.tool}}
+    message = "this provider cannot be told which tool to call"
+    sent = ToolChoice("required")
+    warnings.append(CallWarning("tool_choice_changed", "tool_choice", message, to_data(choice), to_data(sent)))
+    return sent.mode
+
+
+def _add_provider_options(body: Object, call: ModelCall, dialect: Dialect, warnings: list[CallWarning]) -> None:
+    for provider, options in call.provider_options.items():
+        if provider != dialect.provider:
+            message = f"options for {provider!r} are not sent to {dialect.provider!r}"
+            warnings.append(CallWarning("other_provider_options", f"provider_options.{provider}", message))
+            continue
+        for name, value in options.items():
+            if name in body or has_field(name, value, dialect):
+                raise InvalidInputError(
+                    "the call has a field of its own for this",
+                    path=f"provider_options.{provider}.{name}",
+                    hint="Use that one.",
+                )
+            body[name] = value

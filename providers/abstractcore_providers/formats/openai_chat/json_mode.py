@@ -1,0 +1,49 @@
+"""Schemas for vendors that can be asked for JSON, but not for JSON of a shape.
+
+The schema then stands in a system message of its own, behind those that begin the conversation, in words by which our
+server side knows it again. Nothing enforces it: answers are checked where they arrive.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic_core import to_json
+
+from abstractcore.schema import CallWarning, OutputSchema
+
+from ...common.json_reading import Object, as_object, read_json, text_of
+
+JSON_MODE: Object = {"type": "json_object"}
+_BEGINNING = "Answer with JSON alone, which is an instance of the JSON Schema in this object:\n"
+
+
+def instruct(messages: list[Object], output: OutputSchema, warnings: list[CallWarning]) -> None:
+    """Put the message that asks for `output` into `messages`, and warn that no more than this can be done."""
+    told: Object = {"name": output.name, "schema": output.schema}
+    if output.description is not None:
+        told["description"] = output.description
+    place = next((i for i, message in enumerate(messages) if message["role"] != "system"), len(messages))
+    messages.insert(place, {"role": "system", "content": _BEGINNING + to_json(told).decode()})
+    if output.strict:
+        what = f"the schema is told in a system message, messages[{place}] of the request, and not enforced"
+        warnings.append(CallWarning("schema_as_instruction", "output.strict", what, True, False))
+
+
+def take_instruction(messages: list[Any]) -> tuple[list[Any], Object | None]:
+    """The messages without the one that asks for an output, and what it asks for."""
+    for place, message in enumerate(messages):
+        content = as_object(message).get("content")
+        if isinstance(content, str) and content.startswith(_BEGINNING):
+            told = _told(content.removeprefix(_BEGINNING))
+            if told is not None:
+                return [*messages[:place], *messages[place + 1 :]], told
+    return messages, None
+
+
+def _told(text: str) -> Object | None:
+    try:
+        told = as_object(read_json(text.encode()))
+    except ValueError:
+        return None
+    return told if text_of(told, "name") is not None and isinstance(told.get("schema"), dict) else None

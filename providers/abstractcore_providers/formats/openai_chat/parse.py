@@ -1,0 +1,157 @@
+"""From a client's request to a call (server side). What the schema has no field for becomes a provider option."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from abstractcore.schema import (
+    CallWarning,
+    Modality,
+    ModelCall,
+    OutputSchema,
+    Parsed,
+    Sampling,
+    SchemaError,
+    ThinkingLevel,
+    ToolChoice,
+    ToolSpec,
+    WireRequest,
+)
+
+from ...common.json_reading import Object, as_object, text_of
+from ...common.openai_words import origin_of
+from ...common.reading import get_flag, get_list, get_object, get_text, locating, name_the_rest, read_request
+from ...common.tool_parameters import read_parameters
+from .dialect import Dialect
+from .json_mode import JSON_MODE, take_instruction
+from .read_messages import read_messages
+from .thinking import read_thinking
+from .vocabulary import SAMPLING_FIELDS, has_field, is_schema
+
+_STREAM_OPTIONS = frozenset({"include_usage"})
+_JSON_SCHEMA = "response_format.json_schema"
+_FUNCTION = frozenset({"name", "description", "parameters", "strict"})
+
+
+def parse(request: WireRequest, dialect: Dialect) -> Parsed:
+    """The call; raises `InvalidInputError` with the path, in the request, of what is wrong."""
+    data = read_request(request)
+    warnings: list[CallWarning] = []
+    with locating(request, dialect.provider):
+        call = _call(data, dialect, warnings)
+    return Parsed(call, tuple(warnings))
+
+
+def _call(data: Object, dialect: Dialect, warnings: list[CallWarning]) -> ModelCall:
+    _name_stream_options(data, warnings)
+    model = get_text(data.get("model"), "model")
+    messages, output = get_list(data, "messages"), _output(data.get("response_format"))
+    if output is None and dialect.json_mode_only and data.get("response_format") == JSON_MODE:
+        messages, told = take_instruction(messages)
+        if told is not None:
+            output = _schema_of(told)
+            del data["response_format"]
+    return ModelCall(
+        model=model,
+        provider=dialect.provider,
+        messages=read_messages(messages, dialect, origin_of(dialect.provider, model), warnings),
+        tools=tuple(_tool(tool, f"tools[{i}]", warnings) for i, tool in enumerate(get_list(data, "tools"))),
+        tool_choice=_tool_choice(data.get("tool_choice")),
+        parallel_tool_calls=get_flag(data, "parallel_tool_calls"),
+        sampling=_sampling(data, dialect, warnings),
+        output=output,
+        thinking=_thinking(data, dialect, warnings),
+        modalities=cast("tuple[Modality, ...]", tuple(get_list(data, "modalities"))),
+        stream=get_flag(data, "stream") or False,
+        provider_options={dialect.provider: _rest(data, dialect)},
+    )
+
+
+def _rest(data: Object, dialect: Dialect) -> dict[str, Any]:
+    return {name: value for name, value in data.items() if value is not None and not has_field(name, value, dialect)}
+
+
+def _thinking(data: Object, dialect: Dialect, warnings: list[CallWarning]) -> ThinkingLevel | int | None:
+    found: ThinkingLevel | int | None = None
+    for name, value in data.items():
+        thinking = read_thinking(name, value, dialect.thinking)
+        if found is None:
+            found = thinking
+        elif thinking is not None:
+            warnings.append(CallWarning("field_left_out", name, "another field says how much to think", value))
+    return found
+
+
+def _name_stream_options(data: Object, warnings: list[CallWarning]) -> None:
+    """Usage is always streamed; nothing else can be asked of a stream."""
+    name_the_rest(as_object(data.get("stream_options")), _STREAM_OPTIONS, "stream_options", warnings)
+
+
+def _sampling(data: Object, dialect: Dialect, warnings: list[CallWarning]) -> Sampling:
+    stop, limit, old_limit = data.get("stop"), data.get("max_completion_tokens"), data.get("max_tokens")
+    if limit is not None and old_limit is not None:
+        message = "max_completion_tokens is the one that counts"
+        warnings.append(CallWarning("field_left_out", "max_tokens", message, old_limit, limit))
+    alternatives = data.get("logprobs" if dialect.counted_logprobs else "top_logprobs")
+    if alternatives is None and get_flag(data, "logprobs"):
+        alternatives = 0
+    try:
+        return Sampling(
+            **{name: data[name] for name in SAMPLING_FIELDS if data.get(name) is not None},
+            seed=data.get(dialect.seed_field),
+            max_output_tokens=old_limit if limit is None else limit,
+            top_logprobs=alternatives,
+            stop=(stop,) if isinstance(stop, str) else tuple(get_list(data, "stop")),
+        )
+    except SchemaError as error:
+        names = {
+            "max_output_tokens": "max_tokens" if limit is None else "max_completion_tokens",
+            "seed": dialect.seed_field,
+            "top_logprobs": "logprobs" if dialect.counted_logprobs else "top_logprobs",
+        }
+        raise SchemaError(error.message, names.get(error.path, error.path)) from None
+
+
+def _tool(value: Any, path: str, warnings: list[CallWarning]) -> ToolSpec:
+    data = get_object(value, path)
+    function = get_object(data.get("function"), f"{path}.function")
+    name_the_rest(data, frozenset({"type", "function"}), path, warnings)
+    name_the_rest(function, _FUNCTION, f"{path}.function", warnings)
+    parameters, where = function.get("parameters"), f"{path}.function.parameters"
+    try:
+        return ToolSpec(
+            name=get_text(function.get("name"), f"{path}.function.name"),
+            description=text_of(function, "description") or "",
+            parameters={} if parameters is None else read_parameters(get_object(parameters, where)),
+            strict=get_flag(function, "strict", f"{path}.function."),
+        )
+    except SchemaError as error:
+        raise error.at(f"{path}.function") from None
+
+
+def _tool_choice(data: Any) -> ToolChoice | None:
+    if data is None:
+        return None
+    if data in ("auto", "none", "required"):
+        return ToolChoice(data)
+    function = get_object(get_object(data, "tool_choice").get("function"), "tool_choice.function")
+    return ToolChoice("tool", get_text(function.get("name"), "tool_choice.function.name"))
+
+
+def _output(data: Any) -> OutputSchema | None:
+    if not is_schema(data):
+        return None
+    schema = get_object(as_object(data).get("json_schema"), _JSON_SCHEMA)
+    try:
+        return _schema_of(schema)
+    except SchemaError as error:
+        raise error.at(_JSON_SCHEMA) from None
+
+
+def _schema_of(data: Object) -> OutputSchema:
+    return OutputSchema(
+        name=get_text(data.get("name"), f"{_JSON_SCHEMA}.name"),
+        schema=as_object(data.get("schema")),
+        description=text_of(data, "description"),
+        strict=get_flag(data, "strict", f"{_JSON_SCHEMA}.") or False,
+    )

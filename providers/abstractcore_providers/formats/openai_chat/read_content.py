@@ -1,0 +1,104 @@
+"""Content parts as a client writes them, read (server side)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, cast
+
+from abstractcore.errors import InvalidInputError
+from abstractcore.schema import (
+    AudioPart,
+    Blob,
+    CallWarning,
+    ContentPart,
+    DocumentPart,
+    ImagePart,
+    Part,
+    ReasoningPart,
+    SchemaError,
+    TextPart,
+)
+
+from ...common.data_urls import read_base64, read_url
+from ...common.item_options import read_options
+from ...common.json_reading import Object, text_of
+from ...common.reading import get_object, get_text, name_the_rest
+from .content import AUDIO_FORMATS
+from .content_pieces import thought_of
+
+_IMAGE = frozenset({"url", "detail"})
+_THINKING = frozenset({"type", "thinking", "closed"})
+_AUDIO_TYPES = {format: media_type for media_type, format in AUDIO_FORMATS.items()}
+
+
+def read_content(
+    content: Any, path: str, provider: str, origin: str | None, warnings: list[CallWarning]
+) -> tuple[Part, ...]:
+    """The parts of a message; what nothing here takes of one is its options. Reasoning in it is of the model `origin`.
+
+    Raises `InvalidInputError` with the path of what is wrong.
+    """
+    if content is None:
+        return ()
+    if isinstance(content, str):
+        return (_text(content, path),)
+    if not isinstance(content, list):
+        raise InvalidInputError(f"expected text or a list of parts, got {type(content).__name__}", path=path)
+    parts: list[Part] = []
+    for index, value in enumerate(cast("list[Any]", content)):
+        place = f"{path}[{index}]"
+        data = get_object(value, place)
+        try:
+            part = _part(data, place, provider, warnings)
+            if isinstance(part, ReasoningPart):
+                name_the_rest(data, _THINKING, place, warnings)
+                parts.append(replace(part, origin=origin))
+            else:
+                options = read_options(data, {"type", data["type"]}, provider)
+                parts.append(replace(part, provider_options=options) if options else part)
+        except SchemaError as error:
+            raise InvalidInputError(error.message, path=f"{place}.{data['type']}.{error.path}") from None
+    return tuple(parts)
+
+
+def _text(text: str, path: str) -> TextPart:
+    try:
+        return TextPart(text)
+    except SchemaError as error:
+        raise InvalidInputError(error.message, path=path) from None
+
+
+def _part(data: Object, path: str, provider: str, warnings: list[CallWarning]) -> ContentPart | ReasoningPart:
+    kind = data.get("type")
+    if kind in ("text", "refusal"):
+        return _text(get_text(data.get(kind), f"{path}.{kind}"), f"{path}.{kind}")
+    if kind == "image_url":
+        image = get_object(data.get("image_url"), f"{path}.image_url")
+        name_the_rest(image, _IMAGE, f"{path}.image_url", warnings)
+        place = f"{path}.image_url.url"
+        return ImagePart(read_url(get_text(image.get("url"), place), "image/*", place), image.get("detail"))
+    if kind == "input_audio":
+        return _audio(get_object(data.get("input_audio"), f"{path}.input_audio"), f"{path}.input_audio")
+    if kind == "file":
+        return DocumentPart(_file(get_object(data.get("file"), f"{path}.file"), f"{path}.file", provider))
+    if kind == "thinking":
+        return ReasoningPart(thought_of(data))
+    raise InvalidInputError(
+        f"unknown content part {kind!r}", path=f"{path}.type", hint="Use text, image_url, input_audio or file."
+    )
+
+
+def _audio(data: Object, path: str) -> AudioPart:
+    media_type = _AUDIO_TYPES.get(text_of(data, "format") or "")
+    if media_type is None:
+        raise InvalidInputError(f"use {' or '.join(map(repr, _AUDIO_TYPES))}", path=f"{path}.format")
+    content = read_base64(get_text(data.get("data"), f"{path}.data"), f"{path}.data")
+    return AudioPart(Blob.from_bytes(content, media_type))
+
+
+def _file(data: Object, path: str, provider: str) -> Blob:
+    name = text_of(data, "filename")
+    file_id = text_of(data, "file_id")
+    if file_id:
+        return Blob.from_provider_file(provider, file_id, "application/pdf", name=name)
+    return read_url(get_text(data.get("file_data"), f"{path}.file_data"), "application/pdf", f"{path}.file_data", name)

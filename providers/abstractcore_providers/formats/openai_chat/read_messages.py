@@ -1,0 +1,135 @@
+"""Messages as a client writes them, read (server side). What has no place in ours is named in a warning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, cast
+
+from abstractcore.errors import InvalidInputError
+from abstractcore.schema import (
+    AudioPart,
+    Blob,
+    CallWarning,
+    Message,
+    Part,
+    ReasoningPart,
+    Role,
+    SchemaError,
+    TextPart,
+    ToolCall,
+    ToolResult,
+)
+
+from ...common.data_urls import read_base64
+from ...common.item_options import read_options
+from ...common.json_reading import Object, as_object, as_objects, text_of
+from ...common.reading import get_list, get_object, get_text, name_the_rest
+from .content import SPOKEN_TYPE, spoken_blob
+from .dialect import DETAILS, Dialect
+from .read_content import read_content
+from .reasoning_details import read_detail
+from .vocabulary import SPOKEN_FIELDS, TOOL_CALL_FIELDS, citations_to_ours, message_fields, reasoning_of
+
+_ROLES: dict[str, Role] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "tool",
+}
+
+_FUNCTION = frozenset({"name", "arguments"})
+
+
+def read_messages(
+    values: Iterable[Any], dialect: Dialect, origin: str | None, warnings: list[CallWarning]
+) -> tuple[Message, ...]:
+    """The conversation with the model `origin`; a message that says nothing is left out.
+
+    Raises `InvalidInputError` with the path.
+    """
+    messages: list[Message] = []
+    for index, value in enumerate(values):
+        path = f"messages[{index}]"
+        message = read_message(value, path, dialect, origin, warnings)
+        if message is None:
+            warnings.append(CallWarning("message_left_out", path, "the message is empty"))
+        else:
+            messages.append(message)
+    return tuple(messages)
+
+
+def read_message(
+    value: Any, path: str, dialect: Dialect, origin: str | None, warnings: list[CallWarning]
+) -> Message | None:
+    """One message; None if it says nothing. Raises `InvalidInputError` with the path."""
+    data = get_object(value, path)
+    role = _ROLES.get(get_text(data.get("role"), f"{path}.role"))
+    if role is None:
+        raise InvalidInputError(f"unknown role {data['role']!r}", path=f"{path}.role", hint=f"Use {', '.join(_ROLES)}.")
+    try:
+        options = read_options(data, message_fields(role, dialect), dialect.provider)
+        parts = read_content(data.get("content"), f"{path}.content", dialect.provider, origin, warnings)
+        if role == "tool":
+            call_id = get_text(data.get("tool_call_id"), f"{path}.tool_call_id")
+            return Message.tool(ToolResult(call_id, cast("tuple[TextPart, ...]", parts), provider_options=options))
+        if role == "assistant":
+            spoken, calls = _spoken(data, path, dialect.provider), _calls(data, path, dialect.provider, warnings)
+            parts = _reasoning(data, dialect, origin) + _cited(parts, data) + _refusal(data) + spoken + calls
+        said = [part for part in parts if not isinstance(part, TextPart) or part.text]
+        return Message(role, tuple(said), options) if said else None
+    except SchemaError as error:
+        raise InvalidInputError(error.message, path=f"{path}.{error.path}" if error.path else path) from None
+
+
+def _reasoning(data: Object, dialect: Dialect, origin: str | None) -> tuple[Part, ...]:
+    if dialect.reasoning_field == DETAILS and data.get(DETAILS):
+        return tuple(read_detail(detail, origin) for detail in as_objects(data[DETAILS]))
+    reasoning = reasoning_of(data)
+    return (ReasoningPart(reasoning, origin=origin),) if reasoning else ()
+
+
+def _refusal(data: Object) -> tuple[Part, ...]:
+    refusal = text_of(data, "refusal")
+    return (TextPart(refusal),) if refusal else ()
+
+
+def _cited(parts: tuple[Part, ...], data: Object) -> tuple[Part, ...]:
+    """The text with the citations that a reply has beside it, where the whole reply is given back."""
+    citations = citations_to_ours(data.get("annotations"))
+    if citations and len(parts) == 1 and isinstance(parts[0], TextPart):
+        return (replace(parts[0], citations=citations),)
+    return parts
+
+
+def _spoken(data: Object, path: str, provider: str) -> tuple[Part, ...]:
+    """Audio of an earlier reply: its id, or the audio of a reply that is given back as it came."""
+    audio = as_object(data.get("audio"))
+    id = text_of(audio, "id")
+    if not id:
+        return ()
+    options = read_options(audio, SPOKEN_FIELDS, provider)
+    content = text_of(audio, "data")
+    if content is None:
+        return (AudioPart(spoken_blob(id, provider), id=id, provider_options=options),)
+    blob = Blob.from_bytes(read_base64(content, f"{path}.audio.data"), SPOKEN_TYPE)
+    return (AudioPart(blob, text_of(audio, "transcript"), id, provider_options=options),)
+
+
+def _calls(data: Object, path: str, provider: str, warnings: list[CallWarning]) -> tuple[Part, ...]:
+    calls: list[Part] = []
+    for index, value in enumerate(get_list(data, "tool_calls", f"{path}.")):
+        place = f"{path}.tool_calls[{index}]"
+        call = get_object(value, place)
+        function = get_object(call.get("function"), f"{place}.function")
+        name_the_rest(function, _FUNCTION, f"{place}.function", warnings)
+        calls.append(
+            ToolCall(
+                get_text(call.get("id"), f"{place}.id"),
+                get_text(function.get("name"), f"{place}.function.name"),
+                get_text(function.get("arguments"), f"{place}.function.arguments"),
+                provider_options=read_options(call, TOOL_CALL_FIELDS, provider),
+            )
+        )
+    return tuple(calls)

@@ -1,0 +1,88 @@
+"""Reasoning as OpenRouter tells it: a list of objects, to be sent back as they came, in their order.
+
+Each is a reasoning part. What it says beside its text and its encrypted data is the part's signature: the vendor's own
+where that is all, else the rest of the object as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+
+from abstractcore.schema import ReasoningPart
+
+from ...common.json_reading import Object, as_object, read_json, text_of
+
+_TEXT, _SUMMARY, _ENCRYPTED = "reasoning.text", "reasoning.summary", "reasoning.encrypted"
+
+
+def read_detail(detail: Object, origin: str | None) -> ReasoningPart:
+    """The part for one object."""
+    text, rest = text_and_rest(detail)
+    return ReasoningPart(text, *seals(rest, text != ""), origin)
+
+
+def text_and_rest(detail: Object) -> tuple[str, Object]:
+    """The text of an object, and everything else."""
+    rest = dict(detail)
+    return _taken(rest, _text_field(detail)), rest
+
+
+def seals(rest: Object, has_text: bool) -> tuple[str | None, str | None]:
+    """The signature and the redacted data of a part, from what an object holds beside its text."""
+    rest = dict(rest)
+    data = _taken(rest, "data")
+    if rest == {"type": _ENCRYPTED if data and not has_text else _TEXT}:
+        return None, data or None
+    if rest.keys() == {"type", "signature"} and rest["type"] == _TEXT and text_of(rest, "signature"):
+        bare = ReasoningPart("x" if has_text else "", rest["signature"], data or None)
+        if _packed_detail(bare) is None:
+            return bare.signature, bare.redacted_data
+    return json.dumps(rest, ensure_ascii=False, separators=(",", ":"), sort_keys=True), data or None
+
+
+def write_detail(part: ReasoningPart) -> Object:
+    """The object that `part` came from, or one that comes back as the same part."""
+    packed = _packed_detail(part)
+    if packed is not None:
+        return packed
+    plain: Object = {"type": _ENCRYPTED if part.redacted_data and not part.text and not part.signature else _TEXT}
+    if part.signature is not None:
+        plain["signature"] = part.signature
+    return _filled(plain, part)
+
+
+def _packed_detail(part: ReasoningPart) -> Object | None:
+    """The object of which the signature is the rest; None if the signature is the vendor's own, whatever it looks like.
+
+    It is the rest of an object only if that object is read as this part.
+    """
+    rest = _unpacked(part.signature)
+    if rest is None:
+        return None
+    detail = _filled(rest, part)
+    return detail if read_detail(detail, part.origin) == part else None
+
+
+def _filled(detail: Object, part: ReasoningPart) -> Object:
+    if part.text:
+        detail[_text_field(detail)] = part.text
+    if part.redacted_data is not None:
+        detail["data"] = part.redacted_data
+    return detail
+
+
+def _text_field(detail: Object) -> str:
+    return "summary" if detail.get("type") == _SUMMARY else "text"
+
+
+def _taken(rest: Object, name: str) -> str:
+    return rest.pop(name) if text_of(rest, name) else ""
+
+
+def _unpacked(signature: str | None) -> Object | None:
+    if signature is None or not signature.startswith("{"):
+        return None
+    try:
+        return as_object(read_json(signature.encode()))
+    except ValueError:
+        return None

@@ -1,0 +1,171 @@
+"""From a reply to a `chat.completion` object (server side)."""
+
+from __future__ import annotations
+
+import base64
+
+from pydantic_core import to_json
+
+from abstractcore.schema import (
+    AudioPart,
+    CallWarning,
+    Citation,
+    JSONObject,
+    ModelReply,
+    Part,
+    ReasoningPart,
+    Rendered,
+    TextPart,
+    ToolCall,
+    ToolCallStart,
+)
+
+from ...common.item_options import name_options_left_out, with_options
+from ...common.json_reading import Object
+from .content import SPOKEN_TYPE
+from .dialect import Dialect
+from .losses import warn_of_fields
+from .part_order import in_order
+from .think_tags import OPENING
+from .vocabulary import (
+    REPLY_FIELDS,
+    TOOL_CALL_FIELDS,
+    citations_to_theirs,
+    finish_reason_to_theirs,
+    has_sources,
+    usage_to_theirs,
+)
+
+_NO_OBJECT = "text has no object of its own here"
+
+
+def render(reply: ModelReply, dialect: Dialect) -> Rendered:
+    """The body, with a warning for everything the format has no place for."""
+    warnings: list[CallWarning] = []
+    metadata, logprobs = metadata_to_theirs(reply.provider_metadata, warnings)
+    choice: Object = {
+        "index": 0,
+        "message": _message(reply, dialect.provider, warnings),
+        "finish_reason": _finish_reason(reply, warnings),
+        "logprobs": logprobs,
+    }
+    body: Object = {
+        "id": reply.id or "",
+        "object": "chat.completion",
+        "created": 0,
+        "model": reply.model or "",
+        "choices": [choice],
+        **metadata,
+    }
+    usage = usage_to_theirs(reply.usage)
+    if usage is not None:
+        body["usage"] = usage
+    return Rendered(to_json(body), tuple(warnings))
+
+
+def metadata_to_theirs(metadata: JSONObject, warnings: list[CallWarning]) -> tuple[Object, object]:
+    """What can stand beside the reply's own fields, and the log probabilities, which stand in the choice."""
+    logprobs = metadata.get("logprobs")
+    if not isinstance(logprobs, dict):
+        logprobs = None
+    written = {name: value for name, value in metadata.items() if not _means_something_else(name, value)}
+    left = [name for name in metadata if name not in written and (name != "logprobs" or logprobs is None)]
+    if left:
+        message = f"what the format means by {', '.join(left)} is something else"
+        kept = {name: value for name, value in metadata.items() if name not in left}
+        warnings.append(CallWarning("metadata_left_out", "provider_metadata", message, metadata, kept or None))
+    return written, logprobs
+
+
+def _means_something_else(name: str, value: object) -> bool:
+    return name == "logprobs" or name in REPLY_FIELDS or (name == "created" and not _is_time(value))
+
+
+def _is_time(value: object) -> bool:
+    return type(value) is int and value != 0
+
+
+def _finish_reason(reply: ModelReply, warnings: list[CallWarning]) -> str:
+    theirs = finish_reason_to_theirs(reply.finish_reason)
+    if theirs != reply.finish_reason and not (reply.finish_reason == "refusal" and reply.text):
+        message = f"the chat completions format has no word for {reply.finish_reason!r}"
+        warnings.append(CallWarning("finish_reason_changed", "finish_reason", message, reply.finish_reason, theirs))
+    return theirs
+
+
+def _message(reply: ModelReply, provider: str, warnings: list[CallWarning]) -> Object:
+    message: Object = {"role": "assistant", "content": None, "refusal": None}
+    text, reasoning, annotations = "", "", list[Object]()
+    kept = [item for item in enumerate(reply.parts) if _is_kept(*item, reply.parts, warnings)]
+    for index, part in in_order(kept, "parts", warnings):
+        place = f"parts[{index}]"
+        if isinstance(part, TextPart):
+            _warn_of_citations(part.citations, place, warnings)
+            name_options_left_out(part, place, provider, _NO_OBJECT, warnings)
+            annotations += citations_to_theirs(part.citations, len(text))
+            text += part.text
+        elif isinstance(part, ReasoningPart):
+            warn_of_fields(part, place, ("signature", "redacted_data"), warnings)
+            reasoning += part.text
+        elif isinstance(part, ToolCall):
+            warn_of_fields(part, place, ("signature",), warnings)
+            call = tool_call_to_theirs(part, part.arguments_text)
+            options = with_options(call, part, place, provider, TOOL_CALL_FIELDS, warnings)
+            message.setdefault("tool_calls", []).append(options)
+        elif isinstance(part, AudioPart):
+            message["audio"] = audio_to_theirs(part)
+            name_options_left_out(part, place, provider, "what is said of audio is not kept", warnings)
+            if part.blob.media_type != SPOKEN_TYPE:
+                warnings.append(_relabelled(part, place))
+    if text:
+        message["refusal" if reply.finish_reason == "refusal" else "content"] = text
+    if reasoning:
+        message["reasoning_content"] = reasoning
+    elif text.lstrip().startswith(OPENING):
+        message["reasoning_content"] = ""  # what looks like reasoning is the answer
+    if annotations or has_sources(reply.provider_metadata):
+        message["annotations"] = annotations
+    return message
+
+
+def _is_kept(index: int, part: Part, parts: tuple[Part, ...], warnings: list[CallWarning]) -> bool:
+    """Whether the format has a place for a part; a warning if it has not. There is room for one audio part."""
+    if isinstance(part, TextPart | ReasoningPart | ToolCall):
+        return True
+    first = next((other for other in parts if is_audible(other)), None)
+    if part is first:
+        return True
+    warning = f"the chat completions format has no place for {'more ' if is_audible(part) else ''}{part.type} parts"
+    warnings.append(CallWarning("part_left_out", f"parts[{index}]", warning))
+    return False
+
+
+def is_audible(part: Part) -> bool:
+    """Whether it is audio whose content is at hand."""
+    return isinstance(part, AudioPart) and part.blob.form in ("bytes", "file")
+
+
+def _relabelled(part: AudioPart, path: str) -> CallWarning:
+    requested = part.blob.media_type
+    message = f"the format does not name {requested}: it is taken for {SPOKEN_TYPE}"
+    return CallWarning("relabelled", f"{path}.blob.media_type", message, requested, SPOKEN_TYPE)
+
+
+def _warn_of_citations(citations: tuple[Citation, ...], path: str, warnings: list[CallWarning]) -> None:
+    for index, citation in enumerate(citations):
+        warn_of_fields(citation, f"{path}.citations[{index}]", ("quote", "provider_metadata"), warnings)
+
+
+def tool_call_to_theirs(call: ToolCall | ToolCallStart, arguments: str) -> Object:
+    """The format's tool call."""
+    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}}
+
+
+def audio_to_theirs(part: AudioPart) -> Object:
+    """The format's audio object."""
+    return {
+        "id": part.id or "",
+        "data": base64.b64encode(part.blob.read()).decode("ascii"),
+        "transcript": part.transcript or "",
+        "expires_at": 0,
+    }

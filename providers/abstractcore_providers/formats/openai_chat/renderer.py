@@ -1,0 +1,119 @@
+"""From deltas to `chat.completion.chunk` events (server side)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic_core import to_json
+
+from abstractcore.errors import AbstractCoreError
+from abstractcore.schema import (
+    AudioPart,
+    Delta,
+    PartDelta,
+    ReasoningDelta,
+    ReplyEnd,
+    ReplyStart,
+    TextDelta,
+    TextEnd,
+    TextStart,
+    ToolCallDelta,
+    ToolCallStart,
+    UsageDelta,
+)
+
+from ...common.item_options import with_options
+from ...common.json_reading import Object
+from ...common.openai_errors import render_error
+from .dialect import Dialect
+from .render import audio_to_theirs, is_audible, metadata_to_theirs, tool_call_to_theirs
+from .vocabulary import TOOL_CALL_FIELDS, citations_to_theirs, finish_reason_to_theirs, has_sources, usage_to_theirs
+
+
+class ChatRenderer:
+    """Renders one stream. Usage goes out in a last chunk of its own, after the finish reason, as OpenAI sends it."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._provider = dialect.provider
+        self._head: Object = {"id": "", "object": "chat.completion.chunk", "created": 0, "model": ""}
+        self._calls: dict[int, int] = {}
+        self._usage: Object | None = None
+        self._text_begins: dict[int, int] = {}
+        self._text_length = 0
+        self._answering = False
+        self._spoke = False
+
+    def feed(self, delta: Delta) -> bytes:
+        """The event of one delta; nothing for those that carry nothing here."""
+        if isinstance(delta, TextDelta):
+            self._text_length += len(delta.text)
+            return self._chunk(self._answer(delta.text))
+        if isinstance(delta, ReasoningDelta):
+            return self._chunk({"reasoning_content": delta.text})
+        if isinstance(delta, ToolCallStart):
+            index = self._calls[delta.block] = len(self._calls)
+            call = {"index": index, **tool_call_to_theirs(delta, "")}
+            call = with_options(call, delta, "tool_call", self._provider, TOOL_CALL_FIELDS, [])
+            return self._chunk({"tool_calls": [call]})
+        if isinstance(delta, ToolCallDelta):
+            call = {"index": self._calls[delta.block], "function": {"arguments": delta.arguments_text}}
+            return self._chunk({"tool_calls": [call]})
+        if isinstance(delta, ReplyStart):
+            self._head |= {"id": delta.id or "", "model": delta.model or ""}
+            return self._chunk({"role": "assistant", "content": ""})
+        return self._rare(delta)
+
+    def _answer(self, text: str) -> Object:
+        """The text, and as long as it may turn out to begin with a tag, that it is no reasoning."""
+        if self._answering:
+            return {"content": text}
+        beginning = text.lstrip()[:1]
+        self._answering = beginning != ""
+        return {"content": text, "reasoning_content": ""} if beginning in ("", "<") else {"content": text}
+
+    def finish(self) -> bytes:
+        """Usage, if it was reported, and the end mark."""
+        usage = b"" if self._usage is None else _event({**self._head, "choices": [], "usage": self._usage})
+        return usage + b"data: [DONE]\n\n"
+
+    def error(self, error: AbstractCoreError) -> bytes:
+        """The error as an event."""
+        return b"data: " + render_error(error).body + b"\n\n"
+
+    def _rare(self, delta: Delta) -> bytes:
+        if isinstance(delta, TextStart):
+            self._text_begins.setdefault(delta.block, self._text_length)
+        elif isinstance(delta, TextEnd) and delta.citations:
+            begins = self._text_begins.get(delta.block, 0)
+            whole = (citation.spanning(self._text_length - begins) for citation in delta.citations)
+            return self._chunk({"annotations": citations_to_theirs(tuple(whole), begins)})
+        elif isinstance(delta, PartDelta) and isinstance(delta.part, AudioPart):
+            if is_audible(delta.part) and not self._spoke:
+                self._spoke = True
+                return self._chunk({"audio": audio_to_theirs(delta.part)})
+        elif isinstance(delta, UsageDelta):
+            self._usage = usage_to_theirs(delta.usage)
+        elif isinstance(delta, ReplyEnd):
+            return self._end(delta)
+        return b""
+
+    def _end(self, delta: ReplyEnd) -> bytes:
+        """The finish reason. An empty refusal says that the text before it was one."""
+        metadata, logprobs = metadata_to_theirs(delta.provider_metadata, [])
+        refused = delta.finish_reason == "refusal" and self._text_length > 0
+        choice: Object = {
+            "index": 0,
+            "delta": {"refusal": ""} if refused else {},
+            "finish_reason": finish_reason_to_theirs(delta.finish_reason),
+        }
+        if logprobs is not None:
+            choice["logprobs"] = logprobs
+        all_cited = self._chunk({"annotations": []}) if has_sources(metadata) else b""
+        return all_cited + _event({**self._head, **metadata, "choices": [choice]})
+
+    def _chunk(self, delta: Object) -> bytes:
+        return _event({**self._head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
+
+
+def _event(data: Any) -> bytes:
+    return b"data: " + to_json(data) + b"\n\n"

@@ -1,0 +1,30 @@
+"""Audio that a stream brings piece by piece, gathered."""
+
+from __future__ import annotations
+
+from abstractcore.schema import AudioPart, Blob
+
+from ...common.json_reading import Object, text_of
+from .content import SPOKEN_TYPE
+from .decode import audio_bytes
+
+
+class SpokenAudio:
+    """Each piece may hold an id, a piece of the transcript, and base64 of a piece of the sound."""
+
+    __slots__ = ("_id", "_sound", "_transcript")
+
+    def __init__(self) -> None:
+        self._id: str | None = None
+        self._sound: list[bytes] = []
+        self._transcript: list[str] = []
+
+    def add(self, audio: Object) -> None:
+        """One piece; raises `ServerError` for sound that is not base64."""
+        self._id = text_of(audio, "id") or self._id
+        self._sound.append(audio_bytes(text_of(audio, "data") or ""))
+        self._transcript.append(text_of(audio, "transcript") or "")
+
+    def part(self) -> AudioPart:
+        """All of it."""
+        return AudioPart(Blob.from_bytes(b"".join(self._sound), SPOKEN_TYPE), "".join(self._transcript), self._id)

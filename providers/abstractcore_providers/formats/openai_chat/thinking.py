@@ -1,0 +1,55 @@
+"""How much a model is to think, as a request's fields say it, both ways."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from abstractcore.schema import ThinkingLevel
+
+from ...common.json_reading import Object
+from .dialect import Field, ThinkingFields
+
+_LEVELS = ("minimal", "low", "medium", "high")
+
+
+def write_thinking(asked: ThinkingLevel | int, fields: ThinkingFields | None) -> Object | None:
+    """The field to send; None if this cannot be asked."""
+    if fields is None:
+        return None
+    if asked == "off":
+        return _nested(*fields.off)
+    if isinstance(asked, int):
+        return None if fields.budget is None else _nested(fields.budget, asked)
+    return _nested(fields.level, asked)
+
+
+def read_thinking(name: str, value: Any, fields: ThinkingFields | None) -> ThinkingLevel | int | None:
+    """What a request's field asks; None if that is nothing, or more than a call has a place for."""
+    if fields is None:
+        return None
+    off, word = fields.off
+    said = _at(off, name, value)
+    if type(said) is type(word) and said == word:
+        return "off"
+    level = _at(fields.level, name, value)
+    if isinstance(level, str) and level in _LEVELS:
+        return cast(ThinkingLevel, level)
+    budget = None if fields.budget is None else _at(fields.budget, name, value)
+    return budget if type(budget) is int and budget >= 0 else None
+
+
+def _nested(field: Field, value: str | bool | int) -> Object:
+    nested: Any = value
+    for name in reversed(field):
+        nested = {name: nested}
+    return nested
+
+
+def _at(field: Field, name: str, value: Any) -> Any:
+    """What stands at `field` if that is all that `name: value` says."""
+    data: Any = {name: value}
+    for key in field:
+        if not isinstance(data, dict) or list(cast(Object, data)) != [key]:
+            return None
+        data = cast(Object, data)[key]
+    return data

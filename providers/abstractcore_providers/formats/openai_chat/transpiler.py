@@ -1,0 +1,74 @@
+"""The format's operations gathered in one object; each is a pure function in a module of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from abstractcore.errors import AbstractCoreError, ProviderError
+from abstractcore.framing import ServerSentEventFramer
+from abstractcore.ports import MessageRead, StreamDecoder
+from abstractcore.schema import CallWarning, Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest, WireResponse
+
+from ...common.openai_errors import error_of, render_error
+from ...common.openai_words import origin_of
+from .decode import decode
+from .decoder import ChatDecoder
+from .dialect import DETAILS, Dialect
+from .encode import encode
+from .parse import parse
+from .read_messages import read_message
+from .render import render
+from .renderer import ChatRenderer
+from .streamed_details import MovedBlocks
+
+_OPENAI = Dialect()
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAIChat:
+    """`POST /chat/completions` (https://platform.openai.com/docs/api-reference/chat)."""
+
+    dialect: Dialect = _OPENAI
+
+    def encode(self, call: ModelCall) -> Encoded:
+        """The request for `call`."""
+        return encode(call, self.dialect)
+
+    def decode(self, response: WireResponse) -> ModelReply:
+        """The reply in a `chat.completion` object."""
+        return decode(response, self.dialect)
+
+    def framer(self) -> ServerSentEventFramer:
+        """Server-sent events."""
+        return ServerSentEventFramer()
+
+    def decoder(self) -> StreamDecoder:
+        """A decoder of `chat.completion.chunk` objects."""
+        decoder = ChatDecoder(self.dialect)
+        return MovedBlocks(decoder) if self.dialect.reasoning_field == DETAILS else decoder
+
+    def error(self, response: WireResponse) -> ProviderError:
+        """The error in a failed response."""
+        return error_of(response)
+
+    def parse(self, request: WireRequest) -> Parsed:
+        """The call in a client's request."""
+        return parse(request, self.dialect)
+
+    def read_message(self, value: object, path: str, model: str) -> MessageRead:
+        """One message of a request."""
+        warnings: list[CallWarning] = []
+        message = read_message(value, path, self.dialect, origin_of(self.dialect.provider, model), warnings)
+        return MessageRead(message, tuple(warnings))
+
+    def render(self, reply: ModelReply) -> Rendered:
+        """A `chat.completion` object."""
+        return render(reply, self.dialect)
+
+    def renderer(self) -> ChatRenderer:
+        """A renderer of `chat.completion.chunk` events."""
+        return ChatRenderer(self.dialect)
+
+    def render_error(self, error: AbstractCoreError) -> WireResponse:
+        """An error object with its status."""
+        return render_error(error)

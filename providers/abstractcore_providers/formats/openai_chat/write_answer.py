@@ -1,0 +1,103 @@
+"""What the assistant has said, as the format takes it back."""
+
+from __future__ import annotations
+
+from abstractcore.schema import AudioPart, CallWarning, Message, Part, ReasoningPart, TextPart, ToolCall, to_data
+
+from ...common.item_options import with_options
+from ...common.json_reading import Object
+from .content import append_block, as_content, spoken_blob, write_part
+from .dialect import DETAILS, PIECES, Dialect
+from .losses import part_left_out, warn_of_cache, warn_of_fields
+from .part_order import in_order
+from .reasoning_details import write_detail
+from .vocabulary import SPOKEN_FIELDS, TOOL_CALL_FIELDS
+
+
+def write_answer(
+    message: Message, path: str, dialect: Dialect, origin: str | None, warnings: list[CallWarning]
+) -> Object:
+    """The assistant's message; nothing but its role if nothing of it is left. `origin` is the model it goes to."""
+    body: Object = {"role": "assistant"}
+    content: list[Object] = []
+    for index, part in in_order(_kept(message, path, dialect, origin, warnings), path, warnings):
+        place = f"{path}[{index}]"
+        if isinstance(part, TextPart):
+            append_block(content, write_part(part, place, dialect.provider, warnings))
+        elif isinstance(part, ReasoningPart):
+            _add_reasoning(part, place, body, content, dialect, warnings)
+        elif isinstance(part, AudioPart):
+            body["audio"] = _spoken(part, place, dialect, warnings)
+        elif isinstance(part, ToolCall):
+            body.setdefault("tool_calls", []).append(_tool_call(part, place, dialect, warnings))
+    if content:
+        body["content"] = as_content(content)
+    if dialect.empty_reasoning and dialect.reasoning_field is not None and "tool_calls" in body:
+        body.setdefault(dialect.reasoning_field, "")
+    return body
+
+
+def _kept(
+    message: Message, path: str, dialect: Dialect, origin: str | None, warnings: list[CallWarning]
+) -> list[tuple[int, Part]]:
+    """The parts that there is a place for; of audio, that is one."""
+    kept: list[tuple[int, Part]] = []
+    spoken = False
+    for index, part in enumerate(message.parts):
+        if isinstance(part, TextPart | ToolCall) or _goes_back(part, dialect, origin):
+            kept.append((index, part))
+        elif isinstance(part, AudioPart) and part.id is not None and not spoken:
+            spoken = True
+            kept.append((index, part))
+        else:
+            warnings.append(part_left_out(part, f"{path}[{index}]"))
+    return kept
+
+
+def _goes_back(part: Part, dialect: Dialect, origin: str | None) -> bool:
+    """Whether it is reasoning of the model `origin`, which is shown it again."""
+    if not isinstance(part, ReasoningPart) or origin is None or part.origin != origin:
+        return False
+    return bool(part.text) or dialect.reasoning_field == DETAILS
+
+
+def _add_reasoning(
+    part: ReasoningPart, path: str, body: Object, content: list[Object], dialect: Dialect, warnings: list[CallWarning]
+) -> None:
+    if dialect.reasoning_field == DETAILS:
+        body.setdefault(DETAILS, []).append(write_detail(part))
+        return
+    warn_of_fields(part, path, ("signature", "redacted_data"), warnings)
+    if dialect.reasoning_field == PIECES:
+        _append_thought(content, part.text)
+    elif dialect.reasoning_field is not None:
+        body[dialect.reasoning_field] = body.get(dialect.reasoning_field, "") + part.text
+
+
+def _append_thought(content: list[Object], text: str) -> None:
+    """Put reasoning behind `content`. Behind other reasoning it is one with it: nothing marks its end."""
+    if content and content[-1]["type"] == "thinking":
+        content[-1]["thinking"][0]["text"] += text
+    else:
+        content.append({"type": "thinking", "thinking": [{"type": "text", "text": text}]})
+
+
+def _spoken(part: AudioPart, path: str, dialect: Dialect, warnings: list[CallWarning]) -> Object:
+    """Earlier speech is named, not sent: the provider keeps it."""
+    kept = spoken_blob(part.id or "", dialect.provider)
+    warn_of_cache(part, path, warnings)
+    if part.blob != kept:
+        message = "the provider's own copy stands for this audio"
+        warnings.append(CallWarning("sent_by_reference", f"{path}.blob", message, sent=to_data(kept)))
+    if part.transcript is not None:
+        warnings.append(CallWarning("transcript_left_out", f"{path}.transcript", "the provider has its own"))
+    return with_options({"id": part.id}, part, path, dialect.provider, SPOKEN_FIELDS, warnings)
+
+
+def _tool_call(call: ToolCall, path: str, dialect: Dialect, warnings: list[CallWarning]) -> Object:
+    warn_of_cache(call, path, warnings)
+    if call.signature is not None:
+        warnings.append(CallWarning("signature_left_out", f"{path}.signature", "signatures have no place here"))
+    function = {"name": call.name, "arguments": call.arguments_text}
+    block: Object = {"id": call.id, "type": "function", "function": function}
+    return with_options(block, call, path, dialect.provider, TOOL_CALL_FIELDS, warnings)

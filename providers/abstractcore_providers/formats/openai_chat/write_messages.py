@@ -1,0 +1,97 @@
+"""Messages as the format writes them, with a warning for everything it has no place for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from abstractcore.errors import UnsupportedContentError
+from abstractcore.schema import (
+    AudioPart,
+    CallWarning,
+    Message,
+    ModelCall,
+    OpaquePart,
+    Part,
+    TextPart,
+    ToolResult,
+)
+
+from ...common.call_ids import CallIds
+from ...common.conversations import refuse_unanswered_calls
+from ...common.item_options import with_options
+from ...common.json_reading import Object
+from ...common.openai_words import origin_of
+from .call_ids import call_ids
+from .content import append_block, as_content, media_in_result, write_part
+from .dialect import Dialect
+from .losses import part_left_out, warn_of_cache, warn_of_fields
+from .vocabulary import message_fields
+from .write_answer import write_answer
+
+
+def write_messages(call: ModelCall, dialect: Dialect, warnings: list[CallWarning]) -> list[Object]:
+    """The conversation of `call`; a message of which nothing is left is left out.
+
+    Raises `UnsupportedContentError` for content without a shape here, or if no message is left.
+    """
+    refuse_unanswered_calls(call.messages)
+    written: list[Object] = []
+    ids = call_ids(call.messages, dialect.call_id_size)
+    origin = origin_of(dialect.provider, call.model) if dialect.reasoning_field is not None else None
+    for turn, message in enumerate(call.messages):
+        path = f"messages[{turn}]"
+        if message.role == "tool":
+            for index, part in enumerate(message.parts):
+                written.append(_tool_result(part, f"{path}.parts[{index}]", turn, ids, dialect, warnings))
+            continue
+        if message.role == "assistant":
+            body = write_answer(message, f"{path}.parts", dialect, origin, warnings)
+            for written_call in body.get("tool_calls", ()):
+                written_call["id"] = ids.of_call(turn, written_call["id"])
+        else:
+            body = {"role": message.role}
+            content = _content(message, f"{path}.parts", dialect, warnings)
+            if content:
+                body["content"] = content
+        if len(body) > 1:
+            known = message_fields(message.role, dialect)
+            written.append(with_options(body, message, path, dialect.provider, known, warnings))
+    if not written:
+        raise UnsupportedContentError("the chat completions format has no place for any part of these messages.")
+    return written
+
+
+def _content(message: Message, path: str, dialect: Dialect, warnings: list[CallWarning]) -> Any:
+    """The content of a user's or system message."""
+    content: list[Object] = []
+    for index, part in enumerate(message.parts):
+        place = f"{path}[{index}]"
+        if isinstance(part, OpaquePart):
+            warnings.append(part_left_out(part, place))
+            continue
+        block = write_part(part, place, dialect.provider, warnings)
+        if isinstance(part, AudioPart):
+            warn_of_fields(part, place, ("transcript", "id"), warnings)
+        append_block(content, block)
+    return as_content(content)
+
+
+def _tool_result(
+    part: Part, path: str, turn: int, ids: CallIds, dialect: Dialect, warnings: list[CallWarning]
+) -> Object:
+    assert isinstance(part, ToolResult)
+    warn_of_cache(part, path, warnings)
+    if part.is_error:
+        warnings.append(CallWarning("error_flag_left_out", f"{path}.is_error", "a result cannot be marked as an error"))
+    content: list[Object] = []
+    for index, item in enumerate(part.content):
+        place = f"{path}.content[{index}]"
+        if not isinstance(item, TextPart):
+            raise media_in_result(item, part.call_id, place)
+        append_block(content, write_part(item, place, dialect.provider, warnings))
+    body: Object = {
+        "role": "tool",
+        "tool_call_id": ids.of_result(turn, part.call_id),
+        "content": as_content(content) if content else "",
+    }
+    return with_options(body, part, path, dialect.provider, message_fields("tool", dialect), warnings)

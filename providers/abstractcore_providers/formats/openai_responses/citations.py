@@ -1,0 +1,86 @@
+"""Annotations of a text and our citations, both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from abstractcore.schema import CallWarning, Citation
+
+from ...common.json_reading import Object, as_objects, count_of, text_of
+
+_URL = "url_citation"
+_EXTRAS: dict[str, tuple[str, ...]] = {
+    "file_citation": (),
+    "container_file_citation": ("container_id",),
+    "file_path": ("index",),
+}
+"""Citations of files: what they say beside the file and the span."""
+
+
+def read_annotations(annotations: Any) -> tuple[Citation, ...]:
+    """The citations among a text's annotations; those of files say so in their metadata."""
+    return tuple(_citation(note) for note in as_objects(annotations) if note.get("type") in (_URL, *_EXTRAS))
+
+
+def _citation(note: Object) -> Citation:
+    kind = str(note["type"])
+    if kind == _URL:
+        start, end = count_of(note, "start_index"), count_of(note, "end_index")
+        return Citation(text_of(note, "url") or "", text_of(note, "title"), start=_offset(start), end=_offset(end))
+    start = end = count_of(note, "index") if kind == "file_citation" else None
+    if kind == "container_file_citation":
+        start, end = count_of(note, "start_index"), count_of(note, "end_index")
+    extras = {name: note[name] for name in _EXTRAS[kind] if note.get(name) is not None}
+    return Citation(
+        text_of(note, "file_id") or "",
+        text_of(note, "filename"),
+        start=_offset(start),
+        end=_offset(end),
+        provider_metadata={"type": kind, **extras},
+    )
+
+
+def _offset(value: int | None) -> int | None:
+    return None if value is None or value < 0 else value
+
+
+def write_annotations(citations: Sequence[Citation]) -> list[Object]:
+    """The annotations for citations that `sayable` gave."""
+    return [_annotation(citation) for citation in citations]
+
+
+def _annotation(citation: Citation) -> Object:
+    kind = citation.provider_metadata.get("type", _URL)
+    span: Object = {"start_index": citation.start or 0, "end_index": citation.end or 0}
+    if kind == _URL:
+        return {"type": _URL, "url": citation.source, "title": citation.title or "", **span}
+    note: Object = {**citation.provider_metadata, "file_id": citation.source}
+    if kind == "file_citation":
+        span = {"index": citation.start or 0}
+    elif kind == "file_path":
+        return note
+    return {**note, "filename": citation.title or "", **span}
+
+
+def sayable(citation: Citation, length: int, path: str, warnings: list[CallWarning]) -> Citation:
+    """The citation of a text of `length` characters as the format can say it, with a warning for what it cannot."""
+    metadata = citation.provider_metadata
+    kind = metadata.get("type")
+    extras = _EXTRAS.get(kind) if isinstance(kind, str) else None
+    kept = {} if extras is None else {name: value for name, value in metadata.items() if name in ("type", *extras)}
+    title, end = citation.title, citation.end
+    start = citation.start
+    if kind == "file_citation":
+        end = start
+    elif kind == "file_path":
+        title, start, end = None, 0, length
+    said = Citation(citation.source, title, None, start, end, kept)
+    for name in ("title", "quote", "start", "end", "provider_metadata"):
+        asked, sent = getattr(citation, name), getattr(said, name)
+        if asked != sent:
+            message = f"the Responses format has no place for this citation's {name}"
+            warnings.append(
+                CallWarning(f"{name}_left_out", f"{path}.{name}", message, asked, None if sent == {} else sent)
+            )
+    return said

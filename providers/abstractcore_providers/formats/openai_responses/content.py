@@ -1,0 +1,90 @@
+"""Content parts of messages and tool results, as the format writes them."""
+
+from __future__ import annotations
+
+from abstractcore.errors import UnsupportedContentError
+from abstractcore.schema import AudioPart, Blob, CachePoint, DocumentPart, ImagePart, Part, TextPart
+
+from ...common.data_urls import data_url, write_base64, write_url
+from ...common.json_reading import Object
+from .own_options import own_options
+
+AUDIO_FORMATS = {"audio/wav": "wav", "audio/mpeg": "mp3"}
+_NAMES = {"application/pdf": "document.pdf"}
+TOLD_FIELDS = frozenset({"type", "id", "role", "status", "content"})
+OUTPUT_FIELDS = frozenset({"type", "id", "call_id", "status", "output"})
+"""What a user's message and the result of a call say in words that the schema has."""
+CONTENT_FIELDS: dict[str, frozenset[str]] = {
+    "input_text": frozenset({"type", "text", "prompt_cache_breakpoint"}),
+    "input_image": frozenset({"type", "image_url", "file_id", "detail", "prompt_cache_breakpoint"}),
+    "input_file": frozenset({"type", "filename", "file_data", "file_url", "file_id", "prompt_cache_breakpoint"}),
+    "input_audio": frozenset({"type", "input_audio"}),
+}
+"""What a user's or a tool's content of each type says in words that the schema has."""
+CONTENT_TYPES: dict[type[Part], str] = {
+    TextPart: "input_text",
+    ImagePart: "input_image",
+    DocumentPart: "input_file",
+    AudioPart: "input_audio",
+}
+_TTL_SECONDS = {1800: "30m", 43200: "12h"}
+TTL_NAMES = {name: seconds for seconds, name in _TTL_SECONDS.items()}
+
+
+def write_content(part: Part, path: str, provider: str) -> Object:
+    """A text or media part; raises `UnsupportedContentError` with its path for what the format has no shape for."""
+    return {"type": CONTENT_TYPES.get(type(part)), **_content(part, path, provider), **own_options(part, provider)}
+
+
+def _content(part: Part, path: str, provider: str) -> Object:
+    if isinstance(part, TextPart):
+        return {"text": part.text, **breakpoint_of(part.cache)}
+    if isinstance(part, ImagePart):
+        detail: Object = {} if part.detail is None else {"detail": part.detail}
+        return {**image_place(part, path, provider), **detail, **breakpoint_of(part.cache)}
+    if isinstance(part, AudioPart) and part.blob.media_type in AUDIO_FORMATS:
+        data = write_base64(part.blob, path)
+        return {"input_audio": {"data": data, "format": AUDIO_FORMATS[part.blob.media_type]}}
+    if isinstance(part, DocumentPart):
+        return {**_file(part.blob, path, provider), **breakpoint_of(part.cache)}
+    what = part.blob.media_type if isinstance(part, AudioPart) else part.type
+    raise UnsupportedContentError(
+        f"{path}: the Responses format cannot carry {what}.",
+        hint="It carries text, images, documents, and WAV and MP3 audio.",
+    )
+
+
+def image_place(part: ImagePart, path: str, provider: str) -> Object:
+    """Where an image is: a file that the provider keeps, a URL, or the image itself as one."""
+    return _kept(part.blob, path, provider) or {"image_url": write_url(part.blob, path)}
+
+
+def can_be_kept_for(ttl: int | None) -> bool:
+    """Whether the format has a word for this time."""
+    return ttl is None or ttl in _TTL_SECONDS
+
+
+def breakpoint_of(cache: CachePoint | None) -> Object:
+    """The field for a cache point."""
+    if cache is None:
+        return {}
+    ttl: Object = {} if cache.ttl is None else {"ttl": _TTL_SECONDS[cache.ttl]}
+    return {"prompt_cache_breakpoint": {"mode": "explicit", **ttl}}
+
+
+def _file(blob: Blob, path: str, provider: str) -> Object:
+    if blob.form == "url":
+        return {"file_url": blob.location}
+    kept = _kept(blob, path, provider)
+    if kept is not None:
+        return kept
+    return {"filename": blob.name or _NAMES.get(blob.media_type, "document.txt"), "file_data": data_url(blob, path)}
+
+
+def _kept(blob: Blob, path: str, provider: str) -> Object | None:
+    """A file that the provider keeps, by its id."""
+    if blob.form != "provider_file":
+        return None
+    if blob.provider != provider:
+        raise UnsupportedContentError(f"{path}: the file is kept by {blob.provider!r}, not by {provider!r}.")
+    return {"file_id": blob.location}

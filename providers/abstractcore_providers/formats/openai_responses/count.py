@@ -1,0 +1,43 @@
+"""Counting the tokens of a call without making it: `POST /responses/input_tokens`."""
+
+from __future__ import annotations
+
+from pydantic_core import to_json
+
+from abstractcore.schema import CallWarning, Encoded, ModelCall, WireRequest, WireResponse
+
+from ...common.model_rules import ModelTable
+from ...common.openai_errors import RIGHT_ADDRESS, error_in_body
+from ...common.response_bodies import read_count
+from .encode import request_body
+
+_FIELDS = frozenset(
+    {
+        "conversation",
+        "input",
+        "instructions",
+        "model",
+        "parallel_tool_calls",
+        "previous_response_id",
+        "reasoning",
+        "text",
+        "tool_choice",
+        "tools",
+        "truncation",
+    }
+)
+"""What the count depends on; it takes no other fields."""
+
+
+def encode_count(call: ModelCall, provider: str, rules: ModelTable) -> Encoded:
+    """The request for the number of input tokens of a lowered call; raises as `encode` does."""
+    warnings: list[CallWarning] = []
+    body = request_body(call, provider, rules, warnings)
+    body = {name: value for name, value in body.items() if name in _FIELDS}
+    headers = {"content-type": "application/json"}
+    return Encoded(WireRequest("/responses/input_tokens", headers, to_json(body)), tuple(warnings))
+
+
+def decode_count(response: WireResponse) -> int:
+    """The number of tokens; raises `ServerError` for an answer that does not say it."""
+    return read_count(response, "input_tokens", error_in_body, RIGHT_ADDRESS)

@@ -1,0 +1,65 @@
+"""From a `response` object to a reply."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from abstractcore.errors import ServerError
+from abstractcore.schema import ModelReply, Part, SchemaError, ToolCall, WireResponse
+
+from ...common.call_ids import ReceivedIds
+from ...common.json_reading import Object, as_object, as_objects, text_of
+from ...common.openai_errors import RIGHT_ADDRESS, error_in_answer, error_in_body
+from ...common.openai_words import origin_of
+from ...common.response_bodies import no_reply, read_body
+from .items import read_item
+from .vocabulary import finish_reason_to_ours, metadata_to_ours, usage_to_ours
+
+_MARKS = frozenset({"output", "usage"})
+"""Fields of replies that other documents do not have."""
+
+
+def decode(response: WireResponse, provider: str) -> ModelReply:
+    """The reply; raises `ServerError` for a body that holds none, or the error it reports in spite of its status."""
+    data = as_object(read_body(response, RIGHT_ADDRESS))
+    check_failure(data)
+    if not isinstance(data.get("output"), list):
+        raise error_in_body(data) or no_reply(response, data, "output", _MARKS, RIGHT_ADDRESS)
+    try:
+        return _reply(data, as_objects(data["output"]), provider)
+    except SchemaError as error:
+        raise ServerError(f"the answer does not fit the schema: {error}", status=response.status) from None
+
+
+def check_failure(data: Object) -> None:
+    """Raise the error of a response that failed."""
+    if data.get("error") is not None or data.get("status") == "failed":
+        raise error_in_answer(data.get("error") or {})
+
+
+def _reply(data: Object, items: Sequence[Object], provider: str) -> ModelReply:
+    model = text_of(data, "model")
+    reason, raw = finish_reason_to_ours(data, items)
+    return ModelReply(
+        parts=_parts(items, provider, origin_of(provider, model), stored=is_stored(data)),
+        finish_reason=reason,
+        raw_finish_reason=raw,
+        usage=usage_to_ours(as_object(data.get("usage"))),
+        model=model,
+        provider=provider,
+        id=text_of(data, "id"),
+        provider_metadata=metadata_to_ours(data, items),
+    )
+
+
+def _parts(items: Sequence[Object], provider: str, origin: str | None, *, stored: bool) -> tuple[Part, ...]:
+    ids = ReceivedIds()
+    read = ((number, read_item(item, provider, origin, stored=stored)) for number, item in enumerate(items))
+    return tuple(
+        ids.name(part, number) if isinstance(part, ToolCall) else part for number, parts in read for part in parts
+    )
+
+
+def is_stored(data: Object) -> bool:
+    """Whether the provider may keep a response, so that its items are known by their ids."""
+    return data.get("store") is not False

@@ -1,0 +1,117 @@
+"""From a call to a request body, with a warning for everything the format cannot say."""
+
+from __future__ import annotations
+
+from pydantic_core import to_json
+
+from abstractcore.schema import (
+    CallWarning,
+    Encoded,
+    JSONValue,
+    Message,
+    ModelCall,
+    OutputSchema,
+    Sampling,
+    WireRequest,
+)
+
+from ...common.json_reading import Object
+from ...common.json_schemas import OPENAI, fit_output
+from ...common.model_rules import ModelTable, rules_in
+from ...common.openai_words import origin_of
+from ...common.tool_names import OPENAI as OPENAI_NAMES
+from ...common.tool_names import with_sendable_names
+from .answer_parts import Receiver
+from .input_parts import without_cache
+from .options import add_options, default_include, is_stored, options_of
+from .sendable import sendable_messages
+from .tools import write_choice, write_hosted_tool, write_tool
+from .write_items import plain_text, write_items
+
+_HEADERS = {"content-type": "application/json"}
+_TAKEN = ("max_output_tokens", "temperature", "top_p", "top_logprobs")
+_NOT_TAKEN = ("top_k", "seed", "stop", "presence_penalty", "frequency_penalty")
+
+
+def encode(call: ModelCall, provider: str, rules: ModelTable) -> Encoded:
+    """The request for a lowered call; `rules` say what single models refuse.
+
+    Raises `UnsupportedContentError` for content without a shape here, and `InvalidInputError` for a tool's name that is
+    not taken and for provider options that the call has a field of its own for.
+    """
+    warnings: list[CallWarning] = []
+    body = request_body(call, provider, rules, warnings)
+    return Encoded(WireRequest("/responses", _HEADERS, to_json(body)), tuple(warnings))
+
+
+def request_body(call: ModelCall, provider: str, rules: ModelTable, warnings: list[CallWarning]) -> Object:
+    """The body of the request; `warnings` gets what it cannot say."""
+    call = with_sendable_names(call, OPENAI_NAMES, warnings)
+    options = options_of(call, provider, warnings)
+    thinking = None if isinstance(call.thinking, int) else call.thinking
+    sampling = rules_in(rules, call.model).fit_sampling(call, thinking, warnings)
+    receiver = Receiver(provider, origin_of(provider, call.model) or "", is_stored(options))
+    body: Object = {"model": call.model}
+    body.update(_input(sendable_messages(call.messages, receiver, warnings), provider))
+    body.update(_sampling(sampling, warnings))
+    tools = [
+        write_tool(without_cache(tool, f"tools[{i}]", warnings), f"tools[{i}]", warnings)
+        for i, tool in enumerate(call.tools)
+    ]
+    tools += [write_hosted_tool(tool, f"hosted_tools[{i}]", warnings) for i, tool in enumerate(call.hosted_tools)]
+    if tools:
+        body["tools"] = tools
+    if call.tool_choice is not None:
+        body["tool_choice"] = write_choice(call.tool_choice)
+    if call.parallel_tool_calls is not None:
+        body["parallel_tool_calls"] = call.parallel_tool_calls
+    if call.output is not None:
+        body["text"] = {"format": _format(call.output, warnings)}
+    if isinstance(call.thinking, int):
+        warnings.append(_unsupported("thinking", call.thinking, "a thinking budget in tokens"))
+    elif thinking is not None:
+        body["reasoning"] = {"effort": "none" if thinking == "off" else thinking}
+    if call.modalities:
+        warnings.append(_unsupported("modalities", list(call.modalities), "the kinds of an answer's content"))
+    if call.stream:
+        body["stream"] = True
+    body["store"] = False
+    include = default_include(call.model, logprobs=sampling.top_logprobs is not None)
+    if include:
+        body["include"] = include
+    add_options(body, options, provider, warnings)
+    return body
+
+
+def _input(messages: list[tuple[int, Message]], provider: str) -> Object:
+    """The items; a system message at the beginning that is one text becomes the instructions."""
+    _, first = messages[0]
+    instructions = plain_text(first) if first.role == "system" and len(messages) > 1 else None
+    if instructions is None:
+        return {"input": write_items(messages, provider)}
+    return {"instructions": instructions, "input": write_items(messages[1:], provider)}
+
+
+def _unsupported(path: str, requested: JSONValue, what: str) -> CallWarning:
+    return CallWarning("unsupported_option", path, f"{what} cannot be asked of this format", requested)
+
+
+def _sampling(sampling: Sampling, warnings: list[CallWarning]) -> Object:
+    for name in _NOT_TAKEN:
+        value = getattr(sampling, name)
+        if value not in (None, ()):
+            requested: JSONValue = list(value) if isinstance(value, tuple) else value  # pyright: ignore[reportUnknownArgumentType]
+            warnings.append(_unsupported(f"sampling.{name}", requested, name))
+    return {name: getattr(sampling, name) for name in _TAKEN if getattr(sampling, name) is not None}
+
+
+def _format(output: OutputSchema, warnings: list[CallWarning]) -> Object:
+    schema, strict = fit_output(output, OPENAI, warnings)
+    described: Object = {} if output.description is None else {"description": output.description}
+    return {
+        "type": "json_schema",
+        "name": output.name,
+        **described,
+        "schema": schema,
+        "strict": strict,
+    }

@@ -1,0 +1,86 @@
+"""Items that a model gives, read as parts. What a message or a call says beyond its part is the part's options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from abstractcore.schema import NO_OPTIONS, OpaquePart, Part, ProviderOptions, TextPart, ToolCall
+
+from ...common.item_options import read_options
+from ...common.json_reading import Object, as_objects, text_of
+from .citations import read_annotations
+from .computer import CALL, OUTPUT, computer_item, read_computer_call
+from .hosted import HOSTED_TYPES, read_hosted
+from .reasoning import item_id, read_reasoning
+
+_MESSAGE_FIELDS = frozenset({"type", "role", "status", "content"})
+_CALL_FIELDS = frozenset({"type", "call_id", "name", "arguments", "status"})
+FROM_USER = frozenset(
+    {"apply_patch_call_output", "custom_tool_call_output", "local_shell_call_output", "mcp_approval_response"}
+)
+"""Types of items that answer the model. The schema has no part for them."""
+_OWN = frozenset(
+    {*HOSTED_TYPES, *FROM_USER, CALL, OUTPUT, "message", "function_call", "function_call_output", "reasoning"}
+)
+
+
+def read_item(item: Object, provider: str, origin: str | None, *, stored: bool) -> list[Part]:
+    """The parts of an output item; a call has the vendor's id, or none. What is `stored` is known by its id."""
+    kind = text_of(item, "type") or ""
+    if kind == "reasoning":
+        return read_reasoning(item, origin)
+    if kind in HOSTED_TYPES:
+        return read_hosted(item, provider)
+    if kind == CALL:
+        call = read_computer_call(item, provider)
+        return [OpaquePart(provider, kind, item) if computer_item(call, provider) is None else call]
+    if kind not in ("message", "function_call"):
+        return [OpaquePart(provider, kind, item)]
+    options = item_options(item, provider, stored=stored)
+    return [*read_texts(item, options)] if kind == "message" else [read_call(item, options)]
+
+
+def item_options(item: Object, provider: str, *, stored: bool) -> ProviderOptions:
+    """What a message or a call says beyond its part: its phase, and its id if the provider keeps it under that."""
+    known = _MESSAGE_FIELDS if item.get("type") == "message" else _CALL_FIELDS
+    ignored = {"id"} if not stored or item_id(item) is None else set[str]()
+    if item.get("caller") == {"type": "direct"}:
+        ignored.add("caller")
+    return read_options(item, known | ignored, provider)
+
+
+def modelled_fields(part: TextPart | ToolCall, provider: str) -> frozenset[str]:
+    """What the item of a part says in words that the schema has."""
+    if isinstance(part, TextPart):
+        return _MESSAGE_FIELDS
+    return _CALL_FIELDS if computer_item(part, provider) is None else frozenset()
+
+
+def read_texts(item: Object, options: ProviderOptions = NO_OPTIONS) -> list[TextPart]:
+    """The texts of a message that are not empty, refusals among them."""
+    texts = [
+        (text_of(part, "text") or text_of(part, "refusal"), part.get("annotations"))
+        for part in as_objects(item.get("content"))
+    ]
+    return [TextPart(text, read_annotations(notes), provider_options=options) for text, notes in texts if text]
+
+
+def read_call(item: Object, options: ProviderOptions = NO_OPTIONS) -> ToolCall:
+    """The tool call in an item, under the vendor's id, which may be empty."""
+    id = text_of(item, "call_id") or text_of(item, "id") or ""
+    arguments = text_of(item, "arguments") or ""
+    return ToolCall(id, text_of(item, "name") or "", arguments, provider_options=options)
+
+
+def opaque_item(part: OpaquePart) -> Object | None:
+    """The output item that `part` holds; None if it holds none, or one that has a part of its own."""
+    if not isinstance(part.data, Mapping) or part.data.get("type") != part.kind or part.kind in _OWN:
+        return None
+    return dict(part.data)
+
+
+def item_from_user(part: OpaquePart) -> Object | None:
+    """The item with which the user answers the model; None if `part` holds none."""
+    if not isinstance(part.data, Mapping) or part.data.get("type") != part.kind or part.kind not in FROM_USER:
+        return None
+    return dict(part.data)

@@ -1,0 +1,159 @@
+"""Fields of a request beyond what a call has a field for, and the defaults of ours, both ways.
+
+Nothing is stored unless `store` says so, and reasoning comes back encrypted, so that it can be replayed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from abstractcore.errors import InvalidInputError
+from abstractcore.schema import CallWarning, JSONObject, ModelCall, freeze_object
+
+from ...common.json_reading import Object, as_object
+from ...common.openai_words import EFFORTS
+from .tools import is_other_choice, is_other_tool
+
+_ENCRYPTED = "reasoning.encrypted_content"
+_LOGPROBS = "message.output_text.logprobs"
+_WITHOUT_REASONING = ("chatgpt-", "gpt-3.5", "gpt-4", "gpt-5-chat")
+"""Models that refuse to be asked for encrypted reasoning."""
+_KEPT_CONVERSATIONS = ("conversation", "previous_response_id")
+_OF_CALL = frozenset(
+    {
+        "background",
+        "input",
+        "instructions",
+        "max_output_tokens",
+        "model",
+        "parallel_tool_calls",
+        "stream",
+        "temperature",
+        "top_logprobs",
+        "top_p",
+    }
+)
+
+
+def default_include(model: str, logprobs: bool) -> list[str]:
+    """What is asked for beyond the plain answer."""
+    encrypted = [] if model.startswith(_WITHOUT_REASONING) else [_ENCRYPTED]
+    return [*encrypted, _LOGPROBS] if logprobs else encrypted
+
+
+def is_stored(options: JSONObject) -> bool:
+    """Whether the provider is told to keep the reply."""
+    return options.get("store") is True
+
+
+def options_of(call: ModelCall, provider: str, warnings: list[CallWarning]) -> JSONObject:
+    """The call's options for `provider`, with a warning for those for others.
+
+    Raises `InvalidInputError` for one that would say again what the messages say.
+    """
+    for other in call.provider_options:
+        if other != provider:
+            message = f"options for {other!r} are not sent to {provider!r}"
+            warnings.append(CallWarning("other_provider_options", f"provider_options.{other}", message))
+    options = call.provider_options.get(provider, cast(JSONObject, {}))
+    for name in _KEPT_CONVERSATIONS:
+        if options.get(name) is not None and any(message.role == "assistant" for message in call.messages):
+            raise InvalidInputError(
+                "the provider puts the conversation that it keeps before these messages, which hold it already",
+                path=f"provider_options.{provider}.{name}",
+                hint="Leave the option out, or give the new messages alone.",
+            )
+    return options
+
+
+def add_options(body: Object, options: JSONObject, provider: str, warnings: list[CallWarning]) -> None:
+    """Add `options` to a request that holds our defaults, with a warning for those that say nothing new.
+
+    Raises `InvalidInputError` for what a call has a field for.
+    """
+    path = f"provider_options.{provider}"
+    for name, value in options.items():
+        if name == "background" and value is True:
+            raise InvalidInputError("a call in the background has no reply to wait for", path=f"{path}.{name}")
+        if name in ("reasoning", "text"):
+            body[name] = _merged(as_object(body.get(name)), value, name, path)
+        elif name == "tools":
+            body[name] = [*body.get(name, []), *_other_tools(value, path)]
+        elif name == "include":
+            body[name] = _included(value, body.get(name, []), path)
+        elif name in _OF_CALL or (name == "tool_choice" and (name in body or not is_other_choice(value))):
+            raise _has_field(f"{path}.{name}")
+        else:
+            body[name] = value
+    if options:
+        _warn_of_defaults(options, freeze_object(rest_of(body, str(body["model"]))), path, warnings)
+
+
+def _warn_of_defaults(options: JSONObject, new: JSONObject, path: str, warnings: list[CallWarning]) -> None:
+    if new != options:
+        message = "some of these are sent anyway"
+        warnings.append(CallWarning("already_so", path, message, options, new or None))
+
+
+def _has_field(path: str) -> InvalidInputError:
+    return InvalidInputError("the call has a field of its own for this", path=path, hint="Use that one.")
+
+
+def _merged(ours: Object, value: Any, name: str, path: str) -> Object:
+    if not isinstance(value, Mapping):
+        raise _has_field(f"{path}.{name}")
+    theirs: Object = {name: inner for name, inner in cast(Object, value).items() if inner is not None}
+    for field, inner in theirs.items():
+        if field in ours or is_of_call(name, field, inner):
+            raise _has_field(f"{path}.{name}.{field}")
+    return {**ours, **theirs}
+
+
+def is_of_call(name: str, field: str, value: Any) -> bool:
+    """Whether the field of `reasoning` or `text` is something that a call has a field for."""
+    if name == "reasoning":
+        return field == "effort" and isinstance(value, str) and value in EFFORTS
+    return field == "format" and isinstance(value, Mapping) and cast(Object, value).get("type") == "json_schema"
+
+
+def _other_tools(value: Any, path: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise _has_field(f"{path}.tools")
+    tools = cast("list[Any]", value)
+    for index, tool in enumerate(tools):
+        if not is_other_tool(tool):
+            raise _has_field(f"{path}.tools[{index}]")
+    return tools
+
+
+def _included(value: Any, ours: list[str], path: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise InvalidInputError(f"expected a list, got {type(value).__name__}", path=f"{path}.include")
+    asked = cast("list[Any]", value)
+    return [*asked, *(name for name in ours if name not in asked)]
+
+
+def rest_of(data: Object, model: str) -> Object:
+    """What a request says beyond what a call has a field for, without our defaults."""
+    rest = {name: value for name, value in data.items() if name not in _OF_CALL and value is not None}
+    if rest.get("store") is False:
+        del rest["store"]
+    for name in ("reasoning", "text"):
+        if name in rest:
+            _keep(rest, name, {f: v for f, v in rest[name].items() if v is not None and not is_of_call(name, f, v)})
+    if "tools" in rest:
+        _keep(rest, "tools", [tool for tool in rest["tools"] if is_other_tool(tool)])
+    if "include" in rest:
+        defaults = default_include(model, logprobs=True)
+        _keep(rest, "include", [name for name in rest["include"] if name not in defaults])
+    if not is_other_choice(rest.get("tool_choice")):
+        rest.pop("tool_choice", None)
+    return rest
+
+
+def _keep(rest: Object, name: str, left: Any) -> None:
+    if left or not rest[name]:
+        rest[name] = left
+    else:
+        del rest[name]

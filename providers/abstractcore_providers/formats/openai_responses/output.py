@@ -1,0 +1,120 @@
+"""Parts of a reply as output items (server side), each with an id that is its own in the reply."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+from abstractcore.schema import (
+    CallWarning,
+    HostedToolCall,
+    HostedToolResult,
+    ModelReply,
+    OpaquePart,
+    Part,
+    ReasoningPart,
+    TextPart,
+    ToolCall,
+)
+
+from ...common.json_reading import Object
+from .citations import sayable, write_annotations
+from .computer import computer_item
+from .hosted import write_hosted
+from .items import modelled_fields, opaque_item
+from .own_options import own_options, with_own_options
+from .reasoning import render_reasoning
+
+Shown = TextPart | ReasoningPart | ToolCall
+"""Parts that any reply can hold; the others are only for the provider that they came from."""
+
+
+def shown_parts(parts: Sequence[Part], provider: str, warnings: list[CallWarning]) -> tuple[Part, ...]:
+    """What the format can show of a reply's parts, with a warning for the rest."""
+    kept: list[Part] = []
+    following: Part | None = None
+    for index, part in reversed(list(enumerate(parts))):
+        path = f"parts[{index}]"
+        if isinstance(part, TextPart | ReasoningPart | ToolCall):
+            following = shown(part, path, provider, warnings)
+        elif _is_own(part, following, parts[index - 1] if index else None, provider):
+            following = part
+        else:
+            message = f"the Responses format has no place for this {part.type} part"
+            warnings.append(CallWarning("part_left_out", path, message))
+            continue
+        kept.insert(0, following)
+    return ModelReply(tuple(kept)).parts
+
+
+def _is_own(part: Part, following: Part | None, before: Part | None, provider: str) -> bool:
+    """Whether it is an item of this very provider, as it was received, or belongs to one."""
+    if isinstance(part, OpaquePart):
+        return part.provider == provider and opaque_item(part) is not None
+    if isinstance(part, HostedToolResult):
+        return isinstance(before, HostedToolCall) and write_hosted(before, part, provider) is not None
+    if isinstance(part, HostedToolCall):
+        result = following if isinstance(following, HostedToolResult) else None
+        return write_hosted(part, result, provider) is not None
+    return False
+
+
+def shown(part: Shown, path: str, provider: str, warnings: list[CallWarning]) -> Shown:
+    """The part without what the format has no place for."""
+    if isinstance(part, ReasoningPart):
+        return part
+    part = with_own_options(part, path, provider, modelled_fields(part, provider), warnings)
+    if isinstance(part, ToolCall):
+        if part.signature is not None:
+            message = "the Responses format has no place for a call's signature"
+            warnings.append(CallWarning("signature_left_out", f"{path}.signature", message))
+        return replace(part, signature=None)
+    if not part.citations:
+        return part
+    length = len(part.text)
+    said = (sayable(c, length, f"{path}.citations[{i}]", warnings) for i, c in enumerate(part.citations))
+    return replace(part, citations=tuple(said))
+
+
+def output_items(parts: Sequence[Part], provider: str, refused: bool) -> list[Object]:
+    """The items of parts that `shown_parts` gave."""
+    items: list[Object] = []
+    for index, part in enumerate(parts):
+        if isinstance(part, ReasoningPart):
+            items.append(output_item(part, len(items)))
+        elif isinstance(part, TextPart):
+            items.append({**output_item(part, len(items), refused), **own_options(part, provider)})
+        elif isinstance(part, ToolCall):
+            own = computer_item(part, provider)
+            items.append(own or {**output_item(part, len(items)), **own_options(part, provider)})
+        elif isinstance(part, HostedToolCall):
+            following = parts[index + 1] if index + 1 < len(parts) else None
+            result = following if isinstance(following, HostedToolResult) else None
+            items.append(cast(Object, write_hosted(part, result, provider)))
+        elif isinstance(part, OpaquePart):
+            items.append(cast(Object, opaque_item(part)))
+    return items
+
+
+def output_item(part: Shown, number: int, refused: bool = False) -> Object:
+    """The item number `number` of a reply."""
+    if isinstance(part, ReasoningPart):
+        return render_reasoning(part, f"rs_{number}")
+    if isinstance(part, ToolCall):
+        arguments: Any = {"call_id": part.id, "name": part.name, "arguments": part.arguments_text}
+        return {"type": "function_call", "id": f"fc_{number}", **arguments, "status": "completed"}
+    message: Object = {"type": "message", "id": f"msg_{number}", "role": "assistant", "status": "completed"}
+    return {**message, "content": [refusal(part) if refused else output_text(part)]}
+
+
+def output_text(part: TextPart) -> Object:
+    """A text as content of a message."""
+    annotations = write_annotations(part.citations)
+    return {"type": "output_text", "text": part.text, "annotations": annotations, "logprobs": []}
+
+
+def refusal(part: TextPart) -> Object:
+    """A refusal as content of a message; annotations are there only if it has some, which no client expects."""
+    notes: Object = {"annotations": write_annotations(part.citations)} if part.citations else {}
+    return {"type": "refusal", "refusal": part.text, **notes}

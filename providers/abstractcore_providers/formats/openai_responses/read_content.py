@@ -1,0 +1,117 @@
+"""Content parts as a client writes them, read (server side)."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from abstractcore.errors import InvalidInputError
+from abstractcore.schema import (
+    NO_OPTIONS,
+    AudioPart,
+    Blob,
+    CachePoint,
+    CallWarning,
+    Citation,
+    DocumentPart,
+    ImagePart,
+    Part,
+    ProviderOptions,
+    SchemaError,
+    TextPart,
+)
+
+from ...common.data_urls import read_base64, read_url
+from ...common.item_options import read_options
+from ...common.json_reading import Object, as_object, text_of
+from ...common.reading import get_object, get_text, name_the_rest
+from .citations import read_annotations
+from .content import AUDIO_FORMATS, CONTENT_FIELDS, TTL_NAMES
+
+_AUDIO_TYPES = {format: media_type for media_type, format in AUDIO_FORMATS.items()}
+_SAID_FIELDS = {
+    "output_text": frozenset({"type", "text", "annotations", "logprobs"}),
+    "refusal": frozenset({"type", "refusal"}),
+}
+
+
+def read_content(
+    content: Any, path: str, provider: str, warnings: list[CallWarning], *, said: ProviderOptions | None = None
+) -> tuple[Part, ...]:
+    """The parts of a message or of a tool's output; raises `InvalidInputError` with the path of what is wrong.
+
+    What an assistant `said` has the options of its item, and fields of its content are named as left out.
+    """
+    if isinstance(content, str):
+        return (_made(path, _text, content, said or NO_OPTIONS),)
+    if not isinstance(content, list):
+        raise InvalidInputError(f"expected text or a list of parts, got {type(content).__name__}", path=path)
+    parts: list[Part] = []
+    for index, value in enumerate(cast("list[Any]", content)):
+        place = f"{path}[{index}]"
+        data = get_object(value, place)
+        kind = text_of(data, "type") or ""
+        known = CONTENT_FIELDS.get(kind) or _SAID_FIELDS.get(kind)
+        if known is None:
+            raise InvalidInputError(f"unknown content part {data.get('type')!r}", path=f"{place}.type")
+        if said is None and kind in CONTENT_FIELDS:
+            options = read_options(data, known, provider)
+        else:
+            options = said or NO_OPTIONS
+            name_the_rest(data, known, place, warnings)
+        parts.append(_made(place, _part, data, kind, place, provider, options))
+    return tuple(part for part in parts if not isinstance(part, TextPart) or part.text)
+
+
+def _made(path: str, make: Any, *values: Any) -> Any:
+    try:
+        return make(*values)
+    except SchemaError as error:
+        raise InvalidInputError(error.message, path=f"{path}.{error.path}" if error.path else path) from None
+
+
+def _part(data: Object, kind: str, path: str, provider: str, options: ProviderOptions) -> Part:
+    if kind == "input_audio":
+        audio = get_object(data.get("input_audio"), f"{path}.input_audio")
+        return AudioPart(_sound(audio, f"{path}.input_audio"), provider_options=options)
+    cache = _cache(data, path)
+    if kind == "input_image":
+        return ImagePart(read_blob(data, "image_url", "image/*", path, provider), data.get("detail"), cache, options)
+    if kind == "input_file":
+        name = "file_url" if data.get("file_url") is not None else "file_data"
+        return DocumentPart(read_blob(data, name, "application/pdf", path, provider), cache, options)
+    name = "refusal" if kind == "refusal" else "text"
+    text = get_text(data.get(name), f"{path}.{name}")
+    return _text(text, options, read_annotations(data.get("annotations")), cache)
+
+
+def _text(
+    text: str, options: ProviderOptions, citations: tuple[Citation, ...] = (), cache: CachePoint | None = None
+) -> TextPart:
+    """Without a cache point or options if it is empty."""
+    return TextPart(text, citations, cache, options) if text else TextPart("")
+
+
+def read_blob(data: Object, name: str, media_type: str, path: str, provider: str) -> Blob:
+    """A file by its id, or by the URL at `name`; raises `InvalidInputError` with the path of what is wrong."""
+    file_id, filename = text_of(data, "file_id"), text_of(data, "filename")
+    if file_id:
+        return Blob.from_provider_file(provider, file_id, media_type, name=filename)
+    return read_url(get_text(data.get(name), f"{path}.{name}"), media_type, f"{path}.{name}", filename)
+
+
+def _sound(data: Object, path: str) -> Blob:
+    media_type = _AUDIO_TYPES.get(text_of(data, "format") or "")
+    if media_type is None:
+        raise InvalidInputError(f"use {' or '.join(map(repr, _AUDIO_TYPES))}", path=f"{path}.format")
+    content = read_base64(get_text(data.get("data"), f"{path}.data"), f"{path}.data")
+    return Blob.from_bytes(content, media_type)
+
+
+def _cache(data: Object, path: str) -> CachePoint | None:
+    value = data.get("prompt_cache_breakpoint")
+    if value is None:
+        return None
+    ttl = as_object(value).get("ttl")
+    if ttl is not None and ttl not in TTL_NAMES:
+        raise InvalidInputError(f"use {' or '.join(map(repr, TTL_NAMES))}", path=f"{path}.prompt_cache_breakpoint.ttl")
+    return CachePoint(None if ttl is None else TTL_NAMES[ttl])

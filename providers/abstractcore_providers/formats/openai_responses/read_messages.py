@@ -1,0 +1,141 @@
+"""The items of a client's request, gathered into messages (server side)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from abstractcore.errors import InvalidInputError, ServerError
+from abstractcore.schema import (
+    NO_OPTIONS,
+    CallWarning,
+    ContentPart,
+    Message,
+    OpaquePart,
+    Part,
+    ProviderOptions,
+    Role,
+    SchemaError,
+    TextPart,
+    ToolResult,
+)
+
+from ...common.item_options import read_options
+from ...common.json_reading import Object
+from ...common.reading import get_list, get_object, get_text
+from .computer import OUTPUT, read_screenshot
+from .content import OUTPUT_FIELDS, TOLD_FIELDS
+from .items import FROM_USER, item_options, read_item
+from .read_content import read_content
+
+_ROLES: dict[str, Role] = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
+_INDEX = re.compile(r"messages\[(\d+)\]")
+
+
+@dataclass(slots=True)
+class _Turn:
+    """A message that is being read, from the item at `path` on."""
+
+    role: Role
+    parts: list[Part]
+    path: str
+    options: ProviderOptions
+
+
+class Conversation:
+    """Reads items one after another: those of the model that follow each other are one message."""
+
+    def __init__(self, provider: str, origin: str | None, warnings: list[CallWarning]) -> None:
+        self._provider = provider
+        self._origin = origin
+        self._warnings = warnings
+        self._turns: list[_Turn] = []
+
+    def read(self, data: Object) -> None:
+        """All messages of a request; raises `InvalidInputError` with the path of what is wrong."""
+        instructions = data.get("instructions")
+        if instructions is not None:
+            self._add("system", [TextPart(get_text(instructions, "instructions"))], "instructions")
+        if isinstance(data.get("input"), str):
+            self._add("user", [TextPart(data["input"])], "input")
+            return
+        for index, value in enumerate(get_list(data, "input")):
+            path = f"input[{index}]"
+            try:
+                self._item(get_object(value, path), path)
+            except SchemaError as error:
+                raise InvalidInputError(error.message, path=f"{path}.{error.path}" if error.path else path) from None
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The messages; those that say nothing are left out."""
+        return tuple(Message(turn.role, tuple(turn.parts), turn.options) for turn in self._turns)
+
+    def place_of(self, path: str) -> str:
+        """Where in the request the thing at `path` of the call comes from."""
+        if path == "messages":
+            return "input"
+        index = _INDEX.match(path)
+        if index is None or int(index[1]) >= len(self._turns):
+            return path
+        return self._turns[int(index[1])].path
+
+    def _add(self, role: Role, parts: list[Part], path: str, options: ProviderOptions = NO_OPTIONS) -> None:
+        said = [part for part in parts if not isinstance(part, TextPart) or part.text]
+        if not said:
+            self._warnings.append(CallWarning("message_left_out", path, "the message is empty"))
+        elif role == "assistant" and self._turns and self._turns[-1].role == "assistant":
+            self._turns[-1].parts.extend(said)
+        else:
+            self._turns.append(_Turn(role, said, path, options))
+
+    def _item(self, item: Object, path: str) -> None:
+        kind = item.get("type", "message")
+        if not isinstance(kind, str):
+            raise InvalidInputError("expected the name of an item's type", path=f"{path}.type")
+        if kind == "message":
+            self._message({**item, "type": kind}, path)
+        elif kind == "function_call_output":
+            self._add("tool", [self._result(item, path)], path)
+        elif kind == OUTPUT:
+            self._add("tool", [read_screenshot(item, path, self._provider)], path)
+        elif kind in FROM_USER:
+            self._add("user", [OpaquePart(self._provider, kind, cast(Any, item))], path)
+        else:
+            self._add("assistant", self._said(item, kind, path), path)
+
+    def _message(self, item: Object, path: str) -> None:
+        role = _ROLES.get(get_text(item.get("role"), f"{path}.role"))
+        if role is None:
+            raise InvalidInputError(f"unknown role {item['role']!r}", path=f"{path}.role")
+        said = item_options(item, self._provider, stored=True) if role == "assistant" else None
+        parts = list(read_content(item.get("content"), f"{path}.content", self._provider, self._warnings, said=said))
+        self._add(
+            role, parts, path, NO_OPTIONS if said is not None else read_options(item, TOLD_FIELDS, self._provider)
+        )
+
+    def _result(self, item: Object, path: str) -> ToolResult:
+        call_id = get_text(item.get("call_id"), f"{path}.call_id")
+        content = read_content(item.get("output"), f"{path}.output", self._provider, self._warnings)
+        options = read_options(item, OUTPUT_FIELDS, self._provider)
+        return _cached(ToolResult(call_id, cast("tuple[ContentPart, ...]", content), provider_options=options))
+
+    def _said(self, item: Object, kind: str, path: str) -> list[Part]:
+        if kind == "function_call":
+            for name in ("call_id", "name", "arguments"):
+                get_text(item.get(name), f"{path}.{name}")
+        elif kind == "computer_call":
+            get_text(item.get("call_id"), f"{path}.call_id")
+        try:
+            return read_item(item, self._provider, self._origin, stored=True)
+        except ServerError as error:
+            raise InvalidInputError(error.message, path=path) from None
+
+
+def _cached(result: ToolResult) -> ToolResult:
+    """A point after the last part of an output is one after the result."""
+    last: Any = result.content[-1] if result.content else None
+    if last is None or last.cache is None:
+        return result
+    return replace(result, content=(*result.content[:-1], replace(last, cache=None)), cache=last.cache)

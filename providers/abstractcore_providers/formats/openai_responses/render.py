@@ -1,0 +1,103 @@
+"""From a reply to a `response` object (server side)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from pydantic_core import to_json
+
+from abstractcore.schema import CallWarning, JSONObject, ModelReply, Rendered
+
+from ...common.json_reading import Object
+from .output import output_items, shown_parts
+from .vocabulary import REPLY_FIELDS, finish_reason_to_ours, finish_reason_to_theirs, usage_to_theirs
+
+
+def render(reply: ModelReply, provider: str) -> Rendered:
+    """The body, with a warning for everything the format has no place for."""
+    warnings: list[CallWarning] = []
+    return Rendered(to_json(response_object(reply, provider, warnings)), tuple(warnings))
+
+
+def response_object(reply: ModelReply, provider: str, warnings: list[CallWarning]) -> Object:
+    """The response; `warnings` gets what it cannot say."""
+    refused = reply.finish_reason == "refusal"
+    items = output_items(shown_parts(reply.parts, provider, warnings), provider, refused)
+    metadata = _metadata(reply.provider_metadata, items, warnings)
+    ending = finish_reason_to_theirs(reply.finish_reason)
+    read, _ = finish_reason_to_ours(ending, items)
+    if read != reply.finish_reason:
+        message = f"the Responses format has no word for {reply.finish_reason!r} here"
+        warnings.append(CallWarning("finish_reason_changed", "finish_reason", message, reply.finish_reason, read))
+    warnings += [
+        CallWarning("usage_left_out", f"usage.{name}", "tokens of audio are not told apart")
+        for name in ("input_audio", "output_audio")
+        if getattr(reply.usage, name) is not None
+    ]
+    usage = usage_to_theirs(reply.usage)
+    return {
+        **response_head(reply.id, reply.model),
+        **ending,
+        "output": items,
+        **metadata,
+        **({} if usage is None else {"usage": usage}),
+    }
+
+
+def response_head(id: str | None, model: str | None) -> Object:
+    """What clients expect of every response, for one that has only begun."""
+    return {
+        "id": id or "",
+        "object": "response",
+        "created_at": 0,
+        "status": "in_progress",
+        "error": None,
+        "incomplete_details": None,
+        "instructions": None,
+        "metadata": {},
+        "model": model or "",
+        "output": [],
+        "parallel_tool_calls": True,
+        "temperature": None,
+        "tool_choice": "auto",
+        "tools": [],
+        "top_p": None,
+    }
+
+
+def _metadata(metadata: JSONObject, items: Sequence[Object], warnings: list[CallWarning]) -> Object:
+    """What can stand beside the response's own fields; log probabilities go to the first text among `items`."""
+    placed = _are_logprobs(metadata.get("logprobs")) and _add_logprobs(items, metadata["logprobs"])
+    told = {name: value for name, value in metadata.items() if name != "logprobs" or not placed}
+    written = {name: value for name, value in told.items() if not _has_other_meaning(name, value)}
+    if len(written) < len(told):
+        names = ", ".join(name for name in told if name not in written)
+        kept = {name: value for name, value in metadata.items() if name in written or name not in told}
+        message = f"what the format means by {names} is something else"
+        warnings.append(CallWarning("metadata_left_out", "provider_metadata", message, metadata, kept or None))
+    return written
+
+
+def _has_other_meaning(name: str, value: Any) -> bool:
+    if name == "created_at":
+        return not _is_time(value)
+    return name in REPLY_FIELDS or (name == "metadata" and not value)
+
+
+def _are_logprobs(value: Any) -> bool:
+    return (
+        isinstance(value, list) and value != [] and all(isinstance(token, dict) for token in cast("list[Any]", value))
+    )
+
+
+def _add_logprobs(items: Sequence[Object], logprobs: Any) -> bool:
+    for item in items:
+        if item["type"] == "message" and item["content"][0]["type"] == "output_text":
+            item["content"][0]["logprobs"] = logprobs
+            return True
+    return False
+
+
+def _is_time(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value != 0

@@ -1,0 +1,242 @@
+"""From deltas to `response.*` events (server side)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+from pydantic_core import to_json
+
+from abstractcore.errors import AbstractCoreError
+from abstractcore.schema import (
+    Delta,
+    HostedToolCall,
+    HostedToolResult,
+    JSONObject,
+    OpaquePart,
+    Part,
+    PartDelta,
+    ReasoningDelta,
+    ReasoningEnd,
+    ReasoningPart,
+    ReplyStart,
+    TextDelta,
+    TextEnd,
+    TextPart,
+    TextStart,
+    ToolCall,
+    ToolCallDelta,
+    ToolCallEnd,
+    ToolCallStart,
+    accumulate,
+)
+
+from ...common.json_reading import Object
+from ...common.openai_errors import error_words
+from .computer import CALL as COMPUTER_CALL
+from .computer import computer_item
+from .hosted import write_hosted
+from .items import opaque_item
+from .output import Shown, output_item, output_text, shown
+from .own_options import own_options
+from .render import response_head, response_object
+
+
+@dataclass(slots=True)
+class _Block:
+    """An item that is being told: its part so far is empty, and its text comes in pieces."""
+
+    number: int
+    part: Shown
+    fields: JSONObject
+    pieces: list[str] = field(default_factory=list[str])
+
+    @property
+    def text(self) -> str:
+        return "".join(self.pieces)
+
+    def item(self, part: Shown) -> Object:
+        return {**output_item(part, self.number), **self.fields}
+
+
+class ResponsesRenderer:
+    """Renders one stream. Its last event holds the whole response, so what was told is kept until then."""
+
+    def __init__(self, provider: str) -> None:
+        self._provider = provider
+        self._told: list[Delta] = []
+        self._sequence = 0
+        self._items = 0
+        self._blocks: dict[int, _Block] = {}
+        self._fields: dict[int, JSONObject] = {}
+        self._actions: dict[int, _Block] = {}
+        """Calls for actions on a computer, whose items come whole."""
+        self._held: HostedToolCall | None = None
+
+    def feed(self, delta: Delta) -> bytes:
+        """The events of one delta; none for those that carry nothing here."""
+        self._told.append(delta)
+        if isinstance(delta, TextDelta) and delta.text:
+            begin = b"" if delta.block in self._blocks else self._begin(delta.block, TextPart(""))
+            return begin + self._text(delta)
+        return self._release(delta) + self._rare(delta)
+
+    def finish(self) -> bytes:
+        """The whole response."""
+        ends = b"".join(self._end(block, None, None) for block in list(self._blocks)) + self._release(None)
+        response = response_object(accumulate(self._told), self._provider, [])
+        return ends + self._event(f"response.{response['status']}", response=response)
+
+    def error(self, error: AbstractCoreError) -> bytes:
+        """The error as an event."""
+        return self._event("error", **error_words(error))
+
+    def _rare(self, delta: Delta) -> bytes:
+        if isinstance(delta, ReasoningDelta) and delta.text:
+            begin = b"" if delta.block in self._blocks else self._begin(delta.block, ReasoningPart())
+            return begin + self._thought(delta)
+        if isinstance(delta, TextStart):
+            self._fields[delta.block] = own_options(delta, self._provider)
+        if isinstance(delta, ToolCallStart):
+            return self._call(delta)
+        if isinstance(delta, ToolCallDelta):
+            return self._arguments(delta)
+        if isinstance(delta, TextEnd | ToolCallEnd | ReasoningEnd):
+            return self._ended(delta)
+        if isinstance(delta, ReplyStart):
+            head = response_head(delta.id, delta.model)
+            return self._event("response.created", response=head) + self._event("response.in_progress", response=head)
+        if isinstance(delta, PartDelta):
+            return self._whole(delta.part)
+        return b""
+
+    def _call(self, delta: ToolCallStart) -> bytes:
+        call = ToolCall(delta.id, delta.name, "", provider_options=delta.provider_options)
+        fields = own_options(call, self._provider)
+        if fields.get("type") == COMPUTER_CALL:
+            self._actions[delta.block] = _Block(-1, call, {})
+            return b""
+        self._fields[delta.block] = fields
+        return self._begin(delta.block, ToolCall(delta.id, delta.name, ""))
+
+    def _begin(self, number: int, part: Shown) -> bytes:
+        block = self._blocks[number] = _Block(self._items, part, self._fields.pop(number, {}))
+        self._items += 1
+        item = block.item(part)
+        if isinstance(part, ReasoningPart):
+            added = self._event("response.output_item.added", output_index=block.number, item=item)
+            return added + self._event(
+                "response.reasoning_summary_part.added",
+                **self._place(block, summary_index=0),
+                part={"type": "summary_text", "text": ""},
+            )
+        item["status"] = "in_progress"
+        if isinstance(part, ToolCall):
+            return self._event("response.output_item.added", output_index=block.number, item=item)
+        added = self._event("response.output_item.added", output_index=block.number, item={**item, "content": []})
+        place = self._place(block, content_index=0)
+        return added + self._event("response.content_part.added", **place, part=output_text(part))
+
+    def _text(self, delta: TextDelta) -> bytes:
+        block = self._blocks[delta.block]
+        block.pieces.append(delta.text)
+        place = self._place(block, content_index=0)
+        return self._event("response.output_text.delta", **place, delta=delta.text, logprobs=[])
+
+    def _thought(self, delta: ReasoningDelta) -> bytes:
+        block = self._blocks[delta.block]
+        block.pieces.append(delta.text)
+        place = self._place(block, summary_index=0)
+        return self._event("response.reasoning_summary_text.delta", **place, delta=delta.text)
+
+    def _arguments(self, delta: ToolCallDelta) -> bytes:
+        if delta.block in self._actions:
+            self._actions[delta.block].pieces.append(delta.arguments_text)
+            return b""
+        block = self._blocks[delta.block]
+        block.pieces.append(delta.arguments_text)
+        return self._event("response.function_call_arguments.delta", **self._place(block), delta=delta.arguments_text)
+
+    def _ended(self, delta: TextEnd | ToolCallEnd | ReasoningEnd) -> bytes:
+        if isinstance(delta, ToolCallEnd):
+            action = self._actions.pop(delta.block, None)
+            return self._end(delta.block, None, None) if action is None else self._action(action)
+        if isinstance(delta, TextEnd):
+            return self._end(delta.block, delta, None)
+        begin = b""
+        if delta.block not in self._blocks and (delta.signature or delta.redacted_data):
+            begin = self._begin(delta.block, ReasoningPart())
+        return begin + self._end(delta.block, None, delta)
+
+    def _end(self, number: int, text_end: TextEnd | None, reasoning_end: ReasoningEnd | None) -> bytes:
+        """The end of a block, if it was begun."""
+        block = self._blocks.pop(number, None)
+        if block is None:
+            return b""
+        part = block.part
+        if isinstance(part, TextPart):
+            part = shown(TextPart(block.text, text_end.citations if text_end else ()), "", self._provider, [])
+        elif isinstance(part, ToolCall):
+            part = replace(part, arguments_text=block.text)
+        elif reasoning_end is not None:
+            part = ReasoningPart(block.text, reasoning_end.signature, reasoning_end.redacted_data)
+        else:
+            part = ReasoningPart(block.text)
+        return self._details(block, part) + self._event(
+            "response.output_item.done", output_index=block.number, item=block.item(part)
+        )
+
+    def _action(self, block: _Block) -> bytes:
+        call = replace(cast(ToolCall, block.part), arguments_text=block.text)
+        item = computer_item(call, self._provider)
+        return b"" if item is None else self._item(item)
+
+    def _details(self, block: _Block, part: Shown) -> bytes:
+        """The events that end the content of an item."""
+        if isinstance(part, ToolCall):
+            said: Object = {"name": part.name, "arguments": part.arguments_text}
+            return self._event("response.function_call_arguments.done", **self._place(block), **said)
+        if isinstance(part, ReasoningPart):
+            place = self._place(block, summary_index=0)
+            summary = {"type": "summary_text", "text": part.text}
+            done = self._event("response.reasoning_summary_text.done", **place, text=part.text)
+            return done + self._event("response.reasoning_summary_part.done", **place, part=summary)
+        place, content = self._place(block, content_index=0), output_text(part)
+        notes = b"".join(
+            self._event("response.output_text.annotation.added", **place, annotation_index=i, annotation=note)
+            for i, note in enumerate(content["annotations"])
+        )
+        done = self._event("response.output_text.done", **place, text=part.text, logprobs=[])
+        return notes + done + self._event("response.content_part.done", **place, part=content)
+
+    def _whole(self, part: Part) -> bytes:
+        """A part that came whole: an item of the provider's own."""
+        if isinstance(part, HostedToolCall):
+            self._held = part
+        elif isinstance(part, OpaquePart) and part.provider == self._provider:
+            item = opaque_item(part)
+            return b"" if item is None else self._item(item)
+        return b""
+
+    def _release(self, delta: Delta | None) -> bytes:
+        """The call of a provider's own tool, which waits for its result."""
+        call, self._held = self._held, None
+        if call is None:
+            return b""
+        result = delta.part if isinstance(delta, PartDelta) and isinstance(delta.part, HostedToolResult) else None
+        item = write_hosted(call, result, self._provider) or write_hosted(call, None, self._provider)
+        return b"" if item is None else self._item(item)
+
+    def _item(self, item: Object) -> bytes:
+        number = self._items
+        self._items += 1
+        added = self._event("response.output_item.added", output_index=number, item=item)
+        return added + self._event("response.output_item.done", output_index=number, item=item)
+
+    def _place(self, block: _Block, **index: int) -> Object:
+        return {"item_id": block.item(block.part)["id"], "output_index": block.number, **index}
+
+    def _event(self, type: str, **data: Any) -> bytes:
+        event = {"type": type, "sequence_number": self._sequence, **data}
+        self._sequence += 1
+        return b"event: " + type.encode() + b"\ndata: " + to_json(event) + b"\n\n"

@@ -1,0 +1,121 @@
+"""Conversations as the format can carry them, with a warning for everything it cannot. Nothing is written yet."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from dataclasses import replace
+from operator import is_
+
+from abstractcore.errors import UnsupportedContentError
+from abstractcore.schema import NO_OPTIONS, CallWarning, Message, OpaquePart, Part, ToolCall, ToolResult, to_data
+
+from ...common.call_ids import CallIds
+from ...common.conversations import refuse_unanswered_calls
+from ...common.item_options import name_options_left_out
+from .answer_parts import Receiver, said_parts
+from .computer import computer_calls, sendable_screenshot
+from .content import TOLD_FIELDS
+from .input_parts import given_result, told_parts
+from .own_options import with_own_options
+
+_LONGEST_ID = 64
+
+
+def sendable_messages(
+    messages: Sequence[Message], receiver: Receiver, warnings: list[CallWarning]
+) -> list[tuple[int, Message]]:
+    """What is left of each message, with its index in `messages`. Neighbours of the assistant become one.
+
+    Raises `UnsupportedContentError` if no message is left.
+    """
+    refuse_unanswered_calls(messages)
+    turns: list[list[tuple[int, Message]]] = []
+    before: Message | None = None
+    for index, message in enumerate(messages):
+        path = f"messages[{index}]"
+        parts = _carried_parts(message, before, f"{path}.parts", receiver, warnings)
+        before = message
+        if not parts:
+            continue
+        kept = _with_parts(_with_options(message, parts[0], path, receiver.provider, warnings), parts)
+        if kept.role == "assistant" and turns and turns[-1][0][1].role == "assistant":
+            turns[-1].append((index, kept))
+        else:
+            turns.append([(index, kept)])
+    if not turns:
+        raise UnsupportedContentError("the Responses format has no place for any part of these messages.")
+    merged = {index for turn in turns if len(turn) > 1 for index, _ in turn}
+    ids = CallIds(messages, lambda turn, id: turn not in merged and 0 < len(id) <= _LONGEST_ID)
+    return [(turn[0][0], _as_one(turn, ids, warnings)) for turn in turns]
+
+
+def _carried_parts(
+    message: Message, before: Message | None, path: str, receiver: Receiver, warnings: list[CallWarning]
+) -> Sequence[Part]:
+    """What is left of a message; a tool's results belong to the calls in the message before."""
+    if message.role == "assistant":
+        return said_parts(message.parts, path, receiver, warnings)
+    if message.role == "tool" and before is not None:
+        actions = computer_calls(before, receiver.provider)
+        return [_result(part, f"{path}[{i}]", receiver, actions, warnings) for i, part in enumerate(message.parts)]
+    return told_parts(message, path, receiver.provider, warnings)
+
+
+def _result(
+    part: Part, path: str, receiver: Receiver, actions: Container[str], warnings: list[CallWarning]
+) -> ToolResult:
+    if isinstance(part, ToolResult) and part.call_id in actions:
+        return sendable_screenshot(part, path, receiver.provider, warnings)
+    return given_result(part, path, receiver.provider, warnings)
+
+
+def _with_options(message: Message, first: Part, path: str, provider: str, warnings: list[CallWarning]) -> Message:
+    """The message, of whose parts `first` is left, with the options that can be sent."""
+    if not message.provider_options:
+        return message
+    if message.role != "assistant" and not isinstance(first, OpaquePart):
+        return with_own_options(message, path, provider, TOLD_FIELDS, warnings)
+    why = "the Responses format has objects for the parts of such a message, and none for the message"
+    name_options_left_out(message, path, provider, why, warnings)
+    return replace(message, provider_options=NO_OPTIONS)
+
+
+def _as_one(turn: Sequence[tuple[int, Message]], ids: CallIds, warnings: list[CallWarning]) -> Message:
+    """The messages of a turn as one, with their calls' ids as they are sent.
+
+    Of several messages all losses are told at once: what they became, in the words of the warnings for their parts.
+    """
+    one = turn[0][1]
+    if len(turn) == 1 and not ids.renames:
+        return one
+    if one.role in ("assistant", "tool"):
+        one = _with_parts(one, [_renamed(part, index, ids) for index, message in turn for part in message.parts])
+    if len(turn) == 1:
+        return one
+    first, *others = (f"messages[{index}]" for index, _ in turn)
+    places = (f"{first}.parts", *(f"{path}." for path in others))
+    within = [warning for warning in warnings if warning.path.startswith(places)]
+    warnings[:] = [warning for warning in warnings if warning not in within]
+    why = "the Responses format does not tell neighbouring messages of the assistant apart"
+    message = "; ".join(dict.fromkeys([why, *(warning.message for warning in within)]))
+    warnings.append(CallWarning("merged", f"{first}.parts", message, sent=[to_data(part) for part in one.parts]))
+    warnings += [CallWarning("merged", path, message) for path in others]
+    return one
+
+
+def _with_parts(message: Message, parts: Sequence[Part]) -> Message:
+    """The message with these parts: itself, if they are its own."""
+    if parts is message.parts or (len(parts) == len(message.parts) and all(map(is_, parts, message.parts))):
+        return message
+    return replace(message, parts=tuple(parts))
+
+
+def _renamed(part: Part, turn: int, ids: CallIds) -> Part:
+    """The part under the id that is sent."""
+    if isinstance(part, ToolCall):
+        id = ids.of_call(turn, part.id)
+        return part if id == part.id else replace(part, id=id)
+    if isinstance(part, ToolResult):
+        id = ids.of_result(turn, part.call_id)
+        return part if id == part.call_id else replace(part, call_id=id)
+    return part

@@ -1,0 +1,113 @@
+"""Tools and the choice among them, both ways."""
+
+from __future__ import annotations
+
+from typing import Any, cast, get_args
+
+from abstractcore.errors import InvalidInputError
+from abstractcore.schema import CallWarning, HostedTool, SchemaError, ToolChoice, ToolSpec
+from abstractcore.schema.tools import HostedToolKind
+
+from ...common.json_reading import Object, text_of
+from ...common.json_schemas import OPENAI, fit_tool
+from ...common.reading import get_flag, get_object, get_text, name_the_rest
+
+_TYPES: dict[HostedToolKind, tuple[str, ...]] = {
+    "web_search": (
+        "web_search",
+        "web_search_2025_08_26",
+        "web_search_preview",
+        "web_search_preview_2025_03_11",
+    ),
+    "code_interpreter": ("code_interpreter",),
+    "file_search": ("file_search",),
+    "computer_use": ("computer", "computer_use_preview"),
+}
+"""The types of the provider's own tools; the first is written where the options do not say another."""
+assert set(_TYPES) == set(get_args(HostedToolKind))
+_KINDS: dict[str, HostedToolKind] = {type: kind for kind, types in _TYPES.items() for type in types}
+_DEFAULTS: dict[str, Object] = {"code_interpreter": {"container": {"type": "auto"}}}
+"""What a tool of a type needs and everyone would say."""
+_FUNCTION = frozenset({"type", "name", "description", "parameters", "strict"})
+
+
+def is_other_tool(value: Any) -> bool:
+    """Whether `value` is a tool that a call has no field for, such as a remote MCP server."""
+    kind = cast(Object, value).get("type") if isinstance(value, dict) else None
+    return isinstance(kind, str) and kind != "function" and kind not in _KINDS
+
+
+def write_tool(tool: ToolSpec, path: str, warnings: list[CallWarning]) -> Object:
+    """A function; without `strict`, the provider decides.
+
+    Raises `InvalidInputError` for a schema that cannot be sent.
+    """
+    parameters, strict = fit_tool(tool, path, OPENAI, warnings)
+    function: Object = {"type": "function", "name": tool.name}
+    if tool.description:
+        function["description"] = tool.description
+    return {**function, "parameters": parameters or None, "strict": strict}
+
+
+def write_hosted_tool(tool: HostedTool, path: str, warnings: list[CallWarning]) -> Object:
+    """A tool that the provider runs, with a warning for options that say what is so anyway.
+
+    Raises `InvalidInputError` if the options name the type of another tool.
+    """
+    type = tool.options.get("type") or _TYPES[tool.kind][0]
+    if type not in _TYPES[tool.kind]:
+        raise InvalidInputError(
+            f"{type!r} is no type of {tool.kind}",
+            path=f"{path}.options.type",
+            hint=f"Use {' or '.join(map(repr, _TYPES[tool.kind]))}.",
+        )
+    given = {name: value for name, value in tool.options.items() if value is not None}
+    written: Object = {"type": type, **_DEFAULTS.get(str(type), {}), **given}
+    new = _hosted(written).options
+    if new != tool.options:
+        message = "some of these are sent anyway"
+        warnings.append(CallWarning("already_so", f"{path}.options", message, tool.options, new or None))
+    return written
+
+
+def _hosted(data: Object) -> HostedTool:
+    type = str(data["type"])
+    kind, defaults = _KINDS[type], _DEFAULTS.get(type, {})
+    options = {name: value for name, value in data.items() if name != "type" and defaults.get(name) != value}
+    return HostedTool(kind, options if type == _TYPES[kind][0] else {"type": type, **options})
+
+
+def read_tool(data: Object, path: str, warnings: list[CallWarning]) -> ToolSpec | HostedTool:
+    """A function or a tool of the provider; raises `InvalidInputError` with the path of what is wrong."""
+    if text_of(data, "type") in _KINDS:
+        return _hosted(data)
+    name_the_rest(data, _FUNCTION, path, warnings)
+    parameters = data.get("parameters")
+    try:
+        return ToolSpec(
+            name=get_text(data.get("name"), f"{path}.name"),
+            description=text_of(data, "description") or "",
+            parameters={} if parameters is None else get_object(parameters, f"{path}.parameters"),
+            strict=get_flag(data, "strict", f"{path}."),
+        )
+    except SchemaError as error:
+        raise error.at(path) from None
+
+
+def write_choice(choice: ToolChoice) -> Any:
+    """The mode, or the function that must be called."""
+    return {"type": "function", "name": choice.tool} if choice.mode == "tool" else choice.mode
+
+
+def is_other_choice(value: Any) -> bool:
+    """Whether `value` is a choice that a call has no field for, such as one of the provider's tools."""
+    return isinstance(value, dict) and cast(Object, value).get("type") != "function"
+
+
+def read_choice(value: Any) -> ToolChoice | None:
+    """The choice; None if there is none, or one that `is_other_choice`."""
+    if value is None or is_other_choice(value):
+        return None
+    if value in ("auto", "none", "required"):
+        return ToolChoice(value)
+    return ToolChoice("tool", get_text(get_object(value, "tool_choice").get("name"), "tool_choice.name"))

@@ -1,0 +1,75 @@
+"""The format's operations gathered in one object; each is a pure function in a module of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from abstractcore.errors import AbstractCoreError, ProviderError
+from abstractcore.framing import ServerSentEventFramer
+from abstractcore.schema import Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest, WireResponse
+
+from ...common.model_rules import ModelTable
+from ...common.openai_errors import error_of, render_error
+from .count import decode_count, encode_count
+from .decode import decode
+from .decoder import ResponsesDecoder
+from .encode import encode
+from .parse import parse
+from .render import render
+from .renderer import ResponsesRenderer
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAIResponses:
+    """`POST /responses` (https://platform.openai.com/docs/api-reference/responses).
+
+    `provider` is the name under which `provider_options`, kept files and reasoning are looked up. `rules` say
+    what single models refuse.
+    """
+
+    provider: str = "openai-responses"
+    rules: ModelTable = ()
+
+    def encode(self, call: ModelCall) -> Encoded:
+        """The request for `call`."""
+        return encode(call, self.provider, self.rules)
+
+    def decode(self, response: WireResponse) -> ModelReply:
+        """The reply in a `response` object."""
+        return decode(response, self.provider)
+
+    def framer(self) -> ServerSentEventFramer:
+        """Server-sent events."""
+        return ServerSentEventFramer()
+
+    def decoder(self) -> ResponsesDecoder:
+        """A decoder of `response.*` events."""
+        return ResponsesDecoder(self.provider)
+
+    def error(self, response: WireResponse) -> ProviderError:
+        """The error in a failed response."""
+        return error_of(response)
+
+    def parse(self, request: WireRequest) -> Parsed:
+        """The call in a client's request."""
+        return parse(request, self.provider)
+
+    def render(self, reply: ModelReply) -> Rendered:
+        """A `response` object."""
+        return render(reply, self.provider)
+
+    def renderer(self) -> ResponsesRenderer:
+        """A renderer of `response.*` events."""
+        return ResponsesRenderer(self.provider)
+
+    def render_error(self, error: AbstractCoreError) -> WireResponse:
+        """An error object with its status."""
+        return render_error(error)
+
+    def encode_count(self, call: ModelCall) -> Encoded:
+        """The request for the number of input tokens of `call`."""
+        return encode_count(call, self.provider, self.rules)
+
+    def decode_count(self, response: WireResponse) -> int:
+        """The number of tokens in the answer to that request."""
+        return decode_count(response)

@@ -1,0 +1,151 @@
+"""Messages as the items of a request. What `sendable_messages` left is written here without a loss."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import cast
+
+from abstractcore.schema import (
+    HostedToolCall,
+    HostedToolResult,
+    JSONObject,
+    Message,
+    OpaquePart,
+    Part,
+    ReasoningPart,
+    TextPart,
+    ToolCall,
+    ToolResult,
+)
+
+from ...common.json_reading import Object
+from .citations import write_annotations
+from .computer import computer_calls, computer_item, write_screenshot
+from .content import write_content
+from .hosted import write_hosted
+from .items import item_from_user, opaque_item
+from .own_options import own_options
+from .reasoning import run_length, write_reasoning
+
+
+def write_items(messages: Sequence[tuple[int, Message]], provider: str) -> list[Object]:
+    """The items of messages, each of which comes with its index in the call.
+
+    Raises `UnsupportedContentError` with the path of content that the format has no shape for.
+    """
+    items: list[Object] = []
+    before: Message | None = None
+    for index, message in messages:
+        path = f"messages[{index}].parts"
+        if message.role == "assistant":
+            items += _said(message.parts, len(items), provider)
+        elif message.role == "tool" and before is not None:
+            actions = computer_calls(before, provider)
+            items += [_output(part, f"{path}[{i}]", provider, actions) for i, part in enumerate(message.parts)]
+        else:
+            items.append(_told(message, path, provider))
+        before = message
+    return items
+
+
+def plain_text(message: Message) -> str | None:
+    """The message's text if it is nothing else."""
+    return None if message.provider_options else _lone_text(message.parts)
+
+
+def _lone_text(parts: Sequence[Part]) -> str | None:
+    part = parts[0]
+    if len(parts) > 1 or not isinstance(part, TextPart) or part.cache is not None or part.provider_options:
+        return None
+    return part.text
+
+
+def _told(message: Message, path: str, provider: str) -> Object:
+    """A system's or user's message: one text as a string, anything else as a list."""
+    first = message.parts[0]
+    own = item_from_user(first) if isinstance(first, OpaquePart) else None
+    if own is not None:
+        return own
+    content = plain_text(message)
+    if content is None:
+        content = [write_content(part, f"{path}[{i}]", provider) for i, part in enumerate(message.parts)]
+    return {"role": message.role, "content": content, **own_options(message, provider)}
+
+
+def _output(part: Part, path: str, provider: str, actions: Container[str]) -> Object:
+    assert isinstance(part, ToolResult)
+    if part.call_id in actions:
+        return write_screenshot(part, path, provider)
+    output = _contents(part, f"{path}.content", provider)
+    item: Object = {"type": "function_call_output", "call_id": part.call_id, "output": output}
+    return {**item, **own_options(part, provider)}
+
+
+def _contents(result: ToolResult, path: str, provider: str) -> str | list[Object]:
+    """What a tool gave: one text as a string, anything else as a list. A point after it stands on the last of it."""
+    content = list(result.content)
+    if not content:
+        return ""
+    if result.cache is not None:
+        content[-1] = replace(content[-1], cache=result.cache)
+    text = _lone_text(content)
+    if text is not None:
+        return text
+    return [write_content(part, f"{path}[{i}]", provider) for i, part in enumerate(content)]
+
+
+def _said(parts: Sequence[Part], before: int, provider: str) -> list[Object]:
+    """The items of an assistant's message, which has `before` items before it."""
+    items: list[Object] = []
+    index = 0
+    while index < len(parts):
+        part, length, number = parts[index], 1, before + len(items)
+        if isinstance(part, TextPart):
+            length = _texts_of_one_item(parts, index, provider)
+            texts = cast("Sequence[TextPart]", parts[index : index + length])
+            items.append(_message(texts, f"msg_{number}", own_options(part, provider)))
+        elif isinstance(part, ToolCall):
+            items.append(computer_item(part, provider) or _function_call(part, provider))
+        elif isinstance(part, ReasoningPart):
+            length = run_length(parts, index)
+            run = cast("Sequence[ReasoningPart]", parts[index : index + length])
+            items.append(write_reasoning(run, f"rs_{number}"))
+        elif isinstance(part, HostedToolCall):
+            following = parts[index + 1] if index + 1 < len(parts) else None
+            result = following if isinstance(following, HostedToolResult) else None
+            length = 1 if result is None else 2
+            items.append(cast(Object, write_hosted(part, result, provider)))
+        else:
+            items.append(cast(Object, opaque_item(cast(OpaquePart, part))))
+        index += length
+    return items
+
+
+def _texts_of_one_item(parts: Sequence[Part], start: int, provider: str) -> int:
+    """How many texts, from the one at `start` on, have the id of one item."""
+    options = own_options(parts[start], provider)
+    length = 1
+    if "id" in options:
+        for part in islice(parts, start + 1, None):
+            if not isinstance(part, TextPart) or own_options(part, provider) != options:
+                break
+            length += 1
+    return length
+
+
+def _message(texts: Sequence[TextPart], id: str, options: JSONObject) -> Object:
+    """What an assistant said. Only citations and an id of its own need the long form, which has an id always."""
+    if "id" not in options and not texts[0].citations:
+        return {"role": "assistant", "content": texts[0].text, **options}
+    content = [
+        {"type": "output_text", "text": text.text, "annotations": write_annotations(text.citations), "logprobs": []}
+        for text in texts
+    ]
+    return {"type": "message", "role": "assistant", "id": id, "status": "completed", "content": content, **options}
+
+
+def _function_call(call: ToolCall, provider: str) -> Object:
+    item = {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": call.arguments_text}
+    return {**item, **own_options(call, provider)}

@@ -1,0 +1,1 @@
+"""Vendors: rows of data, and the few classes whose behaviour differs."""

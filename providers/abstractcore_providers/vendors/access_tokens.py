@@ -1,0 +1,64 @@
+"""Access tokens that end: asked for before every request."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, cast
+
+from abstractcore.errors import AbstractCoreError, AuthenticationError, ConfigurationError, ProviderError
+from abstractcore.ports import Address, Runtime
+
+from ..common.endpoints import BearerAuth, check_key
+
+Token: TypeAlias = str | Callable[[], str | Awaitable[str]]
+"""A token, or a function, plain or async, that returns one that is valid now."""
+
+
+def given_token(token: object, provider: str) -> Token:
+    """`token`, if it can be one; raises `ConfigurationError` else."""
+    if callable(token):
+        return cast("Callable[[], Any]", token)
+    if not isinstance(token, str):
+        raise ConfigurationError(
+            f"access_token for {provider} is text, or a function that returns it, not {type(token).__name__}"
+        )
+    return check_key(token, provider)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenEndpoint:
+    """An address whose token is asked for before every attempt. `query` goes behind every URL; `source` is where the
+    token comes from.
+    """
+
+    url: str
+    token: Token = field(repr=False)
+    provider: str
+    query: str = ""
+    source: str = "access_token=..."
+
+    async def open(self, runtime: Runtime) -> Address:
+        """The address; raises `AuthenticationError` if there is no token to be had."""
+        token = await self._token(runtime)
+        if not token:
+            raise AuthenticationError("there is no access token.", provider=self.provider)
+        return Address(self.url, BearerAuth(check_key(token, self.provider)), query=self.query)
+
+    def diagnose(self, error: ProviderError) -> AbstractCoreError:
+        """The error itself, with where the token comes from if it was refused."""
+        if isinstance(error, AuthenticationError):
+            error.hint = f"Check {self.source}"
+        return error
+
+    async def _token(self, runtime: Runtime) -> str:
+        if isinstance(self.token, str):
+            return self.token
+        try:
+            return await runtime.invoke(self.token)
+        except AbstractCoreError:
+            raise
+        except Exception as error:
+            raise AuthenticationError(
+                f"the function given as access_token failed: {type(error).__name__}.", provider=self.provider
+            ) from error

@@ -1,0 +1,103 @@
+"""OpenAI's models on Azure: by resource or endpoint, in the versioned API or the older one by deployment."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from urllib.parse import quote, urlsplit
+
+from abstractcore.errors import ConfigurationError
+from abstractcore.ports import Endpoint, ProviderConfig
+
+from ..common.endpoints import FixedEndpoint, base_url, check_url, key_auth
+from .access_tokens import Token, TokenEndpoint, given_token
+from .presets import Preset
+
+_V1 = "/openai/v1"
+_V1_VERSIONS = ("v1", "preview", "latest")
+"""Versions of the newer API, which has the model in the body only (learn.microsoft.com/azure/ai-foundry/openai/
+api-version-lifecycle). Any other is a date, and its URLs name the deployment."""
+_RESOURCE = re.compile("[a-zA-Z0-9-]+")
+_VERSION = re.compile("[A-Za-z0-9.-]+")
+_TOKEN_VARIABLE = "AZURE_OPENAI_AD_TOKEN"
+_OPTIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "resource": "the resource's name, which its address begins with",
+        "azure_endpoint": "the resource's address, as https://my-resource.openai.azure.com; "
+        "AZURE_OPENAI_ENDPOINT unless given",
+        "api_version": "the version of the API, as 2024-10-21, for addresses by deployment; "
+        "OPENAI_API_VERSION unless given, else the v1 API",
+        "access_token": "a token of Microsoft Entra ID, or a function that returns one, asked before every request; "
+        f"{_TOKEN_VARIABLE} unless given",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AzurePreset(Preset):
+    """Takes a key in a header of its own, or a token. Addresses and variables are those of the openai package's client
+    for Azure.
+    """
+
+    @property
+    def options(self) -> Mapping[str, str]:
+        """What tells one resource and who asks it."""
+        return _OPTIONS
+
+    def endpoint(self, config: ProviderConfig, environment: Mapping[str, str]) -> Endpoint:
+        """The resource; raises `ConfigurationError` without one, `AuthenticationError` without a key or token."""
+        version = _version(config, environment)
+        url, query = _url(config, environment, version), f"api-version={version}" if version else ""
+        token = _token(config, environment)
+        if token is not None:
+            source = "access_token=..." if config.options.get("access_token") else _TOKEN_VARIABLE
+            return TokenEndpoint(url, token, self.name, query, source)
+        auth = key_auth(config, environment, self.key_variable, header="api-key", instead="access_token")
+        return FixedEndpoint.at(url, auth, "" if query else _V1, query=query)
+
+
+def _version(config: ProviderConfig, environment: Mapping[str, str]) -> str | None:
+    """The version asked for. An address that is complete needs none of the environment's."""
+    version = config.options.get("api_version") or (not config.base_url and environment.get("OPENAI_API_VERSION"))
+    if not version:
+        return None
+    if not isinstance(version, str) or not _VERSION.fullmatch(version):
+        raise ConfigurationError("api_version is no version of the API.", hint="As in api_version='2024-10-21'.")
+    return version
+
+
+def _url(config: ProviderConfig, environment: Mapping[str, str], version: str | None) -> str:
+    """What operations are put behind."""
+    dated = version is not None and version not in _V1_VERSIONS
+    url = base_url(config, environment) or f"{_resource_url(config, environment)}{'/openai' if dated else _V1}"
+    path = urlsplit(url).path
+    if not dated or "/deployments" in path or path.endswith("/v1"):
+        return url
+    return f"{url}/deployments/{quote(config.model or '', safe='')}"
+
+
+def _resource_url(config: ProviderConfig, environment: Mapping[str, str]) -> str:
+    resource, given = config.options.get("resource"), config.options.get("azure_endpoint")
+    source, found = "azure_endpoint", given
+    if given is None and resource is None:
+        source, found = "AZURE_OPENAI_ENDPOINT", environment.get("AZURE_OPENAI_ENDPOINT", "").strip()
+    if found:
+        url = check_url(found, source).rstrip("/")
+        return url.removesuffix(_V1).removesuffix("/openai")
+    if not isinstance(resource, str) or not _RESOURCE.fullmatch(resource):
+        raise ConfigurationError(
+            "'azure' needs the name of a resource, or an address.",
+            hint="As in resource='my-resource', for https://my-resource.openai.azure.com, or azure_endpoint=...",
+        )
+    return f"https://{resource}.openai.azure.com"
+
+
+def _token(config: ProviderConfig, environment: Mapping[str, str]) -> Token | None:
+    """The token given, or the environment's if nothing is given."""
+    given = config.options.get("access_token")
+    if given is not None and config.api_key:
+        raise ConfigurationError("'azure' takes api_key or access_token, not both.", hint="Leave one of them out.")
+    token = given or (not config.api_key and environment.get(_TOKEN_VARIABLE))
+    return given_token(token, config.provider) if token else None

@@ -1,0 +1,112 @@
+"""The provider of models at Amazon Bedrock, in the Converse format."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, cast
+
+from abstractcore.errors import ConfigurationError
+from abstractcore.ports import Endpoint, ProviderConfig, ProviderServices, ProviderSession
+
+from ...common.endpoints import BearerAuth, FixedEndpoint, base_url, check_key, key_hint
+from .credentials import ChainEndpoint, no_region, url_of
+from .families import profile_of
+from .signature import AwsKeys, SignatureAuth
+
+_REGION = re.compile("[a-z0-9-]+")
+_URL_VARIABLES = ("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", "AWS_ENDPOINT_URL")
+_BEARER = "AWS_BEARER_TOKEN_BEDROCK"
+_KEY_FIELDS = ("aws_access_key_id", "aws_secret_access_key", "aws_session_token")
+
+
+class BedrockProvider:
+    """Takes a bearer's key, an access key, or what botocore finds on this machine, in this order."""
+
+    name = "bedrock"
+    summary = "Amazon Bedrock, Converse; the keys of a profile need the extra 'bedrock'"
+    model_examples: Mapping[str, str] = {
+        f"{beginning}{vendor}": example
+        for beginning in ("", "us.", "eu.", "apac.", "global.")
+        for vendor, example in (
+            ("amazon.nova", "us.amazon.nova-2-lite-v1:0"),
+            ("anthropic.claude", "us.anthropic.claude-opus-5-5"),
+        )
+    }
+    options: Mapping[str, str] = MappingProxyType(
+        {
+            "region": "where the model runs, as in 'us-east-1'; AWS_REGION or the profile's unless told",
+            "profile": "the profile in ~/.aws whose keys are used; AWS_PROFILE unless told",
+            "credentials": f"the keys themselves: a mapping with {', '.join(_KEY_FIELDS)}",
+        }
+    )
+
+    def connect(self, config: ProviderConfig, services: ProviderServices) -> ProviderSession:
+        """A session; raises `ConfigurationError` for what cannot work. No I/O: keys are found later."""
+        # Here and not above: listing the providers should not load a wire format.
+        from ...formats.bedrock_converse import BedrockConverse
+
+        if not config.model:
+            raise ConfigurationError("'bedrock' needs a model's id.", hint="As in model='us.amazon.nova-2-lite-v1:0'.")
+        return ProviderSession(
+            model=config.model,
+            transpiler=BedrockConverse(config.model),
+            endpoint=_endpoint(config, services.environment),
+            profile=profile_of(config.model),
+        )
+
+
+def _endpoint(config: ProviderConfig, environment: Mapping[str, str]) -> Endpoint:
+    ignored = environment.get("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "").lower() == "true"
+    url = base_url(config, environment, *(() if ignored else _URL_VARIABLES))
+    region = _region(config.options.get("region"), environment)
+    profile = config.options.get("profile")
+    keys = _given_keys(config.options.get("credentials"))
+    if keys is None and profile is None:
+        bearer = check_key(config.api_key or environment.get(_BEARER, ""), "bedrock")
+        if bearer:
+            auth = BearerAuth(bearer, key_hint(config, _BEARER, _BEARER))
+            return FixedEndpoint.at(url or url_of(_known(region)), auth)
+        keys = _keys(*(environment.get(name.upper()) for name in _KEY_FIELDS))
+    if keys is not None:
+        return FixedEndpoint.at(url or url_of(_known(region)), SignatureAuth(keys, _known(region)))
+    profile = profile or environment.get("AWS_PROFILE") or None
+    return ChainEndpoint(url or (url_of(region) if region else None), region, profile)
+
+
+def _region(asked: object, environment: Mapping[str, str]) -> str | None:
+    region = asked or environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION")
+    if not region:
+        return None
+    if not isinstance(region, str) or not _REGION.fullmatch(region):
+        raise ConfigurationError(f"region {region!r} is no region.", hint="As in region='us-east-1'.")
+    return region
+
+
+def _known(region: str | None) -> str:
+    if region is None:
+        raise no_region()
+    return region
+
+
+def _given_keys(credentials: object) -> AwsKeys | None:
+    if credentials is None:
+        return None
+    if isinstance(credentials, Mapping):
+        given = cast("Mapping[str, Any]", credentials)
+        keys = _keys(*(given.get(name) for name in _KEY_FIELDS))
+        if keys is not None and set(given) <= set(_KEY_FIELDS):
+            return keys
+    raise ConfigurationError(
+        "credentials are not keys of AWS.",
+        hint=f"Give a mapping with {', '.join(_KEY_FIELDS)}; the last may be left out.",
+    )
+
+
+def _keys(access_key: object, secret_key: object, token: object) -> AwsKeys | None:
+    """The keys, if there are both."""
+    if not isinstance(access_key, str) or not isinstance(secret_key, str) or not access_key or not secret_key:
+        return None
+    session = check_key(token, "bedrock") if isinstance(token, str) else None
+    return AwsKeys(check_key(access_key, "bedrock"), check_key(secret_key, "bedrock"), session or None)

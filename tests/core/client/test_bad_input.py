@@ -1,0 +1,343 @@
+"""What no call and no LLM can be made of: an error of ours that names the place, before anything is sent."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+from abstractcore import AbstractCoreError, Blob, ImagePart, Message, ModelCall, Services, ToolSpec, create_llm
+from abstractcore.client.options import CALL_OPTIONS, CreateOptions
+from abstractcore.errors import ConfigurationError, InvalidInputError, MediaError, ModelStoreError, UnknownProviderError
+from abstractcore.ports import NamesModels
+from tests.core.schema.test_immutability import mutable_places
+from tests.junk import cycle, junk_and_arrays, nested, outcome, values
+from tests.properties import examples
+
+CONTENT = ("prompt", "messages", "system_prompt", "media", "tools", "options", "response_model")
+REACHED = sorted(set(CreateOptions.__annotations__) - CALL_OPTIONS - {"context_size", "threads"})
+PICTURE = ImagePart(Blob.from_bytes(b"\x89PNG\r\n\x1a\n", "image/png"))
+
+
+def asked_or_refused(**request: Any) -> None:
+    """The call that a request means, immutable and fit for JSON, or one of our errors."""
+    llm = create_llm("scripted", replies=["never"])
+    call, error = outcome(lambda: llm.build(**{"prompt": "hi", **request}), AbstractCoreError)
+    if error is not None:
+        assert str(error)
+        assert isinstance(error, InvalidInputError | MediaError | ConfigurationError)
+    else:
+        assert mutable_places(call, "call") == []
+    assert list(llm.calls) == []
+
+
+@pytest.mark.parametrize("name", [*CONTENT, *sorted(CALL_OPTIONS)])
+def test_an_argument_of_a_call_is_taken_or_refused_whatever_it_is(name: str):
+    for thing in junk_and_arrays().values():
+        asked_or_refused(**{name: thing})
+        asked_or_refused(**{name: [thing]})
+    if name in CALL_OPTIONS:
+        for thing in junk_and_arrays().values():
+            asked_or_refused(options={name: thing})
+
+
+def test_what_is_neither_true_nor_false_is_no_stream_at_once():
+    for thing in junk_and_arrays().values():
+        if not isinstance(thing, bool):
+            with pytest.raises(InvalidInputError, match="expected True or False") as caught:
+                create_llm("scripted", replies=["never"]).generate("hi", stream=thing)
+            assert caught.value.path == "stream"
+
+
+@examples(150)
+@given(st.sampled_from([*CONTENT, *sorted(CALL_OPTIONS)]), values())
+def test_an_argument_of_a_call_is_taken_or_refused_whatever_is_made_up(name: str, thing: Any):
+    asked_or_refused(**{name: thing})
+
+
+@pytest.mark.parametrize("name", [*sorted(CALL_OPTIONS), *REACHED, "provider", "model", "services"])
+def test_an_option_of_an_llm_is_taken_or_refused_whatever_it_is(name: str, services: Services):
+    for provider in ("scripted", "openai-compatible"):
+        for thing in junk_and_arrays().values():
+            given: dict[str, Any] = {"model": "m", "services": services, "base_url": "http://host.test"}
+            options = {"provider": provider, **given, name: thing}
+            llm, error = outcome(lambda options=options: create_llm(**options), AbstractCoreError)
+            assert str(error) if llm is None else llm.model
+
+
+@pytest.mark.parametrize("door", ["generate", "stream", "plan"])
+def test_every_way_of_asking_refuses_the_same_with_the_path(door: str):
+    llm = create_llm("scripted", replies=["never"])
+    with pytest.raises(InvalidInputError, match="must be at least 0, got -1") as caught:
+        answer = getattr(llm, door)("hi", temperature=-1)
+        list(answer)
+    assert caught.value.path == "temperature"
+    assert list(llm.calls) == []
+
+
+@pytest.mark.parametrize(
+    ("request_", "path", "what"),
+    [
+        ({"temperature": -0.5}, "temperature", "must be at least 0"),
+        ({"top_p": 1.5}, "top_p", "must be between 0 and 1"),
+        ({"top_k": -5}, "top_k", "must be at least 0"),
+        ({"seed": 10**5000}, "seed", "16,610 bits is too large"),
+        ({"stop": (text for text in "ab")}, "stop", "expected a list, got generator"),
+        ({"stop": ["a", 5]}, "stop[1]", "expected text, got int"),
+        ({"modalities": "text"}, "modalities", "expected a list, got str"),
+        ({"modalities": ["smell"]}, "modalities[0]", "'smell' is not one of"),
+        ({"thinking": "hard"}, "thinking", "'hard' is neither"),
+        ({"thinking": -(10**5000)}, "thinking", "a whole number of 16,610 bits is neither"),
+        ({"timeout": 10**5000}, "timeout", "expected seconds"),
+        ({"timeout": -1}, "timeout", "expected seconds"),
+        ({"stream": "no"}, "stream", "expected True or False, got str"),
+        ({"options": []}, "options", "expected a mapping, got list"),
+        (
+            {"messages": [{"role": "user", "parts": []}]},
+            "messages[0]",
+            r"Nothing here reads \['parts'\]: write text into",
+        ),
+        ({"strict": 1}, "strict", "expected True or False, got int"),
+        ({"parallel_tool_calls": "no"}, "parallel_tool_calls", "expected True or False, got str"),
+        ({"parent_id": 5}, "parent_id", "expected text, got int"),
+        ({"tags": {"team": 5}}, "tags.team", "expected text, got int"),
+        ({"tags": {5: "team"}}, "tags", "key 5 is not text"),
+        ({"trace_context": []}, "trace_context", "expected a mapping, got list"),
+        ({"provider_options": {"p": 5}}, "provider_options.p", "expected a mapping, got int"),
+        ({"provider_options": cycle()}, "provider_options.a.b" + ".a.b" * 49, "refers to itself"),
+        ({"provider_options": {"p": {"x": nested(100_000)}}}, "provider_options.p.x" + "[0]" * 98, "nested deeper"),
+        ({"provider_options": {"p": {"x": [float("nan")]}}}, "provider_options.p.x[0]", "nan is not a JSON number"),
+        ({"media_policy": {"smell": "auto"}}, "media_policy", "unknown kind 'smell'"),
+        ({"media_policy": 5}, "media_policy", "expected a policy or a mapping, got int"),
+        ({"options": 5}, "options", "expected a mapping, got int"),
+        ({"options": {5: 6}}, "options", "5 is not the name of an option"),
+        ({"messages": (message for message in ())}, "messages", "expected a list, got generator"),
+        ({"messages": [{"role": ["user"], "content": "a"}]}, "messages[0].role", "expected text, got list"),
+        ({"messages": [{"role": "user", "content": "\ud800"}]}, "messages[0].text", "lone surrogate"),
+        ({"tools": {"a": 1}}, "tools", "expected a list, got dict"),
+        ({"media": (item for item in ())}, "media", "expected a list, got generator"),
+        ({"response_model": 5}, "response_model", "expected a type, got 5. Give the class itself"),
+        ({"response_model": "Nothing"}, "response_model", "expected a type, got 'Nothing'. Give the class"),
+    ],
+)
+def test_the_error_names_the_argument_and_what_is_wrong(request_: dict[str, Any], path: str, what: str):
+    with pytest.raises(InvalidInputError, match=what) as caught:
+        create_llm("scripted", replies=["never"]).build("hi", **request_)
+    assert caught.value.path == path
+
+
+@pytest.mark.parametrize(
+    ("options", "path"),
+    [
+        ({"temperature": -1}, "temperature"),
+        ({"tags": {"a": 1}}, "tags.a"),
+        ({"modalities": ["smell"]}, "modalities[0]"),
+        ({"provider_options": {"p": {"x": {1}}}}, "provider_options.p.x"),
+        ({"timeout": "5"}, "timeout"),
+        ({"base_url": 5}, "base_url"),
+        ({"api_key": b"sk-canary"}, "api_key"),
+        ({"max_retries": 1.5}, "max_retries"),
+        ({"middleware": 5}, "middleware"),
+        ({"model": 5}, "model"),
+    ],
+)
+def test_a_default_no_call_could_have_is_refused_when_the_llm_is_made(options: dict[str, Any], path: str):
+    with pytest.raises(InvalidInputError) as caught:
+        create_llm(**{"provider": "openai-compatible", "model": "m", "base_url": "http://host.test", **options})
+    assert caught.value.path == path
+    assert "canary" not in str(caught.value)
+
+
+class Unlimited(BaseModel):
+    size: float = float("inf")
+
+
+def test_a_schema_that_json_cannot_carry_is_the_models_fault():
+    llm = create_llm("scripted", replies=["never"])
+    with pytest.raises(InvalidInputError, match="Unlimited has no JSON Schema") as caught:
+        llm.build("hi", response_model=Unlimited)
+    assert caught.value.path == "response_model"
+
+
+def test_what_a_caller_changes_afterwards_does_not_change_the_call():
+    options: dict[str, Any] = {"scripted": {"list": [1]}}
+    messages, parts = [Message.user("a")], [PICTURE]
+    parameters: dict[str, Any] = {"type": "object", "properties": {}}
+    stop, tags, modalities = ["END"], {"a": "b"}, ["text"]
+    llm = create_llm("scripted", replies=["never"], stop=stop, tags=tags)
+    tool = ToolSpec("t", parameters=parameters)
+    call = llm.build(
+        "hi", messages=messages, media=parts, tools=[tool], provider_options=options, modalities=modalities
+    )
+    before = repr(call)
+    options["scripted"]["list"].append(2)
+    for changed in (messages, parts, stop, modalities):
+        changed.clear()
+    parameters["properties"]["a"] = {}
+    tags["c"] = "d"
+    assert repr(call) == before
+    assert call == ModelCall(**{name: getattr(call, name) for name in call.__slots__})
+
+
+def test_an_llm_keeps_the_defaults_it_was_made_with():
+    stop, tags = ["END"], {"a": "b"}
+    llm = create_llm("scripted", replies=["never"], stop=stop, tags=tags)
+    stop.append("STOP")
+    tags["c"] = "d"
+    call = llm.build("hi")
+    assert (call.sampling.stop, call.tags) == (("END",), {"a": "b"})
+
+
+@pytest.mark.parametrize(
+    ("media", "hint"),
+    [
+        ("photo.png", "media=['photo.png']"),
+        (b"bytes", r"media=\[b'bytes'\]"),
+        (PICTURE, r"media=\[ImagePart"),
+    ],
+    ids=["path", "bytes", "part"],
+)
+def test_one_file_in_place_of_a_list_is_shown_as_a_list(media: Any, hint: str):
+    with pytest.raises(InvalidInputError, match="expected a list") as caught:
+        create_llm("scripted", replies=["never"]).build("hi", media=media)
+    assert hint.replace("\\", "") in str(caught.value)
+
+
+@pytest.mark.parametrize("url", ["ftp://host.test/a.png", "S3://bucket/a.png", "file:///tmp/a.png"])
+def test_an_address_that_nobody_fetches_says_which_are_fetched(url: str):
+    with pytest.raises(MediaError, match=r"Providers fetch http:// and https://") as caught:
+        create_llm("scripted", replies=["never"]).build("hi", media=[url])
+    assert caught.value.source == "media[0]"
+
+
+def test_only_a_relative_path_was_looked_for_in_the_working_directory():
+    llm = create_llm("scripted", replies=["never"])
+    with pytest.raises(MediaError, match="does not exist") as caught:
+        llm.build("hi", media=["no/such/file.png"])
+    assert "Looked in" in str(caught.value)
+    with pytest.raises(MediaError, match="does not exist") as caught:
+        llm.build("hi", media=["/no/such/file.png"])
+    assert "Looked in" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "call"),
+    [
+        ("gpt-5-mini", "openai/gpt-5-mini"),
+        ("GPT-5", "openai/GPT-5"),
+        ("o3", "openai/o3"),
+        ("claude-haiku-4-5", "anthropic/claude-haiku-4-5"),
+        ("gemini-2.5-pro", "google/gemini-2.5-pro"),
+        ("grok-4.3", "xai/grok-4.3"),
+        ("command-a-03-2025", "cohere/command-a-03-2025"),
+        ("sonar-pro", "perplexity/sonar-pro"),
+        ("mistral-large-latest", "mistral/mistral-large-latest"),
+        ("gpt-oss:20b", "ollama/gpt-oss:20b"),
+        ("llama3.2", "ollama/llama3.2"),
+        ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", "bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0"),
+        ("meta-llama/Llama-3.3-70B", "openrouter/meta-llama/Llama-3.3-70B"),
+        ("accounts/fireworks/models/kimi-k2", "fireworks/accounts/fireworks/models/kimi-k2"),
+    ],
+)
+def test_a_models_name_alone_says_how_to_name_its_provider(given: str, call: str):
+    with pytest.raises(UnknownProviderError) as caught:
+        create_llm(given)
+    assert (caught.value.hint or "").endswith(f'name its provider first: create_llm("{call}").')
+
+
+@pytest.mark.parametrize(
+    ("name", "model", "call"),
+    [
+        ("gpt", "gpt-5", 'create_llm("openai/gpt-5")'),
+        ("claude", "claude-opus-5-5", 'create_llm("anthropic/claude-opus-5-5")'),
+        ("gemini", "gemini-2.5-pro", 'create_llm("google/gemini-2.5-pro")'),
+    ],
+)
+def test_a_familys_name_beside_a_model_names_the_provider(name: str, model: str, call: str):
+    with pytest.raises(UnknownProviderError) as caught:
+        create_llm(name, model=model)
+    assert call in (caught.value.hint or "")
+
+
+def test_every_familys_name_alone_gives_an_example_that_can_be_typed(services: Services):
+    providers = {name: p for name, p in services.registry.providers.items() if isinstance(p, NamesModels)}
+    assert {"openai", "anthropic", "google", "ollama", "cohere", "bedrock"} <= set(providers)
+    for provider in providers.values():
+        for beginning, example in provider.model_examples.items():
+            assert beginning == beginning.lower()
+            assert any(example.startswith(each) for each in provider.model_examples), "examples are their own"
+    for family, call in (("claude", "anthropic/claude-"), ("gemini", "google/gemini-"), ("gpt", "openai/gpt-")):
+        with pytest.raises(UnknownProviderError, match=f'create_llm."{call}[0-9a-z]'):
+            create_llm(family)
+
+
+def test_a_vendors_model_without_a_provider_is_looked_for_here_and_says_how_to_name_one():
+    with pytest.raises(ModelStoreError, match=r"no model is called 'gpt-5\.4'") as caught:
+        create_llm(model="gpt-5.4").generate("hi")
+    assert 'create_llm("PROVIDER/gpt-5.4")' in (caught.value.hint or "")
+
+
+def test_what_is_nobodys_name_has_a_form_to_fill_in():
+    with pytest.raises(UnknownProviderError, match=r'create_llm\("PROVIDER/xyzzy/large"\)'):
+        create_llm("xyzzy/large")
+
+
+@pytest.mark.parametrize(("given", "provider"), [("opnai", "openai"), ("llamacpp", "llama-cpp"), ("ollma", "ollama")])
+def test_a_providers_name_with_a_slip_in_it_is_mended_first(given: str, provider: str):
+    with pytest.raises(UnknownProviderError, match=f"Did you mean {provider}") as caught:
+        create_llm(given)
+    assert "PROVIDER" not in str(caught.value)
+
+
+def test_a_stream_of_plain_code_names_the_one_for_event_loops():
+    llm = create_llm("scripted", replies=["never"])
+
+    async def entered() -> None:
+        async with llm.stream("hi"):  # type: ignore[attr-defined]
+            pass
+
+    async def looped() -> None:
+        async for _ in llm.stream("hi"):  # type: ignore[attr-defined]
+            pass
+
+    for use in (entered, looped):
+        with pytest.raises(InvalidInputError, match=r"async with llm\.astream"):
+            asyncio.run(use())
+
+
+def test_a_stream_of_event_loops_names_the_one_for_plain_code():
+    llm = create_llm("scripted", replies=["never"])
+    with pytest.raises(InvalidInputError, match=r"with llm\.stream"), llm.astream("hi"):  # type: ignore[attr-defined]
+        pass
+    with pytest.raises(InvalidInputError, match=r"with llm\.stream"):
+        list(llm.astream("hi"))  # type: ignore[call-overload]
+
+
+def test_an_answer_100_000_levels_deep_is_no_answer_of_the_type_asked_for():
+    class Tree(BaseModel):
+        children: list["Tree"]
+
+    deep = '{"children":[' * 100_000
+    llm = create_llm("scripted", replies=[deep, json.dumps({"children": []})])
+    with pytest.raises(AbstractCoreError, match="not a valid Tree"):
+        llm.generate("hi", response_model=Tree)
+    assert llm.generate("hi", response_model=Tree).output == Tree(children=[])
+
+
+def test_a_conversation_in_place_of_the_prompt_is_answered_with_its_keyword():
+    llm = create_llm("scripted", replies=["never"])
+    for conversation in ([{"role": "user", "content": "hi"}], Message.user("hi")):
+        with pytest.raises(InvalidInputError, match=r"prompt: expected text, .*Pass a conversation as messages="):
+            llm.generate(conversation)  # type: ignore[arg-type]
+
+
+def test_a_text_in_place_of_messages_is_answered_with_both_ways_to_pass_it():
+    llm = create_llm("scripted", replies=["never"])
+    with pytest.raises(
+        InvalidInputError, match=r"messages: expected a list, got str\. Pass it as the prompt"
+    ) as caught:
+        llm.generate(messages="hi")  # type: ignore[arg-type]
+    assert "messages=[Message.user('text')]" in (caught.value.hint or "")

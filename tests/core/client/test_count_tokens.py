@@ -1,0 +1,98 @@
+"""How many tokens a call would have, by the provider's own count."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from abstractcore import RequestTimeoutError, ServerError, UnsupportedOptionError, create_llm
+from abstractcore.ports import Address, ModelProfile, ProviderSession
+from abstractcore.registry import Registry
+from abstractcore.schema import Encoded
+from abstractcore_providers.common.endpoints import FixedEndpoint, NoAuth
+from abstractcore_providers.formats.openai_chat import OpenAIChat
+from tests.chaos_server import HANG, PATIENCE_SECONDS, answer, failure
+
+
+class Counting(OpenAIChat):
+    """The chat format, of a vendor that counts."""
+
+    def encode_count(self, call) -> Encoded:
+        encoded = self.encode(call)
+        return Encoded(encoded.request.with_url("/count"), encoded.warnings)
+
+    def decode_count(self, response) -> int:
+        try:
+            return json.loads(response.body)["tokens"]
+        except (ValueError, KeyError):
+            raise ServerError("the answer holds no count") from None
+
+
+class Vendor:
+    name, summary, options = "vendor", "counts", {}
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    def connect(self, config, services) -> ProviderSession:
+        return ProviderSession("m", Counting(), FixedEndpoint(Address(self.url, NoAuth())), ModelProfile())
+
+
+@pytest.fixture
+def llm(server, services):
+    services._registry = Registry()
+    services._registry.add_provider(Vendor(f"{server.url}/v1"))
+    return create_llm("vendor", services=services)
+
+
+def count(colour, llm, *arguments, **options) -> int:
+    if colour.name == "sync":
+        return llm.count_tokens(*arguments, **options)
+    return colour.run(llm.acount_tokens(*arguments, **options))
+
+
+def test_a_count_takes_the_request_of_generate_and_counts_its_schema(colour, llm, server):
+    server.script(answer(b'{"tokens": 12}', content_type="application/json"))
+    request = {"response_model": dict[str, int], "stream": True, "temperature": 0.5}
+    assert count(colour, llm, "hi", **request) == 12
+    (counted,) = server.requests
+    assert counted.json["response_format"]["json_schema"]["schema"]["type"] == "object"
+    assert llm.plan("hi", **request) == ()
+
+
+def test_the_provider_counts_what_generate_would_send(colour, llm, server, services):
+    server.script(answer(b'{"tokens": 12}', content_type="application/json"))
+    told = []
+    with services.records.subscribe(told.append):
+        assert count(colour, llm, "hi", system_prompt="Be brief.", temperature=0.5) == 12
+    (request,) = server.requests
+    assert request.target == "/v1/count"
+    assert [message["content"] for message in request.json["messages"]] == ["Be brief.", "hi"]
+    assert told == [], "a count is no call"
+
+
+def test_a_failed_count_is_tried_again(colour, llm, server, services):
+    services.random = lambda: 0.0
+    server.script(failure(429, retry_after="0"))
+    server.script(answer(b'{"tokens": 3}', content_type="application/json"))
+    assert count(colour, llm, "hi") == 3
+
+
+def test_an_answer_without_a_count_is_an_error_that_says_where(colour, llm, server):
+    server.always(answer(b"{}", content_type="application/json"))
+    with pytest.raises(ServerError, match="vendor/m: the answer holds no count") as caught:
+        count(colour, create_llm("vendor", services=llm._pipelines._services, max_retries=0), "hi")
+    assert [attempt.status for attempt in caught.value.attempts] == [200]
+
+
+def test_a_count_has_a_deadline(colour, llm, server):
+    server.script(HANG)
+    with pytest.raises(RequestTimeoutError):
+        count(colour, llm, "hi", timeout=0.2)
+
+
+def test_a_provider_that_does_not_count_says_so_before_anything_is_sent(colour, connect, server):
+    with pytest.raises(UnsupportedOptionError, match="has no token-counting endpoint"):
+        count(colour, connect(timeout=PATIENCE_SECONDS), "hi")
+    assert server.requests == []

@@ -1,0 +1,136 @@
+"""What other libraries call an option: the error says what to write here."""
+
+from __future__ import annotations
+
+import pytest
+
+from abstractcore import Services, UnknownOptionError, create_llm
+from abstractcore.client.foreign_options import OTHER_NAMES, OTHER_WAYS
+from abstractcore.client.options import CALL_OPTIONS, LLM_OPTIONS, REQUEST_FIELDS, CreateOptions
+
+OURS = {*REQUEST_FIELDS, *CreateOptions.__annotations__, "response_model"}
+
+
+def hint_of_call(**request) -> str:
+    with pytest.raises(UnknownOptionError, match="a call has no option") as caught:
+        create_llm("scripted", replies=["never"]).generate("hi", **request)
+    return caught.value.hint or ""
+
+
+def hint_of_llm(services: Services, **options) -> str:
+    with pytest.raises(UnknownOptionError, match="the provider 'openai' has no option") as caught:
+        create_llm("openai/gpt-5.4", api_key="k", services=services, **options)
+    return caught.value.hint or ""
+
+
+@pytest.mark.parametrize(
+    ("name", "ours"),
+    [
+        ("max_tokens", "max_output_tokens"),
+        ("max_completion_tokens", "max_output_tokens"),
+        ("num_predict", "max_output_tokens"),
+        ("system", "system_prompt"),
+        ("instructions", "system_prompt"),
+        ("reasoning_effort", "thinking"),
+        ("thinking_budget", "thinking"),
+        ("response_format", "response_model"),
+        ("format", "response_model"),
+        ("functions", "tools"),
+        ("function_call", "tool_choice"),
+        ("stop_sequences", "stop"),
+        ("random_seed", "seed"),
+        ("images", "media"),
+        ("history", "messages"),
+        ("request_timeout", "timeout"),
+    ],
+)
+def test_another_librarys_name_on_a_call_is_answered_with_ours(name: str, ours: str):
+    assert hint_of_call(**{name: 1}) == f"It is called {ours} here: {ours}=..."
+
+
+@pytest.mark.parametrize(
+    ("name", "ours"),
+    [
+        ("max_retries", "max_retries"),
+        ("num_retries", "max_retries"),
+        ("api_key", "api_key"),
+        ("num_ctx", "context_size"),
+    ],
+)
+def test_an_option_of_the_llm_on_a_call_says_where_it_belongs(name: str, ours: str):
+    assert hint_of_call(**{name: 1}) == f"It is for all calls of an LLM: create_llm(..., {ours}=...)."
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        ("extra_body", "provider_options={'scripted': {...}}"),
+        ("logit_bias", "provider_options={'scripted': {...}}"),
+        ("model", "create_llm('PROVIDER/MODEL')"),
+        ("n", "a call for each answer"),
+        ("stream_options", "stream.response.usage, which is always asked for"),
+        ("extra_query", "create_llm(..., http_client=httpx2.Client(params={...}))"),
+        ("web_search", "tools=[HostedTool('web_search')]"),
+    ],
+)
+def test_what_is_done_in_another_way_is_named(name: str, what: str):
+    assert hint_of_call(**{name: 1}) == f"Use {what}."
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("max_tokens", "It is called max_output_tokens here: max_output_tokens=..."),
+        ("api_base", "It is called base_url here: base_url=..."),
+        ("openai_api_key", "It is called api_key here: api_key=..."),
+        ("num_retries", "It is called max_retries here: max_retries=..."),
+        ("verify_ssl", "It is called verify here: verify=..."),
+        ("media", "It goes with each call: llm.generate(..., media=...)."),
+        ("response_format", "It goes with each call: llm.generate(..., response_model=...)."),
+        ("stream", "Use llm.stream(...), or generate(..., stream=True)."),
+        ("prompt", "Use generate('the prompt')."),
+    ],
+)
+def test_a_name_given_to_create_llm_says_what_and_where(services: Services, name: str, hint: str):
+    assert hint_of_llm(services, **{name: 1}) == hint
+
+
+def test_an_option_of_another_provider_is_not_taken_for_a_slip(services: Services):
+    hint = "Only other providers take context_size: help(create_llm) says which."
+    assert hint_of_llm(services, context_size=1) == hint
+    assert hint_of_llm(services, num_ctx=1) == hint
+    assert "    context_size: `local`, `ollama`: " in (create_llm.__doc__ or "")
+
+
+def test_a_name_like_no_other_is_answered_with_where_all_are_listed(services: Services):
+    assert hint_of_call(fallbacks=1) == "help(llm.generate) lists the options."
+    assert hint_of_llm(services, verbose=1) == "help(create_llm) lists the options."
+
+
+@pytest.mark.parametrize("name", ["temprature", "temp"])
+def test_only_the_names_that_are_truly_near_are_proposed(services: Services, name: str):
+    assert hint_of_call(**{name: 1}) == hint_of_llm(services, **{name: 1}) == "Did you mean temperature?"
+
+
+def test_fields_of_one_provider_are_to_be_given_under_its_name(services: Services):
+    assert hint_of_llm(services, logit_bias=1) == "Use provider_options={'openai': {...}}."
+
+
+def test_the_same_holds_in_a_mapping_of_options():
+    with pytest.raises(UnknownOptionError, match="It is called max_output_tokens here"):
+        create_llm("scripted", replies=["never"]).generate("hi", options={"max_tokens": 5})
+
+
+def test_the_table_names_options_that_there_are_and_none_of_our_own():
+    assert set(OTHER_NAMES.values()) <= OURS
+    assert OURS.isdisjoint(OTHER_NAMES)
+    assert (OURS - {"model"}).isdisjoint(OTHER_WAYS)
+    assert set(OTHER_NAMES).isdisjoint(OTHER_WAYS)
+    assert CALL_OPTIONS <= LLM_OPTIONS
+
+
+def test_no_name_of_the_table_is_answered_with_the_nearest_names(services: Services):
+    named = {"prompt", "stream", "model", "provider"}
+    for name in {*OTHER_NAMES, *OTHER_WAYS} - named:
+        assert "Did you mean" not in hint_of_call(**{name: 1})
+        assert "Did you mean" not in hint_of_llm(services, **{name: 1})

@@ -1,0 +1,115 @@
+"""What `inspect.signature`, `help` and the documentation show of options: all of them, each with a line."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import pydoc
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from abstractcore import LLM, CallRequest, Registry, create_llm
+from abstractcore.client.cached_contents import CachedContents
+from abstractcore.client.options import LLM_OPTIONS, CreateOptions
+from abstractcore.client.signatures import option_lines, option_types
+from tests.option_table import PAGE, page
+
+TYPING = Path(__file__).parents[2] / "typing" / "options.py"
+CONTENT = {"self", "prompt", "response_model", "stream", "seconds", "title"}
+DOORS: list[Callable[..., Any]] = [
+    LLM.generate,
+    LLM.agenerate,
+    LLM.stream,
+    LLM.astream,
+    LLM.build,
+    LLM.plan,
+    LLM.count_tokens,
+    LLM.acount_tokens,
+    CachedContents.create,
+    CachedContents.acreate,
+]
+
+
+def name_of(function: Callable[..., Any]) -> str:
+    return function.__qualname__
+
+
+def options_of(function: Callable[..., Any]) -> set[str]:
+    """The keywords that a signature shows."""
+    return set(inspect.signature(function).parameters) - CONTENT - {"provider", "model", "services"}
+
+
+def test_create_options_are_those_of_every_built_in_provider():
+    offered = {name for provider in Registry.from_entry_points().providers.values() for name in provider.options}
+    assert set(CreateOptions.__annotations__) - LLM_OPTIONS == offered
+
+
+@pytest.mark.parametrize(("function", "options"), [("generate", CallRequest), ("create_llm", CreateOptions)])
+def test_a_type_checker_sees_every_option_used(function: str, options: Any):
+    calls = [node for node in ast.walk(ast.parse(TYPING.read_text())) if isinstance(node, ast.Call)]
+    named = {"generate": "attr", "create_llm": "id"}[function]
+    used = {word.arg for call in calls if getattr(call.func, named, None) == function for word in call.keywords}
+    assert set(options.__annotations__) <= used
+
+
+@pytest.mark.parametrize("options", [CallRequest, CreateOptions])
+def test_every_option_has_a_line_of_documentation(options: Any):
+    assert list(option_lines(options)) == list(options.__annotations__)
+    assert all(line.endswith((".", "`.")) and "\n" not in line for line in option_lines(options).values())
+
+
+@pytest.mark.parametrize("door", DOORS, ids=name_of)
+def test_the_signature_and_the_help_of_every_door_name_every_option(door: Callable[..., Any]):
+    assert options_of(door) == set(CallRequest.__annotations__)
+    shown = pydoc.render_doc(door, renderer=pydoc.plaintext)
+    for name, line in option_lines(CallRequest).items():
+        assert f"{name}: {line}" in shown
+    assert inspect.signature(door).parameters["temperature"].annotation == "float | None"
+    assert "temperature: float | None = ..." in str(inspect.signature(door))
+
+
+def test_the_signature_and_the_help_of_create_llm_name_every_option():
+    assert options_of(create_llm) == set(CreateOptions.__annotations__)
+    shown = pydoc.render_doc(create_llm, renderer=pydoc.plaintext)
+    for name, line in option_lines(CreateOptions).items():
+        assert f"{name}: {line}" in shown
+
+
+def test_a_bound_method_has_the_same_signature_without_self():
+    llm = create_llm("scripted", replies=[])
+    assert list(inspect.signature(llm.generate).parameters)[:3] == ["prompt", "response_model", "stream"]
+    inspect.signature(llm.generate).bind("hi", temperature=0.5)
+    with pytest.raises(TypeError, match="temprature"):
+        inspect.signature(llm.generate).bind("hi", temprature=0.5)
+
+
+def test_types_are_shown_as_they_are_written():
+    assert option_types(CreateOptions)["region"] == "str | None"
+    assert option_types(CreateOptions)["stop"] == "str | Sequence[str] | None"
+
+
+WITHOUT_SOURCE = """
+import importlib.abc, linecache, sys
+linecache.getlines = lambda *arguments: []
+import abstractcore
+print(abstractcore.create_llm("scripted", replies=["a"]).generate("hi").content)
+print(abstractcore.LLM.generate.__doc__)
+"""
+
+
+@pytest.mark.parametrize("flags", [[], ["-OO"]])
+def test_a_program_without_its_source_or_docstrings_works(flags: list[str]):
+    command = [sys.executable, "-W", "error", *flags, "-c", WITHOUT_SOURCE]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert result.stderr == ""
+    assert result.stdout.startswith("a\n")
+    assert (result.stdout == "a\nNone\n") == bool(flags)
+
+
+def test_the_page_of_options_is_up_to_date():
+    assert PAGE.read_text(encoding="utf-8") == page(), "make docs"

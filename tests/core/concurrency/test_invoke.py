@@ -1,0 +1,363 @@
+"""Users' functions, plain and async, run by either colour: results, context, time, and what is left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import functools
+import logging
+import threading
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+
+import pytest
+
+from abstractcore import ConfigurationError
+from abstractcore.concurrency import AsyncRuntime, SyncRuntime, drive
+from tests.chaos_server import PATIENCE_SECONDS
+
+VARIABLE: contextvars.ContextVar[str] = contextvars.ContextVar("variable", default="unset")
+SHORT_SECONDS = 0.05
+
+
+def plain(number: int) -> int:
+    return number + 1
+
+
+async def asynchronous(number: int) -> int:
+    await asyncio.sleep(0)
+    return number + 1
+
+
+def gives_awaitable(number: int):
+    return asynchronous(number)
+
+
+class CalledAsync:
+    async def __call__(self, number: int) -> int:
+        return await asynchronous(number)
+
+
+FUNCTIONS = [plain, asynchronous, gives_awaitable, CalledAsync(), functools.partial(asynchronous)]
+
+
+@pytest.fixture
+def runtime(colour):
+    """The colour's runtime, with nothing running on after the test."""
+    yield colour.runtime
+    wait_until(lambda: colour.runtime.abandoned == 0)
+
+
+def wait_until(condition) -> None:
+    """Look again and again at a condition that nothing tells of."""
+    waited = threading.Event()
+    for _ in range(1000):
+        if condition():
+            return
+        waited.wait(PATIENCE_SECONDS / 1000)
+    raise AssertionError("the condition was never met")
+
+
+@pytest.fixture
+def release():
+    """An event that is set at the test's end at the latest."""
+    event = threading.Event()
+    yield event
+    event.set()
+
+
+@pytest.mark.parametrize("timeout", [None, PATIENCE_SECONDS])
+@pytest.mark.parametrize("function", FUNCTIONS, ids=["plain", "async", "awaitable", "object", "partial"])
+def test_a_function_of_any_kind_gives_its_result(colour, runtime, function, timeout):
+    assert colour.run(runtime.invoke(function, 41, timeout=timeout)) == 42
+
+
+@pytest.mark.parametrize("timeout", [None, PATIENCE_SECONDS])
+@pytest.mark.parametrize("error", [ZeroDivisionError, TimeoutError, SystemExit, KeyboardInterrupt])
+def test_what_a_function_raises_reaches_the_caller_as_it_is(colour, runtime, error, timeout):
+    def fail() -> None:
+        raise error("mine")
+
+    async def afail() -> None:
+        fail()
+
+    for function in (fail, afail):
+        if colour.name == "async" and function is afail and not issubclass(error, Exception):
+            continue  # an event loop ends at once then, whoever awaits
+        with pytest.raises(error, match="mine"):
+            colour.run(runtime.invoke(function, timeout=timeout))
+    assert colour.run(runtime.invoke(asynchronous, 1)) == 2
+
+
+@pytest.mark.parametrize("timeout", [None, PATIENCE_SECONDS])
+def test_a_stray_stop_iteration_is_an_error_and_hangs_nobody(colour, runtime, timeout):
+    with pytest.raises(RuntimeError, match="StopIteration"):
+        colour.run(runtime.invoke(lambda: next(iter([])), timeout=timeout))
+
+
+@pytest.mark.parametrize("function", ["plain", "async"])
+def test_a_function_sees_the_callers_context(colour, runtime, function):
+    async def alook() -> str:
+        return VARIABLE.get()
+
+    async def main() -> list[str]:
+        VARIABLE.set("mine")
+        look = VARIABLE.get if function == "plain" else alook
+        return [await runtime.invoke(look, timeout=timeout) for timeout in (None, PATIENCE_SECONDS)]
+
+    assert contextvars.copy_context().run(colour.run, main()) == ["mine", "mine"]
+
+
+def test_a_plain_function_past_its_time_is_left_behind_counted_and_warned_of(colour, runtime, release, caplog):
+    ended = threading.Event()
+
+    def slow() -> None:
+        release.wait(PATIENCE_SECONDS)
+        ended.set()
+
+    with pytest.raises(TimeoutError, match=r"slow did not finish in 0\.05 s"):
+        colour.run(runtime.invoke(slow, timeout=SHORT_SECONDS))
+    assert runtime.abandoned == 1
+    assert [(record.levelno, record.name) for record in caplog.records] == [(logging.WARNING, "abstractcore")]
+    assert "slow is still running" in caplog.text
+    assert "1 such now" in caplog.text
+    assert not ended.is_set()
+    release.set()
+    assert ended.wait(PATIENCE_SECONDS)
+    wait_until(lambda: runtime.abandoned == 0)
+
+
+def test_an_async_function_past_its_time_is_cancelled_and_waited_for(colour, runtime):
+    ended = []
+
+    async def slow() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(0)
+            ended.append(True)
+
+    with pytest.raises(TimeoutError, match=r"slow did not finish in 0\.05 s"):
+        colour.run(runtime.invoke(slow, timeout=SHORT_SECONDS))
+    assert ended == [True]
+    assert runtime.abandoned == 0
+
+
+def test_an_awaitable_result_has_the_time_that_is_left(colour, runtime):
+    def slow():
+        return asyncio.Event().wait()
+
+    with pytest.raises(TimeoutError, match="slow did not finish"):
+        colour.run(runtime.invoke(slow, timeout=SHORT_SECONDS))
+
+
+def test_a_function_that_ends_in_time_leaves_no_thread(colour, runtime):
+    before = threading.active_count()
+    for _ in range(5):
+        colour.run(runtime.invoke(plain, 1, timeout=PATIENCE_SECONDS))
+    wait_until(lambda: threading.active_count() == before)
+    assert runtime.abandoned == 0
+
+
+# Plain code.
+
+
+def test_sync_runs_a_plain_function_here_unless_it_has_a_time():
+    runtime = SyncRuntime()
+    assert drive(runtime.invoke(threading.current_thread)) is threading.current_thread()
+    assert drive(runtime.invoke(threading.current_thread, timeout=PATIENCE_SECONDS)).daemon
+
+
+def test_sync_runs_async_functions_in_one_daemon_thread():
+    async def where() -> threading.Thread:
+        return threading.current_thread()
+
+    runtime = SyncRuntime()
+    with ThreadPoolExecutor(8) as pool:
+        found = set(pool.map(lambda _: drive(runtime.invoke(where)), range(40)))
+    assert len(found) == 1
+    assert found.pop().daemon
+
+
+def test_async_functions_called_from_several_threads_run_at_once():
+    """Each of the two waits for the other."""
+    runtime = SyncRuntime()
+    arrived: list[asyncio.Future] = []
+
+    async def meet() -> int:
+        arrived.append(asyncio.get_running_loop().create_future())
+        if len(arrived) == 2:
+            for each in arrived:
+                each.set_result(None)
+        await arrived[-1]
+        return len(arrived)
+
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(lambda _: drive(runtime.invoke(meet)), range(2))) == [2, 2]
+
+
+def test_an_async_function_that_refuses_to_be_cancelled_is_left_behind(release, monkeypatch):
+    monkeypatch.setattr("abstractcore.concurrency.portal._CLEANING_UP_SECONDS", SHORT_SECONDS)
+    runtime = SyncRuntime()
+
+    async def stubborn() -> None:
+        while not release.is_set():
+            try:
+                await asyncio.sleep(0.01)
+            except asyncio.CancelledError:
+                continue
+
+    with pytest.raises(TimeoutError, match="stubborn did not finish"):
+        drive(runtime.invoke(stubborn, timeout=SHORT_SECONDS))
+    assert runtime.abandoned == 1
+    release.set()
+    wait_until(lambda: runtime.abandoned == 0)
+
+
+def test_a_thread_that_no_longer_has_a_runtime_ends_its_loop():
+    async def where() -> threading.Thread:
+        return threading.current_thread()
+
+    thread = drive(SyncRuntime().invoke(where))
+    thread.join(PATIENCE_SECONDS)
+    assert not thread.is_alive()
+
+
+def test_a_loop_that_cannot_be_begun_is_an_error_and_the_next_try_is_a_new_one(monkeypatch):
+    def start(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    runtime = SyncRuntime()
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", start)
+        with pytest.raises(RuntimeError, match="can't start new thread"):
+            drive(runtime.invoke(asynchronous, 1))
+    assert drive(runtime.invoke(asynchronous, 1)) == 2
+
+
+def test_closing_a_runtime_ends_the_functions_in_it_and_it_can_be_used_again():
+    begun = threading.Event()
+
+    async def hang() -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    runtime = SyncRuntime()
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(drive, runtime.invoke(hang))
+        assert begun.wait(PATIENCE_SECONDS)
+        runtime.close()
+        with pytest.raises(CancelledError):
+            waiting.result(PATIENCE_SECONDS)
+    assert drive(runtime.invoke(asynchronous, 1)) == 2
+
+
+# Waiting for oneself.
+
+
+def test_async_in_plain_in_async_code_is_an_error_that_says_what_to_do():
+    runtime = SyncRuntime()
+
+    async def outer() -> None:
+        drive(runtime.invoke(asynchronous, 1))
+
+    with pytest.raises(ConfigurationError, match=r"asynchronous would wait for ever.*await llm\.agenerate"):
+        drive(runtime.invoke(outer))
+
+
+def test_waiting_for_oneself_by_way_of_another_runtime_is_found():
+    first, second = SyncRuntime(), SyncRuntime()
+
+    async def outer() -> None:
+        drive(second.invoke(inner))
+
+    async def inner() -> None:
+        drive(first.invoke(asynchronous, 1))
+
+    with pytest.raises(ConfigurationError, match="asynchronous would wait for ever"):
+        drive(first.invoke(outer))
+
+
+def test_waiting_for_oneself_by_way_of_a_thread_is_found():
+    runtime = SyncRuntime()
+
+    def plain_one() -> None:
+        drive(runtime.invoke(asynchronous, 1))
+
+    async def in_thread() -> None:
+        drive(runtime.invoke(plain_one, timeout=PATIENCE_SECONDS))
+
+    async def in_several() -> None:
+        drive(runtime.gather(lambda: runtime.invoke(plain_one), lambda: runtime.invoke(plain_one)))
+
+    for outer in (in_thread, in_several):
+        with pytest.raises(ConfigurationError, match="asynchronous would wait for ever"):
+            drive(runtime.invoke(outer))
+
+
+def test_an_async_function_that_waits_without_blocking_may_have_others_run_below_it():
+    runtime = SyncRuntime()
+
+    async def outer() -> int:
+        return await asyncio.to_thread(drive, runtime.invoke(asynchronous, 1))
+
+    assert drive(runtime.invoke(outer)) == 2
+
+
+def test_a_wait_that_is_over_forbids_nothing():
+    """A task begun below a wait keeps its context when the wait has ended."""
+    first, second = SyncRuntime(), SyncRuntime()
+    ended = threading.Event()
+    later: list[asyncio.Task] = []
+
+    async def outer() -> None:
+        drive(second.invoke(begin))
+
+    async def begin() -> None:
+        later.append(asyncio.ensure_future(asyncio.to_thread(go_on)))
+
+    def go_on() -> int:
+        ended.wait(PATIENCE_SECONDS)
+        return drive(first.invoke(asynchronous, 1))
+
+    async def result() -> int:
+        return await later[0]
+
+    drive(first.invoke(outer))
+    ended.set()
+    assert drive(second.invoke(result)) == 2
+
+
+# Event loops.
+
+
+def test_async_runs_async_functions_in_its_task_and_plain_ones_elsewhere():
+    async def main() -> None:
+        async def where() -> object:
+            return asyncio.current_task()
+
+        assert await AsyncRuntime().invoke(where) is asyncio.current_task()
+        assert await AsyncRuntime().invoke(threading.current_thread) is not threading.current_thread()
+
+    asyncio.run(main())
+
+
+def test_a_cancelled_caller_leaves_a_plain_function_behind_and_the_loop_ends_without_it(release, caplog):
+    runtime = AsyncRuntime()
+    begun = threading.Event()
+
+    def slow() -> None:
+        begun.set()
+        release.wait(PATIENCE_SECONDS)
+
+    async def main() -> None:
+        task = asyncio.ensure_future(runtime.invoke(slow))
+        await asyncio.to_thread(begun.wait, PATIENCE_SECONDS)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(main())
+    assert runtime.abandoned == 1
+    assert "slow is still running" in caplog.text
+    release.set()
+    wait_until(lambda: runtime.abandoned == 0)

@@ -1,0 +1,204 @@
+"""The two runtimes behind the engine: what differs between the colours, and only that."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import threading
+
+import pytest
+
+from abstractcore.concurrency import AsyncRuntime, SyncRuntime, drive
+from abstractcore.testing import VirtualClock
+
+VARIABLE: contextvars.ContextVar[str] = contextvars.ContextVar("variable", default="unset")
+
+
+def test_drive_gives_what_a_coroutine_returns_without_a_loop():
+    async def answer() -> int:
+        with pytest.raises(RuntimeError, match="no running event loop"):
+            asyncio.get_running_loop()
+        return 42
+
+    assert drive(answer()) == 42
+
+
+def test_drive_ends_a_coroutine_that_waits_and_says_what_to_do():
+    ended = []
+
+    async def waits() -> None:
+        try:
+            await asyncio.sleep(0)
+        finally:
+            ended.append(True)
+
+    with pytest.raises(RuntimeError, match="use the async API"):
+        drive(waits())
+    assert ended == [True]
+
+
+def test_gather_gives_results_in_order(colour):
+    def thunk(number: int):
+        async def run() -> int:
+            return number
+
+        return run
+
+    for count in (0, 1, 5):
+        assert colour.run(colour.runtime.gather(*map(thunk, range(count)))) == list(range(count))
+
+
+def test_gather_runs_at_once(colour):
+    """Each of the two waits for the other."""
+    events = [threading.Event(), threading.Event()]
+
+    def thunk(mine: int):
+        def meet() -> bool:
+            events[mine].set()
+            return events[1 - mine].wait(10)
+
+        return lambda: colour.runtime.call(meet)
+
+    assert colour.run(colour.runtime.gather(thunk(0), thunk(1))) == [True, True]
+
+
+def test_gather_and_call_take_the_callers_context_along_and_bring_nothing_back(colour):
+    def look() -> str:
+        before = VARIABLE.get()
+        if threading.current_thread() is not threading.main_thread():
+            VARIABLE.set("changed")
+        return before
+
+    async def main() -> list[str]:
+        VARIABLE.set("mine")
+        return await colour.runtime.gather(*[lambda: colour.runtime.call(look)] * 3)
+
+    assert contextvars.copy_context().run(colour.run, main()) == ["mine"] * 3
+    assert VARIABLE.get() == "unset"
+
+
+def test_gather_raises_the_first_failure(colour):
+    async def fail() -> None:
+        raise ZeroDivisionError
+
+    async def work() -> None:
+        return
+
+    with pytest.raises(ZeroDivisionError):
+        colour.run(colour.runtime.gather(work, fail, work))
+
+
+def test_async_gather_cancels_the_others_on_a_failure_and_waits_for_them():
+    ended = []
+
+    async def fail() -> None:
+        await asyncio.sleep(0)
+        raise ZeroDivisionError
+
+    async def wait() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(0)
+            ended.append(True)
+
+    async def main() -> None:
+        with pytest.raises(ZeroDivisionError):
+            await AsyncRuntime().gather(wait, fail, wait)
+        assert ended == [True, True]
+
+    asyncio.run(main())
+
+
+def test_async_gather_cancels_all_when_it_is_cancelled():
+    ended = []
+
+    async def wait() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append(True)
+
+    async def main() -> None:
+        task = asyncio.ensure_future(AsyncRuntime().gather(wait, wait))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert ended == [True, True]
+
+    asyncio.run(main())
+
+
+def test_sync_gather_does_not_begin_more_after_a_failure():
+    begun = []
+
+    def thunk(number: int):
+        async def run() -> None:
+            begun.append(number)
+            if number == 0:
+                raise ZeroDivisionError
+            release.wait(10)
+
+        return run
+
+    release = threading.Event()
+    threading.Timer(0.05, release.set).start()
+    with pytest.raises(ZeroDivisionError):
+        drive(SyncRuntime().gather(*map(thunk, range(60))))
+    assert len(begun) < 60
+
+
+def test_a_sync_call_runs_here_and_an_async_one_elsewhere(colour):
+    here = colour.run(colour.runtime.call(threading.get_ident)) == threading.get_ident()
+    assert here == (colour.name == "sync")
+
+
+def test_a_function_called_in_a_loop_runs_on_after_a_cancellation():
+    """A thread cannot be stopped: the caller is free at once, the function ends later."""
+    begun, release, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def work() -> None:
+        begun.set()
+        release.wait(10)
+        ended.set()
+
+    async def main() -> None:
+        task = asyncio.ensure_future(AsyncRuntime().call(work))
+        await asyncio.to_thread(begun.wait, 10)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert not ended.is_set()
+        release.set()
+        assert await asyncio.to_thread(ended.wait, 10)
+
+    asyncio.run(main())
+
+
+def test_a_timeout_strikes_where_the_colour_can_interrupt_and_nowhere_else():
+    async def wait() -> None:
+        async with AsyncRuntime().timeout(0.05):
+            await asyncio.Event().wait()
+
+    async def work() -> str:
+        async with SyncRuntime().timeout(0.0):
+            return "done"
+
+    with pytest.raises(TimeoutError):
+        asyncio.run(wait())
+    assert drive(work()) == "done"
+
+
+def test_time_and_sleep_are_those_of_the_clock_given(colour):
+    clock = VirtualClock()
+    runtime = type(colour.runtime)(clock)
+    colour.run(runtime.sleep(0.02))
+    assert (runtime.now(), clock.sleeps) == (0.02, [0.02])
+
+
+def test_the_time_of_this_machine_goes_forward(colour):
+    began = colour.runtime.now()
+    colour.run(colour.runtime.sleep(0.0))
+    assert colour.runtime.now() >= began

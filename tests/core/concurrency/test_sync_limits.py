@@ -1,0 +1,238 @@
+"""What plain code can promise: deadlines looked at between reads, and a loop behind it that never gets in the way."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import itertools
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from abstractcore import RequestTimeoutError, StreamInterruptedError, TextDelta
+from abstractcore.concurrency import SyncRuntime, drive
+from tests.chaos_server import HANG, PATIENCE_SECONDS, PROMPTLY_SECONDS, Pause, answer, chunk, delta, stream_head
+from tests.core.concurrency.test_invoke import asynchronous
+from tests.core.concurrency.test_threads_and_loops import in_fork
+
+DEADLINE_SECONDS = 0.3
+BETWEEN_SECONDS = 0.02
+"""How much later than a deadline a busy machine may be."""
+
+
+def dripping(head: bytes, piece: bytes):
+    """A script that goes on for ever, a piece at a time."""
+    return lambda request: itertools.chain([head], itertools.cycle([Pause(BETWEEN_SECONDS), piece]))
+
+
+def test_a_call_whose_answer_drips_for_ever_ends_at_its_deadline(colour, server, connect):
+    server.always_by(dripping(answer(length=10**9), b" "))
+    began = time.monotonic()
+    with pytest.raises(RequestTimeoutError) as caught:
+        colour.generate(connect(timeout=DEADLINE_SECONDS), "hi")
+    took = time.monotonic() - began
+    assert DEADLINE_SECONDS <= took < DEADLINE_SECONDS + PROMPTLY_SECONDS
+    assert [attempt.error for attempt in caught.value.attempts] == ["RequestTimeoutError"]
+    server.assert_closed_promptly(began + took)
+
+
+def test_a_stream_that_drips_for_ever_ends_at_its_deadline_with_what_arrived(colour, server, connect):
+    server.always_by(dripping(stream_head(), chunk(delta("x"))))
+    began = time.monotonic()
+    deltas = []
+    with pytest.raises(StreamInterruptedError, match="in the time given") as caught:
+        deltas.extend(colour.stream(connect(timeout=DEADLINE_SECONDS), "hi"))
+    took = time.monotonic() - began
+    assert DEADLINE_SECONDS <= took < DEADLINE_SECONDS + PROMPTLY_SECONDS
+    assert caught.value.partial.text.startswith("xx")
+    server.assert_closed_promptly(began + took)
+
+
+def test_a_stream_that_drips_less_than_a_delta_at_a_time_ends_at_its_deadline(colour, server, connect):
+    server.always_by(dripping(stream_head() + chunk(delta("hello")) + chunk(b"data: "), chunk(b" ")))
+    stream = colour.stream(connect(timeout=DEADLINE_SECONDS), "hi")
+    began = time.monotonic()
+    with pytest.raises(StreamInterruptedError) as caught:
+        list(stream)
+    assert time.monotonic() - began < DEADLINE_SECONDS + PROMPTLY_SECONDS
+    assert caught.value.partial.text == "hello"
+
+
+def test_a_deadline_passes_while_the_reader_does_something_else(colour, server, connect):
+    """Time does not stand still between two reads of the user's."""
+    server.always_by(dripping(stream_head(), chunk(delta("x"))))
+    stream = colour.stream(connect(timeout=DEADLINE_SECONDS), "hi")
+    while not isinstance(next(stream), TextDelta):
+        pass
+    threading.Event().wait(DEADLINE_SECONDS)
+    began = time.monotonic()
+    with pytest.raises(StreamInterruptedError):
+        list(stream)
+    assert time.monotonic() - began < PROMPTLY_SECONDS
+
+
+def test_a_stream_that_falls_silent_ends_at_its_deadline(colour, server, connect):
+    """And not that long after the last piece."""
+    seconds = 2.0
+    server.script(stream_head() + chunk(delta("hello")), Pause(seconds / 2), chunk(delta(" there")), HANG)
+    began = time.monotonic()
+    with pytest.raises(StreamInterruptedError, match="in the time given") as caught:
+        list(colour.stream(connect(timeout=seconds), "hi"))
+    took = time.monotonic() - began
+    assert seconds <= took < seconds * 1.5
+    assert caught.value.partial.text == "hello there"
+    server.assert_closed_promptly(began + took)
+
+
+def test_an_answer_that_falls_silent_ends_at_its_deadline(colour, server, connect):
+    """And not that long after its head."""
+    seconds = 2.0
+    server.script(Pause(seconds * 0.75), answer("", length=9), HANG)
+    began = time.monotonic()
+    with pytest.raises(RequestTimeoutError):
+        colour.generate(connect(timeout=seconds), "hi")
+    took = time.monotonic() - began
+    assert seconds <= took < seconds * 1.5
+    server.assert_closed_promptly(began + took)
+
+
+# Async functions under plain code.
+
+
+def test_ctrl_c_cancels_an_async_function_and_waits_for_its_end(ctrl_c):
+    begun, ended = threading.Event(), []
+
+    async def hang() -> None:
+        try:
+            begun.set()
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(0)
+            ended.append(True)
+
+    runtime = SyncRuntime()
+    ctrl_c(begun.is_set)
+    with pytest.raises(KeyboardInterrupt):
+        drive(runtime.invoke(hang))
+    assert (ended, runtime.abandoned) == ([True], 0)
+    assert drive(runtime.invoke(asynchronous, 1)) == 2
+
+
+def test_ctrl_c_leaves_a_plain_function_with_a_time_behind(ctrl_c):
+    begun, release, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def hang() -> None:
+        begun.set()
+        release.wait(PATIENCE_SECONDS)
+        ended.set()
+
+    runtime = SyncRuntime()
+    ctrl_c(begun.is_set)
+    with pytest.raises(KeyboardInterrupt):
+        drive(runtime.invoke(hang, timeout=PATIENCE_SECONDS))
+    assert runtime.abandoned == 1
+    release.set()
+    assert ended.wait(PATIENCE_SECONDS)
+
+
+def test_all_llms_of_one_services_object_share_one_loop_behind_plain_code(services, connect):
+    async def where() -> threading.Thread:
+        return threading.current_thread()
+
+    runtimes = [connect()._pipelines.sync.runtime for _ in range(2)]
+    assert len({drive(runtime.invoke(where)) for runtime in runtimes}) == 1
+    thread = drive(runtimes[0].invoke(where))
+    services.close()
+    assert not thread.is_alive()
+
+
+def test_a_forked_child_gets_a_loop_of_its_own():
+    """While the parent's is at work: it goes on undisturbed."""
+    runtime = SyncRuntime()
+    begun, go_on = threading.Event(), threading.Event()
+    results: list[int] = []
+
+    async def wait() -> int:
+        begun.set()
+        await asyncio.to_thread(go_on.wait, PATIENCE_SECONDS)
+        return 42
+
+    reader = threading.Thread(target=lambda: results.append(drive(runtime.invoke(wait))))
+    reader.start()
+    assert begun.wait(PATIENCE_SECONDS)
+
+    def child() -> None:
+        assert drive(runtime.invoke(asynchronous, 1)) == 2
+        runtime.close()
+        gc.collect()
+
+    in_fork(child)
+    assert drive(runtime.invoke(asynchronous, 2)) == 3
+    go_on.set()
+    reader.join(PATIENCE_SECONDS)
+    assert results == [42]
+
+
+def test_a_forked_child_forgets_what_its_parent_left_behind():
+    runtime = SyncRuntime()
+    release = threading.Event()
+    with pytest.raises(TimeoutError):
+        drive(runtime.invoke(release.wait, PATIENCE_SECONDS, timeout=0.01))
+    assert runtime.abandoned == 1
+
+    def child() -> None:
+        assert runtime.abandoned == 0
+
+    in_fork(child)
+    release.set()
+
+
+AT_EXIT = """
+import asyncio, contextlib, threading
+from abstractcore import Services
+from abstractcore.concurrency import drive
+
+async def hang():
+    try:
+        begun.set()
+        await asyncio.Event().wait()
+    finally:
+        print("cancelled")
+
+async def double(number):
+    return number * 2
+
+services, begun = Services(), threading.Event()
+print(drive(services.sync_runtime.invoke(double, 21)))
+
+def use():
+    with contextlib.suppress(BaseException):
+        drive(services.sync_runtime.invoke(hang))
+
+threading.Thread(target=use, daemon=True).start()
+begun.wait()
+with contextlib.suppress(TimeoutError):
+    drive(services.sync_runtime.invoke(threading.Event().wait, timeout=0.01))
+print("end", flush=True)
+{ending}
+"""
+
+
+@pytest.mark.parametrize("ending", ["", "services.close()"], ids=["left", "closed"])
+def test_what_still_runs_holds_up_no_programs_end_and_warns_of_nothing(ending):
+    result = subprocess.run(
+        [sys.executable, "-W", "error", "-c", AT_EXIT.format(ending=ending)],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS * 2,
+        check=False,
+    )
+    lines = result.stdout.split()
+    assert (lines[:2], result.returncode) == (["42", "end"], 0)
+    assert set(lines[2:]) <= {"cancelled"}
+    assert result.stderr.splitlines() == [
+        "Event.wait is still running in a background thread after its call ended (1 such now)"
+    ]

@@ -1,0 +1,220 @@
+"""Worker threads: a bound, turns, what is cancelled and what is left behind, forks."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import CancelledError
+from contextvars import ContextVar, copy_context
+
+import pytest
+
+from abstractcore.concurrency import Abandoned, Workers
+from tests.chaos_server import PATIENCE_SECONDS
+from tests.core.concurrency.test_invoke import wait_until
+from tests.core.concurrency.test_threads_and_loops import in_fork
+
+MOST = 3
+VARIABLE: ContextVar[str] = ContextVar("variable", default="unset")
+
+
+def threads() -> int:
+    return [thread.name for thread in threading.enumerate()].count("abstractcore-work")
+
+
+@pytest.fixture
+def abandoned():
+    return Abandoned()
+
+
+@pytest.fixture
+def workers(abandoned):
+    """Three at most, with nothing running on after the test."""
+    yield Workers("work", MOST, abandoned)
+    wait_until(lambda: threads() == 0 and len(abandoned) == 0)
+
+
+@pytest.fixture
+def release():
+    """An event that is set at the test's end at the latest."""
+    event = threading.Event()
+    yield event
+    event.set()
+
+
+def begin(workers, function, *arguments):
+    job = workers.job(copy_context(), function, *arguments)
+    job.begin()
+    return job
+
+
+def hang(release):
+    """A function that waits, and an event that says that it has begun."""
+    begun = threading.Event()
+
+    def wait() -> bool:
+        begun.set()
+        return release.wait(PATIENCE_SECONDS)
+
+    return wait, begun
+
+
+def occupy(workers, release, count=MOST):
+    """Jobs that hold places."""
+    jobs = []
+    for _ in range(count):
+        wait, begun = hang(release)
+        jobs.append(begin(workers, wait))
+        assert begun.wait(PATIENCE_SECONDS)
+    return jobs
+
+
+def test_a_job_gives_what_its_function_returns_or_raises(workers):
+    assert begin(workers, divmod, 7, 2).result.result(PATIENCE_SECONDS) == (3, 1)
+    for error in (ZeroDivisionError, SystemExit, KeyboardInterrupt):
+
+        def fail(error=error) -> None:
+            raise error
+
+        with pytest.raises(error):
+            begin(workers, fail).result.result(PATIENCE_SECONDS)
+    with pytest.raises(RuntimeError, match="StopIteration"):
+        begin(workers, next, iter([])).result.result(PATIENCE_SECONDS)
+
+
+def test_a_job_sees_the_context_it_is_begun_in_and_changes_nothing_in_it(workers):
+    VARIABLE.set("mine")
+
+    def look() -> str:
+        before = VARIABLE.get()
+        VARIABLE.set("changed")
+        return before
+
+    assert begin(workers, look).result.result(PATIENCE_SECONDS) == "mine"
+    assert VARIABLE.get() == "mine"
+
+
+def test_no_more_run_at_once_than_there_are_places_and_the_others_follow_in_turn(workers, release):
+    first = occupy(workers, release)
+    order: list[int] = []
+    later = [begin(workers, order.append, number) for number in range(20)]
+    assert threads() == MOST
+    assert not any(job.result.running() or job.result.done() for job in later)
+    release.set()
+    for job in (*first, *later):
+        job.result.result(PATIENCE_SECONDS)
+    assert sorted(order) == list(range(20))
+
+
+def test_a_single_place_is_given_in_the_order_of_asking(abandoned, release):
+    workers = Workers("work", 1, abandoned)
+    occupy(workers, release, 1)
+    order: list[int] = []
+    jobs = [begin(workers, order.append, number) for number in range(20)]
+    release.set()
+    for job in jobs:
+        job.result.result(PATIENCE_SECONDS)
+    assert order == list(range(20))
+
+
+def test_every_job_of_many_threads_is_done(workers):
+    """However adding the last job and ending the last thread fall together."""
+    done: list[int] = []
+
+    def add() -> None:
+        for number in range(200):
+            begin(workers, done.append, number).result.result(PATIENCE_SECONDS)
+
+    adders = [threading.Thread(target=add) for _ in range(8)]
+    for adder in adders:
+        adder.start()
+    for adder in adders:
+        adder.join()
+    assert sorted(done) == sorted([*range(200)] * 8)
+
+
+def test_what_is_left_before_it_begins_never_begins(workers, release, abandoned):
+    occupy(workers, release)
+    order: list[int] = []
+    job, other = begin(workers, order.append, 1), begin(workers, order.append, 2)
+    job.leave()
+    assert len(abandoned) == 0
+    release.set()
+    other.result.result(PATIENCE_SECONDS)
+    with pytest.raises(CancelledError):
+        job.result.result(PATIENCE_SECONDS)
+    assert order == [2]
+
+
+def test_what_is_left_while_it_runs_is_counted_warned_of_and_gives_its_place_to_another(
+    workers, release, abandoned, caplog
+):
+    jobs = occupy(workers, release)
+    waiting = begin(workers, divmod, 7, 2)
+    jobs[0].leave()
+    assert waiting.result.result(PATIENCE_SECONDS) == (3, 1)
+    assert len(abandoned) == 1
+    assert "is still running in a background thread after its call ended (1 such now)" in caplog.text
+    release.set()
+    wait_until(lambda: len(abandoned) == 0)
+    jobs[1].leave()
+    occupied = occupy(workers, release)  # all places are there again
+    assert [job.result.result(PATIENCE_SECONDS) for job in occupied] == [True] * MOST
+
+
+def test_places_are_given_up_a_bounded_number_of_times(workers, release, abandoned):
+    """Else functions that hang would take more and more threads."""
+    for _ in range(128):
+        (job,) = occupy(workers, release, 1)
+        job.leave()
+    jobs = occupy(workers, release)
+    for job in jobs:
+        job.leave()
+    waiting = begin(workers, divmod, 7, 2)
+    assert threads() == 128 + MOST
+    assert len(abandoned) == 128 + MOST
+    assert not waiting.result.running()
+    release.set()
+    assert waiting.result.result(PATIENCE_SECONDS) == (3, 1)
+
+
+def test_a_job_that_asks_its_own_pool_for_more_does_not_wait_for_itself(workers):
+    """At every depth, and from all places at once."""
+    together = threading.Barrier(MOST)
+
+    def nested(depth: int) -> int:
+        if depth == 0:
+            return 0
+        if depth == 3:
+            together.wait(PATIENCE_SECONDS)
+        return 1 + begin(workers, nested, depth - 1).result.result(PATIENCE_SECONDS)
+
+    jobs = [begin(workers, nested, 3) for _ in range(MOST)]
+    assert [job.result.result(PATIENCE_SECONDS) for job in jobs] == [3] * MOST
+
+
+def test_a_forked_child_has_all_places(workers, release, abandoned):
+    occupy(workers, release)
+    begin(workers, divmod, 7, 2)
+
+    def child() -> None:
+        here = threading.Event()
+        occupy(workers, here)
+        here.set()
+        assert len(abandoned) == 0
+
+    in_fork(child)
+    release.set()
+
+
+def test_a_program_that_can_begin_no_thread_is_told_so(workers, monkeypatch):
+    def start(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", start)
+        job = workers.job(copy_context(), divmod, 7, 2)
+        with pytest.raises(RuntimeError, match="can't start new thread"):
+            job.begin()
+        job.leave()
+    assert job.result.cancelled()
+    assert begin(workers, divmod, 7, 2).result.result(PATIENCE_SECONDS) == (3, 1)

@@ -1,0 +1,130 @@
+"""Recordings hold no keys."""
+
+from __future__ import annotations
+
+import json
+from urllib.parse import quote
+
+import pytest
+
+from abstractcore import AuthenticationError, InvalidInputError, ReplayMismatchError, record, replay
+from abstractcore.middleware.cassettes.scrubbing import SCRUBBED, Scrubber, keys_in
+from abstractcore.schema import WireRequest
+from tests.chaos_server import completion, failure, streamed
+from tests.core.middleware.cassettes.lines import CLOSED, lines
+
+CANARY = "canary-1f6b2c9d8e7a"
+
+
+def test_no_key_is_in_the_file(colour, server, connect, path):
+    server.script(failure(401, f"Incorrect API key provided: {CANARY}."))
+    server.script(completion("fine"))
+    llm = connect(api_key=CANARY, middleware=[record(path)])
+    with pytest.raises(AuthenticationError):
+        colour.generate(llm, "hi")
+    options = {"openai-compatible": {"api_key": CANARY, "mcp": [{"headers": {"Authorization": f"Bearer {CANARY}"}}]}}
+    colour.generate(llm, "hi", provider_options=options)
+    assert server.requests[1].headers["authorization"] == f"Bearer {CANARY}"
+    assert CANARY in server.requests[1].body.decode()
+    assert len(lines(path)) == 2
+    assert CANARY.encode() not in path.read_bytes()
+
+
+def test_a_key_that_is_named_is_nowhere_in_the_file(colour, server, connect, path):
+    key = f"{CANARY}/+="
+    server.script(failure(400, f"Bad header {key}"))
+    server.script(completion(f"You said {key}, or {quote(key, '')}."))
+    server.script(streamed("My key is ", key))
+    llm = connect(middleware=[record(path, secrets=[key])])
+    with pytest.raises(Exception, match="Bad header"):
+        colour.generate(llm, f"My key is {key}")
+    colour.generate(llm, f"My key is {key}")
+    list(colour.stream(llm, f"My key is {key}"))
+    assert len(lines(path)) == 3
+    assert CANARY.encode() not in path.read_bytes()
+    player = replay(path, secrets=["another key"])
+    llm = connect(base_url=CLOSED, middleware=[player])
+    with pytest.raises(ReplayMismatchError):
+        colour.generate(llm, "My key is quite another")
+    with pytest.raises(Exception, match=r"Bad header \[scrubbed\]"):
+        colour.generate(llm, "My key is another key")
+
+
+def test_keys_of_the_environment_are_known_unless_secrets_are_named(colour, server, connect, path, monkeypatch):
+    monkeypatch.setenv("SOME_API_KEY", CANARY)
+    for recorder, left in ((record(path), False), (record(path, secrets=[]), True)):
+        server.script(completion(CANARY))
+        colour.generate(connect(middleware=[recorder]), "hi")
+        assert (CANARY in path.read_text()) == left
+
+
+def test_a_secret_is_not_a_list_of_letters(path):
+    with pytest.raises(InvalidInputError, match="secrets: expected a list"):
+        record(path, secrets=CANARY)
+
+
+def scrubbed(body: object = None, *, data: bytes | None = None, url: str = "/", **headers: str):
+    sent = json.dumps(body).encode() if data is None else data
+    return Scrubber([]).request(WireRequest(url, headers, sent))
+
+
+@pytest.mark.parametrize("name", ["api_key", "apiKey", "x-api-key", "access_token", "clientSecret", "Authorization"])
+def test_fields_named_like_keys_are_scrubbed(name):
+    assert scrubbed({"a": [{name: CANARY, "max_tokens": 3}]}).body == {"a": [{name: SCRUBBED, "max_tokens": 3}]}
+
+
+@pytest.mark.parametrize("name", ["key", "tokens", "max_completion_tokens", "keywords", "tokenizer"])
+def test_other_fields_are_left(name):
+    assert scrubbed({name: "value"}).body == {name: "value"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://h/p?alt=sse&key={}",
+        "/path?api_key={}&x=1",
+        "see https://user:{}@host/path",
+        "s3://bucket/o?X-Amz-Signature={}",
+        "Authorization: Bearer {}-0123456789",
+        "sk-proj-{}",
+        "AIzaSy{}0123456789012345678901234567",
+    ],
+)
+def test_keys_in_texts_and_urls_are_scrubbed(text):
+    secret = CANARY.replace("-", "")
+    request = scrubbed({"content": text.format(secret)}, url=text.format(secret))
+    assert secret not in request.path
+    assert secret not in str(request.body)
+    assert SCRUBBED in request.path
+
+
+@pytest.mark.parametrize(
+    "text", ["the key: C major", "bearer certificates are paper", "risk-averse", "a=b&c=d", "a@b.c"]
+)
+def test_plain_words_are_left(text):
+    assert scrubbed({"content": text}).body == {"content": text}
+
+
+def test_only_harmless_headers_keep_their_values():
+    headers = {"content-type": "application/json", "anthropic-version": "1", "x-goog-api-key": CANARY, "cookie": CANARY}
+    assert dict(scrubbed({}, **headers).headers) == {
+        "content-type": "application/json",
+        "anthropic-version": "1",
+        "x-goog-api-key": SCRUBBED,
+        "cookie": SCRUBBED,
+    }
+
+
+def test_a_body_that_is_no_json_is_kept_as_bytes_without_its_keys():
+    request = scrubbed(data=b"api_key=" + CANARY.encode() + b"&file=\xff\x00")
+    assert request.body is None
+    assert request.body_base64 == b"api_key=[scrubbed]&file=\xff\x00"
+
+
+@pytest.mark.parametrize("data", [b"", b"\xff", b'{"a": NaN}', b'"\\ud800"', b"[" * 5000])
+def test_any_body_can_be_recorded(data):
+    assert scrubbed(data=data).body_base64 == data
+
+
+def test_the_environments_keys_are_those_named_so():
+    assert keys_in({"OPENAI_API_KEY": "a", "groq_api_key": "b", "HOME": "c", "API_KEYS": "d"}) == ["a", "b"]

@@ -1,0 +1,350 @@
+"""`response_model`: the schema that goes out, and the value that comes back or the error that says why not."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Annotated, Any, Literal, NewType, Optional, Union
+
+import pytest
+from pydantic import BaseModel, Field, RootModel, TypeAdapter, field_validator
+from typing_extensions import TypeAliasType, TypedDict
+
+from abstractcore import (
+    InvalidInputError,
+    ModelReply,
+    OutputSchema,
+    OutputValidationError,
+    TextPart,
+    create_llm,
+)
+from abstractcore.outputs.answer_json import json_in
+from abstractcore_providers.formats.registered import FORMATS
+from tests.chaos_server import completion
+
+
+class Model(BaseModel):
+    name: str
+    people: int
+
+
+@dataclass
+class Data:
+    name: str
+    people: int
+
+
+class Dict(TypedDict):
+    name: str
+    people: int
+
+
+class Loose(BaseModel):
+    name: str
+    people: int = 0
+    more: dict[str, int] = {}
+
+
+ANSWER = '{"name": "Bern", "people": 134000}'
+
+
+@pytest.mark.parametrize(
+    ("type_", "answer", "output"),
+    [
+        (Model, ANSWER, Model(name="Bern", people=134000)),
+        (Data, ANSWER, Data("Bern", 134000)),
+        (Dict, ANSWER, {"name": "Bern", "people": 134000}),
+        (Loose, '{"name": "Bern"}', Loose(name="Bern")),
+        (list[int], "[1, 2]", [1, 2]),
+        (list[Data], f"[{ANSWER}]", [Data("Bern", 134000)]),
+        (int, " 3\n", 3),
+        (bool | None, "null", None),
+    ],
+)
+def test_the_output_is_the_answer_as_the_type(colour, type_, answer, output):
+    llm = create_llm("scripted", replies=[answer])
+    response = colour.generate(llm, "hi", response_model=type_)
+    assert response.output == output
+    assert type(response.output) is type(output)
+    assert response.content == answer
+
+
+def test_without_a_type_there_is_no_output(colour):
+    assert colour.generate(create_llm("scripted", replies=[ANSWER]), "hi").output is None
+
+
+@pytest.mark.parametrize("type_", [Model, Data, Dict])
+def test_the_schema_goes_out_closed_and_strict(colour, server, connect, type_):
+    server.script(completion(ANSWER))
+    colour.generate(connect(), "hi", response_model=type_)
+    sent = server.requests[0].json["response_format"]["json_schema"]
+    assert (sent["name"], sent["strict"]) == (type_.__name__, True)
+    assert set(sent["schema"]["required"]) == {"name", "people"}
+    assert sent["schema"]["additionalProperties"] is False
+
+
+def test_the_schema_of_a_type_with_keys_of_any_name_is_not_strict(colour, server, connect):
+    server.script(completion(ANSWER))
+    colour.generate(connect(), "hi", response_model=Loose)
+    sent = server.requests[0].json["response_format"]["json_schema"]
+    assert sent["strict"] is False
+    assert "additionalProperties" not in sent["schema"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ("Bern", "the answer: Invalid JSON"),
+        ("", "the answer: Invalid JSON"),
+        ('{"name": "Bern"}', "people: Field required"),
+        ('{"name": "Bern", "people": "many"}', "people: Input should be a valid integer"),
+        ("[]", "the answer: Input should be an object"),
+    ],
+)
+def test_an_invalid_answer_is_an_error_that_holds_it(colour, answer, reason):
+    llm = create_llm("scripted", replies=[answer])
+    with pytest.raises(OutputValidationError, match="not a valid Model") as caught:
+        colour.generate(llm, "hi", response_model=Model)
+    error = caught.value
+    assert reason in str(error)
+    assert error.partial.text == answer
+    assert error.partial.usage.total is not None
+    assert (error.provider, error.model, len(error.attempts)) == ("scripted", "scripted", 1)
+    assert len(llm.calls) == 1
+
+
+def test_an_answer_cut_off_says_so(colour):
+    cut = ModelReply((TextPart('{"name": "Be'),), "length")
+    llm = create_llm("scripted", replies=[cut])
+    with pytest.raises(OutputValidationError, match="cut off at max_output_tokens") as caught:
+        colour.generate(llm, "hi", response_model=Model)
+    assert caught.value.partial == cut
+    assert str(caught.value.hint).startswith("Allow more with max_output_tokens=")
+
+
+@pytest.mark.parametrize(
+    ("type_", "hint"),
+    [
+        (3, "response_model=int"),
+        (len, "Give the class itself, or"),
+        (Data("Bern", 1), "response_model=Data"),
+        (Model(name="Bern", people=1), "response_model=Model"),
+        ("Model", "response_model=Model"),
+        ("a type", "response_model=str"),
+        ("x" * 65, "Give the class itself, or a type such as list[str]."),
+        ({"type": "object"}, "OutputSchema('answer', schema)"),
+        (Callable[[], int], "Use types that JSON has words for"),
+    ],
+    ids=["number", "function", "dataclass", "model", "name", "words", "long name", "schema", "callable"],
+)
+def test_a_type_without_a_schema_is_refused_before_anything_is_sent_with_what_to_write(colour, type_, hint):
+    llm = create_llm("scripted", replies=[ANSWER])
+    with pytest.raises(InvalidInputError) as caught:
+        colour.generate(llm, "hi", response_model=type_)
+    assert caught.value.path == "response_model"
+    assert hint in str(caught.value)
+    assert "pydantic.dev" not in str(caught.value)
+    assert list(llm.calls) == []
+
+
+def test_what_the_error_says_of_a_schema_without_a_type_works():
+    llm = create_llm("scripted", replies=[ANSWER])
+    schema = Model.model_json_schema()
+    reply = llm.run(llm.build("hi").with_(output=OutputSchema("answer", schema)))
+    assert json.loads(reply.content) == {"name": "Bern", "people": 134000}
+    assert llm.calls[0].output == OutputSchema("answer", schema)
+
+
+class Colour(Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+class Tree(BaseModel):
+    name: str
+    children: list[Tree] = []
+
+
+NO_OBJECTS: list[tuple[Any, Any]] = [
+    (list[int], [1, 2]),
+    (list[Data], [Data("Bern", 134000)]),
+    (list[Tree], [Tree(name="a", children=[Tree(name="b")])]),
+    (tuple[int, str], (1, "a")),
+    (int, 3),
+    (Colour, Colour.BLUE),
+    (Literal["yes", "no"], "no"),
+    (Model | None, Model(name="Bern", people=1)),
+    (Optional[Model], None),  # noqa: UP045
+    (Union[Model, list[Model]], [Model(name="Bern", people=1)]),  # noqa: UP007
+    (Annotated[int, Field(ge=0)], 3),
+    (RootModel[list[int]], RootModel[list[int]]([1])),
+    (datetime.date, datetime.date(2026, 1, 2)),
+    (NewType("Number", int), 3),
+    (TypeAliasType("Numbers", list[int]), [1, 2]),
+]
+OBJECTS: list[Any] = [Model, Data, Dict, Tree, dict[str, int], RootModel[dict[str, int]]]
+
+
+@pytest.mark.parametrize(("type_", "value"), NO_OBJECTS, ids=lambda each: str(each)[:40])
+def test_what_is_no_object_is_asked_for_inside_one_and_read_without_it(colour, server, connect, type_, value):
+    answer = TypeAdapter(type_).dump_json(value).decode()
+    for said in (f'{{"value": {answer}}}', answer, f'```json\n{{"value": {answer}}}\n```'):
+        server.script(completion(said))
+        response = colour.generate(connect(), "hi", response_model=type_)
+        assert response.output == value
+        assert type(response.output) is type(value)
+        assert response.content == said
+    sent = server.requests[0].json["response_format"]["json_schema"]["schema"]
+    assert (sent["type"], list(sent["properties"]), sent["required"]) == ("object", ["value"], ["value"])
+
+
+@pytest.mark.parametrize("type_", OBJECTS, ids=str)
+def test_what_is_an_object_is_asked_for_as_it_is(type_):
+    output = create_llm("scripted", replies=[]).build("hi", response_model=type_).output
+    assert output is not None
+    assert output.schema == TypeAdapter(type_).json_schema()
+
+
+@pytest.mark.parametrize(
+    ("type_", "name"),
+    [
+        (Model, "Model"),
+        (list[Model], "list_Model"),
+        (dict[str, list[Data]], "dict_str_list_Data"),
+        (Model | None, "Model_None"),
+        (Literal["yes", "no"], "Literal_yes_no"),
+        (Annotated[int, Field(ge=0)], "int"),
+        (type(None), "None"),
+        (type("X" * 70, (BaseModel,), {}), "X" * 64),
+        (type("Städte", (BaseModel,), {}), "St_dte"),
+        (type("Äpfel", (BaseModel,), {}), "pfel"),
+        (type("都市", (BaseModel,), {}), "output"),
+    ],
+    ids=str,
+)
+def test_a_schema_is_named_after_its_type_in_the_letters_that_vendors_take(type_, name):
+    output = create_llm("scripted", replies=[]).build("hi", response_model=type_).output
+    assert output is not None
+    assert output.name == name
+
+
+@pytest.mark.parametrize("type_", [type_ for type_, _ in NO_OBJECTS], ids=lambda each: str(each)[:40])
+@pytest.mark.parametrize("name", sorted(FORMATS))
+def test_every_format_can_ask_for_what_is_no_object(name, type_):
+    call = create_llm("scripted", replies=[]).build("hi", response_model=type_)
+    encoded = FORMATS[name]().encode(call)
+    assert "value" in json.dumps(json.loads(encoded.request.body))
+
+
+def test_a_streamed_answer_is_read_from_its_object(colour):
+    llm = create_llm("scripted", replies=['{"value": [1, 2]}'])
+    with colour.stream(llm, "hi", response_model=list[int]) as stream:
+        assert "".join(stream.text()) == '{"value": [1, 2]}'
+    assert stream.response.output == [1, 2]
+    assert stream.response.content == '{"value": [1, 2]}'
+
+
+def test_a_field_named_value_of_an_object_is_that_objects_own(colour):
+    class Reading(BaseModel):
+        value: list[int]
+
+    response = colour.generate(create_llm("scripted", replies=['{"value": [1]}']), "hi", response_model=Reading)
+    assert response.output == Reading(value=[1])
+    with pytest.raises(OutputValidationError, match=r"not a valid Reading: value\.0: Input should be a valid integer"):
+        colour.generate(create_llm("scripted", replies=['{"value": ["a"]}']), "hi", response_model=Reading)
+
+
+@pytest.mark.parametrize(
+    ("type_", "answer", "reason"),
+    [
+        (list[int], '{"value": [1, "b"]}', "list[int]: 1: Input should be a valid integer"),
+        (list[int], '[1, "b"]', "list[int]: 1: Input should be a valid integer"),
+        (list[Model], '{"value": [{"name": "a"}]}', "list[Model]: 0.people: Field required"),
+        (Literal["yes", "no"], '{"value": "maybe"}', "Literal['yes', 'no']: the answer: Input should be 'yes' or 'no'"),
+        (int, "three", "int: the answer: Invalid JSON"),
+    ],
+)
+def test_an_invalid_answer_is_named_without_the_object_around_it(colour, type_, answer, reason):
+    with pytest.raises(OutputValidationError) as caught:
+        colour.generate(create_llm("scripted", replies=[answer]), "hi", response_model=type_)
+    assert f"not a valid {reason}" in str(caught.value)
+    assert caught.value.partial.text == answer
+
+
+SHORT = '{"name": "Bern", "people": 1}'
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        f"```json\n{SHORT}\n```",
+        f"```\n{SHORT}\n```\n",
+        f"Here you are:\n\n```json\n{SHORT}\n```\n\nAnything else?",
+        f"   ```JSON\n{SHORT}\n   ```",
+        f"```json {SHORT}```",
+        f"Sure! {SHORT} That is all.",
+        f"```python\nprint(1)\n```\nand\n```json\n{SHORT}\n```",
+        f"Here:\r\n```json\r\n{SHORT}\r\n```\r\n",
+    ],
+)
+def test_the_one_json_value_of_an_answer_is_read(colour, answer):
+    response = colour.generate(create_llm("scripted", replies=[answer]), "hi", response_model=Model)
+    assert response.output == Model(name="Bern", people=1)
+    assert response.content == answer
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        f"```json\n{SHORT}\n```\nor\n```json\n{SHORT}\n```",
+        f"{SHORT} or {SHORT}",
+        f"{{first}} {SHORT}",
+        f"{SHORT} {{and more",
+        f'{{"cities": [{SHORT}, {{"name": "Be',
+        "no JSON at all",
+    ],
+)
+def test_an_answer_with_several_values_or_a_broken_one_is_refused(colour, answer):
+    with pytest.raises(OutputValidationError, match="Invalid JSON"):
+        colour.generate(create_llm("scripted", replies=[answer]), "hi", response_model=Model)
+
+
+def test_a_piece_of_an_answer_that_was_cut_off_is_not_taken_for_it(colour):
+    cut = ModelReply((TextPart(f"First {SHORT} and then"),), "length")
+    with pytest.raises(OutputValidationError, match="cut off at max_output_tokens"):
+        colour.generate(create_llm("scripted", replies=[cut]), "hi", response_model=Model)
+
+
+def test_brackets_without_end_are_looked_at_once():
+    assert json_in("[" * 200_000) is None
+    assert json_in("```\n" * 100_001) is None
+    assert json_in("{} " * 50_000) is None
+    assert json_in("```\n" + "[" * 200_000 + "\n```") is None
+
+
+class Failing(BaseModel):
+    name: str
+
+    @field_validator("name")
+    @classmethod
+    def known(cls, name: str) -> str:
+        return {"Bern": "Bern"}[name]
+
+
+@pytest.mark.parametrize("type_", [Failing, list[Failing]])
+@pytest.mark.parametrize("streamed", [False, True])
+def test_what_a_types_own_validator_raises_is_the_cause_of_our_error(type_: Any, streamed: bool):
+    answer = '{"value": [{"name": "Ulm"}]}' if type_ is not Failing else '{"name": "Ulm"}'
+    llm = create_llm("scripted", replies=[answer])
+    with pytest.raises(OutputValidationError, match="its check failed with KeyError: 'Ulm'") as caught:
+        if streamed:
+            with llm.stream("Where?", response_model=type_) as stream:
+                list(stream)
+        else:
+            llm.generate("Where?", response_model=type_)
+    assert isinstance(caught.value.__cause__, KeyError)
+    assert caught.value.partial is not None
+    assert caught.value.partial.text == answer

@@ -1,0 +1,292 @@
+"""What carries an LLM's calls: `transport=` and `http_client=`."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import threading
+
+import httpx2
+import pytest
+
+from abstractcore import AbstractCoreError, ConfigurationError, MissingExtraError, create_llm
+from abstractcore.testing.transports.cases import told
+from abstractcore.transport.leases import Loan
+from tests.chaos_server import CUT, HANG, PATIENCE_SECONDS, answer, chunk, completion, delta, stream_head, streamed
+from tests.chaos_server import completion_body as body
+
+CANARY = "sk-canary-0123456789"
+
+
+# transport=
+
+
+def test_the_fast_transport_is_libcurl_in_plain_code_and_aiohttp_in_event_loops(server, connect, services):
+    server.always(completion())
+    llm = connect(transport="fast")
+    assert llm.generate("hi").content == "hello"
+    assert asyncio.run(llm.agenerate("hi")).content == "hello"
+    assert len(services._pycurl) == len(services._aiohttp) == 1
+    assert services._sync == services._async == {}
+
+
+def test_a_stream_over_the_fast_transport_is_the_same_stream(colour, server, connect):
+    server.script(streamed("hel", "lo"))
+    with colour.stream(connect(transport="fast"), "hi") as stream:
+        assert "".join(stream.text()) == "hello"
+
+
+def test_an_unknown_transport_is_refused(connect):
+    with pytest.raises(ConfigurationError, match=r"'requests'.*'fast'"):
+        connect(transport="requests")
+
+
+@pytest.mark.parametrize("missing", [["aiohttp"], ["pycurl"], ["aiohttp", "pycurl"]])
+def test_a_missing_package_of_the_fast_transport_is_named_when_the_llm_is_made(connect, monkeypatch, missing):
+    monkeypatch.setattr("abstractcore.client.connections.find_spec", lambda name: None if name in missing else name)
+    with pytest.raises(MissingExtraError, match=f"pip install {' '.join(missing)} \\(the extra 'fast'\\)"):
+        connect(transport="fast")
+
+
+def test_a_socks_proxy_is_refused_with_the_fast_transport(colour, connect, monkeypatch):
+    monkeypatch.setattr("abstractcore.transport.settings.find_spec", lambda name: name)
+    with pytest.raises(ConfigurationError, match="SOCKS"):
+        connect(transport="fast", proxy="socks5://127.0.0.1:9")
+    monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:9")
+    llm = connect(transport="fast", base_url="http://api.test")
+    with pytest.raises(ConfigurationError, match="SOCKS"):
+        colour.generate(llm, "hi")
+
+
+def run_python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-c", code, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS * 3,
+        check=False,
+    )
+
+
+LAZY = """
+import sys
+from abstractcore import create_llm
+create_llm("openai-compatible", model="m", base_url="http://127.0.0.1:9", transport="fast")
+print({"aiohttp", "pycurl"} & set(sys.modules))
+"""
+
+
+def test_aiohttp_and_pycurl_are_not_loaded_before_the_first_call():
+    assert run_python(LAZY).stdout == "set()\n"
+
+
+NEVER_CLOSED = """
+import asyncio, sys
+from abstractcore import create_llm
+llm = create_llm("openai-compatible", model="m", base_url=sys.argv[1], transport="fast")
+for _ in range(2):
+    print(asyncio.run(llm.agenerate("hi")).content)
+    print(llm.generate("hi").content)
+"""
+
+
+def test_a_fast_transport_never_closed_ends_without_a_warning(server, services):
+    server.always(completion())
+    result = run_python(NEVER_CLOSED, server.url)
+    assert (result.stdout, result.stderr, result.returncode) == ("hello\n" * 4, "", 0)
+    server.wait_for(lambda: not server.open)
+
+
+FORKED = """
+import asyncio, os, sys
+from abstractcore import create_llm
+llm = create_llm("openai-compatible", model="m", base_url=sys.argv[1], transport="fast")
+
+async def main():
+    stream = llm.astream("hi")
+    print((await anext(stream)).type, flush=True)
+    child = os.fork()
+    if child == 0:
+        raise SystemExit(0)  # everything the parent has is torn down in the child
+    os.waitpid(child, 0)
+    print("forked", flush=True)
+    print("".join([text async for text in stream.text()]))
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_forked_child_that_ends_leaves_the_parents_stream_alone(server, services):
+    gate = server.gate()
+    server.script(stream_head(), chunk(delta("hel")), gate, chunk(delta("lo", "stop")) + b"0\r\n\r\n")
+    process = subprocess.Popen(
+        [sys.executable, "-c", FORKED, server.url], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    with process:
+        assert process.stdout is not None
+        lines = [process.stdout.readline(), process.stdout.readline()]
+        gate.open()
+        watchdog = threading.Timer(PATIENCE_SECONDS, process.kill)
+        watchdog.start()
+        rest, errors = process.communicate()
+        watchdog.cancel()
+    assert (lines[-1], rest, errors) == ("forked\n", "hello\n", "")
+
+
+# http_client=
+
+
+@pytest.fixture
+def client_of(colour):
+    """Makes clients of the colour, closed after the test."""
+    made = []
+
+    def client_of(**options):
+        made.append((httpx2.Client if colour.name == "sync" else httpx2.AsyncClient)(trust_env=False, **options))
+        return made[-1]
+
+    yield client_of
+    for client in made:
+        client.close() if colour.name == "sync" else colour.run(client.aclose())
+
+
+def test_a_client_of_ones_own_carries_the_calls(colour, server, connect, client_of):
+    server.script(completion("first"))
+    server.script(streamed("second"))
+    client = client_of(headers={"x-gateway": "g-1"}, params={"tenant": "t"}, cookies={"sso": "s"})
+    llm = connect(http_client=client, api_key=CANARY)
+    assert colour.generate(llm, "hi").content == "first"
+    assert "".join(colour.stream(llm, "hi").text()) == "second"
+    for request in server.requests:
+        assert request.target == "/v1/chat/completions?tenant=t"
+        assert request.headers["authorization"] == f"Bearer {CANARY}"
+        assert request.headers["x-gateway"] == "g-1"
+        assert request.headers["cookie"] == "sso=s"
+        assert request.headers["user-agent"].startswith("abstractcore/")
+    assert not client.is_closed
+
+
+def test_the_other_colour_is_told_which_client_to_pass(colour, connect, client_of):
+    llm = connect(http_client=client_of())
+    needed = "httpx2.AsyncClient" if colour.name == "sync" else "httpx2.Client"
+    with pytest.raises(ConfigurationError, match=f"http_client={needed}"):
+        asyncio.run(llm.agenerate("hi")) if colour.name == "sync" else llm.generate("hi")
+
+
+def test_a_clients_own_authentication_and_hooks_work(colour, server, connect, client_of):
+    seen = []
+
+    async def see_later(request):
+        seen.append(request.url.path)
+
+    hook = (lambda request: seen.append(request.url.path)) if colour.name == "sync" else see_later
+    server.script(completion())
+    client = client_of(auth=("corporate", "secret"), event_hooks={"request": [hook]})
+    colour.generate(connect(http_client=client), "hi")
+    assert server.requests[0].headers["authorization"].startswith("Basic ")
+    assert seen == ["/v1/chat/completions"]
+
+
+def test_a_client_follows_redirects_only_if_it_was_told_to(colour, server, connect, client_of):
+    server.always_by(
+        lambda request: [
+            completion("there") if request.target == "/there" else answer(b"", 307, location=f"{server.url}/there")
+        ]
+    )
+    with pytest.raises(AbstractCoreError):
+        colour.generate(connect(http_client=client_of(), max_retries=0), "hi")
+    follower = client_of(follow_redirects=True)
+    assert colour.generate(connect(http_client=follower), "hi").content == "there"
+
+
+def test_a_mock_transport_answers_without_a_network(colour, services, client_of):
+    def handler(request: httpx2.Request) -> httpx2.Response:
+        return httpx2.Response(200, json=body(f"asked of {request.url.host}"))
+
+    client = client_of(transport=httpx2.MockTransport(handler))
+    llm = create_llm("openai-compatible/m", base_url="http://mock.test", services=services, http_client=client)
+    assert colour.generate(llm, "hi").content == "asked of mock.test"
+
+
+def test_an_asgi_application_answers_without_a_network(services):
+    async def application(scope, receive, send) -> None:
+        await receive()
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"application/json")]})
+        await send({"type": "http.response.body", "body": completion("from the app").partition(b"\r\n\r\n")[2]})
+
+    async def main() -> str:
+        async with httpx2.AsyncClient(transport=httpx2.ASGITransport(application)) as client:
+            llm = create_llm("openai-compatible/m", base_url="http://app", services=services, http_client=client)
+            return (await llm.agenerate("hi")).content
+
+    assert asyncio.run(main()) == "from the app"
+
+
+@pytest.mark.parametrize("client", ["client", object(), httpx2.HTTPTransport, 3])
+def test_what_is_no_client_is_refused(connect, client):
+    with pytest.raises(ConfigurationError, match=r"httpx2\.Client or an httpx2\.AsyncClient, not"):
+        connect(http_client=client)
+
+
+@pytest.mark.parametrize(
+    "option", [{"proxy": "http://x"}, {"verify": True}, {"transport": "httpx2"}, {"max_connections": 3}]
+)
+def test_a_client_takes_no_settings_beside_its_own(connect, client_of, option):
+    (name,) = option
+    with pytest.raises(ConfigurationError, match=f"`{name}` has no effect"):
+        connect(http_client=client_of(), **option)
+
+
+def test_a_closed_client_is_an_error_of_configuration(colour, connect, client_of):
+    client = client_of()
+    client.close() if colour.name == "sync" else colour.run(client.aclose())
+    with pytest.raises(ConfigurationError, match="closed"):
+        colour.generate(connect(http_client=client), "hi")
+
+
+def test_a_hook_that_raises_for_status_is_named(colour, server, connect, client_of):
+    async def check_later(response):
+        response.raise_for_status()
+
+    hook = httpx2.Response.raise_for_status if colour.name == "sync" else check_later
+    server.script(answer("no", 401))
+    llm = connect(http_client=client_of(event_hooks={"response": [hook]}), api_key=CANARY, max_retries=0)
+    with pytest.raises(ConfigurationError, match=r"hook.*401") as caught:
+        colour.generate(llm, "hi")
+    assert CANARY not in told(caught.value)
+
+
+def test_an_async_client_in_a_second_event_loop_is_an_error_of_configuration(server, connect):
+    server.always(completion())
+    client = httpx2.AsyncClient(trust_env=False)
+    llm = connect(http_client=client)
+    with asyncio.Runner() as first, asyncio.Runner() as second:
+        assert first.run(llm.agenerate("hi")).content == "hello"
+        with pytest.raises(ConfigurationError, match="belongs to the event loop"):
+            second.run(llm.agenerate("hi"))
+        first.run(client.aclose())
+
+
+@pytest.mark.parametrize("script", [[CUT], [HANG], [b"nonsense\r\n\r\n", CUT]])
+def test_a_clients_failures_are_ours_and_hold_no_key(colour, server, connect, client_of, script):
+    server.script(*script)
+    llm = connect(http_client=client_of(), api_key=CANARY, max_retries=0, timeout=0.3)
+    with pytest.raises(AbstractCoreError) as caught:
+        colour.generate(llm, "hi")
+    assert CANARY not in told(caught.value)
+
+
+def test_cutting_one_answer_of_http2_leaves_the_connection_to_the_others():
+    class Stream:
+        def get_extra_info(self, name: str) -> None:
+            raise AssertionError("the connection is others' too")
+
+    loan = Loan()
+    loan.trace("http2.send_request_headers.started", {})
+    loan.cut(httpx2.Response(200, extensions={"http_version": b"HTTP/2", "network_stream": Stream()}))
+    loan.trace("http11.send_request_headers.started", {})
+    with pytest.raises(AssertionError):
+        loan.cut(httpx2.Response(200, extensions={"http_version": b"HTTP/1.1", "network_stream": Stream()}))

@@ -1,0 +1,161 @@
+"""What nobody takes is a typed error that names the place, in little time."""
+
+import time
+from typing import Any
+
+import pytest
+
+from abstractcore.errors import InvalidInputError
+from abstractcore.schema import CallWarning, OutputSchema, ToolSpec
+from abstractcore_providers.common import json_schemas
+from abstractcore_providers.common.json_schemas import OLLAMA, OPENAI, Limits, Rules, SchemaRules, fit_output, fit_tool
+from abstractcore_providers.common.json_schemas.changes import Changes
+from abstractcore_providers.common.json_schemas.limits import check_limits
+from abstractcore_providers.common.json_schemas.rewriting import rewritten
+
+VENDORS: dict[str, SchemaRules] = {
+    name: rules for name, rules in vars(json_schemas).items() if isinstance(rules, SchemaRules)
+}
+STRICT: Any = OPENAI.strict_outputs
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+@pytest.mark.parametrize(
+    ("schema", "place", "reason"),
+    [
+        ({"properties": {"a": {"$ref": "#/$defs/b"}}}, "properties.a.$ref", "refers to no schema"),
+        ({"properties": {"a": {"$ref": "#/properties/b"}}}, "properties.a.$ref", "refers to no schema"),
+        ({"properties": {"a": {"$ref": "#/type"}}}, "properties.a.$ref", "refers to no schema"),
+        ({"properties": {"a": {"$ref": "https://example.com/a.json"}}}, "properties.a.$ref", "in another document"),
+        ({"properties": {"a": {"$ref": "other.json#/a"}}}, "properties.a.$ref", "in another document"),
+        ({"properties": {"a": {"$ref": "#name"}}}, "properties.a.$ref", "the name of an anchor"),
+        ({"properties": {"a": {"$ref": 1}}}, "properties.a.$ref", "expected the text of a reference"),
+        ({"properties": {"a": {"$ref": {}}}}, "properties.a.$ref", "expected the text of a reference"),
+        ({"properties": {"a": 1}}, "properties.a", "expected a schema"),
+        ({"properties": {"a": None}}, "properties.a", "expected a schema"),
+        ({"properties": ["a"]}, "properties", "expected schemas by name"),
+        ({"properties": {"a": {"items": "text"}}}, "properties.a.items", "expected a schema"),
+        ({"properties": {"a": {"anyOf": {}}}}, "properties.a.anyOf", "expected a list of schemas"),
+        ({"$defs": 1}, "$defs", "expected schemas by name"),
+    ],
+)
+def test_what_is_no_schema_is_refused_by_its_place(vendor: str, schema: Any, place: str, reason: str):
+    with pytest.raises(InvalidInputError, match=reason) as caught:
+        fit_tool(ToolSpec("f", parameters={"type": "object", **schema}), "tools[3]", VENDORS[vendor], [])
+    assert caught.value.path == f"tools[3].parameters.{place}"
+
+
+@pytest.mark.parametrize("reference", ["#/$defs/a", "#/$defs/b"])
+def test_references_in_a_circle_are_refused_or_cut(reference: str):
+    circle = {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}
+    schema = {"type": "object", "properties": {"x": {"$ref": reference}}, "$defs": circle}
+    for rules in VENDORS.values():
+        fit_tool(ToolSpec("f", parameters=schema), "tools[0]", rules, [])
+    with pytest.raises(InvalidInputError, match="refers to nothing but itself"):
+        fit_output(OutputSchema("o", {"$ref": reference, "$defs": circle}), OPENAI, [])
+
+
+@pytest.mark.parametrize("type", ["array", "string", ["object", "null"], "null"])
+def test_a_root_that_is_no_object_is_refused_where_only_objects_are_taken(type: Any):
+    with pytest.raises(InvalidInputError, match="not an object's") as caught:
+        fit_tool(ToolSpec("f", parameters={"type": type}), "tools[0]", OPENAI, [])
+    assert caught.value.path == "tools[0].parameters.type"
+    with pytest.raises(InvalidInputError, match="Put it into a property") as caught:
+        fit_output(OutputSchema("o", {"type": type}), OPENAI, [])
+    assert caught.value.path == "output.schema.type"
+
+
+def nested(levels: int) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "string"}
+    for _ in range(levels):
+        schema = {"type": "array", "items": schema}
+    return schema
+
+
+def test_a_schema_of_ten_thousand_levels_is_refused():
+    with pytest.raises(InvalidInputError, match="nested deeper than 100 levels") as caught:
+        rewritten(nested(10_000), Rules(), Changes())
+    assert caught.value.path == "$" + 101 * ".items"
+
+
+def test_definitions_that_nest_by_references_are_refused_where_they_are_too_deep():
+    chain = {f"d{i}": {"items": {"$ref": f"#/$defs/d{i + 1}"}} for i in range(1000)} | {"d1000": {}}
+    schema = {"items": {"$ref": "#/$defs/d0"}, "$defs": chain}
+    assert rewritten(schema, Rules(), Changes()) == schema
+    for rules in (Rules(inlined=True), Rules(references_anywhere=False)):
+        with pytest.raises(InvalidInputError, match="nested deeper than 100 levels"):
+            rewritten(schema, rules, Changes())
+
+
+def test_what_grows_without_end_when_it_is_inlined_is_refused():
+    doubling = {f"d{i}": {"prefixItems": [{"$ref": f"#/$defs/d{i + 1}"}] * 2} for i in range(40)} | {"d40": {}}
+    schema = {"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": doubling}
+    with pytest.raises(InvalidInputError, match="more than 20,000 parts"):
+        fit_tool(ToolSpec("f", parameters=schema), "tools[0]", OLLAMA, [])
+
+
+def test_a_hundred_thousand_properties_are_refused_and_ten_thousand_are_not_strict():
+    def wide(count: int) -> dict[str, Any]:
+        return {"type": "object", "properties": {f"p{i}": {"type": "string"} for i in range(count)}}
+
+    with pytest.raises(InvalidInputError, match="more than 20,000 parts") as caught:
+        fit_output(OutputSchema("o", wide(100_000)), OPENAI, [])
+    assert caught.value.path.startswith("output.schema.properties.p")
+    warnings: list[CallWarning] = []
+    sent, strict = fit_output(OutputSchema("o", wide(10_000)), OPENAI, warnings)
+    assert (sent, strict) == (wide(10_000), False)
+    assert [(warning.path, warning.code) for warning in warnings] == [("output.strict", "strict_left_out")]
+    assert "more than 5,000 properties" in warnings[0].message
+
+
+def test_work_grows_with_the_schema_and_no_faster():
+    def seconds(count: int) -> float:
+        properties = {f"p{i}": {"type": "object", "properties": {"a": {"type": "string"}}} for i in range(count)}
+        began = time.process_time()
+        rewritten({"type": "object", "properties": properties}, STRICT, Changes())
+        return time.process_time() - began
+
+    seconds(100)
+    assert seconds(2_400) < 40 * max(min(seconds(300) for _ in range(3)), 0.001)
+
+
+def test_enums_may_hold_anything():
+    schema = {"type": "object", "properties": {"a": {"enum": [{"b": [1]}, [], None, {"b": [1]}]}}}
+    for rules in VENDORS.values():
+        fit_tool(ToolSpec("f", parameters=schema, strict=True), "tools[0]", rules, [])
+
+
+@pytest.mark.parametrize("schema", [True, False, {}])
+def test_a_schema_of_anything_or_nothing_is_not_strict_at_openai(schema: Any):
+    warnings: list[CallWarning] = []
+    spec = ToolSpec("f", parameters={"type": "object", "properties": {"a": schema}}, strict=True)
+    sent, strict = fit_tool(spec, "tools[0]", OPENAI, warnings)
+    assert (sent, strict) == (spec.parameters, False)
+    assert [(warning.code, warning.path, warning.sent) for warning in warnings] == [
+        ("strict_left_out", "tools[0].strict", False)
+    ]
+    assert "tools[0].parameters.properties.a" in warnings[0].message
+
+
+@pytest.mark.parametrize(
+    ("limits", "schema", "place"),
+    [
+        (Limits(depth=1), nested(3), "$.items.items"),
+        (Limits(properties=1), {"properties": {"a": {}, "b": {}}}, "$"),
+        (Limits(enum_values=1), {"items": {"enum": [1, 2]}}, "$.items"),
+        (Limits(name_characters=3), {"properties": {"abcd": {}}}, "$"),
+        (Limits(name_characters=3), {"items": {"const": "abcd"}}, "$.items"),
+        (Limits(name_characters=3), {"$defs": {"abcd": {}}}, "$"),
+        (Limits(long_enum=(1, 3)), {"enum": ["ab", "cd"]}, "$.enum"),
+        (Limits(characters=10), {"type": "string"}, "$"),
+    ],
+)
+def test_a_limit_that_is_passed_is_named_with_its_place(limits: Limits, schema: Any, place: str):
+    check_limits({"type": "array"}, Limits(1, 1, 1, 3, (1, 3), 20))
+    with pytest.raises(InvalidInputError, match="not taken here") as caught:
+        check_limits(schema, limits)
+    assert caught.value.path == place
+
+
+def test_the_levels_of_a_definition_count_from_itself():
+    check_limits({"type": "object", "$defs": {"a": {"type": "array", "items": {}}}}, Limits(depth=1))

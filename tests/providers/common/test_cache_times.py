@@ -1,0 +1,52 @@
+"""How long cache points keep, in the order in which they are sent."""
+
+from typing import Any
+
+import pytest
+
+from abstractcore.schema import CachePoint, CallWarning
+from abstractcore_providers.common.cache_times import CacheTimes
+
+
+def fitted(asked: list[int | None], most: int = 3600) -> tuple[list[int | None], list[tuple[Any, Any]]]:
+    """What is sent, and what the warnings say of it."""
+    times, warnings = CacheTimes(most), list[CallWarning]()
+    points = [times.fit(CachePoint(ttl), f"parts[{i}]", warnings) for i, ttl in enumerate(asked)]
+    return [point.ttl for point in points if point is not None], [(w.path, w.sent) for w in warnings]
+
+
+@pytest.mark.parametrize(
+    ("asked", "sent"),
+    [
+        ([3600, 3600, 300, None], [3600, 3600, 300, None]),
+        ([300, 3600], [300, 300]),
+        ([None, 3600], [None, 300]),
+        ([3600, None, 3600, 300], [3600, None, 300, 300]),
+        ([1, 86_400], [300, 300]),
+        ([301, 3599], [3600, 3600]),
+    ],
+)
+def test_a_point_keeps_no_longer_than_those_before_it(asked: list[int | None], sent: list[int | None]):
+    changed = [(f"parts[{i}].cache.ttl", ttl) for i, ttl in enumerate(sent) if ttl != asked[i]]
+    assert fitted(asked) == (sent, changed)
+
+
+def test_nothing_is_kept_longer_than_the_model_keeps_it():
+    assert fitted([3600, None, 300], most=300) == ([300, None, 300], [("parts[0].cache.ttl", 300)])
+
+
+def test_a_warning_says_whether_it_is_the_time_or_the_order():
+    warnings: list[CallWarning] = []
+    times = CacheTimes()
+    for index, ttl in enumerate((200, 3600)):
+        times.fit(CachePoint(ttl), f"parts[{index}]", warnings)
+    assert [warning.code for warning in warnings] == ["cache_time_changed"] * 2
+    assert "300 or 3600 seconds" in warnings[0].message
+    assert "no longer than those before it" in warnings[1].message
+
+
+def test_no_point_changes_nothing():
+    times, warnings = CacheTimes(), list[CallWarning]()
+    assert times.fit(None, "parts[0]", warnings) is None
+    assert times.fit(CachePoint(3600), "parts[1]", warnings) == CachePoint(3600)
+    assert not warnings

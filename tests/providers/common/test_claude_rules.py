@@ -1,0 +1,108 @@
+"""What Claude's models refuse is left out, with a warning."""
+
+import pytest
+
+from abstractcore.schema import CallWarning, Sampling, ToolChoice
+from abstractcore_providers.common.claude_families import rules_of
+from abstractcore_providers.common.claude_rules import Asked, ClaudeRules, fit_choice, fit_sampling, fit_thinking
+
+ANY, NEWEST = ClaudeRules(), ClaudeRules(takes_sampling=False, tools_forced=False)
+EITHER = ClaudeRules(one_of_temperature_and_top_p=True)
+LOST, DEFAULT, CHANGED = "unsupported_option", "already_so", "top_p_changed"
+
+
+@pytest.mark.parametrize(
+    ("rules", "thinks", "asked", "warned"),
+    [
+        (ANY, False, Sampling(9, 0.5, 0.9, 40), {}),
+        (ANY, True, Sampling(9, 0.5, 0.99, 40), {"temperature": LOST, "top_k": LOST}),
+        (ANY, True, Sampling(9, 1.0, 0.99), {}),
+        (ANY, True, Sampling(9, 1.5), {}),
+        (NEWEST, False, Sampling(9, 1.0, 0.9, 40), {"temperature": DEFAULT, "top_p": LOST, "top_k": LOST}),
+        (NEWEST, True, Sampling(9, 1.5), {"temperature": LOST}),
+        (NEWEST, True, Sampling(9, stop=("x",)), {}),
+        (ANY, True, Sampling(9, top_p=0.95), {}),
+        (NEWEST, True, Sampling(9, top_p=0.5), {"top_p": LOST}),
+        (EITHER, False, Sampling(9, 0.5, 0.9, 40), {"top_p": LOST}),
+        (EITHER, False, Sampling(9, 1.0, 0.9, 40), {"temperature": DEFAULT}),
+        (EITHER, False, Sampling(9, 1.0), {}),
+        (EITHER, False, Sampling(9, top_p=0.9), {}),
+        (EITHER, True, Sampling(9, 0.5, 0.99), {"temperature": LOST}),
+        (EITHER, True, Sampling(9, 1.0, 0.99), {"temperature": DEFAULT}),
+    ],
+)
+def test_options_that_are_refused_are_left_out(
+    rules: ClaudeRules, thinks: bool, asked: Sampling, warned: dict[str, str]
+):
+    warnings: list[CallWarning] = []
+    sent = fit_sampling(asked, rules, thinks, warnings)
+    assert [(w.code, w.path, w.requested, w.sent) for w in warnings] == [
+        (code, f"sampling.{name}", getattr(asked, name), None) for name, code in warned.items()
+    ]
+    for name in ("max_output_tokens", "temperature", "top_p", "top_k", "stop"):
+        assert getattr(sent, name) == (None if name in warned else getattr(asked, name))
+
+
+def test_a_top_p_that_does_not_go_with_thinking_is_the_lowest_that_does():
+    warnings: list[CallWarning] = []
+    assert fit_sampling(Sampling(9, top_p=0.5), ANY, True, warnings) == Sampling(9, top_p=0.95)
+    assert [(w.code, w.path, w.requested, w.sent) for w in warnings] == [(CHANGED, "sampling.top_p", 0.5, 0.95)]
+    assert fit_sampling(Sampling(9, top_p=0.5), ANY, False, []) == Sampling(9, top_p=0.5)
+
+
+@pytest.mark.parametrize(
+    ("asked", "limit", "sent"),
+    [
+        (0, None, "off"),
+        (0, 5000, "off"),
+        (1, None, 1024),
+        (1024, None, 1024),
+        (2000, None, 2000),
+        (2000, 2001, 2000),
+        (2000, 2000, 1999),
+        (1, 1025, 1024),
+        (2000, 1025, 1024),
+        (2000, 1024, "off"),
+        ("minimal", None, "low"),
+        ("low", 10, "low"),
+        ("high", None, "high"),
+        ("off", 10, "off"),
+        (None, 10, None),
+    ],
+)
+def test_a_budget_is_at_least_1024_tokens_and_below_the_limit_of_the_answer(
+    asked: Asked, limit: int | None, sent: Asked
+):
+    warnings: list[CallWarning] = []
+    assert fit_thinking(asked, limit, warnings) == sent
+    assert [(w.path, w.requested, w.sent) for w in warnings] == ([("thinking", asked, sent)] if sent != asked else [])
+
+
+@pytest.mark.parametrize(
+    "name", ["claude-opus-4-1", "claude-sonnet-4-5-20250929", "claude-haiku-4-5", "claude-opus-4-6"]
+)
+def test_models_since_opus_4_1_take_temperature_or_top_p(name: str):
+    assert rules_of(name) == EITHER
+
+
+@pytest.mark.parametrize("choice", [ToolChoice("auto"), ToolChoice("none"), ToolChoice("required")])
+@pytest.mark.parametrize(("rules", "thinks"), [(ANY, False), (ANY, True), (NEWEST, False)])
+def test_a_model_that_cannot_be_made_to_call_a_tool_decides_by_itself(
+    choice: ToolChoice, rules: ClaudeRules, thinks: bool
+):
+    warnings: list[CallWarning] = []
+    changed = choice.mode == "required" and (thinks or not rules.tools_forced)
+    assert fit_choice(choice, rules, thinks, warnings) == (ToolChoice("auto") if changed else choice)
+    found = [(w.code, w.path, w.requested, w.sent) for w in warnings]
+    expected = ("tool_choice_changed", "tool_choice", {"mode": "required"}, {"mode": "auto"})
+    assert found == ([expected] if changed else [])
+
+
+def test_auto_that_is_not_read_back_is_nothing():
+    warnings: list[CallWarning] = []
+    assert fit_choice(ToolChoice("tool", "f"), NEWEST, False, warnings, auto_is_read=False) == ToolChoice("auto")
+    assert [warning.sent for warning in warnings] == [None]
+
+
+def test_nothing_is_known_to_be_refused_by_a_model_that_is_not_known():
+    assert rules_of("mine") == rules_of("") == ANY

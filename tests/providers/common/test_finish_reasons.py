@@ -1,0 +1,67 @@
+"""Why a reply ended, where a vendor's word says nothing of it or is missing."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from abstractcore.schema import FinishReason, ModelReply, TextPart, ToolCall
+from abstractcore_providers.common.finish_reasons import calls_tools, finish_reason_of
+from abstractcore_providers.formats.registered import FORMATS
+from tests.providers.published import provider_of, response_of
+
+KNOWN: dict[str, FinishReason] = {"end": "stop", "wrong_call": "unknown"}
+FIELDS = {"finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason", "status"}
+NO_WORD: dict[tuple[str, str], FinishReason] = {
+    ("ollama", "tool_call"): "tool_calls",
+    ("openai_responses", "text"): "stop",
+    ("openai_responses", "tool_call"): "tool_calls",
+}
+"""Formats in which the parts say it: Ollama has one word for both ends, OpenAI's responses have a status only."""
+
+
+@pytest.mark.parametrize(
+    ("word", "calls", "expected"),
+    [
+        ("end", False, "stop"),
+        ("end", True, "stop"),
+        ("wrong_call", True, "unknown"),
+        ("new_word", True, "tool_calls"),
+        ("new_word", False, "unknown"),
+        (None, True, "unknown"),
+        ("", True, "unknown"),
+        (None, False, "unknown"),
+    ],
+)
+def test_only_a_new_word_beside_calls_is_read_as_tool_calls(word: str | None, calls: bool, expected: FinishReason):
+    assert finish_reason_of(word, KNOWN, calls=calls) == expected
+
+
+def test_only_calls_of_the_users_tools_ask_for_results():
+    assert not calls_tools([TextPart("a")])
+    assert calls_tools([TextPart("a"), ToolCall("a", "f")])
+
+
+def decoded(format: str, reply: ModelReply, word: str | None) -> ModelReply:
+    """What is read of the body of `reply` with this word for why it ended."""
+    transpiler = FORMATS[format]()
+    body = json.loads(transpiler.render(reply).body)
+    for place in (body, *body.get("choices", ()), *body.get("candidates", ())):
+        place.update(dict.fromkeys(FIELDS & place.keys(), word))
+    return transpiler.decode(response_of(body))
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_new_word_without_calls_is_unknown_and_kept(format: str):
+    reply = ModelReply((TextPart("a"),), "stop", model="m", provider=provider_of(format))
+    read = decoded(format, reply, "a_new_word")
+    assert (read.finish_reason, read.raw_finish_reason) == ("unknown", "a_new_word")
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("part", [TextPart("a"), ToolCall("a", "f")], ids=["text", "call"])
+def test_no_word_is_unknown_where_a_vendor_always_gives_one(format: str, part: TextPart | ToolCall):
+    reply = ModelReply((part,), "stop", model="m", provider=provider_of(format))
+    read = decoded(format, reply, None)
+    assert (read.finish_reason, read.raw_finish_reason) == (NO_WORD.get((format, part.type), "unknown"), None)

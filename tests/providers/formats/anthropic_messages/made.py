@@ -1,0 +1,125 @@
+"""Calls and replies of this format, made up."""
+
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from abstractcore.schema import (
+    AudioPart,
+    Blob,
+    Citation,
+    ContentPart,
+    DocumentPart,
+    HostedToolCall,
+    HostedToolResult,
+    ImagePart,
+    Message,
+    ModelCall,
+    ModelReply,
+    OpaquePart,
+    Part,
+    ReasoningPart,
+    TextPart,
+)
+from abstractcore.testing import strategies as made
+from abstractcore_providers.formats.anthropic_messages.hosted_tools import result_text
+
+PROVIDER = "anthropic"
+_URLS = made.names().map("https://example.com/".__add__)
+_CACHE = st.none() | made.cache_points()
+_PAGE = {"type": "web_search_result", "url": "u", "title": "t", "encrypted_content": "x"}
+_WEB = {"type": "web_search_tool_result", "content": [_PAGE]}
+_RAN = {"type": "code_execution_result", "stdout": "1\n", "stderr": "", "return_code": 0, "content": []}
+_CODE = {"type": "code_execution_tool_result", "content": _RAN}
+
+
+def _kept(media_type: str) -> SearchStrategy[Blob]:
+    return st.builds(Blob.from_provider_file, st.just(PROVIDER), made.names(), st.just(media_type))
+
+
+def content() -> SearchStrategy[ContentPart]:
+    """What a user's message, and a tool's result, can hold."""
+    pictures = made.blobs("image/png", "image/jpeg") | st.builds(Blob.from_url, _URLS, st.just("image/png"))
+    details = st.sampled_from([None, "auto", "low", "high"])
+    texts = st.builds(Blob.from_bytes, made.texts().map(str.encode), st.sampled_from(["text/plain", "text/csv"]))
+    documents = (
+        made.blobs("application/pdf")
+        | texts
+        | st.builds(Blob.from_url, _URLS, st.just("application/pdf"))
+        | _kept("application/pdf")
+    )
+    return st.one_of(
+        made.text_parts(),
+        st.builds(ImagePart, pictures | _kept("image/png"), details, _CACHE),
+        st.builds(DocumentPart, documents, _CACHE),
+    )
+
+
+def citations() -> SearchStrategy[Citation]:
+    """Those that the vendor gives, and others."""
+    number, text = st.integers(0, 9), made.texts(min_size=1)
+    char = {"type": st.just("char_location"), "document_index": number}
+    char |= {"start_char_index": number, "end_char_index": number}
+    search = {"type": st.just("search_result_location"), "search_result_index": number}
+    search |= {"start_block_index": number, "end_block_index": number}
+    spans = st.none() | st.integers(0, 6)
+    own = st.builds(
+        lambda title, quote, start, end, metadata: Citation(title or "", title, quote, start, end, metadata),
+        st.none() | text,
+        text,
+        spans,
+        spans,
+        st.fixed_dictionaries(char, optional={"file_id": text}),
+    )
+    web = st.fixed_dictionaries({"encrypted_index": text}) | st.fixed_dictionaries(search)
+    return own | st.builds(Citation, text, st.none() | text, text, spans, spans, web) | made.citations()
+
+
+def said() -> SearchStrategy[Part]:
+    """What only this format's models say."""
+    queries = st.sampled_from(['{"query": "a"}', "{}", '{"b":1.10}'])
+    metadata = st.sampled_from([{"type": "server_tool_use"}, {"type": "server_tool_use", "caller": {"type": "direct"}}])
+    results: SearchStrategy[Any] = st.sampled_from([_WEB, _CODE])
+    return st.one_of(
+        st.builds(HostedToolCall, made.names(), st.just("web_search"), queries, metadata),
+        st.builds(lambda id, block: HostedToolResult(id, result_text(block), block), made.names(), results),
+        st.builds(OpaquePart, st.just(PROVIDER), st.just("compaction"), st.just({"content": "c"})),
+        st.builds(TextPart, made.texts(min_size=1), st.lists(citations(), max_size=3).map(tuple)),
+    )
+
+
+def calls(provider: str = PROVIDER) -> SearchStrategy[ModelCall]:
+    """Calls that can be sent, but for a provider option or a hosted tool here and there."""
+    return st.builds(
+        _with_answer,
+        made.calls(provider, content(), content(), options=made.item_options(provider)),
+        st.lists(said() | _reasoning(), max_size=3),
+    )
+
+
+def _reasoning() -> SearchStrategy[Part]:
+    return made.reasoning_parts()
+
+
+def _with_answer(call: ModelCall, parts: list[Part]) -> ModelCall:
+    """The call, with an answer of the same model before its last message."""
+    origin = f"{call.provider}/{call.model}"
+    own = [
+        ReasoningPart(part.text, part.signature, part.redacted_data, origin)
+        if isinstance(part, ReasoningPart)
+        else part
+        for part in parts
+    ]
+    own.append(TextPart("so"))
+    return call.with_(messages=(Message.user("q"), Message.assistant(*own), *call.messages))
+
+
+def replies() -> SearchStrategy[ModelReply]:
+    """Replies with every kind of part, and the vendor's own."""
+    return made.replies(PROVIDER, made.reply_parts() | said(), options=made.item_options(PROVIDER))
+
+
+def spoken() -> SearchStrategy[Part]:
+    """Content that no message here can hold."""
+    return st.builds(AudioPart, made.blobs("audio/wav"))

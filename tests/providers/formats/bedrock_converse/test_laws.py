@@ -1,0 +1,66 @@
+"""The laws of a transpiler, for this format; and every request is one that the vendor's own client would send."""
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from abstractcore.errors import InvalidInputError, UnsupportedContentError
+from abstractcore.schema import Message, ModelCall, OutputSchema
+from abstractcore.testing import check_laws
+from abstractcore_providers.formats.bedrock_converse import BedrockConverse
+from tests.properties import examples
+from tests.providers.formats.bedrock_converse import made
+from tests.providers.formats.bedrock_converse.wire import CONVERSE, faults
+from tests.providers.refusals import is_of_a_schema
+
+MODELS = {
+    "anthropic": "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+    "newest": "us.anthropic.claude-opus-5-5",
+    "amazon": "arn:aws:bedrock:us-east-1:1:inference-profile/us.amazon.nova-2-lite-v1:0",
+    "openai": "openai.gpt-oss-120b-1:0",
+    "other": "meta.llama3-70b-instruct-v1:0",
+}
+_NO_PLACES = (
+    "no place for any part",
+    "cannot carry",
+    "the result of tool call",
+    "is not at hand",
+    "is empty, which",
+)
+"""What is said of a file, or of messages of which nothing is left."""
+
+
+def test_the_laws_hold():
+    check_laws(BedrockConverse(), "bedrock", calls=made.calls(), replies=made.replies(), max_examples=20)
+
+
+@pytest.mark.parametrize("maker", MODELS)
+def test_the_laws_hold_for_models_of_every_maker(maker: str):
+    calls = made.calls(st.just(MODELS[maker]))
+    check_laws(BedrockConverse(), "bedrock", calls=calls, replies=made.replies(), max_examples=6)
+
+
+@examples(60)
+@given(made.calls())
+@example(ModelCall("m", (Message.user("hi"),), "bedrock", output=OutputSchema("o", {"then": 0})))
+def test_most_calls_are_not_refused(call: ModelCall):
+    """A format that refused everything would keep the laws."""
+    try:
+        CONVERSE.encode(call)
+    except InvalidInputError as error:
+        odd = error.path == "messages" or "the assistant speaks" in error.message
+        assert odd or "provider_options." in error.path or is_of_a_schema(error)  # noqa: PT017
+    except UnsupportedContentError as error:
+        assert call.hosted_tools or any(why in error.message for why in _NO_PLACES)  # noqa: PT017
+
+
+@examples(30)
+@given(made.calls(optioned=False))
+def test_every_request_fits_the_vendors_model(call: ModelCall):
+    call = call.with_(provider_options={})
+    try:
+        requests = [CONVERSE.encode(call).request, CONVERSE.encode_count(call).request]
+    except (InvalidInputError, UnsupportedContentError):
+        return
+    for request in requests:
+        assert not faults(request)

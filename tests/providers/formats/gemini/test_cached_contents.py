@@ -1,0 +1,157 @@
+"""Contents that the provider keeps, by `llm.cached_contents`, beside what the vendor's own client does."""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from google import genai
+from google.genai import types
+
+from abstractcore import LLM, CachedContent, NotFoundError, Services, UnsupportedOptionError, create_llm
+from abstractcore.errors import InvalidInputError, RateLimitError, ServerError, UnexpectedResponseError
+from abstractcore.schema import ToolSpec
+from abstractcore.testing import Colour
+from abstractcore_providers.formats.gemini import Dialect, Gemini
+from tests.providers.formats.gemini.cache_server import CacheServer, cache_server
+from tests.providers.formats.gemini.wire import GEMINI, response
+
+MODEL = "gemini-2.5-flash"
+SPEC = ToolSpec("weather", "The weather.", {"type": "object"})
+LASTING_300 = "2026-01-01T00:05:00Z"
+
+
+@pytest.fixture
+def caches() -> Iterator[CacheServer]:
+    with cache_server() as server:
+        yield server
+
+
+@pytest.fixture
+def llm(caches: CacheServer, services: Services) -> LLM:
+    return create_llm(f"google/{MODEL}", api_key="k", base_url=f"{caches.url}/v1beta", services=services)
+
+
+@pytest.fixture
+def theirs(caches: CacheServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[genai.Client]:
+    for name in ("GOOGLE_API_KEY", "GEMINI_API_KEY", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("NO_PROXY", "*")
+    client = genai.Client(
+        api_key="k", http_options=types.HttpOptions(base_url=caches.url, api_version="v1beta"), vertexai=False
+    )
+    yield client
+    client.close()
+
+
+def does(colour: Colour, llm: LLM) -> Callable[..., Any]:
+    """`do("create", ...)` in the colour."""
+    contents = llm.cached_contents
+
+    def do(operation: str, *arguments: Any, **options: Any) -> Any:
+        if colour.name == "sync":
+            return getattr(contents, operation)(*arguments, **options)
+        return colour.run(getattr(contents, f"a{operation}")(*arguments, **options))
+
+    return do
+
+
+def test_content_is_kept_used_extended_and_ended(colour: Colour, llm: LLM, caches: CacheServer):
+    do = does(colour, llm)
+    kept = do("create", "long", system_prompt="s", seconds=300)
+    options = {"google": {"cachedContent": "cachedContents/c1"}}
+    assert kept == CachedContent("cachedContents/c1", options, f"models/{MODEL}", 5000, LASTING_300)
+    answer = llm.generate("And?", provider_options=kept.provider_options)
+    assert (answer.content, answer.usage.cached) == ("Yes.", 5000)
+    assert caches.seen[-1][2]["cachedContent"] == kept.name
+    assert do("extend", kept, seconds=600).expires == "2026-01-01T00:10:00Z"
+    assert do("read", kept.name).expires == "2026-01-01T00:10:00Z"
+    do("delete", kept)
+    assert caches.kept == {}
+    with pytest.raises(NotFoundError, match=r"google/gemini-2.5-flash: CachedContent not found"):
+        do("read", kept)
+    with pytest.raises(NotFoundError):
+        llm.generate("And?", provider_options=kept.provider_options)
+
+
+def respelt(body: Any) -> Any:
+    """The API takes names in snake case too, as the client writes this one."""
+    return json.loads(json.dumps(body).replace("parameters_json_schema", "parametersJsonSchema"))
+
+
+def test_the_vendors_client_sends_the_same(llm: LLM, theirs: genai.Client, caches: CacheServer):
+    function = types.FunctionDeclaration(
+        name="weather", description="The weather.", parameters_json_schema={"type": "object"}
+    )
+    config = types.CreateCachedContentConfig(
+        ttl="300s",
+        display_name="mine",
+        system_instruction=types.Content(parts=[types.Part(text="s")]),
+        contents=[types.Content(role="user", parts=[types.Part(text="long")])],
+        tools=[types.Tool(function_declarations=[function])],
+    )
+    own = theirs.caches.create(model=MODEL, config=config)
+    assert own.name is not None
+    theirs.caches.get(name=own.name)
+    theirs.caches.update(name=own.name, config=types.UpdateCachedContentConfig(ttl="60s"))
+    theirs.caches.delete(name=own.name)
+    expected = [(method, path.replace("c1", "c2"), respelt(body)) for method, path, body in caches.seen]
+    caches.seen.clear()
+
+    kept = llm.cached_contents.create("long", system_prompt="s", tools=[SPEC], seconds=300, title="mine")
+    llm.cached_contents.read(kept)
+    llm.cached_contents.extend(kept, seconds=60)
+    llm.cached_contents.delete(kept)
+    assert [(method, path.removesuffix("?updateMask=ttl"), body) for method, path, body in caches.seen] == expected
+
+
+def test_what_is_asked_of_an_answer_is_not_kept_and_named(llm: LLM, caches: CacheServer):
+    asked: Any = {"temperature": 0.5, "thinking": 128, "provider_options": {"google": {"safetySettings": []}}}
+    kept = llm.cached_contents.create("long", seconds=300, **asked)
+    assert [warning.path for warning in kept.warnings] == [
+        "sampling",
+        "thinking",
+        "provider_options.google.safetySettings",
+    ]
+    assert set(caches.seen[0][2]) == {"model", "ttl", "contents"}
+    with pytest.raises(UnsupportedOptionError, match="what is kept has no answer"):
+        llm.cached_contents.create("long", seconds=300, temperature=0.5, strict=True)
+
+
+def test_on_vertex_contents_are_kept_in_the_project(caches: CacheServer, services: Services):
+    parent = "projects/p/locations/global"
+    options: Any = {"project": "p", "access_token": "t", "base_url": f"{caches.url}/v1/{parent}"}
+    llm = create_llm(f"vertex/{MODEL}", services=services, **options)
+    kept = llm.cached_contents.create("long", seconds=300)
+    assert kept.name == f"{parent}/cachedContents/c1"
+    assert kept.model == f"{parent}/publishers/google/models/{MODEL}"
+    llm.cached_contents.delete(kept)
+    assert caches.seen[-1][:2] == ("DELETE", f"/v1/{parent}/cachedContents/c1")
+
+
+@pytest.mark.parametrize("seconds", [0, -1, 1.5, "300"])
+def test_a_time_that_is_none_is_refused_before_anything_is_sent(llm: LLM, caches: CacheServer, seconds: Any):
+    with pytest.raises(InvalidInputError):
+        llm.cached_contents.create("long", seconds=seconds)
+    assert caches.seen == []
+
+
+def test_a_provider_without_such_requests_says_so(services: Services):
+    llm = create_llm("scripted", services=services)
+    with pytest.raises(UnsupportedOptionError, match="keeps no content"):
+        llm.cached_contents.create("long", seconds=300)
+
+
+def test_an_answer_that_names_nothing_is_an_error():
+    for body in ({}, {"name": ""}):
+        with pytest.raises(ServerError, match="names no cached content"):
+            GEMINI.decode_kept(response(body))
+    with pytest.raises(RateLimitError, match="too fast"):
+        GEMINI.decode_kept(response({"error": {"code": 429, "message": "too fast", "status": "RESOURCE_EXHAUSTED"}}))
+    with pytest.raises(UnexpectedResponseError):
+        GEMINI.decode_kept(response(b"<html>"))
+
+
+def test_a_name_is_no_way_to_other_paths():
+    request = Gemini(Dialect()).encode_deletion("cachedContents/..%2f?x").request
+    assert request.url == "/cachedContents/..%252f%3Fx"

@@ -1,0 +1,352 @@
+"""Streams as Google's servers send them."""
+
+import json
+from typing import Any
+
+import pytest
+
+from abstractcore.errors import (
+    ContentFilterError,
+    OverloadedError,
+    ProviderError,
+    RateLimitError,
+    ServerError,
+    StreamInterruptedError,
+)
+from abstractcore.schema import (
+    AudioPart,
+    Citation,
+    HostedToolCall,
+    HostedToolResult,
+    ImagePart,
+    Message,
+    OpaquePart,
+    ReasoningDelta,
+    ReasoningEnd,
+    ReasoningPart,
+    ReasoningStart,
+    ReplyEnd,
+    ReplyStart,
+    TextDelta,
+    TextEnd,
+    TextPart,
+    TextStart,
+    ToolCallDelta,
+    ToolCallEnd,
+    ToolCallStart,
+    Usage,
+    UsageDelta,
+    accumulate,
+)
+from tests.core.framing.splits import every_split
+from tests.providers.formats.gemini.wire import GEMINI, body_of, call, chunk, decoded, events, response, streamed, whole
+
+SIGNATURE = "U2lnbmVk"
+CALL = {"functionCall": {"id": "c1", "name": "f", "args": {"a": 1.5}}, "thoughtSignature": SIGNATURE}
+WHOLE = [
+    chunk({"text": "Hm.", "thought": True}),
+    chunk({"text": "Grüße, "}),
+    chunk({"text": "日本 😀"}),
+    chunk(CALL, finish="STOP", usage={"promptTokenCount": 3, "candidatesTokenCount": 2, "thoughtsTokenCount": 5}),
+]
+END = chunk(finish="STOP")
+
+
+def test_a_stream_becomes_deltas_in_order():
+    assert list(decoded([events(WHOLE)])) == [
+        ReplyStart(0, "m", "google", "r"),
+        ReasoningStart(1, 0, "google/m"),
+        ReasoningDelta(2, 0, "Hm."),
+        ReasoningEnd(3, 0),
+        TextStart(4, 1),
+        TextDelta(5, 1, "Grüße, "),
+        TextDelta(6, 1, "日本 😀"),
+        TextEnd(7, 1),
+        ToolCallStart(8, 2, "c1", "f"),
+        ToolCallDelta(9, 2, '{"a": 1.5}'),
+        ToolCallEnd(10, 2, SIGNATURE),
+        UsageDelta(11, Usage(3, 7, reasoning=5)),
+        ReplyEnd(12, "tool_calls", "STOP"),
+    ]
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+def test_a_stream_split_at_any_byte_gives_the_same_deltas(end: bytes):
+    stream = events(WHOLE, end=end)
+    expected = list(decoded([stream]))
+    for pieces in every_split(stream):
+        assert list(decoded(pieces)) == expected
+
+
+def test_two_calls_with_one_id_or_none_are_two_calls():
+    calls = [{"functionCall": {"name": "f", "id": id}} for id in ("c", "c", "")]
+    reply = streamed(chunk(*calls), chunk({"functionCall": {"name": "g"}}), END)
+    assert [(call.id, call.name) for call in reply.tool_calls] == [
+        ("c", "f"),
+        ("call_1", "f"),
+        ("call_2", "f"),
+        ("call_3", "g"),
+    ]
+
+
+def test_arguments_are_the_very_text_that_came():
+    odd = b'{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{ "b":1.10, "a":1e2 }}}]},'
+    reply = streamed(odd + b'"finishReason":"STOP"}]}')
+    assert reply.tool_calls[0].arguments_text == '{ "b":1.10, "a":1e2 }'
+    assert reply.tool_calls[0].arguments == {"b": 1.1, "a": 100.0}
+
+
+def test_thoughts_over_several_chunks_are_one_part_with_the_signature_at_its_end():
+    pieces = ({"text": "Let me ", "thought": True}, {"text": "see.", "thought": True})
+    signed = {"text": "", "thought": True, "thoughtSignature": SIGNATURE}
+    reply = streamed(*map(chunk, (*pieces, signed, {"text": "42"})), END)
+    assert reply.parts == (ReasoningPart("Let me see.", SIGNATURE, origin="google/m"), TextPart("42"))
+
+
+def test_a_signature_without_text_at_the_end_is_kept_behind_the_text():
+    reply = streamed(
+        chunk({"text": "4"}), chunk({"text": "2"}), chunk({"text": "", "thoughtSignature": SIGNATURE}), END
+    )
+    signed = whole({"text": "42", "thoughtSignature": SIGNATURE})
+    assert reply.parts == signed.parts == (TextPart("42"), ReasoningPart("", SIGNATURE, origin="google/m"))
+
+
+def test_text_on_both_sides_of_a_signature_stays_apart():
+    reply = streamed(chunk({"text": "a", "thoughtSignature": SIGNATURE}), chunk({"text": "b"}), END)
+    assert [type(part) for part in reply.parts] == [TextPart, ReasoningPart, TextPart]
+
+
+def test_every_chunk_with_the_finish_reason_is_no_end():
+    assert streamed(chunk({"text": "a"}, finish="STOP"), chunk({"text": "b"}, finish="STOP")).text == "ab"
+
+
+def test_counts_are_totals_and_read_once():
+    counts = [{"promptTokenCount": 5, "candidatesTokenCount": n, "cachedContentTokenCount": 4} for n in (1, 2, 3)]
+    deltas = list(decoded([events([chunk({"text": "a"}, usage=usage) for usage in counts] + [END])]))
+    assert accumulate(deltas).usage == Usage(5, 3, cached=4)
+
+
+def test_counts_that_never_come_are_none():
+    assert streamed(chunk({"text": "a"}), END).usage == Usage()
+
+
+def test_audio_and_tool_prompts_are_counted():
+    usage = {
+        "promptTokenCount": 5,
+        "toolUsePromptTokenCount": 7,
+        "thoughtsTokenCount": 9,
+        "promptTokensDetails": [{"modality": "TEXT", "tokenCount": 1}, {"modality": "AUDIO", "tokenCount": 4}],
+        "candidatesTokensDetails": [{"modality": "AUDIO", "tokenCount": 3}],
+    }
+    assert streamed(chunk({"text": "a"}, usage=usage), END).usage == Usage(
+        12, 9, reasoning=9, input_audio=4, output_audio=3
+    )
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        ({"code": 503, "status": "UNAVAILABLE", "message": "overloaded"}, OverloadedError),
+        ({"code": 429, "status": "RESOURCE_EXHAUSTED", "message": "slow down"}, RateLimitError),
+        ({"code": 529, "message": "odd"}, OverloadedError),
+    ],
+)
+def test_an_error_inside_a_stream_is_typed(error: dict[str, Any], expected: type[ProviderError]):
+    deltas: list[Any] = []
+    with pytest.raises(expected, match=error["message"]) as caught:
+        deltas.extend(decoded([events([chunk({"text": "a"}), {"error": error}])]))
+    assert type(caught.value) is expected
+
+
+def test_a_stream_that_is_a_list_with_an_error_is_typed():
+    with pytest.raises(OverloadedError):
+        streamed([{"error": {"code": 503, "status": "UNAVAILABLE", "message": "overloaded"}}])
+
+
+def bare(data: Any, end: str = "\n") -> bytes:
+    """JSON as the server prints it into a stream, in no event."""
+    return json.dumps(data, indent=2).replace("\n", end).encode()
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["LF", "CRLF"])
+@pytest.mark.parametrize("listed", [False, True], ids=["object", "list"])
+def test_an_error_that_comes_as_bare_json_is_typed_after_what_came(end: str, listed: bool):
+    error = {"error": {"code": 503, "status": "UNAVAILABLE", "message": "overloaded"}}
+    stream = events([chunk({"text": "a"})]) + bare([error] if listed else error, end)
+    for pieces in ([stream], [stream + b"\r\n"], [stream[i : i + 1] for i in range(len(stream))]):
+        deltas: list[Any] = []
+        with pytest.raises(OverloadedError, match="overloaded"):
+            for delta in decoded(pieces):
+                deltas.append(delta)  # noqa: PERF402 - what came before the error is what counts
+        assert accumulate(deltas).text == "a"
+
+
+def test_a_list_of_chunks_without_events_is_a_stream_too():
+    whole_list = bare([chunk({"text": "a"}), chunk({"text": "b"}, finish="STOP")])
+    assert accumulate(decoded([whole_list])).text == "ab"
+    with pytest.raises(OverloadedError):
+        list(decoded([bare([chunk({"text": "a"}), {"error": {"code": 503, "status": "UNAVAILABLE"}}])]))
+
+
+def test_bare_json_that_is_cut_is_an_error():
+    with pytest.raises(ServerError, match="event 2 of the stream is not JSON"):
+        list(decoded([events([chunk({"text": "a"})]) + b'{\n  "error": {\n']))
+
+
+def test_a_character_cut_in_two_chunks_is_whole_again_and_half_a_one_replaced():
+    halves = [json.dumps(chunk({"text": piece})).encode() for piece in ("a\ud83d", "\ude00b\ud83d")]
+    assert streamed(*halves, END).text == "a😀b\ufffd"
+    thought = [json.dumps(chunk({"text": t, "thought": True})).encode() for t in ("\ud83d", "\ude00")]
+    reply = streamed(*thought, halves[0], chunk(CALL), END)
+    assert [getattr(part, "text", "") for part in reply.parts] == ["😀", "a\ufffd", ""]
+    named = json.dumps(chunk({"text": "a"}, finish="STOP", finishMessage="\ud83d")).encode()
+    assert streamed(named).provider_metadata["finishMessage"] == "\ufffd"
+
+
+RATE = "audio/L16;codec=pcm;rate=24000"
+
+
+def sound(data: str, media_type: str = RATE) -> dict[str, Any]:
+    return {"inlineData": {"mimeType": media_type, "data": data}}
+
+
+def test_samples_in_several_chunks_are_one_sound_with_their_rate():
+    reply = streamed(chunk(sound("AAE=")), chunk(sound("AgM=")), chunk({"text": "x"}), chunk(sound("BAU=")), END)
+    first, _text, second = reply.parts
+    assert isinstance(first, AudioPart)
+    assert (first.blob.read(), first.blob.media_type) == (b"\x00\x01\x02\x03", RATE.lower())
+    assert isinstance(second, AudioPart)
+    assert second.blob.read() == b"\x04\x05"
+
+
+def test_sounds_with_a_header_of_another_rate_or_in_one_chunk_are_several():
+    wav = "audio/wav"
+    assert len(streamed(chunk(sound("AAE=", wav)), chunk(sound("AgM=", wav)), END).parts) == 2
+    assert len(streamed(chunk(sound("AAE=")), chunk(sound("AgM=", "audio/L16;rate=16000")), END).parts) == 2
+    assert len(streamed(chunk(sound("AAE="), sound("AgM=")), END).parts) == 2
+
+
+def test_what_a_part_says_beyond_the_schema_is_kept_with_it():
+    said = [{"text": "a", "partMetadata": {"n": 1}}, {"text": "b"}, {**CALL, "partMetadata": {"n": 2}}]
+    reply = whole(*said)
+    options = [{"google": {"partMetadata": {"n": 1}}}, {}, {"google": {"partMetadata": {"n": 2}}}]
+    assert [getattr(part, "provider_options", None) for part in reply.parts] == options
+    assert streamed(*map(chunk, said), END).text == "ab"
+    assert body_of(call(Message.user("hi"), Message("assistant", reply.parts[:2])))["contents"][1]["parts"] == said[:2]
+
+
+def test_an_end_without_a_finish_reason_is_an_interruption():
+    with pytest.raises(StreamInterruptedError):
+        streamed(chunk({"text": "a"}))
+    with pytest.raises(StreamInterruptedError):
+        streamed(chunk({"text": "a"}, finish="FINISH_REASON_UNSPECIFIED"))
+
+
+def test_no_event_at_all_is_an_error():
+    with pytest.raises(ServerError, match="no stream of events"):
+        list(decoded([b"<html>"]))
+
+
+def test_broken_json_is_an_error_with_the_events_position():
+    with pytest.raises(ServerError, match="event 2 of the stream is not JSON"):
+        streamed(chunk({"text": "a"}), b"{", END)
+
+
+@pytest.mark.parametrize(
+    ("raw", "reason"),
+    [
+        ("MAX_TOKENS", "length"),
+        ("SAFETY", "content_filter"),
+        ("PROHIBITED_CONTENT", "content_filter"),
+        ("CONTINUATION", "paused"),
+        ("MALFORMED_FUNCTION_CALL", "unknown"),
+        ("TOMORROWS_REASON", "unknown"),
+    ],
+)
+def test_finish_reasons_are_ours_and_the_vendors_word_is_kept(raw: str, reason: str):
+    for reply in (streamed(chunk({"text": "a"}), chunk(finish=raw)), whole({"text": "a"}, finish=raw)):
+        assert (reply.finish_reason, reply.raw_finish_reason) == (reason, raw)
+
+
+def test_a_blocked_prompt_is_a_reply_without_parts():
+    blocked = {"promptFeedback": {"blockReason": "SAFETY", "safetyRatings": []}, "modelVersion": "m"}
+    reply = streamed(blocked)
+    assert (reply.parts, reply.finish_reason, reply.raw_finish_reason) == ((), "content_filter", "SAFETY")
+    assert reply.provider_metadata["promptFeedback"] == blocked["promptFeedback"]
+
+
+def test_an_answer_without_candidates_is_an_error():
+    with pytest.raises(ServerError, match="no candidates"):
+        GEMINI.decode(response({"usageMetadata": {}}))
+
+
+def test_sources_become_citations_by_bytes_and_the_rest_is_metadata():
+    grounding = {
+        "webSearchQueries": ["q"],
+        "groundingChunks": [{"web": {"uri": "https://a", "title": "A"}}, {"web": {"uri": "https://b"}}],
+        "groundingSupports": [
+            {"segment": {"startIndex": 0, "endIndex": 8, "text": "Grüße"}, "groundingChunkIndices": [0]}
+        ],
+    }
+    reply = streamed(
+        chunk({"text": "Hm.", "thought": True}),
+        chunk({"text": "Grü"}),
+        chunk({"text": "ße."}),
+        chunk(finish="STOP", groundingMetadata=grounding),
+    )
+    assert reply.parts[1] == TextPart("Grüße.", (Citation("https://a", "A", start=0, end=6),))
+    rest = {"webSearchQueries": ["q"], "groundingChunks": [{"web": {"uri": "https://b"}}]}
+    assert reply.provider_metadata["groundingMetadata"] == rest
+
+
+def test_retrieved_text_is_the_quote():
+    grounding = {
+        "groundingChunks": [{"retrievedContext": {"uri": "f", "title": "t", "text": "said", "pageNumber": 2}}],
+        "groundingSupports": [{"segment": {"endIndex": 1}, "groundingChunkIndices": [0, 9], "confidenceScores": [0.5]}],
+    }
+    (part,) = whole({"text": "a"}, groundingMetadata=grounding).parts
+    assert isinstance(part, TextPart)
+    metadata = {"groundingChunk": {"retrievedContext": {"pageNumber": 2}}, "confidenceScores": [0.5]}
+    assert part.citations == (Citation("f", "t", "said", 0, 1, metadata),)
+
+
+def test_code_and_images_arrive_whole_in_their_places():
+    reply = streamed(
+        chunk({"text": "Let me."}),
+        chunk({"executableCode": {"language": "PYTHON", "code": "1"}}),
+        chunk({"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "1\n"}}),
+        chunk({"inlineData": {"mimeType": "image/png", "data": "aGk="}, "thoughtSignature": SIGNATURE}),
+        chunk({"somethingNew": {"a": [1]}}, finish="STOP"),
+    )
+    _text, code, result, image, signature, new = reply.parts
+    assert code == HostedToolCall("", "code_execution", '{"language":"PYTHON","code":"1"}')
+    assert result == HostedToolResult("", (TextPart("1\n"),), {"outcome": "OUTCOME_OK"})
+    assert isinstance(image, ImagePart)
+    assert image.blob.read() == b"hi"
+    assert signature == ReasoningPart("", SIGNATURE, origin="google/m")
+    assert new == OpaquePart("google", "somethingNew", {"somethingNew": {"a": [1]}})
+
+
+def test_bytes_that_are_no_base64_are_an_error():
+    with pytest.raises(ServerError, match="not base64"):
+        streamed(chunk({"inlineData": {"mimeType": "image/png", "data": "%"}}), END)
+
+
+def test_only_the_first_candidate_is_read_and_the_others_are_named():
+    first, second = chunk({"text": "a"}, finish="STOP"), chunk({"text": "b"}, finish="MAX_TOKENS", index=1)
+    both = {**first, "candidates": [*second["candidates"], *first["candidates"]]}
+    assert (streamed(both).text, streamed(both).finish_reason) == ("a", "stop")
+    reply = GEMINI.decode(response(both))
+    assert [warning.code for warning in reply.warnings] == ["extra_candidates"]
+
+
+def test_safety_ratings_and_log_probabilities_are_metadata():
+    reply = streamed(
+        chunk({"text": "a"}), chunk(finish="STOP", avgLogprobs=-0.5, logprobsResult={"chosenCandidates": []})
+    )
+    assert reply.provider_metadata == {"avgLogprobs": -0.5, "logprobsResult": {"chosenCandidates": []}}
+
+
+def test_content_filters_in_errors_are_typed():
+    with pytest.raises(ContentFilterError):
+        raise GEMINI.error(GEMINI.render_error(ContentFilterError("no")))

@@ -1,0 +1,327 @@
+"""What vendors of this format say in words of their own."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from abstractcore.errors import InvalidInputError
+from abstractcore.schema import (
+    Citation,
+    Message,
+    ModelCall,
+    ModelReply,
+    ReasoningPart,
+    Sampling,
+    TextPart,
+    ToolCall,
+    ToolChoice,
+    ToolResult,
+    ToolSpec,
+    Usage,
+    accumulate,
+)
+from abstractcore.testing import check_laws, strategies
+from abstractcore_providers.formats.openai_chat import Dialect, OpenAIChat
+from abstractcore_providers.vendors.rows import VENDORS
+from tests.properties import examples
+from tests.providers.answering import answered
+from tests.providers.formats.openai_chat import made
+from tests.providers.formats.openai_chat.wire import body_of, call, chunk, decoded, events, request, response
+
+CHATS = {preset.name: OpenAIChat(preset.dialect) for preset in VENDORS}
+IDS = st.text("ab0_", min_size=1, max_size=3) | st.text("019", min_size=9, max_size=9) | st.just("é" * 9)
+
+
+def thinking(chat: OpenAIChat, asked: Any) -> Any:
+    body = body_of(call(thinking=asked), chat)
+    return {name: value for name, value in body.items() if name not in ("model", "messages")}
+
+
+def reply_of(chat: OpenAIChat, message: dict[str, Any], **fields: Any) -> ModelReply:
+    return chat.decode(response({"model": "m", "choices": [{"message": message, "finish_reason": "stop"}], **fields}))
+
+
+@pytest.mark.parametrize("name", CHATS)
+def test_the_laws_hold_in_the_dialect_of_every_vendor(name: str):
+    calls = strategies.calls(name, made.content(), strategies.text_parts())
+    check_laws(CHATS[name], name, calls=calls, max_examples=5)
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "sent"),
+    [
+        ("openai", "off", {"reasoning_effort": "none"}),
+        ("openai", "minimal", {"reasoning_effort": "minimal"}),
+        ("openrouter", "off", {"reasoning": {"effort": "none"}}),
+        ("openrouter", "low", {"reasoning": {"effort": "low"}}),
+        ("openrouter", 2000, {"reasoning": {"max_tokens": 2000}}),
+        ("mistral", "high", {"reasoning_effort": "high"}),
+        ("deepseek", "off", {"thinking": {"type": "disabled"}}),
+        ("deepseek", "high", {"reasoning_effort": "high"}),
+        ("together", "off", {"reasoning": {"enabled": False}}),
+        ("together", "low", {"reasoning_effort": "low"}),
+        ("vllm", "off", {"chat_template_kwargs": {"enable_thinking": False}}),
+        ("vllm", 2000, {"thinking_token_budget": 2000}),
+        ("fireworks", 2000, {"reasoning_effort": 2000}),
+        ("fireworks", "low", {"reasoning_effort": "low"}),
+        ("fireworks", "off", {"reasoning_effort": "none"}),
+        ("llama-cpp", "off", {"reasoning_effort": "none"}),
+    ],
+)
+def test_thinking_is_asked_in_the_vendors_words_and_read_from_them(name: str, asked: Any, sent: dict[str, Any]):
+    chat = CHATS[name]
+    assert thinking(chat, asked) == sent
+    assert chat.parse(chat.encode(call(thinking=asked)).request).call.thinking == asked
+
+
+@pytest.mark.parametrize(("name", "asked"), [("openai", 2000), ("lmstudio", "low"), ("openai-compatible", "off")])
+def test_thinking_that_cannot_be_asked_is_named(name: str, asked: Any):
+    (warning,) = CHATS[name].encode(call(thinking=asked)).warnings
+    assert (warning.code, warning.path, warning.requested) == ("unsupported_option", "thinking", asked)
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "sent"),
+    [
+        ("openrouter", {"reasoning": {"effort": "low", "exclude": True}}, True),
+        ("openrouter", {"reasoning": {"effort": "low"}}, False),
+        ("deepseek", {"thinking": {"type": "enabled"}}, True),
+        ("deepseek", {"thinking": {"type": "disabled"}}, False),
+        ("openai-compatible", {"reasoning_effort": "low"}, True),
+        ("mistral", {"random_seed": 1}, False),
+    ],
+)
+def test_an_option_is_sent_if_no_field_of_the_call_says_the_same(name: str, option: dict[str, Any], sent: bool):
+    asked = call(provider_options={name: option})
+    if sent:
+        assert body_of(asked, CHATS[name]).items() >= option.items()
+    else:
+        with pytest.raises(InvalidInputError, match="has a field of its own"):
+            CHATS[name].encode(asked)
+
+
+def test_one_of_two_fields_that_say_how_much_to_think_is_named():
+    body = {"model": "m", "messages": [], "thinking": {"type": "disabled"}, "reasoning_effort": "high"}
+    parsed = CHATS["deepseek"].parse(request({**body, "messages": [{"role": "user", "content": "hi"}]}))
+    assert parsed.call.thinking == "off"
+    assert [(warning.code, warning.path) for warning in parsed.warnings] == [("field_left_out", "reasoning_effort")]
+
+
+def test_a_seed_has_the_vendors_name():
+    asked = call(sampling=Sampling(seed=7))
+    assert body_of(asked, CHATS["mistral"])["random_seed"] == 7
+    assert CHATS["mistral"].parse(CHATS["mistral"].encode(asked).request).call.sampling.seed == 7
+    with pytest.raises(InvalidInputError) as caught:
+        CHATS["mistral"].parse(request({"model": "m", "messages": [], "random_seed": "x"}))
+    assert caught.value.path == "random_seed"
+
+
+@pytest.mark.parametrize(
+    ("name", "field"),
+    [
+        ("openai", "top_k"),
+        ("groq", "top_logprobs"),
+        ("mistral", "top_logprobs"),
+        ("deepseek", "seed"),
+        ("perplexity", "seed"),
+        ("lmstudio", "top_logprobs"),
+    ],
+)
+def test_an_option_that_a_vendor_does_not_take_is_named(name: str, field: str):
+    options: dict[str, Any] = {"top_k": 5, "top_logprobs": 2, "seed": 1}
+    encoded = CHATS[name].encode(call(sampling=Sampling(**{field: options[field]})))
+    assert [(w.code, w.path, w.requested) for w in encoded.warnings] == [
+        ("unsupported_option", f"sampling.{field}", options[field])
+    ]
+    assert json.loads(encoded.request.body).keys() == {"model", "messages"}
+
+
+def test_log_probabilities_are_counted_where_the_vendor_counts_them():
+    asked = call(sampling=Sampling(top_logprobs=3))
+    body = body_of(asked, CHATS["together"])
+    assert (body["logprobs"], "top_logprobs" in body) == (3, False)
+    assert CHATS["together"].parse(CHATS["together"].encode(asked).request).call.sampling.top_logprobs == 3
+    body = body_of(asked, CHATS["fireworks"])
+    assert (body["logprobs"], body["top_logprobs"]) == (True, 3)
+
+
+def test_a_tool_that_cannot_be_named_becomes_any_tool_and_a_warning():
+    asked = call(tools=(ToolSpec("f"),), tool_choice=ToolChoice("tool", "f"))
+    encoded = CHATS["perplexity"].encode(asked)
+    assert json.loads(encoded.request.body)["tool_choice"] == "required"
+    (warning,) = encoded.warnings
+    assert (warning.code, warning.path) == ("tool_choice_changed", "tool_choice")
+    assert CHATS["perplexity"].parse(encoded.request).call.tool_choice == ToolChoice("required")
+
+
+def test_parallel_calls_that_cannot_be_asked_are_named():
+    (warning,) = CHATS["together"].encode(call(parallel_tool_calls=False)).warnings
+    assert (warning.path, warning.requested) == ("parallel_tool_calls", False)
+
+
+@st.composite
+def conversations(draw: st.DrawFn) -> ModelCall:
+    """Turns of tool calls with ids of every kind, and their results."""
+    messages: list[Message] = []
+    for ids in draw(st.lists(st.lists(IDS, min_size=1, max_size=3, unique=True), min_size=1, max_size=5)):
+        messages.append(Message.assistant(*(ToolCall(id, "f") for id in ids)))
+        messages.append(Message.tool(*(ToolResult.text(id, f"of {id}") for id in ids)))
+        messages.append(Message.user("go on"))
+    return call(*messages)
+
+
+def sent_ids(asked: ModelCall) -> list[str]:
+    messages = body_of(asked, CHATS["mistral"])["messages"]
+    return [told["id"] for message in messages for told in message.get("tool_calls", ())]
+
+
+@examples(80)
+@given(conversations())
+def test_ids_of_tool_calls_have_the_prescribed_size_and_never_collide(asked: ModelCall):
+    ids = sent_ids(asked)
+    assert all(len(id) == 9 and id.isascii() and id.isalnum() for id in ids)
+    assert len(set(ids)) == len(ids)
+
+
+@examples(80)
+@given(conversations())
+def test_results_name_the_calls_they_belong_to_under_the_sent_ids(asked: ModelCall):
+    again = CHATS["mistral"].parse(CHATS["mistral"].encode(asked).request).call
+    assert len(again.messages) == len(asked.messages)
+    for before, after, turn in zip(asked.messages, again.messages, [(), *asked.messages], strict=False):
+        if before.role == "tool":
+            names = dict(zip([c.id for c in turn.tool_calls], [c.id for c in _calls_before(again, after)], strict=True))
+            assert [names[part.call_id] for part in before.parts] == [part.call_id for part in after.parts]
+
+
+def _calls_before(asked: ModelCall, message: Message) -> tuple[ToolCall, ...]:
+    return asked.messages[next(i for i, m in enumerate(asked.messages) if m is message) - 1].tool_calls
+
+
+@examples(40)
+@given(conversations())
+def test_a_longer_conversation_keeps_the_sent_ids(asked: ModelCall):
+    longer = asked.with_(messages=answered(*asked.messages, Message.assistant(ToolCall("000000000", "f"))))
+    assert sent_ids(longer)[:-1] == sent_ids(asked)
+
+
+def test_an_id_of_the_prescribed_size_is_kept_both_ways():
+    told = {"id": "VvvODy9mT", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    reply = reply_of(CHATS["mistral"], {"tool_calls": [told]})
+    assert [part.id for part in reply.tool_calls] == ["VvvODy9mT"]
+    assert sent_ids(call(*answered(Message("assistant", reply.parts)))) == ["VvvODy9mT"]
+
+
+def test_a_vendor_without_the_rule_gets_the_ids_as_they_are():
+    asked = call(Message.assistant(ToolCall("call_é", "f")), Message.tool(ToolResult.text("call_é", "x")))
+    told, result = body_of(asked)["messages"]
+    assert (told["tool_calls"][0]["id"], result["tool_call_id"]) == ("call_é", "call_é")
+
+
+THOUGHT = [
+    {"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}], "closed": True},
+    {"type": "text", "text": "Yes."},
+]
+
+
+def test_reasoning_between_the_pieces_of_an_answer_is_told_apart():
+    parts = (ReasoningPart("Hm.", origin="mistral/m"), TextPart("Yes."))
+    assert reply_of(CHATS["mistral"], {"content": THOUGHT}).parts == parts
+    chunks = [chunk(content=[THOUGHT[0]]), chunk(content=[THOUGHT[1]]), chunk("stop", content="")]
+    assert accumulate(decoded([events(chunks)], CHATS["mistral"])).parts == parts
+
+
+def test_reasoning_goes_back_to_the_model_it_came_from():
+    chat, asked = CHATS["deepseek"], ToolCall("c", "f")
+    reply = reply_of(chat, {"reasoning_content": "Hm.", "content": "Let me see."})
+    own = ModelCall("m", (Message.assistant(*reply.parts, asked), Message.tool(ToolResult.text("c", "1"))), "deepseek")
+    encoded = chat.encode(own)
+    assert encoded.warnings == ()
+    assert json.loads(encoded.request.body)["messages"][0]["reasoning_content"] == "Hm."
+    assert chat.parse(encoded.request).call.messages == own.messages
+    (warning,) = chat.encode(replace(own, model="another")).warnings
+    assert (warning.code, warning.path) == ("part_left_out", "messages[0].parts[0]")
+
+
+def test_what_a_vendor_says_beside_a_tool_call_goes_back_with_it():
+    extra = {"extra_content": {"google": {"thought_signature": "abc"}}}
+    told = {"id": "c", "index": 0, "type": "function", "function": {"name": "f", "arguments": "{}"}, **extra}
+    chat = CHATS["openai-compatible"]
+    (part,) = reply_of(chat, {"tool_calls": [told]}).parts
+    assert part == ToolCall("c", "f", provider_options={"openai-compatible": extra})
+    assert accumulate(decoded([events([chunk("tool_calls", tool_calls=[told])])], chat)).parts == (part,)
+    sent = body_of(call(*answered(Message("assistant", (part,)))), chat)["messages"][0]["tool_calls"][0]
+    assert sent == {name: value for name, value in told.items() if name != "index"}
+    (warning,) = CHATS["openai"].encode(call(*answered(Message("assistant", (part,))))).warnings
+    assert warning.path == "messages[0].parts[0].provider_options.openai-compatible"
+
+
+SOURCES = {
+    "citations": ["https://a", "https://b"],
+    "search_results": [{"title": "A", "url": "https://a", "date": None}, {"title": "B", "url": "https://b"}],
+}
+
+
+def test_the_sources_beside_an_answer_are_its_citations():
+    expected = (TextPart("So [1].", (Citation("https://a", "A"), Citation("https://b", "B"))),)
+    reply = reply_of(CHATS["perplexity"], {"content": "So [1]."}, **SOURCES)
+    assert reply.parts == expected
+    assert reply.provider_metadata["citations"] == ["https://a", "https://b"]
+    chunks = [chunk(content="So [1].") | SOURCES, chunk("stop", content="") | SOURCES]
+    assert accumulate(decoded([events(chunks)], CHATS["perplexity"])).parts == expected
+
+
+def test_addresses_alone_are_sources_too_but_not_at_other_vendors():
+    alone = {"citations": ["https://a", 5]}
+    (text,) = reply_of(CHATS["perplexity"], {"content": "So."}, **alone).parts
+    assert text == TextPart("So.", (Citation("https://a"),))
+    assert reply_of(CHATS["openai"], {"content": "So."}, **SOURCES).parts == (TextPart("So."),)
+
+
+@pytest.mark.parametrize("citations", [(), (Citation("https://c", "C", start=0, end=3),)], ids=["none", "others"])
+def test_sources_that_are_no_citations_stay_none(citations: tuple[Citation, ...]):
+    chat = CHATS["perplexity"]
+    reply = ModelReply((TextPart("So.", citations),), "stop", provider_metadata=SOURCES)
+    again = chat.decode(response(chat.render(reply).body))
+    assert again.parts == reply.parts
+
+
+@pytest.mark.parametrize(
+    ("usage", "expected"),
+    [
+        (
+            {
+                "prompt_tokens": 32,
+                "completion_tokens": 9,
+                "total_tokens": 135,
+                "completion_tokens_details": {"reasoning_tokens": 94},
+            },
+            Usage(input=32, output=103, reasoning=94),
+        ),
+        (
+            {
+                "prompt_tokens": 32,
+                "completion_tokens": 103,
+                "total_tokens": 135,
+                "completion_tokens_details": {"reasoning_tokens": 94},
+            },
+            Usage(input=32, output=103, reasoning=94),
+        ),
+        (
+            {"prompt_tokens": 9, "completion_tokens": 1, "total_tokens": 10, "prompt_cache_hit_tokens": 8},
+            Usage(input=9, output=1, cached=8),
+        ),
+    ],
+    ids=["reasoning apart", "reasoning within", "cache hits by another name"],
+)
+def test_tokens_are_counted_as_the_vendor_means_them(usage: dict[str, Any], expected: Usage):
+    assert reply_of(CHATS["xai"], {"content": "x"}, usage=usage).usage == expected
+
+
+def test_a_stream_of_a_vendor_that_always_tells_usage_is_not_asked_for_it():
+    assert "stream_options" not in body_of(call(stream=True), CHATS["mistral"])
+    assert body_of(call(stream=True), OpenAIChat(Dialect()))["stream_options"] == {"include_usage": True}

@@ -1,0 +1,224 @@
+"""What single models refuse is known before it is sent."""
+
+import dataclasses
+import json
+from typing import Any
+
+import pytest
+from hypothesis import strategies as st
+
+from abstractcore.errors import UnsupportedContentError
+from abstractcore.schema import Message, ModelCall, Sampling, ToolSpec
+from abstractcore.testing import check_laws, strategies
+from abstractcore_providers.common.model_rules import SAMPLING_OPTIONS
+from abstractcore_providers.common.rules import OPENAI
+from abstractcore_providers.formats.openai_chat import OpenAIChat
+from abstractcore_providers.formats.openai_responses import OpenAIResponses
+from abstractcore_providers.vendors.rows import VENDORS
+from tests.providers.formats.openai_chat import made
+from tests.providers.formats.openai_chat.wire import faults
+
+CHATS = {preset.name: OpenAIChat(preset.dialect) for preset in VENDORS}
+TOOLS = (ToolSpec("f"),)
+ALL = Sampling(
+    temperature=0.5, top_p=0.5, stop=("x",), presence_penalty=0.5, frequency_penalty=0.5, top_logprobs=2, seed=1
+)
+
+ALL_NAMES = ("temperature", "top_p", "stop", "presence_penalty", "frequency_penalty", "top_logprobs", "seed")
+
+
+def encoded(model: str, provider: str = "openai", **fields: Any) -> tuple[Any, list[tuple[str, Any, Any]]]:
+    """The request and its warnings: path, what was asked, what is sent."""
+    found = CHATS[provider].encode(ModelCall(model, (Message.user("hi"),), provider, **fields))
+    body = json.loads(found.request.body)
+    if provider in ("openai", "azure"):
+        assert faults("CreateChatCompletionRequest", body) == []
+    return body, [(w.path, w.requested, w.sent) for w in found.warnings]
+
+
+@pytest.mark.parametrize("name", ["openai", "deepseek", "xai", "openrouter"])
+def test_the_laws_hold_under_the_rules(name: str):
+    beginnings = [beginning for beginning, _ in CHATS[name].dialect.rules]
+    calls = strategies.calls(name, made.content(), strategies.text_parts())
+    named = st.builds(lambda call, model: call.with_(model=model), calls, st.sampled_from(beginnings))
+    check_laws(CHATS[name], name, calls=named, max_examples=30)
+
+
+@pytest.mark.parametrize("preset", VENDORS, ids=lambda preset: preset.name)
+def test_the_longer_of_two_names_that_begin_alike_comes_first(preset: Any):
+    names = [name for name, _ in preset.dialect.rules]
+    for index, name in enumerate(names):
+        assert not any(later.startswith(name) for later in names[index + 1 :]), f"{name} hides a later row"
+
+
+@pytest.mark.parametrize("model", ["gpt-6-astra", "gpt-6.1-sol"])
+@pytest.mark.parametrize("provider", ["openai", "azure"])
+def test_a_model_that_takes_no_tools_here_is_named_with_the_provider_that_does(model: str, provider: str):
+    with pytest.raises(UnsupportedContentError, match=f"tools: {model} takes no tools") as caught:
+        encoded(model, provider, tools=TOOLS)
+    assert "openai-responses" in (caught.value.hint or "")
+    assert (caught.value.provider, caught.value.model) == (provider, model)
+    assert encoded(model, provider)[1] == []
+
+
+@pytest.mark.parametrize("model", ["gpt-6-sol", "gpt-6-luna", "gpt-5.6-terra"])
+@pytest.mark.parametrize("asked", [None, "low", "high"])
+def test_a_model_that_takes_tools_only_unthinking_is_told_not_to_think(model: str, asked: Any):
+    body, warnings = encoded(model, tools=TOOLS, thinking=asked)
+    assert body["reasoning_effort"] == "none"
+    assert warnings == [("thinking", asked, "off")]
+    assert encoded(model, tools=TOOLS, thinking="off")[1] == []
+    assert "reasoning_effort" not in encoded(model)[0]
+
+
+@pytest.mark.parametrize("model", ["gpt-5.4", "gpt-5.4-mini", "gpt-5.5"])
+def test_a_model_that_takes_tools_without_an_effort_is_asked_none(model: str):
+    body, warnings = encoded(model, tools=TOOLS, thinking="high")
+    assert "reasoning_effort" not in body
+    assert warnings == [("thinking", "high", None)]
+    for thinking in (None, "off"):
+        assert encoded(model, tools=TOOLS, thinking=thinking)[1] == []
+    assert encoded(model, thinking="high")[0]["reasoning_effort"] == "high"
+
+
+@pytest.mark.parametrize("model", ["gpt-5.1", "gpt-5.2", "gpt-5", "o3", "gpt-4o", "brand-new"])
+def test_other_models_take_tools_and_an_effort_together(model: str):
+    body, warnings = encoded(model, tools=TOOLS, thinking="high")
+    assert (body["reasoning_effort"], warnings) == ("high", [])
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "thinking", "refused"),
+    [
+        ("openai", "gpt-6-luna", None, {"temperature", "top_p", "top_logprobs"}),
+        ("openai", "gpt-6-luna", "off", set()),
+        ("openai", "gpt-5.1", None, set()),
+        ("openai", "gpt-5.1", "low", {"temperature", "top_p", "top_logprobs"}),
+        ("openai", "gpt-5.1-chat-latest", None, set()),
+        (
+            "openai",
+            "gpt-5-mini",
+            None,
+            {"temperature", "top_p", "top_logprobs", "presence_penalty", "frequency_penalty"},
+        ),
+        ("openai", "gpt-5-chat-latest", None, set()),
+        (
+            "azure",
+            "o4-mini",
+            "high",
+            {"temperature", "top_p", "top_logprobs", "presence_penalty", "frequency_penalty", "stop"},
+        ),
+        ("openai", "gpt-4o", None, set()),
+        ("deepseek", "deepseek-v4-pro", None, {"temperature", "presence_penalty", "frequency_penalty", "seed"}),
+        ("deepseek", "deepseek-v4-pro", "off", {"seed"}),
+        ("xai", "grok-4.5", None, {"presence_penalty", "frequency_penalty", "stop"}),
+        ("xai", "grok-4-fast-non-reasoning", None, set()),
+        ("xai", "grok-4.20-0309-non-reasoning", None, set()),
+        (
+            "openrouter",
+            "openai/gpt-5-mini",
+            None,
+            {"temperature", "top_p", "top_logprobs", "presence_penalty", "frequency_penalty"},
+        ),
+        ("openrouter", "openai/gpt-oss-120b", None, set()),
+        ("openrouter", "anthropic/claude-opus-4.7", None, {"temperature", "top_p"}),
+        ("openrouter", "anthropic/claude-sonnet-4.5", None, {"top_p"}),
+        ("openrouter", "x-ai/grok-4.5", None, {"presence_penalty", "frequency_penalty", "stop"}),
+        ("azure", "our-deployment", None, set()),
+        ("openai", "gpt-5.2", "low", {"temperature", "top_p", "top_logprobs"}),
+        ("openai", "gpt-5.2-chat-latest", "low", set()),
+        ("openai", "gpt-5.1-chat-latest", "low", set()),
+        ("openai", "gpt-5.3", "low", set()),
+        ("openai", "gpt-5-chat-latest", "low", set()),
+        *(
+            ("openai", name, None, {"temperature", "top_p", "top_logprobs", "presence_penalty", "frequency_penalty"})
+            for name in ("o1", "o3-mini")
+        ),
+        *(("openai", name, None, set(ALL_NAMES) - {"seed"}) for name in ("o3", "o3-pro", "o4-mini")),
+        ("deepseek", "deepseek-chat", "low", {"seed"}),
+        ("xai", "grok-4-1-fast-non-reasoning", None, set()),
+        ("xai", "grok-4.20-non-reasoning", None, set()),
+        ("openrouter", "anthropic/claude-sonnet-4.5", "off", {"top_p"}),
+    ],
+)
+def test_options_that_a_thinking_model_does_not_take_are_named(
+    provider: str, model: str, thinking: Any, refused: set[str]
+):
+    body, warnings = encoded(model, provider, sampling=ALL, thinking=thinking)
+    assert {path for path, _, _ in warnings} == {f"sampling.{name}" for name in refused}
+    names = set(ALL_NAMES)
+    assert names & body.keys() == names - refused
+    assert ("logprobs" in body) == ("top_logprobs" not in refused)
+
+
+RESPONSES = OpenAIResponses(rules=OPENAI)
+
+
+def test_the_laws_hold_under_the_rules_of_responses():
+    beginnings = [beginning for beginning, _ in OPENAI]
+    plain = strategies.calls("openai-responses", strategies.text_parts(), strategies.text_parts())
+    named = st.builds(lambda call, model: call.with_(model=model), plain, st.sampled_from(beginnings))
+    check_laws(RESPONSES, "openai-responses", calls=named, max_examples=30)
+
+
+@pytest.mark.parametrize("model", ["gpt-5-mini", "o3", "gpt-6-luna", "gpt-5.1", "gpt-5.4", "gpt-4o", "ft-mine"])
+@pytest.mark.parametrize("thinking", [None, "off", "high"])
+def test_responses_refuses_the_sampling_that_chat_completions_refuses(model: str, thinking: Any):
+    sampling = Sampling(temperature=0.5, top_p=0.5, top_logprobs=2)
+    call = ModelCall(model, (Message.user("hi"),), "openai-responses", sampling=sampling, thinking=thinking)
+    found = RESPONSES.encode(call)
+    body = json.loads(found.request.body)
+    chat, warned = encoded(model, sampling=sampling, thinking=thinking)
+    names = ("temperature", "top_p", "top_logprobs")
+    assert [name for name in names if name in body] == [name for name in names if name in chat]
+    assert ("message.output_text.logprobs" in body.get("include", [])) == ("top_logprobs" in chat)
+    assert [(w.path, w.requested, w.sent) for w in found.warnings] == warned
+
+
+def test_the_warning_says_whether_an_option_is_never_taken_or_only_beside_thinking():
+    def said(model: str, sampling: Sampling) -> list[str]:
+        call = ModelCall(model, (Message.user("hi"),), "openrouter", sampling=sampling)
+        return [warning.message for warning in CHATS["openrouter"].encode(call).warnings]
+
+    model = "openai/gpt-5-mini"
+    assert said(model, Sampling(temperature=0.5)) == [f"{model} takes no temperature while it thinks"]
+    assert said(model, Sampling(top_k=5)) == [f"{model} takes no top_k"]
+
+
+@pytest.mark.parametrize(
+    "sampling",
+    [Sampling(temperature=1), Sampling(top_p=1), Sampling(presence_penalty=0), Sampling(frequency_penalty=0)],
+    ids=["temperature", "top_p", "presence_penalty", "frequency_penalty"],
+)
+def test_the_default_of_an_option_that_is_refused_is_no_loss_on_chat_completions(sampling: Sampling):
+    found = CHATS["openai"].encode(ModelCall("gpt-5-mini", (Message.user("hi"),), "openai", sampling=sampling))
+    assert [warning.code for warning in found.warnings] == ["already_so"]
+
+
+@pytest.mark.parametrize("format_", [CHATS["openai"], RESPONSES], ids=["chat", "responses"])
+def test_a_refused_option_with_its_default_is_no_loss(format_: Any):
+    sampling = Sampling(temperature=1, top_p=1)
+    found = format_.encode(ModelCall("gpt-5-mini", (Message.user("hi"),), sampling=sampling))
+    assert not {"temperature", "top_p"} & json.loads(found.request.body).keys()
+    assert {warning.code for warning in found.warnings} == {"already_so"}
+
+
+def test_openrouter_takes_no_top_k_for_openais_models_and_a_budget_that_leaves_room_for_claudes():
+    top_k = Sampling(top_k=5)
+    assert encoded("openai/gpt-4.1", "openrouter", sampling=top_k)[1] == [("sampling.top_k", 5, None)]
+    for model in ("qwen/qwen3", "openai/gpt-oss-120b"):
+        assert encoded(model, "openrouter", sampling=top_k)[1] == []
+    limit = Sampling(max_output_tokens=5000)
+    body, warnings = encoded("anthropic/claude-sonnet-4.5", "openrouter", sampling=limit, thinking=9000)
+    assert (body["reasoning"], warnings) == ({"max_tokens": 4999}, [("thinking", 9000, 4999)])
+    assert encoded("openai/gpt-6-astra", "openrouter", tools=TOOLS)[1] == []
+
+
+@pytest.mark.parametrize(("thinking", "sent"), [(None, 0.5), ("off", 0.5), ("high", 0.95), (2000, 0.95)])
+def test_claude_behind_openrouter_has_a_top_p_of_its_own_while_it_thinks(thinking: Any, sent: float):
+    found, _ = encoded("anthropic/claude-sonnet-4.5", "openrouter", sampling=Sampling(top_p=0.5), thinking=thinking)
+    assert found["top_p"] == sent
+
+
+def test_every_sampling_option_but_the_length_of_the_answer_may_be_refused_and_is_sent():
+    assert {*SAMPLING_OPTIONS, "max_output_tokens"} == {field.name for field in dataclasses.fields(Sampling)}

@@ -1,0 +1,190 @@
+"""Calls and replies of this format, made up."""
+
+from dataclasses import replace
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from abstractcore.schema import (
+    NO_OPTIONS,
+    AudioPart,
+    Blob,
+    CachePoint,
+    Citation,
+    ContentPart,
+    DocumentPart,
+    HostedTool,
+    ImagePart,
+    Message,
+    ModelCall,
+    ModelReply,
+    OpaquePart,
+    Part,
+    ProviderOptions,
+    ReasoningPart,
+    TextPart,
+    ToolCall,
+    ToolResult,
+)
+from abstractcore.testing import strategies as made
+from abstractcore_providers.formats.openai_responses.items import read_item
+
+PROVIDER = "openai-responses"
+_KEPT = st.builds(Blob.from_provider_file, st.just(PROVIDER), made.names(), st.just("image/png"))
+_AT_URL = st.builds(Blob.from_url, made.names().map("https://example.com/".__add__), st.just("image/png"))
+_CACHE = st.none() | st.builds(CachePoint, st.sampled_from([None, 1800, 43200, 60]))
+
+
+def images() -> SearchStrategy[ImagePart]:
+    """Images in every form that can be sent."""
+    details = st.sampled_from([None, "auto", "low", "high"])
+    return st.builds(ImagePart, made.blobs("image/png", "image/jpeg") | _KEPT | _AT_URL, details, _CACHE)
+
+
+def documents() -> SearchStrategy[DocumentPart]:
+    """Documents in every form that can be sent."""
+    return st.builds(DocumentPart, made.blobs("application/pdf", "text/markdown") | _KEPT | _AT_URL, _CACHE)
+
+
+def content() -> SearchStrategy[ContentPart]:
+    """What a user's message of this format can hold."""
+    optional = st.none() | made.names()
+    audio = st.builds(AudioPart, made.blobs("audio/wav", "audio/mpeg"), optional, optional, made.cache_points())
+    return st.one_of(made.text_parts(), images(), documents(), audio)
+
+
+def tool_content() -> SearchStrategy[ContentPart]:
+    """What a tool's result can hold."""
+    return st.one_of(made.text_parts(), images(), documents())
+
+
+def citations() -> SearchStrategy[Citation]:
+    """Citations of pages and files."""
+    offsets = st.none() | st.integers(0, 20)
+    metadata = st.sampled_from(
+        [
+            {},
+            {"type": "file_citation"},
+            {"type": "container_file_citation", "container_id": "c"},
+            {"type": "container_file_citation", "container_id": "c", "odd": [1]},
+            {"type": "odd"},
+        ]
+    )
+    return st.builds(Citation, made.names(), st.none() | made.names(), st.none(), offsets, offsets, metadata)
+
+
+_ITEMS: tuple[dict[str, Any], ...] = (
+    {
+        "type": "web_search_call",
+        "id": "ws_1",
+        "status": "completed",
+        "action": {"type": "search", "query": "a", "sources": [{"type": "url", "url": "https://a"}]},
+    },
+    {
+        "type": "file_search_call",
+        "id": "fs_1",
+        "status": "completed",
+        "queries": ["a"],
+        "results": [{"file_id": "f", "text": "b"}],
+    },
+    {
+        "type": "code_interpreter_call",
+        "id": "ci_1",
+        "status": "completed",
+        "container_id": "c",
+        "code": "1",
+        "outputs": [{"type": "logs", "logs": "1"}, {"type": "image", "url": "https://example.com/a.png"}],
+    },
+    {"type": "image_generation_call", "id": "ig_1", "status": "completed", "result": "AAAA"},
+    {"type": "mcp_call", "id": "mcp_1", "server_label": "s", "name": "n", "arguments": "{}", "output": "o"},
+    {
+        "type": "computer_call",
+        "id": "cu_1",
+        "call_id": "c_action",
+        "status": "completed",
+        "pending_safety_checks": [],
+        "action": {"type": "wait"},
+    },
+    {"type": "compaction", "id": "cmp_1", "encrypted_content": "gAAA"},
+    {"type": "mcp_approval_request", "id": "mcpr_1", "arguments": "{}", "name": "n", "server_label": "s"},
+    {"type": "reasoning", "id": "rs_abc", "summary": [], "encrypted_content": "gAAA"},
+    {
+        "type": "reasoning",
+        "id": "rs_abd",
+        "summary": [{"type": "summary_text", "text": "a"}, {"type": "summary_text", "text": "b"}],
+        "encrypted_content": "gAAA",
+    },
+    {"type": "reasoning", "id": "rs_abe", "summary": [], "content": [{"type": "reasoning_text", "text": "a"}]},
+    {
+        "type": "reasoning",
+        "id": "rs_abf",
+        "summary": [{"type": "summary_text", "text": "a"}],
+        "content": [{"type": "reasoning_text", "text": "b"}, {"type": "reasoning_text", "text": "c"}],
+        "encrypted_content": "gAAA",
+    },
+    {
+        "type": "message",
+        "id": "msg_b",
+        "content": [{"type": "output_text", "text": "a"}, {"type": "refusal", "refusal": "b"}],
+    },
+    {"type": "message", "id": "msg_a", "phase": "commentary", "content": [{"type": "output_text", "text": "a"}]},
+    {"type": "function_call", "id": "fc_a", "call_id": "c_call", "name": "n", "arguments": "{}", "namespace": "x"},
+)
+
+
+def items(origin: str | None, *, stored: bool) -> SearchStrategy[list[Part]]:
+    """Parts as the provider's own items give them."""
+    chosen = st.lists(st.sampled_from(_ITEMS), max_size=4, unique_by=lambda item: item["id"])
+    return chosen.map(
+        lambda items: [part for item in items for part in read_item(item, PROVIDER, origin, stored=stored)]
+    )
+
+
+def _result(call: ToolCall, options: ProviderOptions) -> ToolResult:
+    if call.name != "computer":
+        return ToolResult("c_call", (TextPart("a"),), provider_options=options)
+    screenshot = ImagePart(Blob.from_url("https://example.com/a.png", "image/png"), provider_options=options)
+    return ToolResult(call.id, (screenshot,), provider_options=options)
+
+
+def _mixed(call: ModelCall, own: list[Part], answer: Message | None, options: ProviderOptions) -> ModelCall:
+    """`call` with another turn, of the provider's own parts, and of what answers them."""
+    if not own:
+        return call
+    said = Message("assistant", tuple(own))
+    results = [_result(call, options) for call in said.tool_calls]
+    answers = [] if answer is None else [answer]
+    more = [Message.user("more"), said, *([Message.tool(*results)] if results else []), *answers]
+    return call.with_(messages=(*call.messages, *more))
+
+
+def calls() -> SearchStrategy[ModelCall]:
+    """Calls that can be sent, but for a provider option here and there."""
+    hosted = made.hosted_tools()
+    approval = {"type": "mcp_approval_response", "approval_request_id": "mcpr_1", "approve": True}
+    answers = st.just(Message("user", (OpaquePart(PROVIDER, "mcp_approval_response", approval),)))
+    origin = f"{PROVIDER}/gpt-6"
+    options = made.item_options(PROVIDER)
+    plain = made.calls(PROVIDER, content(), tool_content(), hosted, options)
+    own = items(origin, stored=True)
+    sent = plain.map(lambda call: call.with_(model="gpt-6"))
+    return st.builds(_mixed, sent, own, st.none() | answers, st.just(NO_OPTIONS) | options)
+
+
+def _with_own(reply: ModelReply, own: list[Part], cited: TextPart | None) -> ModelReply:
+    taken = {call.id for call in reply.tool_calls}
+    parts = [part for part in own if getattr(part, "id", None) not in taken]
+    origin = f"{reply.provider}/{reply.model}" if reply.model else None
+    owned = (replace(part, origin=origin) if isinstance(part, ReasoningPart) else part for part in parts)
+    return replace(reply, parts=(*reply.parts, *owned, *([] if cited is None else [cited])))
+
+
+def replies() -> SearchStrategy[ModelReply]:
+    """Replies with every kind of part, the provider's own items among them."""
+    cited = st.builds(TextPart, made.texts(min_size=1), st.lists(citations(), max_size=2).map(tuple))
+    replies = made.replies(PROVIDER, options=made.item_options(PROVIDER))
+    return st.builds(_with_own, replies, items(None, stored=True), st.none() | cited)
+
+
+__all__ = ["PROVIDER", "HostedTool", "ToolResult", "calls", "content", "replies", "tool_content"]

@@ -1,0 +1,251 @@
+"""One place of valid JSON replaced by junk, at every place of every message: typed errors, which name that place.
+
+The places are those of what vendors print and of what the server sides write; of places that look alike, one is tried.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from abstractcore.errors import InvalidInputError, ProviderError
+from abstractcore.ports import TokenCounter, Transpiler
+from abstractcore.schema import (
+    Message,
+    ModelCall,
+    ModelReply,
+    OutputSchema,
+    Sampling,
+    ToolChoice,
+    ToolSpec,
+    WireRequest,
+    WireResponse,
+    accumulate,
+    deltas_of,
+    to_json,
+)
+from abstractcore.testing.strategies import PROVIDER_ERRORS
+from abstractcore_providers.formats.gemini import Dialect as GeminiDialect
+from abstractcore_providers.formats.gemini import Gemini
+from abstractcore_providers.formats.openai_chat import OpenAIChat
+from abstractcore_providers.formats.registered import FORMATS
+from abstractcore_providers.vendors.rows import VENDORS
+from tests.providers.damage import JUNK, Trail, unlike_places, with_junk, with_value
+from tests.providers.formats.test_fuzz import payload_of, requests, with_payload
+from tests.providers.probes import probes
+from tests.providers.published import (
+    aws_message,
+    decoded,
+    fixtures,
+    frames_of,
+    provider_of,
+    request_of,
+    response_of,
+    stream_of,
+)
+
+every_format = pytest.mark.parametrize("format", FORMATS)
+
+
+# Requests
+
+
+def path_of(trail: Trail) -> str:
+    """The place as errors name it."""
+    return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in trail).removeprefix(".")
+
+
+def in_camel_case(path: str) -> str:
+    """Google's servers take names in either case."""
+    return re.sub("_([a-z])", lambda found: found[1].upper(), path)
+
+
+def is_in(path: str, place: str) -> bool:
+    return not place or path == place or path.startswith((f"{place}.", f"{place}["))
+
+
+def names_the_place(path: str, trail: Trail) -> bool:
+    """Whether an error's path is the place, one in it, one around it, or a neighbour's that it gives its meaning."""
+    found, place, parent = map(in_camel_case, (path, path_of(trail), path_of(trail[:-1])))
+    return is_in(found, place) or is_in(place, found) or (parent != "" and is_in(found, parent))
+
+
+OF_A_RESULT = re.compile("no such (tool )?call|waits for a result")
+"""A result whose call the junk has made another is where the error is then."""
+
+
+def refusal(transpiler: Transpiler, request: WireRequest) -> InvalidInputError | None:
+    try:
+        transpiler.parse(request)
+    except InvalidInputError as error:
+        return error
+    return None
+
+
+def check_requests(transpiler: Transpiler, given: Iterable[WireRequest]) -> None:
+    by_url: dict[str, list[Any]] = {}
+    for request in given:
+        by_url.setdefault(request.url, []).append(json.loads(request.body))
+    for url, bodies in by_url.items():
+        for trail, junk, body in with_junk(bodies):
+            error = refusal(transpiler, WireRequest(url, {}, body))
+            if error is not None and not OF_A_RESULT.search(error.message):
+                assert names_the_place(error.path, trail), f"{path_of(trail)} = {junk!r:.40}: {error}"
+
+
+@every_format
+def test_junk_in_a_request_is_an_error_at_its_place(format):
+    printed = [request_of(fixture) for fixture in fixtures("request") if fixture.format == format]
+    check_requests(FORMATS[format](), [*requests(format), *printed])
+
+
+DIALECTS: Mapping[str, Callable[[], Transpiler]] = {
+    **{preset.name: lambda preset=preset: OpenAIChat(preset.dialect) for preset in VENDORS},
+    "vertex": lambda: Gemini(GeminiDialect(provider="vertex", publisher="google")),
+}
+SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}}
+ASKED = ModelCall(
+    "m",
+    (Message.user("hi"),),
+    tools=(ToolSpec("f", "F.", SCHEMA),),
+    sampling=Sampling(
+        max_output_tokens=10,
+        temperature=0.5,
+        top_p=0.5,
+        top_k=5,
+        seed=7,
+        stop=("END",),
+        presence_penalty=0.1,
+        frequency_penalty=0.1,
+        top_logprobs=3,
+    ),
+)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_junk_in_a_request_of_a_vendors_own_dialect_is_an_error_at_its_place(dialect):
+    """Options have other names with some vendors."""
+    transpiler = DIALECTS[dialect]()
+    calls = [
+        ASKED,
+        ASKED.with_(output=OutputSchema("answer", SCHEMA)),
+        ASKED.with_(tool_choice=ToolChoice("tool", "f")),
+    ]
+    check_requests(transpiler, [transpiler.encode(call).request for call in calls])
+
+
+# Replies, streams, errors
+
+
+def check_read(read: Callable[[], Any]) -> None:
+    """What is read can be written; or it is a provider's error, in words. Any other error goes on."""
+    try:
+        value = read()
+    except ProviderError as error:
+        told = str(error)
+    else:
+        told = to_json(value) if isinstance(value, ModelReply) else str(value)
+    assert told
+
+
+def replies(format: str) -> list[ModelReply]:
+    """A reply with every part that the format can show."""
+    messages = [message for probe in probes(format).values() for message in probe.call.messages]
+    said = [message.parts for message in messages if message.role == "assistant"]
+    return [ModelReply(parts, "stop", model="m", provider=provider_of(format)) for parts in said]
+
+
+@every_format
+def test_junk_in_a_reply_is_read_or_a_typed_error(format):
+    transpiler = FORMATS[format]()
+    bodies = [fixture.read() for fixture in fixtures("reply") if fixture.format == format]
+    bodies += [json.loads(transpiler.render(reply).body) for reply in replies(format)]
+    for _, _, body in with_junk(bodies):
+        check_read(lambda body=body: transpiler.decode(WireResponse(200, {}, body)))
+
+
+@every_format
+def test_junk_in_a_stream_is_read_or_a_typed_error(format):
+    transpiler = FORMATS[format]()
+    streams = [stream_of(transpiler, fixture.read()) for fixture in fixtures("stream") if fixture.format == format]
+    for reply in replies(format):
+        renderer = transpiler.renderer()
+        streams.append(b"".join(map(renderer.feed, deltas_of(reply))) + renderer.finish())
+    seen: set[Any] = set()
+    for stream in streams:
+        frames = frames_of(transpiler, [stream])
+        for index, frame in enumerate(frames):
+            for odd in odd_frames(frame, seen):
+                whole = [*frames[:index], odd, *frames[index + 1 :]]
+                check_read(lambda whole=whole: accumulate(decoded(transpiler, whole)))
+
+
+def odd_frames(frame: Any, seen: set[Any]) -> Iterator[Any]:
+    """The frame with junk in every place in turn; none for one that is not JSON."""
+    if payload_of(frame).startswith(b"{"):
+        value = json.loads(payload_of(frame))
+        for trail in unlike_places(value, seen):
+            for junk in JUNK:
+                yield with_payload(frame, json.dumps(with_value(value, trail, junk)).encode())
+
+
+@every_format
+def test_junk_in_an_error_is_a_typed_error(format):
+    """Under its own status, and under one of success."""
+    transpiler = FORMATS[format]()
+    printed = [fixture.read() for fixture in fixtures("error") if fixture.format == format]
+    told = [response_of(each["body"], each["status"], each.get("headers", {})) for each in printed]
+    for response in [*told, *(transpiler.render_error(error("no", retry_after=1.5)) for error in PROVIDER_ERRORS)]:
+        for _, _, body in with_junk([json.loads(response.body)]):
+            odd = replace(response, body=body)
+            assert str(transpiler.error(odd))
+            transpiler.render_error(transpiler.error(odd))
+            check_read(lambda odd=odd: transpiler.decode(replace(odd, status=200)))
+
+
+@every_format
+@pytest.mark.parametrize("name", ["retry-after", "retry-after-ms", "date", "x-amzn-errortype", "request-id"])
+def test_junk_in_a_header_is_a_typed_error(format, name):
+    transpiler = FORMATS[format]()
+    for value in ("", "x", "-1", "nan", "inf", "1e999", "9" * 400, "Wed, 99 Foo", "\ud800", ":", "#", "\x00"):
+        headers = {"retry-after": "Wed, 21 Oct 2026 07:28:05 GMT", name: value}
+        error = transpiler.error(WireResponse(429, headers, b"{}"))
+        assert error.retry_after is None or 0 <= error.retry_after < float("inf")
+        transpiler.render_error(error)
+
+
+@pytest.mark.parametrize("format", [name for name in FORMATS if isinstance(FORMATS[name](), TokenCounter)])
+def test_junk_in_a_count_is_a_typed_error(format):
+    transpiler: Any = FORMATS[format]()
+    for _, _, body in with_junk([dict.fromkeys(("input_tokens", "inputTokens", "totalTokens"), 5)]):
+        check_read(lambda body=body: transpiler.decode_count(WireResponse(200, {}, body)))
+
+
+# What was found
+
+
+def test_ollama_takes_an_empty_format_for_none():
+    body = {"model": "m", "messages": [{"role": "user", "content": "hi"}], "format": ""}
+    parsed = FORMATS["ollama"]().parse(WireRequest("/api/chat", {}, json.dumps(body).encode()))
+    assert (parsed.call.output, parsed.warnings) == (None, ())
+
+
+def test_what_the_schema_takes_nowhere_is_named_by_its_place_in_the_request():
+    """Wherever it fails: here in writing a result's JSON as text."""
+    part = {"functionResponse": {"name": "f", "response": {"temp": "\ud800"}}}
+    call = {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]}
+    contents = [{"role": "user", "parts": [{"text": "hi"}]}, call, {"role": "user", "parts": [part]}]
+    request = WireRequest("/models/m:generateContent", {}, json.dumps({"contents": contents}).encode())
+    with pytest.raises(InvalidInputError, match="lone surrogate") as caught:
+        FORMATS["gemini"]().parse(request)
+    assert caught.value.path == "contents[2].parts[0].functionResponse.response.temp"
+
+
+def test_an_exception_in_a_stream_of_amazons_may_hold_anything():
+    for junk in JUNK:
+        frames = frames_of(FORMATS["bedrock_converse"](), [aws_message({"throttlingException": {"message": junk}})])
+        with pytest.raises(ProviderError):
+            list(decoded(FORMATS["bedrock_converse"](), frames))

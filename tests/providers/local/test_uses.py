@@ -1,0 +1,169 @@
+"""How long the process of an embedded model lives: as long as it is of use."""
+
+from __future__ import annotations
+
+import gc
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from abstractcore import LLM, ConfigurationError, ModelCrashedError, Services, create_llm
+from abstractcore.registry import Registry
+from abstractcore.stores.models import FileModelStore
+from abstractcore.testing import SyncColour
+from abstractcore_providers.local import LocalProvider
+from abstractcore_providers.local.process import ModelProcess
+from abstractcore_providers.local.servers import ServerPool
+from tests.conftest import PROXY_VARIABLES
+from tests.providers.local.test_local import ends, needs_linux
+
+pytest.importorskip("xllamacpp")
+pytestmark = needs_linux
+
+
+class Limited(LocalProvider):
+    """As built in, with other limits."""
+
+    def __init__(self, **limits: Any) -> None:
+        super().__init__()
+        self._pool = ServerPool(**limits)
+
+    @property
+    def processes(self) -> list[ModelProcess]:
+        return self._pool.processes()
+
+
+@pytest.fixture
+def local(models: FileModelStore) -> Iterator[Callable[..., tuple[Callable[[int], LLM], Limited]]]:
+    """`local(most=2)`: a function that makes LLMs by their context size, and their provider."""
+    made: list[tuple[Services, Limited]] = []
+
+    def local(**limits: Any) -> tuple[Callable[[int], LLM], Limited]:
+        registry, provider = Registry(), Limited(**limits)
+        registry.add_provider(provider)
+        services = Services(registry=registry, models=models, environment={})
+        made.append((services, provider))
+        return lambda size: create_llm("local", context_size=size, threads=1, services=services), provider
+
+    yield local
+    for services, provider in made:
+        provider.close()
+        services.close()
+
+
+def ask(colour, llm: LLM) -> None:
+    assert colour.generate(llm, "Hi.", max_output_tokens=1).usage.output == 1
+
+
+def test_closing_llms_ends_their_processes(colour, local):
+    llm_of, provider = local()
+    llms = [llm_of(size) for size in (256, 257)]
+    for llm in llms:
+        ask(colour, llm)
+    pids = [process.pid for process in provider.processes]
+    for llm in llms:
+        llm.close()
+        llm.close()
+    assert provider.processes == []
+    assert len(pids) == 2
+    assert all(map(ends, pids))
+    with pytest.raises(ConfigurationError, match="closed"):
+        ask(colour, llms[0])
+
+
+def test_a_process_stays_until_the_last_llm_that_uses_it_is_closed(colour, local):
+    llm_of, provider = local()
+    first, second = llm_of(256), llm_of(256)
+    ask(colour, first)
+    ask(colour, second)
+    (process,) = provider.processes
+    first.close()
+    ask(colour, second)
+    assert provider.processes == [process]
+    second.close()
+    assert ends(process.pid)
+
+
+def test_an_llm_that_is_dropped_and_not_closed_ends_its_process(colour, local):
+    llm_of, provider = local()
+    ask(colour, llm_of(256))
+    pids = [process.pid for process in provider.processes]
+    gc.collect()
+    assert all(map(ends, pids))
+
+
+def test_there_are_no_more_processes_than_the_limit_and_the_least_recently_used_goes_first(local):
+    colour = SyncColour()
+    llm_of, provider = local(most=2)
+    llms = [llm_of(size) for size in (256, 257, 258)]
+    ask(colour, llms[0])
+    (first,) = provider.processes
+    ask(colour, llms[1])
+    ask(colour, llms[0])
+    ask(colour, llms[2])
+    assert len(provider.processes) == 2
+    assert first in provider.processes
+    ask(colour, llms[1])
+    assert len(provider.processes) == 2
+    assert ends(first.pid)
+
+
+def test_a_process_that_is_answering_is_not_ended(colour, local):
+    llm_of, provider = local(most=1)
+    asked, other = llm_of(256), llm_of(257)
+    with colour.stream(asked, "Tell me a long story.", max_output_tokens=100) as stream:
+        next(stream)
+        (answering,) = provider.processes
+        ask(colour, other)
+        assert provider.processes == [answering]
+        asked.close()
+        assert provider.processes == [answering]
+        assert "".join(stream.text())
+    assert provider.processes == []
+    assert ends(answering.pid)
+
+
+def test_an_idle_process_ends_and_the_next_call_starts_another(colour, local):
+    llm_of, provider = local(idle_seconds=0.05)
+    llm = llm_of(256)
+    for _ in range(2):
+        with colour.stream(llm, "Tell me a story.", max_output_tokens=20) as stream:
+            next(stream)
+            (process,) = provider.processes
+            assert "".join(stream.text())
+        assert ends(process.pid)
+
+
+def test_a_failed_start_leaves_no_use_behind(colour, models, local, tmp_path):
+    llm_of, provider = local()
+    (tmp_path / "x.gguf").write_bytes(b"GGUF")
+    services = llm_of(256)._pipelines._services
+    llm = create_llm("local", model=str(tmp_path / "x.gguf"), services=services)
+    with pytest.raises(ModelCrashedError):
+        colour.generate(llm, "Hi.")
+    llm.close()
+    assert provider._pool._slots._slots == {}
+
+
+def test_a_use_that_nobody_has_any_more_is_over(local, models):
+    """As of a task that was cancelled while a thread started the model for it."""
+    llm_of, provider = local()
+    llm = llm_of(256)
+    endpoint = llm._pipelines.session.endpoint
+    thread = threading.Thread(target=endpoint._start)
+    thread.start()
+    thread.join()
+    (process,) = provider.processes
+    llm.close()
+    assert ends(process.pid)
+
+
+def test_a_proxy_of_the_environment_does_not_stand_between_a_program_and_its_own_process(colour, local, monkeypatch):
+    for name in PROXY_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    llm_of, _ = local()
+    ask(colour, llm_of(256))

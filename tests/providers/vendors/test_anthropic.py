@@ -1,0 +1,80 @@
+"""The provider of Anthropic's models."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from abstractcore.errors import AuthenticationError, ConfigurationError
+from abstractcore.ports import ProviderConfig, ProviderSession
+from abstractcore.schema import WireRequest
+from abstractcore_providers.formats.anthropic_messages import AnthropicMessages, Dialect
+from abstractcore_providers.vendors.anthropic import AnthropicProvider
+from tests.providers.vendors.test_presets import Services, address
+
+LEVELS = ("low", "medium", "high")
+NEWEST = Dialect(takes_sampling=False, tools_forced=False, system_in_place=True)
+
+
+def connect(environment: dict[str, str] | None = None, **config: Any) -> ProviderSession:
+    services: Any = Services({"ANTHROPIC_API_KEY": "k"} if environment is None else environment)
+    given: Any = {"model": "claude-opus-5-5", **config}
+    return AnthropicProvider().connect(ProviderConfig("anthropic", **given), services)
+
+
+def test_requests_go_to_the_vendor_with_the_key_and_the_version():
+    found = address(connect())
+    assert found.url == "https://api.anthropic.com/v1"
+    signed = found.auth.sign(WireRequest("/messages", {"anthropic-beta": "b"}, b"{}"), 0)
+    assert signed.headers == {"anthropic-beta": "b", "x-api-key": "k", "anthropic-version": "2023-06-01"}
+    assert "k" not in repr(found.auth).replace("headers", "")
+
+
+def test_an_address_and_a_key_of_ones_own_count_first():
+    found = address(connect(api_key="l", base_url="http://b:1/v1/"))
+    assert found.url == "http://b:1/v1"
+    assert found.auth.sign(WireRequest("/messages", {}, b""), 0).headers["x-api-key"] == "l"
+
+
+def test_without_a_key_its_variable_is_named():
+    with pytest.raises(AuthenticationError, match="ANTHROPIC_API_KEY"):
+        connect({})
+
+
+@pytest.mark.parametrize("config", [{"model": None}, {"base_url": "b:1"}, {"api_key": "a b"}])
+def test_what_cannot_work_is_refused(config: dict[str, Any]):
+    with pytest.raises(ConfigurationError):
+        connect(**config)
+
+
+@pytest.mark.parametrize(
+    ("model", "dialect", "levels", "budget"),
+    [
+        ("claude-fable-5-2", NEWEST, LEVELS, None),
+        ("claude-mythos-5-1", NEWEST, LEVELS, None),
+        ("claude-opus-5-5", NEWEST, LEVELS, None),
+        ("claude-sonnet-5-5", replace(NEWEST, off="between_tools"), LEVELS, None),
+        ("claude-opus-5", Dialect(takes_sampling=False, system_in_place=True), LEVELS, None),
+        ("claude-haiku-5-5", Dialect(takes_sampling=False, system_in_place=True), LEVELS, None),
+        ("claude-opus-4-8", Dialect(takes_sampling=False, system_in_place=True), LEVELS, None),
+        ("claude-sonnet-5", Dialect(takes_sampling=False), LEVELS, None),
+        ("claude-haiku-4-5-20251001", Dialect(one_of_temperature_and_top_p=True), (), (1024, 63_999)),
+    ],
+)
+def test_a_model_takes_what_its_family_takes(model: str, dialect: Dialect, levels: Any, budget: Any):
+    session = connect(model=model)
+    assert session.transpiler == AnthropicMessages(dialect)
+    profile = session.profile
+    assert profile.thinking is not None
+    assert (profile.thinking.levels, profile.thinking.budget, profile.cache_points) == (levels, budget, 4)
+    assert profile.takes("document", "application/pdf")
+    assert not profile.takes("audio", "audio/wav")
+    assert profile.sampling is not None
+    assert profile.sampling.max_output_tokens == 32_000
+
+
+def test_a_model_of_no_known_family_is_unknown_and_has_a_limit_all_the_same():
+    profile = connect(model="mine").profile
+    assert not profile.known
+    assert profile.sampling is not None
+    assert profile.sampling.max_output_tokens == 8_192

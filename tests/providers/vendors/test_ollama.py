@@ -1,0 +1,84 @@
+"""The provider of models that an Ollama server runs."""
+
+from typing import Any
+
+import pytest
+
+from abstractcore.errors import ConfigurationError, ConnectionFailedError, ServerError
+from abstractcore.ports import ProviderConfig, ProviderSession
+from abstractcore_providers.common.endpoints import BearerAuth, NoAuth
+from abstractcore_providers.formats.ollama import OllamaChat
+from abstractcore_providers.vendors.ollama import OllamaProvider
+from tests.providers.sessions import Services, address
+
+
+def connect(environment: dict[str, str] | None = None, **config: Any) -> ProviderSession:
+    services: Any = Services(environment or {})
+    given: Any = {"model": "gemma3", **config}
+    return OllamaProvider().connect(ProviderConfig("ollama", **given), services)
+
+
+@pytest.mark.parametrize(
+    ("host", "url"),
+    [
+        ("", "http://localhost:11434"),
+        ("10.0.0.1", "http://10.0.0.1:11434"),
+        ("10.0.0.1:80", "http://10.0.0.1:80"),
+        (":1234", "http://localhost:1234"),
+        ("0.0.0.0:11434", "http://localhost:11434"),
+        ("[::1]:5", "http://[::1]:5"),
+        ("https://ollama.example", "https://ollama.example"),
+        (' "box" ', "http://box:11434"),
+    ],
+)
+def test_the_address_comes_from_the_environment_in_all_its_forms(host: str, url: str):
+    assert address(connect({"OLLAMA_HOST": host})).url == url
+
+
+def test_an_address_of_ones_own_counts_first():
+    assert address(connect({"OLLAMA_HOST": "a"}, base_url="http://b:1/")).url == "http://b:1"
+
+
+@pytest.mark.parametrize("config", [{"base_url": "b:1"}, {"model": None}, {"options": {"context_size": 0}}])
+def test_what_cannot_work_is_refused(config: dict[str, Any]):
+    with pytest.raises(ConfigurationError):
+        connect(**config)
+
+
+def test_a_host_that_is_none_is_refused():
+    with pytest.raises(ConfigurationError, match="OLLAMA_HOST"):
+        connect({"OLLAMA_HOST": "a:port"})
+
+
+def test_no_key_is_needed_and_one_is_sent_where_given():
+    assert address(connect()).auth == NoAuth()
+    assert address(connect({"OLLAMA_API_KEY": "k"})).auth == BearerAuth("k")
+    assert address(connect(api_key="l")).auth == BearerAuth("l")
+
+
+def test_a_context_size_goes_into_the_format_and_the_profile():
+    session = connect(options={"context_size": 2048})
+    assert session.transpiler == OllamaChat(2048)
+    assert session.profile.context_tokens == 2048
+
+
+@pytest.mark.parametrize(
+    ("model", "sees", "levels"),
+    [("gemma3:4b", True, ()), ("gemma3:1b", False, ()), ("gpt-oss:20b", False, ("low", "medium", "high"))],
+)
+def test_a_model_takes_what_its_family_takes(model: str, sees: bool, levels: tuple[str, ...]):
+    profile = connect(model=model).profile
+    assert profile.known
+    assert profile.takes("image", "image/png") is sees
+    assert profile.thinking is not None
+    assert profile.thinking.levels == levels
+
+
+def test_a_model_of_no_known_family_is_unknown():
+    assert not connect(model="mine").profile.known
+
+
+def test_a_server_that_does_not_answer_is_to_be_started():
+    endpoint = connect().endpoint
+    assert "ollama serve" in (endpoint.diagnose(ConnectionFailedError("no")).hint or "")
+    assert endpoint.diagnose(ServerError("no")).hint is None

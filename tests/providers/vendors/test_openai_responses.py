@@ -1,0 +1,75 @@
+"""The provider of OpenAI's models through its Responses API."""
+
+from typing import Any
+
+import pytest
+
+from abstractcore import create_llm
+from abstractcore.errors import AuthenticationError, ConfigurationError, UnsupportedOptionError
+from abstractcore.ports import ProviderConfig, ProviderSession
+from abstractcore_providers.common.rules import OPENAI
+from abstractcore_providers.formats.openai_responses import OpenAIResponses
+from abstractcore_providers.vendors.openai_responses import OpenAIResponsesProvider
+from tests.providers.sessions import Services, address, headers
+
+
+def connect(environment: dict[str, str] | None = None, **config: Any) -> ProviderSession:
+    services: Any = Services(environment or {})
+    given: Any = {"model": "gpt-5.4", **config}
+    return OpenAIResponsesProvider().connect(ProviderConfig("openai-responses", **given), services)
+
+
+def test_a_session_has_the_vendors_address_and_format():
+    session = connect(api_key="k")
+    assert address(session).url == "https://api.openai.com/v1"
+    assert session.transpiler == OpenAIResponses(rules=OPENAI)
+    assert headers(connect({"OPENAI_API_KEY": "k"}))["authorization"] == "Bearer k"
+    assert address(connect(api_key="k", base_url="http://a/v1/")).url == "http://a/v1"
+
+
+def test_what_is_missing_is_named():
+    with pytest.raises(AuthenticationError) as caught:
+        connect()
+    assert "OPENAI_API_KEY" in (caught.value.hint or "")
+    with pytest.raises(ConfigurationError, match="model's name"):
+        connect(api_key="k", model=None)
+
+
+@pytest.mark.parametrize(
+    ("model", "levels", "can_be_off", "cache_points", "sees"),
+    [
+        ("gpt-4o-mini", (), True, 0, True),
+        ("gpt-4-0613", (), True, 0, False),
+        ("gpt-5-2025-08-07", ("minimal", "low", "medium", "high"), False, 0, True),
+        ("gpt-5-pro", ("high",), False, 0, True),
+        ("gpt-5.4", ("low", "medium", "high"), True, 0, True),
+        ("gpt-5.6", ("low", "medium", "high"), True, 4, True),
+        ("gpt-5-chat-latest", (), True, 0, True),
+        ("gpt-6-sol", ("low", "medium", "high"), True, 4, True),
+        ("o3-mini", ("low", "medium", "high"), False, 0, False),
+    ],
+)
+def test_a_model_takes_what_its_family_takes(
+    model: str, levels: tuple[str, ...], can_be_off: bool, cache_points: int, sees: bool
+):
+    profile = connect(api_key="k", model=model).profile
+    assert profile.known
+    assert profile.thinking is not None
+    assert (profile.thinking.levels, profile.thinking.can_be_off) == (levels, can_be_off)
+    assert (profile.cache_points, profile.takes("image", "image/png")) == (cache_points, sees)
+
+
+def test_audio_is_not_taken_through_this_api():
+    assert not connect(api_key="k", model="gpt-audio").profile.takes("audio", "audio/wav")
+
+
+def test_of_an_unknown_model_nothing_is_claimed():
+    profile = connect(api_key="k", model="ft-mine").profile
+    assert not profile.known
+    assert (profile.thinking, profile.cache_points) == (None, 0)
+
+
+def test_a_strict_call_with_an_option_that_its_model_refuses_is_not_sent():
+    llm = create_llm("openai-responses/gpt-5-mini", api_key="k", base_url="http://127.0.0.1:9/v1", strict=True)
+    with pytest.raises(UnsupportedOptionError, match=r"sampling\.temperature"):
+        llm.generate("hi", temperature=0)

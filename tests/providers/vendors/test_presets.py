@@ -1,0 +1,268 @@
+"""Vendors as rows: addresses, keys, and what their models take."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+
+from abstractcore.errors import AuthenticationError, ConfigurationError, ProviderError
+from abstractcore.ports import ModelProfile, ProviderConfig, ProviderSession, Thinking
+from abstractcore.schema import WireRequest
+from abstractcore_providers.common.endpoints import BearerAuth, FixedEndpoint, NoAuth, check_key
+from abstractcore_providers.common.media_types import with_images
+from abstractcore_providers.formats.openai_chat import CARRIED, OpenAIChat
+from abstractcore_providers.vendors.presets import Preset
+from abstractcore_providers.vendors.rows import VENDORS
+
+ROWS = {preset.name: preset for preset in VENDORS}
+OPENAI, AZURE, COMPATIBLE = ROWS["openai"], ROWS["azure"], ROWS["openai-compatible"]
+KEY = "sk-secret"
+
+
+@dataclass
+class Services:
+    """What a provider may use from above; no models."""
+
+    environment: Mapping[str, str] = field(default_factory=dict)
+    models: Any = None
+
+
+def connect(preset: Preset = OPENAI, environment: Mapping[str, str] | None = None, **config: Any) -> ProviderSession:
+    services: Any = Services({} if environment is None else environment)
+    return preset.connect(ProviderConfig(preset.name, **{"model": "gpt-4o", **config}), services)
+
+
+def address(session: ProviderSession) -> Any:
+    step: Any = session.endpoint.open(None)  # type: ignore[arg-type]
+    with pytest.raises(StopIteration) as done:
+        step.send(None)
+    return done.value.value
+
+
+def headers(session: ProviderSession) -> Mapping[str, str]:
+    return address(session).auth.sign(WireRequest("/", {"a": "b"}, b""), 0.0).headers
+
+
+def test_the_rows_have_names_and_words_of_their_own():
+    assert len(ROWS) == len(VENDORS)
+    for preset in VENDORS:
+        assert preset.summary
+        assert preset.key_variable.endswith(("_API_KEY", "_API_TOKEN"))
+        assert preset.dialect.provider == preset.name
+        assert (preset.options == {}) == (preset.name != "azure")
+
+
+CLOUDS = {
+    "openai": ("https://api.openai.com/v1", "OPENAI_API_KEY"),
+    "openrouter": ("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
+    "groq": ("https://api.groq.com/openai/v1", "GROQ_API_KEY"),
+    "mistral": ("https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
+    "deepseek": ("https://api.deepseek.com", "DEEPSEEK_API_KEY"),
+    "xai": ("https://api.x.ai/v1", "XAI_API_KEY"),
+    "together": ("https://api.together.xyz/v1", "TOGETHER_API_KEY"),
+    "fireworks": ("https://api.fireworks.ai/inference/v1", "FIREWORKS_API_KEY"),
+    "perplexity": ("https://api.perplexity.ai", "PERPLEXITY_API_KEY"),
+    "cerebras": ("https://api.cerebras.ai/v1", "CEREBRAS_API_KEY"),
+}
+OWN_SERVERS = {
+    "lmstudio": ("http://localhost:1234/v1", "LM_API_TOKEN"),
+    "vllm": ("http://localhost:8000/v1", "VLLM_API_KEY"),
+    "llama-cpp": ("http://localhost:8080/v1", "LLAMA_API_KEY"),
+}
+
+
+@pytest.mark.parametrize("name", CLOUDS)
+def test_a_vendor_is_called_at_its_address_with_the_key_of_its_variable(name: str):
+    url, variable = CLOUDS[name]
+    session = connect(ROWS[name], {variable: KEY})
+    assert address(session).url == url
+    assert headers(session) == {"a": "b", "authorization": f"Bearer {KEY}"}
+    with pytest.raises(AuthenticationError) as caught:
+        connect(ROWS[name])
+    assert variable in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize("name", OWN_SERVERS)
+def test_a_server_of_ones_own_is_looked_for_on_this_machine_and_needs_no_key(name: str):
+    url, variable = OWN_SERVERS[name]
+    assert address(connect(ROWS[name])).url == url
+    assert headers(connect(ROWS[name])) == {"a": "b"}
+    assert headers(connect(ROWS[name], {variable: KEY}))["authorization"] == f"Bearer {KEY}"
+
+
+def test_every_row_is_tested():
+    assert {*CLOUDS, *OWN_SERVERS, "azure", "openai-compatible"} == set(ROWS)
+
+
+def test_a_session_has_the_vendors_address_and_format():
+    session = connect(api_key=KEY)
+    assert session.model == "gpt-4o"
+    assert address(session).url == "https://api.openai.com/v1"
+    assert session.transpiler == OpenAIChat(OPENAI.dialect)
+    assert address(session).transport is None
+
+
+@pytest.mark.parametrize("url", ["http://localhost:8000/v1", "http://localhost:8000/v1/", "https://[::1]/v1//"])
+def test_another_address_is_taken_without_its_last_slashes(url: str):
+    assert address(connect(COMPATIBLE, base_url=url)).url == url.rstrip("/")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "localhost:8000",
+        "ftp://host/v1",
+        "http://",
+        "http:///v1",
+        "http://host:x/v1",
+        "http://host/v1?a=b",
+        "http://host/v1#a",
+    ],
+)
+def test_what_is_no_address_is_refused(url: str):
+    with pytest.raises(ConfigurationError, match="base_url"):
+        connect(COMPATIBLE, base_url=url)
+
+
+def test_a_password_in_a_wrong_address_is_not_shown():
+    with pytest.raises(ConfigurationError) as caught:
+        connect(COMPATIBLE, base_url=f"ftp://user:{KEY}@host/v1")
+    assert KEY not in str(caught.value)
+
+
+def test_the_key_comes_from_the_argument_else_from_the_environment():
+    assert headers(connect(api_key=KEY)) == {"a": "b", "authorization": f"Bearer {KEY}"}
+    assert headers(connect(environment={"OPENAI_API_KEY": KEY}))["authorization"] == f"Bearer {KEY}"
+    both = connect(api_key="given", environment={"OPENAI_API_KEY": KEY})
+    assert headers(both)["authorization"] == "Bearer given"
+
+
+def test_a_missing_key_says_where_it_is_looked_for():
+    with pytest.raises(AuthenticationError) as caught:
+        connect()
+    assert "OPENAI_API_KEY" in (caught.value.hint or "")
+    assert caught.value.provider == "openai"
+
+
+def test_a_server_of_ones_own_needs_no_key():
+    assert headers(connect(COMPATIBLE, base_url="http://localhost/v1")) == {"a": "b"}
+    assert headers(connect(COMPATIBLE, base_url="http://localhost/v1", api_key=KEY))["authorization"] == f"Bearer {KEY}"
+
+
+@pytest.mark.parametrize("key", ["sk secret", "sk\nsecret", "sk-sécret", "sk\x00secret", 5])
+def test_a_key_that_no_header_can_carry_is_refused_and_not_shown(key: Any):
+    with pytest.raises(ConfigurationError, match="API key for openai") as caught:
+        connect(api_key=key)
+    assert "secret" not in str(caught.value)
+
+
+def test_white_space_around_a_key_is_dropped_and_a_key_does_not_show():
+    assert check_key(f" {KEY}\n", "p") == KEY
+    assert KEY not in repr(BearerAuth(KEY))
+    assert KEY not in repr(FixedEndpoint.at("http://localhost", BearerAuth(KEY)))
+    assert KEY not in repr(ProviderConfig("openai", api_key=KEY))
+
+
+@pytest.mark.parametrize(
+    ("preset", "config", "says"),
+    [(OPENAI, {"model": None}, "needs a model's name"), (COMPATIBLE, {}, "needs an address")],
+)
+def test_what_is_missing_is_named_with_an_example(preset: Preset, config: dict[str, Any], says: str):
+    with pytest.raises(ConfigurationError, match=says) as caught:
+        connect(preset, api_key=KEY, **config)
+    assert (caught.value.hint or "").startswith("As in ")
+
+
+@pytest.mark.parametrize(
+    ("model", "takes", "does_not_take"),
+    [
+        ("gpt-4o", "image/png", "audio/wav"),
+        ("gpt-4o-mini-2024-07-18", "application/pdf", "audio/wav"),
+        ("gpt-4o-audio-preview", "audio/wav", "image/png"),
+        ("gpt-4-turbo", "image/png", "application/pdf"),
+        ("gpt-4-0613", "text/plain", "image/png"),
+        ("o3-mini", "text/plain", "image/png"),
+        ("o3", "image/png", "audio/mpeg"),
+    ],
+)
+def test_a_model_takes_what_its_family_takes(model: str, takes: str, does_not_take: str):
+    profile = connect(api_key=KEY, model=model).profile
+    assert profile.known
+    assert takes == "text/plain" or profile.takes(takes.partition("/")[0], takes)
+    assert not profile.takes(does_not_take.partition("/")[0], does_not_take)
+
+
+def test_the_longer_of_two_names_that_begin_alike_comes_first():
+    for preset in VENDORS:
+        names = [name for name, _ in preset.families]
+        for index, name in enumerate(names):
+            assert not any(later.startswith(name) for later in names[index + 1 :]), f"{name} hides a later row"
+
+
+def of(preset: Preset, profile: ModelProfile) -> ModelProfile:
+    """The profile at a vendor, who takes the same types of images and order of messages for all models."""
+    images = {name: with_images(getattr(profile, name), preset.images) for name in ("accepts", "assumed", "carried")}
+    return replace(profile, **images, goes_on=preset.goes_on, media_beside_results=preset.media_beside_results)
+
+
+@pytest.mark.parametrize("name", [*CLOUDS, "azure"])
+def test_a_model_of_no_known_family_is_unknown(name: str):
+    profile = connect(ROWS[name], api_key=KEY, base_url="https://host", model="brand-new").profile
+    unknown = ModelProfile(assumed=ROWS[name].assumed, carried=CARRIED, cache_points=0, known=False)
+    assert profile == of(ROWS[name], unknown)
+
+
+@pytest.mark.parametrize("name", [*OWN_SERVERS, "openai-compatible"])
+def test_that_a_server_of_ones_own_names_its_model_as_it_likes_is_nothing_odd(name: str):
+    profile = connect(ROWS[name], base_url="http://localhost", model="brand-new").profile
+    expected = ModelProfile(assumed=frozenset({"image"}), carried=CARRIED, cache_points=0)
+    assert profile == of(ROWS[name], expected)
+
+
+@pytest.mark.parametrize("preset", VENDORS, ids=lambda preset: preset.name)
+def test_every_family_is_found_by_its_models_and_takes_no_cache_points(preset: Preset):
+    assert bool(preset.families) != preset.names_are_free
+    for beginning, expected in preset.families:
+        session = connect(preset, api_key=KEY, base_url="https://host", model=f"{beginning}-2026-01-01")
+        assert session.profile == of(preset, expected)
+        assert expected.known
+        assert expected.cache_points == 0
+        assert expected.price is None
+
+
+LOW_TO_HIGH = ("low", "medium", "high")
+
+
+@pytest.mark.parametrize(
+    ("name", "model", "thinking", "context_tokens"),
+    [
+        ("openai", "gpt-6-astra", Thinking(LOW_TO_HIGH, can_be_off=False), 1_050_000),
+        ("openai", "gpt-6-luna", Thinking(LOW_TO_HIGH), 1_050_000),
+        ("openai", "gpt-5.1-2025-11-13", Thinking(LOW_TO_HIGH), 400_000),
+        ("openai", "gpt-5-mini", Thinking(("minimal", *LOW_TO_HIGH), can_be_off=False), 400_000),
+        ("openai", "gpt-5-pro", Thinking(("high",), can_be_off=False), 400_000),
+        ("openai", "gpt-4o", Thinking(), 128_000),
+        ("openai", "o3-mini", Thinking(LOW_TO_HIGH, can_be_off=False), 200_000),
+        ("azure", "o4-mini", Thinking(LOW_TO_HIGH, can_be_off=False), 200_000),
+        ("openrouter", "anthropic/claude-sonnet-5", None, None),
+        ("groq", "openai/gpt-oss-120b", Thinking(LOW_TO_HIGH, can_be_off=False), None),
+        ("mistral", "mistral-small-latest", Thinking(("high",)), None),
+        ("deepseek", "deepseek-v4-flash", Thinking(("minimal", *LOW_TO_HIGH)), 1_000_000),
+        ("deepseek", "deepseek-flash", Thinking(("minimal", *LOW_TO_HIGH)), None),
+        ("xai", "grok-4.3", Thinking(LOW_TO_HIGH), 1_000_000),
+        ("xai", "grok-4.7", Thinking(LOW_TO_HIGH, can_be_off=False), 500_000),
+        ("together", "openai/gpt-oss-20b", Thinking(LOW_TO_HIGH, can_be_off=False), None),
+        ("fireworks", "accounts/fireworks/models/glm-5", Thinking(("high",)), None),
+        ("perplexity", "sonar-pro", Thinking(), 200_000),
+        ("cerebras", "gpt-oss-120b", Thinking(LOW_TO_HIGH, can_be_off=False), None),
+    ],
+)
+def test_a_model_thinks_as_its_vendor_says(name: str, model: str, thinking: Thinking | None, context_tokens: int):
+    profile = connect(ROWS[name], api_key=KEY, base_url="https://host", model=model).profile
+    assert (profile.thinking, profile.context_tokens) == (thinking, context_tokens)
+
+
+def test_an_endpoint_knows_no_better_error():
+    error = ProviderError("no")
+    assert FixedEndpoint.at("http://localhost", NoAuth()).diagnose(error) is error
