@@ -15,6 +15,10 @@ from .pycurl_connections import CurlConnection, Exchange
 from .pycurl_failures import failed_in_body
 from .pycurl_pools import CurlPool, Origin
 
+_in_use: set[CurlConnection] = set()
+"""A body that is collected in a cycle closes its connection, and must be the first to do so: without these references,
+the garbage collector would call the finalizers of libcurl's handles and of the socket in any order."""
+
 
 class Lease:
     """A connection in use by one exchange, to be given back once. In a forked child it is the parent's."""
@@ -27,6 +31,7 @@ class Lease:
         self._process = os.getpid()
         self._held = True
         self.connection = connection
+        _in_use.add(connection)
 
     def release(self) -> None:
         """Give the connection back after the whole exchange."""
@@ -40,7 +45,10 @@ class Lease:
 
     def _take(self) -> bool:
         held, self._held = self._held, False
-        return held and self._process == os.getpid()
+        if not held or self._process != os.getpid():
+            return False
+        _in_use.discard(self.connection)
+        return True
 
 
 class PycurlBody:

@@ -17,7 +17,7 @@ import trustme
 from abstractcore import AbstractCoreError, ConnectionFailedError
 from abstractcore.concurrency import drive
 from abstractcore.schema import WireRequest
-from abstractcore.testing.transports.cases import rest
+from abstractcore.testing.transports.cases import no_warning, rest
 from abstractcore.testing.transports.processes import in_fork
 from abstractcore.transport import TransportSettings, pycurl_connections
 from abstractcore.transport.pycurl_http import PycurlTransport
@@ -99,6 +99,24 @@ def test_a_connection_kept_open_does_not_keep_the_last_request_in_memory(server,
     fetch(transport, server.url, prompt)
     gc.collect()
     assert sys.getrefcount(prompt) == references
+
+
+@pytest.mark.parametrize("place", ["cycle", "cycle with its transport"])
+def test_a_body_that_is_collected_in_a_cycle_closes_its_connection_and_prints_nothing(server, place):
+    """pycurl's handles are collected with it, and may be closed first."""
+    server.always(stream_head(), chunk(b"data"), HANG)
+    transport = PycurlTransport(TransportSettings(max_connections=1))
+    for _ in range(3):
+        cycle: list[object] = [drive(transport.open(WireRequest(server.url, {}, b""), PATIENCE_SECONDS))]
+        cycle.append(cycle)
+        if place == "cycle with its transport":
+            cycle.append(transport)
+            transport = PycurlTransport(TransportSettings(max_connections=1))
+        with no_warning():
+            del cycle
+            gc.collect()
+        server.wait_for(lambda: not server.open, "the end of the connection")
+    transport.close_now()
 
 
 def test_connections_are_kept_as_long_and_as_many_as_the_settings_say(server):
