@@ -122,7 +122,6 @@ if TYPE_CHECKING:
     from .client.services import Services, subscribe
     from .client.streams import AsyncStream, Stream
     from .middleware.cassettes import record, replay
-    from .ports import Reply
     from .registry import PluginReport, Registry
     from .registry.hooks import hookimpl
     from .stores.artifacts import FileArtifactStore
@@ -141,7 +140,6 @@ _LATER = {
     "MessageInput": "client.message_inputs",
     "PluginReport": "registry",
     "Registry": "registry",
-    "Reply": "ports",
     "Services": "client.services",
     "Stream": "client.streams",
     "Subscription": "telemetry",
@@ -240,7 +238,6 @@ __all__ = [
     "ReasoningStart",
     "Registry",
     "ReplayMismatchError",
-    "Reply",
     "ReplyEnd",
     "ReplyStart",
     "RequestTimeoutError",

@@ -1,4 +1,4 @@
-"""How long a call takes whose `timeout` passes while it waits: for each kind of wait, in each colour.
+"""How long a call takes whose `timeout` passes while it waits: for each kind of wait, sync and async.
 
 `python benchmarks/timeouts.py [--timeout SECONDS ...] -- [WAIT ...]`; a wait is part of a wait's name. Each would take
 30 s or more without a limit. A call may be late by a tenth of its time and a quarter of a second: more is a MISS.
@@ -217,7 +217,7 @@ def with_slow_weights(case: Case) -> LLM:
 
 def with_client(*steps: Any) -> Callable[[Case], LLM]:
     def make(case: Case) -> LLM:
-        kind = httpx2.AsyncClient if case.options.pop("colour") == "async" else httpx2.Client
+        kind = httpx2.AsyncClient if case.options.pop("call_style") == "async" else httpx2.Client
         case.options["http_client"] = kind(trust_env=False)
         return case.llm(case.stack.enter_context(scripted(*steps)))
 
@@ -252,15 +252,15 @@ WAITS: dict[str, Callable[[Case], LLM]] = {
 }
 
 
-def measure(wait: str, colour: str, streamed: bool, library: str, timeout: float) -> tuple[float, str]:
+def measure(wait: str, call_style: str, streamed: bool, library: str, timeout: float) -> tuple[float, str]:
     """Seconds that a call took, and the error it ended in."""
     release.clear()
     with ExitStack() as stack:
         case = Case(stack, Services())
-        if colour == "async" and "http_client" not in wait:
+        if call_style == "async" and "http_client" not in wait:
             case.options["transport"] = library
         if "http_client" in wait:
-            case.options["colour"] = colour
+            case.options["call_style"] = call_style
         llm = WAITS[wait](case)
         request: dict[str, Any] = {"prompt": "hi", **case.request, "timeout": timeout}
         began = time.monotonic()
@@ -291,7 +291,7 @@ def measure(wait: str, colour: str, streamed: bool, library: str, timeout: float
 
         error = "-"
         try:
-            if colour == "async":
+            if call_style == "async":
                 asyncio.run(timed())
             else:
                 sync()
@@ -300,7 +300,7 @@ def measure(wait: str, colour: str, streamed: bool, library: str, timeout: float
             if caught.__cause__ is not None:
                 error += f" from {type(caught.__cause__).__name__}"
         took = float(ended[0]) if ended else time.monotonic() - began
-        if colour == "async" and (after := time.monotonic() - began - took) > 0.3:
+        if call_style == "async" and (after := time.monotonic() - began - took) > 0.3:
             error += f" (the loop's end: {after:.1f} s more)"
         release.set()
     return took, error
@@ -321,14 +321,14 @@ def main() -> None:
     for wait in WAITS:
         if arguments.wait and not any(part in wait for part in arguments.wait):
             continue
-        for colour, streamed, library in ways:
+        for call_style, streamed, library in ways:
             if "http_client" in wait and library == "fast":
                 continue
-            name = f"{colour}{' stream' if streamed else ''}{' fast' if library == 'fast' else ''}"
+            name = f"{call_style}{' stream' if streamed else ''}{' fast' if library == 'fast' else ''}"
             row: list[str] = []
             errors: set[str] = set()
             for timeout in arguments.timeout:
-                took, error = measure(wait, colour, streamed, library, timeout)
+                took, error = measure(wait, call_style, streamed, library, timeout)
                 missed = "" if timeout * 0.99 <= took <= timeout * 1.1 + 0.25 else " MISS"
                 row.append(f"{took:6.2f}{missed}")
                 errors.add(error)

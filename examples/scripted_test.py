@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from abstractcore import LLM, ModelCall, OverloadedError, Reply, Services, StreamInterruptedError, create_llm
-from abstractcore.testing import VirtualClock
+from abstractcore import LLM, ModelCall, OverloadedError, Services, StreamInterruptedError, create_llm
+from abstractcore.testing import ScriptedReply, VirtualClock
 
 
 def title(llm: LLM, text: str) -> str:
@@ -39,7 +39,7 @@ def test_a_reply_can_be_made_of_the_call() -> None:
 
 
 def test_a_reply_can_call_tools() -> None:
-    reply = Reply.text("Let me look.") + Reply.tool_call("weather", {"city": "Ulm"})
+    reply = ScriptedReply.text("Let me look.") + ScriptedReply.tool_call("weather", {"city": "Ulm"})
     (call,) = create_llm("scripted", replies=[reply]).generate("How is it in Ulm?").tool_calls
     assert (call.name, call.arguments) == ("weather", {"city": "Ulm"})
 
@@ -60,7 +60,7 @@ def test_streams_are_scripted_too(words: int) -> None:
 
 def test_a_slow_stream_that_breaks_off_takes_no_time() -> None:
     clock = VirtualClock()
-    reply = Reply.chunks(["Once ", "upon"], delay=30, then=StreamInterruptedError("cut"))
+    reply = ScriptedReply.chunks(["Once ", "upon"], delay=30, then=StreamInterruptedError("cut"))
     with create_llm("scripted", replies=[reply], services=Services(clock=clock)).stream("go") as stream:
         with pytest.raises(StreamInterruptedError):
             list(stream)

@@ -1,4 +1,4 @@
-"""What several suites share: a model store with real weights, a server that misbehaves, and the two colours."""
+"""What several suites share: a model store with real weights, a server that misbehaves, and sync and async calls."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hypothesis import settings
 
 from abstractcore import LLM, Services, create_llm
 from abstractcore.stores.models import FileModelStore
-from abstractcore.testing import COLOURS, Colour
+from abstractcore.testing import CALL_STYLES, CallStyle
 from tests.chaos_server import PATIENCE_SECONDS, ScriptedServer
 
 PROXY_VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
@@ -54,11 +54,11 @@ def models() -> FileModelStore:
     return FileModelStore(None if os.environ.get("ABSTRACTCORE_CACHE") else kept)
 
 
-@pytest.fixture(params=COLOURS, ids=[colour.name for colour in COLOURS])
-def colour(request: pytest.FixtureRequest) -> Iterator[Colour]:
-    """Plain code, then an event loop. What is left open shows as a warning in the test that left it."""
-    with request.param() as colour:
-        yield colour
+@pytest.fixture(params=CALL_STYLES, ids=[style.name for style in CALL_STYLES])
+def call_style(request: pytest.FixtureRequest) -> Iterator[CallStyle]:
+    """Sync calls, then async ones. What is left open shows as a warning in the test that left it."""
+    with request.param() as call_style:
+        yield call_style
     gc.collect()
 
 

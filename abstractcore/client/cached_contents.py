@@ -1,4 +1,4 @@
-"""Content that the provider keeps for later calls, made and ended by requests of their own, in both colours."""
+"""Content that the provider keeps for later calls, made and ended by requests of their own, sync and async."""
 
 from __future__ import annotations
 

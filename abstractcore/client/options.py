@@ -159,7 +159,7 @@ class CreateOptions(LLMOptions, total=False):
     region: str | None
     """`bedrock`: where the model runs, as in "us-east-1"; AWS_REGION or the profile's unless given."""
     replies: Script
-    """`scripted`: the answers, in order: texts, `Reply` and `ModelReply` objects, errors to raise, functions."""
+    """`scripted`: the replies in order: texts, `ScriptedReply` and `ModelReply` objects, errors to raise, functions."""
     resource: str | None
     """`azure`: name of the Azure OpenAI resource, as in https://RESOURCE.openai.azure.com."""
     threads: int | None

@@ -1,4 +1,4 @@
-"""The one pipeline, for both colours. Knows no HTTP, no asyncio and no provider: all of it comes in through ports."""
+"""The pipeline of sync and async calls. HTTP, asyncio and providers are reached through ports only."""
 
 from .call_stream import CallStream
 from .deadlines import InTime, remaining, time_given

@@ -163,7 +163,7 @@ class DecodedStream:
             await self.close()
 
     def _remaining(self) -> float | None:
-        """Seconds to the deadline; raises `TimeoutError` if none are left. A colour that blocks relies on it."""
+        """Seconds to the deadline; raises `TimeoutError` if none are left. Sync calls rely on it."""
         if self._context.deadline is None:
             return None
         left = self._context.deadline - self._context.runtime.now()

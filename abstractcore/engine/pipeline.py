@@ -1,4 +1,4 @@
-"""A call's way from `ModelCall` to `GenerateResponse`, written once for both colours."""
+"""The pipeline from `ModelCall` to `GenerateResponse`, written once for sync and async calls."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ Prepare: TypeAlias = Callable[[Runtime], Awaitable[Prepared]]
 
 
 class Pipeline:
-    """Everything a call passes, for one LLM in one colour."""
+    """Runs the calls of one LLM, either sync or async."""
 
     def __init__(
         self,

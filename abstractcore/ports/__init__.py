@@ -19,7 +19,7 @@ from .plugins import Capability, CapabilityServices, ToolSource, TraceSubscriber
 from .profiles import ModelProfile, Price, Thinking
 from .providers import NamesModels, Provider, ProviderConfig, ProviderServices, ProviderSession
 from .runtimes import Clock, Runtime, TimeLimit, WakeableClock, WorkKind
-from .scripts import Piece, Reply, Script, ScriptedAnswer, ScriptFunction
+from .scripts import Piece, Script, ScriptedAnswer, ScriptedReply, ScriptFunction
 from .stores import ArtifactStore, ModelStore, StoredModel
 from .transpilers import (
     ContentKeeper,
@@ -74,11 +74,11 @@ __all__ = [
     "ProviderConfig",
     "ProviderServices",
     "ProviderSession",
-    "Reply",
     "Runtime",
     "Script",
     "ScriptFunction",
     "ScriptedAnswer",
+    "ScriptedReply",
     "SecretHolder",
     "StoredModel",
     "StreamDecoder",

@@ -58,7 +58,7 @@ class TimeLimit(Protocol):
 
 
 class Runtime(Protocol):
-    """What differs between the two colours. The sync one never suspends, the async one never blocks."""
+    """What differs between sync and async calls. The sync runtime never suspends, the async one never blocks."""
 
     def now(self) -> float:
         """Seconds on a clock that only goes forward, for durations and deadlines."""

@@ -1,4 +1,4 @@
-"""What a scripted model answers: replies in timed pieces, as data."""
+"""Scripted replies as data: their parts in timed pieces."""
 
 from __future__ import annotations
 
@@ -29,20 +29,21 @@ _WORD = re.compile(r"\s*\S+|\s+$")
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What of a reply comes at once, after `delay` seconds."""
+    """A part of a reply, or a slice of one, given `delay` seconds after the piece before it."""
 
     part: Part
     delay: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
-    """One reply of a scripted model: `Reply.text`, `Reply.tool_call` or `Reply.chunks`, and any of them added together.
+class ScriptedReply:
+    """One reply of a scripted model, made with `text`, `tool_call` or `chunks`, or by adding replies with `+`.
 
-    `Reply.text("Let me look.") + Reply.tool_call("weather", {"city": "Ulm"})` is one reply. Streamed, it comes in these
-    pieces; as a whole, when all their delays have passed. Delays are in seconds, on the clock of the LLM's services.
-    Without `usage` the words are counted. `then` is raised behind the last piece, in place of a whole reply always.
-    Raises `InvalidInputError` for what cannot be a reply.
+    `ScriptedReply.text("Let me look.") + ScriptedReply.tool_call("weather", {"city": "Ulm"})` is one reply. A stream
+    gives its pieces one by one; `generate` returns when all their delays have passed. Delays are in seconds, on the
+    clock of the LLM's services. Without `usage`, each word counts as a token. `then` is an error: a stream raises it
+    after the last piece, and `generate` raises it instead of returning. Raises `InvalidInputError` for values that
+    cannot be in a reply.
     """
 
     pieces: tuple[Piece, ...] = ()
@@ -72,8 +73,8 @@ class Reply:
         usage: Usage | None = None,
         reasoning: str | None = None,
         finish_reason: FinishReason | None = None,
-    ) -> Reply:
-        """A text, after `reasoning` if there is some. It begins after `delay`, and is streamed a word at a time."""
+    ) -> ScriptedReply:
+        """Returns a reply of `reasoning`, if given, and `text`, streamed word by word after `delay`."""
         with _refusing():
             parts: list[Part] = [TextPart(word) for word in _WORD.findall(_text(text, "text"))]
             if reasoning is not None:
@@ -89,10 +90,10 @@ class Reply:
         id: str | None = None,
         delay: float = 0.0,
         usage: Usage | None = None,
-    ) -> Reply:
-        """A call of the tool `name`. `arguments` as text are sent as they are, broken or not.
+    ) -> ScriptedReply:
+        """Returns a reply that calls the tool `name`. `arguments` given as text are used unchanged, valid JSON or not.
 
-        Without `id` it is `call_{turn}_{index}`: the assistant's turns before, and the place in the reply.
+        The default `id` is `call_{turn}_{index}`: the number of assistant turns before, and the index in the reply.
         """
         with _refusing():
             if isinstance(arguments, str):
@@ -110,8 +111,8 @@ class Reply:
         then: AbstractCoreError | None = None,
         usage: Usage | None = None,
         finish_reason: FinishReason | None = None,
-    ) -> Reply:
-        """A text that is streamed in exactly these pieces, with `delay` before each; `then` breaks it off."""
+    ) -> ScriptedReply:
+        """Returns a text streamed in exactly these pieces, with `delay` before each; `then` is raised at the end."""
         if isinstance(texts, str) or not isinstance(texts, Sequence):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInputError(f"expected a list of texts, got {type(texts).__name__}", path="texts")
         pieces: list[Piece] = []
@@ -120,15 +121,17 @@ class Reply:
                 pieces.append(Piece(TextPart(text), delay))
         return cls(tuple(pieces), usage, finish_reason, then)
 
-    def __add__(self, other: Reply) -> Reply:
-        """This reply, going on with the other."""
+    def __add__(self, other: ScriptedReply) -> ScriptedReply:
+        """Returns this reply continued with `other`."""
         if self.then is not None:
-            raise InvalidInputError("nothing comes behind a reply that breaks off", path="then")
+            raise InvalidInputError("a reply that ends in an error cannot be continued", path="then")
         usage = self.usage + other.usage if self.usage and other.usage else self.usage or other.usage
-        return Reply((*self.pieces, *other.pieces), usage, other.finish_reason or self.finish_reason, other.then)
+        return ScriptedReply(
+            (*self.pieces, *other.pieces), usage, other.finish_reason or self.finish_reason, other.then
+        )
 
     def whole(self) -> ModelReply:
-        """All its pieces together."""
+        """Returns all pieces as one `ModelReply`."""
         parts = tuple(piece.part for piece in self.pieces)
         calls_tools = any(isinstance(part, ToolCall) for part in parts)
         reason: FinishReason = self.finish_reason or ("tool_calls" if calls_tools else "stop")
@@ -148,18 +151,18 @@ def _check_delay(delay: object) -> None:
 
 @contextmanager
 def _refusing(path: str = "") -> Generator[None]:
-    """Tell the user, at `path`, of what does not fit the schema."""
+    """Raises `InvalidInputError` at `path` in place of `SchemaError`."""
     try:
         yield
     except SchemaError as error:
         raise InvalidInputError(error.message, path=error.at(path).path if path else error.path) from None
 
 
-ScriptedAnswer: TypeAlias = "str | Reply | ModelReply | AbstractCoreError"
-"""A reply's text, a reply in timed pieces, a whole reply exactly as it is, or an error to raise."""
+ScriptedAnswer: TypeAlias = "str | ScriptedReply | ModelReply | AbstractCoreError"
+"""A text, a reply in timed pieces, a complete `ModelReply` returned unchanged, or an error to raise."""
 
 ScriptFunction: TypeAlias = "Callable[[ModelCall], ScriptedAnswer | Awaitable[ScriptedAnswer]]"
-"""A function that makes an answer of the call, or a coroutine function."""
+"""A function, or coroutine function, that takes the call and returns its answer."""
 
 Script: TypeAlias = "Sequence[ScriptedAnswer | ScriptFunction] | ScriptFunction"
-"""What each call is answered with in turn, functions among it; or one function for all calls."""
+"""One answer (or function) for each call in turn, or one function that answers all calls."""

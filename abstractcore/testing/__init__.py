@@ -1,4 +1,4 @@
-"""For tests: a clock whose time takes none, both colours behind one interface, and a wire format's laws.
+"""Helpers for tests: scripted replies, a virtual clock, sync and async calls with one interface, laws of wire formats.
 
 For authors of wire formats, `check_laws(MyTranspiler(), provider="mine")` in a test runs all laws on made-up calls and
 replies. That needs Hypothesis (the `test` extra), which is loaded only when a strategy is asked for.
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..ports import ScriptedReply
 from .clocks import VirtualClock
 from .laws import (
     LAWS,
@@ -25,27 +26,28 @@ from .laws import (
 if TYPE_CHECKING:
     from . import strategies
     from .checking import check_laws
-    from .colours import COLOURS, AsyncColour, BlockingStream, Colour, SyncColour
+    from .sync_and_async import CALL_STYLES, AsyncCalls, BlockingStream, CallStyle, SyncCalls
 
 _LATER = {
-    "COLOURS": "colours",
-    "AsyncColour": "colours",
-    "BlockingStream": "colours",
-    "Colour": "colours",
-    "SyncColour": "colours",
+    "CALL_STYLES": "sync_and_async",
+    "AsyncCalls": "sync_and_async",
+    "BlockingStream": "sync_and_async",
+    "CallStyle": "sync_and_async",
+    "SyncCalls": "sync_and_async",
     "check_laws": "checking",
 }
 """Names whose modules are loaded when first asked for: they load HTTP, or Hypothesis."""
 
 __all__ = [
-    "COLOURS",
+    "CALL_STYLES",
     "LAWS",
-    "AsyncColour",
+    "AsyncCalls",
     "BlockingStream",
-    "Colour",
+    "CallStyle",
     "Law",
     "LawBrokenError",
-    "SyncColour",
+    "ScriptedReply",
+    "SyncCalls",
     "VirtualClock",
     "check_call_losses",
     "check_encode_again",

@@ -1,4 +1,4 @@
-"""HTTP, and the only place that knows an HTTP library: one transport a colour, both with the same behaviour.
+"""HTTP transports, sync and async, with the same behaviour. Only this package imports HTTP libraries.
 
 `pycurl_http` and `aiohttp_http` have the fast ones, on libcurl for plain code and on aiohttp for event loops. They are
 loaded when they are asked for: pycurl and aiohttp are optional packages.

@@ -34,9 +34,9 @@ def client_transports(client: HttpClient) -> tuple[Transport, Transport]:
     Raises `ConfigurationError` for what is no client.
     """
     if isinstance(client, httpx2.Client):
-        return SyncClientTransport(client), OtherColour("an event loop", "httpx2.AsyncClient")
+        return SyncClientTransport(client), WrongClientTransport("an event loop", "httpx2.AsyncClient")
     if isinstance(client, httpx2.AsyncClient):  # pyright: ignore[reportUnnecessaryIsInstance]
-        return OtherColour("plain code", "httpx2.Client"), AsyncClientTransport(client)
+        return WrongClientTransport("plain code", "httpx2.Client"), AsyncClientTransport(client)
     kind = type(client).__name__
     raise ConfigurationError(f"`http_client` is an httpx2.Client or an httpx2.AsyncClient, not {kind}.")
 
@@ -109,7 +109,7 @@ class AsyncClientTransport:
         """Nothing: the client is its owner's."""
 
 
-class OtherColour:
+class WrongClientTransport:
     """Stands where the client given cannot be used."""
 
     def __init__(self, place: str, needed: str) -> None:

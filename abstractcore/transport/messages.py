@@ -1,4 +1,4 @@
-"""Requests and responses between our data and httpx2's, alike in both colours, and what all transports ask for."""
+"""Requests and responses between our data and httpx2's, alike sync and async, and what all transports ask for."""
 
 from __future__ import annotations
 

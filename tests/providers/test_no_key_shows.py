@@ -139,10 +139,10 @@ PATHS: dict[str, Callable[[tuple[str, ...]], list[Any]]] = {
 class Watch:
     """What can be seen of calls: their errors, records, logs and recordings, but for what models said."""
 
-    def __init__(self, colour, services, caplog, path) -> None:
+    def __init__(self, call_style, services, caplog, path) -> None:
         self.path = path
         self.failures = 0
-        self._colour, self._services, self._caplog = colour, services, caplog
+        self._calls, self._services, self._caplog = call_style, services, caplog
 
     def seen(self, use: Callable[[], object], capture: str = "full") -> str:
         """All that is seen while `use` runs and fails, or does not."""
@@ -168,13 +168,13 @@ class Watch:
     def asking(self, llm, *, stream: bool = False, **options: Any) -> Callable[[], object]:
         """A call to be made."""
         if stream:
-            return lambda: list(self._colour.stream(llm, "hi", **options))
-        return lambda: self._colour.generate(llm, "hi", **options)
+            return lambda: list(self._calls.stream(llm, "hi", **options))
+        return lambda: self._calls.generate(llm, "hi", **options)
 
 
 @pytest.fixture
-def watch(colour, services, caplog, tmp_path) -> Watch:
-    return Watch(colour, services, caplog, tmp_path / "recording.jsonl")
+def watch(call_style, services, caplog, tmp_path) -> Watch:
+    return Watch(call_style, services, caplog, tmp_path / "recording.jsonl")
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -260,9 +260,9 @@ def test_no_crash_of_a_subscriber_or_of_a_function_at_a_calls_end_shows_the_key(
     assert not shows(text)
 
 
-def operations(colour, llm) -> dict[str, Callable[[], object]]:
+def operations(call_style, llm) -> dict[str, Callable[[], object]]:
     contents = llm.cached_contents
-    if colour.name == "sync":
+    if call_style.name == "sync":
         return {
             "count": lambda: llm.count_tokens("hi"),
             "create": lambda: contents.create("hi", seconds=60),
@@ -271,16 +271,16 @@ def operations(colour, llm) -> dict[str, Callable[[], object]]:
             "delete": lambda: contents.delete("x"),
         }
     return {
-        "count": lambda: colour.run(llm.acount_tokens("hi")),
-        "create": lambda: colour.run(contents.acreate("hi", seconds=60)),
-        "read": lambda: colour.run(contents.aread("x")),
-        "extend": lambda: colour.run(contents.aextend("x", seconds=60)),
-        "delete": lambda: colour.run(contents.adelete("x")),
+        "count": lambda: call_style.run(llm.acount_tokens("hi")),
+        "create": lambda: call_style.run(contents.acreate("hi", seconds=60)),
+        "read": lambda: call_style.run(contents.aread("x")),
+        "extend": lambda: call_style.run(contents.aextend("x", seconds=60)),
+        "delete": lambda: call_style.run(contents.adelete("x")),
     }
 
 
 @pytest.mark.parametrize("operation", ["count", "create", "read", "extend", "delete"])
-def test_no_operation_shows_the_key(colour, server, services, watch, operation):
+def test_no_operation_shows_the_key(call_style, server, services, watch, operation):
     server.script(*failing(401, KEY))
     server.script(answer(f"<p>{told(KEY)}".encode(), 200, content_type="application/json"))
     llm = create_llm(
@@ -293,19 +293,19 @@ def test_no_operation_shows_the_key(colour, server, services, watch, operation):
         middleware=[record(watch.path)],
     )
     for _ in range(2):
-        assert not shows(watch.seen(operations(colour, llm)[operation]))
+        assert not shows(watch.seen(operations(call_style, llm)[operation]))
     assert watch.failures == (1 if operation == "delete" else 2)
 
 
 @pytest.mark.parametrize("way", ["headers", "auth", "cookies", "params", "hook"])
-def test_no_credential_of_ones_own_client_shows(colour, server, services, watch, way):
+def test_no_credential_of_ones_own_client_shows(call_style, server, services, watch, way):
     def sign(request) -> None:
         request.headers["x-signature"] = KEY
 
     async def asign(request) -> None:
         sign(request)
 
-    hook = sign if colour.name == "sync" else asign
+    hook = sign if call_style.name == "sync" else asign
     options: dict[str, Any] = {
         "headers": {"headers": {"X-Gateway-Token": KEY}},
         "auth": {"auth": ("me", KEY)},
@@ -313,7 +313,7 @@ def test_no_credential_of_ones_own_client_shows(colour, server, services, watch,
         "params": {"params": {"key": KEY}},
         "hook": {"event_hooks": {"request": [hook]}},
     }[way]
-    kind = httpx2.Client if colour.name == "sync" else httpx2.AsyncClient
+    kind = httpx2.Client if call_style.name == "sync" else httpx2.AsyncClient
     client = kind(trust_env=False, **options)
     llm = create_llm(
         "openai-compatible",
@@ -330,11 +330,11 @@ def test_no_credential_of_ones_own_client_shows(colour, server, services, watch,
     server.script(stream_head() + chunk(delta("a")) + chunk(event(body(KEY))), CUT)
     assert not shows(watch.seen(watch.asking(llm, stream=True)))
     assert watch.failures == 3
-    colour.run(client.aclose()) if colour.name == "async" else client.close()
+    call_style.run(client.aclose()) if call_style.name == "async" else client.close()
 
 
 @pytest.mark.parametrize("library", ["httpx2", "fast"])
-def test_no_password_of_a_proxy_shows(colour, services, watch, server, library):
+def test_no_password_of_a_proxy_shows(call_style, services, watch, server, library):
     """The proxy quotes what it was shown."""
     password = "canary-password"
     server.script(*[answer(body(base64.b64encode(f"user:{password}".encode()).decode(), password), 407)])
@@ -409,34 +409,34 @@ def test_a_provider_that_cannot_be_made_does_not_show_what_it_was_given(services
     assert not shows(everything(caught.value))
 
 
-def test_what_a_model_says_is_left_as_it_is(colour, server, services):
+def test_what_a_model_says_is_left_as_it_is(call_style, server, services):
     """Only errors, records of them, logs and recordings are scrubbed."""
     server.script(completion(f"Your key is {KEY}."))
     llm = create_llm("openai", "m", services=services, api_key=KEY, base_url=server.url)
     records: list[CallRecord] = []
     with services.records.subscribe(records.append, "full"):
-        assert colour.generate(llm, f"Is it {KEY}?").content == f"Your key is {KEY}."
+        assert call_style.generate(llm, f"Is it {KEY}?").content == f"Your key is {KEY}."
     assert records[0].reply.text == f"Your key is {KEY}."
     assert records[0].call.messages[0].text == f"Is it {KEY}?"
 
 
-def test_options_of_a_call_that_hold_the_key_are_scrubbed_in_its_record(colour, server, services):
+def test_options_of_a_call_that_hold_the_key_are_scrubbed_in_its_record(call_style, server, services):
     server.script(completion())
     llm = create_llm("openai", "m", services=services, api_key=KEY, base_url=server.url)
     records: list[CallRecord] = []
     with services.records.subscribe(records.append, "full"):
-        colour.generate(llm, "hi", provider_options={"openai": {"mcp": [{"authorization": f"Bearer {KEY}"}]}})
+        call_style.generate(llm, "hi", provider_options={"openai": {"mcp": [{"authorization": f"Bearer {KEY}"}]}})
     assert KEY in server.requests[0].body.decode()
     assert not shows(to_json(records[0]))
 
 
-def test_an_error_without_the_credential_is_left_as_it_is(colour, server, services):
+def test_an_error_without_the_credential_is_left_as_it_is(call_style, server, services):
     message = "The model `m` does not exist or you do not have access to it. Keys begin with sk-..."
     server.script(answer({"error": {"message": message, "code": "model_not_found"}}, 404))
     services.environment = {"OPENAI_API_KEY": KEY}
     llm = create_llm("openai", "m", services=services, base_url=server.url)
     with pytest.raises(AbstractCoreError) as caught:
-        colour.generate(llm, "hi")
+        call_style.generate(llm, "hi")
     assert caught.value.message == message
 
 
@@ -461,10 +461,10 @@ def test_no_credential_in_headers_of_ones_own_shows(server, services, watch, giv
     assert server.requests[0].headers["x-gateway-token"] == KEY
 
 
-def test_the_credentials_of_one_call_are_not_looked_for_in_others(colour, server, services):
+def test_the_credentials_of_one_call_are_not_looked_for_in_others(call_style, server, services):
     llm = create_llm("openai-compatible", "m", services=services, base_url=server.url, max_retries=0)
     for headers in ({"X-Gateway-Token": "token-of-one-user"}, {}):
         server.script(answer(body("token-of-one-user"), 401))
         with pytest.raises(AbstractCoreError) as caught:
-            colour.generate(llm, "hi", headers=headers)
+            call_style.generate(llm, "hi", headers=headers)
         assert ("token-of-one-user" in str(caught.value)) == (not headers)

@@ -28,25 +28,25 @@ def reply(provider: str, model: str) -> ModelReply:
     return ModelReply((thought, TextPart("Yes.")), "stop", model=model, provider=provider)
 
 
-def ask(colour: Any, llm: LLM, streamed: bool, messages: list[Message]) -> Any:
+def ask(call_style: Any, llm: LLM, streamed: bool, messages: list[Message]) -> Any:
     if not streamed:
-        return colour.generate(llm, "?", messages=messages)
-    with colour.stream(llm, "?", messages=messages) as stream:
+        return call_style.generate(llm, "?", messages=messages)
+    with call_style.stream(llm, "?", messages=messages) as stream:
         list(stream)
         return stream.response
 
 
 @pytest.mark.parametrize("streamed", [False, True])
 @pytest.mark.parametrize("format", ROUTES)
-def test_reasoning_goes_back_to_the_model_by_the_name_it_was_called_by(format, streamed, colour, services):
+def test_reasoning_goes_back_to_the_model_by_the_name_it_was_called_by(format, streamed, call_style, services):
     provider, alias, dated, stream_type = ROUTES[format]
     with serving(FORMATS[format](), stream_type, reply(provider, dated)) as server:
         llm = create_llm(provider, model=alias, base_url=server.url, api_key="k", services=services)
-        first = ask(colour, llm, streamed, [])
+        first = ask(call_style, llm, streamed, [])
         assert [part.origin for part in first.reply.parts if isinstance(part, ReasoningPart)] == [f"{provider}/{alias}"]
         answer = first.reply.message()
         assert answer is not None
-        second = ask(colour, llm, streamed, [Message.user("?"), answer])
+        second = ask(call_style, llm, streamed, [Message.user("?"), answer])
         assert not [warning for warning in second.warnings if "reasoning" in warning.code or "parts" in warning.path]
         sent = [part for part in server.calls[-1].messages[1].parts if isinstance(part, ReasoningPart)]
         assert sent == [replace(part, origin=f"{provider}/{alias}") for part in first.reply.parts[:1]]

@@ -31,10 +31,10 @@ def path(tmp_path):
     return tmp_path / "recording.jsonl"
 
 
-def do(colour, target: Any, name: str, *arguments: Any, **options: Any) -> Any:
-    if colour.name == "sync":
+def do(call_style, target: Any, name: str, *arguments: Any, **options: Any) -> Any:
+    if call_style.name == "sync":
         return getattr(target, name)(*arguments, **options)
-    return colour.run(getattr(target, f"a{name}")(*arguments, **options))
+    return call_style.run(getattr(target, f"a{name}")(*arguments, **options))
 
 
 def lines(path) -> list[dict[str, Any]]:
@@ -45,38 +45,38 @@ def google(services, *middleware, **options):
     return create_llm(MODEL, services=services, middleware=list(middleware), max_retries=0, **options)
 
 
-def test_a_token_count_is_recorded_and_comes_again_without_a_key(colour, server, services, path):
+def test_a_token_count_is_recorded_and_comes_again_without_a_key(call_style, server, services, path):
     server.script(answer(b'{"totalTokens": 12}', content_type="application/json"))
     server.script(answer(b'{"totalTokens": 3}', content_type="application/json"))
     recording = google(services, record(path), base_url=f"{server.url}/v1beta", api_key="a-key-of-google")
-    assert [do(colour, recording, "count_tokens", text) for text in ("hi there", "hi")] == [12, 3]
+    assert [do(call_style, recording, "count_tokens", text) for text in ("hi there", "hi")] == [12, 3]
     assert [line["response"] for line in lines(path)] == [{"body": {"totalTokens": 12}}, {"body": {"totalTokens": 3}}]
     player = replay(path)
     llm = google(services, player, base_url=CLOSED)
-    assert [do(colour, llm, "count_tokens", text) for text in ("hi", "hi there")] == [3, 12]
+    assert [do(call_style, llm, "count_tokens", text) for text in ("hi", "hi there")] == [3, 12]
     assert list(player.unused) == []
     with pytest.raises(ReplayMismatchError, match="sent once more"):
-        do(colour, llm, "count_tokens", "hi")
+        do(call_style, llm, "count_tokens", "hi")
 
 
-def test_a_count_that_failed_fails_again(colour, server, services, path):
+def test_a_count_that_failed_fails_again(call_style, server, services, path):
     server.script(failure(404, "no such model"))
     for llm in (
         google(services, record(path), base_url=f"{server.url}/v1beta", api_key="a-key-of-google"),
         None,
     ):
         with pytest.raises(NotFoundError, match="no such model"):
-            do(colour, llm or google(services, replay(path), base_url=CLOSED), "count_tokens", "hi")
+            do(call_style, llm or google(services, replay(path), base_url=CLOSED), "count_tokens", "hi")
 
 
-def test_contents_that_are_kept_come_again(colour, services, path):
+def test_contents_that_are_kept_come_again(call_style, services, path):
     def use(llm) -> list[Any]:
         contents = llm.cached_contents
-        kept = do(colour, contents, "create", "a long text", seconds=60, title="t")
-        told = [kept, do(colour, contents, "read", kept), do(colour, contents, "extend", kept, seconds=300)]
-        do(colour, contents, "delete", kept)
+        kept = do(call_style, contents, "create", "a long text", seconds=60, title="t")
+        told = [kept, do(call_style, contents, "read", kept), do(call_style, contents, "extend", kept, seconds=300)]
+        do(call_style, contents, "delete", kept)
         with pytest.raises(NotFoundError):
-            do(colour, contents, "read", kept)
+            do(call_style, contents, "read", kept)
         return told
 
     with cache_server() as server:
@@ -88,18 +88,18 @@ def test_contents_that_are_kept_come_again(colour, services, path):
     assert list(player.unused) == []
 
 
-def test_an_operation_recorded_as_an_empty_reply_says_to_record_it_again(colour, server, services, path):
+def test_an_operation_recorded_as_an_empty_reply_says_to_record_it_again(call_style, server, services, path):
     server.script(answer(b'{"totalTokens": 12}', content_type="application/json"))
     llm = google(services, record(path), base_url=f"{server.url}/v1beta", api_key="a-key-of-google")
-    do(colour, llm, "count_tokens", "hi")
+    do(call_style, llm, "count_tokens", "hi")
     (line,) = lines(path)
     del line["response"]
     path.write_text(json.dumps({**line, "reply": {}}) + "\n")
     with pytest.raises(CassetteError, match=r"has no response to POST .*record it again"):
-        do(colour, google(services, replay(path), base_url=CLOSED), "count_tokens", "hi")
+        do(call_style, google(services, replay(path), base_url=CLOSED), "count_tokens", "hi")
 
 
-def test_a_middleware_that_answers_an_operation_with_a_reply_is_told_what_to_do(colour, services):
+def test_a_middleware_that_answers_an_operation_with_a_reply_is_told_what_to_do(call_style, services):
     from abstractcore import ModelReply, TextPart
 
     class Answering:
@@ -108,7 +108,7 @@ def test_a_middleware_that_answers_an_operation_with_a_reply_is_told_what_to_do(
 
     llm = google(services, Answering(), api_key="a-key-of-google")
     with pytest.raises(ConfigurationError, match=r"asks for no reply.*await next"):
-        do(colour, llm, "count_tokens", "hi")
+        do(call_style, llm, "count_tokens", "hi")
 
 
 REGISTRY = Registry.from_entry_points()
@@ -123,7 +123,7 @@ PROVIDERS = [name for name in REGISTRY.providers if name not in ("scripted", "lo
 
 @pytest.mark.parametrize("name", PROVIDERS)
 @pytest.mark.parametrize("stream", [False, True])
-def test_every_provider_replays_without_a_key_and_sends_nothing(colour, services, path, name, stream, monkeypatch):
+def test_every_provider_replays_without_a_key_and_sends_nothing(call_style, services, path, name, stream, monkeypatch):
     """What is asked is not in the recording: the error shows that it was looked for there."""
     for variable in ("HOME", "AWS_PROFILE", "AWS_CONFIG_FILE"):
         monkeypatch.setenv(variable, str(path.parent))
@@ -132,22 +132,22 @@ def test_every_provider_replays_without_a_key_and_sends_nothing(colour, services
         name, "m", services=Services(environment={}), middleware=[replay(path)], max_retries=0, **OPTIONS.get(name, {})
     )
     with pytest.raises(ReplayMismatchError, match="is empty"):
-        list(colour.stream(llm, "hi")) if stream else colour.generate(llm, "hi")
+        list(call_style.stream(llm, "hi")) if stream else call_style.generate(llm, "hi")
 
 
-def test_a_recording_made_with_a_key_comes_again_without_one(colour, server, services, path):
+def test_a_recording_made_with_a_key_comes_again_without_one(call_style, server, services, path):
     server.script(completion("fine"))
     llm = create_llm(
         "openai/gpt-4o", services=services, api_key="a-key", base_url=f"{server.url}/v1", middleware=[record(path)]
     )
-    first = colour.generate(llm, "hi")
+    first = call_style.generate(llm, "hi")
     again = create_llm("openai/gpt-4o", services=Services(environment={}), middleware=[replay(path)])
-    second = colour.generate(again, "hi")
+    second = call_style.generate(again, "hi")
     assert (second.reply, second.usage, second.cost) == (first.reply, first.usage, first.cost)
     assert second.usage.input == 3
 
 
-def test_an_llm_that_replays_has_no_way_to_send(colour, server, services, path):
+def test_an_llm_that_replays_has_no_way_to_send(call_style, server, services, path):
     class Passing:
         offline = True
 
@@ -156,7 +156,7 @@ def test_an_llm_that_replays_has_no_way_to_send(colour, server, services, path):
 
     llm = create_llm("openai/gpt-4o", services=services, base_url=f"{server.url}/v1", middleware=[Passing()])
     with pytest.raises(ConfigurationError, match="this LLM sends nothing"):
-        colour.generate(llm, "hi")
+        call_style.generate(llm, "hi")
     assert server.requests == []
 
 

@@ -1,4 +1,4 @@
-"""Tool calls, reasoning and counts in streams of real servers, through the whole of an LLM, in both colours."""
+"""Tool calls, reasoning and counts in streams of real servers, through the whole of an LLM, sync and async."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ ODD_ID = "call|" + "äöü." * 20
 
 
 @every_format
-def test_two_tool_calls_at_one_index_are_two_calls(colour, server, llm_of, format):
+def test_two_tool_calls_at_one_index_are_two_calls(call_style, server, llm_of, format):
     """Two tool calls, both index 0, ids differ."""
     pieces = [Piece(0, "", "f", "a"), Piece(0, '{"a":1}'), Piece(0, "", "f", "b"), Piece(0, '{"b":2}')]
     server.script(served(format, said(format, SPEECH[format].calls(pieces))))
-    calls = reply_to(colour, llm_of(format), tools=[]).tool_calls
+    calls = reply_to(call_style, llm_of(format), tools=[]).tool_calls
     assert [(call.id, call.name, call.arguments) for call in calls] == [("a", "f", {"a": 1}), ("b", "f", {"b": 2})]
 
 
 @pytest.mark.parametrize("format", FRAGMENT_FORMATS)
-def test_interleaved_fragments_of_parallel_calls_are_two_calls(colour, server, llm_of, format):
+def test_interleaved_fragments_of_parallel_calls_are_two_calls(call_style, server, llm_of, format):
     """Interleaved argument fragments of parallel calls."""
     begun = [Piece(0, "", "f", "a"), Piece(1, "", "g", "b")]
     more = [Piece(0, '{"a"'), Piece(1, '{"b"'), Piece(0, ":1}"), Piece(1, ":2}")]
     server.script(served(format, said(format, SPEECH[format].calls([*begun, *more]))))
-    stream = colour.stream(llm_of(format), "hi")
+    stream = call_style.stream(llm_of(format), "hi")
     deltas = list(stream)
     calls = stream.response.tool_calls
     assert [(call.id, call.name, call.arguments) for call in calls] == [("a", "f", {"a": 1}), ("b", "g", {"b": 2})]
@@ -55,27 +55,27 @@ def test_interleaved_fragments_of_parallel_calls_are_two_calls(colour, server, l
 
 
 @every_format
-def test_an_id_is_made_only_for_a_call_without_one_and_goes_back_with_its_result(colour, server, llm_of, format):
+def test_an_id_is_made_only_for_a_call_without_one_and_goes_back_with_its_result(call_style, server, llm_of, format):
     """A tool call without id: make one only when absent."""
     pieces = [Piece(0, "{}", "f"), Piece(1, "{}", "g", "given")]
     server.script(served(format, said(format, SPEECH[format].calls(pieces))))
     server.script(served(format, text_of(format, "done")))
     llm = llm_of(format)
-    made, given = (reply := reply_to(colour, llm)).tool_calls
+    made, given = (reply := reply_to(call_style, llm)).tool_calls
     assert (made.id, given.id) == ("call_0", "given")
     results = Message.tool(ToolResult.text(made.id, "of f"), ToolResult.text("given", "of g"))
-    reply_to(colour, llm, messages=[Message.user("hi"), reply.message(), results])
+    reply_to(call_style, llm, messages=[Message.user("hi"), reply.message(), results])
     assert paired(format, server.requests[1]) == [("call_0", "of f"), ("given", "of g")]
 
 
 @every_format
-def test_two_calls_with_one_id_are_told_apart_and_go_back_with_their_results(colour, server, llm_of, format):
+def test_two_calls_with_one_id_are_told_apart_and_go_back_with_their_results(call_style, server, llm_of, format):
     """Two tool calls of one id: the second has an id of its own, streamed and whole alike, and keeps the vendor's."""
     pieces = [Piece(0, "{}", "f", "same"), Piece(1, '{"a":1}', "f", "same"), Piece(2, '{"b":2}', "g", "call_1")]
     server.script(served(format, said(format, SPEECH[format].calls(pieces))))
     server.script(served(format, text_of(format, "done")))
     llm = llm_of(format)
-    reply = reply_to(colour, llm)
+    reply = reply_to(call_style, llm)
     assert [call.id for call in reply.tool_calls] == ["same", "call_1", "call_2"]
     assert [call.arguments for call in reply.tool_calls] == [{}, {"a": 1}, {"b": 2}]
     assert received(reply) == [None, {"id": "same"}, {"id": "call_1"}]
@@ -83,7 +83,7 @@ def test_two_calls_with_one_id_are_told_apart_and_go_back_with_their_results(col
     assert [call.id for call in whole.tool_calls] == ["same", "call_1", "call_2"]
     assert received(whole) == received(reply)
     results = Message.tool(*(ToolResult.text(call.id, f"result {i}") for i, call in enumerate(reply.tool_calls)))
-    reply_to(colour, llm, messages=[Message.user("hi"), reply.message(), results])
+    reply_to(call_style, llm, messages=[Message.user("hi"), reply.message(), results])
     sent = paired(format, server.requests[1])
     assert [text for _, text in sent] == ["result 0", "result 1", "result 2"]
     assert len({id for id, _ in sent}) == 3
@@ -104,10 +104,10 @@ def decoded_with_ids(format: str, reply: ModelReply, ids: list[str]) -> ModelRep
 
 
 @every_format
-def test_calls_without_ids_have_the_same_ids_streamed_and_whole(colour, server, llm_of, format):
+def test_calls_without_ids_have_the_same_ids_streamed_and_whole(call_style, server, llm_of, format):
     pieces = [Piece(0, "{}", "f"), Piece(1, "{}", "g")]
     server.script(served(format, said(format, SPEECH[format].calls(pieces))))
-    reply = reply_to(colour, llm_of(format))
+    reply = reply_to(call_style, llm_of(format))
     body = json.loads(FORMATS[format]().render(reply).body)
     whole = FORMATS[format]().decode(response_of(without_ids(body)))
     assert [call.id for call in whole.tool_calls] == [call.id for call in reply.tool_calls] == ["call_0", "call_1"]
@@ -155,16 +155,16 @@ LEGAL_IDS: dict[str, tuple[dict[str, str], str]] = {
 @pytest.mark.parametrize("format", LEGAL_IDS)
 @pytest.mark.parametrize("id", ["x", ODD_ID], ids=["short", "long"])
 def test_an_id_the_next_dialect_does_not_allow_is_another_one_there_and_the_users_own_stays(
-    colour, server, llm_of, format, id
+    call_style, server, llm_of, format, id
 ):
     """Ids longer or shorter than the next dialect allows: map ids per dialect on the way out and back."""
     options, legal = LEGAL_IDS[format]
     server.script(served("openai_chat", said("openai_chat", chat_calls_with(id))))
     server.script(served(format, said(format, SPEECH[format].calls([Piece(0, "{}", "f", "abcDEF123")]))))
-    first = reply_to(colour, llm_of("openai_chat"))
+    first = reply_to(call_style, llm_of("openai_chat"))
     assert [call.id for call in first.tool_calls] == [id, "call_1"]
     results = Message.tool(ToolResult.text(id, "one"), ToolResult.text("call_1", "two"))
-    second = reply_to(colour, llm_of(format, **options), messages=[Message.user("hi"), first.message(), results])
+    second = reply_to(call_style, llm_of(format, **options), messages=[Message.user("hi"), first.message(), results])
     (one, text), (other, other_text) = paired(format, server.requests[1])
     assert (text, other_text) == ("one", "two")
     assert one != other
@@ -181,7 +181,7 @@ def chat_calls_with(id: str) -> list[Any]:
 
 
 @every_format
-def test_an_unknown_finish_reason_beside_tool_calls_is_tool_calls(colour, server, llm_of, format):
+def test_an_unknown_finish_reason_beside_tool_calls_is_tool_calls(call_style, server, llm_of, format):
     """Unknown finish reason of a server that is like the vendor's: the calls are asked for; its word is kept."""
     calls = SPEECH[format].calls([Piece(0, "", "f", "a"), Piece(0, '{"a":1}')])
     reason = "function_calls"
@@ -190,7 +190,7 @@ def test_an_unknown_finish_reason_beside_tool_calls_is_tool_calls(colour, server
         frames = said(format, calls)
         frames[-1]["response"]["status"] = reason
     server.script(served(format, frames))
-    reply = reply_to(colour, llm_of(format))
+    reply = reply_to(call_style, llm_of(format))
     assert (reply.finish_reason, reply.raw_finish_reason) == ("tool_calls", reason)
     whole = FORMATS[format]().decode(response_of(whole_with(format, reply, reason)))
     assert (whole.finish_reason, whole.raw_finish_reason) == ("tool_calls", reason)
@@ -249,23 +249,23 @@ ANSWERS = {
 
 
 @pytest.mark.parametrize("name", REASONING)
-def test_reasoning_is_a_part_of_its_own_and_never_text(colour, server, llm_of, name):
+def test_reasoning_is_a_part_of_its_own_and_never_text(call_style, server, llm_of, name):
     """`reasoning_content`, `reasoning`: reasoning parts."""
     format, thought = REASONING[name]
     spoken = ANSWERS.get(format) or SPEECH[format].text(["Hello"])
     server.script(served(format, said(format, [*thought, *spoken])))
     llm = llm_of(format, **({"provider": "openai-compatible"} if format == "openai_chat" else {}))
-    reply = reply_to(colour, llm)
+    reply = reply_to(call_style, llm)
     assert (reply.reasoning, reply.text) == ("Hm, well.", "Hello")
     assert isinstance(reply.parts[0], ReasoningPart)
 
 
-def test_think_tags_split_anywhere_are_reasoning(colour, server, llm_of):
+def test_think_tags_split_anywhere_are_reasoning(call_style, server, llm_of):
     """`<think>` split over chunks: reasoning parts."""
     llm = llm_of("openai_chat", provider="openai-compatible")
     for place in range(1, len(THINK_TAGS)):
         server.script(served("openai_chat", text_of("openai_chat", THINK_TAGS[:place], THINK_TAGS[place:])))
-        reply = reply_to(colour, llm)
+        reply = reply_to(call_style, llm)
         assert (reply.reasoning, reply.text) == ("Hm, well.", "Hello")
 
 
@@ -273,32 +273,32 @@ def test_think_tags_split_anywhere_are_reasoning(colour, server, llm_of):
 
 
 @every_format
-def test_counts_are_read_once_and_right(colour, server, llm_of, format):
+def test_counts_are_read_once_and_right(call_style, server, llm_of, format):
     """Usage after the last choice, or cumulative over two events (Anthropic): read once, right."""
     server.script(served(format, text_of(format, "Hel", "lo")))
-    usage = reply_to(colour, llm_of(format)).usage
+    usage = reply_to(call_style, llm_of(format)).usage
     assert (usage.input, usage.output) == (INPUT, OUTPUT)
 
 
-def test_counts_in_the_last_choice_chunk_are_read_once(colour, server, llm_of):
+def test_counts_in_the_last_choice_chunk_are_read_once(call_style, server, llm_of):
     """Usage only in the last choice chunk; in every chunk: read once."""
     counts = {"prompt_tokens": INPUT, "completion_tokens": OUTPUT}
     last = [chat.chunk(content="Hello"), chat.chunk("stop", usage=counts)]
     each = [chat.chunk(content="Hello", usage={**counts, "completion_tokens": 1}), last[1]]
     for frames in (last, each):
         server.script(served("openai_chat", frames))
-        usage = reply_to(colour, llm_of("openai_chat")).usage
+        usage = reply_to(call_style, llm_of("openai_chat")).usage
         assert (usage.input, usage.output) == (INPUT, OUTPUT)
 
 
 @every_format
-def test_counts_that_never_come_are_none_and_not_zero(colour, server, llm_of, format):
+def test_counts_that_never_come_are_none_and_not_zero(call_style, server, llm_of, format):
     """Usage: none at all is `None`."""
     frames = text_of(format, "Hello", counted=False)
     if format == "anthropic_messages":
         frames[0]["message"].pop("usage")
     server.script(served(format, frames))
-    assert reply_to(colour, llm_of(format)).usage == Usage()
+    assert reply_to(call_style, llm_of(format)).usage == Usage()
 
 
 CACHED: dict[str, Any] = {
@@ -332,12 +332,12 @@ PRICED: dict[str, tuple[str, float]] = {
 
 
 @pytest.mark.parametrize("format", CACHED)
-def test_cached_and_written_tokens_stand_apart_and_have_their_own_price(colour, server, llm_of, format):
+def test_cached_and_written_tokens_stand_apart_and_have_their_own_price(call_style, server, llm_of, format):
     """Cached and cache-written tokens: separate fields; cost uses them."""
     model, millionths = PRICED.get(format, (None, None))
     frames = text_of(format, "Hello", counted=False)
     server.script(served(format, counted(format, frames)))
-    with colour.stream(llm_of(format, **({"model": model} if model else {})), "hi") as stream:
+    with call_style.stream(llm_of(format, **({"model": model} if model else {})), "hi") as stream:
         list(stream)
     written = None if format in WITHOUT_WRITTEN else 30
     usage = stream.response.usage

@@ -1,4 +1,4 @@
-"""What no vendor takes is a typed error that names the place, in both colours: the server has seen no request."""
+"""What no vendor takes is a typed error that names the place, sync and async: the server has seen no request."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ GIVEN = Message.tool(ToolResult.text("call_1", "done"))
 
 
 @pytest.fixture
-def refusal(colour, server, llm_of):
+def refusal(call_style, server, llm_of):
     """`refusal(format, messages)`: the error in which a call ends that never reaches the server."""
 
     def refusal(format: str, *messages: Message, options: Any = None, **request: Any) -> Any:
         with pytest.raises(REFUSALS) as caught:
-            colour.generate(llm_of(format, **(options or {})), messages=list(messages), **request)
+            call_style.generate(llm_of(format, **(options or {})), messages=list(messages), **request)
         assert server.requests == []
         assert caught.value.hint
         return caught.value
@@ -63,20 +63,20 @@ def refusal(colour, server, llm_of):
     [(HI, GIVEN), (HI, ASKED, GIVEN, GIVEN), (HI, ASKED, Message.user("x"), GIVEN), (HI, GIVEN, ASKED)],
     ids=["no call", "twice", "after the user", "before its call"],
 )
-def test_a_result_without_its_call_is_refused(colour, server, llm_of, format, messages):
+def test_a_result_without_its_call_is_refused(call_style, server, llm_of, format, messages):
     """A tool result without its call; a result before its call."""
     with pytest.raises(InvalidInputError, match="call_1") as caught:
-        colour.generate(llm_of(format), messages=list(messages))
+        call_style.generate(llm_of(format), messages=list(messages))
     assert caught.value.path.startswith("messages[")
     assert server.requests == []
 
 
 @every_format
-def test_two_calls_with_one_id_are_refused(colour, server, llm_of, format):
+def test_two_calls_with_one_id_are_refused(call_style, server, llm_of, format):
     """Two calls with one id."""
     twins = Message.assistant(ToolCall("call_1", "f"), ToolCall("call_1", "g"))
     with pytest.raises(InvalidInputError, match="two tool calls have one id") as caught:
-        colour.generate(llm_of(format), messages=[HI, twins, GIVEN])
+        call_style.generate(llm_of(format), messages=[HI, twins, GIVEN])
     assert caught.value.path == "messages[1]"
     assert server.requests == []
 
@@ -102,10 +102,10 @@ def test_a_call_without_its_result_is_refused_by_its_place(refusal, format, case
 
 
 @pytest.mark.parametrize("case", UNANSWERED)
-def test_ollama_takes_calls_without_results(colour, server, llm_of, case):
+def test_ollama_takes_calls_without_results(call_style, server, llm_of, case):
     """Unanswered tool calls, of the one vendor whose server asks for no results."""
     server.script(answered_with("ollama"))
-    assert colour.generate(llm_of("ollama"), messages=list(UNANSWERED[case][0])).content == "ok"
+    assert call_style.generate(llm_of("ollama"), messages=list(UNANSWERED[case][0])).content == "ok"
 
 
 # Roles
@@ -156,9 +156,9 @@ def test_an_answer_that_is_begun_is_refused_by_models_that_take_none(refusal, mo
 
 
 @every_format
-def test_an_answer_that_is_begun_goes_to_models_that_go_on_with_it(colour, server, llm_of, format):
+def test_an_answer_that_is_begun_goes_to_models_that_go_on_with_it(call_style, server, llm_of, format):
     server.script(answered_with(format))
-    assert colour.generate(llm_of(format), messages=[HI, Message.assistant("Well,")]).content == "ok"
+    assert call_style.generate(llm_of(format), messages=[HI, Message.assistant("Well,")]).content == "ok"
 
 
 # Schemas and content

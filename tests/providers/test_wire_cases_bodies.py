@@ -1,4 +1,4 @@
-"""Bodies of another kind than was asked for, through the whole of an LLM, in both colours, streamed and not."""
+"""Bodies of another kind than was asked for, through the whole of an LLM, sync and async, streamed and not."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ PAGE = '<!DOCTYPE html>\n<html><head><title>Sign in to the network</title></head
 TYPES = ["application/json", "text/event-stream", "text/plain; charset=utf-8", None]
 
 
-def ask(colour: Any, llm: Any, stream: bool) -> ModelReply:
-    return reply_to(colour, llm) if stream else colour.generate(llm, "hi").reply
+def ask(call_style: Any, llm: Any, stream: bool) -> ModelReply:
+    return reply_to(call_style, llm) if stream else call_style.generate(llm, "hi").reply
 
 
 def sent(body: bytes | str | dict[str, Any], content_type: str | None) -> bytes:
@@ -59,12 +59,12 @@ def body_of(format: str) -> tuple[bytes, ModelReply]:
 
 @every_format
 @pytest.mark.parametrize("spread", [False, True], ids=["one line", "many lines"])
-def test_a_whole_reply_to_a_streamed_call_is_a_stream_of_it(colour, server, llm_of, format, spread):
+def test_a_whole_reply_to_a_streamed_call_is_a_stream_of_it(call_style, server, llm_of, format, spread):
     body, expected = body_of(format)
     llm = llm_of(format)
     for content_type in TYPES:
         server.script(sent(json.dumps(json.loads(body), indent=2) if spread else body, content_type))
-        stream = colour.stream(llm, "hi")
+        stream = call_style.stream(llm, "hi")
         assert list(stream)
         reply = stream.response.reply
         assert (reply.text, reply.finish_reason, reply.usage) == (expected.text, expected.finish_reason, expected.usage)
@@ -75,12 +75,12 @@ def test_a_whole_reply_to_a_streamed_call_is_a_stream_of_it(colour, server, llm_
 
 @every_format
 @either_way
-def test_an_error_object_with_status_200_is_the_vendors_typed_error(colour, server, llm_of, format, stream):
+def test_an_error_object_with_status_200_is_the_vendors_typed_error(call_style, server, llm_of, format, stream):
     rendered = FORMATS[format]().render_error(QuotaError("what they say"))
     headers = {name.replace("-", "_"): value for name, value in rendered.headers.items()}
     server.script(answer(rendered.body, **headers))
     with pytest.raises(QuotaError, match="what they say"):
-        ask(colour, llm_of(format), stream)
+        ask(call_style, llm_of(format), stream)
 
 
 @every_format
@@ -118,11 +118,11 @@ ODD_ERRORS: dict[str, tuple[str, dict[str, Any], type[ProviderError]]] = {
 
 @either_way
 @pytest.mark.parametrize("case", ODD_ERRORS)
-def test_an_odd_error_object_with_status_200_keeps_its_message(colour, server, llm_of, case, stream):
+def test_an_odd_error_object_with_status_200_keeps_its_message(call_style, server, llm_of, case, stream):
     format, body, error_class = ODD_ERRORS[case]
     server.script(answer(json.dumps(body)))
     with pytest.raises(error_class) as caught:
-        ask(colour, llm_of(format, max_retries=0), stream)
+        ask(call_style, llm_of(format, max_retries=0), stream)
     assert any(caught.value.message in said for said in texts_in(body))
 
 
@@ -138,12 +138,12 @@ def texts_in(value: Any) -> list[str]:
 
 @every_format
 @either_way
-def test_a_web_page_is_an_error_that_says_what_was_asked_and_is_not_tried_again(colour, server, llm_of, format, stream):
+def test_a_web_page_is_an_error_with_the_requested_url_and_is_not_retried(call_style, server, llm_of, format, stream):
     llm = llm_of(format)
     for content_type in ("text/html; charset=utf-8", "application/json", "text/event-stream"):
         server.script(answer(PAGE, content_type=content_type))
         with pytest.raises(UnexpectedResponseError) as caught:
-            ask(colour, llm, stream)
+            ask(call_style, llm, stream)
         error = caught.value
         assert not error.retryable
         assert len(error.attempts) == 1
@@ -157,26 +157,26 @@ def test_a_web_page_is_an_error_that_says_what_was_asked_and_is_not_tried_again(
 
 @every_format
 @either_way
-def test_plain_text_is_an_error_that_quotes_it_and_is_not_tried_again(colour, server, llm_of, format, stream):
+def test_plain_text_is_an_error_that_quotes_it_and_is_not_tried_again(call_style, server, llm_of, format, stream):
     server.script(answer("It works!", content_type="text/plain"))
     with pytest.raises(UnexpectedResponseError, match="text/plain, it begins with 'It works!'"):
-        ask(colour, llm_of(format), stream)
+        ask(call_style, llm_of(format), stream)
 
 
 @every_format
 @either_way
 @pytest.mark.parametrize("body", ['{"ok": true}', '\n {"status": "ok", "data": {"choices": []}}', '["ok"]', "[1]"])
 def test_json_that_is_no_reply_is_an_error_that_quotes_it_and_is_not_tried_again(
-    colour, server, llm_of, format, stream, body
+    call_style, server, llm_of, format, stream, body
 ):
     server.script(sent(body, "application/json"))
     llm = llm_of(format, max_retries=3)
     if format == "ollama" and stream and "{" in body:
         with pytest.raises(StreamInterruptedError):  # its streams begin with an object too
-            ask(colour, llm, stream)
+            ask(call_style, llm, stream)
         return
     with pytest.raises(UnexpectedResponseError, match=r"it is the JSON .*ok|it is the JSON '\[1\]'") as caught:
-        ask(colour, llm, stream)
+        ask(call_style, llm, stream)
     assert not caught.value.retryable
     assert len(server.requests) == 1
     assert caught.value.content_type == "application/json"
@@ -225,11 +225,11 @@ def test_a_web_page_in_place_of_a_count_is_the_same_error(format):
 @every_format
 @either_way
 @pytest.mark.parametrize("body", [b"", b'{"id": "a-1", "cho'], ids=["nothing", "cut"])
-def test_a_body_that_is_missing_or_cut_is_tried_again(colour, server, llm_of, format, stream, body):
+def test_a_body_that_is_missing_or_cut_is_tried_again(call_style, server, llm_of, format, stream, body):
     """These may pass by themselves."""
     server.script(answer(body))
     server.script(answer(body_of(format)[0]))
-    assert ask(colour, llm_of(format), stream).text == "Let me see."
+    assert ask(call_style, llm_of(format), stream).text == "Let me see."
     assert len(server.requests) == 2
 
 
@@ -238,24 +238,24 @@ def test_a_body_that_is_missing_or_cut_is_tried_again(colour, server, llm_of, fo
 
 @every_format
 @either_way
-def test_a_stream_with_a_wrong_content_type_is_read(colour, server, llm_of, format, stream):
+def test_a_stream_with_a_wrong_content_type_is_read(call_style, server, llm_of, format, stream):
     """Streamed or not: servers stream to calls that asked for no stream, too."""
     body, llm = in_bytes(format, text_of(format, "Hel", "lo")), llm_of(format)
     for content_type in ("text/event-stream", "text/plain", "application/json", "text/html", None):
         server.script(sent(body, content_type))
-        reply = ask(colour, llm, stream)
+        reply = ask(call_style, llm, stream)
         assert (reply.text, reply.finish_reason) == ("Hello", "stop")
         assert (reply.usage.input, reply.usage.output) == (INPUT, OUTPUT)
 
 
 @every_format
-def test_a_stream_of_unlikely_type_is_read_as_it_arrives(colour, server, llm_of, format):
+def test_a_stream_of_unlikely_type_is_read_as_it_arrives(call_style, server, llm_of, format):
     """Byte by byte, and not only at its end."""
     frames = text_of(format, "Hel", "lo")
     stream = in_bytes(format, frames)
     head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n"
     server.script(head + b"".join(chunk(stream[i : i + 1]) for i in range(len(stream))) + LAST_CHUNK)
-    stream = colour.stream(llm_of(format), "hi")
+    stream = call_style.stream(llm_of(format), "hi")
     assert len(list(stream)) > 3
     assert stream.response.content == "Hello"
 
@@ -269,75 +269,75 @@ def test_a_stream_of_unlikely_type_is_read_as_it_arrives(colour, server, llm_of,
         "application/vnd.amazon.eventstream",
     ],
 )
-def test_what_begins_like_no_stream_is_one_if_its_type_says_so(colour, server, llm_of, content_type):
+def test_what_begins_like_no_stream_is_one_if_its_type_says_so(call_style, server, llm_of, content_type):
     """As a stream that begins with a field which the standard does not have."""
     body = b"version: 2\n\n" + in_bytes("openai_chat", text_of("openai_chat", "Hel", "lo"))
     llm = llm_of("openai_chat")
     server.script(sent(body, content_type))
-    assert reply_to(colour, llm).text == "Hello"
+    assert reply_to(call_style, llm).text == "Hello"
     server.script(sent(body, "text/plain"))
     with pytest.raises(UnexpectedResponseError, match="version: 2"):
-        reply_to(colour, llm)
+        reply_to(call_style, llm)
 
 
 @every_format
 @pytest.mark.parametrize("content_type", ["text/event-stream", "application/x-ndjson"])
-def test_a_document_behind_empty_lines_is_one_whatever_its_type_says(colour, server, llm_of, format, content_type):
+def test_a_document_behind_empty_lines_is_one_whatever_its_type_says(call_style, server, llm_of, format, content_type):
     body, expected = body_of(format)
     server.script(sent(b"\r\n \n" + json.dumps(json.loads(body), indent=2).encode(), content_type))
-    assert reply_to(colour, llm_of(format)).text == expected.text
+    assert reply_to(call_style, llm_of(format)).text == expected.text
 
 
-def test_a_list_is_a_document_whatever_its_type_says(colour, server, llm_of):
+def test_a_list_is_a_document_whatever_its_type_says(call_style, server, llm_of):
     body = json.dumps([{"error": {"code": 429, "message": "too fast", "status": "X"}}])
     server.script(sent(body, "text/event-stream"))
     with pytest.raises(RateLimitError, match="too fast"):
-        reply_to(colour, llm_of("gemini", max_retries=0))
+        reply_to(call_style, llm_of("gemini", max_retries=0))
 
 
-def test_a_body_that_never_begins_is_an_error_at_the_limit(colour, server, llm_of, monkeypatch):
+def test_a_body_that_never_begins_is_an_error_at_the_limit(call_style, server, llm_of, monkeypatch):
     monkeypatch.setattr(bodies, "MAX_BODY_BYTES", 1000)
     server.script(sent(b" " * 5000, "text/event-stream"))
     with pytest.raises(ServerError, match="longer than 1,000 bytes"):
-        reply_to(colour, llm_of("openai_chat", max_retries=0))
+        reply_to(call_style, llm_of("openai_chat", max_retries=0))
 
 
-def test_a_stream_of_one_event_that_was_not_asked_for_is_read(colour, server, llm_of):
+def test_a_stream_of_one_event_that_was_not_asked_for_is_read(call_style, server, llm_of):
     body, expected = body_of("gemini")
     server.script(answer(b"data: " + body + b"\n\n"))
-    assert colour.generate(llm_of("gemini"), "hi").content == expected.text
+    assert call_style.generate(llm_of("gemini"), "hi").content == expected.text
 
 
 @pytest.mark.parametrize("format", ["anthropic_messages", "openai_chat", "openai_responses", "ollama"])
-def test_a_stream_that_was_not_asked_for_ends_at_its_end_mark(colour, server, llm_of, format):
+def test_a_stream_that_was_not_asked_for_ends_at_its_end_mark(call_style, server, llm_of, format):
     """What follows is not looked at, as in a stream that was asked for."""
     server.script(answer(in_bytes(format, text_of(format, "Hel", "lo")) + b"data: no JSON\n\n"))
-    assert colour.generate(llm_of(format, max_retries=0), "hi").content == "Hello"
+    assert call_style.generate(llm_of(format, max_retries=0), "hi").content == "Hello"
 
 
-def test_the_last_line_of_a_stream_that_was_not_asked_for_needs_no_end(colour, server, llm_of):
+def test_the_last_line_of_a_stream_that_was_not_asked_for_needs_no_end(call_style, server, llm_of):
     server.script(answer(in_bytes("ollama", text_of("ollama", "Hel", "lo")).rstrip()))
-    assert colour.generate(llm_of("ollama", max_retries=0), "hi").content == "Hello"
+    assert call_style.generate(llm_of("ollama", max_retries=0), "hi").content == "Hello"
 
 
-def test_a_document_of_one_line_without_an_answer_is_no_stream_of_an_empty_one(colour, server, llm_of):
+def test_a_document_of_one_line_without_an_answer_is_no_stream_of_an_empty_one(call_style, server, llm_of):
     server.script(answer(b'{"model": "m", "done": true, "done_reason": "stop"}'))
     with pytest.raises(ServerError):
-        colour.generate(llm_of("ollama", max_retries=0), "hi")
+        call_style.generate(llm_of("ollama", max_retries=0), "hi")
 
 
 @every_format
-def test_an_error_in_a_stream_that_was_not_asked_for_is_typed_with_what_arrived(colour, server, llm_of, format):
+def test_an_error_in_a_stream_that_was_not_asked_for_is_typed_with_what_arrived(call_style, server, llm_of, format):
     speech = SPEECH[format]
     server.script(answer(in_bytes(format, [*speech.begin, *speech.text(["Hello"]), speech.error])))
     with pytest.raises(ProviderError, match="busy") as caught:
-        colour.generate(llm_of(format, max_retries=0), "hi")
+        call_style.generate(llm_of(format, max_retries=0), "hi")
     assert caught.value.partial.text == "Hello"
 
 
 @every_format
-def test_a_stream_that_was_not_asked_for_and_does_not_end_is_an_interruption(colour, server, llm_of, format):
+def test_a_stream_that_was_not_asked_for_and_does_not_end_is_an_interruption(call_style, server, llm_of, format):
     server.script(answer(in_bytes(format, text_of(format, "Hello", "you", reason=None, counted=False))))
     with pytest.raises(StreamInterruptedError) as caught:
-        colour.generate(llm_of(format), "hi")
+        call_style.generate(llm_of(format), "hi")
     assert caught.value.partial.text == "Helloyou"

@@ -1,6 +1,6 @@
-"""Content and options that not every format has, through the whole of an LLM, in both colours.
+"""Content and options that not every format has, through the whole of an LLM, sync and async.
 
-What a policy makes of each kind of file is tested in both colours in tests/core/engine/test_lowering.py.
+What a policy makes of each kind of file is tested sync and async in tests/core/engine/test_lowering.py.
 """
 
 from __future__ import annotations
@@ -57,10 +57,10 @@ WITHOUT = {
 """The formats whose vendor's model takes no such file."""
 
 
-def refused_unsent(colour, server, llm, error, **request):
+def refused_unsent(call_style, server, llm, error, **request):
     """The error in which a call ends that never reaches the server."""
     with pytest.raises(error) as caught:
-        colour.generate(llm, **request)
+        call_style.generate(llm, **request)
     assert server.requests == []
     return caught.value
 
@@ -70,11 +70,11 @@ def refused_unsent(colour, server, llm, error, **request):
 
 @pytest.mark.parametrize(("kind", "format"), [(kind, name) for kind, names in WITHOUT.items() for name in names])
 def test_a_file_a_dialect_does_not_take_is_refused_before_sending_where_nothing_may_stand_for_it(
-    colour, server, llm_of, kind, format
+    call_style, server, llm_of, kind, format
 ):
     """Audio / video / PDF to a dialect without it: refuse before sending."""
     error = refused_unsent(
-        colour,
+        call_style,
         server,
         llm_of(format),
         UnsupportedContentError,
@@ -95,37 +95,37 @@ def hearing(services) -> Services:
 
 
 @pytest.mark.parametrize("format", WITHOUT["audio"])
-def test_audio_is_transcribed_for_a_dialect_without_it(colour, server, hearing, format):
+def test_audio_is_transcribed_for_a_dialect_without_it(call_style, server, hearing, format):
     """Audio to a dialect without audio: transcribe."""
     provider, model = VENDORS[format]
     llm = create_llm(
         provider, model=model, base_url=server.url, api_key="k", timeout=PATIENCE_SECONDS, services=hearing
     )
     server.script(answered_with(format))
-    response = colour.generate(llm, "What is said?", media=[SOUND + b"hello there"])
+    response = call_style.generate(llm, "What is said?", media=[SOUND + b"hello there"])
     assert [decision.route for decision in response.media] == ["fallback"]
     assert b"sound says" in server.requests[0].body
     assert b"untrusted-file" in server.requests[0].body
 
 
 @pytest.mark.parametrize("format", [name for name in FORMATS if name not in WITHOUT["document"]])
-def test_a_pdf_goes_as_it_is_where_the_dialect_takes_it(colour, server, llm_of, format):
+def test_a_pdf_goes_as_it_is_where_the_dialect_takes_it(call_style, server, llm_of, format):
     """PDF: native where taken."""
     server.script(answered_with(format))
-    response = colour.generate(llm_of(format), messages=[Message.user("read", FILES["document"])])
+    response = call_style.generate(llm_of(format), messages=[Message.user("read", FILES["document"])])
     assert [decision.route for decision in response.media] == ["native"]
     assert base64.b64encode(PDF) in server.requests[0].body
 
 
-def test_a_text_file_to_anthropic_is_a_text_document(colour, server, llm_of):
+def test_a_text_file_to_anthropic_is_a_text_document(call_style, server, llm_of):
     """A text file to Anthropic: a text document block."""
     notes = DocumentPart(Blob.from_bytes(b"# Notes", "text/markdown", name="notes.md"))
     plain = DocumentPart(Blob.from_bytes(b"# Notes", "text/plain", name="notes.txt"))
     server.script(answered_with("anthropic_messages"))
     server.script(answered_with("anthropic_messages"))
     llm = llm_of("anthropic_messages")
-    colour.generate(llm, messages=[Message.user("read", plain)], media_policy={"text": "native"})
-    colour.generate(llm, messages=[Message.user("read", notes)])
+    call_style.generate(llm, messages=[Message.user("read", plain)], media_policy={"text": "native"})
+    call_style.generate(llm, messages=[Message.user("read", notes)])
     native, inline = (request.json["messages"][0]["content"] for request in server.requests)
     assert native[1]["type"] == "document"
     assert native[1]["source"] == {"type": "text", "media_type": "text/plain", "data": "# Notes"}
@@ -141,10 +141,12 @@ LOOK = (
 
 
 @every_format
-def test_an_image_in_a_tool_result_is_in_it_or_beside_it_with_a_marker_naming_the_call(colour, server, llm_of, format):
+def test_an_image_of_a_tool_result_is_in_it_or_after_it_with_a_marker_naming_the_call(
+    call_style, server, llm_of, format
+):
     """Image inside a tool result: native where taken, else moved beside the result with a marker naming the call."""
     server.script(answered_with(format))
-    warnings = colour.generate(llm_of(format), messages=list(LOOK)).warnings
+    warnings = call_style.generate(llm_of(format), messages=list(LOOK)).warnings
     body = server.requests[0].body.decode()
     image = base64.b64encode(PNG.read()).decode()
     assert body.count(image) == 1
@@ -159,21 +161,21 @@ BESIDE = ("cohere_chat", "gemini", "openai_chat")
 """Formats of whose models some take no pictures in results."""
 
 
-def test_a_vendor_that_takes_nothing_behind_a_result_refuses_the_image_before_sending(colour, server, llm_of):
+def test_a_vendor_that_takes_nothing_behind_a_result_refuses_the_image_before_sending(call_style, server, llm_of):
     """Image inside a tool result, where no user may speak after a tool: refused with its place."""
     llm = llm_of("openai_chat", provider="mistral", model="mistral-large-latest")
-    error = refused_unsent(colour, server, llm, UnsupportedContentError, messages=list(LOOK))
+    error = refused_unsent(call_style, server, llm, UnsupportedContentError, messages=list(LOOK))
     assert "messages[2].parts[0].content[1]" in error.message
 
 
 @every_format
-def test_an_unknown_part_is_left_out_by_name_or_refused_by_its_place(colour, server, llm_of, format):
+def test_an_unknown_part_is_left_out_by_name_or_refused_by_its_place(call_style, server, llm_of, format):
     """Unknown content part: typed error naming the part. One of another provider's is left out with a warning."""
     with pytest.raises(SchemaError, match=r"parts\[0\].*hologram"):
         from_data(Message, {"role": "user", "parts": [{"type": "hologram"}]})
     server.script(answered_with(format))
     strange = Message("user", (TextPart("hi"), OpaquePart("elsewhere", "hologram", {"a": 1})))
-    response = colour.generate(llm_of(format), messages=[strange])
+    response = call_style.generate(llm_of(format), messages=[strange])
     assert "messages[0].parts[1]" in [warning.path for warning in response.warnings if warning.sent is None]
     assert b"hologram" not in server.requests[0].body
 
@@ -186,7 +188,7 @@ IN_PLACE = ("cohere_chat", "ollama", "openai_chat", "openai_responses")
 
 
 @every_format
-def test_a_second_system_message_stays_or_is_moved_with_a_warning(colour, server, llm_of, format):
+def test_a_second_system_message_stays_or_is_moved_with_a_warning(call_style, server, llm_of, format):
     """Second system message mid-conversation: kept in place where the format allows; else in order, with a warning."""
     messages = [
         Message.system("First."),
@@ -196,7 +198,7 @@ def test_a_second_system_message_stays_or_is_moved_with_a_warning(colour, server
         Message.user("three"),
     ]
     server.script(answered_with(format))
-    response = colour.generate(llm_of(format), messages=messages)
+    response = call_style.generate(llm_of(format), messages=messages)
     body = server.requests[0].body.decode()
     moved = [warning.path for warning in response.warnings if warning.code == "reordered"]
     assert moved == ([] if format in IN_PLACE else ["messages[3]"])
@@ -234,11 +236,11 @@ RESPONSES_MODEL = {"openai_responses": {"model": "gpt-4.1"}}
 
 @pytest.mark.parametrize("option", TUNING)
 @every_format
-def test_an_option_that_is_not_taken_is_a_warning_and_an_error_under_strict(colour, server, llm_of, format, option):
+def test_an_option_that_is_not_taken_is_a_warning_and_an_error_under_strict(call_style, server, llm_of, format, option):
     """seed, penalties, logprobs, stop, top_k where not taken: typed warning; `strict=True` makes it an error."""
     llm, given = llm_of(format, **RESPONSES_MODEL.get(format, {})), {option: TUNING[option]}
     server.always(answered_with(format))
-    response = colour.generate(llm, "hi", max_output_tokens=100, **given)
+    response = call_style.generate(llm, "hi", max_output_tokens=100, **given)
     path = f"sampling.{option}"
     warned = [warning for warning in response.warnings if warning.path == path]
     if option in TAKEN[format]:
@@ -246,13 +248,13 @@ def test_an_option_that_is_not_taken_is_a_warning_and_an_error_under_strict(colo
         assert getattr(call_in(format, server.requests[0]).sampling, option) == getattr(
             Sampling(**{**given, **({"stop": ("END",)} if option == "stop" else {})}), option
         )
-        colour.generate(llm, "hi", max_output_tokens=100, strict=True, **given)
+        call_style.generate(llm, "hi", max_output_tokens=100, strict=True, **given)
         return
     (warning,) = warned
     assert warning.code in ("unsupported_option", "alternatives_left_out")
     assert warning.sent in (None, 0)
     with pytest.raises(UnsupportedOptionError, match=path):
-        colour.generate(llm, "hi", max_output_tokens=100, strict=True, **given)
+        call_style.generate(llm, "hi", max_output_tokens=100, strict=True, **given)
     assert len(server.requests) == 1
 
 
@@ -273,11 +275,11 @@ MCP_SCHEMA = {
 
 
 @pytest.mark.parametrize("model", ["gemini-2.5-flash", "gemini-3-flash-preview"])
-def test_an_mcp_schema_to_gemini_stands_in_the_field_that_takes_json_schema(colour, server, llm_of, model):
+def test_an_mcp_schema_to_gemini_stands_in_the_field_that_takes_json_schema(call_style, server, llm_of, model):
     """MCP tool schemas with $defs/$ref/additionalProperties/oneOf to Gemini: sent in the field that takes them."""
     server.script(answered_with("gemini"))
     spec = ToolSpec("forecast", "The weather.", MCP_SCHEMA)
-    colour.generate(llm_of("gemini", model=model), "hi", tools=[spec])
+    call_style.generate(llm_of("gemini", model=model), "hi", tools=[spec])
     (declared,) = server.requests[0].json["tools"][0]["functionDeclarations"]
     assert "parameters" not in declared
     sent = declared["parametersJsonSchema"]

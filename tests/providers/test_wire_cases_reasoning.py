@@ -1,4 +1,4 @@
-"""Reasoning goes back exactly as it was received, on the next call, in both colours; never to another provider."""
+"""Reasoning goes back exactly as it was received, on the next call, sync and async; never to another provider."""
 
 from __future__ import annotations
 
@@ -148,13 +148,13 @@ EXPECTED = {
 }
 
 
-def first_answer(colour, server, llm, format: str, *, stream: bool) -> Message:
+def first_answer(call_style, server, llm, format: str, *, stream: bool) -> Message:
     """The assistant's message of a first call."""
     if not stream:
         server.script(answer(BODIES[format]))
-        return colour.generate(llm, "hi").reply.message()
+        return call_style.generate(llm, "hi").reply.message()
     server.script(streamed(format))
-    with colour.stream(llm, "hi") as told:
+    with call_style.stream(llm, "hi") as told:
         list(told)
     return told.response.reply.message()
 
@@ -162,15 +162,15 @@ def first_answer(colour, server, llm, format: str, *, stream: bool) -> Message:
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("format", BODIES)
 def test_an_answer_goes_back_in_its_order_with_its_signatures_and_redacted_blocks(
-    colour, server, llm_of, format, stream
+    call_style, server, llm_of, format, stream
 ):
     """Order, signatures and redacted blocks come back exactly as received on the next call (think, redacted, text,
     think, two tools); Gemini's thought signatures on tool calls and OpenAI's encrypted items likewise.
     """
     llm = llm_of(format)
-    said = first_answer(colour, server, llm, format, stream=stream)
+    said = first_answer(call_style, server, llm, format, stream=stream)
     server.script(answered_with(format))
-    response = colour.generate(llm, messages=[Message.user("hi"), said, RESULTS])
+    response = call_style.generate(llm, messages=[Message.user("hi"), said, RESULTS])
     assert sent_back(format, server.requests[1].json) == EXPECTED[format]
     assert not [warning for warning in response.warnings if warning.path.startswith("messages")]
 
@@ -181,12 +181,12 @@ MOVES = [(one, other) for one in BODIES for other in BODIES if one != other]
 
 @pytest.mark.parametrize(("format", "other"), MOVES)
 def test_a_conversation_moved_to_another_provider_leaves_reasoning_out_with_a_warning(
-    colour, server, llm_of, format, other
+    call_style, server, llm_of, format, other
 ):
     """A conversation moved to another provider leaves them out, with a warning."""
-    said = first_answer(colour, server, llm_of(format), format, stream=True)
+    said = first_answer(call_style, server, llm_of(format), format, stream=True)
     server.script(answered_with(other))
-    response = colour.generate(llm_of(other), messages=[Message.user("hi"), said, RESULTS])
+    response = call_style.generate(llm_of(other), messages=[Message.user("hi"), said, RESULTS])
     body = server.requests[1].body.decode()
     assert [secret for secret in SECRETS if secret in body] == []
     left_out = {warning.path for warning in response.warnings if warning.sent is None}

@@ -1,6 +1,6 @@
-"""Retries and what they cost, over every wire format, in both colours and on virtual time.
+"""Retries and what they cost, over every wire format, sync and async and on virtual time.
 
-The rows for chat completions alone, in both colours: tests/core/middleware/test_retry.py, which also has N retries for
+The rows for chat completions alone, sync and async: tests/core/middleware/test_retry.py, which also has N retries for
 several N, jitter and deadlines.
 """
 
@@ -46,12 +46,12 @@ def services(services, clock) -> Iterator[Services]:
 @every_format
 @pytest.mark.parametrize("retries", [0, 2])
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
-def test_n_retries_are_n_plus_1_requests(colour, server, llm_of, format, retries, stream):
+def test_n_retries_are_n_plus_1_requests(call_style, server, llm_of, format, retries, stream):
     """One owner: N retries are N+1 requests, never (N+1)^2."""
     server.always(answer(BUSY, 503))
     llm = llm_of(format, max_retries=retries)
     with pytest.raises(OverloadedError) as caught:
-        list(colour.stream(llm, "hi")) if stream else colour.generate(llm, "hi")
+        list(call_style.stream(llm, "hi")) if stream else call_style.generate(llm, "hi")
     assert len(server.requests) == len(caught.value.attempts) == retries + 1
 
 
@@ -64,23 +64,23 @@ def test_n_retries_are_n_plus_1_requests(colour, server, llm_of, format, retries
     ],
     ids=["seconds", "date"],
 )
-def test_the_wait_is_as_long_as_the_vendor_says(colour, server, llm_of, clock, format, headers, seconds):
+def test_the_wait_is_as_long_as_the_vendor_says(call_style, server, llm_of, clock, format, headers, seconds):
     """`Retry-After` in seconds or as a date."""
     server.script(answer(BUSY, 429, **headers))
     server.script(answered_with(format))
-    response = colour.generate(llm_of(format), "hi")
+    response = call_style.generate(llm_of(format), "hi")
     assert response.content == "ok"
     assert clock.sleeps == [seconds]
     assert [attempt.error for attempt in response.attempts] == [RateLimitError.__name__, None]
 
 
 @every_format
-def test_a_stream_that_broke_after_its_first_token_is_not_sent_again(colour, server, llm_of, clock, format):
+def test_a_stream_that_broke_after_its_first_token_is_not_sent_again(call_style, server, llm_of, clock, format):
     """A stream that broke after its first token is not replayed behind the caller's back."""
     frames = [*SPEECH[format].begin, *SPEECH[format].text(["Hello", "never"])]
     whole = in_bytes(format, frames)
     server.script(stream_head() + chunk(whole[: whole.index(b"never")]), CUT)
-    stream = colour.stream(llm_of(format), "hi")
+    stream = call_style.stream(llm_of(format), "hi")
     with pytest.raises(StreamInterruptedError) as caught:
         list(stream)
     assert caught.value.partial.text == "Hello"
@@ -88,11 +88,11 @@ def test_a_stream_that_broke_after_its_first_token_is_not_sent_again(colour, ser
 
 
 @every_format
-def test_a_stream_that_fails_with_its_first_token_in_one_piece_is_not_sent_again(colour, server, llm_of, format):
+def test_a_stream_that_fails_with_its_first_token_in_one_piece_is_not_sent_again(call_style, server, llm_of, format):
     """The same where both came in one piece: the token is told, then the failure."""
     frames = [*SPEECH[format].begin, *SPEECH[format].text(["Hello"]), SPEECH[format].error]
     server.script(stream_head() + chunk(in_bytes(format, frames)))
-    stream, texts = colour.stream(llm_of(format), "hi"), []
+    stream, texts = call_style.stream(llm_of(format), "hi"), []
     with pytest.raises(AbstractCoreError):
         texts.extend(stream.text())
     assert stream.partial.text == "Hello"
@@ -117,16 +117,16 @@ class AskTwice:
 
 @every_format
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
-def test_the_tokens_of_answers_that_did_not_do_are_counted_in_the_total(colour, server, llm_of, format, stream):
+def test_the_tokens_of_answers_that_did_not_do_are_counted_in_the_total(call_style, server, llm_of, format, stream):
     """Tokens of failed attempts (validation retries, fallbacks) are counted in the total."""
     server.always_by(lambda request: [served(format, text_of(format, "Hello")) if stream else counted(format)])
     llm = llm_of(format, middleware=[AskTwice()])
     if stream:
-        told = colour.stream(llm, "hi")
+        told = call_style.stream(llm, "hi")
         list(told)
         response = told.response
     else:
-        response = colour.generate(llm, "hi")
+        response = call_style.generate(llm, "hi")
     assert len(server.requests) == len(response.attempts) == 2
     assert (response.reply.usage.input, response.reply.usage.output) == (INPUT, OUTPUT)
     assert (response.usage.input, response.usage.output) == (2 * INPUT, 2 * OUTPUT)

@@ -1,6 +1,6 @@
-"""Shapes of streams that real servers send, through the whole of an LLM, in both colours.
+"""Shapes of streams that real servers send, through the whole of an LLM, sync and async.
 
-Rows that are tested in both colours elsewhere, over chat completions:
+Rows that are tested sync and async elsewhere, over chat completions:
 
 | row | test |
 |---|---|
@@ -50,9 +50,9 @@ every_format = pytest.mark.parametrize("format", FORMATS)
 LONG = "x" * 5 * 1024 * 1024
 
 
-def failing(colour, llm, error) -> Any:
+def failing(call_style, llm, error) -> Any:
     """The error in which a stream ends, and the stream."""
-    stream = colour.stream(llm, "hi")
+    stream = call_style.stream(llm, "hi")
     with pytest.raises(error) as caught:
         list(stream)
     stream.close()
@@ -63,12 +63,12 @@ def failing(colour, llm, error) -> Any:
 
 
 @every_format
-def test_an_error_event_inside_a_200_stream_is_typed_with_what_arrived(colour, server, llm_of, format):
+def test_an_error_event_inside_a_200_stream_is_typed_with_what_arrived(call_style, server, llm_of, format):
     """Error event inside a 200 stream: typed, with what arrived so far."""
     speech = SPEECH[format]
     frames = [*speech.begin, *speech.text(["Hello"]), speech.error]
     server.script(stream_head(x_request_id="r-1"), chunk(in_bytes(format, frames)), LAST_CHUNK)
-    error, stream = failing(colour, llm_of(format), ServerError if format in PLAIN_FAILURES else OverloadedError)
+    error, stream = failing(call_style, llm_of(format), ServerError if format in PLAIN_FAILURES else OverloadedError)
     assert error.message == "busy"
     assert error.partial.text == stream.partial.text == "Hello"
     assert (error.provider, len(server.requests)) == (provider_of(format), 1)
@@ -79,49 +79,49 @@ PLAIN_FAILURES = ("cohere_chat", "ollama", "openai_chat", "openai_responses")
 
 
 @every_format
-def test_status_529_is_an_overload(colour, server, llm_of, format):
+def test_status_529_is_an_overload(call_style, server, llm_of, format):
     """Status 529: typed."""
     server.script(answer({"error": {"message": "busy"}}, 529))
-    error, _ = failing(colour, llm_of(format, max_retries=0), OverloadedError)
+    error, _ = failing(call_style, llm_of(format, max_retries=0), OverloadedError)
     assert (error.status, error.retryable, error.provider) == (529, True, provider_of(format))
 
 
 @every_format
-def test_a_cut_socket_is_an_interruption_with_the_partial_reply(colour, server, llm_of, format):
+def test_a_cut_socket_is_an_interruption_with_the_partial_reply(call_style, server, llm_of, format):
     """Socket cut: interrupted error with partial reply."""
     speech = SPEECH[format]
     whole = in_bytes(format, [*speech.begin, *speech.text(["Hello", "never"])])
     server.script(stream_head(), chunk(whole[: whole.index(b"never")]), CUT)
-    error, stream = failing(colour, llm_of(format), StreamInterruptedError)
+    error, stream = failing(call_style, llm_of(format), StreamInterruptedError)
     assert error.partial.text == stream.partial.text == "Hello"
     assert error.partial.finish_reason == "unknown"
 
 
 @every_format
-def test_an_end_without_a_finish_reason_is_an_interruption(colour, server, llm_of, format):
+def test_an_end_without_a_finish_reason_is_an_interruption(call_style, server, llm_of, format):
     """End without finish reason: interrupted error with partial reply."""
     server.script(served(format, text_of(format, "Hello", reason=None)))
-    error, _ = failing(colour, llm_of(format), StreamInterruptedError)
+    error, _ = failing(call_style, llm_of(format), StreamInterruptedError)
     assert (error.partial.text, error.partial.finish_reason) == ("Hello", "unknown")
 
 
 @every_format
-def test_an_unknown_finish_reason_is_unknown_with_the_vendors_word(colour, server, llm_of, format):
+def test_an_unknown_finish_reason_is_unknown_with_the_vendors_word(call_style, server, llm_of, format):
     """Unknown finish reason: `finish_reason="unknown"` with the raw value kept."""
     server.script(served(format, text_of(format, "Hello", reason="exotic")))
-    reply = reply_to(colour, llm_of(format))
+    reply = reply_to(call_style, llm_of(format))
     assert (reply.finish_reason, reply.raw_finish_reason) == ("unknown", "exotic")
 
 
 @every_format
-def test_a_broken_event_is_an_error_with_its_position_and_what_arrived(colour, server, llm_of, format):
+def test_a_broken_event_is_an_error_with_its_position_and_what_arrived(call_style, server, llm_of, format):
     """Broken JSON in one event: typed error with the event's position."""
     speech = SPEECH[format]
     frames = [*speech.begin, *speech.text(["Hello", "never"])]
     position = next(number for number, frame in enumerate(frames, 1) if "never" in json.dumps(frame))
     whole = broken(in_bytes(format, frames), format)
     server.script(stream_head() + chunk(whole) + LAST_CHUNK)
-    error, _ = failing(colour, llm_of(format), ServerError)
+    error, _ = failing(call_style, llm_of(format), ServerError)
     assert f"{position} of the stream is not JSON" in error.message
     assert error.partial.text == "Hello"
 
@@ -175,12 +175,14 @@ def cut_characters(format: str) -> bytes:
 
 
 @every_format
-def test_a_character_cut_in_two_frames_is_one(colour, server, llm_of, format):
+def test_a_character_cut_in_two_frames_is_one(call_style, server, llm_of, format):
     """UTF-16 halves in two frames, of text, reasoning and arguments; a half that stays alone is U+FFFD."""
     stream = cut_characters(format)
     assert stream.count(b"\\ud83d") >= 4
     server.script(stream_head() + chunk(stream) + LAST_CHUNK)
-    reply = reply_to(colour, llm_of(format, **({"provider": "openai-compatible"} if format == "openai_chat" else {})))
+    reply = reply_to(
+        call_style, llm_of(format, **({"provider": "openai-compatible"} if format == "openai_chat" else {}))
+    )
     assert (reply.reasoning, reply.text) == ("a😀b\ufffd", "c😀d")
     (call,) = reply.tool_calls
     assert call.arguments == {"a": "e😀f"}
@@ -190,14 +192,14 @@ def test_a_character_cut_in_two_frames_is_one(colour, server, llm_of, format):
 
 
 @every_format
-def test_every_byte_alone_gives_the_same_deltas(colour, server, llm_of, format):
+def test_every_byte_alone_gives_the_same_deltas(call_style, server, llm_of, format):
     """One event split at any byte: same deltas."""
     frames = text_of(format, "Hé", "llo")
     stream = in_bytes(format, frames)
     server.script(served(format, frames))
     server.script(stream_head() + b"".join(chunk(stream[i : i + 1]) for i in range(len(stream))) + LAST_CHUNK)
     llm = llm_of(format)
-    whole, split = list(colour.stream(llm, "hi")), list(colour.stream(llm, "hi"))
+    whole, split = list(call_style.stream(llm, "hi")), list(call_style.stream(llm, "hi"))
     assert whole == split
     assert [delta.text for delta in split if isinstance(delta, TextDelta)] == ["Hé", "llo"]
 
@@ -214,40 +216,40 @@ DISGUISES = {
 
 
 @pytest.mark.parametrize("format", EVENT_FORMATS)
-def test_events_in_any_of_their_forms_give_the_same_deltas(colour, server, llm_of, format):
+def test_events_in_any_of_their_forms_give_the_same_deltas(call_style, server, llm_of, format):
     """CRLF, comments, `data:` without space, several `data:` lines, a BOM, keep-alives: same deltas."""
     stream = in_bytes(format, text_of(format, "Hel", "lo"))
     server.script(stream_head() + chunk(stream) + LAST_CHUNK)
     llm = llm_of(format)
-    plain = list(colour.stream(llm, "hi"))
+    plain = list(call_style.stream(llm, "hi"))
     for name, disguise in DISGUISES.items():
         assert disguise(stream) != stream
         server.script(stream_head() + chunk(disguise(stream)) + LAST_CHUNK)
-        assert list(colour.stream(llm, "hi")) == plain, name
+        assert list(call_style.stream(llm, "hi")) == plain, name
 
 
 @pytest.mark.parametrize("mark", [b"\r\n", b"\n\n"], ids=["CRLF", "empty lines"])
-def test_lines_in_any_of_their_forms_give_the_same_deltas(colour, server, llm_of, mark):
+def test_lines_in_any_of_their_forms_give_the_same_deltas(call_style, server, llm_of, mark):
     """CRLF, keep-alives, of a vendor that streams lines: same deltas."""
     stream = in_bytes("ollama", text_of("ollama", "Hel", "lo"))
     llm = llm_of("ollama")
     for form in (stream, stream.replace(b"\n", mark)):
         server.script(stream_head() + chunk(form) + LAST_CHUNK)
-        assert [d.text for d in colour.stream(llm, "hi") if isinstance(d, TextDelta)] == ["Hel", "lo"]
+        assert [d.text for d in call_style.stream(llm, "hi") if isinstance(d, TextDelta)] == ["Hel", "lo"]
 
 
 @every_format
-def test_an_event_of_five_mebibytes_arrives_whole(colour, server, llm_of, format):
+def test_an_event_of_five_mebibytes_arrives_whole(call_style, server, llm_of, format):
     """5 MiB event: same deltas."""
     server.script(served(format, text_of(format, LONG)))
-    assert reply_to(colour, llm_of(format)).text == LONG
+    assert reply_to(call_style, llm_of(format)).text == LONG
 
 
 # Leaving early
 
 
 @every_format
-def test_leaving_the_loop_closes_the_connection_at_once_and_keeps_what_was_counted(colour, server, llm_of, format):
+def test_leaving_the_loop_closes_the_connection_at_once_and_keeps_what_was_counted(call_style, server, llm_of, format):
     """Leaving the loop early: closed at once; partial usage kept."""
     frames = text_of(format, "Hello", reason=None)
     told = None
@@ -258,7 +260,7 @@ def test_leaving_the_loop_closes_the_connection_at_once_and_keeps_what_was_count
     elif format == "anthropic_messages":
         told = (INPUT, 1)
     server.script(stream_head(), chunk(in_bytes(format, frames).removesuffix(b"data: [DONE]\n\n")), HANG)
-    with colour.stream(llm_of(format), "hi") as stream:
+    with call_style.stream(llm_of(format), "hi") as stream:
         for delta in stream:
             if isinstance(delta, TextDelta):
                 break

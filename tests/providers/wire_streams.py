@@ -319,9 +319,9 @@ def answered_with(format: str, *parts: Part) -> bytes:
     return answer(FORMATS[format]().render(reply).body)
 
 
-def reply_to(colour: Any, llm: Any, **request: Any) -> ModelReply:
+def reply_to(call_style: Any, llm: Any, **request: Any) -> ModelReply:
     """The whole reply of a stream that is read to its end."""
-    with colour.stream(llm, None if "messages" in request else "hi", **request) as stream:
+    with call_style.stream(llm, None if "messages" in request else "hi", **request) as stream:
         for _ in stream:
             pass
     return stream.response.reply

@@ -21,7 +21,6 @@ from abstractcore import (
     Message,
     MessageInput,
     OverloadedError,
-    Reply,
     TextPart,
     ToolChoice,
     ToolResult,
@@ -29,6 +28,7 @@ from abstractcore import (
     create_llm,
 )
 from abstractcore.ports import Answer, CallContext, CallNext
+from abstractcore.testing import ScriptedReply
 
 
 class Quiet:
@@ -91,7 +91,8 @@ create_llm("vertex", model="m", project="p", access_token=token)
 create_llm("azure", model="m", resource="r")
 create_llm("azure", model="m", azure_endpoint="https://r.test", api_version="2024-10-21", access_token=token)
 create_llm(
-    "scripted", replies=["text", Reply.text("text"), OverloadedError("busy"), lambda call: call.messages[-1].text]
+    "scripted",
+    replies=["text", ScriptedReply.text("text"), OverloadedError("busy"), lambda call: call.messages[-1].text],
 )
 
 llm.generate(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from abstractcore.errors import AbstractCoreError
-from abstractcore.ports import Reply
+from abstractcore.ports import ScriptedReply
 from abstractcore.schema import (
     Delta,
     ModelCall,
@@ -44,8 +44,8 @@ class Play:
     then: AbstractCoreError | None = None
 
     @classmethod
-    def of(cls, answer: Reply | ModelReply, call: ModelCall) -> Play:
-        """A `ModelReply` as it is, a word at a time; a `Reply` in its pieces, with what it leaves open filled in."""
+    def of(cls, answer: ScriptedReply | ModelReply, call: ModelCall) -> Play:
+        """A `ModelReply` unchanged, word by word; a `ScriptedReply` in its pieces, with missing ids and usage set."""
         if isinstance(answer, ModelReply):
             return cls(answer, [cut for part in answer.parts for cut in _words(part)])
         whole = answer.whole()
@@ -99,7 +99,7 @@ def _text(part: Part) -> str:
 
 def _words(part: Part) -> list[Cut]:
     """The cuts of a part that comes without delay: the words of a text."""
-    words = Reply.text(part.text).pieces if isinstance(part, TextPart) else ()
+    words = ScriptedReply.text(part.text).pieces if isinstance(part, TextPart) else ()
     return [(0.0, _text(word.part)) for word in words] or [(0.0, _text(part))]
 
 

@@ -22,7 +22,7 @@ class ScriptedProvider:
     @property
     def options(self) -> Mapping[str, str]:
         """Options of its own."""
-        return {"replies": "a list of texts, Reply and ModelReply objects, errors to raise, functions of the call"}
+        return {"replies": "a list of texts, ScriptedReply or ModelReply objects, errors to raise, functions"}
 
     def connect(self, config: ProviderConfig, services: ProviderServices) -> ProviderSession:
         """A session that plays the script from its beginning."""

@@ -7,12 +7,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, cast
 
 from abstractcore.errors import AbstractCoreError, ConfigurationError, ScriptExhaustedError
-from abstractcore.ports import Reply
+from abstractcore.ports import ScriptedReply
 from abstractcore.schema import ModelCall, ModelReply
 
 from .playing import Play
 
-_ACCEPTED = "a text, a Reply, a ModelReply, an AbstractCoreError to raise, or a function of the call"
+_ACCEPTED = "a text, a ScriptedReply, a ModelReply, an AbstractCoreError to raise, or a function of the call"
 
 
 class Script:
@@ -39,8 +39,8 @@ class Script:
         if isinstance(answer, AbstractCoreError):
             raise answer.with_traceback(None)
         if isinstance(answer, str):
-            answer = Reply.text(answer)
-        if not isinstance(answer, Reply | ModelReply):
+            answer = ScriptedReply.text(answer)
+        if not isinstance(answer, ScriptedReply | ModelReply):
             raise _refused(path, answer)
         return Play.of(answer, call)
 
@@ -58,7 +58,7 @@ def _checked(replies: object) -> list[object]:
         raise ConfigurationError("`replies` is a list, or a function of the call.", hint="As in replies=['hello'].")
     entries = list(cast("Sequence[object]", replies))
     for index, entry in enumerate(entries):
-        if not isinstance(entry, str | Reply | ModelReply | AbstractCoreError) and not _is_function(entry):
+        if not isinstance(entry, str | ScriptedReply | ModelReply | AbstractCoreError) and not _is_function(entry):
             raise _refused(f"replies[{index}]", entry)
     return entries
 

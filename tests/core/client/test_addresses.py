@@ -70,10 +70,10 @@ def test_an_empty_variable_is_none(provider: str, variable: str, path: str):
     assert repr(made(provider, {variable: " "}, **options)) == repr(made(provider, {}, **options))
 
 
-def test_a_key_for_a_gateway_goes_to_the_gateway(colour, server):
+def test_a_key_for_a_gateway_goes_to_the_gateway(call_style, server):
     server.script(completion())
     services = Services(environment={"OPENAI_API_KEY": "key-of-the-gateway", "OPENAI_BASE_URL": f"{server.url}/v1"})
-    colour.generate(create_llm("openai/gpt-5.4", services=services), "hi")
+    call_style.generate(create_llm("openai/gpt-5.4", services=services), "hi")
     services.close()
     (request,) = server.requests
     assert (request.target, request.headers["authorization"]) == ("/v1/chat/completions", "Bearer key-of-the-gateway")

@@ -32,8 +32,8 @@ print(llm.run(call).content, end="")
 """
 
 
-def run(colour, llm, call, **options):
-    return llm.run(call, **options) if colour.name == "sync" else colour.run(llm.arun(call, **options))
+def run(call_style, llm, call, **options):
+    return llm.run(call, **options) if call_style.name == "sync" else call_style.run(llm.arun(call, **options))
 
 
 def test_a_call_saved_here_gives_the_same_request_in_another_process(server, connect, tmp_path):
@@ -68,13 +68,13 @@ def test_a_call_saved_here_gives_the_same_request_in_another_process(server, con
     assert json.loads(here.body)["seed"] == 7
 
 
-def test_run_makes_the_call_that_build_gave(colour, server, connect):
+def test_run_makes_the_call_that_build_gave(call_style, server, connect):
     server.always(completion("done"))
     llm = connect()
     call = llm.build("hi", temperature=0.5)
-    response = run(colour, llm, call)
+    response = run(call_style, llm, call)
     assert (response.content, response.output) == ("done", None)
-    colour.generate(llm, "hi", temperature=0.5)
+    call_style.generate(llm, "hi", temperature=0.5)
     first, second = server.requests
     assert first.body == second.body
 
@@ -99,42 +99,42 @@ def test_astream_call_streams_it(server, connect):
     assert asyncio.run(texts()) == ["a", "b"]
 
 
-def test_a_call_that_was_built_for_streaming_can_be_run_whole(colour, server, connect):
+def test_a_call_that_was_built_for_streaming_can_be_run_whole(call_style, server, connect):
     server.always(completion("done"))
     llm = connect()
-    assert run(colour, llm, llm.build("hi", stream=True)).content == "done"
+    assert run(call_style, llm, llm.build("hi", stream=True)).content == "done"
 
 
 @pytest.mark.parametrize("changes", [{"model": "other"}, {"provider": "openai"}])
-def test_a_call_for_another_model_is_refused_with_what_to_type(colour, connect, changes):
+def test_a_call_for_another_model_is_refused_with_what_to_type(call_style, connect, changes):
     llm = connect()
     call = llm.build("hi").with_(**changes)
     with pytest.raises(InvalidInputError, match="the call is for") as caught:
-        run(colour, llm, call)
+        run(call_style, llm, call)
     assert caught.value.hint == "Use call.with_(provider='openai-compatible', model='m') to make it here."
 
 
-def test_a_closed_llm_runs_no_calls(colour, connect):
+def test_a_closed_llm_runs_no_calls(call_style, connect):
     llm = connect()
     call = llm.build("hi")
     llm.close()
     with pytest.raises(ConfigurationError, match="closed"):
-        run(colour, llm, call)
+        run(call_style, llm, call)
     with pytest.raises(ConfigurationError, match="closed"):
         llm.stream_call(call)
 
 
 @pytest.mark.parametrize("junk", [None, {}, "hi", ModelCall])
-def test_what_is_no_call_is_refused(colour, connect, junk):
+def test_what_is_no_call_is_refused(call_style, connect, junk):
     with pytest.raises(InvalidInputError, match=r"^call: expected a ModelCall, got "):
-        run(colour, connect(), junk)
+        run(call_style, connect(), junk)
 
 
 @pytest.mark.parametrize("timeout", [0, -1, True, "soon", float("inf")])
-def test_a_wrong_timeout_is_refused(colour, connect, timeout):
+def test_a_wrong_timeout_is_refused(call_style, connect, timeout):
     llm = connect()
     with pytest.raises(InvalidInputError, match=r"^timeout: "):
-        run(colour, llm, llm.build("hi"), timeout=timeout)
+        run(call_style, llm, llm.build("hi"), timeout=timeout)
 
 
 def test_a_call_read_back_from_json_is_the_same_call():

@@ -69,7 +69,7 @@ def warned(response) -> list[tuple[str, str, str]]:
     return [(warning.code, warning.path, warning.message) for warning in response.warnings]
 
 
-def test_an_option_that_no_installed_plugin_takes_is_a_warning_of_every_call(colour, with_capability):
+def test_an_option_that_no_installed_plugin_takes_is_a_warning_of_every_call(call_style, with_capability):
     llm = create_llm(
         "scripted",
         replies=["a", "b", "c"],
@@ -82,8 +82,8 @@ def test_an_option_that_no_installed_plugin_takes_is_a_warning_of_every_call(col
         ("unsupported_option", "voice_speed", "no installed plugin takes 'voice_speed'"),
         ("unsupported_option", "vision_api_key", "no installed plugin takes 'vision_api_key'"),
     ]
-    assert warned(colour.generate(llm, "hi")) == unused
-    with colour.stream(llm, "hi") as stream:
+    assert warned(call_style.generate(llm, "hi")) == unused
+    with call_style.stream(llm, "hi") as stream:
         list(stream)
     assert warned(stream.response) == unused
     response = llm.run(llm.build("hi"))
@@ -91,30 +91,30 @@ def test_an_option_that_no_installed_plugin_takes_is_a_warning_of_every_call(col
     assert [(warning.requested, warning.sent) for warning in response.warnings] == [(None, None)] * 2
 
 
-def test_a_capabilitys_option_of_a_call_is_a_warning(colour, with_capability):
+def test_a_capabilitys_option_of_a_call_is_a_warning(call_style, with_capability):
     llm = create_llm("scripted", replies=["a", "b"], services=with_capability())
-    response = colour.generate(llm, "hi", music_key="C", options={"dance_speed": 3})
+    response = call_style.generate(llm, "hi", music_key="C", options={"dance_speed": 3})
     assert sorted(warned(response)) == [
         ("unsupported_option", "dance_speed", "'dance_speed' is taken by `create_llm` only"),
         ("unsupported_option", "music_key", "no installed plugin takes 'music_key'"),
     ]
-    assert colour.generate(llm, "hi").warnings == ()
+    assert call_style.generate(llm, "hi").warnings == ()
 
 
 @pytest.mark.parametrize("options", [{"voice_speed": 2}, {"options": {"voice_speed": 2}}])
-def test_a_strict_call_refuses_an_option_that_no_plugin_takes_and_sends_nothing(colour, options):
+def test_a_strict_call_refuses_an_option_that_no_plugin_takes_and_sends_nothing(call_style, options):
     llm = create_llm("scripted", replies=["never"])
     with pytest.raises(UnsupportedOptionError, match="no installed plugin takes 'voice_speed'"):
-        colour.generate(llm, "hi", strict=True, **options)
+        call_style.generate(llm, "hi", strict=True, **options)
     with pytest.raises(UnsupportedOptionError, match="voice_speed"):
         llm.build("hi", strict=True, **options)
     assert list(llm.calls) == []
 
 
-def test_a_strict_llm_refuses_its_own_option_that_no_plugin_takes(colour):
+def test_a_strict_llm_refuses_its_own_option_that_no_plugin_takes(call_style):
     llm = create_llm("scripted", replies=["never"], voice_speed=2, strict=True)
     with pytest.raises(UnsupportedOptionError, match="no installed plugin takes 'voice_speed'"):
-        colour.generate(llm, "hi")
+        call_style.generate(llm, "hi")
     assert list(llm.calls) == []
 
 

@@ -19,41 +19,41 @@ def said(call: ModelCall) -> tuple[dict[str, str], str | None]:
     return dict(call.tags), call.parent_id
 
 
-def test_calls_in_a_block_have_its_tags_session_and_parent(colour):
+def test_calls_in_a_block_have_its_tags_session_and_parent(call_style):
     llm = scripted()
     with context(session="s", tags={"team": "a"}, parent_id="p"):
-        colour.generate(llm, "hi")
-    colour.generate(llm, "hi")
+        call_style.generate(llm, "hi")
+    call_style.generate(llm, "hi")
     assert [said(call) for call in llm.calls] == [({"team": "a", "session": "s"}, "p"), ({}, None)]
 
 
-def test_the_call_comes_before_the_block_and_the_block_before_the_llm(colour):
+def test_the_call_comes_before_the_block_and_the_block_before_the_llm(call_style):
     llm = scripted(tags={"a": "llm", "b": "llm", "c": "llm"}, parent_id="llm")
     with context(tags={"b": "block", "c": "block"}, parent_id="block"):
-        colour.generate(llm, "hi", tags={"c": "call"})
-        colour.generate(llm, "hi", parent_id="call")
+        call_style.generate(llm, "hi", tags={"c": "call"})
+        call_style.generate(llm, "hi", parent_id="call")
     assert [said(call) for call in llm.calls] == [
         ({"a": "llm", "b": "block", "c": "call"}, "block"),
         ({"a": "llm", "b": "block", "c": "block"}, "call"),
     ]
 
 
-def test_inner_blocks_add_to_outer_ones(colour):
+def test_inner_blocks_add_to_outer_ones(call_style):
     llm = scripted()
     with context(session="s", tags={"a": "outer", "b": "outer"}), context(tags={"b": "inner"}, parent_id="p"):
-        colour.generate(llm, "hi")
+        call_style.generate(llm, "hi")
     assert said(llm.calls[0]) == ({"a": "outer", "b": "inner", "session": "s"}, "p")
 
 
-def test_a_stream_belongs_to_the_block_it_was_asked_for_in(colour):
+def test_a_stream_belongs_to_the_block_it_was_asked_for_in(call_style):
     llm = scripted()
     with context(session="s"):
-        stream = colour.stream(llm, "hi")
+        stream = call_style.stream(llm, "hi")
     assert "".join(stream.text()) == "ok"
     assert said(llm.calls[0]) == ({"session": "s"}, None)
 
 
-def test_a_call_held_as_data_gets_what_it_does_not_say_itself(colour):
+def test_a_call_held_as_data_gets_what_it_does_not_say_itself(call_style):
     llm = scripted()
     call = llm.build("hi", tags={"a": "call"})
     with context(tags={"a": "block", "b": "block"}, parent_id="p"):

@@ -46,53 +46,53 @@ def llm(server, services):
     return create_llm("vendor", services=services)
 
 
-def count(colour, llm, *arguments, **options) -> int:
-    if colour.name == "sync":
+def count(call_style, llm, *arguments, **options) -> int:
+    if call_style.name == "sync":
         return llm.count_tokens(*arguments, **options)
-    return colour.run(llm.acount_tokens(*arguments, **options))
+    return call_style.run(llm.acount_tokens(*arguments, **options))
 
 
-def test_a_count_takes_the_request_of_generate_and_counts_its_schema(colour, llm, server):
+def test_a_count_takes_the_request_of_generate_and_counts_its_schema(call_style, llm, server):
     server.script(answer(b'{"tokens": 12}', content_type="application/json"))
     request = {"response_model": dict[str, int], "stream": True, "temperature": 0.5}
-    assert count(colour, llm, "hi", **request) == 12
+    assert count(call_style, llm, "hi", **request) == 12
     (counted,) = server.requests
     assert counted.json["response_format"]["json_schema"]["schema"]["type"] == "object"
     assert llm.plan("hi", **request) == ()
 
 
-def test_the_provider_counts_what_generate_would_send(colour, llm, server, services):
+def test_the_provider_counts_what_generate_would_send(call_style, llm, server, services):
     server.script(answer(b'{"tokens": 12}', content_type="application/json"))
     told = []
     with services.records.subscribe(told.append):
-        assert count(colour, llm, "hi", system_prompt="Be brief.", temperature=0.5) == 12
+        assert count(call_style, llm, "hi", system_prompt="Be brief.", temperature=0.5) == 12
     (request,) = server.requests
     assert request.target == "/v1/count"
     assert [message["content"] for message in request.json["messages"]] == ["Be brief.", "hi"]
     assert told == [], "a count is no call"
 
 
-def test_a_failed_count_is_tried_again(colour, llm, server, services):
+def test_a_failed_count_is_tried_again(call_style, llm, server, services):
     services.random = lambda: 0.0
     server.script(failure(429, retry_after="0"))
     server.script(answer(b'{"tokens": 3}', content_type="application/json"))
-    assert count(colour, llm, "hi") == 3
+    assert count(call_style, llm, "hi") == 3
 
 
-def test_an_answer_without_a_count_is_an_error_that_says_where(colour, llm, server):
+def test_an_answer_without_a_count_is_an_error_that_says_where(call_style, llm, server):
     server.always(answer(b"{}", content_type="application/json"))
     with pytest.raises(ServerError, match="vendor/m: the answer holds no count") as caught:
-        count(colour, create_llm("vendor", services=llm._pipelines._services, max_retries=0), "hi")
+        count(call_style, create_llm("vendor", services=llm._pipelines._services, max_retries=0), "hi")
     assert [attempt.status for attempt in caught.value.attempts] == [200]
 
 
-def test_a_count_has_a_deadline(colour, llm, server):
+def test_a_count_has_a_deadline(call_style, llm, server):
     server.script(HANG)
     with pytest.raises(RequestTimeoutError):
-        count(colour, llm, "hi", timeout=0.2)
+        count(call_style, llm, "hi", timeout=0.2)
 
 
-def test_a_provider_that_does_not_count_says_so_before_anything_is_sent(colour, connect, server):
+def test_a_provider_that_does_not_count_says_so_before_anything_is_sent(call_style, connect, server):
     with pytest.raises(UnsupportedOptionError, match="has no token-counting endpoint"):
-        count(colour, connect(timeout=PATIENCE_SECONDS), "hi")
+        count(call_style, connect(timeout=PATIENCE_SECONDS), "hi")
     assert server.requests == []

@@ -98,10 +98,10 @@ def test_an_option_of_another_provider_is_an_error():
         create_llm("openai", model="m", replies=[])
 
 
-def test_an_option_given_as_none_is_as_good_as_left_out(colour):
+def test_an_option_given_as_none_is_as_good_as_left_out(call_style):
     options = ("stop", "media_policy", "tool_choice", "base_url", "api_key", "max_retries", "middleware", "proxy")
     llm = create_llm("scripted", replies=["a"], **dict.fromkeys(options))
-    assert colour.generate(llm, "hi").content == "a"
+    assert call_style.generate(llm, "hi").content == "a"
 
 
 @pytest.mark.parametrize(
@@ -127,9 +127,9 @@ def test_a_default_that_does_not_fit_is_refused_at_once(option, value):
     assert caught.value.path == option
 
 
-def test_a_timeout_of_none_is_no_limit(colour):
-    assert colour.generate(create_llm("scripted", replies=["a"], timeout=None), "hi").content == "a"
-    assert colour.generate(create_llm("scripted", replies=["a"], timeout=5), "hi", timeout=None).content == "a"
+def test_a_timeout_of_none_is_no_limit(call_style):
+    assert call_style.generate(create_llm("scripted", replies=["a"], timeout=None), "hi").content == "a"
+    assert call_style.generate(create_llm("scripted", replies=["a"], timeout=5), "hi", timeout=None).content == "a"
 
 
 @pytest.mark.parametrize("accepts", ["image", 3])
@@ -218,39 +218,39 @@ def test_a_key_that_no_header_can_carry_is_refused_and_never_shown(key, services
 
 
 @pytest.mark.parametrize("key", [f"{CANARY}\n", f" {CANARY}", f"{CANARY}\r\n", f"\t{CANARY} "])
-def test_white_space_around_a_key_is_cut_off(colour, server, connect, key):
+def test_white_space_around_a_key_is_cut_off(call_style, server, connect, key):
     server.script(completion())
-    colour.generate(connect(api_key=key), "hi")
+    call_style.generate(connect(api_key=key), "hi")
     assert server.requests[0].headers["authorization"] == f"Bearer {CANARY}"
 
 
 @pytest.mark.parametrize("key", ["", " ", "\n", None])
-def test_a_key_of_nothing_is_no_key(colour, server, connect, services, key):
+def test_a_key_of_nothing_is_no_key(call_style, server, connect, services, key):
     with pytest.raises(AuthenticationError, match="OPENAI_API_KEY"):
         create_llm("openai", model="m", api_key=key, services=services)
     server.script(completion())
-    colour.generate(connect(api_key=key), "hi")
+    call_style.generate(connect(api_key=key), "hi")
     assert "authorization" not in server.requests[0].headers
 
 
-def test_the_environments_key_is_read_at_creation_only(colour, server):
+def test_the_environments_key_is_read_at_creation_only(call_style, server):
     environment = {"OPENAI_COMPATIBLE_API_KEY": "first"}
     services = Services(environment=environment)
     llm = create_llm("openai-compatible", model="m", base_url=server.url, services=services)
     environment["OPENAI_COMPATIBLE_API_KEY"] = "second"
     server.always(completion())
-    colour.generate(llm, "hi")
+    call_style.generate(llm, "hi")
     del environment["OPENAI_COMPATIBLE_API_KEY"]
-    colour.generate(llm, "hi")
+    call_style.generate(llm, "hi")
     services.close()
     assert [request.headers["authorization"] for request in server.requests] == ["Bearer first"] * 2
 
 
-def test_a_key_given_stands_over_the_environments(colour, server):
+def test_a_key_given_stands_over_the_environments(call_style, server):
     services = Services(environment={"OPENAI_COMPATIBLE_API_KEY": "environment"})
     llm = create_llm("openai-compatible", model="m", base_url=server.url, services=services, api_key="given")
     server.script(completion())
-    colour.generate(llm, "hi")
+    call_style.generate(llm, "hi")
     services.close()
     assert server.requests[0].headers["authorization"] == "Bearer given"
 

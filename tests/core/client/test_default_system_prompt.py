@@ -14,20 +14,20 @@ def systems(llm: Any) -> list[list[str]]:
     return [[message.text for message in call.messages if message.role == "system"] for call in llm.calls]
 
 
-def test_calls_have_it_unless_they_say_something_themselves(colour):
+def test_calls_have_it_unless_they_say_something_themselves(call_style):
     llm = create_llm("scripted", replies=["a"] * 6, system_prompt="Be brief.")
-    colour.generate(llm, "hi")
-    colour.generate(llm, "hi", messages=[Message.user("one"), Message.assistant("two")])
-    colour.generate(llm, "hi", system_prompt="Be kind.")
-    colour.generate(llm, "hi", system_prompt=None)
-    colour.generate(llm, "hi", messages=[Message.system("Be exact."), Message.user("one")])
-    colour.generate(llm, "hi", messages=[{"role": "system", "content": "Be exact."}])
+    call_style.generate(llm, "hi")
+    call_style.generate(llm, "hi", messages=[Message.user("one"), Message.assistant("two")])
+    call_style.generate(llm, "hi", system_prompt="Be kind.")
+    call_style.generate(llm, "hi", system_prompt=None)
+    call_style.generate(llm, "hi", messages=[Message.system("Be exact."), Message.user("one")])
+    call_style.generate(llm, "hi", messages=[{"role": "system", "content": "Be exact."}])
     assert systems(llm) == [["Be brief."], ["Be brief."], ["Be kind."], [], ["Be exact."], ["Be exact."]]
 
 
-def test_it_stands_first_and_streams_have_it_too(colour):
+def test_it_stands_first_and_streams_have_it_too(call_style):
     llm = create_llm("scripted", replies=["a"], system_prompt="Be brief.")
-    with colour.stream(llm, "hi") as stream:
+    with call_style.stream(llm, "hi") as stream:
         assert list(stream)
     assert [message.role for message in llm.calls[0].messages] == ["system", "user"]
 

@@ -1,4 +1,4 @@
-"""A plain call, in both colours: what it sends, what it gives, and how it fails."""
+"""A plain call, sync and async: what it sends, what it gives, and how it fails."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def texts(call) -> list[tuple[str, str]]:
     return [(message.role, message.text) for message in call.messages]
 
 
-def test_generate_gives_the_answer_and_what_it_took(colour, server, connect):
+def test_generate_gives_the_answer_and_what_it_took(call_style, server, connect):
     server.script(completion("hello", headers={"x_request_id": "r-1"}))
-    response = colour.generate(connect(), "hi")
+    response = call_style.generate(connect(), "hi")
     assert (response.content, str(response), response.finish_reason) == ("hello", "hello", "stop")
     assert (response.provider, response.model, response.reply.id) == ("openai-compatible", "m-1", "chat-1")
     assert (response.usage.input, response.usage.output, response.usage.total) == (3, 2, 5)
@@ -57,22 +57,22 @@ def test_generate_gives_the_answer_and_what_it_took(colour, server, connect):
 
 
 @pytest.mark.parametrize("header", ["x-request-id", "request-id", "x-amzn-requestid"])
-def test_an_attempt_has_the_vendors_name_for_its_request(colour, server, connect, header):
+def test_an_attempt_has_the_vendors_name_for_its_request(call_style, server, connect, header):
     server.script(completion(headers={header: "r-7"}))
-    assert [attempt.request_id for attempt in colour.generate(connect(), "hi").attempts] == ["r-7"]
+    assert [attempt.request_id for attempt in call_style.generate(connect(), "hi").attempts] == ["r-7"]
 
 
-def test_the_time_of_day_and_the_trace_id_come_from_the_services(colour, server, connect, services):
+def test_the_time_of_day_and_the_trace_id_come_from_the_services(call_style, server, connect, services):
     services.clock.time_of_day, services.new_id = (lambda: 12.5), (lambda: "f" * 32)
     server.script(completion())
-    response = colour.generate(connect(), "hi")
+    response = call_style.generate(connect(), "hi")
     assert response.attempts[0].started_at == 12.5
     assert response.trace_id == "f" * 32
 
 
-def test_a_request_says_who_asks_and_what(colour, server, connect):
+def test_a_request_says_who_asks_and_what(call_style, server, connect):
     server.script(completion())
-    colour.generate(connect(api_key="k-1"), "hi", temperature=0.5, tags={"secret": "tag"}, parent_id="p-1")
+    call_style.generate(connect(api_key="k-1"), "hi", temperature=0.5, tags={"secret": "tag"}, parent_id="p-1")
     (request,) = server.requests
     assert (request.method, request.target) == ("POST", "/v1/chat/completions")
     assert request.headers["authorization"] == "Bearer k-1"
@@ -81,31 +81,31 @@ def test_a_request_says_who_asks_and_what(colour, server, connect):
     assert request.json == {"model": "m", "messages": [{"role": "user", "content": "hi"}], "temperature": 0.5}
 
 
-def test_the_conversation_is_the_system_prompt_then_messages_then_the_prompt(colour):
+def test_the_conversation_is_the_system_prompt_then_messages_then_the_prompt(call_style):
     llm = create_llm("scripted", replies=["a"])
     history = [{"role": "user", "content": "one"}, Message.assistant("two")]
-    colour.generate(llm, "three", messages=history, system_prompt="zero")
+    call_style.generate(llm, "three", messages=history, system_prompt="zero")
     assert texts(llm.calls[0]) == [("system", "zero"), ("user", "one"), ("assistant", "two"), ("user", "three")]
 
 
-def test_messages_alone_are_enough(colour):
+def test_messages_alone_are_enough(call_style):
     llm = create_llm("scripted", replies=["a"])
-    colour.generate(llm, messages=[{"role": "user", "content": "one"}])
+    call_style.generate(llm, messages=[{"role": "user", "content": "one"}])
     assert texts(llm.calls[0]) == [("user", "one")]
 
 
-def test_build_gives_the_call_that_generate_makes(colour):
+def test_build_gives_the_call_that_generate_makes(call_style):
     llm = create_llm("scripted", replies=["a"], temperature=0.5)
     request: dict[str, Any] = {"system_prompt": "s", "seed": 3, "tags": {"a": "b"}}
-    colour.generate(llm, "hi", **request)
+    call_style.generate(llm, "hi", **request)
     assert llm.build("hi", **request) == llm.calls[0]
 
 
-def test_a_calls_options_stand_over_the_llms_and_none_is_the_providers_default(colour):
+def test_a_calls_options_stand_over_the_llms_and_none_is_the_providers_default(call_style):
     llm = create_llm("scripted", replies=["a", "b", "c"], temperature=0.5, seed=1)
-    colour.generate(llm, "hi")
-    colour.generate(llm, "hi", temperature=1.0, options={"seed": 2})
-    colour.generate(llm, "hi", temperature=None)
+    call_style.generate(llm, "hi")
+    call_style.generate(llm, "hi", temperature=1.0, options={"seed": 2})
+    call_style.generate(llm, "hi", temperature=None)
     assert [(call.sampling.temperature, call.sampling.seed) for call in llm.calls] == [(0.5, 1), (1.0, 2), (None, 1)]
 
 
@@ -139,27 +139,27 @@ def test_a_calls_options_stand_over_the_llms_and_none_is_the_providers_default(c
         ({"prompt": "hi", "timeout": True}, "timeout"),
     ],
 )
-def test_what_does_not_fit_is_refused_with_its_path_before_anything_is_sent(colour, request_, path):
+def test_what_does_not_fit_is_refused_with_its_path_before_anything_is_sent(call_style, request_, path):
     llm = create_llm("scripted", replies=["never"])
     with pytest.raises(InvalidInputError) as caught:
-        colour.generate(llm, **request_)
+        call_style.generate(llm, **request_)
     assert caught.value.path == path
     assert list(llm.calls) == []
 
 
-def test_a_misspelt_option_is_an_error_with_the_nearest_name(colour):
+def test_a_misspelt_option_is_an_error_with_the_nearest_name(call_style):
     llm = create_llm("scripted", replies=["never"])
     with pytest.raises(UnknownOptionError, match="max_output_tokens"):
-        colour.generate(llm, "hi", max_output_token=3)
+        call_style.generate(llm, "hi", max_output_token=3)
     with pytest.raises(UnknownOptionError, match="temperature"):
-        colour.generate(llm, "hi", options={"temprature": 1})
+        call_style.generate(llm, "hi", options={"temprature": 1})
     assert list(llm.calls) == []
 
 
-def test_a_closed_llm_says_so(colour):
+def test_a_closed_llm_says_so(call_style):
     with create_llm("scripted", replies=["never"]) as llm:
         pass
-    for call in (colour.generate, colour.stream):
+    for call in (call_style.generate, call_style.stream):
         with pytest.raises(ConfigurationError, match="closed"):
             call(llm, "hi")
 
@@ -169,9 +169,9 @@ def test_a_real_provider_keeps_no_calls(connect):
         _ = connect().calls
 
 
-def test_an_option_the_provider_cannot_take_is_a_warning(colour, server, connect):
+def test_an_option_the_provider_cannot_take_is_a_warning(call_style, server, connect):
     server.script(completion())
-    (warning,) = colour.generate(connect(), "hi", top_k=3).warnings
+    (warning,) = call_style.generate(connect(), "hi", top_k=3).warnings
     assert (warning.code, warning.path, warning.requested, warning.sent) == (
         "unsupported_option",
         "sampling.top_k",
@@ -180,9 +180,9 @@ def test_an_option_the_provider_cannot_take_is_a_warning(colour, server, connect
     )
 
 
-def test_an_option_the_provider_cannot_take_is_an_error_under_strict_and_nothing_is_sent(colour, server, connect):
+def test_an_option_the_provider_cannot_take_is_an_error_under_strict_and_nothing_is_sent(call_style, server, connect):
     with pytest.raises(UnsupportedOptionError, match="top_k"):
-        colour.generate(connect(), "hi", top_k=3, strict=True)
+        call_style.generate(connect(), "hi", top_k=3, strict=True)
     assert server.requests == []
 
 
@@ -202,10 +202,10 @@ def test_an_option_the_provider_cannot_take_is_an_error_under_strict_and_nothing
         (529, {}, OverloadedError),
     ],
 )
-def test_a_failure_is_an_error_by_cause_that_says_where(colour, server, connect, status, error, expected):
+def test_a_failure_is_an_error_by_cause_that_says_where(call_style, server, connect, status, error, expected):
     server.script(failure(status, "no such luck", error=error, x_request_id="r-7"))
     with pytest.raises(expected, match="no such luck") as caught:
-        colour.generate(connect(max_retries=0), "hi")
+        call_style.generate(connect(max_retries=0), "hi")
     found = caught.value
     assert type(found) is expected
     assert (found.provider, found.model, found.status, found.request_id) == ("openai-compatible", "m", status, "r-7")
@@ -228,34 +228,34 @@ def test_a_failure_is_an_error_by_cause_that_says_where(colour, server, connect,
     ids=["html", "empty", "no-content", "no-choices", "bad-gzip", "cut-body", "garbage", "cut-head", "no-head"],
 )
 def test_what_is_no_answer_is_a_typed_error_and_its_connection_is_not_used_again(
-    colour, server, connect, steps, expected
+    call_style, server, connect, steps, expected
 ):
     llm = connect(max_retries=0)
     server.script(*steps)
     server.script(completion("whole"))
     with pytest.raises(expected) as caught:
-        colour.generate(llm, "hi")
+        call_style.generate(llm, "hi")
     assert (caught.value.provider, caught.value.model) == ("openai-compatible", "m")
-    assert colour.generate(llm, "again").content == "whole"
+    assert call_style.generate(llm, "again").content == "whole"
 
 
-def test_html_with_status_200_hints_at_the_address(colour, server, connect):
+def test_html_with_status_200_hints_at_the_address(call_style, server, connect):
     server.script(answer("<!doctype html>", content_type="text/html"))
     with pytest.raises(ServerError, match="base_url"):
-        colour.generate(connect(max_retries=0), "hi")
+        call_style.generate(connect(max_retries=0), "hi")
 
 
-def test_a_compressed_answer_is_read(colour, server, connect):
+def test_a_compressed_answer_is_read(call_style, server, connect):
     packed = gzip.compress(answer(completion_body("packed")).split(b"\r\n\r\n", 1)[1])
     server.script(answer(packed, content_encoding="gzip"))
-    assert colour.generate(connect(), "hi").content == "packed"
+    assert call_style.generate(connect(), "hi").content == "packed"
 
 
-def test_a_body_longer_than_the_limit_is_refused(colour, server, connect, monkeypatch):
+def test_a_body_longer_than_the_limit_is_refused(call_style, server, connect, monkeypatch):
     monkeypatch.setattr("abstractcore.engine.exchange.MAX_BODY_BYTES", 1000)
     server.script(answer(b"x" * 5000))
     with pytest.raises(ServerError, match="longer than 1,000 bytes"):
-        colour.generate(connect(max_retries=0), "hi")
+        call_style.generate(connect(max_retries=0), "hi")
 
 
 class Nonsense(ScriptedProvider):
@@ -270,28 +270,28 @@ class Nonsense(ScriptedProvider):
         return replace(super().connect(config, services), transpiler=Transpiler())
 
 
-def test_a_reply_that_does_not_fit_the_schema_is_a_server_error(colour):
+def test_a_reply_that_does_not_fit_the_schema_is_a_server_error(call_style):
     registry = Registry()
     registry.add_provider(Nonsense("nonsense"))
     services = Services(registry=registry, environment={})
     llm = create_llm("nonsense", services=services, max_retries=0, replies=["a"])
     with pytest.raises(ServerError, match="does not fit the schema: parts") as caught:
-        colour.generate(llm, "hi")
+        call_style.generate(llm, "hi")
     assert caught.value.provider == "nonsense"
 
 
-def test_scripted_replies_are_texts_replies_errors_and_functions(colour):
+def test_scripted_replies_are_texts_replies_errors_and_functions(call_style):
     reply = ModelReply((TextPart("two"),), "length")
     failing = ProviderError("three")
     llm = create_llm("scripted", replies=["one", reply, failing, lambda call: call.messages[-1].text.upper()])
-    assert colour.generate(llm, "a").content == "one"
-    assert colour.generate(llm, "b").reply == reply
+    assert call_style.generate(llm, "a").content == "one"
+    assert call_style.generate(llm, "b").reply == reply
     with pytest.raises(ProviderError, match="three") as caught:
-        colour.generate(llm, "c")
+        call_style.generate(llm, "c")
     assert caught.value is failing
-    assert colour.generate(llm, "four").content == "FOUR"
+    assert call_style.generate(llm, "four").content == "FOUR"
     with pytest.raises(ScriptExhaustedError, match="4 replies, and this is call 5"):
-        colour.generate(llm, "e")
+        call_style.generate(llm, "e")
     assert [call.messages[-1].text for call in llm.calls] == ["a", "b", "c", "four", "e"]
 
 

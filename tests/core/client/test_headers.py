@@ -17,21 +17,21 @@ from tests.chaos_server import completion, failure, streamed
 SECRET = "gateway-secret-0123456789"
 
 
-def test_headers_of_the_llm_and_of_a_call_add_up_and_the_calls_come_first(colour, server, connect):
+def test_headers_of_the_llm_and_of_a_call_add_up_and_the_calls_come_first(call_style, server, connect):
     server.always(completion())
     llm = connect(headers={"X-Team": "search", "X-Room": "1"})
-    colour.generate(llm, "hi")
-    colour.generate(llm, "hi", headers={"x-team": "maps"})
-    colour.generate(llm, "hi", options={"headers": {"X-Room": "2"}})
-    colour.generate(llm, "hi", headers=None)
+    call_style.generate(llm, "hi")
+    call_style.generate(llm, "hi", headers={"x-team": "maps"})
+    call_style.generate(llm, "hi", options={"headers": {"X-Room": "2"}})
+    call_style.generate(llm, "hi", headers=None)
     shown = [(request.headers.get("x-team"), request.headers.get("x-room")) for request in server.requests]
     assert shown == [("search", "1"), ("maps", "1"), ("search", "2"), (None, None)]
 
 
-def test_a_stream_and_a_call_as_data_have_them_too(colour, server, connect):
+def test_a_stream_and_a_call_as_data_have_them_too(call_style, server, connect):
     llm = connect(headers={"X-Team": "search"})
     server.script(streamed("hel", "lo"))
-    with colour.stream(llm, "hi") as stream:
+    with call_style.stream(llm, "hi") as stream:
         assert list(stream)
     server.script(completion())
     llm.run(llm.build("hi"))
@@ -39,9 +39,9 @@ def test_a_stream_and_a_call_as_data_have_them_too(colour, server, connect):
 
 
 @pytest.mark.parametrize("transport", ["httpx2", "fast"])
-def test_a_header_that_every_request_has_is_sent_once_with_the_value_given(colour, server, connect, transport: str):
+def test_a_header_that_every_request_has_is_sent_once_with_the_value_given(call_style, server, connect, transport: str):
     server.script(completion())
-    colour.generate(connect(headers={"User-Agent": "mine/1"}, transport=transport), "hi")
+    call_style.generate(connect(headers={"User-Agent": "mine/1"}, transport=transport), "hi")
     (request,) = server.requests
     assert request.headers["user-agent"] == "mine/1", "a repeated field would be joined with commas"
 
@@ -54,9 +54,9 @@ def test_headers_stand_over_those_of_a_client_of_ones_own(server, connect):
     assert (request.headers["x-team"], request.headers["user-agent"]) == ("search", "mine/1")
 
 
-def test_a_given_authorization_stands_over_the_key(colour, server, connect):
+def test_a_given_authorization_stands_over_the_key(call_style, server, connect):
     server.script(completion())
-    colour.generate(connect(api_key="of-the-vendor", headers={"Authorization": f"Bearer {SECRET}"}), "hi")
+    call_style.generate(connect(api_key="of-the-vendor", headers={"Authorization": f"Bearer {SECRET}"}), "hi")
     assert server.requests[0].headers["authorization"] == f"Bearer {SECRET}"
 
 
@@ -69,12 +69,12 @@ def test_a_given_authorization_stands_over_the_key(colour, server, connect):
         ("cohere", "authorization"),
     ],
 )
-def test_who_shows_himself_by_a_header_needs_no_key(colour, server, services: Services, provider: str, header: str):
+def test_who_shows_himself_by_a_header_needs_no_key(call_style, server, services: Services, provider: str, header: str):
     server.script(failure(404))
     options: dict[str, Any] = {"base_url": f"{server.url}/v1", "services": services, "max_retries": 0}
     llm = create_llm(provider, model="m", headers={header: SECRET}, **options)
     with pytest.raises(NotFoundError):
-        colour.generate(llm, "hi")
+        call_style.generate(llm, "hi")
     (request,) = server.requests
     assert request.headers[header.lower()] == SECRET
     keys = {"authorization", "x-api-key", "x-goog-api-key"} - {header.lower()}
@@ -119,7 +119,7 @@ def test_a_call_as_data_holds_none_and_says_so(connect):
         assert llm.plan("hi", **given) == ()
 
 
-def test_they_are_in_no_record_repr_or_recording(colour, server, connect, services: Services, tmp_path):
+def test_they_are_in_no_record_repr_or_recording(call_style, server, connect, services: Services, tmp_path):
     records: list[Any] = []
     shown: list[str] = []
 
@@ -133,7 +133,7 @@ def test_they_are_in_no_record_repr_or_recording(colour, server, connect, servic
     path = tmp_path / "calls.jsonl"
     with services.records.subscribe(records.append, "full"):
         llm = connect(headers={"X-Key": SECRET}, middleware=[Shows(), record(path)])
-        response = colour.generate(llm, "hi", headers={"X-Gateway": SECRET})
+        response = call_style.generate(llm, "hi", headers={"X-Gateway": SECRET})
         assert services.records.flush(30.0)
     assert server.requests[0].headers["x-gateway"] == SECRET
     for text in (repr(llm), repr(response), repr(records), *shown, path.read_text(), str(pickle.dumps(response))):

@@ -16,7 +16,6 @@ from abstractcore import (
     MediaError,
     Message,
     ModelCall,
-    Reply,
     SchemaError,
     TextPart,
     ToolCall,
@@ -36,6 +35,7 @@ from abstractcore.errors import ServerError
 from abstractcore.schema import WireResponse, freeze
 from abstractcore.schema.quoting import shortened, shown
 from abstractcore.telemetry import Subscription
+from abstractcore.testing import ScriptedReply
 from abstractcore_providers.formats.registered import FORMATS
 
 LONGEST = 2000
@@ -74,8 +74,8 @@ def doors() -> dict[str, Callable[[Any], Any]]:
     found: dict[str, Callable[[Any], Any]] = {
         "provider": create_llm,
         "replies": lambda thing: create_llm("scripted", replies=[thing]).generate("hi"),
-        "Reply.text": Reply.text,
-        "Reply.tool_call": lambda thing: Reply.tool_call(thing, thing),
+        "ScriptedReply.text": ScriptedReply.text,
+        "ScriptedReply.tool_call": lambda thing: ScriptedReply.tool_call(thing, thing),
         "name of an option": lambda thing: llm.build("hi", **{as_text(thing): 1}),
         "run": llm.run,
         "capability": llm.capability,

@@ -165,14 +165,14 @@ def test_what_is_no_file_at_all_is_refused_with_its_place(llm, item):
     assert caught.value.path == "media[1]"
 
 
-def test_a_file_that_changed_or_went_after_it_was_looked_at_is_a_media_error(colour, llm, folder):
+def test_a_file_that_changed_or_went_after_it_was_looked_at_is_a_media_error(call_style, llm, folder):
     blob = Blob.from_file(folder / "p.png", "image/png")
     (folder / "p.png").write_bytes(PICTURE + b"more")
     with pytest.raises(MediaError, match="changed"):
-        colour.generate(llm, "hi", media=[blob])
+        call_style.generate(llm, "hi", media=[blob])
     (folder / "p.png").unlink()
     with pytest.raises(MediaError):
-        colour.generate(llm, "hi", media=[blob])
+        call_style.generate(llm, "hi", media=[blob])
     assert list(llm.calls) == []
 
 

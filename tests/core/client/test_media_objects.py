@@ -72,8 +72,8 @@ def test_an_open_file_is_read_and_put_back_so_that_it_can_be_given_again(llm, tm
             assert part.blob.name == ("p.png" if way in ("file", "unbuffered", "zip") else None)
 
 
-def test_both_colours_send_an_open_file(colour, llm):
-    assert colour.generate(llm, "hi", media=[io.BytesIO(SOUND)]).content == "a"
+def test_sync_and_async_calls_send_an_open_file(call_style, llm):
+    assert call_style.generate(llm, "hi", media=[io.BytesIO(SOUND)]).content == "a"
     assert type(llm.calls[0].messages[0].parts[0]) is AudioPart
 
 
@@ -150,9 +150,9 @@ def at_its_end() -> io.BytesIO:
     ],
     ids=["empty", "end", "closed", "failing", "awaited", "odd", "class", "unknown"],
 )
-def test_a_file_that_cannot_be_used_is_refused_with_the_reason(colour, llm, file, error, what):
+def test_a_file_that_cannot_be_used_is_refused_with_the_reason(call_style, llm, file, error, what):
     with pytest.raises(error, match=what):
-        colour.generate(llm, "hi", media=[file])
+        call_style.generate(llm, "hi", media=[file])
     assert list(llm.calls) == []
 
 

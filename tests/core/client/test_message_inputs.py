@@ -20,7 +20,6 @@ from abstractcore import (
     ModelReply,
     ReasoningPart,
     Registry,
-    Reply,
     SchemaError,
     Services,
     TextPart,
@@ -28,6 +27,7 @@ from abstractcore import (
     ToolResult,
     create_llm,
 )
+from abstractcore.testing import ScriptedReply
 from abstractcore_providers.scripted import ScriptedProvider
 from tests.chaos_server import completion
 from tests.junk import cycle, junk, nested, outcome
@@ -52,14 +52,14 @@ def built(*messages: Any) -> tuple[Message, ...]:
 # Responses and tool results
 
 
-def test_a_response_is_the_models_turn_in_the_next_call(colour):
+def test_a_response_is_the_models_turn_in_the_next_call(call_style):
     asks = ModelReply((ReasoningPart("Hm.", signature="s"), TextPart("Let me look."), WEATHER, NEWS), "tool_calls")
     llm = create_llm("scripted", replies=[asks, "Sunny and calm."])
     history = [Message.user("What is it like in Ulm?")]
-    response = colour.generate(llm, messages=history)
+    response = call_style.generate(llm, messages=history)
     weather, news = response.tool_calls
     answered = [*history, response, news.result("nothing new"), weather.result("sunny")]
-    assert colour.generate(llm, messages=answered).content == "Sunny and calm."
+    assert call_style.generate(llm, messages=answered).content == "Sunny and calm."
     assert llm.calls[1].messages == (
         *history,
         Message("assistant", response.parts),
@@ -67,17 +67,17 @@ def test_a_response_is_the_models_turn_in_the_next_call(colour):
     )
 
 
-def test_a_responses_message_is_the_one_that_messages_makes_of_it(colour):
+def test_a_responses_message_is_the_one_that_messages_makes_of_it(call_style):
     llm = create_llm("scripted", replies=["one"])
-    response = colour.generate(llm, "hi")
+    response = call_style.generate(llm, "hi")
     assert response.message == Message.assistant("one")
     assert built(Message.user("hi"), response) == built(Message.user("hi"), response.message)
     assert built(response, Message.user("go on")) == built(response.reply, Message.user("go on"))
 
 
-def test_an_empty_answer_is_no_message(colour):
+def test_an_empty_answer_is_no_message(call_style):
     llm = create_llm("scripted", replies=[ModelReply((), "length")])
-    response = colour.generate(llm, "hi")
+    response = call_style.generate(llm, "hi")
     with pytest.raises(SchemaError, match=r"the answer is empty \(it ended with 'length'\)"):
         _ = response.message
     with pytest.raises(InvalidInputError, match="the answer is empty") as caught:
@@ -238,10 +238,10 @@ def test_the_audio_of_an_answer_of_openai_is_kept_with_its_id():
     assert found.parts == (AudioPart(Blob.from_bytes(WAV, "audio/wav"), "Hello.", "a1"),)
 
 
-def test_a_server_of_openais_format_gets_fields_of_its_own_back(colour, server, connect):
+def test_a_server_of_openais_format_gets_fields_of_its_own_back(call_style, server, connect):
     server.script(completion())
     message = {"role": "user", "content": [{"type": "text", "text": "hi", "x": 1}], "name": "ann"}
-    response = colour.generate(connect(), messages=[message])
+    response = call_style.generate(connect(), messages=[message])
     assert server.requests[0].json["messages"] == [message]
     assert response.warnings == ()
 
@@ -382,4 +382,4 @@ def test_without_the_wire_format_texts_work_and_the_rest_names_it():
 
 def test_a_reply_written_by_hand_is_not_taken_for_a_response():
     with pytest.raises(InvalidInputError, match="a response"):
-        built(USER, Reply.text("hi"))
+        built(USER, ScriptedReply.text("hi"))

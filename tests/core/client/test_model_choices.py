@@ -188,24 +188,24 @@ def test_no_call_gets_more_points_than_its_provider_takes_and_each_loss_is_named
         assert len(left_out) == len(held(asked)) - len(points)
 
 
-def test_a_hosted_tool_goes_with_the_call(colour):
+def test_a_hosted_tool_goes_with_the_call(call_style):
     llm = create_llm("scripted", replies=["ok"])
-    colour.generate(llm, "hi", tools=[TOOL, HostedTool("web_search", {"max_uses": 2})])
+    call_style.generate(llm, "hi", tools=[TOOL, HostedTool("web_search", {"max_uses": 2})])
     (made,) = llm.calls
     assert (made.tools, made.hosted_tools) == ((TOOL,), (HostedTool("web_search", {"max_uses": 2}),))
 
 
-def test_a_format_without_hosted_tools_refuses_them_before_anything_is_sent(colour, connect, server):
+def test_a_format_without_hosted_tools_refuses_them_before_anything_is_sent(call_style, connect, server):
     with pytest.raises(UnsupportedContentError, match=r"hosted_tools\[0\]: .*web_search"):
-        colour.generate(connect(), "hi", tools=[HostedTool("web_search")])
+        call_style.generate(connect(), "hi", tools=[HostedTool("web_search")])
     assert server.requests == []
 
 
 @pytest.mark.parametrize("options", [{"thinking": 10**6}, {"cache": True}])
-def test_strict_refuses_what_a_model_takes_otherwise(colour, connect, server, options):
+def test_strict_refuses_what_a_model_takes_otherwise(call_style, connect, server, options):
     server.always(completion())
     llm = connect(strict=True)
-    assert colour.generate(llm, "hi").content == "hello"
+    assert call_style.generate(llm, "hi").content == "hello"
     with pytest.raises(UnsupportedOptionError, match=next(iter(options))):
-        colour.generate(llm, "hi", **options)
+        call_style.generate(llm, "hi", **options)
     assert len(server.requests) == 1

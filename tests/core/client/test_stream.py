@@ -1,4 +1,4 @@
-"""Streams, in both colours: whole ones, broken ones, and ones that nobody reads to the end."""
+"""Streams, sync and async: whole ones, broken ones, and ones that nobody reads to the end."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from abstractcore import (
     accumulate,
     create_llm,
 )
-from abstractcore.testing import AsyncColour
+from abstractcore.testing import AsyncCalls
 from tests.chaos_server import (
     CUT,
     DONE,
@@ -63,9 +63,9 @@ def read_until(stream, text: str) -> None:
         so_far += delta.text if isinstance(delta, TextDelta) else ""
 
 
-def test_a_stream_gives_deltas_in_order_that_add_up_to_the_response(colour, server, connect):
+def test_a_stream_gives_deltas_in_order_that_add_up_to_the_response(call_style, server, connect):
     server.script(streamed("hel", "lo"))
-    stream = colour.stream(connect(), "hi")
+    stream = call_style.stream(connect(), "hi")
     deltas = read_all(stream)
     assert [each.sequence for each in deltas] == list(range(len(deltas)))
     assert isinstance(deltas[0], ReplyStart)
@@ -77,51 +77,51 @@ def test_a_stream_gives_deltas_in_order_that_add_up_to_the_response(colour, serv
     assert (response.attempts[0].status, response.attempts[0].error) == (200, None)
 
 
-def test_a_stream_gives_the_reply_that_generate_gives(colour):
+def test_a_stream_gives_the_reply_that_generate_gives(call_style):
     reply = ModelReply((TextPart("one  two\n"),), "length", "max", Usage(1, 2), "m", "scripted", "id-1")
     llm = create_llm("scripted", replies=[reply, reply])
-    stream = colour.stream(llm, "hi")
+    stream = call_style.stream(llm, "hi")
     read_all(stream)
-    assert stream.response.reply == colour.generate(llm, "hi").reply == reply
+    assert stream.response.reply == call_style.generate(llm, "hi").reply == reply
 
 
-def test_text_gives_the_pieces_of_the_answer_only(colour, server, connect):
+def test_text_gives_the_pieces_of_the_answer_only(call_style, server, connect):
     server.script(streamed("hel", "lo"))
-    with colour.stream(connect(), "hi") as stream:
+    with call_style.stream(connect(), "hi") as stream:
         assert list(stream.text()) == ["hel", "lo"]
     assert stream.response.content == "hello"
 
 
-def test_a_stream_read_to_its_end_stays_at_its_end_and_gives_its_connection_back(colour, server, connect):
+def test_a_stream_read_to_its_end_stays_at_its_end_and_gives_its_connection_back(call_style, server, connect):
     llm = connect()
     server.script(streamed("a"))
     server.script(completion())
-    stream = colour.stream(llm, "hi")
+    stream = call_style.stream(llm, "hi")
     read_all(stream)
     assert list(stream) == []
     stream.close()
     assert stream.response.content == "a"
-    colour.generate(llm, "hi")
+    call_style.generate(llm, "hi")
     assert len(server.connections) == 1
 
 
-def test_nothing_is_sent_before_the_first_read(colour, server, connect):
+def test_nothing_is_sent_before_the_first_read(call_style, server, connect):
     llm = connect()
-    stream = colour.stream(llm, "never")
+    stream = call_style.stream(llm, "never")
     stream.close()
     del stream
     server.script(completion())
-    colour.generate(llm, "now")
+    call_style.generate(llm, "now")
     assert [request.json["messages"][0]["content"] for request in server.requests] == ["now"]
 
 
-def test_the_time_of_a_stream_begins_with_its_first_read(colour, server, connect):
+def test_the_time_of_a_stream_begins_with_its_first_read(call_style, server, connect):
     server.script(streamed("a"))
-    clock = Clock(colour.runtime.now)
+    clock = Clock(call_style.runtime.now)
     llm = connect(timeout=5.0)
     for pipeline in (llm._pipelines.sync, llm._pipelines.asynchronous):
         pipeline.runtime.now = clock
-    stream = colour.stream(llm, "hi")
+    stream = call_style.stream(llm, "hi")
     clock.ahead += 60.0
     read_all(stream)
     assert stream.response.seconds < 5.0
@@ -137,9 +137,9 @@ class Clock:
         return self.now() + self.ahead
 
 
-def test_there_is_no_response_before_the_end_but_what_arrived_is_at_hand(colour, server, connect):
+def test_there_is_no_response_before_the_end_but_what_arrived_is_at_hand(call_style, server, connect):
     server.script(HELLO, HANG)
-    with colour.stream(connect(), "hi") as stream:
+    with call_style.stream(connect(), "hi") as stream:
         with pytest.raises(StreamInterruptedError, match="no response yet"):
             _ = stream.response
         read_until(stream, "hello")
@@ -149,32 +149,32 @@ def test_there_is_no_response_before_the_end_but_what_arrived_is_at_hand(colour,
     assert stream.partial.text == "hello"
 
 
-def test_the_same_deltas_come_from_one_byte_at_a_time(colour, server, connect):
+def test_the_same_deltas_come_from_one_byte_at_a_time(call_style, server, connect):
     llm = connect()
     gate = server.gate()
     whole = streamed("h\u00e9l", "lo")
     server.script(whole)
     server.script(*drip(whole, gate))
-    at_once = read_all(colour.stream(llm, "hi"))
+    at_once = read_all(call_style.stream(llm, "hi"))
     opener = threading.Thread(target=lambda: [gate.open() for _ in whole])
     opener.start()
-    dripped = read_all(colour.stream(llm, "hi"))
+    dripped = read_all(call_style.stream(llm, "hi"))
     opener.join()
     assert dripped == at_once
 
 
-def test_a_delta_is_given_before_the_next_one_is_sent(colour, server, connect):
+def test_a_delta_is_given_before_the_next_one_is_sent(call_style, server, connect):
     gate = server.gate()
     server.script(HELLO, gate, chunk(delta(" there", "stop")) + LAST_CHUNK)
-    with colour.stream(connect(), "hi") as stream:
+    with call_style.stream(connect(), "hi") as stream:
         read_until(stream, "hello")
         gate.open()
         assert [each.text for each in stream if isinstance(each, TextDelta)] == [" there"]
 
 
-def test_a_stream_that_says_it_is_done_ends_though_its_connection_is_held_open(colour, server, connect):
+def test_a_stream_that_says_it_is_done_ends_though_its_connection_is_held_open(call_style, server, connect):
     server.script(HELLO + chunk(delta(finish_reason="stop")) + chunk(DONE), HANG)
-    stream = colour.stream(connect(), "hi")
+    stream = call_style.stream(connect(), "hi")
     began = time.monotonic()
     read_all(stream)
     ended = time.monotonic()
@@ -184,35 +184,35 @@ def test_a_stream_that_says_it_is_done_ends_though_its_connection_is_held_open(c
 
 
 @pytest.mark.parametrize("rest", [chunk(delta("more")), b"garbage"], ids=["events", "garbage"])
-def test_what_comes_after_a_complete_stream_changes_nothing(colour, server, connect, rest):
+def test_what_comes_after_a_complete_stream_changes_nothing(call_style, server, connect, rest):
     server.script(HELLO + chunk(delta(finish_reason="stop")) + chunk(DONE) + rest, CUT)
-    stream = colour.stream(connect(), "hi")
+    stream = call_style.stream(connect(), "hi")
     read_all(stream)
     assert stream.response.content == "hello"
 
 
-def test_the_end_of_a_stream_is_given_before_the_end_of_its_connection(colour, server, connect):
+def test_the_end_of_a_stream_is_given_before_the_end_of_its_connection(call_style, server, connect):
     server.script(HELLO + chunk(delta(finish_reason="stop")) + chunk(DONE), HANG)
-    with colour.stream(connect(), "hi") as stream:
+    with call_style.stream(connect(), "hi") as stream:
         while not isinstance(next(stream), ReplyEnd):
             pass
 
 
 def test_a_complete_async_stream_that_is_dropped_before_its_end_closes_its_connection(server, connect):
     server.script(HELLO + chunk(delta(finish_reason="stop")) + chunk(DONE), HANG)
-    colour = AsyncColour()
-    streams = [colour.stream(connect(), "hi")]
+    call_style = AsyncCalls()
+    streams = [call_style.stream(connect(), "hi")]
     while not isinstance(next(streams[0]), ReplyEnd):
         pass
     with pytest.warns(ResourceWarning, match="async with"):
         streams.clear()
     server.assert_closed_promptly(time.monotonic())
-    colour.close()
+    call_style.close()
 
 
-def test_usage_before_an_early_end_is_kept(colour, server, connect):
+def test_usage_before_an_early_end_is_kept(call_style, server, connect):
     server.script(HELLO + chunk(USAGE), HANG)
-    with colour.stream(connect(), "hi") as stream:
+    with call_style.stream(connect(), "hi") as stream:
         while stream.partial.usage.total is None:
             next(stream)
     assert (stream.partial.text, stream.partial.usage.total) == ("hello", 5)
@@ -230,9 +230,9 @@ BREAKS = {
 
 
 @pytest.mark.parametrize("steps", BREAKS.values(), ids=BREAKS.keys())
-def test_stream_cut_mid_event_raises_interrupted_with_partial_text(colour, server, connect, steps):
+def test_stream_cut_mid_event_raises_interrupted_with_partial_text(call_style, server, connect, steps):
     server.script(*steps)
-    stream = colour.stream(connect(), "hi")
+    stream = call_style.stream(connect(), "hi")
     with pytest.raises(StreamInterruptedError) as caught:
         read_all(stream)
     error = caught.value
@@ -243,11 +243,11 @@ def test_stream_cut_mid_event_raises_interrupted_with_partial_text(colour, serve
     assert not error.retryable
 
 
-def test_an_error_event_in_the_middle_is_typed_with_partial_text(colour, server, connect):
+def test_an_error_event_in_the_middle_is_typed_with_partial_text(call_style, server, connect):
     overloaded = event({"error": {"message": "too busy", "type": "overloaded_error"}})
     server.script(HELLO + chunk(overloaded), HANG)
     with pytest.raises(OverloadedError, match="too busy") as caught:
-        read_all(colour.stream(connect(), "hi"))
+        read_all(call_style.stream(connect(), "hi"))
     ended = time.monotonic()
     assert caught.value.partial.text == "hello"
     assert (caught.value.provider, caught.value.model) == ("openai-compatible", "m")
@@ -255,10 +255,10 @@ def test_an_error_event_in_the_middle_is_typed_with_partial_text(colour, server,
     server.assert_closed_promptly(ended)
 
 
-def test_a_broken_event_is_a_typed_error_with_its_position_and_partial_text(colour, server, connect):
+def test_a_broken_event_is_a_typed_error_with_its_position_and_partial_text(call_style, server, connect):
     server.script(HELLO + chunk(event(b'{"choices": [')), HANG)
     with pytest.raises(ServerError, match=r"event \d of the stream") as caught:
-        read_all(colour.stream(connect(), "hi"))
+        read_all(call_style.stream(connect(), "hi"))
     assert caught.value.partial.text == "hello"
 
 
@@ -281,9 +281,9 @@ class HalfACharacter:
         pass
 
 
-def test_half_a_character_in_a_stream_is_a_server_error_at_its_end_and_the_rest_stays_readable(colour):
+def test_half_a_character_in_a_stream_is_a_server_error_at_its_end_and_the_rest_stays_readable(call_style):
     deltas = [ReplyStart(0), TextDelta(1, 0, "hello"), TextDelta(2, 0, "\ud83d"), ReplyEnd(3, "stop")]
-    stream = colour.stream(create_llm("scripted", middleware=[HalfACharacter(deltas)]), "hi")
+    stream = call_style.stream(create_llm("scripted", middleware=[HalfACharacter(deltas)]), "hi")
     with pytest.raises(ServerError, match="surrogate"):
         read_all(stream)
     assert stream.partial.text == "hello?"
@@ -291,26 +291,26 @@ def test_half_a_character_in_a_stream_is_a_server_error_at_its_end_and_the_rest_
         next(stream)
     assert caught.value.partial.text == "hello?"
     with pytest.raises(ServerError, match="surrogate"):
-        colour.generate(create_llm("scripted", middleware=[HalfACharacter(deltas)]), "hi")
+        call_style.generate(create_llm("scripted", middleware=[HalfACharacter(deltas)]), "hi")
 
 
 @pytest.mark.parametrize("body", ["<html>hello</html>", '{"id": "chat-1"}', ""], ids=["html", "json", "nothing"])
-def test_a_stream_that_is_none_is_an_error(colour, server, connect, body):
+def test_a_stream_that_is_none_is_an_error(call_style, server, connect, body):
     server.script(answer(body, content_type="text/html"))
     with pytest.raises((ServerError, StreamInterruptedError)):
-        read_all(colour.stream(connect(max_retries=0), "hi"))
+        read_all(call_style.stream(connect(max_retries=0), "hi"))
 
 
-def test_an_error_status_is_an_error_at_the_first_read(colour, server, connect):
+def test_an_error_status_is_an_error_at_the_first_read(call_style, server, connect):
     server.script(answer({"error": {"message": "busy"}}, 503))
-    stream = colour.stream(connect(max_retries=0), "hi")
+    stream = call_style.stream(connect(max_retries=0), "hi")
     with pytest.raises(OverloadedError, match="busy"):
         next(stream)
 
 
-def test_reading_on_after_a_failure_raises_and_never_looks_like_the_end(colour, server, connect):
+def test_reading_on_after_a_failure_raises_and_never_looks_like_the_end(call_style, server, connect):
     server.script(HELLO, CUT)
-    stream = colour.stream(connect(), "hi")
+    stream = call_style.stream(connect(), "hi")
     with pytest.raises(StreamInterruptedError):
         list(stream)
     for _ in range(2):
@@ -319,9 +319,9 @@ def test_reading_on_after_a_failure_raises_and_never_looks_like_the_end(colour, 
         assert caught.value.partial.text == "hello"
 
 
-def test_reading_on_after_close_raises(colour, server, connect):
+def test_reading_on_after_close_raises(call_style, server, connect):
     server.script(HELLO, HANG)
-    stream = colour.stream(connect(), "hi")
+    stream = call_style.stream(connect(), "hi")
     read_until(stream, "hello")
     stream.close()
     stream.close()
@@ -329,9 +329,9 @@ def test_reading_on_after_close_raises(colour, server, connect):
         next(stream)
 
 
-def test_a_stream_that_falls_silent_is_interrupted_at_its_deadline(colour, server, connect):
+def test_a_stream_that_falls_silent_is_interrupted_at_its_deadline(call_style, server, connect):
     server.script(HELLO, HANG)
-    stream = colour.stream(connect(), "hi", timeout=0.2)
+    stream = call_style.stream(connect(), "hi", timeout=0.2)
     with pytest.raises(StreamInterruptedError) as caught:
         read_all(stream)
     ended = time.monotonic()
@@ -342,18 +342,18 @@ def test_a_stream_that_falls_silent_is_interrupted_at_its_deadline(colour, serve
         next(stream)
 
 
-def test_a_stream_that_drips_is_interrupted_at_its_deadline(colour, server, connect):
+def test_a_stream_that_drips_is_interrupted_at_its_deadline(call_style, server, connect):
     server.always(HEAD, *drip(b"".join(chunk(delta("x")) for _ in range(3)), Pause(0.01)))
     began = time.monotonic()
     with pytest.raises((StreamInterruptedError, RequestTimeoutError)):
-        read_all(colour.stream(connect(max_retries=0), "hi", timeout=0.2))
+        read_all(call_style.stream(connect(max_retries=0), "hi", timeout=0.2))
     assert time.monotonic() - began < PROMPTLY_SECONDS
 
 
-def test_a_stream_that_never_begins_is_a_timeout(colour, server, connect):
+def test_a_stream_that_never_begins_is_a_timeout(call_style, server, connect):
     server.script(HEAD, HANG)
     with pytest.raises(RequestTimeoutError) as caught:
-        read_all(colour.stream(connect(max_retries=0), "hi", timeout=0.2))
+        read_all(call_style.stream(connect(max_retries=0), "hi", timeout=0.2))
     ended = time.monotonic()
     assert caught.value.attempts[0].error == "RequestTimeoutError"
     server.assert_closed_promptly(ended)
@@ -396,9 +396,9 @@ def leave_by_close(stream) -> None:
 
 
 @pytest.mark.parametrize("leave", [leave_with, leave_text, leave_by_exception, leave_by_generator_exit, leave_by_close])
-def test_leaving_a_stream_early_closes_its_connection(colour, server, connect, leave):
+def test_leaving_a_stream_early_closes_its_connection(call_style, server, connect, leave):
     server.script(HELLO, HANG)
-    stream = colour.stream(connect(), "hi")
+    stream = call_style.stream(connect(), "hi")
     leave(stream)
     server.assert_closed_promptly(time.monotonic())
     assert stream.partial.provider == "openai-compatible"
@@ -419,14 +419,14 @@ def test_breaking_out_of_text_without_with_closes_the_connection_when_the_stream
 
 
 def test_a_dropped_async_stream_closes_its_connection_and_is_warned_about(server, connect):
-    colour = AsyncColour()
+    call_style = AsyncCalls()
     server.script(HELLO, HANG)
-    streams = [colour.stream(connect(), "hi")]
+    streams = [call_style.stream(connect(), "hi")]
     next(streams[0])
     with pytest.warns(ResourceWarning, match="async with"):
         streams.clear()
     server.assert_closed_promptly(time.monotonic())
-    colour.close()
+    call_style.close()
 
 
 def test_a_second_reader_is_refused_and_sends_no_second_request(server, connect):
@@ -519,16 +519,16 @@ class City:
     people: int
 
 
-def test_a_streams_output_is_in_its_response(colour):
+def test_a_streams_output_is_in_its_response(call_style):
     llm = create_llm("scripted", replies=['{"name": "Bern", "people": 134000}'])
-    stream = colour.stream(llm, "hi", response_model=City)
+    stream = call_style.stream(llm, "hi", response_model=City)
     read_all(stream)
     assert stream.response.output == City("Bern", 134000)
 
 
-def test_a_streams_invalid_output_is_an_error_at_its_end_with_the_answer(colour):
+def test_a_streams_invalid_output_is_an_error_at_its_end_with_the_answer(call_style):
     llm = create_llm("scripted", replies=["Bern"])
     with pytest.raises(OutputValidationError) as caught:
-        read_all(colour.stream(llm, "hi", response_model=City))
+        read_all(call_style.stream(llm, "hi", response_model=City))
     assert caught.value.partial.text == "Bern"
     assert (caught.value.provider, caught.value.model) == ("scripted", "scripted")

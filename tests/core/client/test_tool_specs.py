@@ -22,9 +22,9 @@ def sent(services: Services, tools) -> list[str]:
     return [tool.name for tool in llm.build("hi", tools=tools).tools]
 
 
-def test_the_name_of_a_tool_source_is_all_of_its_tools(math, colour):
+def test_the_name_of_a_tool_source_is_all_of_its_tools(math, call_style):
     llm = create_llm("scripted", replies=["a"], services=math)
-    colour.generate(llm, "hi", tools=[ToolSpec("first"), "math", ToolSpec("last")])
+    call_style.generate(llm, "hi", tools=[ToolSpec("first"), "math", ToolSpec("last")])
     assert [tool.name for tool in llm.calls[0].tools] == ["first", "add", "subtract", "last"]
 
 
@@ -78,7 +78,7 @@ def test_a_tool_source_that_breaks_later_reaches_only_the_calls_that_name_it():
     assert sent(services, [ToolSpec("other")]) == ["other"]
 
 
-def test_a_tool_of_a_source_can_be_run(math, colour):
+def test_a_tool_of_a_source_can_be_run(math, call_style):
     source = math.registry.tool_source("math")
 
-    assert colour.run(source.call(ToolCall("c1", "add", '{"a": 1}'))) == ToolResult.text("c1", "add ran")
+    assert call_style.run(source.call(ToolCall("c1", "add", '{"a": 1}'))) == ToolResult.text("c1", "add ran")

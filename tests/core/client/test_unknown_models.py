@@ -89,10 +89,10 @@ def test_what_is_said_to_be_carried_can_be_written(services: Services, provider:
 
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("provider", [*OWN_SERVERS, "openrouter", "openai"])
-def test_the_picture_is_sent_with_a_warning_that_is_no_loss(colour, server, make, provider: str, strict: bool):
+def test_the_picture_is_sent_with_a_warning_that_is_no_loss(call_style, server, make, provider: str, strict: bool):
     server.script(completion("A cat."))
     llm = make(provider, base_url=f"{server.url}/v1")
-    response = colour.generate(llm, "What is this?", media=[PICTURE], strict=strict)
+    response = call_style.generate(llm, "What is this?", media=[PICTURE], strict=strict)
     assert response.content == "A cat."
     shown = json.loads(server.requests[0].body)["messages"][0]["content"][0]
     assert shown["image_url"]["url"].startswith("data:image/png;base64,")
@@ -127,10 +127,10 @@ def test_where_text_can_be_made_of_a_file_only_what_a_vendors_models_take_goes_a
     assert decision.route == route
 
 
-def test_a_file_that_policy_sends_as_it_is_goes_with_a_warning(colour, server, make):
+def test_a_file_that_policy_sends_as_it_is_goes_with_a_warning(call_style, server, make):
     server.script(completion("Bells."))
     llm = make(base_url=f"{server.url}/v1")
-    response = colour.generate(llm, "What is this?", media=[SOUND], media_policy={"audio": "native"})
+    response = call_style.generate(llm, "What is this?", media=[SOUND], media_policy={"audio": "native"})
     assert json.loads(server.requests[0].body)["messages"][0]["content"][0]["type"] == "input_audio"
     assert [(warning.code, warning.path) for warning in response.warnings] == [
         ("unknown_model", "messages[0].parts[0]")
@@ -138,18 +138,18 @@ def test_a_file_that_policy_sends_as_it_is_goes_with_a_warning(colour, server, m
 
 
 @pytest.mark.parametrize("policy", ["auto", "native"])
-def test_what_the_format_cannot_carry_is_refused_before_sending(colour, server, make, policy: str):
+def test_what_the_format_cannot_carry_is_refused_before_sending(call_style, server, make, policy: str):
     llm = make(base_url=f"{server.url}/v1")
     with pytest.raises(UnsupportedContentError, match="neither brand-new nor its wire format is known to take") as e:
-        colour.generate(llm, "What is this?", media=[VIDEO], media_policy=policy)
+        call_style.generate(llm, "What is this?", media=[VIDEO], media_policy=policy)
     assert "accepts" not in str(e.value), "it would not help"
     assert server.requests == []
 
 
-def test_accepts_says_what_a_model_takes_and_that_is_nothing_to_warn_of(colour, server, make):
+def test_accepts_says_what_a_model_takes_and_that_is_nothing_to_warn_of(call_style, server, make):
     server.script(completion("A cat."))
     llm = make(base_url=f"{server.url}/v1", accepts=["image"])
-    assert colour.generate(llm, "What is this?", media=[PICTURE]).warnings == ()
+    assert call_style.generate(llm, "What is this?", media=[PICTURE]).warnings == ()
     (decision,) = llm.plan("What is said?", media=[SOUND])
     assert decision.route == "fallback"
     for narrowed in (make(accepts=[]), make("openai", accepts=["audio"])):

@@ -1,4 +1,4 @@
-"""Users' functions, plain and async, run by either colour: results, context, time, and what is left behind."""
+"""Users' functions, plain and async, run by either runtime: results, context, time, and what is left behind."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ FUNCTIONS = [plain, asynchronous, gives_awaitable, CalledAsync(), functools.part
 
 
 @pytest.fixture
-def runtime(colour):
-    """The colour's runtime, with nothing running on after the test."""
-    yield colour.runtime
-    wait_until(lambda: colour.runtime.abandoned == 0)
+def runtime(call_style):
+    """The call style's runtime, with nothing running on after the test."""
+    yield call_style.runtime
+    wait_until(lambda: call_style.runtime.abandoned == 0)
 
 
 def wait_until(condition) -> None:
@@ -67,13 +67,13 @@ def release():
 
 @pytest.mark.parametrize("timeout", [None, PATIENCE_SECONDS])
 @pytest.mark.parametrize("function", FUNCTIONS, ids=["plain", "async", "awaitable", "object", "partial"])
-def test_a_function_of_any_kind_gives_its_result(colour, runtime, function, timeout):
-    assert colour.run(runtime.invoke(function, 41, timeout=timeout)) == 42
+def test_a_function_of_any_kind_gives_its_result(call_style, runtime, function, timeout):
+    assert call_style.run(runtime.invoke(function, 41, timeout=timeout)) == 42
 
 
 @pytest.mark.parametrize("timeout", [None, PATIENCE_SECONDS])
 @pytest.mark.parametrize("error", [ZeroDivisionError, TimeoutError, SystemExit, KeyboardInterrupt])
-def test_what_a_function_raises_reaches_the_caller_as_it_is(colour, runtime, error, timeout):
+def test_what_a_function_raises_reaches_the_caller_as_it_is(call_style, runtime, error, timeout):
     def fail() -> None:
         raise error("mine")
 
@@ -81,21 +81,21 @@ def test_what_a_function_raises_reaches_the_caller_as_it_is(colour, runtime, err
         fail()
 
     for function in (fail, afail):
-        if colour.name == "async" and function is afail and not issubclass(error, Exception):
+        if call_style.name == "async" and function is afail and not issubclass(error, Exception):
             continue  # an event loop ends at once then, whoever awaits
         with pytest.raises(error, match="mine"):
-            colour.run(runtime.invoke(function, timeout=timeout))
-    assert colour.run(runtime.invoke(asynchronous, 1)) == 2
+            call_style.run(runtime.invoke(function, timeout=timeout))
+    assert call_style.run(runtime.invoke(asynchronous, 1)) == 2
 
 
 @pytest.mark.parametrize("timeout", [None, PATIENCE_SECONDS])
-def test_a_stray_stop_iteration_is_an_error_and_hangs_nobody(colour, runtime, timeout):
+def test_a_stray_stop_iteration_is_an_error_and_hangs_nobody(call_style, runtime, timeout):
     with pytest.raises(RuntimeError, match="StopIteration"):
-        colour.run(runtime.invoke(lambda: next(iter([])), timeout=timeout))
+        call_style.run(runtime.invoke(lambda: next(iter([])), timeout=timeout))
 
 
 @pytest.mark.parametrize("function", ["plain", "async"])
-def test_a_function_sees_the_callers_context(colour, runtime, function):
+def test_a_function_sees_the_callers_context(call_style, runtime, function):
     async def alook() -> str:
         return VARIABLE.get()
 
@@ -104,10 +104,10 @@ def test_a_function_sees_the_callers_context(colour, runtime, function):
         look = VARIABLE.get if function == "plain" else alook
         return [await runtime.invoke(look, timeout=timeout) for timeout in (None, PATIENCE_SECONDS)]
 
-    assert contextvars.copy_context().run(colour.run, main()) == ["mine", "mine"]
+    assert contextvars.copy_context().run(call_style.run, main()) == ["mine", "mine"]
 
 
-def test_a_plain_function_past_its_time_is_left_behind_counted_and_warned_of(colour, runtime, release, caplog):
+def test_a_plain_function_past_its_time_is_left_behind_counted_and_warned_of(call_style, runtime, release, caplog):
     ended = threading.Event()
 
     def slow() -> None:
@@ -115,7 +115,7 @@ def test_a_plain_function_past_its_time_is_left_behind_counted_and_warned_of(col
         ended.set()
 
     with pytest.raises(TimeoutError, match=r"slow did not finish in 0\.05 s"):
-        colour.run(runtime.invoke(slow, timeout=SHORT_SECONDS))
+        call_style.run(runtime.invoke(slow, timeout=SHORT_SECONDS))
     assert runtime.abandoned == 1
     assert [(record.levelno, record.name) for record in caplog.records] == [(logging.WARNING, "abstractcore")]
     assert "slow is still running" in caplog.text
@@ -126,7 +126,7 @@ def test_a_plain_function_past_its_time_is_left_behind_counted_and_warned_of(col
     wait_until(lambda: runtime.abandoned == 0)
 
 
-def test_an_async_function_past_its_time_is_cancelled_and_waited_for(colour, runtime):
+def test_an_async_function_past_its_time_is_cancelled_and_waited_for(call_style, runtime):
     ended = []
 
     async def slow() -> None:
@@ -137,23 +137,23 @@ def test_an_async_function_past_its_time_is_cancelled_and_waited_for(colour, run
             ended.append(True)
 
     with pytest.raises(TimeoutError, match=r"slow did not finish in 0\.05 s"):
-        colour.run(runtime.invoke(slow, timeout=SHORT_SECONDS))
+        call_style.run(runtime.invoke(slow, timeout=SHORT_SECONDS))
     assert ended == [True]
     assert runtime.abandoned == 0
 
 
-def test_an_awaitable_result_has_the_time_that_is_left(colour, runtime):
+def test_an_awaitable_result_has_the_time_that_is_left(call_style, runtime):
     def slow():
         return asyncio.Event().wait()
 
     with pytest.raises(TimeoutError, match="slow did not finish"):
-        colour.run(runtime.invoke(slow, timeout=SHORT_SECONDS))
+        call_style.run(runtime.invoke(slow, timeout=SHORT_SECONDS))
 
 
-def test_a_function_that_ends_in_time_leaves_no_thread(colour, runtime):
+def test_a_function_that_ends_in_time_leaves_no_thread(call_style, runtime):
     before = threading.active_count()
     for _ in range(5):
-        colour.run(runtime.invoke(plain, 1, timeout=PATIENCE_SECONDS))
+        call_style.run(runtime.invoke(plain, 1, timeout=PATIENCE_SECONDS))
     wait_until(lambda: threading.active_count() == before)
     assert runtime.abandoned == 0
 

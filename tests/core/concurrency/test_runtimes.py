@@ -1,4 +1,4 @@
-"""The two runtimes behind the engine: what differs between the colours, and only that."""
+"""The two runtimes of the engine: what differs between sync and async, and only that."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_drive_ends_a_coroutine_that_waits_and_says_what_to_do():
     assert ended == [True]
 
 
-def test_gather_gives_results_in_order(colour):
+def test_gather_gives_results_in_order(call_style):
     def thunk(number: int):
         async def run() -> int:
             return number
@@ -45,10 +45,10 @@ def test_gather_gives_results_in_order(colour):
         return run
 
     for count in (0, 1, 5):
-        assert colour.run(colour.runtime.gather(*map(thunk, range(count)))) == list(range(count))
+        assert call_style.run(call_style.runtime.gather(*map(thunk, range(count)))) == list(range(count))
 
 
-def test_gather_runs_at_once(colour):
+def test_gather_runs_at_once(call_style):
     """Each of the two waits for the other."""
     events = [threading.Event(), threading.Event()]
 
@@ -57,12 +57,12 @@ def test_gather_runs_at_once(colour):
             events[mine].set()
             return events[1 - mine].wait(10)
 
-        return lambda: colour.runtime.call(meet)
+        return lambda: call_style.runtime.call(meet)
 
-    assert colour.run(colour.runtime.gather(thunk(0), thunk(1))) == [True, True]
+    assert call_style.run(call_style.runtime.gather(thunk(0), thunk(1))) == [True, True]
 
 
-def test_gather_and_call_take_the_callers_context_along_and_bring_nothing_back(colour):
+def test_gather_and_call_take_the_callers_context_along_and_bring_nothing_back(call_style):
     def look() -> str:
         before = VARIABLE.get()
         if threading.current_thread() is not threading.main_thread():
@@ -71,13 +71,13 @@ def test_gather_and_call_take_the_callers_context_along_and_bring_nothing_back(c
 
     async def main() -> list[str]:
         VARIABLE.set("mine")
-        return await colour.runtime.gather(*[lambda: colour.runtime.call(look)] * 3)
+        return await call_style.runtime.gather(*[lambda: call_style.runtime.call(look)] * 3)
 
-    assert contextvars.copy_context().run(colour.run, main()) == ["mine"] * 3
+    assert contextvars.copy_context().run(call_style.run, main()) == ["mine"] * 3
     assert VARIABLE.get() == "unset"
 
 
-def test_gather_raises_the_first_failure(colour):
+def test_gather_raises_the_first_failure(call_style):
     async def fail() -> None:
         raise ZeroDivisionError
 
@@ -85,7 +85,7 @@ def test_gather_raises_the_first_failure(colour):
         return
 
     with pytest.raises(ZeroDivisionError):
-        colour.run(colour.runtime.gather(work, fail, work))
+        call_style.run(call_style.runtime.gather(work, fail, work))
 
 
 def test_async_gather_cancels_the_others_on_a_failure_and_waits_for_them():
@@ -150,9 +150,9 @@ def test_sync_gather_does_not_begin_more_after_a_failure():
     assert len(begun) < 60
 
 
-def test_a_sync_call_runs_here_and_an_async_one_elsewhere(colour):
-    here = colour.run(colour.runtime.call(threading.get_ident)) == threading.get_ident()
-    assert here == (colour.name == "sync")
+def test_a_sync_call_runs_here_and_an_async_one_elsewhere(call_style):
+    here = call_style.run(call_style.runtime.call(threading.get_ident)) == threading.get_ident()
+    assert here == (call_style.name == "sync")
 
 
 def test_a_function_called_in_a_loop_runs_on_after_a_cancellation():
@@ -177,7 +177,7 @@ def test_a_function_called_in_a_loop_runs_on_after_a_cancellation():
     asyncio.run(main())
 
 
-def test_a_timeout_strikes_where_the_colour_can_interrupt_and_nowhere_else():
+def test_a_timeout_interrupts_async_calls_and_waits_of_sync_ones_only():
     async def wait() -> None:
         async with AsyncRuntime().timeout(0.05):
             await asyncio.Event().wait()
@@ -191,14 +191,14 @@ def test_a_timeout_strikes_where_the_colour_can_interrupt_and_nowhere_else():
     assert drive(work()) == "done"
 
 
-def test_time_and_sleep_are_those_of_the_clock_given(colour):
+def test_time_and_sleep_are_those_of_the_clock_given(call_style):
     clock = VirtualClock()
-    runtime = type(colour.runtime)(clock)
-    colour.run(runtime.sleep(0.02))
+    runtime = type(call_style.runtime)(clock)
+    call_style.run(runtime.sleep(0.02))
     assert (runtime.now(), clock.sleeps) == (0.02, [0.02])
 
 
-def test_the_time_of_this_machine_goes_forward(colour):
-    began = colour.runtime.now()
-    colour.run(colour.runtime.sleep(0.0))
-    assert colour.runtime.now() >= began
+def test_the_time_of_this_machine_goes_forward(call_style):
+    began = call_style.runtime.now()
+    call_style.run(call_style.runtime.sleep(0.0))
+    assert call_style.runtime.now() >= began

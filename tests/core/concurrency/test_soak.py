@@ -176,8 +176,8 @@ def expected_outcomes(done: Sequence[str]) -> Counter[str]:
     ends = {"call": "done", "stream": "done", "leave": "abandoned"}
     outcomes: Counter[str] = Counter()
     for name in done:
-        colour, deed = name.split()
-        cancelled = (colour, deed) == ("async", "give_up")
+        call_style, deed = name.split()
+        cancelled = (call_style, deed) == ("async", "give_up")
         outcomes[f"{deed} {'cancelled' if cancelled else ends.get(deed, 'failed')}"] += 1
     return outcomes
 
@@ -193,7 +193,7 @@ def test_one_llm_in_many_threads_and_loops_mixes_nothing_and_leaves_nothing(serv
         parts += [pool.submit(load.in_loop, f"l{number}") for number in range(LOOPS)]
         for part in parts:
             part.result()
-    assert set(load.done) == {f"{colour} {deed}" for colour in ("sync", "async") for deed in DEEDS}
+    assert set(load.done) == {f"{call_style} {deed}" for call_style in ("sync", "async") for deed in DEEDS}
     assert Counter(f"{prompt_of(each).split()[0]} {each.outcome}" for each in records) == expected_outcomes(load.done)
     assert [each for each in records if each.reply is not None and each.reply.text != prompt_of(each)] == []
     services.close()

@@ -28,32 +28,32 @@ def dripping(head: bytes, piece: bytes):
     return lambda request: itertools.chain([head], itertools.cycle([Pause(BETWEEN_SECONDS), piece]))
 
 
-def test_a_call_whose_answer_drips_for_ever_ends_at_its_deadline(colour, server, connect):
+def test_a_call_whose_answer_drips_for_ever_ends_at_its_deadline(call_style, server, connect):
     server.always_by(dripping(answer(length=10**9), b" "))
     began = time.monotonic()
     with pytest.raises(RequestTimeoutError) as caught:
-        colour.generate(connect(timeout=DEADLINE_SECONDS), "hi")
+        call_style.generate(connect(timeout=DEADLINE_SECONDS), "hi")
     took = time.monotonic() - began
     assert DEADLINE_SECONDS <= took < DEADLINE_SECONDS + PROMPTLY_SECONDS
     assert [attempt.error for attempt in caught.value.attempts] == ["RequestTimeoutError"]
     server.assert_closed_promptly(began + took)
 
 
-def test_a_stream_that_drips_for_ever_ends_at_its_deadline_with_what_arrived(colour, server, connect):
+def test_a_stream_that_drips_for_ever_ends_at_its_deadline_with_what_arrived(call_style, server, connect):
     server.always_by(dripping(stream_head(), chunk(delta("x"))))
     began = time.monotonic()
     deltas = []
     with pytest.raises(StreamInterruptedError, match="in the time given") as caught:
-        deltas.extend(colour.stream(connect(timeout=DEADLINE_SECONDS), "hi"))
+        deltas.extend(call_style.stream(connect(timeout=DEADLINE_SECONDS), "hi"))
     took = time.monotonic() - began
     assert DEADLINE_SECONDS <= took < DEADLINE_SECONDS + PROMPTLY_SECONDS
     assert caught.value.partial.text.startswith("xx")
     server.assert_closed_promptly(began + took)
 
 
-def test_a_stream_that_drips_less_than_a_delta_at_a_time_ends_at_its_deadline(colour, server, connect):
+def test_a_stream_that_drips_less_than_a_delta_at_a_time_ends_at_its_deadline(call_style, server, connect):
     server.always_by(dripping(stream_head() + chunk(delta("hello")) + chunk(b"data: "), chunk(b" ")))
-    stream = colour.stream(connect(timeout=DEADLINE_SECONDS), "hi")
+    stream = call_style.stream(connect(timeout=DEADLINE_SECONDS), "hi")
     began = time.monotonic()
     with pytest.raises(StreamInterruptedError) as caught:
         list(stream)
@@ -61,10 +61,10 @@ def test_a_stream_that_drips_less_than_a_delta_at_a_time_ends_at_its_deadline(co
     assert caught.value.partial.text == "hello"
 
 
-def test_a_deadline_passes_while_the_reader_does_something_else(colour, server, connect):
+def test_a_deadline_passes_while_the_reader_does_something_else(call_style, server, connect):
     """Time does not stand still between two reads of the user's."""
     server.always_by(dripping(stream_head(), chunk(delta("x"))))
-    stream = colour.stream(connect(timeout=DEADLINE_SECONDS), "hi")
+    stream = call_style.stream(connect(timeout=DEADLINE_SECONDS), "hi")
     while not isinstance(next(stream), TextDelta):
         pass
     threading.Event().wait(DEADLINE_SECONDS)
@@ -74,26 +74,26 @@ def test_a_deadline_passes_while_the_reader_does_something_else(colour, server, 
     assert time.monotonic() - began < PROMPTLY_SECONDS
 
 
-def test_a_stream_that_falls_silent_ends_at_its_deadline(colour, server, connect):
+def test_a_stream_that_falls_silent_ends_at_its_deadline(call_style, server, connect):
     """And not that long after the last piece."""
     seconds = 2.0
     server.script(stream_head() + chunk(delta("hello")), Pause(seconds / 2), chunk(delta(" there")), HANG)
     began = time.monotonic()
     with pytest.raises(StreamInterruptedError, match="in the time given") as caught:
-        list(colour.stream(connect(timeout=seconds), "hi"))
+        list(call_style.stream(connect(timeout=seconds), "hi"))
     took = time.monotonic() - began
     assert seconds <= took < seconds * 1.5
     assert caught.value.partial.text == "hello there"
     server.assert_closed_promptly(began + took)
 
 
-def test_an_answer_that_falls_silent_ends_at_its_deadline(colour, server, connect):
+def test_an_answer_that_falls_silent_ends_at_its_deadline(call_style, server, connect):
     """And not that long after its head."""
     seconds = 2.0
     server.script(Pause(seconds * 0.75), answer("", length=9), HANG)
     began = time.monotonic()
     with pytest.raises(RequestTimeoutError):
-        colour.generate(connect(timeout=seconds), "hi")
+        call_style.generate(connect(timeout=seconds), "hi")
     took = time.monotonic() - began
     assert seconds <= took < seconds * 1.5
     server.assert_closed_promptly(began + took)

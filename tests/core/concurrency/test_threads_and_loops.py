@@ -165,14 +165,14 @@ def test_a_loop_closed_without_a_shutdown_is_forgotten_at_the_next(server, conne
     assert len(services.async_transport(TransportSettings()).pools) == 0
 
 
-def test_an_llm_its_services_and_its_connections_are_collected(colour, server, connect):
+def test_an_llm_its_services_and_its_connections_are_collected(call_style, server, connect):
     services = Services(environment={})
     server.script(completion())
     llm = create_llm("openai-compatible", model="m", base_url=server.url, services=services)
-    colour.generate(llm, "hi")
+    call_style.generate(llm, "hi")
     services.close()
     kept = [weakref.ref(each) for each in (llm, services, services.sync_transport(TransportSettings()))]
-    colour.close()
+    call_style.close()
     del llm, services
     gc.collect()
     assert [each() for each in kept] == [None, None, None]
@@ -324,10 +324,10 @@ def in_fork(function) -> None:
     assert os.waitpid(child, 0)[1] == 0
 
 
-def test_a_forked_child_uses_connections_of_its_own(colour, server, connect):
+def test_a_forked_child_uses_connections_of_its_own(call_style, server, connect):
     server.always_by(echo)
     llm = connect()
-    assert colour.generate(llm, "parent").content == "parent"
+    assert call_style.generate(llm, "parent").content == "parent"
 
     def child() -> None:
         assert llm.generate("child").content == "child"
@@ -335,7 +335,7 @@ def test_a_forked_child_uses_connections_of_its_own(colour, server, connect):
         gc.collect()
 
     in_fork(child)
-    assert colour.generate(llm, "parent again").content == "parent again"
+    assert call_style.generate(llm, "parent again").content == "parent again"
     users = [(request.json["messages"][-1]["content"], request.connection.number) for request in server.requests]
     assert users == [("parent", 0), ("child", 1), ("child", 2), ("parent again", 0)]
 

@@ -1,4 +1,4 @@
-"""Deadlines on the clock of this machine, in both colours: a call ends in time, and its connection with it."""
+"""Deadlines on the clock of this machine, sync and async: a call ends in time, and its connection with it."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from abstractcore.schema.quoting import shown_seconds
 from tests.chaos_server import HANG, PROMPTLY_SECONDS, Pause, completion, drip, failure
 
 
-def test_the_deadline_counts_over_all_tries(colour, server, connect):
+def test_the_deadline_counts_over_all_tries(call_style, server, connect):
     server.always(Pause(0.4), failure(503, retry_after_ms="1"))
     began = time.monotonic()
     with pytest.raises((OverloadedError, RequestTimeoutError)):
-        colour.generate(connect(max_retries=100), "hi", timeout=1.5)
+        call_style.generate(connect(max_retries=100), "hi", timeout=1.5)
     assert time.monotonic() - began < PROMPTLY_SECONDS
     assert 2 <= len(server.requests) <= 4
 
 
-def test_the_deadline_counts_over_an_answer_that_drips(colour, server, connect):
+def test_the_deadline_counts_over_an_answer_that_drips(call_style, server, connect):
     head, body = completion("x" * 500).split(b"\r\n\r\n")
     server.always(head + b"\r\n\r\n", *drip(body, Pause(0.01)))
     began = time.monotonic()
     with pytest.raises(RequestTimeoutError, match=r"0\.\d+ s.* timeout=SECONDS") as caught:
-        colour.generate(connect(), "hi", timeout=0.2)
+        call_style.generate(connect(), "hi", timeout=0.2)
     ended = time.monotonic()
     assert ended - began < PROMPTLY_SECONDS
     assert [attempt.error for attempt in caught.value.attempts] == ["RequestTimeoutError"]
     server.assert_closed_promptly(ended)
 
 
-def test_no_answer_is_a_timeout_and_its_connection_is_closed(colour, server, connect):
+def test_no_answer_is_a_timeout_and_its_connection_is_closed(call_style, server, connect):
     server.script(HANG)
     began = time.monotonic()
     with pytest.raises(RequestTimeoutError, match=r"0\.\d+ s.* timeout=SECONDS"):
-        colour.generate(connect(), "hi", timeout=0.2)
+        call_style.generate(connect(), "hi", timeout=0.2)
     ended = time.monotonic()
     assert 0.15 < ended - began < PROMPTLY_SECONDS
     server.assert_closed_promptly(ended)
@@ -49,10 +49,10 @@ class OwnTimeout:
         raise TimeoutError("the limiter did not answer")
 
 
-def test_a_time_out_of_a_middlewares_own_is_not_taken_for_the_deadline(colour):
+def test_a_time_out_of_a_middlewares_own_is_not_taken_for_the_deadline(call_style):
     llm = create_llm("scripted", replies=["a"], middleware=[OwnTimeout()])
     with pytest.raises(TimeoutError, match="the limiter did not answer"):
-        colour.generate(llm, "hi")
+        call_style.generate(llm, "hi")
 
 
 class Sleeper:
@@ -63,16 +63,16 @@ class Sleeper:
         return await next(attempt)
 
 
-def test_the_deadline_counts_over_a_middleware_that_sleeps(colour, server, connect):
+def test_the_deadline_counts_over_a_middleware_that_sleeps(call_style, server, connect):
     began = time.monotonic()
     with pytest.raises(RequestTimeoutError, match=r"0\.\d+ s.* timeout=SECONDS"):
-        colour.generate(connect(middleware=[Sleeper()]), "hi", timeout=0.1)
+        call_style.generate(connect(middleware=[Sleeper()]), "hi", timeout=0.1)
     assert time.monotonic() - began < PROMPTLY_SECONDS
     assert server.requests == []
 
 
 @pytest.mark.parametrize(("options", "deadline"), [({}, True), ({"timeout": 5.0}, True), ({"timeout": None}, False)])
-def test_without_a_limit_a_call_has_no_deadline(colour, options, deadline):
+def test_without_a_limit_a_call_has_no_deadline(call_style, options, deadline):
     deadlines = []
 
     class Watch:
@@ -80,7 +80,7 @@ def test_without_a_limit_a_call_has_no_deadline(colour, options, deadline):
             deadlines.append(context.deadline)
             return await next(context)
 
-    colour.generate(create_llm("scripted", replies=["a"], timeout=3.0, middleware=[Watch()]), "hi", **options)
+    call_style.generate(create_llm("scripted", replies=["a"], timeout=3.0, middleware=[Watch()]), "hi", **options)
     assert [each is not None for each in deadlines] == [deadline]
 
 
@@ -92,10 +92,10 @@ class Late:
 
 
 @pytest.mark.parametrize(("timeout", "shown"), [(0.25, "0.25 s"), (1.5, "1.5 s")])
-def test_a_call_that_does_not_finish_says_how_long_it_was_given(colour, timeout, shown):
+def test_a_call_that_does_not_finish_says_how_long_it_was_given(call_style, timeout, shown):
     llm = create_llm("scripted", replies=["a"], middleware=[Late()])
     with pytest.raises(RequestTimeoutError) as caught:
-        colour.generate(llm, "hi", timeout=timeout)
+        call_style.generate(llm, "hi", timeout=timeout)
     assert f"in the time given ({shown})" in str(caught.value)
 
 

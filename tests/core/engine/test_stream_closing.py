@@ -74,8 +74,8 @@ def keep_waiting(wait: str, server: ScriptedServer, clock: NoticingClock) -> Cal
 class Reader:
     """Reads a stream to its end in a thread, of plain code or of an event loop."""
 
-    def __init__(self, llm, colour: str) -> None:
-        self.asynchronous = colour == "async"
+    def __init__(self, llm, call_style: str) -> None:
+        self.asynchronous = call_style == "async"
         self._stream = llm.astream("hi") if self.asynchronous else llm.stream("hi")
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -105,18 +105,18 @@ class Reader:
             self._error = error
 
 
-@pytest.mark.parametrize("colour", ["sync", "sync over a kept connection", "async"])
+@pytest.mark.parametrize("call_style", ["sync", "sync over a kept connection", "async"])
 @pytest.mark.parametrize("wait", WAITS)
 def test_closing_a_stream_from_another_thread_ends_its_reader_and_sends_nothing_more(
-    server, connect, clock, colour, wait
+    server, connect, clock, call_style, wait
 ):
     llm = connect(timeout=None)
-    if "kept" in colour:
+    if "kept" in call_style:
         server.script(completion())
         llm.generate("hi")
     before = len(server.requests)
     wait_for_reader = keep_waiting(wait, server, clock)
-    reader = Reader(llm, colour)
+    reader = Reader(llm, call_style)
     wait_for_reader()
     reader.close()
     error = reader.error()
@@ -129,12 +129,12 @@ def test_closing_a_stream_from_another_thread_ends_its_reader_and_sends_nothing_
         server.wait_for(lambda: not server.open, "the end of the connection")
 
 
-@pytest.mark.parametrize("colour", ["sync", "async"])
-def test_closing_a_stream_from_another_thread_ends_a_tls_handshake(services, colour):
+@pytest.mark.parametrize("call_style", ["sync", "async"])
+def test_closing_a_stream_from_another_thread_ends_a_tls_handshake(services, call_style):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"https://127.0.0.1:{listener.getsockname()[1]}"
         llm = create_llm("openai-compatible", model="m", base_url=url, services=services, timeout=None, verify=True)
-        reader = Reader(llm, colour)
+        reader = Reader(llm, call_style)
         listener.settimeout(PATIENCE_SECONDS)
         with listener.accept()[0] as connection:
             connection.settimeout(PATIENCE_SECONDS)
@@ -181,8 +181,8 @@ def test_closing_a_stream_from_another_task_ends_its_reader_and_sends_nothing_mo
     server.wait_for(lambda: not server.open, "the end of the connection")
 
 
-def test_a_stream_closed_before_its_first_read_sends_nothing(colour, server, connect):
-    stream = colour.stream(connect(), "hi")
+def test_a_stream_closed_before_its_first_read_sends_nothing(call_style, server, connect):
+    stream = call_style.stream(connect(), "hi")
     stream.close()
     with pytest.raises(StreamInterruptedError, match="closed"):
         next(stream)
@@ -202,13 +202,13 @@ class Closing:
             self.calls[0].abort()
 
 
-def test_a_stream_closed_before_a_pause_on_a_virtual_clock_sends_nothing_more(colour, server):
+def test_a_stream_closed_before_a_pause_on_a_virtual_clock_sends_nothing_more(call_style, server):
     services, closing = Services(environment={}, clock=VirtualClock()), Closing()
     llm = create_llm("openai-compatible", model="m", base_url=server.url, services=services, middleware=[closing])
     server.script(failure(429, retry_after="5"))
-    stream = llm.stream("hi") if colour.name == "sync" else llm.astream("hi")
+    stream = llm.stream("hi") if call_style.name == "sync" else llm.astream("hi")
     closing.calls.append(stream._call)
     with pytest.raises(StreamInterruptedError):
-        colour.run(stream._call.read())
+        call_style.run(stream._call.read())
     assert len(server.requests) == 1
     services.close()

@@ -1,4 +1,4 @@
-"""`timeout=` holds whatever a call waits for, in both colours. Each wait here would take longer than a test may."""
+"""`timeout=` holds whatever a call waits for, sync and async. Each wait here would take longer than a test may."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from abstractcore.concurrency import AsyncRuntime, SyncRuntime, drive
 from abstractcore.ports import Conversion
 from abstractcore.registry import Registry
 from abstractcore.schema import Blob
-from abstractcore.testing import AsyncColour, VirtualClock
+from abstractcore.testing import AsyncCalls, VirtualClock
 from abstractcore_providers.plugin import register_providers
 from tests.chaos_server import HANG, PATIENCE_SECONDS, Pause, answer, chunk, completion, delta, drip, stream_head
 from tests.core.concurrency.test_invoke import wait_until
@@ -121,8 +121,8 @@ def scripted(services: Services, **options):
     return create_llm("scripted", replies=["a"] * 50, services=services, **options)
 
 
-def runtime_of(services: Services, colour) -> SyncRuntime | AsyncRuntime:
-    return services.async_runtime if colour.name == "async" else services.sync_runtime
+def runtime_of(services: Services, call_style) -> SyncRuntime | AsyncRuntime:
+    return services.async_runtime if call_style.name == "async" else services.sync_runtime
 
 
 # Files.
@@ -130,32 +130,32 @@ def runtime_of(services: Services, colour) -> SyncRuntime | AsyncRuntime:
 
 @pytest.mark.parametrize("where", ["recognise", "convert"])
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
-def test_a_file_that_takes_long_ends_in_time_and_is_counted(colour, slow, release, where, streamed):
+def test_a_file_that_takes_long_ends_in_time_and_is_counted(call_style, slow, release, where, streamed):
     _, services, file = slow(where)
     llm = scripted(services, timeout=TIMEOUT_SECONDS)
     with in_time():
         if streamed:
-            list(colour.stream(llm, "hi", media=[file]))
+            list(call_style.stream(llm, "hi", media=[file]))
         else:
-            colour.generate(llm, "hi", media=[file])
-    runtime = runtime_of(services, colour)
+            call_style.generate(llm, "hi", media=[file])
+    runtime = runtime_of(services, call_style)
     assert runtime.abandoned == 1
     release.set()
     wait_until(lambda: runtime.abandoned == 0)
-    assert colour.generate(llm, "hi", media=[file], timeout=PATIENCE_SECONDS).content == "a"
+    assert call_style.generate(llm, "hi", media=[file], timeout=PATIENCE_SECONDS).content == "a"
 
 
-def test_a_path_that_takes_long_to_say_ends_in_time(colour, services, release):
+def test_a_path_that_takes_long_to_say_ends_in_time(call_style, services, release):
     class SlowPath:
         def __fspath__(self) -> str:
             release.wait(LONG_SECONDS)
             return "never"
 
     with in_time():
-        colour.generate(scripted(services), "hi", media=[SlowPath()], timeout=TIMEOUT_SECONDS)
+        call_style.generate(scripted(services), "hi", media=[SlowPath()], timeout=TIMEOUT_SECONDS)
 
 
-def test_an_artifact_store_that_takes_long_ends_in_time(colour, release):
+def test_an_artifact_store_that_takes_long_ends_in_time(call_style, release):
     class SlowStore:
         def get(self, sha256: str) -> bytes:
             release.wait(LONG_SECONDS)
@@ -167,30 +167,34 @@ def test_an_artifact_store_that_takes_long_ends_in_time(colour, release):
     services = services_for(SlowFiles("", release), artifacts=SlowStore())
     part = DocumentPart(Blob.from_artifact("0" * 64, "application/x-slow", 4))
     with in_time():
-        colour.generate(scripted(services), "hi", media=[part], timeout=TIMEOUT_SECONDS)
+        call_style.generate(scripted(services), "hi", media=[part], timeout=TIMEOUT_SECONDS)
 
 
-def test_counting_tokens_ends_in_time(colour, slow):
+def test_counting_tokens_ends_in_time(call_style, slow):
     _, services, file = slow("convert")
     llm = create_llm("anthropic", model="claude-x", api_key="k", base_url="http://127.0.0.1:1", services=services)
     request = {"media": [file], "timeout": TIMEOUT_SECONDS}
     with in_time():
-        colour.run(llm.acount_tokens("hi", **request)) if colour.name == "async" else llm.count_tokens("hi", **request)
+        call_style.run(llm.acount_tokens("hi", **request)) if call_style.name == "async" else llm.count_tokens(
+            "hi", **request
+        )
 
 
-def test_keeping_content_ends_in_time(colour, slow):
+def test_keeping_content_ends_in_time(call_style, slow):
     _, services, file = slow("convert")
     llm = create_llm("google", model="gemini-x", api_key="k", base_url="http://127.0.0.1:1", services=services)
     contents, request = llm.cached_contents, {"media": [file], "timeout": TIMEOUT_SECONDS, "seconds": 60}
     with in_time():
-        colour.run(contents.acreate("hi", **request)) if colour.name == "async" else contents.create("hi", **request)
+        call_style.run(contents.acreate("hi", **request)) if call_style.name == "async" else contents.create(
+            "hi", **request
+        )
 
 
-def test_a_conversion_sees_the_callers_context(colour, slow, release):
+def test_a_conversion_sees_the_callers_context(call_style, slow, release):
     handler, services, file = slow("")
     token = VARIABLE.set("mine")
     try:
-        colour.generate(scripted(services), "hi", media=[file])
+        call_style.generate(scripted(services), "hi", media=[file])
     finally:
         VARIABLE.reset(token)
     assert handler.seen == ["mine"]
@@ -312,24 +316,24 @@ def slow_names(monkeypatch, release) -> list[str]:
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_a_name_that_is_looked_up_for_ever_ends_in_time(colour, connect, slow_names, library):
+def test_a_name_that_is_looked_up_for_ever_ends_in_time(call_style, connect, slow_names, library):
     llm = connect(base_url="http://slow.test/v1", transport=library, timeout=TIMEOUT_SECONDS, max_retries=0)
     for _ in range(2):
         with in_time():
-            colour.generate(llm, "hi")
+            call_style.generate(llm, "hi")
     assert len(slow_names) == 1  # the second call waited for the first one's
 
 
-def test_many_names_that_are_looked_up_for_ever_hold_up_no_other(colour, server, connect, slow_names):
+def test_many_names_that_are_looked_up_for_ever_hold_up_no_other(call_style, server, connect, slow_names):
     for number in range(5):
         llm = connect(base_url=f"http://s{number}.test/v1", timeout=0.05, max_retries=0)
         with pytest.raises(RequestTimeoutError):
-            colour.generate(llm, "hi")
+            call_style.generate(llm, "hi")
     server.script(completion("quick"))
-    assert colour.generate(connect(base_url=f"http://localhost:{server.port}/v1"), "hi").content == "quick"
+    assert call_style.generate(connect(base_url=f"http://localhost:{server.port}/v1"), "hi").content == "quick"
 
 
-def test_a_name_with_several_addresses_is_reached_by_the_one_that_answers(colour, server, connect, monkeypatch):
+def test_a_name_with_several_addresses_is_reached_by_the_one_that_answers(call_style, server, connect, monkeypatch):
     """Nobody listens at the first."""
     real = socket.getaddrinfo
 
@@ -340,16 +344,16 @@ def test_a_name_with_several_addresses_is_reached_by_the_one_that_answers(colour
 
     monkeypatch.setattr(socket, "getaddrinfo", several)
     server.script(completion("reached"))
-    assert colour.generate(connect(base_url=f"http://several.test:{server.port}/v1"), "hi").content == "reached"
+    assert call_style.generate(connect(base_url=f"http://several.test:{server.port}/v1"), "hi").content == "reached"
 
 
-def test_a_name_that_is_none_is_a_failed_connection(colour, connect):
+def test_a_name_that_is_none_is_a_failed_connection(call_style, connect):
     for name in ("no-such-host.invalid", f"{'x' * 70}.test"):
         with pytest.raises(AbstractCoreError, match="cannot connect"):
-            colour.generate(connect(base_url=f"http://{name}/v1", max_retries=0), "hi")
+            call_style.generate(connect(base_url=f"http://{name}/v1", max_retries=0), "hi")
 
 
-def test_weights_that_take_long_to_fetch_end_in_time(colour, release):
+def test_weights_that_take_long_to_fetch_end_in_time(call_style, release):
     class SlowModels:
         def path(self, name: str) -> Path:
             release.wait(LONG_SECONDS)
@@ -357,8 +361,8 @@ def test_weights_that_take_long_to_fetch_end_in_time(colour, release):
 
     services = Services(models=SlowModels(), environment={})
     with in_time():
-        colour.generate(create_llm("local", services=services), "hi", timeout=TIMEOUT_SECONDS)
-    assert runtime_of(services, colour).abandoned == 1
+        call_style.generate(create_llm("local", services=services), "hi", timeout=TIMEOUT_SECONDS)
+    assert runtime_of(services, call_style).abandoned == 1
 
 
 class Waits:
@@ -375,9 +379,9 @@ class Waits:
 
 
 @pytest.mark.parametrize("ring", ["around_call", "around_attempt"])
-def test_a_middleware_that_waits_ends_in_time(colour, release, services, ring):
+def test_a_middleware_that_waits_ends_in_time(call_style, release, services, ring):
     with in_time():
-        colour.generate(scripted(services, middleware=[Waits(ring, release)]), "hi", timeout=TIMEOUT_SECONDS)
+        call_style.generate(scripted(services, middleware=[Waits(ring, release)]), "hi", timeout=TIMEOUT_SECONDS)
 
 
 class Fallback:
@@ -391,16 +395,16 @@ class Fallback:
             return ModelReply((TextPart("the other"),))
 
 
-def test_a_middleware_can_answer_to_a_time_out(colour, connect, server):
+def test_a_middleware_can_answer_to_a_time_out(call_style, connect, server):
     """There is a moment left for it."""
     server.script(HANG)
     llm = connect(middleware=[Fallback()], timeout=TIMEOUT_SECONDS)
-    assert colour.generate(llm, "hi").content == "the other"
+    assert call_style.generate(llm, "hi").content == "the other"
 
 
-def test_a_middleware_can_answer_to_a_time_out_of_whatever_an_attempt_waits_for(colour, release, services):
+def test_a_middleware_can_answer_to_a_time_out_of_whatever_an_attempt_waits_for(call_style, release, services):
     llm = scripted(services, middleware=[Fallback(), Waits("around_attempt", release)])
-    assert colour.generate(llm, "hi", timeout=TIMEOUT_SECONDS).content == "the other"
+    assert call_style.generate(llm, "hi", timeout=TIMEOUT_SECONDS).content == "the other"
 
 
 def test_a_sleep_past_the_limit_ends_at_it_on_a_virtual_clock_too(services):
@@ -486,11 +490,11 @@ def long_drip(head: bytes):
 
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
-def test_a_head_that_drips_ends_in_time(colour, server, connect, library, streamed):
+def test_a_head_that_drips_ends_in_time(call_style, server, connect, library, streamed):
     server.always(*drip(stream_head(x_long="v" * 1000), Pause(BETWEEN_SECONDS)))
     llm = connect(timeout=TIMEOUT_SECONDS, transport=library)
     with in_time() as caught:
-        list(colour.stream(llm, "hi")) if streamed else colour.generate(llm, "hi")
+        list(call_style.stream(llm, "hi")) if streamed else call_style.generate(llm, "hi")
     assert [attempt.error for attempt in caught.value.attempts] == ["RequestTimeoutError"]
     assert (caught.value.provider, caught.value.model) == ("openai-compatible", "m")
 
@@ -499,14 +503,14 @@ def test_a_head_that_drips_ends_in_time(colour, server, connect, library, stream
     "head", [stream_head(), answer("", length=9), answer("", length=9_000)], ids=["frame", "silence", "body"]
 )
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
-def test_a_body_that_gives_nothing_to_read_ends_in_time(colour, server, connect, head, streamed):
+def test_a_body_that_gives_nothing_to_read_ends_in_time(call_style, server, connect, head, streamed):
     if b"content-length: 9\r\n" in head:
         server.script(head, HANG)
     else:
         server.always_by(long_drip(head))
     llm = connect(timeout=TIMEOUT_SECONDS)
     with in_time():
-        list(colour.stream(llm, "hi")) if streamed else colour.generate(llm, "hi")
+        list(call_style.stream(llm, "hi")) if streamed else call_style.generate(llm, "hi")
     server.assert_closed_promptly(time.monotonic())
 
 
@@ -522,20 +526,20 @@ def test_a_body_that_gives_nothing_to_read_over_a_client_of_the_users_own_ends_i
 
 
 @pytest.mark.parametrize("rest", [[HANG], [Pause(BETWEEN_SECONDS), chunk(delta("x"))] * 2000], ids=["silent", "drip"])
-def test_a_time_out_in_a_stream_has_the_error_of_time_outs_as_its_cause(colour, server, connect, rest):
+def test_a_time_out_in_a_stream_has_the_error_of_time_outs_as_its_cause(call_style, server, connect, rest):
     server.script(stream_head() + chunk(delta("hello")), *rest)
     with in_time(StreamInterruptedError) as caught:
-        list(colour.stream(connect(timeout=TIMEOUT_SECONDS), "hi"))
+        list(call_style.stream(connect(timeout=TIMEOUT_SECONDS), "hi"))
     assert isinstance(caught.value.__cause__, RequestTimeoutError)
     assert caught.value.partial.text.startswith("hello")
 
 
-def test_a_connection_is_used_again_after_a_call_with_a_short_time(colour, server, connect):
+def test_a_connection_is_used_again_after_a_call_with_a_short_time(call_style, server, connect):
     """Alarms of calls that have ended cut nothing."""
     server.always_by(lambda request: [Pause(BETWEEN_SECONDS * 3), completion("hello")])
     llm = connect()
     for timeout in (TIMEOUT_SECONDS, PATIENCE_SECONDS, TIMEOUT_SECONDS, PATIENCE_SECONDS):
-        assert colour.generate(llm, "hi", timeout=timeout).content == "hello"
+        assert call_style.generate(llm, "hi", timeout=timeout).content == "hello"
     assert len(server.connections) == 1
 
 
@@ -547,10 +551,10 @@ def test_without_a_limit_files_are_read_in_the_callers_own_thread(slow, release)
     assert {*threads} == {threading.current_thread()}
 
 
-def test_an_async_colour_has_its_files_read_elsewhere(slow, release):
+def test_async_calls_read_files_in_a_worker_thread(slow, release):
     handler, services, file = slow("")
     threads: list[threading.Thread] = []
     handler._wait = lambda where: threads.append(threading.current_thread())
-    with AsyncColour() as colour:
-        colour.generate(scripted(services), "hi", media=[file], timeout=None)
+    with AsyncCalls() as call_style:
+        call_style.generate(scripted(services), "hi", media=[file], timeout=None)
     assert threading.current_thread() not in threads

@@ -41,63 +41,63 @@ def reach(services: Services):
     ],
 )
 def test_an_address_without_its_version_says_what_was_asked_and_what_to_try(
-    colour, server, reach, provider: str, asked: str, usual: str
+    call_style, server, reach, provider: str, asked: str, usual: str
 ):
     server.script(NOTHING_HERE)
     with pytest.raises(NotFoundError) as caught:
-        colour.generate(reach(provider, server.url), "hi")
+        call_style.generate(reach(provider, server.url), "hi")
     assert f", in answer to POST {server.url}{asked} (HTTP 404). " in str(caught.value)
     assert (
         caught.value.hint == f"The address of this API usually ends with {usual}: try base_url='{server.url}{usual}'."
     )
 
 
-def test_a_stream_says_the_same(colour, server, reach):
+def test_a_stream_says_the_same(call_style, server, reach):
     server.script(NOTHING_HERE)
-    with pytest.raises(NotFoundError) as caught, colour.stream(reach("vllm", server.url), "hi") as stream:
+    with pytest.raises(NotFoundError) as caught, call_style.stream(reach("vllm", server.url), "hi") as stream:
         next(stream)
     assert f"POST {server.url}/chat/completions (HTTP 404). " in str(caught.value)
     assert f"try base_url='{server.url}/v1'" in str(caught.value)
 
 
-def test_a_path_of_the_operations_own_is_to_be_left_out(colour, server, reach):
+def test_a_path_of_the_operations_own_is_to_be_left_out(call_style, server, reach):
     server.script(NOTHING_HERE)
     with pytest.raises(NotFoundError) as caught:
-        colour.generate(reach("openai-compatible", f"{server.url}/v1/chat/completions"), "hi")
+        call_style.generate(reach("openai-compatible", f"{server.url}/v1/chat/completions"), "hi")
     assert caught.value.hint == "Leave /chat/completions out of base_url: it is appended for each call."
 
 
-def test_a_method_that_is_not_allowed_is_a_wrong_address_too(colour, server, reach):
+def test_a_method_that_is_not_allowed_is_a_wrong_address_too(call_style, server, reach):
     server.script(answer(b"<html>", 405))
     with pytest.raises(ProviderError, match=rf"POST {server.url}/ui/chat/completions ") as caught:
-        colour.generate(reach("openai-compatible", f"{server.url}/ui"), "hi")
+        call_style.generate(reach("openai-compatible", f"{server.url}/ui"), "hi")
     assert caught.value.hint == "The address of this API usually ends with /v1."
 
 
-def test_a_server_that_reports_the_wrong_path_in_a_successful_answer_is_understood(colour, server, reach):
+def test_a_server_that_reports_the_wrong_path_in_a_successful_answer_is_understood(call_style, server, reach):
     """As LM Studio's does."""
     server.script(answer(b'{"error":"Unexpected endpoint or method. (POST /chat/completions)"}', 200))
     with pytest.raises(NotFoundError) as caught:
-        colour.generate(reach("lmstudio", server.url), "hi")
+        call_style.generate(reach("lmstudio", server.url), "hi")
     assert f"try base_url='{server.url}/v1'" in str(caught.value)
 
 
-def test_a_right_address_is_not_doubted(colour, server, reach):
+def test_a_right_address_is_not_doubted(call_style, server, reach):
     server.script(NOTHING_HERE)
     server.script(failure(404, "The model 'm' does not exist", error={"code": "model_not_found"}))
     with pytest.raises(NotFoundError) as caught:
-        colour.generate(reach("openai-compatible", f"{server.url}/v1"), "hi")
+        call_style.generate(reach("openai-compatible", f"{server.url}/v1"), "hi")
     assert f"POST {server.url}/v1/chat/completions (HTTP 404)" in str(caught.value)
     assert caught.value.hint is None
     with pytest.raises(ModelNotFoundError) as caught:
-        colour.generate(reach("openai-compatible", server.url), "hi")
+        call_style.generate(reach("openai-compatible", server.url), "hi")
     assert "base_url" not in str(caught.value)
 
 
-def test_what_looks_like_a_key_in_a_path_is_not_shown(colour, server, reach):
+def test_what_looks_like_a_key_in_a_path_is_not_shown(call_style, server, reach):
     server.script(NOTHING_HERE)
     with pytest.raises(NotFoundError, match=r"/gateway/\*\*\*/chat/completions") as caught:
-        colour.generate(reach("openai-compatible", f"{server.url}/gateway/{SECRET}"), "hi")
+        call_style.generate(reach("openai-compatible", f"{server.url}/gateway/{SECRET}"), "hi")
     assert SECRET not in told(caught.value)
 
 
@@ -105,51 +105,51 @@ def test_what_looks_like_a_key_in_a_path_is_not_shown(colour, server, reach):
 
 
 @pytest.mark.parametrize("path", ["/v1", "/api"])
-def test_ollamas_address_is_without_what_other_clients_put_behind_it(colour, server, reach, path: str):
+def test_ollamas_address_is_without_what_other_clients_put_behind_it(call_style, server, reach, path: str):
     server.script(answer(b"404 page not found", 404))
     with pytest.raises(NotFoundError, match=rf"POST {server.url}{path}/api/chat ") as caught:
-        colour.generate(reach("ollama", f"{server.url}{path}"), "hi")
+        call_style.generate(reach("ollama", f"{server.url}{path}"), "hi")
     assert f"try base_url='{server.url}'" in str(caught.value)
 
 
-def test_a_running_ollama_that_breaks_off_is_not_to_be_started(colour, server, reach):
+def test_a_running_ollama_that_breaks_off_is_not_to_be_started(call_style, server, reach):
     server.script(CUT)
     with pytest.raises(ConnectionFailedError) as caught:
-        colour.generate(reach("ollama", server.url), "hi")
+        call_style.generate(reach("ollama", server.url), "hi")
     assert caught.value.connected
     assert "ollama serve" not in str(caught.value)
 
 
-def test_an_ollama_that_is_not_there_is_to_be_started(colour, reach):
+def test_an_ollama_that_is_not_there_is_to_be_started(call_style, reach):
     with ScriptedServer() as gone:
         url = gone.url
     with pytest.raises(ConnectionFailedError, match="ollama serve") as caught:
-        colour.generate(reach("ollama", url), "hi")
+        call_style.generate(reach("ollama", url), "hi")
     assert not caught.value.connected
 
 
-def test_a_proxy_before_ollama_is_what_is_not_there(colour, reach):
+def test_a_proxy_before_ollama_is_what_is_not_there(call_style, reach):
     with ScriptedServer() as gone:
         proxy = gone.url
     with pytest.raises(ConnectionFailedError, match=f"through the proxy {proxy}") as caught:
-        colour.generate(reach("ollama", "http://ollama.test:11434", proxy=proxy), "hi")
+        call_style.generate(reach("ollama", "http://ollama.test:11434", proxy=proxy), "hi")
     assert "ollama serve" not in str(caught.value)
 
 
 # What the connection itself tells
 
 
-def test_a_server_that_is_not_there_is_to_be_started_or_looked_for_elsewhere(colour, reach):
+def test_a_server_that_is_not_there_is_to_be_started_or_looked_for_elsewhere(call_style, reach):
     with ScriptedServer() as gone:
         url = gone.url
     with pytest.raises(ConnectionFailedError) as caught:
-        colour.generate(reach("openai-compatible", url), "hi")
+        call_style.generate(reach("openai-compatible", url), "hi")
     assert caught.value.hint == "Check that the server is running, and that base_url is right."
 
 
-def test_a_name_that_leads_nowhere_is_to_be_spelt_right(colour, reach):
+def test_a_name_that_leads_nowhere_is_to_be_spelt_right(call_style, reach):
     with pytest.raises(ConnectionFailedError) as caught:
-        colour.generate(reach("openai-compatible", "http://nowhere.invalid/v1"), "hi")
+        call_style.generate(reach("openai-compatible", "http://nowhere.invalid/v1"), "hi")
     assert caught.value.hint == "Check the network connection, and the spelling of base_url."
 
 
@@ -172,22 +172,22 @@ class QuietHandler(BaseHTTPRequestHandler):
 
 
 @pytest.mark.parametrize("transport", ["httpx2", "fast"])
-def test_a_server_without_tls_is_to_be_asked_without_it(colour, plain_server, reach, transport: str):
+def test_a_server_without_tls_is_to_be_asked_without_it(call_style, plain_server, reach, transport: str):
     url = f"https://127.0.0.1:{plain_server.server_port}/v1"
     with pytest.raises(ConnectionFailedError) as caught:
-        colour.generate(reach("openai-compatible", url, transport=transport), "hi")
+        call_style.generate(reach("openai-compatible", url, transport=transport), "hi")
     assert (caught.value.hint or "").endswith("write http:// in place of https:// in base_url.")
 
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic", "google", "cohere", "ollama", "bedrock"])
-def test_an_error_in_plain_text_is_quoted(colour, server, reach, provider: str):
+def test_an_error_in_plain_text_is_quoted(call_style, server, reach, provider: str):
     options = {"region": "us-east-1"} if provider == "bedrock" else {}
     server.script(answer(b"no healthy upstream\n", 500, content_type="text/plain; charset=utf-8"))
     with pytest.raises(ProviderError, match="answered with status 500: 'no healthy upstream'"):
-        colour.generate(reach(provider, server.url, **options), "hi")
+        call_style.generate(reach(provider, server.url, **options), "hi")
 
 
-def test_a_long_wait_that_a_provider_asks_for_is_in_the_message(colour, server, reach):
+def test_a_long_wait_that_a_provider_asks_for_is_in_the_message(call_style, server, reach):
     server.script(answer(b"{}", 429, retry_after="3600"))
     with pytest.raises(ProviderError, match=r"\(HTTP 429, retry after 3600 s\)"):
-        colour.generate(reach("openai-compatible", server.url), "hi")
+        call_style.generate(reach("openai-compatible", server.url), "hi")

@@ -1,4 +1,4 @@
-"""Middleware, in both colours: two rings, each seeing what it is said to see."""
+"""Middleware, sync and async: two rings, each seeing what it is said to see."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from abstractcore import (
     ConfigurationError,
     ModelReply,
     OverloadedError,
-    Reply,
     ReplyEnd,
     StreamInterruptedError,
     TextDelta,
     TextPart,
     create_llm,
 )
+from abstractcore.testing import ScriptedReply
 from tests.chaos_server import CUT, HANG, chunk, completion, delta, failure, stream_head, streamed
 
 
@@ -42,10 +42,10 @@ class Recorder:
             self.log.append(f"{self.name} attempted")
 
 
-def test_the_first_middleware_is_outermost_in_both_rings(colour):
+def test_the_first_middleware_is_outermost_in_both_rings(call_style):
     log: list[str] = []
     llm = create_llm("scripted", replies=["a"], middleware=[Recorder("one", log), Recorder("two", log)])
-    colour.generate(llm, "hi")
+    call_style.generate(llm, "hi")
     assert log == [
         "one call",
         "two call",
@@ -58,12 +58,12 @@ def test_the_first_middleware_is_outermost_in_both_rings(colour):
     ]
 
 
-def test_around_attempt_sees_every_request_with_its_number(colour, server, connect):
+def test_around_attempt_sees_every_request_with_its_number(call_style, server, connect):
     log: list[str] = []
     server.script(failure(503, retry_after_ms="1"))
     server.script(failure(503, retry_after_ms="1"))
     server.script(completion())
-    colour.generate(connect(middleware=[Recorder("m", log)]), "hi")
+    call_style.generate(connect(middleware=[Recorder("m", log)]), "hi")
     assert [line for line in log if line[-1].isdigit()] == ["m attempt 1", "m attempt 2", "m attempt 3"]
     assert log.count("m call") == 1
 
@@ -78,11 +78,11 @@ class Cache:
         return self.reply
 
 
-def test_an_answer_given_without_going_on_sends_nothing(colour, server, connect):
+def test_an_answer_given_without_going_on_sends_nothing(call_style, server, connect):
     cached = ModelReply((TextPart("one two"),), "stop")
     llm = connect(middleware=[Cache(cached)])
-    assert colour.generate(llm, "hi").reply == cached
-    stream = colour.stream(llm, "hi")
+    assert call_style.generate(llm, "hi").reply == cached
+    stream = call_style.stream(llm, "hi")
     with stream:
         assert [each.text for each in stream if isinstance(each, TextDelta)] == ["one two"]
     assert stream.response.reply == cached
@@ -98,9 +98,9 @@ class Louder:
         return await next(context)
 
 
-def test_a_changed_call_is_the_one_that_is_sent(colour, server, connect):
+def test_a_changed_call_is_the_one_that_is_sent(call_style, server, connect):
     server.script(completion())
-    colour.generate(connect(middleware=[Louder()]), "hi")
+    call_style.generate(connect(middleware=[Louder()]), "hi")
     assert server.requests[0].json["model"] == "other"
 
 
@@ -116,10 +116,10 @@ class Header:
         return await next(attempt)
 
 
-def test_a_changed_request_is_the_one_that_is_sent_and_middleware_never_sees_the_key(colour, server, connect):
+def test_a_changed_request_is_the_one_that_is_sent_and_middleware_never_sees_the_key(call_style, server, connect):
     server.script(completion())
     header = Header()
-    colour.generate(connect(api_key="k-1", middleware=[header]), "hi")
+    call_style.generate(connect(api_key="k-1", middleware=[header]), "hi")
     assert server.requests[0].headers["x-extra"] == "1"
     assert server.requests[0].headers["authorization"] == "Bearer k-1"
     assert "k-1" not in str(header.seen)
@@ -136,9 +136,9 @@ class Refuser:
 
 
 @pytest.mark.parametrize("error", [BadRequestError("over budget"), ZeroDivisionError("bug")])
-def test_an_error_of_a_middleware_reaches_the_caller_and_nothing_is_sent(colour, server, connect, error):
+def test_an_error_of_a_middleware_reaches_the_caller_and_nothing_is_sent(call_style, server, connect, error):
     llm = connect(middleware=[Refuser(error)])
-    for ask in (colour.generate, lambda *arguments: next(colour.stream(*arguments))):
+    for ask in (call_style.generate, lambda *arguments: next(call_style.stream(*arguments))):
         with pytest.raises(type(error)) as caught:
             ask(llm, "hi")
         assert caught.value is error
@@ -155,9 +155,9 @@ class Fallback:
             return ModelReply((TextPart("fallback"),), "stop")
 
 
-def test_a_middleware_may_answer_for_a_call_that_failed_and_the_attempts_stay_on_record(colour, server, connect):
+def test_a_middleware_may_answer_for_a_call_that_failed_and_the_attempts_stay_on_record(call_style, server, connect):
     server.script(failure(503))
-    response = colour.generate(connect(middleware=[Fallback()], max_retries=0), "hi")
+    response = call_style.generate(connect(middleware=[Fallback()], max_retries=0), "hi")
     assert response.content == "fallback"
     assert [attempt.status for attempt in response.attempts] == [503]
 
@@ -189,11 +189,11 @@ class Counter:
         self.source.abort()
 
 
-def test_a_middleware_may_stand_around_the_stream(colour, server, connect):
+def test_a_middleware_may_stand_around_the_stream(call_style, server, connect):
     counter = Counter()
     server.script(stream_head() + chunk(delta("a")), CUT)
     with pytest.raises(StreamInterruptedError) as caught:
-        list(colour.stream(connect(middleware=[counter]), "hi"))
+        list(call_style.stream(connect(middleware=[counter]), "hi"))
     assert caught.value.partial.text == "a"
     assert counter.events == ["deltas", "StreamInterruptedError", "close"]
 
@@ -206,7 +206,7 @@ def test_a_dropped_stream_is_closed_through_the_middleware_around_it(server, con
     assert counter.events == ["deltas", "close"]
 
 
-def test_a_stream_that_a_middleware_returns_for_a_plain_call_is_read_to_its_end(colour, server, connect):
+def test_a_stream_that_a_middleware_returns_for_a_plain_call_is_read_to_its_end(call_style, server, connect):
     class Streaming:
         async def around_call(self, context, next):
             context.call = context.call.with_(stream=True)
@@ -214,7 +214,7 @@ def test_a_stream_that_a_middleware_returns_for_a_plain_call_is_read_to_its_end(
 
     body = [delta("a"), delta("b", "stop")]
     server.script(stream_head() + b"".join(map(chunk, body)) + b"0\r\n\r\n")
-    assert colour.generate(connect(middleware=[Streaming()]), "hi").content == "ab"
+    assert call_style.generate(connect(middleware=[Streaming()]), "hi").content == "ab"
 
 
 class Waiting:
@@ -253,29 +253,29 @@ class Answering:
 
 @pytest.mark.parametrize("ring", ["around_call", "around_attempt"])
 @pytest.mark.parametrize("answer", [None, "text", 3, {}, ModelReply, Counter])
-def test_an_answer_that_is_none_names_the_middleware(colour, ring, answer):
+def test_an_answer_that_is_none_names_the_middleware(call_style, ring, answer):
     llm = create_llm("scripted", replies=["a"], middleware=[Recorder("outer", []), Answering(ring, answer)])
-    for ask in (colour.generate, lambda *arguments: next(colour.stream(*arguments))):
+    for ask in (call_style.generate, lambda *arguments: next(call_style.stream(*arguments))):
         with pytest.raises(ConfigurationError, match=rf"the middleware Answering\.{ring} gives a \w+ as its answer"):
             ask(llm, "hi")
 
 
-def test_a_middleware_that_is_not_async_is_told_so(colour):
+def test_a_middleware_that_is_not_async_is_told_so(call_style):
     class Plain:
         def around_call(self, context, next):
             return ModelReply((TextPart("a"),), "stop")
 
     llm = create_llm("scripted", replies=["a"], middleware=[Plain()])
     with pytest.raises(ConfigurationError, match=r"Plain\.around_call gives a ModelReply as its answer\. .*async def"):
-        colour.generate(llm, "hi")
+        call_style.generate(llm, "hi")
 
 
-def test_a_middleware_may_be_plain_and_hand_on(colour):
+def test_a_middleware_may_be_plain_and_hand_on(call_style):
     class HandingOn:
         def around_call(self, context, next):
             return next(context)
 
-    assert colour.generate(create_llm("scripted", replies=["a"], middleware=[HandingOn()]), "hi").content == "a"
+    assert call_style.generate(create_llm("scripted", replies=["a"], middleware=[HandingOn()]), "hi").content == "a"
 
 
 @pytest.mark.parametrize(
@@ -302,10 +302,10 @@ class Twice:
         return await next(context)
 
 
-def test_what_is_warned_of_is_told_once_however_often_a_middleware_goes_on(colour, server, connect):
+def test_what_is_warned_of_is_told_once_however_often_a_middleware_goes_on(call_style, server, connect):
     server.always(completion())
-    response = colour.generate(connect(middleware=[Twice()]), "hi", thinking="high", top_k=3)
-    once = colour.generate(connect(), "hi", thinking="high", top_k=3)
+    response = call_style.generate(connect(middleware=[Twice()]), "hi", thinking="high", top_k=3)
+    once = call_style.generate(connect(), "hi", thinking="high", top_k=3)
     assert response.warnings == once.warnings != ()
     assert [attempt.number for attempt in response.attempts] == [1, 2]
 
@@ -329,18 +329,18 @@ class Taking:
 
 @pytest.mark.parametrize("then", ["fail", "reply", "again", "again, dropped"])
 @pytest.mark.parametrize("way", ["stream", "generate"])
-def test_a_stream_that_a_middleware_took_and_did_not_hand_on_is_closed(colour, server, connect, way, then):
+def test_a_stream_that_a_middleware_took_and_did_not_hand_on_is_closed(call_style, server, connect, way, then):
     server.script(stream_head() + chunk(delta("a")), HANG)
     if then.startswith("again"):
         server.script(streamed("b"))
     taking = Taking(then)
     llm = connect(middleware=[taking])
-    stream = colour.stream(llm, "hi") if way == "stream" else None
+    stream = call_style.stream(llm, "hi") if way == "stream" else None
     if then == "fail":
         with pytest.raises(BadRequestError):
-            next(stream) if stream else colour.generate(llm, "hi")
+            next(stream) if stream else call_style.generate(llm, "hi")
     elif stream is None:
-        assert colour.generate(llm, "hi").content == "b"
+        assert call_style.generate(llm, "hi").content == "b"
     elif then == "again, dropped":
         next(stream)
         stream.close()
@@ -375,7 +375,7 @@ def test_a_stream_that_is_closed_while_it_is_read_never_ends_well():
             self.partial = caught.value.partial
 
     reading = Reading()
-    stream = create_llm("scripted", replies=[Reply.chunks(["a"])], middleware=[reading]).stream("hi")
+    stream = create_llm("scripted", replies=[ScriptedReply.chunks(["a"])], middleware=[reading]).stream("hi")
     while not isinstance(next(stream), ReplyEnd):
         pass
     stream.close()
@@ -420,10 +420,12 @@ def leave_at_a_break(stream) -> None:
 
 
 @pytest.mark.parametrize("leave", [leave_in_order, leave_with_an_error, leave_at_a_break])
-def test_a_stream_that_cannot_be_closed_hides_no_error_and_holds_no_connection(colour, server, connect, caplog, leave):
+def test_a_stream_that_cannot_be_closed_hides_no_error_and_holds_no_connection(
+    call_style, server, connect, caplog, leave
+):
     server.script(stream_head() + chunk(delta("a")), CUT if leave is leave_at_a_break else HANG)
     layers = [Unclosable(), Unclosable()]
-    stream = colour.stream(connect(middleware=layers), "hi")
+    stream = call_style.stream(connect(middleware=layers), "hi")
     leave(stream)
     server.wait_for(lambda: not server.open, "the end of the connection")
     assert min(layer.closed for layer in layers) >= 1
@@ -431,7 +433,7 @@ def test_a_stream_that_cannot_be_closed_hides_no_error_and_holds_no_connection(c
     assert str(caplog.records[0].exc_info[1]) == "no close"
 
 
-def test_a_stream_that_cannot_be_closed_hides_no_error_of_a_plain_call(colour, server, connect, caplog):
+def test_a_stream_that_cannot_be_closed_hides_no_error_of_a_plain_call(call_style, server, connect, caplog):
     class Streamed(Unclosable):
         async def around_call(self, context, next):
             context.call = context.call.with_(stream=True)
@@ -441,8 +443,8 @@ def test_a_stream_that_cannot_be_closed_hides_no_error_of_a_plain_call(colour, s
     server.script(streamed("b"))
     llm = connect(middleware=[Streamed()])
     with pytest.raises(StreamInterruptedError, match="broke off"):
-        colour.generate(llm, "hi")
-    assert colour.generate(llm, "hi").content == "b"
+        call_style.generate(llm, "hi")
+    assert call_style.generate(llm, "hi").content == "b"
     assert {record.message for record in caplog.records} == {"closing a stream failed"}
 
 

@@ -1,4 +1,4 @@
-"""Retries, in both colours: which failures, how often, after what pause, and never behind the caller's back."""
+"""Retries, sync and async: which failures, how often, after what pause, and never behind the caller's back."""
 
 from __future__ import annotations
 
@@ -51,27 +51,27 @@ def services(services, clock) -> Iterator[Services]:
 
 
 @pytest.mark.parametrize("retries", [0, 1, 3])
-def test_n_retries_are_n_plus_1_requests_exactly(colour, server, connect, retries):
+def test_n_retries_are_n_plus_1_requests_exactly(call_style, server, connect, retries):
     server.always(failure(503, "busy"))
     with pytest.raises(OverloadedError) as caught:
-        colour.generate(connect(max_retries=retries), "hi")
+        call_style.generate(connect(max_retries=retries), "hi")
     assert len(server.requests) == retries + 1
     assert [attempt.number for attempt in caught.value.attempts] == list(range(1, retries + 2))
     assert {(attempt.status, attempt.error) for attempt in caught.value.attempts} == {(503, "OverloadedError")}
 
 
-def test_there_are_two_retries_unless_told_otherwise(colour, server, connect):
+def test_there_are_two_retries_unless_told_otherwise(call_style, server, connect):
     server.always(failure(500))
     with pytest.raises(ServerError):
-        colour.generate(connect(), "hi")
+        call_style.generate(connect(), "hi")
     assert len(server.requests) == 3
 
 
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 504, 529])
-def test_a_failure_that_may_pass_is_tried_again(colour, server, connect, status):
+def test_a_failure_that_may_pass_is_tried_again(call_style, server, connect, status):
     server.script(failure(status))
     server.script(completion("second"))
-    response = colour.generate(connect(), "hi")
+    response = call_style.generate(connect(), "hi")
     assert response.content == "second"
     assert [attempt.status for attempt in response.attempts] == [status, 200]
     assert [attempt.error is None for attempt in response.attempts] == [False, True]
@@ -79,32 +79,32 @@ def test_a_failure_that_may_pass_is_tried_again(colour, server, connect, status)
 
 
 @pytest.mark.parametrize("status", [400, 401, 402, 403, 404, 413, 422])
-def test_a_failure_that_stays_is_not_tried_again(colour, server, connect, status):
+def test_a_failure_that_stays_is_not_tried_again(call_style, server, connect, status):
     server.script(failure(status))
     with pytest.raises(ProviderError) as caught:
-        colour.generate(connect(), "hi")
+        call_style.generate(connect(), "hi")
     assert not caught.value.retryable
     assert len(server.requests) == 1
 
 
-def test_a_used_up_quota_is_not_tried_again_though_its_status_is_429(colour, server, connect):
+def test_a_used_up_quota_is_not_tried_again_though_its_status_is_429(call_style, server, connect):
     server.script(failure(429, error={"code": "insufficient_quota"}))
     with pytest.raises(QuotaError):
-        colour.generate(connect(), "hi")
+        call_style.generate(connect(), "hi")
     assert len(server.requests) == 1
 
 
 @pytest.mark.parametrize("steps", [[CUT], [RESET], [b"HTTP/1.1 200 OK\r\n", CUT], [b"HTTP/1.1 200 OK\r\n", RESET]])
-def test_a_connection_that_breaks_before_the_answer_is_tried_again(colour, server, connect, steps):
+def test_a_connection_that_breaks_before_the_answer_is_tried_again(call_style, server, connect, steps):
     server.script(*steps)
     server.script(completion("second"))
-    response = colour.generate(connect(), "hi")
+    response = call_style.generate(connect(), "hi")
     assert response.content == "second"
     assert [attempt.error for attempt in response.attempts] == ["ConnectionFailedError", None]
     assert len(server.requests) == 2
 
 
-def test_retry_after_comes_in_seconds_milliseconds_and_dates(colour, server, connect):
+def test_retry_after_comes_in_seconds_milliseconds_and_dates(call_style, server, connect):
     date = "Wed, 21 Oct 2026 07:28:0{} GMT"
     for headers in (
         {"retry_after": "7"},
@@ -119,29 +119,29 @@ def test_retry_after_comes_in_seconds_milliseconds_and_dates(colour, server, con
     waits = []
     for _ in range(7):
         with pytest.raises(RateLimitError) as caught:
-            colour.generate(connect(max_retries=0), "hi")
+            call_style.generate(connect(max_retries=0), "hi")
         waits.append(caught.value.retry_after)
     assert waits == [7.0, 1.5, 0.25, 4.0, 0.0, None, None]
 
 
-def test_a_retry_after_is_waited_for_unless_it_passes_the_deadline(colour, server, connect, clock):
+def test_a_retry_after_is_waited_for_unless_it_passes_the_deadline(call_style, server, connect, clock):
     for _ in range(2):
         server.script(failure(429, "slow down", retry_after="60"))
     server.script(completion())
     with pytest.raises(RateLimitError) as caught:
-        colour.generate(connect(), "hi", timeout=5)
+        call_style.generate(connect(), "hi", timeout=5)
     assert clock.sleeps == []
     assert caught.value.retry_after == 60.0
     assert len(server.requests) == 1
-    colour.generate(connect(), "hi", timeout=61)
+    call_style.generate(connect(), "hi", timeout=61)
     assert clock.sleeps == [60.0]
 
 
-def test_a_stream_is_tried_again_until_its_first_delta(colour, server, connect):
+def test_a_stream_is_tried_again_until_its_first_delta(call_style, server, connect):
     server.script(failure(503))
     server.script(stream_head(), CUT)
     server.script(streamed("a"))
-    with colour.stream(connect(), "hi") as stream:
+    with call_style.stream(connect(), "hi") as stream:
         assert "".join(stream.text()) == "a"
     assert [attempt.error for attempt in stream.response.attempts] == [
         "OverloadedError",
@@ -151,9 +151,9 @@ def test_a_stream_is_tried_again_until_its_first_delta(colour, server, connect):
 
 
 @pytest.mark.parametrize("ending", [CUT, event({"error": {"message": "busy", "code": "server_error"}})])
-def test_a_stream_is_never_tried_again_after_its_first_delta(colour, server, connect, ending):
+def test_a_stream_is_never_tried_again_after_its_first_delta(call_style, server, connect, ending):
     server.script(stream_head() + chunk(delta("a")), ending if ending is CUT else chunk(ending))
-    stream = colour.stream(connect(), "hi")
+    stream = call_style.stream(connect(), "hi")
     first = list(itertools.takewhile(lambda each: not isinstance(each, TextDelta), stream))
     assert first
     with pytest.raises((StreamInterruptedError, ServerError)) as caught:
@@ -162,10 +162,10 @@ def test_a_stream_is_never_tried_again_after_its_first_delta(colour, server, con
     assert len(server.requests) == 1
 
 
-def test_what_a_client_retries_is_in_no_header(colour, server, connect):
+def test_what_a_client_retries_is_in_no_header(call_style, server, connect):
     server.script(failure(500))
     server.script(completion())
-    colour.generate(connect(), "hi")
+    call_style.generate(connect(), "hi")
     first, second = (request.headers for request in server.requests)
     assert first == second
 
@@ -173,9 +173,9 @@ def test_what_a_client_retries_is_in_no_header(colour, server, connect):
 # The pauses, without a server: what `Retry` asks of its runtime.
 
 
-def pauses(colour, error: ProviderError, *, retries: int = 8, chance: float = 1.0, deadline: float | None = None):
+def pauses(call_style, error: ProviderError, *, retries: int = 8, chance: float = 1.0, deadline: float | None = None):
     clock = VirtualClock()
-    runtime = SyncRuntime(clock) if colour.name == "sync" else AsyncRuntime(clock)
+    runtime = SyncRuntime(clock) if call_style.name == "sync" else AsyncRuntime(clock)
     context = CallContext(ModelCall("m", (Message.user("hi"),)), runtime, 0.0, 0.0, deadline, "t")
     numbers = []
 
@@ -184,30 +184,30 @@ def pauses(colour, error: ProviderError, *, retries: int = 8, chance: float = 1.
         raise error
 
     with pytest.raises(type(error)) as caught:
-        colour.run(Retry(retries, lambda: chance).around_attempt(Attempt(context, WireRequest("/", {}, b"")), fail))
+        call_style.run(Retry(retries, lambda: chance).around_attempt(Attempt(context, WireRequest("/", {}, b"")), fail))
     assert caught.value is error
     assert numbers == list(range(1, len(numbers) + 1))
     assert len(clock.sleeps) == len(numbers) - 1
     return clock.sleeps
 
 
-def test_pauses_double_up_to_a_limit(colour):
-    assert pauses(colour, ConnectionFailedError("x")) == [0.5, 1, 2, 4, 8, 16, 30, 30]
+def test_pauses_double_up_to_a_limit(call_style):
+    assert pauses(call_style, ConnectionFailedError("x")) == [0.5, 1, 2, 4, 8, 16, 30, 30]
 
 
-def test_chance_takes_up_to_half_of_a_pause_away(colour):
-    assert pauses(colour, ConnectionFailedError("x"), retries=3, chance=0.0) == [0.25, 0.5, 1.0]
-    assert pauses(colour, ConnectionFailedError("x"), retries=2, chance=0.5) == [0.375, 0.75]
+def test_chance_takes_up_to_half_of_a_pause_away(call_style):
+    assert pauses(call_style, ConnectionFailedError("x"), retries=3, chance=0.0) == [0.25, 0.5, 1.0]
+    assert pauses(call_style, ConnectionFailedError("x"), retries=2, chance=0.5) == [0.375, 0.75]
 
 
-def test_retry_after_is_the_pause(colour):
-    assert pauses(colour, RateLimitError("x", retry_after=3.25), retries=2) == [3.25, 3.25]
+def test_retry_after_is_the_pause(call_style):
+    assert pauses(call_style, RateLimitError("x", retry_after=3.25), retries=2) == [3.25, 3.25]
 
 
-def test_no_pause_is_begun_that_would_pass_the_deadline(colour):
-    assert pauses(colour, ConnectionFailedError("x"), deadline=4.0) == [0.5, 1, 2]
-    assert pauses(colour, RateLimitError("x", retry_after=4.0), deadline=4.0) == []
+def test_no_pause_is_begun_that_would_pass_the_deadline(call_style):
+    assert pauses(call_style, ConnectionFailedError("x"), deadline=4.0) == [0.5, 1, 2]
+    assert pauses(call_style, RateLimitError("x", retry_after=4.0), deadline=4.0) == []
 
 
-def test_an_error_that_does_not_pass_is_raised_at_once(colour):
-    assert pauses(colour, QuotaError("x", retry_after=0.0)) == []
+def test_an_error_that_does_not_pass_is_raised_at_once(call_style):
+    assert pauses(call_style, QuotaError("x", retry_after=0.0)) == []

@@ -64,31 +64,31 @@ ANSWER = '{"name": "Bern", "people": 134000}'
         (bool | None, "null", None),
     ],
 )
-def test_the_output_is_the_answer_as_the_type(colour, type_, answer, output):
+def test_the_output_is_the_answer_as_the_type(call_style, type_, answer, output):
     llm = create_llm("scripted", replies=[answer])
-    response = colour.generate(llm, "hi", response_model=type_)
+    response = call_style.generate(llm, "hi", response_model=type_)
     assert response.output == output
     assert type(response.output) is type(output)
     assert response.content == answer
 
 
-def test_without_a_type_there_is_no_output(colour):
-    assert colour.generate(create_llm("scripted", replies=[ANSWER]), "hi").output is None
+def test_without_a_type_there_is_no_output(call_style):
+    assert call_style.generate(create_llm("scripted", replies=[ANSWER]), "hi").output is None
 
 
 @pytest.mark.parametrize("type_", [Model, Data, Dict])
-def test_the_schema_goes_out_closed_and_strict(colour, server, connect, type_):
+def test_the_schema_goes_out_closed_and_strict(call_style, server, connect, type_):
     server.script(completion(ANSWER))
-    colour.generate(connect(), "hi", response_model=type_)
+    call_style.generate(connect(), "hi", response_model=type_)
     sent = server.requests[0].json["response_format"]["json_schema"]
     assert (sent["name"], sent["strict"]) == (type_.__name__, True)
     assert set(sent["schema"]["required"]) == {"name", "people"}
     assert sent["schema"]["additionalProperties"] is False
 
 
-def test_the_schema_of_a_type_with_keys_of_any_name_is_not_strict(colour, server, connect):
+def test_the_schema_of_a_type_with_keys_of_any_name_is_not_strict(call_style, server, connect):
     server.script(completion(ANSWER))
-    colour.generate(connect(), "hi", response_model=Loose)
+    call_style.generate(connect(), "hi", response_model=Loose)
     sent = server.requests[0].json["response_format"]["json_schema"]
     assert sent["strict"] is False
     assert "additionalProperties" not in sent["schema"]
@@ -104,10 +104,10 @@ def test_the_schema_of_a_type_with_keys_of_any_name_is_not_strict(colour, server
         ("[]", "the answer: Input should be an object"),
     ],
 )
-def test_an_invalid_answer_is_an_error_that_holds_it(colour, answer, reason):
+def test_an_invalid_answer_is_an_error_that_holds_it(call_style, answer, reason):
     llm = create_llm("scripted", replies=[answer])
     with pytest.raises(OutputValidationError, match="not a valid Model") as caught:
-        colour.generate(llm, "hi", response_model=Model)
+        call_style.generate(llm, "hi", response_model=Model)
     error = caught.value
     assert reason in str(error)
     assert error.partial.text == answer
@@ -116,11 +116,11 @@ def test_an_invalid_answer_is_an_error_that_holds_it(colour, answer, reason):
     assert len(llm.calls) == 1
 
 
-def test_an_answer_cut_off_says_so(colour):
+def test_an_answer_cut_off_says_so(call_style):
     cut = ModelReply((TextPart('{"name": "Be'),), "length")
     llm = create_llm("scripted", replies=[cut])
     with pytest.raises(OutputValidationError, match="cut off at max_output_tokens") as caught:
-        colour.generate(llm, "hi", response_model=Model)
+        call_style.generate(llm, "hi", response_model=Model)
     assert caught.value.partial == cut
     assert str(caught.value.hint).startswith("Allow more with max_output_tokens=")
 
@@ -140,10 +140,10 @@ def test_an_answer_cut_off_says_so(colour):
     ],
     ids=["number", "function", "dataclass", "model", "name", "words", "long name", "schema", "callable"],
 )
-def test_a_type_without_a_schema_is_refused_before_anything_is_sent_with_what_to_write(colour, type_, hint):
+def test_a_type_without_a_schema_is_refused_before_anything_is_sent_with_what_to_write(call_style, type_, hint):
     llm = create_llm("scripted", replies=[ANSWER])
     with pytest.raises(InvalidInputError) as caught:
-        colour.generate(llm, "hi", response_model=type_)
+        call_style.generate(llm, "hi", response_model=type_)
     assert caught.value.path == "response_model"
     assert hint in str(caught.value)
     assert "pydantic.dev" not in str(caught.value)
@@ -158,7 +158,7 @@ def test_what_the_error_says_of_a_schema_without_a_type_works():
     assert llm.calls[0].output == OutputSchema("answer", schema)
 
 
-class Colour(Enum):
+class CallStyle(Enum):
     RED = "red"
     BLUE = "blue"
 
@@ -174,7 +174,7 @@ NO_OBJECTS: list[tuple[Any, Any]] = [
     (list[Tree], [Tree(name="a", children=[Tree(name="b")])]),
     (tuple[int, str], (1, "a")),
     (int, 3),
-    (Colour, Colour.BLUE),
+    (CallStyle, CallStyle.BLUE),
     (Literal["yes", "no"], "no"),
     (Model | None, Model(name="Bern", people=1)),
     (Optional[Model], None),  # noqa: UP045
@@ -189,11 +189,11 @@ OBJECTS: list[Any] = [Model, Data, Dict, Tree, dict[str, int], RootModel[dict[st
 
 
 @pytest.mark.parametrize(("type_", "value"), NO_OBJECTS, ids=lambda each: str(each)[:40])
-def test_what_is_no_object_is_asked_for_inside_one_and_read_without_it(colour, server, connect, type_, value):
+def test_what_is_no_object_is_asked_for_inside_one_and_read_without_it(call_style, server, connect, type_, value):
     answer = TypeAdapter(type_).dump_json(value).decode()
     for said in (f'{{"value": {answer}}}', answer, f'```json\n{{"value": {answer}}}\n```'):
         server.script(completion(said))
-        response = colour.generate(connect(), "hi", response_model=type_)
+        response = call_style.generate(connect(), "hi", response_model=type_)
         assert response.output == value
         assert type(response.output) is type(value)
         assert response.content == said
@@ -239,22 +239,22 @@ def test_every_format_can_ask_for_what_is_no_object(name, type_):
     assert "value" in json.dumps(json.loads(encoded.request.body))
 
 
-def test_a_streamed_answer_is_read_from_its_object(colour):
+def test_a_streamed_answer_is_read_from_its_object(call_style):
     llm = create_llm("scripted", replies=['{"value": [1, 2]}'])
-    with colour.stream(llm, "hi", response_model=list[int]) as stream:
+    with call_style.stream(llm, "hi", response_model=list[int]) as stream:
         assert "".join(stream.text()) == '{"value": [1, 2]}'
     assert stream.response.output == [1, 2]
     assert stream.response.content == '{"value": [1, 2]}'
 
 
-def test_a_field_named_value_of_an_object_is_that_objects_own(colour):
+def test_a_field_named_value_of_an_object_is_that_objects_own(call_style):
     class Reading(BaseModel):
         value: list[int]
 
-    response = colour.generate(create_llm("scripted", replies=['{"value": [1]}']), "hi", response_model=Reading)
+    response = call_style.generate(create_llm("scripted", replies=['{"value": [1]}']), "hi", response_model=Reading)
     assert response.output == Reading(value=[1])
     with pytest.raises(OutputValidationError, match=r"not a valid Reading: value\.0: Input should be a valid integer"):
-        colour.generate(create_llm("scripted", replies=['{"value": ["a"]}']), "hi", response_model=Reading)
+        call_style.generate(create_llm("scripted", replies=['{"value": ["a"]}']), "hi", response_model=Reading)
 
 
 @pytest.mark.parametrize(
@@ -267,9 +267,9 @@ def test_a_field_named_value_of_an_object_is_that_objects_own(colour):
         (int, "three", "int: the answer: Invalid JSON"),
     ],
 )
-def test_an_invalid_answer_is_named_without_the_object_around_it(colour, type_, answer, reason):
+def test_an_invalid_answer_is_named_without_the_object_around_it(call_style, type_, answer, reason):
     with pytest.raises(OutputValidationError) as caught:
-        colour.generate(create_llm("scripted", replies=[answer]), "hi", response_model=type_)
+        call_style.generate(create_llm("scripted", replies=[answer]), "hi", response_model=type_)
     assert f"not a valid {reason}" in str(caught.value)
     assert caught.value.partial.text == answer
 
@@ -290,8 +290,8 @@ SHORT = '{"name": "Bern", "people": 1}'
         f"Here:\r\n```json\r\n{SHORT}\r\n```\r\n",
     ],
 )
-def test_the_one_json_value_of_an_answer_is_read(colour, answer):
-    response = colour.generate(create_llm("scripted", replies=[answer]), "hi", response_model=Model)
+def test_the_one_json_value_of_an_answer_is_read(call_style, answer):
+    response = call_style.generate(create_llm("scripted", replies=[answer]), "hi", response_model=Model)
     assert response.output == Model(name="Bern", people=1)
     assert response.content == answer
 
@@ -307,15 +307,15 @@ def test_the_one_json_value_of_an_answer_is_read(colour, answer):
         "no JSON at all",
     ],
 )
-def test_an_answer_with_several_values_or_a_broken_one_is_refused(colour, answer):
+def test_an_answer_with_several_values_or_a_broken_one_is_refused(call_style, answer):
     with pytest.raises(OutputValidationError, match="Invalid JSON"):
-        colour.generate(create_llm("scripted", replies=[answer]), "hi", response_model=Model)
+        call_style.generate(create_llm("scripted", replies=[answer]), "hi", response_model=Model)
 
 
-def test_a_piece_of_an_answer_that_was_cut_off_is_not_taken_for_it(colour):
+def test_a_piece_of_an_answer_that_was_cut_off_is_not_taken_for_it(call_style):
     cut = ModelReply((TextPart(f"First {SHORT} and then"),), "length")
     with pytest.raises(OutputValidationError, match="cut off at max_output_tokens"):
-        colour.generate(create_llm("scripted", replies=[cut]), "hi", response_model=Model)
+        call_style.generate(create_llm("scripted", replies=[cut]), "hi", response_model=Model)
 
 
 def test_brackets_without_end_are_looked_at_once():

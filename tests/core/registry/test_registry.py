@@ -322,7 +322,7 @@ def test_a_plugin_that_warns_works():
 # Subscribers
 
 
-def test_a_plugins_subscriber_is_told_of_every_call_once_and_harms_none(services, colour, caplog):
+def test_a_plugins_subscriber_is_told_of_every_call_once_and_harms_none(services, call_style, caplog):
     told = []
 
     def raising_subscriber(record):
@@ -335,7 +335,7 @@ def test_a_plugins_subscriber_is_told_of_every_call_once_and_harms_none(services
     services.registry.add_plugin("p", lambda: giving(trace_subscriber=subscribers))
     for _ in range(2):
         llm = create_llm("scripted", replies=["a", "b"], services=services)
-        assert [colour.generate(llm, "hi").content for _ in range(2)] == ["a", "b"]
+        assert [call_style.generate(llm, "hi").content for _ in range(2)] == ["a", "b"]
     assert services.records.flush(60.0)
     assert [record.reply.text for record in told] == ["a", "b", "a", "b"]
     assert caplog.text.count("ZeroDivisionError: in a subscriber") == 4
@@ -389,11 +389,11 @@ def test_a_broken_plugin_is_named_when_nothing_else_is_there():
 # What a program registers by itself
 
 
-def test_a_program_may_register_a_provider_by_itself(colour):
+def test_a_program_may_register_a_provider_by_itself(call_style):
     registry = Registry()
     registry.add_provider(ScriptedProvider("own"))
     services = Services(registry=registry)
-    assert colour.generate(create_llm("own", replies=["a"], services=services), "hi").content == "a"
+    assert call_style.generate(create_llm("own", replies=["a"], services=services), "hi").content == "a"
     with pytest.raises(PluginError, match="this program"):
         registry.add_provider(ScriptedProvider("own"))
 

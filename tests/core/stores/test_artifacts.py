@@ -67,31 +67,31 @@ def test_a_write_that_fails_leaves_nothing_behind(store, monkeypatch):
     assert files(store) == []
 
 
-def test_an_artifact_is_sent_as_the_bytes_it_stands_for(colour, server, connect, services, store):
+def test_an_artifact_is_sent_as_the_bytes_it_stands_for(call_style, server, connect, services, store):
     services._artifacts = store
     server.always(completion("a picture"))
     llm = connect(accepts=["image"])
     image = ImagePart(store.put(PNG, "image/png", "x.png"))
-    by_reference = colour.generate(llm, "what is it?", media=[image])
-    colour.generate(llm, "what is it?", media=[ImagePart(Blob.from_bytes(PNG, "image/png", name="x.png"))])
+    by_reference = call_style.generate(llm, "what is it?", media=[image])
+    call_style.generate(llm, "what is it?", media=[ImagePart(Blob.from_bytes(PNG, "image/png", name="x.png"))])
     first, second = server.requests
     assert first.body == second.body
     assert [decision.route for decision in by_reference.media] == ["native"]
 
 
-def test_an_artifact_a_model_cannot_take_is_converted(colour, server, connect, services, store):
+def test_an_artifact_a_model_cannot_take_is_converted(call_style, server, connect, services, store):
     services._artifacts = store
     server.script(completion())
     note = DocumentPart(store.put(b"Bring two copies.", "text/plain", "note.txt"))
-    (decision,) = colour.generate(connect(), "what?", media=[note]).media
+    (decision,) = call_style.generate(connect(), "what?", media=[note]).media
     assert (decision.source, decision.route, decision.sent.text) == ("note.txt", "inline", "Bring two copies.")
 
 
-def test_an_artifact_that_is_gone_is_told_before_anything_is_sent(colour, server, connect, services, store):
+def test_an_artifact_that_is_gone_is_told_before_anything_is_sent(call_style, server, connect, services, store):
     services._artifacts = store
     gone = ImagePart(Blob.from_artifact("0" * 64, "image/png", 3))
     with pytest.raises(ArtifactError):
-        colour.generate(connect(accepts=["image"]), "what?", media=[gone])
+        call_style.generate(connect(accepts=["image"]), "what?", media=[gone])
     assert server.requests == []
 
 

@@ -86,7 +86,7 @@ WAYS = ("plain", "awaited", "in_tasks", "in_a_thread_of_the_loop", "in_a_thread"
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_subscriber_is_not_notified_of_its_own_calls_and_others_are(colour, services, llm, way):
+def test_a_subscriber_is_not_notified_of_its_own_calls_and_others_are(call_style, services, llm, way):
     heard: list[str] = []
     others: list[str] = []
     with (
@@ -94,7 +94,7 @@ def test_a_subscriber_is_not_notified_of_its_own_calls_and_others_are(colour, se
         services.records.subscribe(lambda record: others.append(record.tags.get("by", "user"))),
     ):
         for _ in range(2):
-            colour.generate(llm, "hi")
+            call_style.generate(llm, "hi")
         settled(services)
     assert prompts(llm) == ["a of user", "a of user", "hi", "hi"]
     assert heard == ["user", "user"]
@@ -102,12 +102,12 @@ def test_a_subscriber_is_not_notified_of_its_own_calls_and_others_are(colour, se
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_two_subscribers_that_call_end(colour, services, llm, way):
+def test_two_subscribers_that_call_end(call_style, services, llm, way):
     """Each is notified of the other's call, once."""
     heard: dict[str, list[str]] = {"a": [], "b": [], "": []}
     subscriptions = [services.records.subscribe(calling(llm, name, way, heard[name])) for name in "ab"]
     subscriptions.append(services.records.subscribe(lambda record: heard[""].append(record.tags.get("by", "user"))))
-    colour.generate(llm, "hi")
+    call_style.generate(llm, "hi")
     settled(services)
     for subscription in subscriptions:
         subscription.close()
@@ -117,17 +117,17 @@ def test_two_subscribers_that_call_end(colour, services, llm, way):
     assert len(llm.calls) == 5
 
 
-def test_one_function_that_subscribed_twice_is_one_subscriber(colour, services, llm):
+def test_one_function_that_subscribed_twice_is_one_subscriber(call_style, services, llm):
     heard: list[str] = []
     subscriber = calling(llm, "a", "plain", heard)
     with services.records.subscribe(subscriber), services.records.subscribe(subscriber, "full"):
-        colour.generate(llm, "hi")
+        call_style.generate(llm, "hi")
         settled(services)
     assert heard == ["user", "user"]
     assert len(llm.calls) == 3
 
 
-def test_a_method_that_subscribed_is_the_same_subscriber_each_time(colour, services, llm):
+def test_a_method_that_subscribed_is_the_same_subscriber_each_time(call_style, services, llm):
     class Judge:
         heard = 0
 
@@ -138,12 +138,12 @@ def test_a_method_that_subscribed_is_the_same_subscriber_each_time(colour, servi
 
     judge = Judge()
     with services.records.subscribe(judge.judge), services.records.subscribe(judge.judge):
-        colour.generate(llm, "hi")
+        call_style.generate(llm, "hi")
         settled(services)
     assert judge.heard == 2
 
 
-def test_a_plugins_subscriber_is_not_notified_of_its_own_calls(colour, services, llm):
+def test_a_plugins_subscriber_is_not_notified_of_its_own_calls(call_style, services, llm):
     heard: list[str] = []
     function = calling(llm, "a", "plain", heard)
 
@@ -154,12 +154,12 @@ def test_a_plugins_subscriber_is_not_notified_of_its_own_calls(colour, services,
             function(record)
 
     services.records.add(Plugin())
-    colour.generate(llm, "hi")
+    call_style.generate(llm, "hi")
     settled(services)
     assert heard == ["user"]
 
 
-def test_calls_of_other_services_do_not_lead_back(colour, services, llm):
+def test_calls_of_other_services_do_not_lead_back(call_style, services, llm):
     """A subscriber of two services that calls an LLM of either."""
     others = Services(environment={})
     other = create_llm("scripted", replies=lambda call: "ok", services=others)
@@ -172,7 +172,7 @@ def test_calls_of_other_services_do_not_lead_back(colour, services, llm):
             other.generate("two")
 
     with services.records.subscribe(subscriber), others.records.subscribe(subscriber):
-        colour.generate(llm, "hi")
+        call_style.generate(llm, "hi")
         for _ in range(3):
             settled(services)
             settled(others)

@@ -93,7 +93,7 @@ class Kept:
 
 
 @pytest.fixture
-def ask(colour, server, services):
+def ask(call_style, server, services):
     """Makes a call with `middleware`, in one piece or streamed; gives the response and the record."""
     services._registry = Registry()
     services._registry.add_provider(Vendor(f"{server.url}/v1"))
@@ -103,11 +103,11 @@ def ask(colour, server, services):
     def ask(*middleware, stream=False, **options):
         llm = create_llm("vendor", services=services, middleware=list(middleware), **options)
         if stream:
-            with colour.stream(llm, "hi") as deltas:
+            with call_style.stream(llm, "hi") as deltas:
                 list(deltas)
             response = deltas.response
         else:
-            response = colour.generate(llm, "hi")
+            response = call_style.generate(llm, "hi")
         subscription.flush()
         return response, records.pop()
 
@@ -156,14 +156,14 @@ def test_what_tries_that_failed_have_cost_is_not_known(ask, server):
         assert (told.usage, told.cost, len(told.attempts)) == (Usage(), None, 1)
 
 
-def test_a_stream_that_was_left_costs_what_the_provider_had_reported(colour, server, services):
+def test_a_stream_that_was_left_costs_what_the_provider_had_reported(call_style, server, services):
     usage = {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5}
     services._registry = Registry()
     services._registry.add_provider(Vendor(f"{server.url}/v1"))
     server.script(stream_head() + chunk(delta("a", usage=usage)), HANG)
     records = []
     with services.records.subscribe(records.append):
-        stream = colour.stream(create_llm("vendor", services=services), "hi")
+        stream = call_style.stream(create_llm("vendor", services=services), "hi")
         next(stream)
         stream.close()
     assert [(record.usage, record.cost) for record in records] == [(PAID, DOLLARS)]

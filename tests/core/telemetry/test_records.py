@@ -56,12 +56,12 @@ def records(services: Services):
     subscription.close()
 
 
-def test_a_call_gives_one_record_with_everything_about_it(colour, server, connect, records, services):
+def test_a_call_gives_one_record_with_everything_about_it(call_style, server, connect, records, services):
     server.script(failure(503))
     server.script(completion(headers={"x-request-id": "r-1"}))
     llm = connect(tags={"team": "a"})
     call = llm.build("hi", tags={"job": "b"}, parent_id="p")
-    response = colour.generate(llm, "hi", tags={"job": "b"}, parent_id="p")
+    response = call_style.generate(llm, "hi", tags={"job": "b"}, parent_id="p")
     (record,) = records()
     assert (record.trace_id, record.parent_id, record.tags) == (response.trace_id, "p", {"team": "a", "job": "b"})
     assert (record.provider, record.model, record.outcome) == ("openai-compatible", "m-1", "done")
@@ -78,9 +78,9 @@ def test_a_call_gives_one_record_with_everything_about_it(colour, server, connec
     assert record.started_at <= record.attempts[0].started_at
 
 
-def test_a_stream_read_to_its_end_gives_one_record(colour, server, connect, records):
+def test_a_stream_read_to_its_end_gives_one_record(call_style, server, connect, records):
     server.script(streamed("he", "llo"))
-    stream = colour.stream(connect(), "hi")
+    stream = call_style.stream(connect(), "hi")
     assert "".join(stream.text()) == "hello"
     (record,) = records()
     assert (record.outcome, record.streamed, record.reply) == ("done", True, stream.response.reply)
@@ -89,10 +89,10 @@ def test_a_stream_read_to_its_end_gives_one_record(colour, server, connect, reco
     assert 0 < record.seconds_to_first <= record.seconds
 
 
-def test_a_failed_call_is_recorded_with_its_error_and_attempts(colour, server, connect, records):
+def test_a_failed_call_is_recorded_with_its_error_and_attempts(call_style, server, connect, records):
     server.script(failure(429, "slow down", x_request_id="r-9"))
     with pytest.raises(RateLimitError):
-        colour.generate(connect(max_retries=0), "hi")
+        call_style.generate(connect(max_retries=0), "hi")
     (record,) = records()
     assert (record.outcome, record.reply, record.reply_digest, record.cost) == ("failed", None, None, None)
     assert record.error == ErrorRecord("RateLimitError", "slow down", 429, "r-9", True)
@@ -100,18 +100,18 @@ def test_a_failed_call_is_recorded_with_its_error_and_attempts(colour, server, c
     assert record.usage == Usage()
 
 
-def test_a_stream_that_breaks_is_recorded_with_what_had_arrived(colour, server, connect, records):
+def test_a_stream_that_breaks_is_recorded_with_what_had_arrived(call_style, server, connect, records):
     server.script(HELLO, CUT)
     with pytest.raises(StreamInterruptedError):
-        list(colour.stream(connect(), "hi"))
+        list(call_style.stream(connect(), "hi"))
     (record,) = records()
     assert (record.outcome, record.error.type, record.reply.text) == ("failed", "StreamInterruptedError", "hello")
     assert 0 < record.seconds_to_first <= record.seconds
 
 
-def test_a_stream_that_is_left_is_abandoned(colour, server, connect, records):
+def test_a_stream_that_is_left_is_abandoned(call_style, server, connect, records):
     server.script(HELLO, HANG)
-    with_stream = colour.stream(connect(), "hi")
+    with_stream = call_style.stream(connect(), "hi")
     next(with_stream)
     assert records() == []
     with_stream.close()
@@ -120,8 +120,8 @@ def test_a_stream_that_is_left_is_abandoned(colour, server, connect, records):
     assert (record.outcome, record.error, record.reply.text) == ("abandoned", None, "hello")
 
 
-def test_a_stream_that_was_never_begun_is_no_call(colour, connect, records):
-    colour.stream(connect(), "hi").close()
+def test_a_stream_that_was_never_begun_is_no_call(call_style, connect, records):
+    call_style.stream(connect(), "hi").close()
     assert records() == []
 
 
@@ -179,26 +179,26 @@ def test_ctrl_c_is_a_cancellation(server, connect, records, ctrl_c):
     assert [record.outcome for record in records()] == ["cancelled"]
 
 
-def test_a_call_refused_before_sending_and_an_invalid_answer_are_failed_calls(colour, server, connect, records):
+def test_a_call_refused_before_sending_and_an_invalid_answer_are_failed_calls(call_style, server, connect, records):
     llm = connect(accepts=[])
     with pytest.raises(UnsupportedContentError):
-        colour.generate(llm, "what is it?", media=[PNG])
+        call_style.generate(llm, "what is it?", media=[PNG])
     server.script(completion("no number"))
     with pytest.raises(OutputValidationError):
-        colour.generate(llm, "hi", response_model=int)
+        call_style.generate(llm, "hi", response_model=int)
     refused, invalid = records()
     assert (refused.error.type, refused.attempts) == ("UnsupportedContentError", ())
     assert (invalid.error.type, invalid.reply.text, len(invalid.attempts)) == ("OutputValidationError", "no number", 1)
 
 
-def test_without_capture_a_record_has_digests_and_no_content(colour, server, connect, services, tmp_path):
+def test_without_capture_a_record_has_digests_and_no_content(call_style, server, connect, services, tmp_path):
     secret = tmp_path / "secret.txt"
     secret.write_text("the code is open sesame")
     server.script(completion("the answer is open sesame"))
     told: list[CallRecord] = []
     full: list[CallRecord] = []
     with services.records.subscribe(told.append), services.records.subscribe(full.append, "full"):
-        colour.generate(connect(), "what is open sesame?", media=[secret])
+        call_style.generate(connect(), "what is open sesame?", media=[secret])
     (record,) = told
     assert (record.call, record.reply) == (None, None)
     assert "open sesame" not in repr(record)
@@ -207,18 +207,18 @@ def test_without_capture_a_record_has_digests_and_no_content(colour, server, con
     assert "open sesame" in full[0].media[0].sent.text
 
 
-def test_a_redacted_record_shows_sizes_where_content_was(colour, server, connect, services):
+def test_a_redacted_record_shows_sizes_where_content_was(call_style, server, connect, services):
     server.script(completion("the answer is open sesame"))
     told: list[CallRecord] = []
     with services.records.subscribe(told.append, "redacted"):
-        colour.generate(connect(), "what is open sesame?", system_prompt="be brief")
+        call_style.generate(connect(), "what is open sesame?", system_prompt="be brief")
     (record,) = told
     assert [message.text for message in record.call.messages] == ["[8 characters]", "[20 characters]"]
     assert record.reply.text == "[25 characters]"
     assert "open sesame" not in repr(record)
 
 
-def test_what_an_error_of_others_says_is_content(colour, server, connect, services):
+def test_what_an_error_of_others_says_is_content(call_style, server, connect, services):
     class Leaking:
         async def around_call(self, context, next):
             raise ValueError(context.call.messages[0].text)
@@ -226,28 +226,28 @@ def test_what_an_error_of_others_says_is_content(colour, server, connect, servic
     for capture, said in (("off", ""), ("redacted", ""), ("full", "what is 4711?")):
         told: list[CallRecord] = []
         with services.records.subscribe(told.append, capture), pytest.raises(ValueError, match="4711"):
-            colour.generate(connect(middleware=[Leaking()]), "what is 4711?")
+            call_style.generate(connect(middleware=[Leaking()]), "what is 4711?")
         assert told[0].error == ErrorRecord("ValueError", said)
 
 
-def test_a_record_has_the_warnings_of_the_call_and_of_the_reply(colour, connect, records):
+def test_a_record_has_the_warnings_of_the_call_and_of_the_reply(call_style, connect, records):
     class Warning:
         async def around_call(self, context, next):
             context.warnings.append(CallWarning("cached", "", "from the cache"))
             return ModelReply((TextPart("a"),), "stop", warnings=(CallWarning("old", "", "a day old"),))
 
-    response = colour.generate(connect(middleware=[Warning()]), "hi")
+    response = call_style.generate(connect(middleware=[Warning()]), "hi")
     (record,) = records()
     assert [warning.code for warning in record.warnings] == ["cached", "old"]
     assert record.warnings == response.warnings
 
 
-def test_what_a_conversion_took_is_on_record_also_where_the_call_failed_after_it(colour):
+def test_what_a_conversion_took_is_on_record_also_where_the_call_failed_after_it(call_style):
     services = Services(registry=registry(), environment={})
     told: list[CallRecord] = []
     llm = create_llm("scripted", replies=[RateLimitError("slow down")], services=services, max_retries=0)
     with services.records.subscribe(told.append), pytest.raises(RateLimitError):
-        colour.generate(llm, "hi", media=[SOUND])
+        call_style.generate(llm, "hi", media=[SOUND])
     services.close()
     assert told[0].usage == Usage(10, 5)
 
@@ -272,7 +272,7 @@ def test_a_middleware_that_catches_that_plain_code_cannot_wait_may_answer(answer
 
 
 @pytest.mark.parametrize("listening", [True, False])
-def test_an_end_that_nobody_wants_to_know_of_is_not_prepared(colour, server, connect, services, listening):
+def test_an_end_that_nobody_wants_to_know_of_is_not_prepared(call_style, server, connect, services, listening):
     prepared: list[int] = []
 
     class Watch:
@@ -284,12 +284,12 @@ def test_an_end_that_nobody_wants_to_know_of_is_not_prepared(colour, server, con
     with services.records.subscribe(print) as subscription:
         if not listening:
             subscription.close()
-        colour.generate(connect(middleware=[Watch()]), "hi")
+        call_style.generate(connect(middleware=[Watch()]), "hi")
     assert prepared == [int(listening)]
 
 
 def test_a_function_told_of_the_end_that_fails_harms_neither_the_call_nor_others(
-    colour, server, connect, records, caplog
+    call_style, server, connect, records, caplog
 ):
     told: list[str] = []
 
@@ -299,15 +299,15 @@ def test_a_function_told_of_the_end_that_fails_harms_neither_the_call_nor_others
             return await next(context)
 
     server.script(completion())
-    assert colour.generate(connect(middleware=[Watch()]), "hi").content == "hello"
+    assert call_style.generate(connect(middleware=[Watch()]), "hi").content == "hello"
     assert told == ["done"]
     assert len(records()) == 1
     assert "ZeroDivisionError" in caplog.text
 
 
-def test_a_record_is_immutable_and_goes_through_json(colour, server, connect, records):
+def test_a_record_is_immutable_and_goes_through_json(call_style, server, connect, records):
     server.script(completion())
-    colour.generate(connect(), "hi", tags={"a": "b"})
+    call_style.generate(connect(), "hi", tags={"a": "b"})
     (record,) = records()
     with pytest.raises(dataclasses.FrozenInstanceError):
         record.model = "other"
@@ -317,7 +317,7 @@ def test_a_record_is_immutable_and_goes_through_json(colour, server, connect, re
     assert json.loads(to_json(record))["type"] == "call_record"
 
 
-def test_a_subscriber_that_raises_is_logged_and_told_of_the_next_call(colour, server, connect, services, caplog):
+def test_a_subscriber_that_raises_is_logged_and_told_of_the_next_call(call_style, server, connect, services, caplog):
     server.always(completion())
     told: list[str] = []
 
@@ -326,19 +326,19 @@ def test_a_subscriber_that_raises_is_logged_and_told_of_the_next_call(colour, se
         raise SystemExit("broken dashboard")
 
     with services.records.subscribe(fragile):
-        assert [colour.generate(connect(), "hi").content for _ in range(2)] == ["hello", "hello"]
+        assert [call_style.generate(connect(), "hi").content for _ in range(2)] == ["hello", "hello"]
     assert told == ["done", "done"]
     assert [record.exc_info[0] for record in caplog.records] == [SystemExit, SystemExit]
 
 
-def test_a_subscriber_that_hangs_holds_up_neither_calls_nor_others(colour, server, connect, services, caplog):
+def test_a_subscriber_that_hangs_holds_up_neither_calls_nor_others(call_style, server, connect, services, caplog):
     server.always(completion())
     free = threading.Event()
     told: list[CallRecord] = []
     hanging = services.records.subscribe(lambda record: free.wait(PATIENCE_SECONDS))
     with services.records.subscribe(told.append):
         for _ in range(3):
-            assert colour.generate(connect(), "hi").content == "hello"
+            assert call_style.generate(connect(), "hi").content == "hello"
     assert len(told) == 3
     hanging.close(timeout=0.01)
     assert "did not finish in 0.01 s" in caplog.text
@@ -365,7 +365,7 @@ def test_records_a_subscriber_is_too_slow_for_are_counted(server, connect, servi
     assert caplog.text.count("are lost: it is too slow") == 1
 
 
-def test_a_coroutine_function_can_subscribe(colour, server, connect, services):
+def test_a_coroutine_function_can_subscribe(call_style, server, connect, services):
     server.always(completion())
     told: list[str] = []
 
@@ -374,20 +374,20 @@ def test_a_coroutine_function_can_subscribe(colour, server, connect, services):
         told.append(record.trace_id)
 
     with services.records.subscribe(store):
-        traces = [colour.generate(connect(), "hi").trace_id for _ in range(3)]
+        traces = [call_style.generate(connect(), "hi").trace_id for _ in range(3)]
     assert told == traces
 
 
-def test_after_closing_a_subscriber_is_told_no_more(colour, server, connect, services):
+def test_after_closing_a_subscriber_is_told_no_more(call_style, server, connect, services):
     server.always(completion())
     told: list[CallRecord] = []
     subscription = services.records.subscribe(told.append)
     assert services.records.wanted()
-    colour.generate(connect(), "hi")
+    call_style.generate(connect(), "hi")
     worker = subscription._worker.begun()
     subscription.close()
     assert not services.records.wanted()
-    colour.generate(connect(), "hi")
+    call_style.generate(connect(), "hi")
     assert len(told) == 1
     worker._thread.join(PATIENCE_SECONDS)
     assert not worker._thread.is_alive()
@@ -519,12 +519,12 @@ class Stream:
 
 
 @pytest.mark.parametrize("batch", ["text", [3], [{}], [TextDelta(0, "block", "x")], None, (), 3, UnreadableError()])
-def test_whatever_a_middlewares_stream_gives_the_call_is_recorded(colour, connect, records, batch):
+def test_whatever_a_middlewares_stream_gives_the_call_is_recorded(call_style, connect, records, batch):
     expected = UnreadableError if isinstance(batch, UnreadableError) else ServerError
     with pytest.raises(expected):
-        list(colour.stream(connect(middleware=[Stream(batch)]), "hi"))
+        list(call_style.stream(connect(middleware=[Stream(batch)]), "hi"))
     with pytest.raises(expected):
-        colour.generate(connect(middleware=[Stream(batch)]), "hi")
+        call_style.generate(connect(middleware=[Stream(batch)]), "hi")
     assert [(record.outcome, record.error.type) for record in records()] == [("failed", expected.__name__)] * 2
 
 

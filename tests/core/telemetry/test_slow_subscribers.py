@@ -57,11 +57,11 @@ def calls_alive(mark: dict[str, str]) -> int:
 
 
 @pytest.mark.parametrize("capture", ["off", "redacted", "full"])
-def test_no_content_waits_for_a_slow_subscriber_that_did_not_ask_for_it(colour, services, llm, mark, capture):
+def test_no_content_waits_for_a_slow_subscriber_that_did_not_ask_for_it(call_style, services, llm, mark, capture):
     slow = Slow()
     with services.records.subscribe(slow, capture) as subscription:
         for number in range(10):
-            colour.generate(llm, "x" * MEBIBYTE, tags=mark, media=[PNG + bytes(MEBIBYTE)])
+            call_style.generate(llm, "x" * MEBIBYTE, tags=mark, media=[PNG + bytes(MEBIBYTE)])
             assert number or slow.begun.wait(PATIENCE_SECONDS)
         assert services.records.flush_writer(PATIENCE_SECONDS)
         worker = subscription._worker.begun()
@@ -73,13 +73,13 @@ def test_no_content_waits_for_a_slow_subscriber_that_did_not_ask_for_it(colour, 
 
 
 def test_full_records_a_subscriber_is_too_slow_for_are_lost_by_their_bytes_and_counted(
-    colour, services, llm, mark, monkeypatch, caplog
+    call_style, services, llm, mark, monkeypatch, caplog
 ):
     monkeypatch.setattr("abstractcore.telemetry.recorder._MOST_BYTES_WAITING", 3 * MEBIBYTE)
     slow = Slow()
     with services.records.subscribe(slow, "full") as subscription:
         for number in range(10):
-            colour.generate(llm, "x" * MEBIBYTE, tags=mark)
+            call_style.generate(llm, "x" * MEBIBYTE, tags=mark)
             assert number or slow.begun.wait(PATIENCE_SECONDS)
         assert services.records.flush_writer(PATIENCE_SECONDS)
         assert (subscription.dropped, calls_alive(mark)) == (8, 2)
@@ -88,17 +88,17 @@ def test_full_records_a_subscriber_is_too_slow_for_are_lost_by_their_bytes_and_c
     assert caplog.text.count("too slow for their content") == 1
 
 
-def test_a_single_record_may_be_larger_than_what_may_wait(colour, services, llm, monkeypatch):
+def test_a_single_record_may_be_larger_than_what_may_wait(call_style, services, llm, monkeypatch):
     monkeypatch.setattr("abstractcore.telemetry.recorder._MOST_BYTES_WAITING", 10)
     records: list[CallRecord] = []
     with services.records.subscribe(records.append, "full") as subscription:
-        colour.generate(llm, "x" * KIBIBYTE)
+        call_style.generate(llm, "x" * KIBIBYTE)
     assert (len(records), subscription.dropped) == (1, 0)
 
 
 @pytest.mark.parametrize("limit", ["_MOST_UNWRITTEN", "_MOST_BYTES_UNWRITTEN"])
 def test_the_caller_writes_the_record_where_too_many_calls_wait_to_be_records(
-    colour, services, llm, mark, monkeypatch, limit
+    call_style, services, llm, mark, monkeypatch, limit
 ):
     monkeypatch.setattr(f"abstractcore.telemetry.recorder.{limit}", 1)
     held = threading.Event()
@@ -106,7 +106,7 @@ def test_the_caller_writes_the_record_where_too_many_calls_wait_to_be_records(
     records: list[CallRecord] = []
     with services.records.subscribe(records.append) as subscription:
         for _ in range(5):
-            colour.generate(llm, "x" * KIBIBYTE, tags=mark)
+            call_style.generate(llm, "x" * KIBIBYTE, tags=mark)
         assert subscription._worker.begun().flush(PATIENCE_SECONDS)
         alive, written = calls_alive(mark), len(records)
         held.set()
@@ -114,7 +114,7 @@ def test_the_caller_writes_the_record_where_too_many_calls_wait_to_be_records(
     assert len(records) == 5
 
 
-def test_the_digests_of_a_call_are_computed_once_for_all_subscribers(colour, services, llm, monkeypatch):
+def test_the_digests_of_a_call_are_computed_once_for_all_subscribers(call_style, services, llm, monkeypatch):
     from abstractcore.telemetry import call_records
 
     digested: list[object] = []
@@ -122,7 +122,7 @@ def test_the_digests_of_a_call_are_computed_once_for_all_subscribers(colour, ser
     monkeypatch.setattr(call_records, "digest", lambda value: digested.append(value) or digest(value))
     records: list[CallRecord] = []
     subscriptions = [services.records.subscribe(records.append, capture) for capture in ("off", "redacted", "full")]
-    colour.generate(llm, "hi")
+    call_style.generate(llm, "hi")
     for subscription in subscriptions:
         subscription.close()
     assert len(digested) == 2

@@ -9,30 +9,30 @@ import threading
 
 import pytest
 
-from abstractcore import OverloadedError, RateLimitError, Reply, RequestTimeoutError, Services, create_llm
+from abstractcore import OverloadedError, RateLimitError, RequestTimeoutError, Services, create_llm
 from abstractcore.concurrency import AsyncRuntime, SyncRuntime
-from abstractcore.testing import VirtualClock
+from abstractcore.testing import ScriptedReply, VirtualClock
 
 HOUR = 3600.0
 
 
-def runtime(colour, clock):
-    return SyncRuntime(clock) if colour.name == "sync" else AsyncRuntime(clock)
+def runtime(call_style, clock):
+    return SyncRuntime(clock) if call_style.name == "sync" else AsyncRuntime(clock)
 
 
-def test_time_passes_by_sleeping_only(colour):
+def test_time_passes_by_sleeping_only(call_style):
     clock = VirtualClock(time_of_day=1_000.0)
     assert (clock.now(), clock.time_of_day()) == (0.0, 1_000.0)
-    colour.run(runtime(colour, clock).sleep(HOUR))
-    colour.run(runtime(colour, clock).sleep(0.5))
+    call_style.run(runtime(call_style, clock).sleep(HOUR))
+    call_style.run(runtime(call_style, clock).sleep(0.5))
     assert (clock.now(), clock.time_of_day()) == (HOUR + 0.5, 1_000.0 + HOUR + 0.5)
     assert clock.sleeps == [HOUR, 0.5]
 
 
 @pytest.mark.parametrize("seconds", [0.0, -1.0])
-def test_time_never_goes_back(colour, seconds):
+def test_time_never_goes_back(call_style, seconds):
     clock = VirtualClock()
-    colour.run(runtime(colour, clock).sleep(seconds))
+    call_style.run(runtime(call_style, clock).sleep(seconds))
     clock.advance(seconds)
     assert clock.now() == 0.0
 
@@ -144,27 +144,27 @@ def scripted(clock: VirtualClock, *replies, **options):
     return create_llm("scripted", replies=replies, services=Services(clock=clock, random=lambda: 1.0), **options)
 
 
-def test_retries_pause_on_it(colour):
+def test_retries_pause_on_it(call_style):
     clock = VirtualClock()
     llm = scripted(clock, OverloadedError("busy"), RateLimitError("slow down", retry_after=45.0), "here")
-    response = colour.generate(llm, "hi")
+    response = call_style.generate(llm, "hi")
     assert response.content == "here"
     assert clock.sleeps == [0.5, 45.0]
     assert response.seconds == 45.5
     assert [attempt.started_at for attempt in response.attempts] == [0.0, 0.5, 45.5]
 
 
-def test_deadlines_strike_on_it(colour):
+def test_deadlines_strike_on_it(call_style):
     clock = VirtualClock()
-    llm = scripted(clock, Reply.text("late", delay=HOUR), max_retries=0)
+    llm = scripted(clock, ScriptedReply.text("late", delay=HOUR), max_retries=0)
     with pytest.raises(RequestTimeoutError):
-        colour.generate(llm, "hi", timeout=60)
+        call_style.generate(llm, "hi", timeout=60)
     assert clock.now() == 60.0
 
 
 def test_many_delayed_calls_in_one_loop_end_in_the_order_of_their_delays():
     clock = VirtualClock()
-    llm = scripted(clock, *(Reply.text(str(delay), delay=delay) for delay in (5.0, 1.0, 3.0)))
+    llm = scripted(clock, *(ScriptedReply.text(str(delay), delay=delay) for delay in (5.0, 1.0, 3.0)))
     order = []
 
     async def ask() -> None:

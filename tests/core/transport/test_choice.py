@@ -32,9 +32,9 @@ def test_the_fast_transport_is_libcurl_in_plain_code_and_aiohttp_in_event_loops(
     assert services._sync == services._async == {}
 
 
-def test_a_stream_over_the_fast_transport_is_the_same_stream(colour, server, connect):
+def test_a_stream_over_the_fast_transport_is_the_same_stream(call_style, server, connect):
     server.script(streamed("hel", "lo"))
-    with colour.stream(connect(transport="fast"), "hi") as stream:
+    with call_style.stream(connect(transport="fast"), "hi") as stream:
         assert "".join(stream.text()) == "hello"
 
 
@@ -50,14 +50,14 @@ def test_a_missing_package_of_the_fast_transport_is_named_when_the_llm_is_made(c
         connect(transport="fast")
 
 
-def test_a_socks_proxy_is_refused_with_the_fast_transport(colour, connect, monkeypatch):
+def test_a_socks_proxy_is_refused_with_the_fast_transport(call_style, connect, monkeypatch):
     monkeypatch.setattr("abstractcore.transport.settings.find_spec", lambda name: name)
     with pytest.raises(ConfigurationError, match="SOCKS"):
         connect(transport="fast", proxy="socks5://127.0.0.1:9")
     monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:9")
     llm = connect(transport="fast", base_url="http://api.test")
     with pytest.raises(ConfigurationError, match="SOCKS"):
-        colour.generate(llm, "hi")
+        call_style.generate(llm, "hi")
 
 
 def run_python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -140,26 +140,26 @@ def test_a_forked_child_that_ends_leaves_the_parents_stream_alone(server, servic
 
 
 @pytest.fixture
-def client_of(colour):
-    """Makes clients of the colour, closed after the test."""
+def client_of(call_style):
+    """Makes sync or async clients, closed after the test."""
     made = []
 
     def client_of(**options):
-        made.append((httpx2.Client if colour.name == "sync" else httpx2.AsyncClient)(trust_env=False, **options))
+        made.append((httpx2.Client if call_style.name == "sync" else httpx2.AsyncClient)(trust_env=False, **options))
         return made[-1]
 
     yield client_of
     for client in made:
-        client.close() if colour.name == "sync" else colour.run(client.aclose())
+        client.close() if call_style.name == "sync" else call_style.run(client.aclose())
 
 
-def test_a_client_of_ones_own_carries_the_calls(colour, server, connect, client_of):
+def test_a_client_of_ones_own_carries_the_calls(call_style, server, connect, client_of):
     server.script(completion("first"))
     server.script(streamed("second"))
     client = client_of(headers={"x-gateway": "g-1"}, params={"tenant": "t"}, cookies={"sso": "s"})
     llm = connect(http_client=client, api_key=CANARY)
-    assert colour.generate(llm, "hi").content == "first"
-    assert "".join(colour.stream(llm, "hi").text()) == "second"
+    assert call_style.generate(llm, "hi").content == "first"
+    assert "".join(call_style.stream(llm, "hi").text()) == "second"
     for request in server.requests:
         assert request.target == "/v1/chat/completions?tenant=t"
         assert request.headers["authorization"] == f"Bearer {CANARY}"
@@ -169,46 +169,46 @@ def test_a_client_of_ones_own_carries_the_calls(colour, server, connect, client_
     assert not client.is_closed
 
 
-def test_the_other_colour_is_told_which_client_to_pass(colour, connect, client_of):
+def test_the_wrong_kind_of_client_is_an_error_with_the_class_to_pass(call_style, connect, client_of):
     llm = connect(http_client=client_of())
-    needed = "httpx2.AsyncClient" if colour.name == "sync" else "httpx2.Client"
+    needed = "httpx2.AsyncClient" if call_style.name == "sync" else "httpx2.Client"
     with pytest.raises(ConfigurationError, match=f"http_client={needed}"):
-        asyncio.run(llm.agenerate("hi")) if colour.name == "sync" else llm.generate("hi")
+        asyncio.run(llm.agenerate("hi")) if call_style.name == "sync" else llm.generate("hi")
 
 
-def test_a_clients_own_authentication_and_hooks_work(colour, server, connect, client_of):
+def test_a_clients_own_authentication_and_hooks_work(call_style, server, connect, client_of):
     seen = []
 
     async def see_later(request):
         seen.append(request.url.path)
 
-    hook = (lambda request: seen.append(request.url.path)) if colour.name == "sync" else see_later
+    hook = (lambda request: seen.append(request.url.path)) if call_style.name == "sync" else see_later
     server.script(completion())
     client = client_of(auth=("corporate", "secret"), event_hooks={"request": [hook]})
-    colour.generate(connect(http_client=client), "hi")
+    call_style.generate(connect(http_client=client), "hi")
     assert server.requests[0].headers["authorization"].startswith("Basic ")
     assert seen == ["/v1/chat/completions"]
 
 
-def test_a_client_follows_redirects_only_if_it_was_told_to(colour, server, connect, client_of):
+def test_a_client_follows_redirects_only_if_it_was_told_to(call_style, server, connect, client_of):
     server.always_by(
         lambda request: [
             completion("there") if request.target == "/there" else answer(b"", 307, location=f"{server.url}/there")
         ]
     )
     with pytest.raises(AbstractCoreError):
-        colour.generate(connect(http_client=client_of(), max_retries=0), "hi")
+        call_style.generate(connect(http_client=client_of(), max_retries=0), "hi")
     follower = client_of(follow_redirects=True)
-    assert colour.generate(connect(http_client=follower), "hi").content == "there"
+    assert call_style.generate(connect(http_client=follower), "hi").content == "there"
 
 
-def test_a_mock_transport_answers_without_a_network(colour, services, client_of):
+def test_a_mock_transport_answers_without_a_network(call_style, services, client_of):
     def handler(request: httpx2.Request) -> httpx2.Response:
         return httpx2.Response(200, json=body(f"asked of {request.url.host}"))
 
     client = client_of(transport=httpx2.MockTransport(handler))
     llm = create_llm("openai-compatible/m", base_url="http://mock.test", services=services, http_client=client)
-    assert colour.generate(llm, "hi").content == "asked of mock.test"
+    assert call_style.generate(llm, "hi").content == "asked of mock.test"
 
 
 def test_an_asgi_application_answers_without_a_network(services):
@@ -240,22 +240,22 @@ def test_a_client_takes_no_settings_beside_its_own(connect, client_of, option):
         connect(http_client=client_of(), **option)
 
 
-def test_a_closed_client_is_an_error_of_configuration(colour, connect, client_of):
+def test_a_closed_client_is_an_error_of_configuration(call_style, connect, client_of):
     client = client_of()
-    client.close() if colour.name == "sync" else colour.run(client.aclose())
+    client.close() if call_style.name == "sync" else call_style.run(client.aclose())
     with pytest.raises(ConfigurationError, match="closed"):
-        colour.generate(connect(http_client=client), "hi")
+        call_style.generate(connect(http_client=client), "hi")
 
 
-def test_a_hook_that_raises_for_status_is_named(colour, server, connect, client_of):
+def test_a_hook_that_raises_for_status_is_named(call_style, server, connect, client_of):
     async def check_later(response):
         response.raise_for_status()
 
-    hook = httpx2.Response.raise_for_status if colour.name == "sync" else check_later
+    hook = httpx2.Response.raise_for_status if call_style.name == "sync" else check_later
     server.script(answer("no", 401))
     llm = connect(http_client=client_of(event_hooks={"response": [hook]}), api_key=CANARY, max_retries=0)
     with pytest.raises(ConfigurationError, match=r"hook.*401") as caught:
-        colour.generate(llm, "hi")
+        call_style.generate(llm, "hi")
     assert CANARY not in told(caught.value)
 
 
@@ -271,11 +271,11 @@ def test_an_async_client_in_a_second_event_loop_is_an_error_of_configuration(ser
 
 
 @pytest.mark.parametrize("script", [[CUT], [HANG], [b"nonsense\r\n\r\n", CUT]])
-def test_a_clients_failures_are_ours_and_hold_no_key(colour, server, connect, client_of, script):
+def test_a_clients_failures_are_ours_and_hold_no_key(call_style, server, connect, client_of, script):
     server.script(*script)
     llm = connect(http_client=client_of(), api_key=CANARY, max_retries=0, timeout=0.3)
     with pytest.raises(AbstractCoreError) as caught:
-        colour.generate(llm, "hi")
+        call_style.generate(llm, "hi")
     assert CANARY not in told(caught.value)
 
 

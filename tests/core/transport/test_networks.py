@@ -10,13 +10,13 @@ import pytest
 import trustme
 
 from abstractcore import ConnectionFailedError, RequestTimeoutError, create_llm
-from abstractcore.testing import AsyncColour, SyncColour
+from abstractcore.testing import AsyncCalls, SyncCalls
 from abstractcore.testing.transports.cases import told
 from tests.chaos_server import CUT, HANG, PATIENCE_SECONDS, Pause, ScriptedServer, completion, drip
 from tests.proxy_server import ProxyServer
 
 PASSWORD = "canary-0123456789"
-WAYS = [(SyncColour, "httpx2"), (SyncColour, "fast"), (AsyncColour, "httpx2"), (AsyncColour, "fast")]
+WAYS = [(SyncCalls, "httpx2"), (SyncCalls, "fast"), (AsyncCalls, "httpx2"), (AsyncCalls, "fast")]
 
 
 @pytest.fixture(scope="module")
@@ -44,16 +44,16 @@ def tls_server(authority):
 
 @pytest.fixture(params=WAYS, ids=lambda way: f"{way[0].name}-{way[1]}")
 def way(request):
-    """A colour and what carries its calls."""
+    """A call style and the transport of its calls."""
     return request.param
 
 
 @pytest.fixture
-def colour(way):
+def call_style(way):
     """As in every suite."""
-    colour = way[0]()
-    yield colour
-    colour.close()
+    call_style = way[0]()
+    yield call_style
+    call_style.close()
 
 
 @pytest.fixture
@@ -75,55 +75,55 @@ def reach(services, way):
     return reach
 
 
-def test_a_server_with_a_certificate_of_ones_own_authority_is_reached(colour, reach, tls_server, trusted):
+def test_a_server_with_a_certificate_of_ones_own_authority_is_reached(call_style, reach, tls_server, trusted):
     tls_server.always(completion("safe"))
     llm = reach(tls_server.url, verify=trusted)
-    assert [colour.generate(llm, "hi").content for _ in range(2)] == ["safe", "safe"]
+    assert [call_style.generate(llm, "hi").content for _ in range(2)] == ["safe", "safe"]
     assert len(tls_server.connections) == 1
 
 
-def test_a_server_nobody_vouches_for_is_not_reached(colour, reach, tls_server):
+def test_a_server_nobody_vouches_for_is_not_reached(call_style, reach, tls_server):
     with pytest.raises(ConnectionFailedError, match="certificate verify failed"):
-        colour.generate(reach(tls_server.url), "hi")
+        call_style.generate(reach(tls_server.url), "hi")
     assert tls_server.requests == []
 
 
 def test_authorities_of_ones_own_stand_in_place_of_the_systems(
-    colour, reach, tls_server, trusted, tmp_path, monkeypatch
+    call_style, reach, tls_server, trusted, tmp_path, monkeypatch
 ):
     """Whoever names his own means no others."""
     monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
     tls_server.always(completion("safe"))
-    assert colour.generate(reach(tls_server.url), "hi").content == "safe"
+    assert call_style.generate(reach(tls_server.url), "hi").content == "safe"
     trustme.CA().cert_pem.write_to_path(str(tmp_path / "other.pem"))
     with pytest.raises(ConnectionFailedError, match="certificate verify failed"):
-        colour.generate(reach(tls_server.url, verify=tmp_path / "other.pem"), "hi")
+        call_style.generate(reach(tls_server.url, verify=tmp_path / "other.pem"), "hi")
     assert len(tls_server.requests) == 1
 
 
-def test_certificates_are_not_checked_if_that_is_asked_for(colour, reach, tls_server):
+def test_certificates_are_not_checked_if_that_is_asked_for(call_style, reach, tls_server):
     tls_server.script(completion("unchecked"))
-    assert colour.generate(reach(tls_server.url, verify=False), "hi").content == "unchecked"
+    assert call_style.generate(reach(tls_server.url, verify=False), "hi").content == "unchecked"
 
 
-def test_a_certificate_for_another_name_is_refused(colour, reach, authority, trusted):
+def test_a_certificate_for_another_name_is_refused(call_style, reach, authority, trusted):
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("elsewhere.test").configure_cert(context)
     with ScriptedServer(context) as server:
         with pytest.raises(ConnectionFailedError, match="certificate verify failed"):
-            colour.generate(reach(server.url, verify=trusted), "hi")
+            call_style.generate(reach(server.url, verify=trusted), "hi")
         assert server.requests == []
 
 
-def test_a_proxy_with_a_password_forwards_plain_requests(colour, reach, server):
+def test_a_proxy_with_a_password_forwards_plain_requests(call_style, reach, server):
     server.script(completion("through"))
     with ProxyServer(f"user:{PASSWORD}") as proxy:
         llm = reach(f"http://api.test:{server.port}/v1", proxy=f"http://user:{PASSWORD}@127.0.0.1:{proxy.port}")
-        assert colour.generate(llm, "hi").content == "through"
+        assert call_style.generate(llm, "hi").content == "through"
         assert proxy.asked == [f"POST http://api.test:{server.port}/v1/chat/completions HTTP/1.1"]
 
 
-def test_a_proxy_opens_a_tunnel_to_a_server_over_tls(colour, reach, tls_server, trusted):
+def test_a_proxy_opens_a_tunnel_to_a_server_over_tls(call_style, reach, tls_server, trusted):
     """What goes through it is not for the proxy to read, nor is its password for the server."""
     tls_server.always(completion("through"))
     with ProxyServer("user:p@ss word") as proxy:
@@ -132,16 +132,16 @@ def test_a_proxy_opens_a_tunnel_to_a_server_over_tls(colour, reach, tls_server, 
             proxy=f"http://user:p%40ss%20word@127.0.0.1:{proxy.port}",
             verify=trusted,
         )
-        assert [colour.generate(llm, "hi").content for _ in range(2)] == ["through", "through"]
+        assert [call_style.generate(llm, "hi").content for _ in range(2)] == ["through", "through"]
         assert proxy.asked == [f"CONNECT api.test:{tls_server.port} HTTP/1.1"]
     assert "proxy-authorization" not in tls_server.requests[0].headers
 
 
-def test_a_proxy_that_refuses_the_password_is_named_and_the_password_is_not(colour, reach, tls_server, trusted):
+def test_a_proxy_that_refuses_the_password_is_named_and_the_password_is_not(call_style, reach, tls_server, trusted):
     with ProxyServer("user:other") as proxy:
         llm = reach(tls_server.url, proxy=f"http://user:{PASSWORD}@127.0.0.1:{proxy.port}", verify=trusted)
         with pytest.raises(ConnectionFailedError, match=f"the proxy http://127.0.0.1:{proxy.port} refused") as caught:
-            colour.generate(llm, "hi")
+            call_style.generate(llm, "hi")
     assert PASSWORD not in told(caught.value)
     assert "right user and password" in str(caught.value)
 
@@ -152,10 +152,10 @@ def free_port() -> int:
         return proxy.port
 
 
-def test_a_proxy_that_is_gone_is_named_without_its_password(colour, reach, server):
+def test_a_proxy_that_is_gone_is_named_without_its_password(call_style, reach, server):
     place = f"127.0.0.1:{free_port()}"
     with pytest.raises(ConnectionFailedError, match=f"through the proxy http://{place}") as caught:
-        colour.generate(reach(server.url, proxy=f"http://user:{PASSWORD}@{place}"), "hi")
+        call_style.generate(reach(server.url, proxy=f"http://user:{PASSWORD}@{place}"), "hi")
     assert PASSWORD not in told(caught.value)
     assert caught.value.hint == "Is the proxy running? It is the one given as proxy=..."
     assert caught.value.proxy == f"http://{place}"
@@ -167,22 +167,22 @@ def test_a_proxy_that_is_gone_is_named_without_its_password(colour, reach, serve
     [("HTTP_PROXY", "http"), ("http_proxy", "http"), ("HTTPS_PROXY", "https"), ("all_proxy", "http")],
 )
 def test_a_proxy_of_the_environment_that_is_gone_is_blamed_with_its_variable(
-    colour, reach, server, monkeypatch, variable, scheme
+    call_style, reach, server, monkeypatch, variable, scheme
 ):
     place = f"127.0.0.1:{free_port()}"
     monkeypatch.setenv(variable, f"http://user:{PASSWORD}@{place}")
     with pytest.raises(ConnectionFailedError, match=f"cannot connect to .* through the proxy http://{place}") as caught:
-        colour.generate(reach(f"{scheme}://api.test:{server.port}/v1"), "hi")
+        call_style.generate(reach(f"{scheme}://api.test:{server.port}/v1"), "hi")
     assert f"It comes from {variable} in the environment" in (caught.value.hint or "")
     assert "NO_PROXY" in (caught.value.hint or "")
     assert "base_url" not in str(caught.value)
     assert PASSWORD not in told(caught.value)
 
 
-def test_a_proxy_that_breaks_off_is_named_too(colour, reach, server):
+def test_a_proxy_that_breaks_off_is_named_too(call_style, reach, server):
     server.script(CUT)
     with pytest.raises(ConnectionFailedError, match=f"through the proxy {server.url} broke") as caught:
-        colour.generate(reach("http://api.test/v1", proxy=server.url), "hi")
+        call_style.generate(reach("http://api.test/v1", proxy=server.url), "hi")
     assert caught.value.connected
 
 
@@ -191,38 +191,38 @@ def test_a_proxy_that_breaks_off_is_named_too(colour, reach, server):
     [[HANG], drip(b"HTTP/1.1 200 Go\r\nx-long: " + b"v" * 1000 + b"\r\n\r\n", Pause(0.1))],
     ids=["silent", "drip"],
 )
-def test_a_proxy_that_takes_long_to_open_a_tunnel_ends_in_time(colour, reach, server, script):
+def test_a_proxy_that_takes_long_to_open_a_tunnel_ends_in_time(call_style, reach, server, script):
     server.script(*script)
     began = time.monotonic()
     with pytest.raises(RequestTimeoutError):
-        colour.generate(reach("https://api.test/v1", proxy=server.url), "hi", timeout=0.3)
+        call_style.generate(reach("https://api.test/v1", proxy=server.url), "hi", timeout=0.3)
     assert time.monotonic() - began < PATIENCE_SECONDS, "the drip takes three times as long"
     assert [request.method for request in server.requests] == ["CONNECT"]
     server.wait_for(lambda: not server.open, "the end of the connection")
 
 
-def test_a_certificate_that_is_not_trusted_says_how_to_trust_it(colour, reach, tls_server):
+def test_a_certificate_that_is_not_trusted_says_how_to_trust_it(call_style, reach, tls_server):
     with pytest.raises(ConnectionFailedError, match="certificate verify failed") as caught:
-        colour.generate(reach(tls_server.url), "hi")
+        call_style.generate(reach(tls_server.url), "hi")
     assert "verify='ca.pem'" in (caught.value.hint or "")
     assert "Is it running" not in str(caught.value)
 
 
-def test_a_proxy_over_tls_is_checked_by_the_same_authorities(colour, reach, authority, server, trusted):
+def test_a_proxy_over_tls_is_checked_by_the_same_authorities(call_style, reach, authority, server, trusted):
     """The scripted server plays the proxy."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("127.0.0.1").configure_cert(context)
     with ScriptedServer(context) as proxy:
         proxy.script(completion("through"))
         llm = reach("http://api.test/v1", proxy=proxy.url, verify=trusted)
-        assert colour.generate(llm, "hi").content == "through"
+        assert call_style.generate(llm, "hi").content == "through"
         with pytest.raises(ConnectionFailedError):
-            colour.generate(reach("http://api.test/v1", proxy=proxy.url), "hi")
+            call_style.generate(reach("http://api.test/v1", proxy=proxy.url), "hi")
         assert len(proxy.requests) == 1
 
 
-def test_no_proxy_is_honoured(colour, reach, server, monkeypatch):
+def test_no_proxy_is_honoured(call_style, reach, server, monkeypatch):
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     server.script(completion("direct"))
-    assert colour.generate(reach(server.url), "hi").content == "direct"
+    assert call_style.generate(reach(server.url), "hi").content == "direct"

@@ -9,7 +9,7 @@ import pytest
 
 from abstractcore import RequestTimeoutError, create_llm
 from abstractcore.schema import WireRequest
-from abstractcore.testing import AsyncColour, SyncColour
+from abstractcore.testing import AsyncCalls, SyncCalls
 from abstractcore.testing.transports.cases import rest
 from abstractcore.transport import AsyncHttpTransport, SyncHttpTransport, TransportSettings
 from abstractcore.transport.aiohttp_http import AiohttpTransport
@@ -17,22 +17,22 @@ from abstractcore.transport.pycurl_http import PycurlTransport
 from tests.chaos_server import HANG, LAST_CHUNK, answer, chunk, delta, stream_head
 
 TRANSPORTS = [
-    (SyncColour, SyncHttpTransport),
-    (SyncColour, PycurlTransport),
-    (AsyncColour, AsyncHttpTransport),
-    (AsyncColour, AiohttpTransport),
+    (SyncCalls, SyncHttpTransport),
+    (SyncCalls, PycurlTransport),
+    (AsyncCalls, AsyncHttpTransport),
+    (AsyncCalls, AiohttpTransport),
 ]
 
 
 @pytest.fixture(params=TRANSPORTS, ids=lambda each: each[1].__name__)
 def small(request, services):
     """A transport with one connection, and what runs its coroutines."""
-    make_colour, make_transport = request.param
-    colour = make_colour()
+    make_call_style, make_transport = request.param
+    call_style = make_call_style()
     transport = make_transport(TransportSettings(max_connections=1))
-    yield transport, colour.run
-    colour.run(transport.close())
-    colour.close()
+    yield transport, call_style.run
+    call_style.run(transport.close())
+    call_style.close()
 
 
 def test_a_pool_that_is_used_up_is_a_timeout_that_says_why(small, server):
@@ -134,7 +134,7 @@ def test_dropped_async_streams_give_their_connections_back(server, connect, libr
     assert len(server.requests) == 5
 
 
-def test_as_many_connections_as_asked_for_are_kept_open(colour, server, connect):
+def test_as_many_connections_as_asked_for_are_kept_open(call_style, server, connect):
     """The default keeps a hundred."""
     assert TransportSettings().max_idle_connections == 100
     llm = connect(max_connections=300)

@@ -68,7 +68,7 @@ def test_only_the_headers_of_the_request_are_sent(server, transport):
 
 
 def test_proxies_of_the_environment_are_not_libcurls_to_find(server, monkeypatch):
-    """They are found when the settings are made, for both colours alike."""
+    """They are found when the settings are made, for sync and async transports alike."""
     transport = PycurlTransport(TransportSettings(environment_proxies=False))
     for name in ("http_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")

@@ -1,4 +1,4 @@
-"""Connections, in both colours: shared, given back, cut, and never used to carry more than they should."""
+"""Connections, sync and async: shared, given back, cut, and never used to carry more than they should."""
 
 from __future__ import annotations
 
@@ -43,89 +43,89 @@ from tests.chaos_server import (
 CANARY = "sk-canary-0123456789"
 
 
-def test_calls_one_after_the_other_share_a_connection(colour, server, connect):
+def test_calls_one_after_the_other_share_a_connection(call_style, server, connect):
     server.always(completion())
     first, second = connect(), connect()
     for llm in (first, second, first):
-        colour.generate(llm, "hi")
+        call_style.generate(llm, "hi")
     assert [request.connection.number for request in server.requests] == [0, 0, 0]
 
 
-def test_a_kept_connection_that_the_server_closed_is_replaced_without_an_error(colour, server, connect):
+def test_a_kept_connection_that_the_server_closed_is_replaced_without_an_error(call_style, server, connect):
     llm = connect(max_retries=0)
     for text in ("one", "two"):
         server.script(completion(text), CUT)
-        assert colour.generate(llm, "hi").content == text
+        assert call_style.generate(llm, "hi").content == text
         server.wait_for(lambda: not server.open, "the server's end")
     assert len(server.connections) == 2
 
 
 @pytest.mark.parametrize("first", [completion("one"), streamed("one")], ids=["whole", "streamed"])
-def test_what_a_server_sends_beyond_its_answer_is_never_the_next_calls_answer(colour, server, connect, first):
+def test_what_a_server_sends_beyond_its_answer_is_never_the_next_calls_answer(call_style, server, connect, first):
     llm = connect(max_retries=0)
     server.script(first + completion("for somebody else"))
     server.script(completion("two"))
     if first == completion("one"):
-        assert colour.generate(llm, "hi").content == "one"
+        assert call_style.generate(llm, "hi").content == "one"
     else:
-        with colour.stream(llm, "hi") as stream:
+        with call_style.stream(llm, "hi") as stream:
             list(stream)
-    assert colour.generate(llm, "hi").content == "two"
+    assert call_style.generate(llm, "hi").content == "two"
     assert len(server.connections) == 2
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_redirects_are_never_followed(colour, server, connect, status):
+def test_redirects_are_never_followed(call_style, server, connect, status):
     with ScriptedServer() as elsewhere:
         elsewhere.always(completion("stolen"))
         server.always(answer(b"", status, location=f"{elsewhere.url}/v1/chat/completions"))
         with pytest.raises(ProviderError) as caught:
-            colour.generate(connect(api_key=CANARY, max_retries=0), "hi")
+            call_style.generate(connect(api_key=CANARY, max_retries=0), "hi")
         assert caught.value.status == status
         assert elsewhere.requests == []
 
 
-def test_a_stream_left_early_does_not_give_its_connection_to_the_next_call(colour, server, connect):
+def test_a_stream_left_early_does_not_give_its_connection_to_the_next_call(call_style, server, connect):
     llm = connect()
     server.script(stream_head() + chunk(delta("old")), HANG)
     server.script(completion("new"))
-    with colour.stream(llm, "hi") as stream:
+    with call_style.stream(llm, "hi") as stream:
         next(stream)
-    assert colour.generate(llm, "hi").content == "new"
+    assert call_style.generate(llm, "hi").content == "new"
     assert len(server.connections) == 2
 
 
-def test_a_failed_answers_connection_is_used_again_once_its_body_is_read(colour, server, connect):
+def test_a_failed_answers_connection_is_used_again_once_its_body_is_read(call_style, server, connect):
     llm = connect(max_retries=0)
     server.script(failure(400))
     server.script(completion())
     with pytest.raises(ProviderError):
-        colour.generate(llm, "hi")
-    colour.generate(llm, "hi")
+        call_style.generate(llm, "hi")
+    call_style.generate(llm, "hi")
     assert len(server.connections) == 1
 
 
 # Proxies
 
 
-def test_a_proxy_of_the_environment_is_used(colour, server, services, monkeypatch):
+def test_a_proxy_of_the_environment_is_used(call_style, server, services, monkeypatch):
     monkeypatch.setenv("HTTP_PROXY", server.url)
     server.script(completion("through"))
     llm = create_llm("openai-compatible", model="m", base_url="http://api.test/v1", services=services)
-    assert colour.generate(llm, "hi").content == "through"
+    assert call_style.generate(llm, "hi").content == "through"
     assert server.requests[0].target == "http://api.test/v1/chat/completions"
     assert server.requests[0].headers["host"] == "api.test"
 
 
-def test_a_proxy_that_is_set_or_unset_later_holds_for_the_llms_made_from_then_on(colour, server, connect, monkeypatch):
+def test_a_proxy_that_is_set_or_unset_later_applies_to_llms_made_afterwards(call_style, server, connect, monkeypatch):
     for text in ("without", "through", "without again"):
         server.script(completion(text))
-    assert colour.generate(connect(), "hi").content == "without"
+    assert call_style.generate(connect(), "hi").content == "without"
     monkeypatch.setenv("HTTP_PROXY", server.url)
     llm = connect(base_url="http://provider.test/v1")
-    assert colour.generate(llm, "hi").content == "through"
+    assert call_style.generate(llm, "hi").content == "through"
     monkeypatch.delenv("HTTP_PROXY")
-    assert colour.generate(connect(), "hi").content == "without again"
+    assert call_style.generate(connect(), "hi").content == "without again"
     assert [request.target for request in server.requests] == [
         "/v1/chat/completions",
         "http://provider.test/v1/chat/completions",
@@ -134,16 +134,16 @@ def test_a_proxy_that_is_set_or_unset_later_holds_for_the_llms_made_from_then_on
 
 
 @pytest.mark.parametrize("no_proxy", ["127.0.0.1", "*", "example.com,127.0.0.1"])
-def test_no_proxy_is_honoured(colour, server, connect, monkeypatch, no_proxy):
+def test_no_proxy_is_honoured(call_style, server, connect, monkeypatch, no_proxy):
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     monkeypatch.setenv("NO_PROXY", no_proxy)
     server.script(completion("direct"))
-    assert colour.generate(connect(), "hi").content == "direct"
+    assert call_style.generate(connect(), "hi").content == "direct"
     assert server.requests[0].target == "/v1/chat/completions"
 
 
 @pytest.mark.parametrize("prefix", ["http://", ""])
-def test_a_proxy_of_the_llms_own_stands_over_the_environment(colour, server, services, monkeypatch, prefix):
+def test_a_proxy_of_the_llms_own_stands_over_the_environment(call_style, server, services, monkeypatch, prefix):
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     monkeypatch.setenv("NO_PROXY", "*")
     server.script(completion("through"))
@@ -154,10 +154,10 @@ def test_a_proxy_of_the_llms_own_stands_over_the_environment(colour, server, ser
         services=services,
         proxy=f"{prefix}127.0.0.1:{server.port}",
     )
-    assert colour.generate(llm, "hi").content == "through"
+    assert call_style.generate(llm, "hi").content == "through"
 
 
-def test_a_proxys_password_goes_to_the_proxy_and_nowhere_else(colour, server, services):
+def test_a_proxys_password_goes_to_the_proxy_and_nowhere_else(call_style, server, services):
     server.script(CUT)
     llm = create_llm(
         "openai-compatible",
@@ -168,25 +168,25 @@ def test_a_proxys_password_goes_to_the_proxy_and_nowhere_else(colour, server, se
         proxy=f"http://user:{CANARY}@127.0.0.1:{server.port}",
     )
     with pytest.raises(ConnectionFailedError) as caught:
-        colour.generate(llm, "hi")
+        call_style.generate(llm, "hi")
     assert server.requests[0].headers["proxy-authorization"].startswith("Basic ")
     assert CANARY not in told(caught.value)
 
 
 @pytest.mark.parametrize("proxy", ["socks4://127.0.0.1:9", "ftp://127.0.0.1:9", f"carrier://{CANARY}@pigeon"])
-def test_a_proxy_of_another_kind_is_refused(colour, connect, services, monkeypatch, proxy):
+def test_a_proxy_of_another_kind_is_refused(call_style, connect, services, monkeypatch, proxy):
     with pytest.raises(ConfigurationError, match="proxy") as caught:
         connect(proxy=proxy)
     assert CANARY not in told(caught.value)
     monkeypatch.setenv("ALL_PROXY", proxy)
     with pytest.raises(ConfigurationError, match="proxy"):
-        colour.generate(connect(), "hi")
+        call_style.generate(connect(), "hi")
 
 
 # Addresses and certificates
 
 
-def test_nothing_listening_is_a_connection_error_that_names_the_place_only(colour, services):
+def test_nothing_listening_is_a_connection_error_that_names_the_place_only(call_style, services):
     llm = create_llm(
         "openai-compatible",
         model="m",
@@ -195,30 +195,30 @@ def test_nothing_listening_is_a_connection_error_that_names_the_place_only(colou
         max_retries=0,
     )
     with pytest.raises(ConnectionFailedError, match=r"http://127\.0\.0\.1:9: ") as caught:
-        colour.generate(llm, "hi")
+        call_style.generate(llm, "hi")
     assert CANARY not in told(caught.value)
 
 
-def test_an_address_of_ipv6_is_shown_as_it_is_written(colour, services):
+def test_an_address_of_ipv6_is_shown_as_it_is_written(call_style, services):
     llm = create_llm("openai-compatible", model="m", base_url="http://[::1]:9/v1", services=services, max_retries=0)
     with pytest.raises(ConnectionFailedError, match=r"http://\[::1\]:9: "):
-        colour.generate(llm, "hi")
+        call_style.generate(llm, "hi")
 
 
-def test_a_connection_that_is_reset_is_an_error_that_says_why(colour, server, connect):
+def test_a_connection_that_is_reset_is_an_error_that_says_why(call_style, server, connect):
     server.script(RESET)
     with pytest.raises(ConnectionFailedError, match=r"broke: \S"):
-        colour.generate(connect(max_retries=0), "hi")
+        call_style.generate(connect(max_retries=0), "hi")
 
 
-def test_https_to_a_plain_server_is_a_connection_error(colour, server, services):
+def test_https_to_a_plain_server_is_a_connection_error(call_style, server, services):
     url = server.url.replace("http:", "https:")
     llm = create_llm("openai-compatible", model="m", base_url=url, services=services, max_retries=0)
     with pytest.raises(ConnectionFailedError):
-        colour.generate(llm, "hi")
+        call_style.generate(llm, "hi")
 
 
-def test_certificate_authorities_that_cannot_be_read_are_a_configuration_error(colour, services, tmp_path: Path):
+def test_certificate_authorities_that_cannot_be_read_are_a_configuration_error(call_style, services, tmp_path: Path):
     (tmp_path / "empty.pem").write_text("no certificate")
     for name in ("missing.pem", "empty.pem"):
         llm = create_llm(
@@ -229,12 +229,12 @@ def test_certificate_authorities_that_cannot_be_read_are_a_configuration_error(c
             verify=str(tmp_path / name),
         )
         with pytest.raises(ConfigurationError, match=name):
-            colour.generate(llm, "hi")
+            call_style.generate(llm, "hi")
 
 
-def test_plain_http_reads_no_certificates(colour, server, connect):
+def test_plain_http_reads_no_certificates(call_style, server, connect):
     server.script(completion("plain"))
-    assert colour.generate(connect(verify="/no/such/file"), "hi").content == "plain"
+    assert call_style.generate(connect(verify="/no/such/file"), "hi").content == "plain"
 
 
 # Keys
@@ -262,12 +262,12 @@ def variables(error: BaseException) -> str:
     ],
 )
 @pytest.mark.parametrize("call", ["generate", "stream"])
-def test_a_key_never_shows_in_an_error(colour, server, connect, steps, call):
+def test_a_key_never_shows_in_an_error(call_style, server, connect, steps, call):
     server.script(*steps)
     llm = connect(api_key=CANARY, max_retries=0, timeout=0.3)
     assert CANARY not in repr(llm)
     with pytest.raises(AbstractCoreError) as caught:
-        list(colour.stream(llm, "hi")) if call == "stream" else colour.generate(llm, "hi")
+        list(call_style.stream(llm, "hi")) if call == "stream" else call_style.generate(llm, "hi")
     assert server.requests[0].headers["authorization"] == f"Bearer {CANARY}"
     assert CANARY not in told(caught.value)
     assert CANARY not in variables(caught.value)
@@ -290,27 +290,27 @@ def test_certificates_are_read_once_for_all_transports():
     assert TransportSettings().tls("http") is TransportSettings(verify="/no/such/file").tls("http")
 
 
-def test_closed_services_can_be_used_again(colour, server, connect, services: Services):
+def test_closed_services_can_be_used_again(call_style, server, connect, services: Services):
     server.always(completion())
     llm = connect()
-    colour.generate(llm, "hi")
+    call_style.generate(llm, "hi")
     services.close()
-    assert colour.generate(llm, "hi").content == "hello"
+    assert call_style.generate(llm, "hi").content == "hello"
 
 
-def test_an_early_answer_to_a_long_request_is_read(colour, server, connect):
+def test_an_early_answer_to_a_long_request_is_read(call_style, server, connect):
     """The server may refuse before it has read everything, and close."""
     server.always(failure(413, "too long"), CUT)
     with pytest.raises(ProviderError):
-        colour.generate(connect(max_retries=0), "x" * 3_000_000)
+        call_style.generate(connect(max_retries=0), "x" * 3_000_000)
 
 
-def test_a_whole_stream_gives_its_connection_back_after_the_done_mark(colour, server, connect):
+def test_a_whole_stream_gives_its_connection_back_after_the_done_mark(call_style, server, connect):
     server.script(streamed("a"))
     server.script(streamed("b"))
     llm = connect()
     for text in ("a", "b"):
-        assert "".join(colour.stream(llm, "hi").text()) == text
+        assert "".join(call_style.stream(llm, "hi").text()) == text
     assert len(server.connections) == 1
 
 
@@ -323,31 +323,31 @@ LIBRARIES = ["httpx2", "fast"]
     ("status", "error"), [(401, AuthenticationError), (404, NotFoundError), (429, RateLimitError), (500, ServerError)]
 )
 def test_an_error_in_an_unexpected_encoding_is_the_error_of_its_status(
-    colour, server, connect, library, streamed, status, error
+    call_style, server, connect, library, streamed, status, error
 ):
     server.script(answer(b"\x0b\x02\x80no\x03", status, content_encoding="br", retry_after="3"))
     llm = connect(transport=library, max_retries=0)
     with pytest.raises(error, match="unexpected Content-Encoding 'br'") as caught:
         if streamed:
-            with colour.stream(llm, "hi") as stream:
+            with call_style.stream(llm, "hi") as stream:
                 list(stream)
         else:
-            colour.generate(llm, "hi")
+            call_style.generate(llm, "hi")
     assert type(caught.value) is error
     assert (caught.value.status, caught.value.retry_after) == (status, 3)
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_an_answer_of_several_gzip_members_is_read_to_its_end(colour, server, connect, library, streamed):
+def test_an_answer_of_several_gzip_members_is_read_to_its_end(call_style, server, connect, library, streamed):
     llm = connect(transport=library)
     if streamed:
         events = [delta("one, "), delta("two", "stop"), DONE]
         packed = b"".join(chunk(gzip.compress(event)) for event in events)
         server.script(stream_head(content_encoding="gzip"), packed, LAST_CHUNK)
-        with colour.stream(llm, "hi") as stream:
+        with call_style.stream(llm, "hi") as stream:
             assert "".join(stream.text()) == "one, two"
     else:
         body = json.dumps(completion_body("one, two")).encode()
         server.script(answer(gzip.compress(body[:40]) + gzip.compress(body[40:]), content_encoding="gzip"))
-        assert colour.generate(llm, "hi").content == "one, two"
+        assert call_style.generate(llm, "hi").content == "one, two"

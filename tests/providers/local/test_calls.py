@@ -1,4 +1,4 @@
-"""The embedded model through the whole pipeline: real weights, a real child process, both colours."""
+"""The embedded model through the whole pipeline: real weights, a real child process, sync and async."""
 
 from __future__ import annotations
 
@@ -35,25 +35,26 @@ def llm(services: Services) -> LLM:
     return create_llm("local", context_size=CONTEXT, threads=1, temperature=0, services=services)
 
 
-def test_an_answer_comes_with_counts_and_costs_nothing(colour, llm):
-    response = colour.generate(llm, "Name the capital of France.", max_output_tokens=20)
+def test_an_answer_comes_with_counts_and_costs_nothing(call_style, llm):
+    response = call_style.generate(llm, "Name the capital of France.", max_output_tokens=20)
     assert "Paris" in response.content
     assert response.usage.input > 0
     assert response.usage.output > 0
     assert (response.cost, response.provider, response.model) == (0.0, "local", "smollm2-135m-instruct")
 
 
-def test_a_prompt_longer_than_the_context_is_an_error_with_both_numbers(colour, llm):
+def test_a_prompt_longer_than_the_context_is_an_error_with_both_numbers(call_style, llm):
     with pytest.raises(ContextOverflowError) as caught:
-        colour.generate(llm, "word " * 1000)
+        call_style.generate(llm, "word " * 1000)
     assert caught.value.context_tokens == CONTEXT
     assert caught.value.prompt_tokens > 1000
     assert "1031" in str(caught.value)
     assert "512" in str(caught.value)
 
 
-def test_a_response_model_is_enforced_and_read(colour, llm):
-    response = colour.generate(llm, "Give the capital of France as JSON.", response_model=Capital, max_output_tokens=30)
+def test_a_response_model_is_enforced_and_read(call_style, llm):
+    prompt = "Give the capital of France as JSON."
+    response = call_style.generate(llm, prompt, response_model=Capital, max_output_tokens=30)
     assert response.output == Capital("Paris")
 
 
@@ -63,19 +64,19 @@ def test_what_the_makers_recommend_is_sent_where_the_call_says_nothing(services)
     assert (lowered.sampling.max_output_tokens, lowered.sampling.temperature) == (512, 0.7)
 
 
-def test_a_killed_model_is_a_typed_error_and_the_next_call_starts_another(colour, llm, services):
-    colour.generate(llm, "Hi.", max_output_tokens=1)
+def test_a_killed_model_is_a_typed_error_and_the_next_call_starts_another(call_style, llm, services):
+    call_style.generate(llm, "Hi.", max_output_tokens=1)
     pool = services.registry.provider("local")._pool
     (child,) = pool.processes()
     os.kill(child.pid, signal.SIGKILL)
     child._process.wait()
-    assert colour.generate(llm, "Hi.", max_output_tokens=1).usage.output == 1
+    assert call_style.generate(llm, "Hi.", max_output_tokens=1).usage.output == 1
 
     (child,) = pool.processes()
-    with colour.stream(llm, "Tell me a long story.", max_output_tokens=200) as stream:
+    with call_style.stream(llm, "Tell me a long story.", max_output_tokens=200) as stream:
         next(stream)
         os.kill(child.pid, signal.SIGKILL)
         with pytest.raises(ModelCrashedError, match="SIGKILL") as caught:
             list(stream)
     assert caught.value.partial is not None
-    assert colour.generate(llm, "Hi.", max_output_tokens=1).usage.output == 1
+    assert call_style.generate(llm, "Hi.", max_output_tokens=1).usage.output == 1

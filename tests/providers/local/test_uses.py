@@ -12,7 +12,7 @@ import pytest
 from abstractcore import LLM, ConfigurationError, ModelCrashedError, Services, create_llm
 from abstractcore.registry import Registry
 from abstractcore.stores.models import FileModelStore
-from abstractcore.testing import SyncColour
+from abstractcore.testing import SyncCalls
 from abstractcore_providers.local import LocalProvider
 from abstractcore_providers.local.process import ModelProcess
 from abstractcore_providers.local.servers import ServerPool
@@ -53,15 +53,15 @@ def local(models: FileModelStore) -> Iterator[Callable[..., tuple[Callable[[int]
         services.close()
 
 
-def ask(colour, llm: LLM) -> None:
-    assert colour.generate(llm, "Hi.", max_output_tokens=1).usage.output == 1
+def ask(call_style, llm: LLM) -> None:
+    assert call_style.generate(llm, "Hi.", max_output_tokens=1).usage.output == 1
 
 
-def test_closing_llms_ends_their_processes(colour, local):
+def test_closing_llms_ends_their_processes(call_style, local):
     llm_of, provider = local()
     llms = [llm_of(size) for size in (256, 257)]
     for llm in llms:
-        ask(colour, llm)
+        ask(call_style, llm)
     pids = [process.pid for process in provider.processes]
     for llm in llms:
         llm.close()
@@ -70,53 +70,53 @@ def test_closing_llms_ends_their_processes(colour, local):
     assert len(pids) == 2
     assert all(map(ends, pids))
     with pytest.raises(ConfigurationError, match="closed"):
-        ask(colour, llms[0])
+        ask(call_style, llms[0])
 
 
-def test_a_process_stays_until_the_last_llm_that_uses_it_is_closed(colour, local):
+def test_a_process_stays_until_the_last_llm_that_uses_it_is_closed(call_style, local):
     llm_of, provider = local()
     first, second = llm_of(256), llm_of(256)
-    ask(colour, first)
-    ask(colour, second)
+    ask(call_style, first)
+    ask(call_style, second)
     (process,) = provider.processes
     first.close()
-    ask(colour, second)
+    ask(call_style, second)
     assert provider.processes == [process]
     second.close()
     assert ends(process.pid)
 
 
-def test_an_llm_that_is_dropped_and_not_closed_ends_its_process(colour, local):
+def test_an_llm_that_is_dropped_and_not_closed_ends_its_process(call_style, local):
     llm_of, provider = local()
-    ask(colour, llm_of(256))
+    ask(call_style, llm_of(256))
     pids = [process.pid for process in provider.processes]
     gc.collect()
     assert all(map(ends, pids))
 
 
 def test_there_are_no_more_processes_than_the_limit_and_the_least_recently_used_goes_first(local):
-    colour = SyncColour()
+    call_style = SyncCalls()
     llm_of, provider = local(most=2)
     llms = [llm_of(size) for size in (256, 257, 258)]
-    ask(colour, llms[0])
+    ask(call_style, llms[0])
     (first,) = provider.processes
-    ask(colour, llms[1])
-    ask(colour, llms[0])
-    ask(colour, llms[2])
+    ask(call_style, llms[1])
+    ask(call_style, llms[0])
+    ask(call_style, llms[2])
     assert len(provider.processes) == 2
     assert first in provider.processes
-    ask(colour, llms[1])
+    ask(call_style, llms[1])
     assert len(provider.processes) == 2
     assert ends(first.pid)
 
 
-def test_a_process_that_is_answering_is_not_ended(colour, local):
+def test_a_process_that_is_answering_is_not_ended(call_style, local):
     llm_of, provider = local(most=1)
     asked, other = llm_of(256), llm_of(257)
-    with colour.stream(asked, "Tell me a long story.", max_output_tokens=100) as stream:
+    with call_style.stream(asked, "Tell me a long story.", max_output_tokens=100) as stream:
         next(stream)
         (answering,) = provider.processes
-        ask(colour, other)
+        ask(call_style, other)
         assert provider.processes == [answering]
         asked.close()
         assert provider.processes == [answering]
@@ -125,24 +125,24 @@ def test_a_process_that_is_answering_is_not_ended(colour, local):
     assert ends(answering.pid)
 
 
-def test_an_idle_process_ends_and_the_next_call_starts_another(colour, local):
+def test_an_idle_process_ends_and_the_next_call_starts_another(call_style, local):
     llm_of, provider = local(idle_seconds=0.05)
     llm = llm_of(256)
     for _ in range(2):
-        with colour.stream(llm, "Tell me a story.", max_output_tokens=20) as stream:
+        with call_style.stream(llm, "Tell me a story.", max_output_tokens=20) as stream:
             next(stream)
             (process,) = provider.processes
             assert "".join(stream.text())
         assert ends(process.pid)
 
 
-def test_a_failed_start_leaves_no_use_behind(colour, models, local, tmp_path):
+def test_a_failed_start_leaves_no_use_behind(call_style, models, local, tmp_path):
     llm_of, provider = local()
     (tmp_path / "x.gguf").write_bytes(b"GGUF")
     services = llm_of(256)._pipelines._services
     llm = create_llm("local", model=str(tmp_path / "x.gguf"), services=services)
     with pytest.raises(ModelCrashedError):
-        colour.generate(llm, "Hi.")
+        call_style.generate(llm, "Hi.")
     llm.close()
     assert provider._pool._slots._slots == {}
 
@@ -160,10 +160,10 @@ def test_a_use_that_nobody_has_any_more_is_over(local, models):
     assert ends(process.pid)
 
 
-def test_a_proxy_of_the_environment_does_not_stand_between_a_program_and_its_own_process(colour, local, monkeypatch):
+def test_a_proxy_of_the_environment_is_not_used_for_the_model_process_on_this_machine(call_style, local, monkeypatch):
     for name in PROXY_VARIABLES:
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.lower(), raising=False)
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     llm_of, _ = local()
-    ask(colour, llm_of(256))
+    ask(call_style, llm_of(256))

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstractcore import LLM, Reply, Services, create_llm
+from abstractcore import LLM, Services, create_llm
 from abstractcore.errors import (
     AbstractCoreError,
     ConfigurationError,
@@ -46,7 +46,7 @@ from abstractcore.schema import (
     from_json,
     to_json,
 )
-from abstractcore.testing import VirtualClock, check_laws, strategies
+from abstractcore.testing import ScriptedReply, VirtualClock, check_laws, strategies
 from abstractcore_providers.scripted import CanonicalJson, ScriptedProvider
 from tests.properties import examples
 
@@ -59,9 +59,9 @@ def scripted(*replies: Any, clock: VirtualClock | None = None, **options: Any) -
     return create_llm("scripted", model="m", replies=replies, services=services, max_retries=0, **options)
 
 
-def timed(colour: Any, llm: LLM, clock: VirtualClock) -> list[tuple[float, str]]:
+def timed(call_style: Any, llm: LLM, clock: VirtualClock) -> list[tuple[float, str]]:
     """The texts of a stream, each with the time at which it came."""
-    with colour.stream(llm, "hi") as stream:
+    with call_style.stream(llm, "hi") as stream:
         return [(clock.now(), text) for text in stream.text()]
 
 
@@ -80,47 +80,47 @@ def test_the_laws_hold():
 # What a script holds.
 
 
-def test_a_text_is_a_reply_with_its_words_counted(colour):
-    reply = colour.generate(scripted("three little words"), "two words").reply
+def test_a_text_is_a_reply_with_its_words_counted(call_style):
+    reply = call_style.generate(scripted("three little words"), "two words").reply
     assert reply == ModelReply(
         (TextPart("three little words"),), "stop", usage=Usage(2, 3), model="m", provider="scripted"
     )
-    assert colour.generate(scripted(""), "hi").parts == ()
+    assert call_style.generate(scripted(""), "hi").parts == ()
 
 
-def test_replies_errors_and_functions_come_in_order(colour):
+def test_replies_errors_and_functions_come_in_order(call_style):
     reply, error = ModelReply((ToolCall("c", "f"),), "tool_calls"), RateLimitError("slow down")
-    llm = scripted(reply, error, lambda call: call.messages[0].text, lambda call: error, Reply.text("end"))
-    assert colour.generate(llm, "1").reply == reply
+    llm = scripted(reply, error, lambda call: call.messages[0].text, lambda call: error, ScriptedReply.text("end"))
+    assert call_style.generate(llm, "1").reply == reply
     with pytest.raises(RateLimitError) as caught:
-        colour.generate(llm, "2")
+        call_style.generate(llm, "2")
     assert caught.value is error
-    assert colour.generate(llm, "three").content == "three"
+    assert call_style.generate(llm, "three").content == "three"
     with pytest.raises(RateLimitError):
-        colour.generate(llm, "4")
-    assert colour.generate(llm, "5").content == "end"
+        call_style.generate(llm, "4")
+    assert call_style.generate(llm, "5").content == "end"
     assert [call.messages[0].text for call in llm.calls] == ["1", "2", "three", "4", "5"]
 
 
-def test_a_script_that_has_ended_says_so(colour):
+def test_a_script_that_has_ended_says_so(call_style):
     llm = scripted("one")
-    colour.generate(llm, "hi")
+    call_style.generate(llm, "hi")
     with pytest.raises(ScriptExhaustedError, match="the script has 1 replies, and this is call 2") as caught:
-        colour.generate(llm, "hi")
+        call_style.generate(llm, "hi")
     assert "one more" in (caught.value.hint or "")
 
 
-def test_one_function_answers_every_call(colour):
+def test_one_function_answers_every_call(call_style):
     llm = create_llm("scripted", replies=lambda call: call.messages[-1].text.upper())
-    assert [colour.generate(llm, text).content for text in ("a", "b", "c")] == ["A", "B", "C"]
+    assert [call_style.generate(llm, text).content for text in ("a", "b", "c")] == ["A", "B", "C"]
     assert len(llm.calls) == 3
 
 
-def test_a_coroutine_function_that_does_not_wait_answers_in_both_colours(colour):
-    async def answer(call: ModelCall) -> Reply:
-        return Reply.tool_call("echo", {"text": call.messages[-1].text})
+def test_a_coroutine_function_that_does_not_wait_answers_sync_and_async(call_style):
+    async def answer(call: ModelCall) -> ScriptedReply:
+        return ScriptedReply.tool_call("echo", {"text": call.messages[-1].text})
 
-    (call,) = colour.generate(scripted(answer), "hi").tool_calls
+    (call,) = call_style.generate(scripted(answer), "hi").tool_calls
     assert call.arguments == {"text": "hi"}
 
 
@@ -135,22 +135,22 @@ def test_a_coroutine_function_that_waits_answers_in_event_loops_only():
     assert asyncio.run(llm.agenerate("hi")).content == "waited"
 
 
-def test_what_a_function_raises_reaches_the_caller(colour):
+def test_what_a_function_raises_reaches_the_caller(call_style):
     def fail(call: ModelCall) -> str:
         raise ZeroDivisionError("bug in the test")
 
     with pytest.raises(ZeroDivisionError, match="bug in the test"):
-        colour.generate(scripted(fail), "hi")
+        call_style.generate(scripted(fail), "hi")
 
 
 @pytest.mark.parametrize("answer", [5, None, len, RateLimitError])
-def test_a_function_that_gives_something_else_is_named(colour, answer):
+def test_a_function_that_gives_something_else_is_named(call_style, answer):
     with pytest.raises(
-        ConfigurationError, match=r"replies\[1\], a function, gave something else: expected a text, a Reply"
+        ConfigurationError, match=r"replies\[1\], a function, gave something else: expected a text, a ScriptedReply"
     ):
         llm = scripted("a", lambda call: answer)
-        colour.generate(llm, "1")
-        colour.generate(llm, "2")
+        call_style.generate(llm, "1")
+        call_style.generate(llm, "2")
 
 
 @pytest.mark.parametrize(
@@ -183,12 +183,12 @@ def test_threads_share_a_script_without_taking_a_reply_twice():
     assert len(llm.calls) == 64
 
 
-# What a `Reply` is.
+# What a `ScriptedReply` is.
 
 
-def test_a_reply_has_reasoning_usage_and_a_reason_to_end(colour):
-    reply = Reply.text("so", reasoning="well", usage=Usage(7, 8), finish_reason="length")
-    assert colour.generate(scripted(reply), "hi").reply == ModelReply(
+def test_a_reply_has_reasoning_usage_and_a_reason_to_end(call_style):
+    reply = ScriptedReply.text("so", reasoning="well", usage=Usage(7, 8), finish_reason="length")
+    assert call_style.generate(scripted(reply), "hi").reply == ModelReply(
         (ReasoningPart("well", origin="scripted/m"), TextPart("so")),
         "length",
         usage=Usage(7, 8),
@@ -197,51 +197,55 @@ def test_a_reply_has_reasoning_usage_and_a_reason_to_end(colour):
     )
 
 
-def test_a_tool_call_has_an_id_of_its_turn_and_place_unless_it_is_given(colour):
-    reply = Reply.text("Let me look.") + Reply.tool_call("weather", {"city": "Ulm"}) + Reply.tool_call("time")
-    llm = scripted(reply, Reply.tool_call("weather", id="mine"))
-    response = colour.generate(llm, messages=[Message.assistant("Hello."), Message.user("How is it?")])
+def test_a_tool_call_has_an_id_of_its_turn_and_place_unless_it_is_given(call_style):
+    reply = (
+        ScriptedReply.text("Let me look.")
+        + ScriptedReply.tool_call("weather", {"city": "Ulm"})
+        + ScriptedReply.tool_call("time")
+    )
+    llm = scripted(reply, ScriptedReply.tool_call("weather", id="mine"))
+    response = call_style.generate(llm, messages=[Message.assistant("Hello."), Message.user("How is it?")])
     assert response.content == "Let me look."
     assert [(call.id, call.name, call.arguments) for call in response.tool_calls] == [
         ("call_1_0", "weather", {"city": "Ulm"}),
         ("call_1_1", "time", {}),
     ]
     assert response.finish_reason == "tool_calls"
-    assert colour.generate(llm, "hi").tool_calls[0].id == "mine"
+    assert call_style.generate(llm, "hi").tool_calls[0].id == "mine"
 
 
-def test_broken_arguments_are_sent_as_they_are(colour):
-    (call,) = colour.generate(scripted(Reply.tool_call("f", '{"x": ')), "hi").tool_calls
+def test_broken_arguments_are_sent_as_they_are(call_style):
+    (call,) = call_style.generate(scripted(ScriptedReply.tool_call("f", '{"x": ')), "hi").tool_calls
     assert (call.arguments_text, call.arguments) == ('{"x": ', None)
 
 
-def test_replies_added_together_are_one(colour):
+def test_replies_added_together_are_one(call_style):
     clock = VirtualClock()
-    reply = Reply.text("a", usage=Usage(1, 2)) + Reply.chunks(["b", "c"], delay=1, usage=Usage(3, 4))
-    reply += Reply.tool_call("f", delay=5)
-    response = colour.generate(scripted(reply, clock=clock), "hi")
+    reply = ScriptedReply.text("a", usage=Usage(1, 2)) + ScriptedReply.chunks(["b", "c"], delay=1, usage=Usage(3, 4))
+    reply += ScriptedReply.tool_call("f", delay=5)
+    response = call_style.generate(scripted(reply, clock=clock), "hi")
     assert (response.content, response.usage, clock.now()) == ("abc", Usage(4, 6), 7.0)
 
 
 @pytest.mark.parametrize(
     ("make", "path"),
     [
-        (lambda: Reply.text(5), "text"),
-        (lambda: Reply.text("\ud800"), "text"),
-        (lambda: Reply.text("a", reasoning=5), "reasoning"),
-        (lambda: Reply.text("a", delay=-1), "delay"),
-        (lambda: Reply.text("a", delay=float("nan")), "delay"),
-        (lambda: Reply.text("a", delay="1"), "delay"),
-        (lambda: Reply.text("a", finish_reason="bored"), "finish_reason"),
-        (lambda: Reply.tool_call("f", {"x": float("nan")}), "arguments.x"),
-        (lambda: Reply.tool_call("f", {"x": {1}}), "arguments.x"),
-        (lambda: Reply.tool_call(5), "name"),
-        (lambda: Reply.chunks("ab"), "texts"),
-        (lambda: Reply.chunks(["a", 5]), "texts[1].text"),
-        (lambda: Reply.chunks(["a", ""]), "pieces[1]"),
-        (lambda: Reply.chunks(["a"], then=ValueError("x")), "then"),
-        (lambda: Reply.chunks([], then=OverloadedError("x")) + Reply.text("a"), "then"),
-        (lambda: Reply((Piece("a"),)), "pieces[0].parts[0]"),
+        (lambda: ScriptedReply.text(5), "text"),
+        (lambda: ScriptedReply.text("\ud800"), "text"),
+        (lambda: ScriptedReply.text("a", reasoning=5), "reasoning"),
+        (lambda: ScriptedReply.text("a", delay=-1), "delay"),
+        (lambda: ScriptedReply.text("a", delay=float("nan")), "delay"),
+        (lambda: ScriptedReply.text("a", delay="1"), "delay"),
+        (lambda: ScriptedReply.text("a", finish_reason="bored"), "finish_reason"),
+        (lambda: ScriptedReply.tool_call("f", {"x": float("nan")}), "arguments.x"),
+        (lambda: ScriptedReply.tool_call("f", {"x": {1}}), "arguments.x"),
+        (lambda: ScriptedReply.tool_call(5), "name"),
+        (lambda: ScriptedReply.chunks("ab"), "texts"),
+        (lambda: ScriptedReply.chunks(["a", 5]), "texts[1].text"),
+        (lambda: ScriptedReply.chunks(["a", ""]), "pieces[1]"),
+        (lambda: ScriptedReply.chunks(["a"], then=ValueError("x")), "then"),
+        (lambda: ScriptedReply.chunks([], then=OverloadedError("x")) + ScriptedReply.text("a"), "then"),
+        (lambda: ScriptedReply((Piece("a"),)), "pieces[0].parts[0]"),
     ],
 )
 def test_what_cannot_be_a_reply_is_refused_with_its_path(make, path):
@@ -253,37 +257,40 @@ def test_what_cannot_be_a_reply_is_refused_with_its_path(make, path):
 # How it comes.
 
 
-def test_chunks_are_streamed_in_exactly_these_pieces_with_the_delay_before_each(colour):
+def test_chunks_are_streamed_in_exactly_these_pieces_with_the_delay_before_each(call_style):
     clock = VirtualClock()
-    llm = scripted(Reply.chunks(["a b", " ", "c"], delay=0.1), clock=clock)
-    times, texts = zip(*timed(colour, llm, clock), strict=True)
+    llm = scripted(ScriptedReply.chunks(["a b", " ", "c"], delay=0.1), clock=clock)
+    times, texts = zip(*timed(call_style, llm, clock), strict=True)
     assert texts == ("a b", " ", "c")
     assert times == pytest.approx((0.1, 0.2, 0.3))
 
 
-def test_chunks_asked_for_whole_are_joined_and_take_as_long(colour):
+def test_chunks_asked_for_whole_are_joined_and_take_as_long(call_style):
     clock = VirtualClock()
-    assert colour.generate(scripted(Reply.chunks(["a b", " ", "c"], delay=2), clock=clock), "hi").content == "a b c"
+    assert (
+        call_style.generate(scripted(ScriptedReply.chunks(["a b", " ", "c"], delay=2), clock=clock), "hi").content
+        == "a b c"
+    )
     assert clock.sleeps == [6]
 
 
-def test_a_delayed_text_comes_by_words_after_the_delay(colour):
+def test_a_delayed_text_comes_by_words_after_the_delay(call_style):
     clock = VirtualClock()
-    assert timed(colour, scripted(Reply.text("a b", delay=3), clock=clock), clock) == [(3, "a"), (3, " b")]
+    assert timed(call_style, scripted(ScriptedReply.text("a b", delay=3), clock=clock), clock) == [(3, "a"), (3, " b")]
 
 
-def test_nothing_of_a_stream_comes_before_its_delay(colour):
+def test_nothing_of_a_stream_comes_before_its_delay(call_style):
     clock = VirtualClock()
-    with colour.stream(scripted(Reply.text("a", reasoning="r", delay=3), clock=clock), "hi") as stream:
+    with call_style.stream(scripted(ScriptedReply.text("a", reasoning="r", delay=3), clock=clock), "hi") as stream:
         assert next((clock.now(), delta.type) for delta in stream) == (3, "reply_start")
 
 
-def test_parts_of_a_reply_wait_each_for_its_own_delay(colour):
+def test_parts_of_a_reply_wait_each_for_its_own_delay(call_style):
     clock = VirtualClock()
     picture = ImagePart(Blob.from_bytes(b"\x89PNG", "image/png"))
     pieces = (Piece(ReasoningPart("r"), 1), Piece(ReasoningPart("s"), 1), Piece(picture, 2))
-    reply = Reply(pieces) + Reply.chunks(["a"]) + Reply.tool_call("f", delay=4)
-    with colour.stream(scripted(reply, clock=clock), "hi") as stream:
+    reply = ScriptedReply(pieces) + ScriptedReply.chunks(["a"]) + ScriptedReply.tool_call("f", delay=4)
+    with call_style.stream(scripted(reply, clock=clock), "hi") as stream:
         seen = [(clock.now(), delta.type) for delta in stream if not delta.type.endswith(("start", "end"))]
         calls = stream.response.tool_calls
     assert seen == [
@@ -298,49 +305,49 @@ def test_parts_of_a_reply_wait_each_for_its_own_delay(colour):
 
 
 @pytest.mark.parametrize("error", [StreamInterruptedError("cut"), ServerError("broke"), ConnectionFailedError("lost")])
-def test_a_reply_breaks_off_where_it_is_told_to(colour, error):
-    with colour.stream(scripted(Reply.chunks(["a", "b"], then=error)), "hi") as stream:
+def test_a_reply_breaks_off_where_it_is_told_to(call_style, error):
+    with call_style.stream(scripted(ScriptedReply.chunks(["a", "b"], then=error)), "hi") as stream:
         texts = []
         with pytest.raises((StreamInterruptedError, ServerError)) as caught:
             texts.extend(each.text for each in stream if isinstance(each, TextDelta))
         assert (texts, caught.value.partial.text) == (["a", "b"], "ab")
 
 
-def test_a_reply_that_breaks_off_is_its_error_when_it_is_asked_for_whole(colour):
+def test_a_reply_that_breaks_off_is_its_error_when_it_is_asked_for_whole(call_style):
     clock, error = VirtualClock(), StreamInterruptedError("cut")
     with pytest.raises(StreamInterruptedError) as caught:
-        colour.generate(scripted(Reply.chunks(["a"], delay=2, then=error), clock=clock), "hi")
+        call_style.generate(scripted(ScriptedReply.chunks(["a"], delay=2, then=error), clock=clock), "hi")
     assert caught.value is error
     assert clock.now() == 2
 
 
-def test_a_tool_call_that_breaks_off_does_not_end(colour):
-    reply = Reply(Reply.tool_call("f").pieces, then=StreamInterruptedError("cut"))
+def test_a_tool_call_that_breaks_off_does_not_end(call_style):
+    reply = ScriptedReply(ScriptedReply.tool_call("f").pieces, then=StreamInterruptedError("cut"))
     types: list[type[Delta]] = []
-    with colour.stream(scripted(reply), "hi") as stream, pytest.raises(StreamInterruptedError):
+    with call_style.stream(scripted(reply), "hi") as stream, pytest.raises(StreamInterruptedError):
         types.extend(type(delta) for delta in stream)
     assert ToolCallStart in types
     assert ToolCallEnd not in types
 
 
-def test_a_delay_longer_than_the_time_given_is_a_timeout(colour):
+def test_a_delay_longer_than_the_time_given_is_a_timeout(call_style):
     clock = VirtualClock()
-    llm = scripted(Reply.text("late", delay=100), Reply.chunks(["a", "b"], delay=8), clock=clock)
+    llm = scripted(ScriptedReply.text("late", delay=100), ScriptedReply.chunks(["a", "b"], delay=8), clock=clock)
     with pytest.raises(RequestTimeoutError):
-        colour.generate(llm, "hi", timeout=10)
+        call_style.generate(llm, "hi", timeout=10)
     assert clock.now() == 10
     with (
-        colour.stream(llm, "hi", timeout=10) as stream,
+        call_style.stream(llm, "hi", timeout=10) as stream,
         pytest.raises(StreamInterruptedError, match="in the time") as caught,
     ):
         list(stream)
     assert caught.value.partial.text == "a"
 
 
-def test_a_stream_left_early_gives_nothing_more(colour):
+def test_a_stream_left_early_gives_nothing_more(call_style):
     clock = VirtualClock()
-    llm = scripted(Reply.chunks(["a", "b"], delay=1), clock=clock)
-    with colour.stream(llm, "hi") as stream:
+    llm = scripted(ScriptedReply.chunks(["a", "b"], delay=1), clock=clock)
+    with call_style.stream(llm, "hi") as stream:
         assert next(stream.text()) == "a"
     with pytest.raises(StreamInterruptedError, match="closed"):
         next(iter(stream))
@@ -429,7 +436,7 @@ def test_the_provider_says_what_it_takes():
     assert from_json(JSON.encode(CALL).request.body) == CALL
 
 
-def test_a_scripted_model_is_called_so_unless_it_has_a_name_and_costs_nothing(colour):
+def test_a_scripted_model_is_called_so_unless_it_has_a_name_and_costs_nothing(call_style):
     llm = create_llm("scripted", replies=["a"])
     assert (llm.model, list(llm.calls)) == ("scripted", [])
-    assert colour.generate(llm, "hi").cost == 0.0
+    assert call_style.generate(llm, "hi").cost == 0.0

@@ -168,7 +168,7 @@ def test_a_token_of_the_environment_stands_over_its_key_and_below_a_given_one(se
 # Tokens that end
 
 
-def test_a_token_function_is_called_for_every_request_in_both_colours(colour: Any, server: Any, services: Services):
+def test_a_token_function_is_called_for_every_request_sync_and_async(call_style: Any, server: Any, services: Services):
     given = iter(["one", "two", "three"])
     calls: list[str] = []
 
@@ -182,8 +182,8 @@ def test_a_token_function_is_called_for_every_request_in_both_colours(colour: An
     options = {"azure_endpoint": server.url, "access_token": token, "services": services}
     llm = create_llm("azure/gpt-4o", max_retries=1, **options)
     assert calls == []
-    colour.generate(llm, "hi")
-    colour.generate(llm, "hi")
+    call_style.generate(llm, "hi")
+    call_style.generate(llm, "hi")
     assert [request.headers["authorization"] for request in server.requests] == [
         "Bearer one",
         "Bearer two",
@@ -191,7 +191,7 @@ def test_a_token_function_is_called_for_every_request_in_both_colours(colour: An
     ]
 
 
-def test_an_async_token_function_serves_both_colours(colour: Any, server: Any, services: Services):
+def test_an_async_token_function_serves_sync_and_async_calls(call_style: Any, server: Any, services: Services):
     async def token() -> str:
         await asyncio.sleep(0)
         return KEY
@@ -199,23 +199,23 @@ def test_an_async_token_function_serves_both_colours(colour: Any, server: Any, s
     server.script(completion())
     llm = create_llm("azure/gpt-4o", azure_endpoint=server.url, access_token=token, services=services)
     assert KEY not in repr(llm)
-    colour.generate(llm, "hi")
+    call_style.generate(llm, "hi")
     assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
 
 
 @pytest.mark.parametrize("token", ["", None])
-def test_a_function_that_gives_no_token_is_an_error_of_ours(colour: Any, services: Services, token: Any):
+def test_a_function_that_gives_no_token_is_an_error_of_ours(call_style: Any, services: Services, token: Any):
     llm = create_llm("azure/gpt-4o", resource="r", access_token=lambda: token, services=services)
     with pytest.raises(AuthenticationError, match="there is no access token"):
-        colour.generate(llm, "hi")
+        call_style.generate(llm, "hi")
 
 
-def test_a_token_function_that_fails_is_an_error_of_ours_with_its_cause(colour: Any, services: Services):
+def test_a_token_function_that_fails_is_an_error_of_ours_with_its_cause(call_style: Any, services: Services):
     def token() -> str:
         raise RuntimeError(f"the identity server refused {KEY}")
 
     llm = create_llm("azure/gpt-4o", resource="r", access_token=token, services=services)
     with pytest.raises(AuthenticationError, match="access_token failed: RuntimeError") as caught:
-        colour.generate(llm, "hi")
+        call_style.generate(llm, "hi")
     assert isinstance(caught.value.__cause__, RuntimeError)
     assert KEY not in str(caught.value)

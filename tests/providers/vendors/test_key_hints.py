@@ -28,7 +28,7 @@ REFUSED = answer({"error": {"message": f"no {KEY}"}, "message": f"no {KEY}"}, 40
 OPTIONS: dict[str, dict[str, Any]] = {"bedrock": {"region": "us-east-1"}}
 
 
-def hint(server, colour, provider: str, environment: dict[str, str], **options: Any) -> str:
+def hint(server, call_style, provider: str, environment: dict[str, str], **options: Any) -> str:
     """What the error of a refused call says is to be done."""
     with closing(Services(environment={"NO_PROXY": "*", **environment})) as services:
         llm = create_llm(
@@ -41,7 +41,7 @@ def hint(server, colour, provider: str, environment: dict[str, str], **options: 
         )
         server.script(REFUSED)
         with pytest.raises(AuthenticationError) as caught:
-            colour.generate(llm, "hi")
+            call_style.generate(llm, "hi")
     assert caught.value.status == 401
     if KEY in str((environment, options)):
         assert KEY not in str(caught.value)
@@ -50,33 +50,33 @@ def hint(server, colour, provider: str, environment: dict[str, str], **options: 
 
 
 @pytest.mark.parametrize(("provider", "variable"), VARIABLES)
-def test_the_variable_that_the_key_was_read_from_is_named(colour, server, provider, variable):
-    said = hint(server, colour, provider, {variable: KEY})
+def test_the_variable_that_the_key_was_read_from_is_named(call_style, server, provider, variable):
+    said = hint(server, call_style, provider, {variable: KEY})
     assert said.startswith(f"Check {variable}")
 
 
 @pytest.mark.parametrize(("provider", "variable"), [pair for pair in VARIABLES if pair[0] != "azure"])
-def test_a_key_that_was_passed_is_named_by_its_option(colour, server, provider, variable):
-    said = hint(server, colour, provider, {variable: "sk-other"}, api_key=KEY)
+def test_a_key_that_was_passed_is_named_by_its_option(call_style, server, provider, variable):
+    said = hint(server, call_style, provider, {variable: "sk-other"}, api_key=KEY)
     assert said.startswith("Check the key passed as api_key=...; without it, ")
 
 
-def test_a_token_that_was_passed_is_named_by_its_option(colour, server):
+def test_a_token_that_was_passed_is_named_by_its_option(call_style, server):
     for provider, options in (("azure", {}), ("vertex", {"project": "p"})):
-        assert hint(server, colour, provider, {}, access_token=KEY, **options) == "Check access_token=..."
+        assert hint(server, call_style, provider, {}, access_token=KEY, **options) == "Check access_token=..."
 
 
 @pytest.mark.parametrize("preset", [preset for preset in PRESETS if not preset.key_needed], ids=lambda each: each.name)
-def test_the_variable_that_a_key_would_be_read_from_is_named(colour, server, preset):
-    assert hint(server, colour, preset.name, {}) == f"Set {preset.key_variable}, or pass api_key=..."
+def test_the_variable_that_a_key_would_be_read_from_is_named(call_style, server, preset):
+    assert hint(server, call_style, preset.name, {}) == f"Set {preset.key_variable}, or pass api_key=..."
 
 
-def test_a_key_in_a_header_is_named_by_its_option(colour, server):
-    said = hint(server, colour, "openai", {}, headers={"authorization": f"Bearer {KEY}"})
+def test_a_key_in_a_header_is_named_by_its_option(call_style, server):
+    said = hint(server, call_style, "openai", {}, headers={"authorization": f"Bearer {KEY}"})
     assert said == "Check the credentials in headers=..., or set OPENAI_API_KEY, or pass api_key=..."
 
 
-def test_a_server_of_ollamas_own_that_wants_a_key_says_how_to_sign_in(colour, server):
-    said = hint(server, colour, "ollama", {})
+def test_a_server_of_ollamas_own_that_wants_a_key_says_how_to_sign_in(call_style, server):
+    said = hint(server, call_style, "ollama", {})
     assert "ollama signin" in said
     assert "OLLAMA_API_KEY" in said

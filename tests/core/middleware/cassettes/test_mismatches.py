@@ -8,15 +8,15 @@ from abstractcore import ReplayMismatchError, record
 from tests.chaos_server import completion
 
 
-def test_a_request_that_was_not_recorded_shows_how_the_nearest_differs(colour, server, connect, path, again):
+def test_a_request_that_was_not_recorded_shows_how_the_nearest_differs(call_style, server, connect, path, again):
     for _ in range(2):
         server.script(completion())
     llm = connect(middleware=[record(path)])
-    colour.generate(llm, "What is the capital of France?", temperature=0.5)
-    colour.generate(llm, "something else entirely", system_prompt="another")
+    call_style.generate(llm, "What is the capital of France?", temperature=0.5)
+    call_style.generate(llm, "something else entirely", system_prompt="another")
     llm, player = again()
     with pytest.raises(ReplayMismatchError) as caught:
-        colour.generate(llm, "What is the capital of Spain?", temperature=0.5)
+        call_style.generate(llm, "What is the capital of Spain?", temperature=0.5)
     message = caught.value.message
     assert "line 1" in message
     assert '-      "content": "What is the capital of France?",' in message
@@ -25,26 +25,26 @@ def test_a_request_that_was_not_recorded_shows_how_the_nearest_differs(colour, s
     assert len(player.unused) == 2
 
 
-def test_a_request_sent_once_too_often_says_so(colour, server, connect, path, again):
+def test_a_request_sent_once_too_often_says_so(call_style, server, connect, path, again):
     server.script(completion())
-    colour.generate(connect(middleware=[record(path)]), "hi")
+    call_style.generate(connect(middleware=[record(path)]), "hi")
     llm, _ = again()
-    colour.generate(llm, "hi")
+    call_style.generate(llm, "hi")
     with pytest.raises(ReplayMismatchError, match="1 times, and it was sent once more"):
-        colour.generate(llm, "hi")
+        call_style.generate(llm, "hi")
 
 
-def test_a_long_difference_is_shown_in_part(colour, server, connect, path, again):
+def test_a_long_difference_is_shown_in_part(call_style, server, connect, path, again):
     server.script(completion())
-    colour.generate(connect(middleware=[record(path)]), "x" * 100_000)
+    call_style.generate(connect(middleware=[record(path)]), "x" * 100_000)
     with pytest.raises(ReplayMismatchError) as caught:
-        colour.generate(again()[0], "y" * 100_000)
+        call_style.generate(again()[0], "y" * 100_000)
     shown = caught.value.message.splitlines()
     assert (len(shown), shown[-1]) == (42, "...")
 
 
-def test_an_empty_recording_answers_nothing(colour, path, again):
+def test_an_empty_recording_answers_nothing(call_style, path, again):
     path.parent.mkdir()
     path.write_bytes(b"")
     with pytest.raises(ReplayMismatchError, match="is empty"):
-        colour.generate(again()[0], "hi")
+        call_style.generate(again()[0], "hi")

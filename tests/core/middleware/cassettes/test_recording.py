@@ -21,25 +21,25 @@ def test_a_file_of_another_kind_is_never_touched(path, content):
     assert path.read_bytes() == content
 
 
-def test_a_file_that_appears_later_is_not_touched_either(colour, server, connect, path):
+def test_a_file_that_appears_later_is_not_touched_either(call_style, server, connect, path):
     llm = connect(middleware=[record(path)])
     path.parent.mkdir()
     path.write_bytes(b"precious")
     server.script(completion())
     with pytest.raises(CassetteError, match="is no recording"):
-        colour.generate(llm, "hi")
+        call_style.generate(llm, "hi")
     assert path.read_bytes() == b"precious"
 
 
-def test_an_older_recording_is_replaced_by_the_first_exchange_and_not_before(colour, server, connect, path, again):
+def test_an_older_recording_is_replaced_by_the_first_exchange_and_not_before(call_style, server, connect, path, again):
     for text in ("old", "new", "newer"):
         server.script(completion(text))
-    colour.generate(connect(middleware=[record(path)]), "hi")
+    call_style.generate(connect(middleware=[record(path)]), "hi")
     llm = connect(middleware=[record(path)])
-    assert colour.generate(again()[0], "hi").content == "old"
-    colour.generate(llm, "hi")
+    assert call_style.generate(again()[0], "hi").content == "old"
+    call_style.generate(llm, "hi")
     assert [line["reply"]["parts"][0]["text"] for line in lines(path)] == ["new"]
-    colour.generate(llm, "hi")
+    call_style.generate(llm, "hi")
     assert len(lines(path)) == 2
 
 
@@ -50,12 +50,12 @@ def test_a_folder_is_no_file(path):
             make(path)
 
 
-def test_a_full_disk_leaves_whole_lines(colour, server, connect, path, monkeypatch):
+def test_a_full_disk_leaves_whole_lines(call_style, server, connect, path, monkeypatch):
     server.script(completion("one"))
     server.script(completion("two"))
     recorder = record(path)
     llm = connect(middleware=[recorder])
-    colour.generate(llm, "hi")
+    call_style.generate(llm, "hi")
     before = path.read_bytes()
     opened = type(path).open
 
@@ -78,7 +78,7 @@ def test_a_full_disk_leaves_whole_lines(colour, server, connect, path, monkeypat
 
     monkeypatch.setattr(type(path), "open", with_a_full_disk)
     with pytest.raises(CassetteError, match="No space left"):
-        colour.generate(llm, "hi")
+        call_style.generate(llm, "hi")
     monkeypatch.undo()
     assert path.read_bytes() == before
 
@@ -120,13 +120,13 @@ def test_a_broken_line_is_named(path, line, what):
         replay(path)
 
 
-def test_a_recording_can_be_written_by_hand_in_any_order_of_fields(colour, path):
+def test_a_recording_can_be_written_by_hand_in_any_order_of_fields(call_style, path):
     llm = create_llm("scripted", replies=["a"], middleware=[record(path)])
-    colour.generate(llm, "hi")
+    call_style.generate(llm, "hi")
     (line,) = lines(path)
     path.write_text(json.dumps(dict(reversed(line.items()))) + "\n")
     llm = create_llm("scripted", replies=[], middleware=[replay(path)])
-    assert colour.generate(llm, "hi").content == "a"
+    assert call_style.generate(llm, "hi").content == "a"
 
 
 def test_a_stream_collected_while_its_own_thread_writes_is_written_behind_it(server, connect, path):

@@ -1,4 +1,4 @@
-"""Recording and replaying, in both colours: what went over the network comes again without one."""
+"""Recording and replaying, sync and async: what went over the network comes again without one."""
 
 from __future__ import annotations
 
@@ -25,39 +25,39 @@ from tests.chaos_server import CUT, HANG, chunk, completion, delta, failure, str
 from tests.core.middleware.cassettes.lines import CLOSED, lines
 
 
-def test_what_was_recorded_comes_again_without_a_server(colour, server, connect, path, again):
+def test_what_was_recorded_comes_again_without_a_server(call_style, server, connect, path, again):
     server.script(completion("one"))
     server.script(completion("two", headers={"x_request_id": "r-2"}))
     llm = connect(middleware=[record(path)])
-    first = [colour.generate(llm, prompt) for prompt in ("a", "b")]
+    first = [call_style.generate(llm, prompt) for prompt in ("a", "b")]
     llm, player = again()
-    second = [colour.generate(llm, prompt) for prompt in ("b", "a")][::-1]
+    second = [call_style.generate(llm, prompt) for prompt in ("b", "a")][::-1]
     assert [response.reply for response in second] == [response.reply for response in first]
     assert [response.content for response in second] == ["one", "two"]
     assert [(each.status, each.request_id) for each in second[1].attempts] == [(200, "r-2")]
     assert list(player.unused) == []
 
 
-def test_equal_requests_are_answered_in_their_order(colour, server, connect, path, again):
+def test_equal_requests_are_answered_in_their_order(call_style, server, connect, path, again):
     for text in ("one", "two", "three"):
         server.script(completion(text))
     llm = connect(middleware=[record(path)])
     for _ in range(3):
-        colour.generate(llm, "same")
+        call_style.generate(llm, "same")
     llm, player = again()
-    assert [colour.generate(llm, "same").content for _ in range(2)] == ["one", "two"]
+    assert [call_style.generate(llm, "same").content for _ in range(2)] == ["one", "two"]
     assert [exchange.reply.text for exchange in player.unused] == ["three"]
 
 
-def test_tries_that_failed_come_again_with_their_pauses(colour, server, connect, path, again, clock):
+def test_tries_that_failed_come_again_with_their_pauses(call_style, server, connect, path, again, clock):
     server.script(failure(429, "slow down", retry_after="7", x_request_id="r-1"))
     server.script(CUT)
     server.script(completion("third"))
-    colour.generate(connect(middleware=[record(path)]), "hi")
+    call_style.generate(connect(middleware=[record(path)]), "hi")
     pauses = list(clock.sleeps)
     assert [line["error"]["kind"] for line in lines(path)[:2]] == ["RateLimitError", "ConnectionFailedError"]
     clock.sleeps.clear()
-    response = colour.generate(again()[0], "hi")
+    response = call_style.generate(again()[0], "hi")
     assert response.content == "third"
     assert clock.sleeps == pauses
     assert clock.sleeps[0] == 7.0
@@ -68,47 +68,47 @@ def test_tries_that_failed_come_again_with_their_pauses(colour, server, connect,
     ]
 
 
-def test_an_error_comes_again_as_it_was(colour, server, connect, path, again):
+def test_an_error_comes_again_as_it_was(call_style, server, connect, path, again):
     said = "This model's maximum context length is 8 tokens. However, your messages resulted in 11 tokens."
     server.script(failure(400, said, error={"code": "context_length_exceeded"}, x_request_id="r"))
     raised = []
     for llm in (connect(middleware=[record(path)]), None):
         with pytest.raises(ContextOverflowError) as caught:
-            colour.generate(llm or again()[0], "hi")
+            call_style.generate(llm or again()[0], "hi")
         raised.append({**vars(caught.value), "text": str(caught.value), "attempts": len(caught.value.attempts)})
     assert raised[0] == raised[1]
     assert raised[1]["prompt_tokens"] == 11
 
 
-def test_a_stream_comes_again_in_its_batches(colour, server, connect, path, again):
+def test_a_stream_comes_again_in_its_batches(call_style, server, connect, path, again):
     server.script(streamed("a", "b", "c"))
     streams = []
     for make in (lambda: connect(middleware=[record(path)]), lambda: again()[0]):
-        with colour.stream(make(), "hi") as stream:
+        with call_style.stream(make(), "hi") as stream:
             streams.append((list(stream), stream.response.reply, stream.response.attempts[0].status))
     assert streams[0] == streams[1]
     (line,) = lines(path)
     assert sum(map(len, line["batches"])) == len(streams[0][0])
 
 
-def test_a_stream_that_broke_breaks_again_at_the_same_place(colour, server, connect, path, again):
+def test_a_stream_that_broke_breaks_again_at_the_same_place(call_style, server, connect, path, again):
     server.script(stream_head() + chunk(delta("a")), CUT)
     for make in (lambda: connect(middleware=[record(path)]), lambda: again()[0]):
-        with colour.stream(make(), "hi") as stream, pytest.raises(StreamInterruptedError) as caught:
+        with call_style.stream(make(), "hi") as stream, pytest.raises(StreamInterruptedError) as caught:
             list(stream)
         assert caught.value.partial.text == "a"
         assert caught.value.provider == "openai-compatible"
         assert [attempt.error for attempt in caught.value.attempts] == [None]
 
 
-def test_a_stream_left_early_comes_as_far_as_it_was_read(colour, server, connect, path, again):
+def test_a_stream_left_early_comes_as_far_as_it_was_read(call_style, server, connect, path, again):
     server.script(stream_head() + chunk(delta("a")), HANG)
-    with colour.stream(connect(middleware=[record(path)]), "hi") as stream:
+    with call_style.stream(connect(middleware=[record(path)]), "hi") as stream:
         assert next(stream.text()) == "a"
     assert lines(path)[0]["left"] is True
-    with colour.stream(again()[0], "hi") as stream:
+    with call_style.stream(again()[0], "hi") as stream:
         assert next(stream.text()) == "a"
-    with colour.stream(again()[0], "hi") as stream, pytest.raises(CassetteError, match="was left here") as caught:
+    with call_style.stream(again()[0], "hi") as stream, pytest.raises(CassetteError, match="was left here") as caught:
         list(stream)
     assert caught.value.partial.text == "a"
 
@@ -120,11 +120,11 @@ def test_a_dropped_stream_is_recorded_as_left(server, connect, path):
     assert lines(path)[0]["left"] is True
 
 
-def test_a_stream_that_is_replayed_asks_for_the_stream_that_was_recorded(colour, server, connect, path, again):
+def test_a_stream_that_is_replayed_asks_for_the_stream_that_was_recorded(call_style, server, connect, path, again):
     server.script(completion("a"))
-    colour.generate(connect(middleware=[record(path)]), "hi")
+    call_style.generate(connect(middleware=[record(path)]), "hi")
     with pytest.raises(ReplayMismatchError, match=r'\+ *"stream": true'):
-        list(colour.stream(again()[0], "hi"))
+        list(call_style.stream(again()[0], "hi"))
 
 
 def test_a_cancelled_call_is_no_exchange(server, connect, path):
@@ -165,19 +165,19 @@ def test_parallel_calls_leave_whole_lines(server, connect, path, again):
     assert len(player.unused) == 79
 
 
-def test_a_reply_with_files_in_it_comes_again(colour, path):
+def test_a_reply_with_files_in_it_comes_again(call_style, path):
     from abstractcore import Blob, ImagePart
 
     picture = ImagePart(Blob.from_bytes(b"\x89PNG\r\n" * 50, "image/png"))
     reply = ModelReply((TextPart("Here."), picture), "stop")
     llm = create_llm("scripted", replies=[reply], middleware=[record(path)])
-    assert colour.generate(llm, "draw").reply == reply
+    assert call_style.generate(llm, "draw").reply == reply
     assert base64.b64encode(b"\x89PNG\r\n" * 50) in path.read_bytes()
     llm = create_llm("scripted", replies=[], middleware=[replay(path)])
-    assert colour.generate(llm, "draw").reply == reply
+    assert call_style.generate(llm, "draw").reply == reply
 
 
-def test_an_error_of_a_plugins_own_class_comes_again_as_ours(colour, path):
+def test_an_error_of_a_plugins_own_class_comes_again_as_ours(call_style, path):
     class OwnError(RateLimitError):
         """A plugin's."""
 
@@ -186,14 +186,14 @@ def test_an_error_of_a_plugins_own_class_comes_again_as_ours(colour, path):
 
     llm = create_llm("scripted", replies=fail, middleware=[record(path)], max_retries=0)
     with pytest.raises(OwnError):
-        colour.generate(llm, "hi")
+        call_style.generate(llm, "hi")
     with pytest.raises(RateLimitError, match="slow down") as caught:
-        colour.generate(create_llm("scripted", replies=[], middleware=[replay(path)], max_retries=0), "hi")
+        call_style.generate(create_llm("scripted", replies=[], middleware=[replay(path)], max_retries=0), "hi")
     assert type(caught.value) is RateLimitError
     assert caught.value.retry_after == 0.5
 
 
-def test_a_connection_that_fails_is_recorded(colour, connect, path, again):
+def test_a_connection_that_fails_is_recorded(call_style, connect, path, again):
     for llm in (connect(base_url=CLOSED, max_retries=0, middleware=[record(path)]), None):
         with pytest.raises(ConnectionFailedError, match="cannot connect"):
-            colour.generate(llm or again(max_retries=0)[0], "hi")
+            call_style.generate(llm or again(max_retries=0)[0], "hi")

@@ -16,45 +16,45 @@ from tests.core.middleware.cassettes.lines import CLOSED, lines
 CANARY = "canary-1f6b2c9d8e7a"
 
 
-def test_no_key_is_in_the_file(colour, server, connect, path):
+def test_no_key_is_in_the_file(call_style, server, connect, path):
     server.script(failure(401, f"Incorrect API key provided: {CANARY}."))
     server.script(completion("fine"))
     llm = connect(api_key=CANARY, middleware=[record(path)])
     with pytest.raises(AuthenticationError):
-        colour.generate(llm, "hi")
+        call_style.generate(llm, "hi")
     options = {"openai-compatible": {"api_key": CANARY, "mcp": [{"headers": {"Authorization": f"Bearer {CANARY}"}}]}}
-    colour.generate(llm, "hi", provider_options=options)
+    call_style.generate(llm, "hi", provider_options=options)
     assert server.requests[1].headers["authorization"] == f"Bearer {CANARY}"
     assert CANARY in server.requests[1].body.decode()
     assert len(lines(path)) == 2
     assert CANARY.encode() not in path.read_bytes()
 
 
-def test_a_key_that_is_named_is_nowhere_in_the_file(colour, server, connect, path):
+def test_a_key_that_is_named_is_nowhere_in_the_file(call_style, server, connect, path):
     key = f"{CANARY}/+="
     server.script(failure(400, f"Bad header {key}"))
     server.script(completion(f"You said {key}, or {quote(key, '')}."))
     server.script(streamed("My key is ", key))
     llm = connect(middleware=[record(path, secrets=[key])])
     with pytest.raises(Exception, match="Bad header"):
-        colour.generate(llm, f"My key is {key}")
-    colour.generate(llm, f"My key is {key}")
-    list(colour.stream(llm, f"My key is {key}"))
+        call_style.generate(llm, f"My key is {key}")
+    call_style.generate(llm, f"My key is {key}")
+    list(call_style.stream(llm, f"My key is {key}"))
     assert len(lines(path)) == 3
     assert CANARY.encode() not in path.read_bytes()
     player = replay(path, secrets=["another key"])
     llm = connect(base_url=CLOSED, middleware=[player])
     with pytest.raises(ReplayMismatchError):
-        colour.generate(llm, "My key is quite another")
+        call_style.generate(llm, "My key is quite another")
     with pytest.raises(Exception, match=r"Bad header \[scrubbed\]"):
-        colour.generate(llm, "My key is another key")
+        call_style.generate(llm, "My key is another key")
 
 
-def test_keys_of_the_environment_are_known_unless_secrets_are_named(colour, server, connect, path, monkeypatch):
+def test_keys_of_the_environment_are_known_unless_secrets_are_named(call_style, server, connect, path, monkeypatch):
     monkeypatch.setenv("SOME_API_KEY", CANARY)
     for recorder, left in ((record(path), False), (record(path, secrets=[]), True)):
         server.script(completion(CANARY))
-        colour.generate(connect(middleware=[recorder]), "hi")
+        call_style.generate(connect(middleware=[recorder]), "hi")
         assert (CANARY in path.read_text()) == left
 
 

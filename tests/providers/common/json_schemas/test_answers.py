@@ -45,18 +45,18 @@ def openai(server, services):
     )
 
 
-def test_an_answer_that_the_looser_schema_allows_is_held_to_the_type(colour, server, anthropic):
+def test_an_answer_that_the_looser_schema_allows_is_held_to_the_type(call_style, server, anthropic):
     server.script(message('{"number": 11}'))
     with pytest.raises(OutputValidationError, match="number: Input should be less than or equal to 10"):
-        colour.generate(anthropic, "hi", response_model=Guess)
+        call_style.generate(anthropic, "hi", response_model=Guess)
     sent = server.requests[0].json["output_config"]["format"]["schema"]
     assert sent["properties"]["number"] == {"title": "Number", "type": "integer"}
     assert sent["additionalProperties"] is False
 
 
-def test_the_warning_holds_both_schemas_and_names_what_is_not_enforced(colour, server, anthropic):
+def test_the_warning_holds_both_schemas_and_names_what_is_not_enforced(call_style, server, anthropic):
     server.script(message('{"number": 7}'))
-    response = colour.generate(anthropic, "hi", response_model=Guess)
+    response = call_style.generate(anthropic, "hi", response_model=Guess)
     assert response.output == Guess(number=7)
     [warning] = [each for each in response.warnings if each.path == "output.schema"]
     assert warning.code == "schema_rewritten"
@@ -65,31 +65,31 @@ def test_the_warning_holds_both_schemas_and_names_what_is_not_enforced(colour, s
     assert json.dumps(warning.sent) == json.dumps(server.requests[0].json["output_config"]["format"]["schema"])
 
 
-def test_under_strict_a_looser_schema_is_an_error_and_nothing_is_sent(colour, server, anthropic):
+def test_under_strict_a_looser_schema_is_an_error_and_nothing_is_sent(call_style, server, anthropic):
     with pytest.raises(UnsupportedOptionError, match="maximum is left out"):
-        colour.generate(anthropic, "hi", response_model=Guess, strict=True, max_output_tokens=9)
+        call_style.generate(anthropic, "hi", response_model=Guess, strict=True, max_output_tokens=9)
     assert server.requests == []
 
 
-def test_under_strict_a_narrower_schema_is_none(colour, server, openai):
+def test_under_strict_a_narrower_schema_is_none(call_style, server, openai):
     server.script(completion('{"number": 7, "why": null}'))
-    response = colour.generate(openai, "hi", response_model=Guess, strict=True)
+    response = call_style.generate(openai, "hi", response_model=Guess, strict=True)
     assert response.output == Guess(number=7)
     sent = server.requests[0].json["response_format"]["json_schema"]
     assert (sent["strict"], sent["schema"]["required"]) == (True, ["number", "why"])
     assert [w.code for w in response.warnings if w.path == "output.schema"] == ["schema_narrowed"]
 
 
-def test_a_schema_that_strict_cannot_say_goes_out_as_it_is_and_not_strict(colour, server, openai):
+def test_a_schema_that_strict_cannot_say_goes_out_as_it_is_and_not_strict(call_style, server, openai):
     server.script(completion('{"counts": {"a": 1}}'))
-    response = colour.generate(openai, "hi", response_model=schemas.Maps)
+    response = call_style.generate(openai, "hi", response_model=schemas.Maps)
     assert response.output == schemas.Maps(counts={"a": 1})
     sent = server.requests[0].json["response_format"]["json_schema"]
     assert (sent["strict"], sent["schema"]) == (False, schemas.Maps.model_json_schema())
     assert ("strict_left_out", "output.strict") in [(w.code, w.path) for w in response.warnings]
 
 
-def test_the_arguments_of_a_tool_come_back_as_they_are_for_the_caller_to_check(colour, server, openai):
+def test_the_arguments_of_a_tool_come_back_as_they_are_for_the_caller_to_check(call_style, server, openai):
     call = {"id": "c", "type": "function", "function": {"name": "search", "arguments": '{"q": "a", "page": 0}'}}
     body: Any = {"id": "1", "object": "chat.completion", "model": "m"}
     body["choices"] = [
@@ -97,16 +97,16 @@ def test_the_arguments_of_a_tool_come_back_as_they_are_for_the_caller_to_check(c
     ]
     server.script(answer(body))
     tool = ToolSpec("search", parameters=schemas.SEARCH_ISSUES, strict=True)
-    response = colour.generate(openai, "hi", tools=[tool])
+    response = call_style.generate(openai, "hi", tools=[tool])
     assert [call.arguments for call in response.tool_calls] == [{"q": "a", "page": 0}]
     sent = server.requests[0].json["tools"][0]["function"]
     assert sent["parameters"]["required"] == ["q", "order", "page", "per_page"]
     assert tool.parameters["required"] == ["q"]
 
 
-def test_a_schema_that_nobody_takes_is_an_error_with_its_place_before_anything_is_sent(colour, server, openai):
+def test_a_schema_that_nobody_takes_is_an_error_with_its_place_before_anything_is_sent(call_style, server, openai):
     broken = ToolSpec("f", parameters={"type": "object", "properties": {"a": {"$ref": "#/$defs/nowhere"}}})
     with pytest.raises(InvalidInputError) as caught:
-        colour.generate(openai, "hi", tools=[broken])
+        call_style.generate(openai, "hi", tools=[broken])
     assert caught.value.path == "tools[0].parameters.properties.a.$ref"
     assert server.requests == []

@@ -18,7 +18,7 @@ from abstractcore.errors import (
 )
 from abstractcore.ports import Address, ProviderConfig, ProviderSession
 from abstractcore.schema import WireRequest
-from abstractcore.testing import Colour
+from abstractcore.testing import CallStyle
 from abstractcore.testing.http_bytes import LAST_CHUNK, answer, chunk, stream_head
 from abstractcore_providers.common.claude_families import profile_of, rules_by_name
 from abstractcore_providers.common.endpoints import BearerAuth
@@ -243,9 +243,11 @@ def talk(server: ScriptedServer, services: Services, **options: Any) -> Any:
     )
 
 
-def test_a_call_is_signed_and_its_reply_is_the_models(colour: Colour, server: ScriptedServer, services: Services):
+def test_a_call_is_signed_and_its_reply_is_the_models(
+    call_style: CallStyle, server: ScriptedServer, services: Services
+):
     server.script(answer(reply_with({"text": "hello"})))
-    response = colour.generate(talk(server, services), "hi")
+    response = call_style.generate(talk(server, services), "hi")
     assert (response.content, response.model, response.provider) == ("hello", MODEL, "bedrock")
     (request,) = server.requests
     assert request.target == "/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse"
@@ -256,24 +258,24 @@ def test_a_call_is_signed_and_its_reply_is_the_models(colour: Colour, server: Sc
     assert signed.headers["authorization"] == request.headers["authorization"]
 
 
-def test_a_stream_comes_piece_by_piece(colour: Colour, server: ScriptedServer, services: Services):
+def test_a_stream_comes_piece_by_piece(call_style: CallStyle, server: ScriptedServer, services: Services):
     pieces = [START, delta(0, text="Grü"), delta(0, text="ße"), stop(0), END, COUNTS]
     body = b"".join(chunk(stream_of([piece])) for piece in pieces)
     server.script(stream_head(content_type="application/vnd.amazon.eventstream") + body + LAST_CHUNK)
-    with colour.stream(talk(server, services), "hi") as stream:
+    with call_style.stream(talk(server, services), "hi") as stream:
         assert list(stream.text()) == ["Grü", "ße"]
     assert (stream.response.usage.input, stream.response.usage.output) == (3, 5)
     assert server.requests[0].target.endswith("/converse-stream")
 
 
 def test_a_stream_cut_in_a_message_is_an_interruption_with_what_came(
-    colour: Colour, server: ScriptedServer, services: Services
+    call_style: CallStyle, server: ScriptedServer, services: Services
 ):
     body = stream_of([START, delta(0, text="Hel")]) + stream_of([delta(0, text="lo")])[:-5]
     server.script(stream_head() + chunk(body) + LAST_CHUNK)
     with (
         pytest.raises(StreamInterruptedError, match="middle of a message") as caught,
-        colour.stream(talk(server, services), "hi") as stream,
+        call_style.stream(talk(server, services), "hi") as stream,
     ):
         list(stream)
     assert caught.value.partial is not None
@@ -281,12 +283,12 @@ def test_a_stream_cut_in_a_message_is_an_interruption_with_what_came(
 
 
 def test_too_many_requests_are_tried_again_and_told_by_cause(
-    colour: Colour, server: ScriptedServer, services: Services
+    call_style: CallStyle, server: ScriptedServer, services: Services
 ):
     refusal = answer({"message": "Too many requests"}, 429, x_amzn_errortype="ThrottlingException", retry_after="0")
     server.script(refusal)
     server.script(refusal)
     with pytest.raises(RateLimitError, match="Too many requests") as caught:
-        colour.generate(talk(server, services, max_retries=1), "hi")
+        call_style.generate(talk(server, services, max_retries=1), "hi")
     assert caught.value.code == "ThrottlingException"
     assert len(server.requests) == 2

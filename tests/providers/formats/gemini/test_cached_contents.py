@@ -11,7 +11,7 @@ from google.genai import types
 from abstractcore import LLM, CachedContent, NotFoundError, Services, UnsupportedOptionError, create_llm
 from abstractcore.errors import InvalidInputError, RateLimitError, ServerError, UnexpectedResponseError
 from abstractcore.schema import ToolSpec
-from abstractcore.testing import Colour
+from abstractcore.testing import CallStyle
 from abstractcore_providers.formats.gemini import Dialect, Gemini
 from tests.providers.formats.gemini.cache_server import CacheServer, cache_server
 from tests.providers.formats.gemini.wire import GEMINI, response
@@ -44,20 +44,20 @@ def theirs(caches: CacheServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[gen
     client.close()
 
 
-def does(colour: Colour, llm: LLM) -> Callable[..., Any]:
-    """`do("create", ...)` in the colour."""
+def does(call_style: CallStyle, llm: LLM) -> Callable[..., Any]:
+    """`do("create", ...)`, sync or async."""
     contents = llm.cached_contents
 
     def do(operation: str, *arguments: Any, **options: Any) -> Any:
-        if colour.name == "sync":
+        if call_style.name == "sync":
             return getattr(contents, operation)(*arguments, **options)
-        return colour.run(getattr(contents, f"a{operation}")(*arguments, **options))
+        return call_style.run(getattr(contents, f"a{operation}")(*arguments, **options))
 
     return do
 
 
-def test_content_is_kept_used_extended_and_ended(colour: Colour, llm: LLM, caches: CacheServer):
-    do = does(colour, llm)
+def test_content_is_kept_used_extended_and_ended(call_style: CallStyle, llm: LLM, caches: CacheServer):
+    do = does(call_style, llm)
     kept = do("create", "long", system_prompt="s", seconds=300)
     options = {"google": {"cachedContent": "cachedContents/c1"}}
     assert kept == CachedContent("cachedContents/c1", options, f"models/{MODEL}", 5000, LASTING_300)

@@ -1,17 +1,17 @@
-"""Plain code and event loops behind one plain interface, so that one test says what both of them do.
+"""Sync and async calls with one blocking interface, so that one test covers both.
 
-As a pytest fixture, which runs every test that asks for it twice:
+As a pytest fixture, which runs each of its tests twice:
 
-    @pytest.fixture(params=COLOURS, ids=[colour.name for colour in COLOURS])
-    def colour(request):
-        with request.param() as colour:
-            yield colour
+    @pytest.fixture(params=CALL_STYLES, ids=[style.name for style in CALL_STYLES])
+    def call_style(request):
+        with request.param() as call_style:
+            yield call_style
 
 and a test:
 
-    def test_it_answers(colour):
+    def test_it_answers(call_style):
         llm = create_llm("scripted", replies=["hello"])
-        assert colour.generate(llm, "hi").content == "hello"
+        assert call_style.generate(llm, "hi").content == "hello"
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from ..transport import AsyncHttpTransport, SyncHttpTransport, TransportSettings
 T = TypeVar("T")
 
 
-class SyncColour:
-    """Plain code: `generate` and `stream`."""
+class SyncCalls:
+    """Makes calls with `LLM.generate` and `LLM.stream`."""
 
     name = "sync"
     other = "async"
@@ -41,26 +41,26 @@ class SyncColour:
         self.runtime = SyncRuntime()
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine of the engine, a transport or a middleware to its end; it must not wait for a loop."""
+        """Runs a coroutine of the engine, a transport or a middleware, which must not wait for an event loop."""
         return drive(coroutine)
 
     def generate(self, llm: LLM, prompt: str | None = None, **request: Any) -> GenerateResponse[Any]:
-        """The response to a call, as of `LLM.generate`."""
+        """Returns what `LLM.generate` returns."""
         return cast("GenerateResponse[Any]", llm.generate(prompt, **request))
 
     def stream(self, llm: LLM, prompt: str | None = None, **request: Any) -> Stream[Any]:
-        """A stream, as of `LLM.stream`."""
+        """Returns what `LLM.stream` returns."""
         return llm.stream(prompt, **request)
 
     def transport(self, settings: TransportSettings) -> SyncHttpTransport:
-        """A transport of its own."""
+        """Returns a new transport, which the caller closes."""
         return SyncHttpTransport(settings)
 
     def close(self) -> None:
-        """End what runs behind plain code."""
+        """Stops the background threads of the runtime."""
         self.runtime.close()
 
-    def __enter__(self) -> SyncColour:
+    def __enter__(self) -> SyncCalls:
         return self
 
     def __exit__(
@@ -69,8 +69,8 @@ class SyncColour:
         self.close()
 
 
-class AsyncColour:
-    """`agenerate` and `astream` in one event loop, run whenever something is asked and standing still in between."""
+class AsyncCalls:
+    """Makes calls with `LLM.agenerate` and `LLM.astream`, in an event loop that runs only during each method."""
 
     name = "async"
     other = "sync"
@@ -80,27 +80,27 @@ class AsyncColour:
         self._runner = asyncio.Runner()
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine to its end, in a copy of the context of now."""
+        """Runs a coroutine to its end, in a copy of the current context."""
         return self._runner.run(coroutine, context=contextvars.copy_context())
 
     def generate(self, llm: LLM, prompt: str | None = None, **request: Any) -> GenerateResponse[Any]:
-        """The response to a call, as of `LLM.agenerate`."""
+        """Returns what `LLM.agenerate` returns."""
         response = cast("Coroutine[Any, Any, GenerateResponse[Any]]", llm.agenerate(prompt, **request))
         return self.run(response)
 
     def stream(self, llm: LLM, prompt: str | None = None, **request: Any) -> BlockingStream:
-        """A stream, as of `LLM.astream`, to be read as a `Stream` is."""
+        """Returns the stream of `LLM.astream`, read as a `Stream` is."""
         return BlockingStream(self, llm.astream(prompt, **request))
 
     def transport(self, settings: TransportSettings) -> AsyncHttpTransport:
-        """A transport of its own."""
+        """Returns a new transport, which the caller closes."""
         return AsyncHttpTransport(settings)
 
     def close(self) -> None:
-        """Shut the loop down, and its connections with it."""
+        """Shuts the event loop down, which closes its connections."""
         self._runner.close()
 
-    def __enter__(self) -> AsyncColour:
+    def __enter__(self) -> AsyncCalls:
         return self
 
     def __exit__(
@@ -110,10 +110,10 @@ class AsyncColour:
 
 
 class BlockingStream:
-    """An `AsyncStream` read from plain code, as a `Stream` is."""
+    """Reads an `AsyncStream` from sync code, with the interface of `Stream`."""
 
-    def __init__(self, colour: AsyncColour, stream: AsyncStream[Any]) -> None:
-        self._colour = colour
+    def __init__(self, calls: AsyncCalls, stream: AsyncStream[Any]) -> None:
+        self._calls = calls
         self._stream = stream
 
     def __enter__(self) -> BlockingStream:
@@ -128,20 +128,20 @@ class BlockingStream:
         return self
 
     def __next__(self) -> Delta:
-        delta = self._colour.run(_next(self._stream))
+        delta = self._calls.run(_next(self._stream))
         if delta is None:
             raise StopIteration
         return delta
 
     def text(self) -> Iterator[str]:
-        """The pieces of the answer's text."""
+        """Yields the pieces of the text."""
         texts = self._stream.text()
-        while (text := self._colour.run(_next(texts))) is not None:
+        while (text := self._calls.run(_next(texts))) is not None:
             yield text
 
     def close(self) -> None:
-        """End the stream and its connection."""
-        self._colour.run(self._stream.close())
+        """Closes the stream and its connection."""
+        self._calls.run(self._stream.close())
 
     @property
     def response(self) -> GenerateResponse[Any]:
@@ -155,10 +155,10 @@ class BlockingStream:
 
 
 async def _next(iterator: AsyncIterator[T]) -> T | None:
-    """The next of what `iterator` gives, which is never None; None at its end."""
+    """Returns the next item of `iterator`, or None at its end."""
     return await anext(iterator, None)
 
 
-Colour: TypeAlias = SyncColour | AsyncColour
-COLOURS: tuple[type[SyncColour], type[AsyncColour]] = (SyncColour, AsyncColour)
-"""Both, for a fixture's `params`."""
+CallStyle: TypeAlias = SyncCalls | AsyncCalls
+CALL_STYLES: tuple[type[SyncCalls], type[AsyncCalls]] = (SyncCalls, AsyncCalls)
+"""Both classes, for the `params` of a fixture."""

@@ -1,0 +1,57 @@
+"""`SyncCalls` and `AsyncCalls`: their import, their calls and streams, and what is closed with them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from abstractcore import StreamInterruptedError, TextDelta, create_llm
+from abstractcore.testing import CALL_STYLES, AsyncCalls, SyncCalls
+
+
+def test_call_styles_have_the_names_sync_and_async():
+    assert [(call_style.name, call_style.other) for call_style in CALL_STYLES] == [("sync", "async"), ("async", "sync")]
+    assert (SyncCalls, AsyncCalls) == CALL_STYLES
+
+
+def test_a_call_gives_its_response(call_style):
+    llm = create_llm("scripted", replies=["hello"])
+    assert call_style.generate(llm, "hi", tags={"a": "b"}).content == "hello"
+    assert (llm.calls[0].tags, llm.calls[0].stream) == ({"a": "b"}, False)
+
+
+def test_a_stream_gives_its_deltas_its_texts_and_its_response(call_style):
+    llm = create_llm("scripted", replies=["one two", "one two"])
+    with call_style.stream(llm, "hi") as stream:
+        texts = [delta.text for delta in stream if isinstance(delta, TextDelta)]
+    assert "".join(texts) == stream.response.content == stream.partial.text == "one two"
+    assert list(call_style.stream(llm, "hi").text()) == texts
+
+
+def test_a_stream_that_was_closed_can_be_read_no_further(call_style):
+    stream = call_style.stream(create_llm("scripted", replies=["hello"]), "hi")
+    next(stream)
+    stream.close()
+    with pytest.raises(StreamInterruptedError):
+        next(stream)
+
+
+@pytest.mark.parametrize("kind", CALL_STYLES)
+def test_a_closed_call_style_leaves_nothing_running(kind):
+    async def answer() -> int:
+        return 42
+
+    with kind() as call_style:
+        assert call_style.run(call_style.runtime.invoke(answer)) == 42
+        assert call_style.run(call_style.runtime.invoke(lambda: 42, timeout=10)) == 42
+    assert call_style.runtime.abandoned == 0
+
+
+def test_the_suite_needs_neither_hypothesis_nor_pytest():
+    code = (
+        "import sys; from abstractcore.testing import CALL_STYLES; print({'hypothesis', 'pytest'} & sys.modules.keys())"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout == "set()\n"
