@@ -29,6 +29,7 @@ from tests.providers.published import JSON_TYPE, Fixture, fixtures, frames_of, r
 
 SIZES = (0, 1, 7, 64)
 """Into pieces of how many bytes a stream is cut; 0 leaves it whole."""
+NOT_JSON = (b"", b"{", b"x", b"[DONE]", b"[]", b'{"a": NaN}', b"\xff")
 _MOVED_FRAMES = 6
 STATUSES = (400, 401, 402, 403, 404, 408, 413, 422, 429, 500, 502, 503, 504, 529)
 WAITS = ({}, {"retry-after": "7"}, {"retry-after-ms": "1500"}, {"retry-after": "Wed, 21 Oct 2026 07:28:05 GMT"})
@@ -126,6 +127,7 @@ def _of_streams(target: Target, printed: Sequence[Fixture], examples: int) -> It
     for index, deltas in enumerate([*map(deltas_of, target.shown()), *(deltas for _, deltas in made_up)]):
         yield from _of_deltas(deltas, PROVIDER_ERRORS[index % len(PROVIDER_ERRORS)], index % (len(deltas) + 1))
         streams.append(streamed(target.transpiler, deltas))
+    yield "stream", {"body": "", "size": 0}
     damage = Damage(target.junk)
     for stream in streams:
         for size in SIZES:
@@ -142,7 +144,9 @@ def _of_deltas(deltas: Sequence[Delta], kind: type[AbstractCoreError], until: in
 
 
 def _odd_streams(transpiler: Transpiler, stream: bytes, damage: Damage) -> Iterator[bytes]:
-    """The stream cut off; with junk in one place of a frame; without a frame, with one twice, with two exchanged."""
+    """The stream cut off; with junk in one place of a frame, or in all of it; without a frame, with one twice, with two
+    exchanged.
+    """
     yield from (stream[: len(stream) // 3], stream[:-3])
     frames = frames_of(transpiler, [stream])
     for index, frame in enumerate(frames):
@@ -151,6 +155,8 @@ def _odd_streams(transpiler: Transpiler, stream: bytes, damage: Damage) -> Itera
                 yield _bytes_of([*frames[:index], with_payload(frame, payload), *frames[index + 1 :]])
     for index in range(min(len(frames), _MOVED_FRAMES)):
         before, here, after = frames[:index], frames[index : index + 1], frames[index + 1 :]
+        for payload in NOT_JSON:
+            yield _bytes_of([*before, with_payload(frames[index], payload), *after])
         yield from map(_bytes_of, ([*before, *after], [*before, *here, *here, *after], [*before, *after[:1], *here]))
 
 

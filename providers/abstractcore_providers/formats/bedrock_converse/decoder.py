@@ -7,14 +7,14 @@ from typing import Any
 
 import jiter
 
-from abstractcore.errors import InvalidInputError, ServerError, StreamInterruptedError
+from abstractcore.errors import ServerError
 from abstractcore.framing import AwsEventStreamMessage
-from abstractcore.schema import Delta, ReplyEnd, ReplyStart, SchemaError, TextDelta, UsageDelta, freeze_object
+from abstractcore.schema import Delta, TextDelta
 
 from ...common.call_ids import ReceivedIds
+from ...common.frame_decoder import FrameDecoder
 from ...common.item_options import read_options
-from ...common.json_reading import Cut, Object, as_object, count_of, read_event, text_of
-from ...common.surrogates import WaitingHalves
+from ...common.json_reading import Cut, Object, as_object, count_of, text_of
 from .block_fields import BLOCK_FIELDS
 from .decode import metadata_to_ours
 from .failures import RIGHT_ADDRESS, error_in_stream
@@ -36,25 +36,31 @@ _INSIDE = {"reasoningContent": "text", "toolUse": "input"}
 """Where the text of a delta stands that is not `text` itself."""
 
 
-class ConverseDecoder:
+class ConverseDecoder(FrameDecoder):
     """Decodes one stream, of a reply of `model`. Its last message is the one with the counts."""
 
     def __init__(self, model: str | None) -> None:
-        self.complete = False
+        super().__init__(
+            RIGHT_ADDRESS,
+            "the stream ended without a stop reason",
+            nothing="the answer is no stream of messages",
+            frame="message",
+            cut=_CUT,
+        )
         self._model = model
-        self._sequence = 0
-        self._messages = 0
         self._blocks: dict[int, StreamedBlock] = {}
         self._open: dict[int, StreamedBlock] = {}
         self._places: dict[int, int] = {}
-        self._halves = WaitingHalves()
         self._ids = ReceivedIds()
-        self._cut = False
+        self._text_index = -1
+        self._text_block = 0
+        """The index and number of the text that came last, while it is open."""
+        self._is_cut = False
         """Whether characters may have come in halves."""
         self._highest = -1
         self._finish: str | None = None
         self._metadata: Object = {}
-        self._events: dict[Any, Callable[[Object], list[Delta]]] = {
+        self._events: dict[Any, Callable[[Object], None]] = {
             "contentBlockDelta": self._delta,
             "contentBlockStart": self._start,
             "contentBlockStop": self._stop,
@@ -64,7 +70,7 @@ class ConverseDecoder:
 
     def feed(self, frame: AwsEventStreamMessage) -> list[Delta]:
         """The deltas of one message; raises `ServerError` for one that is not JSON, or the error it reports."""
-        self._messages += 1
+        self._count += 1
         kind = frame.headers.get(":message-type")
         if kind == "error":
             message = frame.headers.get(":error-message")
@@ -72,62 +78,53 @@ class ConverseDecoder:
         try:
             data = as_object(jiter.from_json(frame.payload, allow_inf_nan=False))
         except ValueError:
-            data = self._read_with_care(frame.payload)
+            self._is_cut = True
+            data = as_object(self._read_with_care(frame.payload))
         if kind == "exception":
             raise error_in_stream(str(frame.headers.get(":exception-type")), data)
-        read = self._events.get(frame.headers.get(":event-type"))
-        deltas: list[Delta] = [] if self._messages > 1 else [ReplyStart(self._next(), self._model, PROVIDER)]
-        try:
-            return deltas + read(data) if read is not None else deltas
-        except (SchemaError, InvalidInputError) as error:
-            raise ServerError(f"message {self._messages} of the stream does not fit the schema: {error}") from None
+        event = frame.headers.get(":event-type")
+        if event == "contentBlockDelta" and count_of(data, "contentBlockIndex") == self._text_index:
+            # Nearly all messages are one more piece of the open text, and need none of the care that the others do.
+            text = as_object(data.get("delta")).get("text")
+            if text and type(text) is str and not self._is_cut:
+                out = self._out
+                sequence = out.sequence
+                out.sequence = sequence + 1
+                return [TextDelta(sequence, self._text_block, text)]
+        return self._written(self._message, data, event)
 
-    def _read_with_care(self, payload: bytes) -> Object:
-        """A message that is not plain JSON, since it holds half a character or NaN."""
-        self._cut = True
-        try:
-            return as_object(read_event(payload, _CUT))
-        except ValueError:
-            raise ServerError(f"message {self._messages} of the stream is not JSON: {payload[:60]!r}") from None
+    def _message(self, data: Object, event: object) -> None:
+        if self._count == 1:
+            self._out.origin = origin_of(self._model)
+            self._out.start_reply(self._model, PROVIDER)
+        read = self._events.get(event)
+        if read is not None:
+            read(data)
 
-    def finish(self) -> list[Delta]:
-        """The end of the reply; raises `StreamInterruptedError` if no reason for it came."""
-        if self._messages == 0:
-            raise ServerError("the answer is no stream of messages", hint=RIGHT_ADDRESS)
-        if self._finish is None:
-            raise StreamInterruptedError("the stream ended without a stop reason")
-        try:
-            deltas = [delta for index in list(self._open) for delta in self._end(index)]
-            metadata = freeze_object(self._metadata, "provider_metadata")
-        except (SchemaError, InvalidInputError) as error:
-            raise ServerError(f"the stream does not fit the schema: {error}") from None
+    def _is_over(self) -> bool:
+        return self._finish is not None
+
+    def _end(self) -> None:
+        for index in list(self._open):
+            self._end_block(index)
         calls = any(isinstance(block, CallBlock) for block in self._blocks.values())
-        reason = finish_reason_to_ours(self._finish, calls=calls)
-        return [*deltas, ReplyEnd(self._next(), reason, self._finish, metadata)]
+        self._out.end_reply(finish_reason_to_ours(self._finish or "", calls=calls), self._finish, self._metadata)
 
-    def _next(self) -> int:
-        self._sequence += 1
-        return self._sequence - 1
-
-    def _delta(self, data: Object) -> list[Delta]:
+    def _delta(self, data: Object) -> None:
         index, delta = self._place(_index(data)), as_object(data.get("delta"))
-        block = self._open.get(index)
-        text = delta.get("text")
-        if text and type(block) is TextBlock and isinstance(text, str) and not self._cut:
-            return [TextDelta(self._next(), index, text)]
-        deltas: list[Delta] = []
         for name, value in self._mended(index, delta).items():
             if name in ("text", "citation"):
-                block = self._opened(index, TextBlock(index), deltas)
+                block = self._opened(index, TextBlock(index))
             elif name == "reasoningContent":
-                block = self._opened(index, ReasoningBlock(index, origin_of(self._model)), deltas)
+                block = self._opened(index, ReasoningBlock(index))
             else:
                 block = self._open.get(index)
             if name == "citation" and isinstance(block, TextBlock):
                 block.cite(value)
             elif block is not None and block.name == name:
-                deltas += block.add(value, self._next)
-        return deltas
+                block.add(value, self._out)
+        if type(self._open.get(index)) is TextBlock:
+            self._text_index, self._text_block = _index(data), index
 
     def _mended(self, index: int, delta: Object) -> Object:
         """`delta` without lone surrogates: a first half waits for the block's next text."""
@@ -135,33 +132,32 @@ class ConverseDecoder:
         for name, value in delta.items():
             field = _INSIDE.get(name)
             if name == "text" and isinstance(value, str):
-                whole[name] = self._halves.mend(index, value)
+                whole[name] = self._out.halves.mend(index, value)
             elif field is not None and (piece := text_of(as_object(value), field)) is not None:
-                whole[name] = {**value, field: self._halves.mend(index, piece)}
+                whole[name] = {**value, field: self._out.halves.mend(index, piece)}
         return whole
 
-    def _opened(self, index: int, new: StreamedBlock, deltas: list[Delta]) -> StreamedBlock:
+    def _opened(self, index: int, new: StreamedBlock) -> StreamedBlock:
         """The open block at `index`: `new` if there was none before, else that one, which may go on after its end."""
         block = self._blocks.setdefault(index, new)
         if type(block) is not type(new):
             raise ServerError(f"block {index} of the stream changes its kind")
         if index not in self._open:
             self._open[index] = block
-            deltas += block.start(self._next)
+            block.start(self._out)
         return block
 
-    def _start(self, data: Object) -> list[Delta]:
+    def _start(self, data: Object) -> None:
         index, start = _index(data), as_object(data.get("start"))
         place = self._place(index)
         block, known = _begun(place, start, self._ids), self._blocks.get(place)
-        deltas: list[Delta] = []
         if isinstance(block, CallBlock) and isinstance(known, CallBlock) and known.received != block.received:
-            deltas = self._end(place) if place in self._open else []
+            if place in self._open:
+                self._end_block(place)
             place = self._new_place(index)
             block = _begun(place, start, self._ids)
         if block is not None:
-            self._opened(place, block, deltas)
-        return deltas
+            self._opened(place, block)
 
     def _place(self, index: int) -> int:
         """The number of the block at `index`, which is its own unless another call's stands there."""
@@ -174,27 +170,30 @@ class ConverseDecoder:
         self._highest = max(self._highest, place)
         return place
 
-    def _stop(self, data: Object) -> list[Delta]:
+    def _stop(self, data: Object) -> None:
         index = self._place(_index(data))
-        return self._end(index) if index in self._open else []
+        if index in self._open:
+            self._end_block(index)
 
-    def _end(self, index: int) -> list[Delta]:
-        block, rest = self._open.pop(index), self._halves.rest(index)
+    def _end_block(self, index: int) -> None:
+        self._text_index = -1
+        block, rest = self._open.pop(index), self._out.halves.rest(index)
         field = _INSIDE.get(block.name)
-        deltas = block.add(rest if field is None else {field: rest}, self._next) if rest else []
-        return deltas + block.end(self._next)
+        if rest:
+            block.add(rest if field is None else {field: rest}, self._out)
+        block.end(self._out)
 
-    def _message_stop(self, data: Object) -> list[Delta]:
+    def _message_stop(self, data: Object) -> None:
         self._finish = text_of(data, "stopReason") or ""
         if data.get(STOP_FIELDS) is not None:
             self._metadata[STOP_FIELDS] = data[STOP_FIELDS]
-        return []
 
-    def _counts(self, data: Object) -> list[Delta]:
+    def _counts(self, data: Object) -> None:
         self.complete = self._finish is not None
         self._metadata.update(metadata_to_ours(data))
         usage = data.get("usage")
-        return [UsageDelta(self._next(), usage_to_ours(as_object(usage)))] if isinstance(usage, dict) else []
+        if isinstance(usage, dict):
+            self._out.count(usage_to_ours(as_object(usage)))
 
 
 def _index(data: Object) -> int:

@@ -3,33 +3,22 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
-from typing import Any, ClassVar, Protocol, TypeAlias
+from typing import Any, ClassVar, Protocol
 
 from abstractcore.schema import (
     Blob,
     Citation,
-    Delta,
     HostedToolCall,
     HostedToolResult,
     ImagePart,
     OpaquePart,
     Part,
-    PartDelta,
     ProviderOptions,
-    ReasoningDelta,
-    ReasoningEnd,
-    ReasoningStart,
-    TextDelta,
-    TextEnd,
     TextPart,
-    TextStart,
-    ToolCallDelta,
-    ToolCallEnd,
-    ToolCallStart,
 )
 
 from ...common.call_ids import ReceivedIds
+from ...common.delta_writer import DeltaWriter
 from ...common.item_options import read_options
 from ...common.json_reading import Object, as_object, as_objects, text_of
 from ...common.raw_arguments import arguments_text
@@ -39,24 +28,21 @@ from .media_blocks import from_base64, read_media
 from .read_blocks import STATUSES
 from .vocabulary import PROVIDER
 
-Number: TypeAlias = Callable[[], int]
-"""Gives each delta its sequence number."""
-
 
 class StreamedBlock(Protocol):
     """One block. `name` is the field of an event that holds its content."""
 
     name: ClassVar[str]
 
-    def start(self, number: Number) -> list[Delta]:
+    def start(self, out: DeltaWriter) -> None:
         """What its beginning says; again, if it goes on after its end."""
         ...
 
-    def add(self, value: Any, number: Number) -> list[Delta]:
+    def add(self, value: Any, out: DeltaWriter) -> None:
         """What more of its content says; raises `InvalidInputError` for what is none."""
         ...
 
-    def end(self, number: Number) -> list[Delta]:
+    def end(self, out: DeltaWriter) -> None:
         """What its end says."""
         ...
 
@@ -70,19 +56,19 @@ class TextBlock:
         self._block = block
         self._citations: list[Citation] = []
 
-    def start(self, number: Number) -> list[Delta]:
-        return [TextStart(number(), self._block)]
+    def start(self, out: DeltaWriter) -> None:
+        out.start_text(self._block)
 
-    def add(self, value: Any, number: Number) -> list[Delta]:
-        return [TextDelta(number(), self._block, value)] if value and isinstance(value, str) else []
+    def add(self, value: Any, out: DeltaWriter) -> None:
+        out.write(self._block, value if isinstance(value, str) else "")
 
     def cite(self, value: Any) -> None:
         """Keep a citation for the end."""
         self._citations.append(read_citation(as_object(value)))
 
-    def end(self, number: Number) -> list[Delta]:
+    def end(self, out: DeltaWriter) -> None:
         citations, self._citations = tuple(self._citations), []
-        return [TextEnd(number(), self._block, citations)]
+        out.end_text(self._block, citations)
 
 
 class ReasoningBlock:
@@ -90,27 +76,25 @@ class ReasoningBlock:
 
     name: ClassVar[str] = "reasoningContent"
 
-    def __init__(self, block: int, origin: str | None) -> None:
+    def __init__(self, block: int) -> None:
         self._block = block
-        self._origin = origin
         self._signature = ""
         self._redacted: list[str] = []
 
-    def start(self, number: Number) -> list[Delta]:
-        return [ReasoningStart(number(), self._block, self._origin)]
+    def start(self, out: DeltaWriter) -> None:
+        out.start_reasoning(self._block)
 
-    def add(self, value: Any, number: Number) -> list[Delta]:
+    def add(self, value: Any, out: DeltaWriter) -> None:
         delta = as_object(value)
         self._signature += text_of(delta, "signature") or ""
         if delta.get("redactedContent"):
             from_base64(delta["redactedContent"], "redactedContent")
             self._redacted.append(delta["redactedContent"])
-        text = text_of(delta, "text")
-        return [ReasoningDelta(number(), self._block, text)] if text else []
+        out.write(self._block, text_of(delta, "text") or "")
 
-    def end(self, number: Number) -> list[Delta]:
+    def end(self, out: DeltaWriter) -> None:
         redacted = self._redacted[0] if len(self._redacted) == 1 else joined_base64(self._redacted)
-        return [ReasoningEnd(number(), self._block, self._signature or None, redacted or None)]
+        out.end_reasoning(self._block, self._signature or None, redacted or None)
 
 
 class CallBlock:
@@ -127,23 +111,22 @@ class CallBlock:
         self._id: str | None = None
         self._empty = True
 
-    def start(self, number: Number) -> list[Delta]:
+    def start(self, out: DeltaWriter) -> None:
         if self._id is None:
             self._id, self._options = self._ids.give(self.received, self._block, self._options)
-        return [ToolCallStart(number(), self._block, self._id, self._name, self._options)]
+        out.start_call(self._block, self._id, self._name, self._options)
 
-    def add(self, value: Any, number: Number) -> list[Delta]:
-        arguments = text_of(as_object(value), "input")
-        if not arguments:
-            return []
-        self._empty = False
-        return [ToolCallDelta(number(), self._block, arguments)]
+    def add(self, value: Any, out: DeltaWriter) -> None:
+        arguments = text_of(as_object(value), "input") or ""
+        self._empty = self._empty and not arguments
+        out.write(self._block, arguments)
 
-    def end(self, number: Number) -> list[Delta]:
+    def end(self, out: DeltaWriter) -> None:
         """A call without arguments says nothing of them here, and `{}` in a whole reply."""
-        nothing: list[Delta] = [ToolCallDelta(number(), self._block, "{}")] if self._empty else []
+        if self._empty:
+            out.write(self._block, "{}")
         self._empty = False
-        return [*nothing, ToolCallEnd(number(), self._block)]
+        out.end_call(self._block)
 
 
 class HostedCallBlock:
@@ -157,16 +140,15 @@ class HostedCallBlock:
         self._name = name
         self._arguments = ""
 
-    def start(self, number: Number) -> list[Delta]:
-        return []
+    def start(self, out: DeltaWriter) -> None:
+        pass
 
-    def add(self, value: Any, number: Number) -> list[Delta]:
+    def add(self, value: Any, out: DeltaWriter) -> None:
         self._arguments += text_of(as_object(value), "input") or ""
-        return []
 
-    def end(self, number: Number) -> list[Delta]:
+    def end(self, out: DeltaWriter) -> None:
         part = HostedToolCall(self._id, self._name, self._arguments or "{}")
-        return [PartDelta(number(), self._block, part)]
+        out.part(self._block, part)
 
 
 class HostedResultBlock:
@@ -181,18 +163,17 @@ class HostedResultBlock:
         self._metadata = {"status": status if status in STATUSES else None, "type": text_of(start, "type")}
         self._content: list[TextPart] = []
 
-    def start(self, number: Number) -> list[Delta]:
-        return []
+    def start(self, out: DeltaWriter) -> None:
+        pass
 
-    def add(self, value: Any, number: Number) -> list[Delta]:
+    def add(self, value: Any, out: DeltaWriter) -> None:
         for item in as_objects(value):
             text = arguments_text(item["json"]) if item.get("json") is not None else text_of(item, "text")
             self._content.append(TextPart(text or ""))
-        return []
 
-    def end(self, number: Number) -> list[Delta]:
+    def end(self, out: DeltaWriter) -> None:
         part = HostedToolResult(self._id, tuple(self._content), self._metadata)
-        return [PartDelta(number(), self._block, part)]
+        out.part(self._block, part)
 
 
 class ImageBlock:
@@ -205,10 +186,10 @@ class ImageBlock:
         self._image = start
         self._pieces: list[str] = []
 
-    def start(self, number: Number) -> list[Delta]:
-        return []
+    def start(self, out: DeltaWriter) -> None:
+        pass
 
-    def add(self, value: Any, number: Number) -> list[Delta]:
+    def add(self, value: Any, out: DeltaWriter) -> None:
         delta = as_object(value)
         piece = text_of(as_object(delta.get("source")), "bytes")
         if piece is None:
@@ -216,9 +197,8 @@ class ImageBlock:
         else:
             from_base64(piece, "image.source.bytes")
             self._pieces.append(piece)
-        return []
 
-    def end(self, number: Number) -> list[Delta]:
+    def end(self, out: DeltaWriter) -> None:
         image = self._image
         part: Part = OpaquePart(PROVIDER, "image", image)
         if self._pieces:
@@ -226,7 +206,7 @@ class ImageBlock:
             part = ImagePart(blob, provider_options=read_options(image, BLOCK_FIELDS["image"], PROVIDER))
         elif "source" in image:
             part = read_media("image", image, "image", [])
-        return [PartDelta(number(), self._block, part)]
+        out.part(self._block, part)
 
 
 def joined_base64(pieces: list[str]) -> str:

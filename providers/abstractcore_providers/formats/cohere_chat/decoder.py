@@ -6,37 +6,24 @@ from typing import Any
 
 import jiter
 
-from abstractcore.errors import ServerError, StreamInterruptedError
 from abstractcore.framing import ServerSentEvent
-from abstractcore.schema import (
-    NO_OPTIONS,
-    Citation,
-    Delta,
-    ProviderOptions,
-    ReasoningDelta,
-    ReasoningEnd,
-    ReasoningStart,
-    ReplyEnd,
-    ReplyStart,
-    SchemaError,
-    TextDelta,
-    TextEnd,
-    TextStart,
-    ToolCallDelta,
-    ToolCallEnd,
-    ToolCallStart,
-    UsageDelta,
-    freeze_object,
-)
+from abstractcore.schema import NO_OPTIONS, Citation, Delta, ProviderOptions, TextDelta
 
 from ...common.call_ids import ReceivedIds
+from ...common.frame_decoder import FrameDecoder
 from ...common.item_options import read_options
-from ...common.json_reading import Object, as_object, as_objects, count_of, mended, read_answer, text_of
-from ...common.surrogates import WaitingHalves
+from ...common.json_reading import Object, as_object, as_objects, count_of, mended, text_of
 from .citations import PLAN, citation_to_ours
 from .decode import read_call
 from .failures import FAILED, RIGHT_ADDRESS, error_in_answer
-from .vocabulary import PROVIDER, TEXT_FIELDS, finish_reason_to_ours, metadata_to_ours, origin_of, usage_to_ours
+from .vocabulary import (
+    PROVIDER,
+    TEXT_FIELDS,
+    finish_reason_to_ours,
+    metadata_to_ours,
+    origin_of,
+    usage_to_ours,
+)
 
 _PLAN = 1 << 20
 _FIRST_CALL = _PLAN + 1
@@ -44,36 +31,32 @@ _FIRST_CALL = _PLAN + 1
 plan, then the calls."""
 
 
-class CohereDecoder:
+class CohereDecoder(FrameDecoder):
     """Decodes one stream, from `model` unless it says another."""
 
     def __init__(self, model: str | None) -> None:
-        self.complete = False
+        super().__init__(RIGHT_ADDRESS, "the stream ended before its message-end")
         self._model = model
-        self._origin = origin_of(model)
-        self._sequence = 0
-        self._events = 0
-        self._begun = False
-        self._open: dict[int, bool] = {}
-        """The blocks of text (True) and reasoning (False) that have begun and not ended."""
         self._first_text: int | None = None
         """The text that citations without a place speak of."""
         self._text_block: int | None = None
         """The block of the text that came last, if it is open and no half of a character waits anywhere."""
         self._citations: dict[int, tuple[Citation, ...]] = {}
         self._calls: dict[int, int] = {}
+        self._begun_calls = 0
         self._ids = ReceivedIds()
-        self._halves = WaitingHalves()
         self._logprobs: list[Any] = []
-        self._end: Object = {}
+        self._last: Object = {}
 
     def feed(self, frame: ServerSentEvent) -> list[Delta]:
         """The deltas of one event; raises `ServerError` for one that is not JSON, or the error it reports."""
-        self._events += 1
+        self._count += 1
         try:
             data = jiter.from_json(frame.data, allow_inf_nan=False)
         except ValueError:
-            return self._read_with_care(frame.data)
+            if not frame.data or frame.data == b"[DONE]":
+                return []
+            return self._written(self._event, as_object(self._read_with_care(frame.data)))
         try:
             # Nearly all events are one more piece of an open text, and need none of the care that the others do.
             block = self._text_block
@@ -87,149 +70,107 @@ class CohereDecoder:
                 and len(content) == 1
                 and len(data) == 3
             ):
-                sequence = self._sequence
-                self._sequence = sequence + 1
+                out = self._out
+                sequence = out.sequence
+                out.sequence = sequence + 1
                 return [TextDelta(sequence, block, text)]
         except (KeyError, TypeError):
-            return self._read(as_object(data))
-        return self._read(as_object(data))
+            return self._written(self._event, as_object(data))
+        return self._written(self._event, as_object(data))
 
-    def _read_with_care(self, raw: bytes) -> list[Delta]:
-        """An event that is not plain JSON: an empty one, or one that holds half a character or NaN."""
-        if not raw or raw == b"[DONE]":
-            return []
-        try:
-            data = as_object(read_answer(raw, halves=True))
-        except ValueError:
-            raise ServerError(f"event {self._events} of the stream is not JSON: {raw[:60]!r}") from None
-        return self._read(data)
+    def _is_begun(self) -> bool:
+        return self._out.sequence > 0
 
-    def _read(self, data: Object) -> list[Delta]:
-        deltas: list[Delta] = []
-        try:
-            self._event(data, deltas)
-        except SchemaError as error:
-            raise ServerError(f"event {self._events} of the stream does not fit the schema: {error}") from None
-        return deltas
-
-    def finish(self) -> list[Delta]:
-        """The end of the reply; raises `StreamInterruptedError` if no event said that it is complete."""
-        if not self._begun:
-            raise ServerError("the answer is no stream of events", hint=RIGHT_ADDRESS)
-        if not self.complete:
-            raise StreamInterruptedError("the stream ended before its message-end")
-        deltas: list[Delta] = []
-        for block in list(self._halves):
-            self._write(block, self._halves.rest(block), deltas)
-        for block in list(self._open):
-            self._close(block, deltas)
+    def _end(self) -> None:
+        out = self._out
+        calls = list(self._calls.values())
+        for block in list(out.halves):
+            out.flush(block)
+        for block in [block for block in out.open if block not in calls]:
+            self._close(block)
         for block, citations in self._citations.items():
-            deltas += [TextStart(self._next(), block), TextEnd(self._next(), block, citations)]
-        deltas += [ToolCallEnd(self._next(), block) for block in self._calls.values()]
-        delta = as_object(self._end.get("delta"))
+            out.cite(block, citations)
+        for block in calls:
+            out.end_call(block)
+        delta = as_object(self._last.get("delta"))
         raw = text_of(delta, "finish_reason")
         extras = {"logprobs": self._logprobs} if self._logprobs else {}
-        try:
-            usage = usage_to_ours(as_object(delta.get("usage")))
-            said = metadata_to_ours(self._end | {"usage": delta.get("usage")} | extras)
-            metadata = freeze_object(mended(said), "provider_metadata")
-        except SchemaError as error:
-            raise ServerError(f"the stream does not fit the schema: {error}") from None
-        deltas.append(UsageDelta(self._next(), usage))
-        deltas.append(ReplyEnd(self._next(), finish_reason_to_ours(raw, calls=bool(self._calls)), raw, metadata))
-        return deltas
+        said = metadata_to_ours(self._last | {"usage": delta.get("usage")} | extras)
+        out.count(usage_to_ours(as_object(delta.get("usage"))))
+        out.end_reply(finish_reason_to_ours(raw, calls=bool(calls)), raw, mended(said))
 
-    def _next(self) -> int:
-        self._sequence += 1
-        return self._sequence - 1
-
-    def _event(self, data: Object, deltas: list[Delta]) -> None:
+    def _event(self, data: Object) -> None:
         kind = data.get("type")
         if kind is None and isinstance(data.get("message"), str):
             raise error_in_answer(as_object(mended(data)))
-        if not self._begun:
-            self._begun = True
+        if not self._is_begun():
             model = mended(text_of(data, "model")) or self._model
-            self._origin = origin_of(model)
+            self._out.origin = origin_of(model)
             id = mended(text_of(data, "id")) if kind == "message-start" else None
-            deltas.append(ReplyStart(self._next(), model, PROVIDER, id))
+            self._out.start_reply(model, PROVIDER, id)
         index = count_of(data, "index") or 0
         message = as_object(as_object(data.get("delta")).get("message"))
         if kind in ("content-delta", "content-start"):
             if kind == "content-start":
-                self._options(index, as_object(mended(message.get("content"))), deltas)
-            self._content(index, as_object(message.get("content")), data, deltas)
-        elif kind == "content-end" and index in self._open:
-            self._close(index, deltas)
+                self._options(index, as_object(mended(message.get("content"))))
+            self._content(index, as_object(message.get("content")), data)
+        elif kind == "content-end" and index < _FIRST_CALL and index in self._out.open:
+            self._close(index)
         elif kind == "tool-plan-delta":
-            self._text(_PLAN, message.get("tool_plan"), True, deltas)
+            self._text(_PLAN, text_of(message, "tool_plan"), True)
         elif kind == "tool-call-start":
-            self._begin_call(index, as_object(mended(message.get("tool_calls"))), deltas)
+            self._begin_call(index, as_object(mended(message.get("tool_calls"))))
         elif kind == "tool-call-delta":
-            self._continue_call(index, as_object(message.get("tool_calls")), deltas)
+            self._continue_call(index, as_object(message.get("tool_calls")))
         elif kind == "citation-start":
             self._cite(message.get("citations"))
         elif kind == "message-end":
             self._finish(data)
 
-    def _options(self, index: int, content: Object, deltas: list[Delta]) -> None:
+    def _options(self, index: int, content: Object) -> None:
         """What a text says beside itself is said at its beginning."""
         options = read_options(content, TEXT_FIELDS, PROVIDER)
         if options and content.get("type") == "text":
-            self._begin(min(index, _PLAN - 1), True, deltas, options)
+            self._begin(min(index, _PLAN - 1), True, options)
 
-    def _content(self, index: int, content: Object, data: Object, deltas: list[Delta]) -> None:
+    def _content(self, index: int, content: Object, data: Object) -> None:
         block = min(index, _PLAN - 1)
-        self._text(block, content.get("thinking"), False, deltas)
-        self._text(block, content.get("text"), True, deltas)
-        self._text_block = block if self._open.get(block) and not self._halves else None
+        self._text(block, text_of(content, "thinking"), False)
+        self._text(block, text_of(content, "text"), True)
+        self._text_block = block if self._out.open.get(block) is TextDelta and not self._out.halves else None
         if data.get("logprobs") is not None:
             self._logprobs.append(data["logprobs"])
 
-    def _text(self, block: int, text: Any, is_text: bool, deltas: list[Delta]) -> None:
-        if not text or not isinstance(text, str):
+    def _text(self, block: int, text: str | None, is_text: bool) -> None:
+        if not text:
             return
-        if block not in self._open:
-            self._begin(block, is_text, deltas)
-        self._write(block, self._halves.mend(block, text), deltas)
+        if block not in self._out.open:
+            self._begin(block, is_text)
+        self._out.add(block, text)
 
-    def _begin(self, block: int, is_text: bool, deltas: list[Delta], options: ProviderOptions = NO_OPTIONS) -> None:
-        self._open[block] = is_text
+    def _begin(self, block: int, is_text: bool, options: ProviderOptions = NO_OPTIONS) -> None:
         if not is_text:
-            deltas.append(ReasoningStart(self._next(), block, self._origin))
+            self._out.start_reasoning(block)
             return
         if self._first_text is None and block != _PLAN:
             self._first_text = block
-        deltas.append(TextStart(self._next(), block, options))
+        self._out.start_text(block, options)
 
-    def _write(self, block: int, text: str, deltas: list[Delta]) -> None:
-        if not text:
-            return
-        if block >= _FIRST_CALL:
-            deltas.append(ToolCallDelta(self._next(), block, text))
-        else:
-            kind = TextDelta if self._open.get(block, True) else ReasoningDelta
-            deltas.append(kind(self._next(), block, text))
-
-    def _begin_call(self, index: int, data: Object, deltas: list[Delta]) -> None:
+    def _begin_call(self, index: int, data: Object) -> None:
         """A call; one with an index that has been is another call."""
-        number = len(self._calls)
+        number = self._begun_calls
+        self._begun_calls += 1
         if index in self._calls:
-            deltas.append(ToolCallEnd(self._next(), self._calls.pop(index)))
-            number = self._last_call + 1
-        self._last_call = number
+            self._out.end_call(self._calls.pop(index))
         call = self._ids.name(read_call(data), number)
         block = self._calls[index] = _FIRST_CALL + number
-        deltas.append(ToolCallStart(self._next(), block, call.id, call.name, call.provider_options))
-        if call.arguments_text:
-            self._write(block, call.arguments_text, deltas)
+        self._out.start_call(block, call.id, call.name, call.provider_options)
+        self._out.write(block, call.arguments_text)
 
-    def _continue_call(self, index: int, data: Object, deltas: list[Delta]) -> None:
-        arguments = text_of(as_object(data.get("function")), "arguments")
+    def _continue_call(self, index: int, data: Object) -> None:
         block = self._calls.get(index)
-        if block is None or not arguments:
-            return
-        self._write(block, self._halves.mend(block, arguments), deltas)
+        if block is not None:
+            self._out.add(block, text_of(as_object(data.get("function")), "arguments") or "")
 
     def _cite(self, citations: Any) -> None:
         for citation in as_objects(citations if isinstance(citations, list) else [citations]):
@@ -244,11 +185,13 @@ class CohereDecoder:
         if delta.get("error") or text_of(delta, "finish_reason") in FAILED:
             raise error_in_answer(as_object(mended({**delta, "code": data.get("code")})))
         self.complete = True
-        self._end = as_object(mended(data))
+        self._last = as_object(mended(data))
 
-    def _close(self, block: int, deltas: list[Delta]) -> None:
-        self._write(block, self._halves.rest(block), deltas)
-        is_text = self._open.pop(block)
+    def _close(self, block: int) -> None:
+        self._out.flush(block)
         self._text_block = None
         citations = self._citations.pop(block, ())
-        deltas.append(TextEnd(self._next(), block, citations) if is_text else ReasoningEnd(self._next(), block))
+        if self._out.open[block] is TextDelta:
+            self._out.end_text(block, citations)
+        else:
+            self._out.end_reasoning(block)

@@ -4,28 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from abstractcore.schema import (
-    NO_OPTIONS,
-    AudioPart,
-    Delta,
-    PartDelta,
-    ProviderOptions,
-    ReasoningDelta,
-    ReasoningEnd,
-    ReasoningStart,
-    TextDelta,
-    TextEnd,
-    TextStart,
-    ToolCallDelta,
-    ToolCallEnd,
-    ToolCallStart,
-)
+from abstractcore.schema import NO_OPTIONS, AudioPart, ProviderOptions, TextDelta
 
 from ...common.call_ids import ReceivedIds
+from ...common.delta_writer import DeltaWriter
 from ...common.item_options import read_options
 from ...common.json_reading import Object, as_object, as_objects, text_of
 from ...common.raw_arguments import WrittenArguments
-from ...common.surrogates import WaitingHalves
 from .audio_formats import SoundPieces, is_samples
 from .grounding import AnswerText, read_grounding
 from .known_parts import CALL_FIELDS, TEXT_FIELDS, read_whole
@@ -35,150 +20,137 @@ from .writing import ARGUMENTS
 class Blocks:
     """The blocks of one reply. Text goes on in the next chunk where it stopped; a signature ends what it signs."""
 
-    def __init__(self, provider: str) -> None:
-        self.origin: str | None = None
+    def __init__(self, provider: str, out: DeltaWriter) -> None:
         self.calls = 0
         """How many there are."""
+        self._out = out
         self._ids = ReceivedIds()
         self._provider = provider
-        self._sequence = 0
         self._next_block = 0
         self._parts = 0
-        self._open: TextStart | ReasoningStart | None = None
+        self._text: int | None = None
+        """The open block of text."""
+        self._thought: int | None = None
+        """The open block of reasoning."""
+        self._options = NO_OPTIONS
+        """Those of the open text."""
         self._pieces: list[str] = []
         self._texts: list[AnswerText] = []
-        self._halves = WaitingHalves()
         self._sound = SoundPieces()
 
-    def next(self) -> int:
-        """The number of the next delta."""
-        self._sequence += 1
-        return self._sequence - 1
-
-    def feed(self, parts: Any, body: bytes, deltas: list[Delta]) -> None:
+    def feed(self, parts: Any, body: bytes) -> None:
         """The parts of one chunk, or of a whole reply, which is `body`; raises `SchemaError` for what does not fit."""
         written = WrittenArguments(body, ARGUMENTS)
         for index, data in enumerate(as_objects(parts)):
-            self._part(data, index > 0, written, deltas)
+            self._part(data, index > 0, written)
 
     def more_text(self, text: str) -> TextDelta | None:
         """The delta of a whole piece of the open text; None if none is open, or a half of a character waits in it."""
-        if type(self._open) is not TextStart or self._halves:
+        out, block = self._out, self._text
+        if block is None or out.halves:
             return None
         self._pieces.append(text)
-        self._sequence += 1
-        return TextDelta(self._sequence - 1, self._open.block, text)
+        out.sequence += 1
+        return TextDelta(out.sequence - 1, block, text)
 
-    def close(self, deltas: list[Delta], signature: str | None = None) -> None:
+    def close(self, signature: str | None = None) -> None:
         """End what is open; the signature is of a block of reasoning."""
+        out = self._out
         if self._sound:
-            deltas.append(PartDelta(self.next(), self._block(), self._sound.end()))
-        if self._open is not None:
-            self._append(self._halves.rest(self._open.block), deltas)
-        if isinstance(self._open, ReasoningStart):
-            deltas.append(ReasoningEnd(self.next(), self._open.block, signature))
-        elif self._open is not None:
-            deltas.append(TextEnd(self.next(), self._open.block))
-            text = "".join(self._pieces)
-            self._texts.append(AnswerText(self._parts - 1, self._open.block, text))
+            out.part(self._block(), self._sound.end())
+        if self._thought is not None:
+            out.flush(self._thought)
+            out.end_reasoning(self._thought, signature)
+        elif self._text is not None:
+            self._append(out.halves.rest(self._text))
+            out.end_text(self._text)
+            self._texts.append(AnswerText(self._parts - 1, self._text, "".join(self._pieces)))
             self._pieces.clear()
-        self._open = None
+        self._text = self._thought = None
 
-    def cite(self, metadata: Any, deltas: list[Delta]) -> None:
+    def cite(self, metadata: Any) -> None:
         """The citations of texts that are complete."""
         for block, citations in read_grounding(metadata, self._texts).items():
-            deltas.append(TextStart(self.next(), block))
-            deltas.append(TextEnd(self.next(), block, tuple(citations)))
+            self._out.cite(block, tuple(citations))
 
-    def _part(self, data: Object, separate: bool, written: WrittenArguments, deltas: list[Delta]) -> None:
+    def _part(self, data: Object, separate: bool, written: WrittenArguments) -> None:
         signature = text_of(data, "thoughtSignature")
         if "functionCall" in data:
-            self._call(data, signature, written, deltas)
+            self._call(data, signature, written)
         elif "text" in data:
             text = text_of(data, "text") or ""
             if data.get("thought") is True:
-                self._thought(text, signature, separate, deltas)
+                self._add_thought(text, signature, separate)
             else:
-                self._said(text, read_options(data, TEXT_FIELDS, self._provider), separate, deltas)
-                self._signature(signature, deltas)
+                self._add_text(text, read_options(data, TEXT_FIELDS, self._provider), separate)
+                self._signature(signature)
         else:
             part = read_whole(data, self._provider, written)
             if isinstance(part, AudioPart) and is_samples(part):
-                self._sounds(part, separate, deltas)
+                self._sounds(part, separate)
             elif part is not None:
-                self.close(deltas)
+                self.close()
                 self._parts += 1
-                deltas.append(PartDelta(self.next(), self._block(), part))
+                self._out.part(self._block(), part)
             if part is None or part.type != "opaque":
-                self._signature(signature, deltas)
+                self._signature(signature)
 
-    def _thought(self, text: str, signature: str | None, separate: bool, deltas: list[Delta]) -> None:
-        if not isinstance(self._open, ReasoningStart) or (separate and text):
+    def _add_thought(self, text: str, signature: str | None, separate: bool) -> None:
+        if self._thought is None or (separate and text):
             if not text:
-                self._signature(signature, deltas)
+                self._signature(signature)
                 return
-            self._begin(ReasoningStart(0, 0, self.origin), deltas)
-        self._text(text, deltas)
+            self.close()
+            self._parts += 1
+            self._thought = self._block()
+            self._out.start_reasoning(self._thought)
+        self._out.add(self._thought, text)
         if signature:
-            self.close(deltas, signature)
+            self.close(signature)
 
-    def _said(self, text: str, options: ProviderOptions, separate: bool, deltas: list[Delta]) -> None:
+    def _add_text(self, text: str, options: ProviderOptions, separate: bool) -> None:
         """A piece of text. Options set it apart from what was said before, and from the part behind it."""
         if not text:
             return
-        going_on = self._open if isinstance(self._open, TextStart) else None
-        before = going_on.provider_options if going_on is not None else NO_OPTIONS
-        if going_on is None or (separate and before) or (options and (separate or options != before)):
-            self._begin(TextStart(0, 0, options), deltas)
-        self._text(text, deltas)
+        if self._text is None or (separate and self._options) or (options and (separate or options != self._options)):
+            self.close()
+            self._parts += 1
+            self._text, self._options = self._block(), options
+            self._out.start_text(self._text, options)
+        self._append(self._out.halves.mend(self._text, text))
 
-    def _begin(self, start: TextStart | ReasoningStart, deltas: list[Delta]) -> None:
-        self.close(deltas)
-        self._parts += 1
-        start.sequence, start.block = self.next(), self._block()
-        self._open = start
-        deltas.append(start)
-
-    def _text(self, text: str, deltas: list[Delta]) -> None:
-        if self._open is not None:
-            self._append(self._halves.mend(self._open.block, text), deltas)
-
-    def _append(self, text: str, deltas: list[Delta]) -> None:
-        if not text or self._open is None:
-            return
-        if isinstance(self._open, ReasoningStart):
-            deltas.append(ReasoningDelta(self.next(), self._open.block, text))
-        else:
+    def _append(self, text: str) -> None:
+        if text and self._text is not None:
             self._pieces.append(text)
-            deltas.append(TextDelta(self.next(), self._open.block, text))
+            self._out.write(self._text, text)
 
-    def _sounds(self, part: AudioPart, separate: bool, deltas: list[Delta]) -> None:
+    def _sounds(self, part: AudioPart, separate: bool) -> None:
         """A piece of sound, which goes on in the next chunk."""
         if separate or not self._sound.takes(part):
-            self.close(deltas)
+            self.close()
             self._parts += 1
         self._sound.add(part)
 
-    def _signature(self, signature: str | None, deltas: list[Delta]) -> None:
+    def _signature(self, signature: str | None) -> None:
         """A signature that is not a thought's: a block of its own, behind what it signs."""
         if signature:
-            self.close(deltas)
+            self.close()
             block = self._block()
-            deltas.append(ReasoningStart(self.next(), block, self.origin))
-            deltas.append(ReasoningEnd(self.next(), block, signature))
+            self._out.start_reasoning(block)
+            self._out.end_reasoning(block, signature)
 
-    def _call(self, data: Object, signature: str | None, written: WrittenArguments, deltas: list[Delta]) -> None:
-        self.close(deltas)
+    def _call(self, data: Object, signature: str | None, written: WrittenArguments) -> None:
+        self.close()
         self._parts += 1
         call = as_object(data["functionCall"])
         options = read_options(data, CALL_FIELDS, self._provider)
         id, options = self._ids.give(text_of(call, "id"), self.calls, options)
         self.calls += 1
         block = self._block()
-        deltas.append(ToolCallStart(self.next(), block, id, text_of(call, "name") or "", options))
+        self._out.start_call(block, id, text_of(call, "name") or "", options)
         if call.get(ARGUMENTS) is not None:
-            deltas.append(ToolCallDelta(self.next(), block, written.text_of(call[ARGUMENTS])))
-        deltas.append(ToolCallEnd(self.next(), block, signature))
+            self._out.write(block, written.text_of(call[ARGUMENTS]))
+        self._out.end_call(block, signature)
 
     def _block(self) -> int:
         self._next_block += 1

@@ -34,10 +34,8 @@ def decode(response: WireResponse, dialect: Dialect) -> ModelReply:
             )
         # An empty object is how an empty reply is written (protobuf's JSON leaves out what is not set).
         raise error or ServerError("the answer holds no candidates", status=response.status)
-    decoder = ReplyDecoder(dialect)
     try:
-        deltas = [delta for chunk in chunks for delta in decoder.read(chunk, response.body)]
-        reply = accumulate(deltas + decoder.end())
+        reply = accumulate(ReplyDecoder(dialect).whole(chunks, response.body))
     except SchemaError as error:
         raise ServerError(f"the answer does not fit the schema: {error}", status=response.status) from None
     return replace(reply, warnings=_extra_candidates(chunks[0]))

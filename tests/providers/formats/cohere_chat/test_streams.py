@@ -117,6 +117,15 @@ def test_two_calls_with_one_index_are_two_calls():
     )
 
 
+def test_a_call_after_two_with_one_index_is_a_block_of_its_own():
+    pieces = [begun(0, "a", "f"), begun(0, "b", "f"), arguments(0, "{}"), begun(1, "c", "f"), arguments(1, "[]")]
+    assert streamed(START, *pieces, end()).tool_calls == (
+        ToolCall("a", "f", ""),
+        ToolCall("b", "f", "{}"),
+        ToolCall("c", "f", "[]"),
+    )
+
+
 def test_a_call_without_an_id_gets_a_made_up_one():
     calls = streamed(START, begun(0, "a", "f"), begun(1, None, "g"), end()).tool_calls
     assert [call.id for call in calls] == ["a", "call_1"]
