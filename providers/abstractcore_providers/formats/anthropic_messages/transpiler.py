@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from abstractcore.errors import AbstractCoreError, ProviderError
 from abstractcore.framing import ServerSentEventFramer
 from abstractcore.schema import Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest, WireResponse
 
@@ -27,6 +26,11 @@ class AnthropicMessages:
 
     dialect: Dialect = _ANTHROPIC
 
+    framer = staticmethod(ServerSentEventFramer)
+    error = staticmethod(error_of)
+    render_error = staticmethod(render_error)
+    decode_count = staticmethod(decode_count)
+
     def encode(self, call: ModelCall) -> Encoded:
         """The request for `call`."""
         return encode(call, self.dialect)
@@ -35,17 +39,9 @@ class AnthropicMessages:
         """The reply in a `message` object."""
         return decode(response, self.dialect)
 
-    def framer(self) -> ServerSentEventFramer:
-        """Server-sent events."""
-        return ServerSentEventFramer()
-
     def decoder(self) -> MessageDecoder:
         """A decoder of a message's events."""
         return MessageDecoder(self.dialect)
-
-    def error(self, response: WireResponse) -> ProviderError:
-        """The error in a failed response."""
-        return error_of(response)
 
     def parse(self, request: WireRequest) -> Parsed:
         """The call in a client's request."""
@@ -59,14 +55,6 @@ class AnthropicMessages:
         """A renderer of a message's events."""
         return MessageRenderer(self.dialect)
 
-    def render_error(self, error: AbstractCoreError) -> WireResponse:
-        """An error object with its status."""
-        return render_error(error)
-
     def encode_count(self, call: ModelCall) -> Encoded:
         """The request for the number of tokens of `call`."""
         return encode_count(call, self.dialect)
-
-    def decode_count(self, response: WireResponse) -> int:
-        """The number of tokens in the answer to it."""
-        return decode_count(response)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from abstractcore.errors import AbstractCoreError, ProviderError
 from abstractcore.framing import AwsEventStreamFramer
-from abstractcore.schema import Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest, WireResponse
+from abstractcore.schema import ModelReply, WireResponse
 
 from .count import decode_count, encode_count
 from .decode import decode
@@ -27,46 +26,20 @@ class BedrockConverse:
 
     model: str | None = None
 
-    def encode(self, call: ModelCall) -> Encoded:
-        """The request for `call`."""
-        return encode(call)
+    encode = staticmethod(encode)
+    framer = staticmethod(AwsEventStreamFramer)
+    error = staticmethod(error_of)
+    parse = staticmethod(parse)
+    render = staticmethod(render)
+    renderer = staticmethod(ConverseRenderer)
+    render_error = staticmethod(render_error)
+    encode_count = staticmethod(encode_count)
+    decode_count = staticmethod(decode_count)
 
     def decode(self, response: WireResponse) -> ModelReply:
         """The reply in the body of a response."""
         return decode(response, self.model)
 
-    def framer(self) -> AwsEventStreamFramer:
-        """Amazon's event stream."""
-        return AwsEventStreamFramer()
-
     def decoder(self) -> ConverseDecoder:
         """A decoder of the messages of a stream."""
         return ConverseDecoder(self.model)
-
-    def error(self, response: WireResponse) -> ProviderError:
-        """The error in a failed response."""
-        return error_of(response)
-
-    def parse(self, request: WireRequest) -> Parsed:
-        """The call in a client's request."""
-        return parse(request)
-
-    def render(self, reply: ModelReply) -> Rendered:
-        """The body of a response."""
-        return render(reply)
-
-    def renderer(self) -> ConverseRenderer:
-        """A renderer of the messages of a stream."""
-        return ConverseRenderer()
-
-    def render_error(self, error: AbstractCoreError) -> WireResponse:
-        """An error with its name and status."""
-        return render_error(error)
-
-    def encode_count(self, call: ModelCall) -> Encoded:
-        """The request that asks how many tokens `call` would take."""
-        return encode_count(call)
-
-    def decode_count(self, response: WireResponse) -> int:
-        """The number of tokens in the answer to that."""
-        return decode_count(response)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from abstractcore.errors import AbstractCoreError, ProviderError
 from abstractcore.framing import ServerSentEventFramer
-from abstractcore.schema import Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest, WireResponse
+from abstractcore.schema import ModelReply, WireResponse
 
 from .decode import decode
 from .decoder import CohereDecoder
@@ -26,38 +25,18 @@ class CohereChat:
 
     model: str | None = None
 
-    def encode(self, call: ModelCall) -> Encoded:
-        """The request for `call`."""
-        return encode(call)
+    encode = staticmethod(encode)
+    framer = staticmethod(ServerSentEventFramer)
+    error = staticmethod(error_of)
+    parse = staticmethod(parse)
+    render = staticmethod(render)
+    renderer = staticmethod(CohereRenderer)
+    render_error = staticmethod(render_error)
 
     def decode(self, response: WireResponse) -> ModelReply:
         """The reply in a whole answer."""
         return decode(response, self.model)
 
-    def framer(self) -> ServerSentEventFramer:
-        """Server-sent events."""
-        return ServerSentEventFramer()
-
     def decoder(self) -> CohereDecoder:
         """A decoder of a stream's events."""
         return CohereDecoder(self.model)
-
-    def error(self, response: WireResponse) -> ProviderError:
-        """The error in a failed response."""
-        return error_of(response)
-
-    def parse(self, request: WireRequest) -> Parsed:
-        """The call in a client's request."""
-        return parse(request)
-
-    def render(self, reply: ModelReply) -> Rendered:
-        """A whole answer."""
-        return render(reply)
-
-    def renderer(self) -> CohereRenderer:
-        """A renderer of a stream's events."""
-        return CohereRenderer()
-
-    def render_error(self, error: AbstractCoreError) -> WireResponse:
-        """An error's text with its status."""
-        return render_error(error)

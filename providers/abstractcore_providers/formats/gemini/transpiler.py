@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from abstractcore.errors import AbstractCoreError, ProviderError
 from abstractcore.schema import (
     CachedContent,
     Encoded,
@@ -37,6 +36,14 @@ class Gemini:
 
     dialect: Dialect = _GOOGLE
 
+    framer = staticmethod(AnswerFramer)
+    error = staticmethod(error_of)
+    render_error = staticmethod(render_error)
+    encode_kept = staticmethod(encode_kept)
+    encode_extension = staticmethod(encode_extension)
+    encode_deletion = staticmethod(encode_deletion)
+    decode_count = staticmethod(decode_count)
+
     def encode(self, call: ModelCall) -> Encoded:
         """The request for `call`."""
         return encode(call, self.dialect)
@@ -45,17 +52,9 @@ class Gemini:
         """The reply in a `GenerateContentResponse` object."""
         return decode(response, self.dialect)
 
-    def framer(self) -> AnswerFramer:
-        """Server-sent events, and errors beside them."""
-        return AnswerFramer()
-
     def decoder(self) -> ReplyDecoder:
         """A decoder of `GenerateContentResponse` objects, one a chunk."""
         return ReplyDecoder(self.dialect)
-
-    def error(self, response: WireResponse) -> ProviderError:
-        """The error in a failed response."""
-        return error_of(response)
 
     def parse(self, request: WireRequest) -> Parsed:
         """The call in a client's request."""
@@ -69,25 +68,9 @@ class Gemini:
         """A renderer of `GenerateContentResponse` objects, one a chunk."""
         return ReplyRenderer(self.dialect)
 
-    def render_error(self, error: AbstractCoreError) -> WireResponse:
-        """An error object with its status."""
-        return render_error(error)
-
     def encode_keeping(self, call: ModelCall, seconds: int, title: str | None) -> Encoded:
         """The request that keeps the messages and tools of `call`."""
         return encode_keeping(call, seconds, title, self.dialect)
-
-    def encode_kept(self, name: str) -> Encoded:
-        """The request for a `CachedContent` object."""
-        return encode_kept(name)
-
-    def encode_extension(self, name: str, seconds: int) -> Encoded:
-        """The request that keeps a `CachedContent` for longer."""
-        return encode_extension(name, seconds)
-
-    def encode_deletion(self, name: str) -> Encoded:
-        """The request that ends a `CachedContent`."""
-        return encode_deletion(name)
 
     def decode_kept(self, response: WireResponse) -> CachedContent:
         """What a `CachedContent` object says."""
@@ -96,7 +79,3 @@ class Gemini:
     def encode_count(self, call: ModelCall) -> Encoded:
         """The request for the number of tokens of `call`."""
         return encode_count(call, self.dialect)
-
-    def decode_count(self, response: WireResponse) -> int:
-        """The number of tokens in a `CountTokensResponse` object."""
-        return decode_count(response)

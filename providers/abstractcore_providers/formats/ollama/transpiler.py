@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from abstractcore.errors import AbstractCoreError, ProviderError
 from abstractcore.framing import LineFramer
-from abstractcore.schema import Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest, WireResponse
+from abstractcore.schema import Encoded, ModelCall, Parsed, WireRequest
 
 from .decode import decode
 from .decoder import OllamaDecoder
@@ -26,38 +25,18 @@ class OllamaChat:
 
     context_size: int | None = None
 
+    decode = staticmethod(decode)
+    framer = staticmethod(LineFramer)
+    decoder = staticmethod(OllamaDecoder)
+    error = staticmethod(error_of)
+    render = staticmethod(render)
+    renderer = staticmethod(OllamaRenderer)
+    render_error = staticmethod(render_error)
+
     def encode(self, call: ModelCall) -> Encoded:
         """The request for `call`."""
         return encode(call, self.context_size)
 
-    def decode(self, response: WireResponse) -> ModelReply:
-        """The reply in a whole answer."""
-        return decode(response)
-
-    def framer(self) -> LineFramer:
-        """JSON lines."""
-        return LineFramer()
-
-    def decoder(self) -> OllamaDecoder:
-        """A decoder of a stream's lines."""
-        return OllamaDecoder()
-
-    def error(self, response: WireResponse) -> ProviderError:
-        """The error in a failed response."""
-        return error_of(response)
-
     def parse(self, request: WireRequest) -> Parsed:
         """The call in a client's request."""
         return parse(request, self.context_size)
-
-    def render(self, reply: ModelReply) -> Rendered:
-        """A whole answer."""
-        return render(reply)
-
-    def renderer(self) -> OllamaRenderer:
-        """A renderer of a stream's lines."""
-        return OllamaRenderer()
-
-    def render_error(self, error: AbstractCoreError) -> WireResponse:
-        """An error's text with its status."""
-        return render_error(error)

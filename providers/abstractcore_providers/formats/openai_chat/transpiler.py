@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from abstractcore.errors import AbstractCoreError, ProviderError
 from abstractcore.framing import ServerSentEventFramer
 from abstractcore.ports import MessageRead, StreamDecoder
 from abstractcore.schema import CallWarning, Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest, WireResponse
@@ -30,6 +29,10 @@ class OpenAIChat:
 
     dialect: Dialect = _OPENAI
 
+    framer = staticmethod(ServerSentEventFramer)
+    error = staticmethod(error_of)
+    render_error = staticmethod(render_error)
+
     def encode(self, call: ModelCall) -> Encoded:
         """The request for `call`."""
         return encode(call, self.dialect)
@@ -38,18 +41,10 @@ class OpenAIChat:
         """The reply in a `chat.completion` object."""
         return decode(response, self.dialect)
 
-    def framer(self) -> ServerSentEventFramer:
-        """Server-sent events."""
-        return ServerSentEventFramer()
-
     def decoder(self) -> StreamDecoder:
         """A decoder of `chat.completion.chunk` objects."""
         decoder = ChatDecoder(self.dialect)
         return MovedBlocks(decoder) if self.dialect.reasoning_field == DETAILS else decoder
-
-    def error(self, response: WireResponse) -> ProviderError:
-        """The error in a failed response."""
-        return error_of(response)
 
     def parse(self, request: WireRequest) -> Parsed:
         """The call in a client's request."""
@@ -68,7 +63,3 @@ class OpenAIChat:
     def renderer(self) -> ChatRenderer:
         """A renderer of `chat.completion.chunk` events."""
         return ChatRenderer(self.dialect)
-
-    def render_error(self, error: AbstractCoreError) -> WireResponse:
-        """An error object with its status."""
-        return render_error(error)

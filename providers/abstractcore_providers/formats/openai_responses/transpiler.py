@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from abstractcore.errors import AbstractCoreError, ProviderError
 from abstractcore.framing import ServerSentEventFramer
 from abstractcore.schema import Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest, WireResponse
 
@@ -30,6 +29,11 @@ class OpenAIResponses:
     provider: str = "openai-responses"
     rules: ModelTable = ()
 
+    framer = staticmethod(ServerSentEventFramer)
+    error = staticmethod(error_of)
+    render_error = staticmethod(render_error)
+    decode_count = staticmethod(decode_count)
+
     def encode(self, call: ModelCall) -> Encoded:
         """The request for `call`."""
         return encode(call, self.provider, self.rules)
@@ -38,17 +42,9 @@ class OpenAIResponses:
         """The reply in a `response` object."""
         return decode(response, self.provider)
 
-    def framer(self) -> ServerSentEventFramer:
-        """Server-sent events."""
-        return ServerSentEventFramer()
-
     def decoder(self) -> ResponsesDecoder:
         """A decoder of `response.*` events."""
         return ResponsesDecoder(self.provider)
-
-    def error(self, response: WireResponse) -> ProviderError:
-        """The error in a failed response."""
-        return error_of(response)
 
     def parse(self, request: WireRequest) -> Parsed:
         """The call in a client's request."""
@@ -62,14 +58,6 @@ class OpenAIResponses:
         """A renderer of `response.*` events."""
         return ResponsesRenderer(self.provider)
 
-    def render_error(self, error: AbstractCoreError) -> WireResponse:
-        """An error object with its status."""
-        return render_error(error)
-
     def encode_count(self, call: ModelCall) -> Encoded:
         """The request for the number of input tokens of `call`."""
         return encode_count(call, self.provider, self.rules)
-
-    def decode_count(self, response: WireResponse) -> int:
-        """The number of tokens in the answer to that request."""
-        return decode_count(response)
