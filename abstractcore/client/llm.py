@@ -7,11 +7,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, cast, overload
 
 from ..concurrency import drive
-from ..engine import CallStream, Prepare, Prepared, lower, shown_url
+from ..engine import CallStream, Prepare, Prepared, lower, refuse_losses, shown_url
 from ..errors import ConfigurationError, InvalidInputError
 from ..outputs import ResponseModel
 from ..ports import Endpoint, KnownUrl
-from ..schema import GenerateResponse, MediaDecision, ModelCall
+from ..schema import GenerateResponse, ModelCall, Plan
 from .cached_contents import CachedContents
 from .capabilities import Capabilities
 from .options import CallRequest
@@ -224,7 +224,7 @@ class LLM:
 
         Raises `InvalidInputError` for `headers`, which are no part of it, and else as `generate`.
         """
-        call = self._build(prompt, response_model, request, stream)
+        call = self._build(prompt, response_model, request, stream).call
         if request.get("headers") or (request.get("options") or {}).get("headers"):
             hint = "Give them to create_llm: calls made by run(...) have them too."
             raise InvalidInputError("a call as data holds no headers: they may be secret", path="headers", hint=hint)
@@ -232,10 +232,9 @@ class LLM:
 
     def _build(
         self, prompt: str | None, response_model: ResponseModel | None, request: CallRequest, stream: bool
-    ) -> ModelCall:
+    ) -> Prepared:
         pending = self._request(prompt, response_model, request, stream)
-        prepared: Prepared = drive(cast(Any, pending.prepare(self._pipelines.sync.runtime)))
-        return prepared.call
+        return drive(cast(Any, pending.prepare(self._pipelines.sync.runtime)))
 
     def run(self, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS) -> GenerateResponse[None]:
         """Make a call that is there as data: from `build`, from JSON, from a server. As `generate` else.
@@ -305,14 +304,18 @@ class LLM:
         response_model: ResponseModel | None = None,
         stream: bool = False,
         **request: Unpack[CallRequest],
-    ) -> tuple[MediaDecision, ...]:
-        """What would become of each file, as in `response.media`, without converting or sending anything.
+    ) -> Plan:
+        """Returns the decision for each file, as in `response.media`, and warnings of what this model does not take.
+        Nothing is converted or sent.
 
-        Raises what `generate` would raise for the same files, as far as it shows without converting them.
+        Raises what `generate` would raise before it converts files, with `strict=True` for those warnings too.
         """
         session = self._pipelines.session
-        call = self._build(prompt, response_model, request, stream)
-        return lower(call, session.profile, self._pipelines.handlers).decisions
+        prepared = self._build(prompt, response_model, request, stream)
+        lowered = lower(prepared.call, session.profile, self._pipelines.handlers, session.lower)
+        if prepared.call.strict:
+            refuse_losses(lowered.warnings, prepared.call)
+        return Plan(lowered.decisions, (*prepared.warnings, *lowered.warnings))
 
     def capability(self, name: str) -> Any:
         """What the capability plugin `name` makes for this LLM: made at the first asking, the same object afterwards.

@@ -129,7 +129,7 @@ class CallPreparer:
 
 def _checked(call: ModelCall, warnings: tuple[CallWarning, ...], headers: Mapping[str, str]) -> Prepared:
     if call.strict:
-        refuse_losses(warnings)
+        refuse_losses(warnings, call)
     return Prepared(call, warnings, headers)
 
 

@@ -148,7 +148,7 @@ class Pipeline:
         """The inside of the outer ring: lower, carry out, encode, and make attempts."""
         lowered, encoded = await self._encoded(context, self._session.transpiler.encode)
         if context.call.strict:
-            refuse_losses((*lowered.warnings, *encoded.warnings))
+            refuse_losses((*lowered.warnings, *encoded.warnings), context.call)
         context.decisions = lowered.decisions
         # A middleware may come here twice: what was warned of before is not warned of again.
         known = tuple(context.warnings)
@@ -182,10 +182,10 @@ class Pipeline:
             return ModelReply()
 
         try:
-            lowered, encoded = await self._encoded(context, encode)
-            warnings = (*lowered.warnings, *encoded.warnings)
+            lowered, encoded = await self._encoded(context, encode, replies=False)
+            warnings = (*_beside_sampling(lowered.warnings), *encoded.warnings)
             if context.call.strict:
-                refuse_losses(warnings)
+                refuse_losses(warnings, context.call)
             await self._around_attempt(Attempt(context, encoded.request, decode=read))
         except BaseException as error:
             explain(error, context)
@@ -197,9 +197,16 @@ class Pipeline:
             )
         return Operated(results[-1], (*context.warnings, *warnings))
 
-    async def _encoded(self, context: CallContext, encode: Callable[[ModelCall], Encoded]) -> tuple[Lowered, Encoded]:
-        """The call with every decision made and carried out, and its request."""
-        lowered = lower(context.call, self._session.profile, self._handlers)
+    async def _encoded(
+        self, context: CallContext, encode: Callable[[ModelCall], Encoded], *, replies: bool = True
+    ) -> tuple[Lowered, Encoded]:
+        """The call with every decision made and carried out, and its request, to which the model `replies` or not.
+
+        Raises `UnsupportedOptionError` for what a strict call would lose before any file is converted.
+        """
+        lowered = lower(context.call, self._session.profile, self._handlers, self._session.lower)
+        if context.call.strict:
+            refuse_losses(lowered.warnings if replies else _beside_sampling(lowered.warnings), context.call)
         if not lowered.decisions:
             return lowered, encode(lowered.call)
         async with InTime(self.runtime, remaining(context), time_given(context)):
@@ -236,11 +243,21 @@ def fail(
 _NO_LOSSES = frozenset({"unknown_model", "media_type_mismatch", "already_so", "schema_respelt", "schema_narrowed"})
 
 
-def refuse_losses(warnings: Sequence[CallWarning]) -> None:
+def _beside_sampling(warnings: Sequence[CallWarning]) -> tuple[CallWarning, ...]:
+    """The warnings that matter to a request without a reply, of which nothing is sampled."""
+    return tuple(warning for warning in warnings if not warning.path.startswith("sampling."))
+
+
+def refuse_losses(warnings: Sequence[CallWarning], call: ModelCall) -> None:
     """Raise `UnsupportedOptionError` for what a strict call would lose; an odd file name, say, is no loss."""
     losses = "; ".join(str(warning) for warning in warnings if warning.code not in _NO_LOSSES)
     if losses:
-        raise UnsupportedOptionError(losses, hint="Leave the option out, or call without strict=True.")
+        raise UnsupportedOptionError(
+            losses,
+            hint="Leave the option out, or call without strict=True.",
+            provider=call.provider or None,
+            model=call.model,
+        )
 
 
 async def read_to_end(stream: DeltaStream) -> ModelReply:

@@ -46,8 +46,8 @@ class ModelProfile:
     """None if that is not known: what a call says is sent as it is."""
     cache_points: int | None = None
     """How many cache points a call may hold; 0 where the provider decides by itself; None if that is not known."""
-    goes_on: bool = True
-    """Whether the assistant may speak last: the model then goes on with the answer that is begun."""
+    accepts_prefill: bool = True
+    """Whether the last message may be the assistant's: the model continues the answer that it begins."""
     media_beside_results: bool = False
     """Whether files that tools give have to stand behind the results, in a user's message."""
     known: bool = True

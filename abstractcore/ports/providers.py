@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-from ..schema import EMPTY, ModelCall
+from ..schema import EMPTY, Lowered, ModelCall
 from .profiles import ModelProfile
 from .stores import ModelStore
 from .transpilers import Transpiler
@@ -55,6 +55,10 @@ class ProviderSession:
     transpiler: Transpiler
     endpoint: Endpoint
     profile: ModelProfile
+    lower: Callable[[ModelCall], Lowered] = Lowered
+    """Applies what `profile` has no field for: options that this model refuses, alone or together. It gets a call in
+    which the choices of `profile` are made, and returns what can be sent, with a warning for each change. Pure; raises
+    `UnsupportedContentError` for content that cannot be left out. The default changes nothing."""
     calls: Sequence[ModelCall] | None = None
     """The calls made so far, for providers that keep them: scripted models."""
     own_process: bool = False

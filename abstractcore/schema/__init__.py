@@ -60,7 +60,7 @@ from .reading import from_data
 from .records import CallRecord, Capture, ErrorRecord, Outcome
 from .redaction import redacted_call, redacted_reply
 from .replies import FINISH_REASONS, FinishReason, ModelReply
-from .responses import AttemptRecord, GenerateResponse, MediaDecision, MediaRoute, MediaSent
+from .responses import AttemptRecord, GenerateResponse, MediaDecision, MediaRoute, MediaSent, Plan
 from .sizes import content_size, size_of
 from .tools import HostedTool, HostedToolKind, ToolChoice, ToolSpec
 from .usage import Usage
@@ -117,6 +117,7 @@ __all__ = [
     "Parsed",
     "Part",
     "PartDelta",
+    "Plan",
     "ProviderOptions",
     "ReasoningDelta",
     "ReasoningEnd",

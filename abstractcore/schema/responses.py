@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from typing import Generic, Literal, TypeVar
+from typing import Generic, Literal, TypeVar, overload
 
 from .base_error import SchemaError
 from .call_warnings import CallWarning
@@ -49,6 +50,30 @@ class MediaDecision(Immutable):
     handler: str | None = None
     sent: MediaSent | None = None
     usage: Usage | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan(Immutable, Sequence[MediaDecision]):
+    """What would be sent of a call: a sequence of the decisions for its files, with the warnings known beforehand.
+
+    `warnings` name what the model does not take, and options that nothing takes. What the provider's wire format cannot
+    say is known when the request is written: those warnings are in the response only.
+    """
+
+    media: tuple[MediaDecision, ...] = ()
+    warnings: tuple[CallWarning, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.media)
+
+    @overload
+    def __getitem__(self, index: int) -> MediaDecision: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[MediaDecision, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> MediaDecision | tuple[MediaDecision, ...]:
+        return self.media[index]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import mimetypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ...errors import InvalidInputError, MediaError, UnsupportedContentError
 from ...ports import MediaHandler, ModelProfile
@@ -29,16 +29,21 @@ _ELSEWHERE = ("url", "provider_file")
 """The forms of content that only a provider can read."""
 
 
-def lower(call: ModelCall, profile: ModelProfile, handlers: Sequence[MediaHandler]) -> Lowered:
+def lower(
+    call: ModelCall,
+    profile: ModelProfile,
+    handlers: Sequence[MediaHandler],
+    rules: Callable[[ModelCall], Lowered] = Lowered,
+) -> Lowered:
     """Decide what becomes of every file in `call`, and of options that depend on the model: thinking, cache points,
-    recommended sampling. Pure: nothing is read, converted or sent.
+    recommended sampling, then what else the model's own `rules` change. Pure: nothing is read, converted or sent.
 
     Raises `UnsupportedContentError`, naming the choices, for a file that neither the model nor the policy lets in,
     `MediaError` for one that text is to be made of and that is given as a URL or by a provider's name, and
-    `InvalidInputError` for an answer that is begun, of a model that does not go on with it.
+    `InvalidInputError` for a call that ends with the assistant's message, if the model accepts no prefill.
     """
-    if not profile.goes_on:
-        _refuse_begun_answer(call.messages)
+    if not profile.accepts_prefill:
+        _refuse_prefill(call.messages)
     decisions: list[MediaDecision] = []
     call, warnings = lower_cache(call, profile.cache_points)
     thinking, changed = lower_thinking(call.thinking, profile.thinking)
@@ -64,15 +69,16 @@ def lower(call: ModelCall, profile: ModelProfile, handlers: Sequence[MediaHandle
     if profile.sampling is not None:
         recommended = room_to_think(profile.sampling, thinking, profile.thinking)
         call = call.with_(sampling=call.sampling.over(recommended))
-    return Lowered(call, tuple(decisions), tuple(warnings))
+    ruled = rules(call)
+    return Lowered(ruled.call, tuple(decisions), (*warnings, *ruled.warnings))
 
 
-def _refuse_begun_answer(messages: Sequence[Message]) -> None:
-    """A turn with a tool of the provider's own in it may be last: it may have been paused, and goes on."""
+def _refuse_prefill(messages: Sequence[Message]) -> None:
+    """A turn with a hosted tool in it may be last: the provider may have paused it, and continues it."""
     last = messages[-1]
     if last.role == "assistant" and not any(isinstance(part, HostedToolCall) for part in last.parts):
         raise InvalidInputError(
-            "the assistant speaks last: this model does not go on with an answer that is begun",
+            "the last message is the assistant's: this model accepts no prefill",
             path=f"messages[{len(messages) - 1}]",
             hint="Add a user's message, as 'Go on.'.",
         )

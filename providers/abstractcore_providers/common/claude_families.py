@@ -40,12 +40,18 @@ class _Family:
     price: Price | None
     thinking: Thinking
     rules: ClaudeRules
-    goes_on: bool = False
+    accepts_prefill: bool = False
 
     @property
     def profile(self) -> ModelProfile:
         return ModelProfile(
-            _READS, self.context_tokens, self.price, _LONG, self.thinking, _CACHE_POINTS, goes_on=self.goes_on
+            _READS,
+            self.context_tokens,
+            self.price,
+            _LONG,
+            self.thinking,
+            _CACHE_POINTS,
+            accepts_prefill=self.accepts_prefill,
         )
 
 
@@ -62,10 +68,10 @@ _FAMILIES = (
     _Family(("claude-opus-4-7",), _MILLION, Price(5, 25, 0.5, 6.25), _ADAPTIVE, _UNSAMPLED),
     _Family(("claude-opus-4-6",), _MILLION, Price(5, 25, 0.5, 6.25), _ADAPTIVE, _SAMPLED),
     _Family(("claude-sonnet-4-6",), _MILLION, Price(3, 15, 0.3, 3.75), _ADAPTIVE, _SAMPLED),
-    _Family(("claude-opus-4-5",), 200_000, Price(5, 25, 0.5, 6.25), _BUDGET, _SAMPLED, goes_on=True),
-    _Family(("claude-sonnet-4-5",), 200_000, Price(3, 15, 0.3, 3.75), _BUDGET, _SAMPLED, goes_on=True),
-    _Family(("claude-haiku-4-5",), 200_000, Price(1, 5, 0.1, 1.25), _BUDGET, _SAMPLED, goes_on=True),
-    _Family(("claude-opus-4-1",), 200_000, None, _SHORTER_BUDGET, _SAMPLED, goes_on=True),
+    _Family(("claude-opus-4-5",), 200_000, Price(5, 25, 0.5, 6.25), _BUDGET, _SAMPLED, accepts_prefill=True),
+    _Family(("claude-sonnet-4-5",), 200_000, Price(3, 15, 0.3, 3.75), _BUDGET, _SAMPLED, accepts_prefill=True),
+    _Family(("claude-haiku-4-5",), 200_000, Price(1, 5, 0.1, 1.25), _BUDGET, _SAMPLED, accepts_prefill=True),
+    _Family(("claude-opus-4-1",), 200_000, None, _SHORTER_BUDGET, _SAMPLED, accepts_prefill=True),
 )
 """After the pages named in tests/providers/formats/anthropic_messages/SOURCES.md. Writing to the cache is priced for
 five minutes. A model without a price here has several, by the length of the prompt, or an unknown one for the cache.

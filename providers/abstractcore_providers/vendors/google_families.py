@@ -22,29 +22,34 @@ class Family:
     """Models whose names begin alike. Where a price depends on the length of a prompt there is none here.
 
     With `since_3`, files stand in the results of tools, and the first call of a turn has a signature. Without
-    `goes_on`, a request may not end with the model's turn.
+    `accepts_prefill`, a request may not end with the model's turn.
     """
 
     beginning: str
     thinking: Thinking
     price: Price | None = None
     since_3: bool = False
-    goes_on: bool = True
+    accepts_prefill: bool = True
 
     @property
     def profile(self) -> ModelProfile:
         """What all of them take."""
         return ModelProfile(
-            _SEES_AND_HEARS, _CONTEXT, self.price, thinking=self.thinking, cache_points=0, goes_on=self.goes_on
+            _SEES_AND_HEARS,
+            _CONTEXT,
+            self.price,
+            thinking=self.thinking,
+            cache_points=0,
+            accepts_prefill=self.accepts_prefill,
         )
 
 
 _FAMILIES = (
     Family("gemini-4-argon", _FROM_LOW, since_3=True),
-    Family("gemini-3.8-flash", _FROM_LOW, since_3=True, goes_on=False),
-    Family("gemini-3.7-flash", _FROM_LOW, since_3=True, goes_on=False),
-    Family("gemini-3.6-flash", _FROM_MINIMAL, since_3=True, goes_on=False),
-    Family("gemini-3.5-flash-lite", _FROM_MINIMAL, since_3=True, goes_on=False),
+    Family("gemini-3.8-flash", _FROM_LOW, since_3=True, accepts_prefill=False),
+    Family("gemini-3.7-flash", _FROM_LOW, since_3=True, accepts_prefill=False),
+    Family("gemini-3.6-flash", _FROM_MINIMAL, since_3=True, accepts_prefill=False),
+    Family("gemini-3.5-flash-lite", _FROM_MINIMAL, since_3=True, accepts_prefill=False),
     Family("gemini-3.5-flash", _FROM_MINIMAL, since_3=True),
     Family("gemini-3.1-flash-lite", _FROM_MINIMAL, since_3=True),
     Family("gemini-3.1-pro", _FROM_LOW, since_3=True),

@@ -28,8 +28,8 @@ class Preset:
     `default_url` None means that the user gives `base_url`. `url_variable` is what the vendor's own client reads it
     from, `url_path` what that client puts behind it. A key is needed where `key_variable` is named and `key_needed` is
     left on; it is a bearer's.
-    `goes_on` and `media_beside_results` are those of every model's profile. `assumed` are the files that a model of
-    no known family is sent as they are, `images` those that count as "image", whichever the model; with
+    `accepts_prefill` and `media_beside_results` are those of every model's profile. `assumed` are the files that a
+    model of no known family is sent as they are, `images` those that count as "image", whichever the model; with
     `names_are_free` a model's name says nothing, and that is nothing to warn of. `model_examples` are beginnings of
     names by which its models are told from those of others, each with an example.
     """
@@ -47,7 +47,7 @@ class Preset:
     images: frozenset[str] = frozenset({"image"})
     names_are_free: bool = False
     model_examples: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
-    goes_on: bool = True
+    accepts_prefill: bool = True
     media_beside_results: bool = True
 
     @property
@@ -85,6 +85,6 @@ class Preset:
             accepts=with_images(found.accepts, self.images),
             assumed=with_images(found.assumed, self.images),
             carried=with_images(found.carried, self.images),
-            goes_on=self.goes_on,
+            accepts_prefill=self.accepts_prefill,
             media_beside_results=self.media_beside_results,
         )

@@ -94,7 +94,7 @@ VENDORS = (
         ),
         families=families.MISTRAL,
         images=media_types.MISTRAL_IMAGES,
-        goes_on=False,
+        accepts_prefill=False,
         media_beside_results=False,
         model_examples={
             "mistral-": "mistral-large-latest",
@@ -191,7 +191,7 @@ VENDORS = (
         ),
         families=families.PERPLEXITY,
         images=media_types.PERPLEXITY_IMAGES,
-        goes_on=False,
+        accepts_prefill=False,
         model_examples={"sonar": "sonar-pro"},
     ),
     Preset(

@@ -58,7 +58,7 @@ def test_a_count_takes_the_request_of_generate_and_counts_its_schema(call_style,
     assert count(call_style, llm, "hi", **request) == 12
     (counted,) = server.requests
     assert counted.json["response_format"]["json_schema"]["schema"]["type"] == "object"
-    assert llm.plan("hi", **request) == ()
+    assert list(llm.plan("hi", **request)) == []
 
 
 def test_the_provider_counts_what_generate_would_send(call_style, llm, server, services):

@@ -116,7 +116,7 @@ def test_a_call_as_data_holds_none_and_says_so(connect):
         with pytest.raises(InvalidInputError, match="holds no headers") as caught:
             llm.build("hi", **given)
         assert (caught.value.path, SECRET in told(caught.value)) == ("headers", False)
-        assert llm.plan("hi", **given) == ()
+        assert list(llm.plan("hi", **given)) == []
 
 
 def test_they_are_in_no_record_repr_or_recording(call_style, server, connect, services: Services, tmp_path):

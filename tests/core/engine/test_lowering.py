@@ -131,7 +131,7 @@ def test_a_plan_is_what_the_response_says_up_to_what_was_sent(call_style, make):
     plan = llm.plan("hi", **request)
     assert list(llm.calls) == []
     media = call_style.generate(llm, "hi", **request).media
-    assert plan == tuple(replace(decision, sent=None, usage=None) for decision in media)
+    assert list(plan) == [replace(decision, sent=None, usage=None) for decision in media]
     assert [decision.route for decision in plan] == ["native", "native", "fallback", "inline"]
     assert [decision.part_path for decision in plan] == [
         "messages[0].parts[1]",

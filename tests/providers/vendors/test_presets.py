@@ -203,7 +203,9 @@ def test_the_longer_of_two_names_that_begin_alike_comes_first():
 def of(preset: Preset, profile: ModelProfile) -> ModelProfile:
     """The profile at a vendor, who takes the same types of images and order of messages for all models."""
     images = {name: with_images(getattr(profile, name), preset.images) for name in ("accepts", "assumed", "carried")}
-    return replace(profile, **images, goes_on=preset.goes_on, media_beside_results=preset.media_beside_results)
+    return replace(
+        profile, **images, accepts_prefill=preset.accepts_prefill, media_beside_results=preset.media_beside_results
+    )
 
 
 @pytest.mark.parametrize("name", [*CLOUDS, "azure"])

@@ -226,7 +226,7 @@ def test_how_a_model_thinks_reads_and_keeps_is_its_familys(
 @pytest.mark.parametrize("name", [beginning for beginning, _ in rules_by_name()])
 def test_a_claude_is_what_it_is_at_anthropic(name: str):
     here, there = connect({**REGION, **KEYS}, model=f"us.anthropic.{name}-v1:0").profile, profile_of(name)
-    assert (here.context_tokens, here.goes_on) == (there.context_tokens, there.goes_on)
+    assert (here.context_tokens, here.accepts_prefill) == (there.context_tokens, there.accepts_prefill)
     assert here.thinking == there.thinking or name == "claude-opus-4-7"
 
 
