@@ -21,8 +21,8 @@ from typing import Any
 
 import httpx2
 
-from abstractcore import LLM, AbstractCoreError, DocumentPart, MediaKind, Services, create_llm
-from abstractcore.ports import Conversion
+from abstractcore import LLM, AbstractCoreError, Services, create_llm
+from abstractcore.ports import Conversion, Recognised
 from abstractcore.registry import Registry
 from abstractcore.testing.http_bytes import LAST_CHUNK, answer, chunk, stream_head
 from abstractcore.testing.http_server import HANG, Pause, ScriptedServer, drip
@@ -42,18 +42,15 @@ class SlowFiles:
     """A media handler that hangs in one of its methods."""
 
     name = "slow"
-    kind: MediaKind = "document"
-    converts = True
+    gives = frozenset({"text"})
 
     def __init__(self, where: str) -> None:
         self._where = where
 
-    def recognise(self, head: bytes, name: str) -> str | None:
-        self._hang("recognise")
-        return "application/x-slow"
-
-    def handles(self, part: object) -> bool:
-        return isinstance(part, DocumentPart) and part.blob.media_type == "application/x-slow"
+    def recognise(self, head: bytes, name: str, declared: str | None) -> Recognised | None:
+        if declared is None:
+            self._hang("recognise")
+        return Recognised("document", "application/x-slow")
 
     def check(self, part: object) -> None:
         self._hang("check")

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from abstractcore import AudioPart, CallWarning, DocumentPart, ImagePart, MediaError, MediaKind, Registry, Usage
-from abstractcore.ports import Conversion
+from abstractcore import CallWarning, MediaError, MediaKind, Registry, Usage
+from abstractcore.ports import Conversion, Recognised
 from abstractcore_providers.plugin import register_providers
 
 PICTURE = b"PICTURE" + bytes(20)
 SOUND = b"SOUND" + bytes(20)
 TEXT = b"TEXT of a file"
-_PARTS = {"image": ImagePart, "audio": AudioPart, "text": DocumentPart, "document": DocumentPart}
 
 
 @dataclass
@@ -22,14 +21,12 @@ class Handler:
     kind: MediaKind
     magic: bytes
     media_type: str
-    converts: bool
+    gives: frozenset[str]
     checked: list = field(default_factory=list)
 
-    def recognise(self, head: bytes, name: str) -> str | None:
-        return self.media_type if head.startswith(self.magic) else None
-
-    def handles(self, part) -> bool:
-        return isinstance(part, _PARTS[self.kind]) and part.blob.media_type == self.media_type
+    def recognise(self, head: bytes, name: str, declared: str | None) -> Recognised | None:
+        ours = head.startswith(self.magic) if declared is None else declared == self.media_type
+        return Recognised(self.kind, self.media_type) if ours else None
 
     def check(self, part) -> None:
         self.checked.append(part)
@@ -49,7 +46,7 @@ def registry() -> Registry:
     made = Registry()
     for provider in register_providers():
         made.add_provider(provider)
-    made.add_media_handler(Handler("picture", "image", b"PICTURE", "image/png", converts=False))
-    made.add_media_handler(Handler("sound", "audio", b"SOUND", "audio/wav", converts=True))
-    made.add_media_handler(Handler("text", "text", b"TEXT", "text/plain", converts=True))
+    made.add_media_handler(Handler("picture", "image", b"PICTURE", "image/png", frozenset()))
+    made.add_media_handler(Handler("sound", "audio", b"SOUND", "audio/wav", frozenset({"text"})))
+    made.add_media_handler(Handler("text", "text", b"TEXT", "text/plain", frozenset({"text"})))
     return made

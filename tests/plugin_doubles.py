@@ -55,10 +55,8 @@ _MEMBERS: dict[str, dict[str, Any]] = {
     "provider": {"options": {}, "connect": lambda config, services: None},
     "wire format": {"transpiler": lambda: None},
     "media handler": {
-        "kind": "document",
-        "converts": True,
-        "recognise": lambda head, name: None,
-        "handles": lambda part: False,
+        "gives": frozenset({"text"}),
+        "recognise": lambda head, name, declared: None,
         "check": lambda part: None,
         "convert": lambda part, context: Conversion("text", "text"),
     },

@@ -13,8 +13,8 @@ from typing import TypeAlias, cast
 from urllib.parse import urlsplit
 
 from ..errors import InvalidInputError, MediaError
-from ..ports import ListsEndings, MediaHandler
-from ..schema import MEDIA_PARTS, AudioPart, Blob, DocumentPart, ImagePart, MediaKind, MediaPart, VideoPart
+from ..ports import ListsEndings, MediaHandler, Recognised
+from ..schema import MEDIA_PART_BY_KIND, MEDIA_PARTS, Blob, MediaPart, media_kind_of
 from ..schema.json_values import check_text
 from ..schema.quoting import shortened, shown, shown_address
 from .media_objects import Content, OpenFile, Picture, checked, is_picture, of_data_url, of_open_file, of_picture
@@ -30,13 +30,6 @@ _HEAD_BYTES = 8192
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 _ARRAY_HINT = "Arrays have no file format: make a picture of one with PIL.Image.fromarray(array), or save it to a file."
 _BASE64_HINT = "Is it base64? Write it as data:image/png;base64,..., or give the bytes: base64.b64decode(text)."
-_PARTS: dict[MediaKind, type[MediaPart]] = {
-    "text": DocumentPart,
-    "document": DocumentPart,
-    "image": ImagePart,
-    "audio": AudioPart,
-    "video": VideoPart,
-}
 
 
 def media_items(media: object) -> Sequence[MediaInput]:
@@ -64,14 +57,12 @@ def _load(item: object, path: str, handlers: Sequence[MediaHandler]) -> MediaPar
     if isinstance(item, MEDIA_PARTS):
         return item
     if isinstance(item, Blob):
-        return _part(item, handlers)
+        return _of_declared_type(item, handlers)
     content = _content(item, path)
     if content is not None:
-        name = content.name or ""
-        media_type = content.media_type or _recognise(content.data[:_HEAD_BYTES], name, path, handlers)
-        return _part(Blob.from_bytes(content.data, media_type, name=content.name), handlers)
+        return _from_content(content, path, handlers)
     if isinstance(item, str) and item.lower().startswith(("http://", "https://")):
-        return _part(_from_url(item), handlers)
+        return _of_declared_type(_from_url(item), handlers)
     if isinstance(item, str) and _ADDRESS.match(item):
         scheme = item.partition(":")[0]
         raise MediaError(
@@ -80,7 +71,7 @@ def _load(item: object, path: str, handlers: Sequence[MediaHandler]) -> MediaPar
             hint="Providers fetch http:// and https://. For anything else pass the path of a file, or the bytes.",
         )
     if isinstance(item, str | os.PathLike):
-        return _part(_from_file(os.fsdecode(cast(str, item)), handlers), handlers)
+        return _from_file(os.fsdecode(cast(str, item)), handlers)
     raise InvalidInputError(
         f"expected a path, bytes, an open file, a picture, a Blob or a media part, got {type(item).__name__}",
         path=path,
@@ -104,6 +95,13 @@ def _content(item: object, path: str) -> Content | None:
     return of_open_file(item, path, MAX_FILE_BYTES) if isinstance(item, OpenFile) else None
 
 
+def _from_content(content: Content, path: str, handlers: Sequence[MediaHandler]) -> MediaPart:
+    if content.media_type is not None:
+        return _of_declared_type(Blob.from_bytes(content.data, content.media_type, name=content.name), handlers)
+    found = _recognise(content.data[:_HEAD_BYTES], content.name or "", path, handlers)
+    return MEDIA_PART_BY_KIND[found.kind](Blob.from_bytes(content.data, found.media_type, name=content.name))
+
+
 def _from_url(url: str) -> Blob:
     try:
         check_text(url)
@@ -119,7 +117,7 @@ def _from_url(url: str) -> Blob:
     return Blob.from_url(url, media_type)
 
 
-def _from_file(path: str, handlers: Sequence[MediaHandler]) -> Blob:
+def _from_file(path: str, handlers: Sequence[MediaHandler]) -> MediaPart:
     name = os.path.basename(path) or path
     try:
         status = os.stat(path)
@@ -137,7 +135,8 @@ def _from_file(path: str, handlers: Sequence[MediaHandler]) -> Blob:
             )
         with open(path, "rb") as file:
             head = file.read(_HEAD_BYTES)
-        return Blob.from_file(path, _recognise(head, name, path, handlers))
+        found = _recognise(head, name, path, handlers)
+        return MEDIA_PART_BY_KIND[found.kind](Blob.from_file(path, found.media_type))
     except ValueError:
         raise MediaError(f"{path!r} is not a path.", source=name) from None
     except FileNotFoundError:
@@ -151,11 +150,11 @@ def _from_file(path: str, handlers: Sequence[MediaHandler]) -> Blob:
         raise MediaError(problem, source=name, hint=hint) from None
 
 
-def _recognise(head: bytes, name: str, path: str, handlers: Sequence[MediaHandler]) -> str:
-    for handler in handlers:
-        media_type = handler.recognise(head, name)
-        if media_type is not None:
-            return media_type
+def _recognise(head: bytes, name: str, path: str, handlers: Sequence[MediaHandler]) -> Recognised:
+    """What a file is by its content and name, according to the first handler that knows it."""
+    found = _first_recognised(head, name, None, handlers)
+    if found is not None:
+        return found
     files = "; ".join(map(_files_of, handlers)) or "none: is a media plugin installed?"
     raise MediaError(
         f"{path} is of a kind that nothing installed here reads.",
@@ -170,12 +169,15 @@ def _files_of(handler: MediaHandler) -> str:
     return f"{handler.name} ({', '.join(endings)})" if endings else handler.name
 
 
-def _part(blob: Blob, handlers: Sequence[MediaHandler]) -> MediaPart:
-    for part_type in dict.fromkeys(_PARTS.values()):
-        part = part_type(blob)
-        handler = next((handler for handler in handlers if handler.handles(part)), None)
-        if handler is not None and _PARTS[handler.kind] is part_type:
-            return part
-    top = blob.media_type.partition("/")[0]
-    kinds: dict[str, MediaKind] = {"image": "image", "audio": "audio", "video": "video"}
-    return _PARTS[kinds.get(top, "document")](blob)
+def _of_declared_type(blob: Blob, handlers: Sequence[MediaHandler]) -> MediaPart:
+    """The part for content whose media type is given: nothing of it is read."""
+    found = _first_recognised(b"", blob.name or "", blob.media_type, handlers)
+    kind = found.kind if found is not None else media_kind_of(blob.media_type)
+    return MEDIA_PART_BY_KIND[kind](blob)
+
+
+def _first_recognised(
+    head: bytes, name: str, declared: str | None, handlers: Sequence[MediaHandler]
+) -> Recognised | None:
+    found = (handler.recognise(head, name, declared) for handler in handlers)
+    return next((each for each in found if each is not None), None)

@@ -1,14 +1,13 @@
-"""Carrying out what was decided for each file: checks, conversions, and the text that stands in a file's place."""
+"""Carrying out what was decided for each file: checks, conversions, and the content that takes a file's place."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import cast
+from typing import NamedTuple, cast
 
 from ..errors import MediaError
-from ..ports import Conversion, MediaContext, MediaHandler, Runtime
+from ..ports import MediaContext, MediaHandler, Runtime
 from ..schema import (
     Blob,
     CallWarning,
@@ -23,10 +22,16 @@ from ..schema import (
     TextPart,
     ToolResult,
 )
-from .lowering.lowering import handler_for, media_parts
+from .lowering.media_routes import media_parts
+from .untrusted_content import as_untrusted, sent_parts
 
-_TAG = "untrusted-file"
-_CLOSING = re.compile(rf"</(?=\s*{_TAG})", re.IGNORECASE)
+
+class _Done(NamedTuple):
+    """A decision carried out, what takes the file's place (None: the file itself), and warnings."""
+
+    decision: MediaDecision
+    parts: tuple[ContentPart, ...] | None = None
+    warnings: tuple[CallWarning, ...] = ()
 
 
 async def carry_out(
@@ -36,51 +41,58 @@ async def carry_out(
     artifact: Callable[[str], bytes],
     runtime: Runtime,
 ) -> Lowered:
-    """The call with every decision done: files sent as they are looked at, the others replaced by text.
+    """The call with every decision done: files sent as they are are checked, the others are converted.
 
     `artifact` gives the content that has a hash. Raises `MediaError`, `ArtifactError` or `MissingExtraError`; nothing
     has been sent by then.
     """
     parts = dict(media_parts(lowered.call))
-    work = [(decision, parts[decision.part_path]) for decision in lowered.decisions]
+    named = {handler.name: handler for handler in handlers}
 
-    def thunk(decision: MediaDecision, part: MediaPart):
-        return lambda: runtime.call(_handle, decision, part, handlers, context, artifact, kind="files")
+    def thunk(decision: MediaDecision):
+        handler = named.get(decision.handler or "")
+        part = parts[decision.part_path]
+        return lambda: runtime.call(_handle, decision, part, handler, context, artifact, kind="files")
 
-    done = await runtime.gather(*(thunk(decision, part) for decision, part in work))
-    replaced = {decision.part_path: part for decision, part, _ in done if part is not None}
+    done = await runtime.gather(*(thunk(decision) for decision in lowered.decisions))
+    replaced = {decision.part_path: parts for decision, parts, _ in done if parts is not None}
     return Lowered(
         _with_parts(lowered.call, replaced),
-        tuple(decision for decision, _, _ in done),
-        (*lowered.warnings, *(warning for _, _, warnings in done for warning in warnings)),
+        tuple(each.decision for each in done),
+        (*lowered.warnings, *(warning for each in done for warning in each.warnings)),
     )
 
 
 def _handle(
     decision: MediaDecision,
     part: MediaPart,
-    handlers: Sequence[MediaHandler],
+    handler: MediaHandler | None,
     context: MediaContext,
     artifact: Callable[[str], bytes],
-) -> tuple[MediaDecision, Part | None, tuple[CallWarning, ...]]:
-    """The decision done, what takes the part's place, and warnings."""
-    handler = handler_for(part, handlers)
+) -> _Done:
     fetched = part.blob.form == "artifact"
     part = _fetched(part, artifact) if fetched else part
     try:
         if decision.route == "native":
             if handler is not None and part.blob.form in ("bytes", "file"):
                 handler.check(part)
-            return replace(decision, sent=MediaSent(decision.type, part.blob.size)), part if fetched else None, ()
+            done = replace(decision, sent=MediaSent(decision.type, part.blob.size))
+            return _Done(done, (part,) if fetched else None)
         if handler is None:
             raise MediaError(f"nothing here reads {decision.type}", source=decision.source)
-        conversion = handler.convert(part, context)
+        return _converted(decision, part, handler, context)
     except (SchemaError, OSError) as error:
         raise MediaError(f"{decision.source} cannot be read: {error}", source=decision.source) from error
-    text = as_untrusted_text(decision.source, conversion)
-    sent = MediaSent("text/plain", len(text.encode()), conversion.text)
+
+
+def _converted(decision: MediaDecision, part: MediaPart, handler: MediaHandler, context: MediaContext) -> _Done:
+    conversion = handler.convert(part, replace(context, takes=frozenset(decision.gives)))
+    content = conversion.parts
+    parts = as_untrusted(decision.source, conversion.label, content)
+    if part.cache is not None:
+        parts = (*parts[:-1], replace(parts[-1], cache=part.cache))
     warnings = tuple(replace(warning, path=decision.part_path) for warning in conversion.warnings)
-    return replace(decision, sent=sent, usage=conversion.usage), TextPart(text, cache=part.cache), warnings
+    return _Done(replace(decision, sent=sent_parts(parts, content), usage=conversion.usage), parts, warnings)
 
 
 def _fetched(part: MediaPart, artifact: Callable[[str], bytes]) -> MediaPart:
@@ -90,14 +102,7 @@ def _fetched(part: MediaPart, artifact: Callable[[str], bytes]) -> MediaPart:
     return replace(part, blob=Blob.from_bytes(data, blob.media_type, name=blob.name))
 
 
-def as_untrusted_text(source: str, conversion: Conversion) -> str:
-    """A file's text, labelled with its name and fenced so that nothing in it can close the fence."""
-    name = source.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;").replace("\n", " ")
-    body = _CLOSING.sub(r"<\\/", conversion.text.strip())
-    return f'<{_TAG} name="{name}" content="{conversion.label}">\n{body}\n</{_TAG}>\n'
-
-
-def _with_parts(call: ModelCall, replaced: dict[str, Part]) -> ModelCall:
+def _with_parts(call: ModelCall, replaced: Mapping[str, tuple[Part, ...]]) -> ModelCall:
     if not replaced:
         return call
     messages = (
@@ -107,16 +112,16 @@ def _with_parts(call: ModelCall, replaced: dict[str, Part]) -> ModelCall:
     return call.with_(messages=tuple(messages))
 
 
-def _replaced(parts: Sequence[Part], path: str, replaced: dict[str, Part]) -> tuple[Part, ...]:
-    """The parts with what takes their places; a text that stands for a file ends with an empty line before the next."""
+def _replaced(parts: Sequence[Part], path: str, replaced: Mapping[str, tuple[Part, ...]]) -> tuple[Part, ...]:
+    """The parts with what takes their places; a text that ends a file's content has an empty line before the next."""
     done: list[Part] = []
     for index, part in enumerate(parts):
         place = f"{path}[{index}]"
-        new = replaced.get(place, part)
+        new = replaced.get(place, (part,))
         if isinstance(part, ToolResult):
             content = _replaced(part.content, f"{place}.content", replaced)
-            new = replace(part, content=cast("tuple[ContentPart, ...]", content))
-        elif new is not part and isinstance(new, TextPart) and index + 1 < len(parts):
-            new = replace(new, text=new.text + "\n")
-        done.append(new)
+            new = (replace(part, content=cast("tuple[ContentPart, ...]", content)),)
+        elif place in replaced and isinstance(last := new[-1], TextPart) and index + 1 < len(parts):
+            new = (*new[:-1], replace(last, text=last.text + "\n"))
+        done += new
     return tuple(done)

@@ -1,7 +1,7 @@
 """The interfaces between the kernel and everything that plugs into it. No behaviour, no imports but the data."""
 
 from .interruptions import Interruption, current_interruption, interruptible
-from .media_handlers import Conversion, ListsEndings, MediaContext, MediaHandler
+from .media_handlers import Conversion, ListsEndings, MediaContext, MediaHandler, Recognised
 from .middleware import (
     Answer,
     Attempt,
@@ -74,6 +74,7 @@ __all__ = [
     "ProviderConfig",
     "ProviderServices",
     "ProviderSession",
+    "Recognised",
     "Runtime",
     "Script",
     "ScriptFunction",

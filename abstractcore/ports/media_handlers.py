@@ -1,36 +1,71 @@
-"""Kinds of files: knowing them, checking them, making text of them."""
+"""Kinds of files: recognising them, checking them, and converting them to content that a model takes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from ..schema import EMPTY, CallWarning, JSONObject, MediaKind, MediaPart, Usage
+from ..schema import (
+    EMPTY,
+    CallWarning,
+    ContentPart,
+    JSONObject,
+    MediaKind,
+    MediaPart,
+    TextPart,
+    Usage,
+    canonical_content,
+)
 from .stores import ModelStore
 
 
 @dataclass(frozen=True, slots=True)
 class MediaContext:
-    """What a media handler may use from above: model weights, and the bytes of blobs kept elsewhere."""
+    """What a media handler may use from above: model weights, options, and what the model takes."""
 
     models: ModelStore
     options: JSONObject = EMPTY
     spare_cores: int = 1
     """Processor cores that a conversion may use."""
+    takes: Set[str] = frozenset({"text"})
+    """What of the handler's `gives` the model takes: a conversion holds nothing else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recognised:
+    """What a file is. `kind` is the kind of part it becomes; "text" for a file that is text by itself."""
+
+    kind: MediaKind
+    media_type: str
 
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """What a handler made of a file: text that stands in its place, what kind of text it is, what it took.
+    """What a handler made of a file: the content that takes its place, what that content is, and what it cost.
 
-    `label` is a word or two for the model and the report, such as "transcript" or "text of 3 pages".
+    `content` is a text, or texts and media parts in order; media parts hold their bytes, or name a local file. A text
+    before an image is its label: `["[page 1]", ImagePart(...), "[page 2]", ImagePart(...)]`. `label` is a word or two
+    for the model and the report, such as "transcript" or "3 page images".
     """
 
-    text: str
+    content: str | Sequence[str | ContentPart]
     label: str
     usage: Usage | None = None
     warnings: tuple[CallWarning, ...] = ()
+
+    @property
+    def parts(self) -> tuple[ContentPart, ...]:
+        """The content as parts, without empty texts; raises `SchemaError` for what is neither text nor media."""
+        content = (self.content,) if isinstance(self.content, str) else self.content
+        if isinstance(content, list | tuple):  # anything else is refused below, with its type
+            content = [TextPart(item) if isinstance(item, str) else item for item in content]
+        return canonical_content(content, "content")
+
+    @property
+    def text(self) -> str:
+        """All texts, joined."""
+        return "".join(part.text for part in self.parts if isinstance(part, TextPart))
 
 
 @runtime_checkable
@@ -44,10 +79,10 @@ class ListsEndings(Protocol):
 
 
 class MediaHandler(Protocol):
-    """Everything about one kind of file: knowing it, checking it, and making text of it. All of it may block.
+    """Everything about one kind of file: recognising, checking and converting it. `check` and `convert` may block.
 
-    `check` and `convert` raise `MediaError` for a file that is broken, locked or without content, and
-    `MissingExtraError` where an optional package is needed.
+    They raise `MediaError` for a file that is broken, locked or without content, and `MissingExtraError` where an
+    optional package is needed.
     """
 
     @property
@@ -56,21 +91,17 @@ class MediaHandler(Protocol):
         ...
 
     @property
-    def kind(self) -> MediaKind:
-        """The kind of part its files become; "text" for files that are text by themselves."""
+    def gives(self) -> Set[str]:
+        """What its conversions may hold: "text", and media types such as "image/png". Empty if it converts nothing."""
         ...
 
-    @property
-    def converts(self) -> bool:
-        """Whether `convert` can make text of its files."""
-        ...
+    def recognise(self, head: bytes, name: str, declared: str | None) -> Recognised | None:
+        """What a file is that begins with `head` (8 KiB at most) and is called `name` ("" if it has no name); None if
+        it is not this handler's.
 
-    def recognise(self, head: bytes, name: str) -> str | None:
-        """The media type of a file that begins with `head` (8 KiB at most) and is called `name`; None if not ours."""
-        ...
-
-    def handles(self, part: MediaPart) -> bool:
-        """Whether `part` is one of its files. Pure."""
+        With `declared`, the media type that the file is said to have, the answer depends on that type and `head` is
+        empty: the file may be elsewhere. This is asked for every file of a call, also in event loops.
+        """
         ...
 
     def check(self, part: MediaPart) -> None:
@@ -78,5 +109,5 @@ class MediaHandler(Protocol):
         ...
 
     def convert(self, part: MediaPart, context: MediaContext) -> Conversion:
-        """Text to stand in the file's place."""
+        """The content to take the file's place: text always, and other content of `context.takes` only."""
         ...

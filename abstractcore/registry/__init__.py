@@ -2,8 +2,8 @@
 
 from .entry_points import FoundPlugin, found_plugins
 from .failures import failures_of, told
+from .guarded_handlers import GuardedHandler
 from .kinds import CAPABILITY, KINDS, MEDIA_HANDLER, PROVIDER, TOOL_SOURCE, TRACE_SUBSCRIBER, WIRE_FORMAT, Kind
-from .media_handlers import GuardedHandler
 from .registry import Registry
 from .reports import PluginReport
 from .suggestions import did_you_mean, nearest_names

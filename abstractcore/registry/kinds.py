@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 from inspect import isfunction
 from typing import Any, Generic, TypeVar, get_args
 
 from ..errors import PluginError
 from ..ports import Capability, MediaHandler, Provider, ToolSource, TraceSubscriber, WireFormat
-from ..schema import Capture, MediaKind
+from ..schema import Capture
 from .tool_sources import tools_of
 
 T = TypeVar("T")
@@ -70,7 +70,13 @@ def _nothing_else(item: object) -> str | None:
 
 
 def _media_handler_fault(handler: MediaHandler) -> str | None:
-    return _not_one_of(handler.kind, "kind", get_args(MediaKind))
+    gives: object = handler.gives
+    if not isinstance(gives, Set):  # pyright: ignore[reportUnnecessaryIsInstance]
+        return f"has a {type(gives).__name__} as its gives: it is a set of media types, as in frozenset({{'text'}})."
+    wrong = [each for each in gives if each != "text" and "/" not in str(each)]
+    if wrong:
+        return f"has {wrong[0]!r} in its gives: expected 'text', or media types such as 'image/png'."
+    return None
 
 
 def _capability_fault(capability: Capability) -> str | None:

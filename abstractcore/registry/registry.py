@@ -13,8 +13,8 @@ from ..ports import Capability, MediaHandler, Provider, ToolSource, TraceSubscri
 from .contributions import contributions
 from .entry_points import found_plugins
 from .failures import told
+from .guarded_handlers import GuardedHandler
 from .kinds import CAPABILITY, KINDS, MEDIA_HANDLER, PROVIDER, TOOL_SOURCE, TRACE_SUBSCRIBER, WIRE_FORMAT, Kind
-from .media_handlers import GuardedHandler
 from .model_names import whose_model
 from .reports import PluginReport
 from .suggestions import did_you_mean, nearest_names

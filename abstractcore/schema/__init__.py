@@ -34,6 +34,7 @@ from .deltas import (
 )
 from .frozen_json import EMPTY, FrozenDict, FrozenList, freeze, freeze_object
 from .json_values import JSONObject, JSONValue
+from .media_kinds import MEDIA_PART_BY_KIND, media_kind_of
 from .messages import Message, Role
 from .partial_replies import partial_reply, usage_so_far
 from .parts import (
@@ -54,6 +55,7 @@ from .parts import (
     ToolCall,
     ToolResult,
     VideoPart,
+    canonical_content,
 )
 from .provider_options import NO_OPTIONS, ProviderOptions
 from .reading import from_data
@@ -70,6 +72,7 @@ __all__ = [
     "EMPTY",
     "FINISH_REASONS",
     "MEDIA_PARTS",
+    "MEDIA_PART_BY_KIND",
     "MEDIA_POLICIES",
     "NO_OPTIONS",
     "SCHEMA_VERSION",
@@ -147,6 +150,7 @@ __all__ = [
     "WireRequest",
     "WireResponse",
     "accumulate",
+    "canonical_content",
     "canonical_json",
     "content_size",
     "deltas_of",
@@ -155,6 +159,7 @@ __all__ = [
     "freeze_object",
     "from_data",
     "from_json",
+    "media_kind_of",
     "partial_reply",
     "redacted_call",
     "redacted_reply",

@@ -25,12 +25,15 @@ MediaRoute = Literal["native", "inline", "fallback"]
 class MediaSent(Immutable):
     """What went to the model in a file's place: its media type, its size in bytes, and the text, if it is text.
 
-    The text is the file's alone; the model gets it with a label and delimiters around it.
+    The text is the file's alone; the model gets it with a label and delimiters around it. Where one file became
+    several parts, such as the images of its pages, `media_type` is "multipart/mixed", `size` is that of all of it, and
+    `parts` has one entry a part, in order.
     """
 
     media_type: str
     size: int | None
     text: str | None = None
+    parts: tuple[MediaSent, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +41,9 @@ class MediaDecision(Immutable):
     """What was decided for one file, and why.
 
     `route` is "native" (the file itself), "inline" (a text file, as text) or "fallback" (what `handler` made of it).
-    `sent` and `usage` are None in a plan, which sends nothing; `usage` also where no model was asked.
+    `gives` is what the handler may make of it for this model: "text", or media types such as "image/png"; empty for a
+    file that is sent as it is. `sent` and `usage` are None in a plan, which sends nothing; `usage` also where no model
+    was asked.
     """
 
     part_path: str
@@ -50,6 +55,7 @@ class MediaDecision(Immutable):
     handler: str | None = None
     sent: MediaSent | None = None
     usage: Usage | None = None
+    gives: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

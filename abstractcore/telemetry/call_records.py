@@ -93,9 +93,11 @@ def _reply(end: CallEnd) -> ModelReply | None:
 
 
 def _without_text(decision: MediaDecision) -> MediaDecision:
-    if decision.sent is None or decision.sent.text is None:
+    sent = decision.sent
+    if sent is None or (sent.text is None and not sent.parts):
         return decision
-    return replace(decision, sent=replace(decision.sent, text=None))
+    parts = tuple(replace(part, text=None) for part in sent.parts)
+    return replace(decision, sent=replace(sent, text=None, parts=parts))
 
 
 def _error_record(error: BaseException | None, capture: Capture) -> ErrorRecord | None:

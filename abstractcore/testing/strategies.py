@@ -390,8 +390,10 @@ def media_decisions() -> SearchStrategy[MediaDecision]:
         route=st.sampled_from(_ROUTES),
         reason=TEXT,
         handler=st.none() | NAME,
-        sent=st.none() | st.builds(MediaSent, NAME, sizes),
+        sent=st.none()
+        | st.builds(MediaSent, NAME, sizes, st.none() | TEXT, tuples(st.builds(MediaSent, NAME, sizes), 2)),
         usage=st.none() | usages(),
+        gives=tuples(NAME, 2),
     )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 
-from abstractcore import CallRecord, Capture, MediaKind, MediaPart, ToolCall, ToolResult, ToolSpec, hookimpl
-from abstractcore.ports import CapabilityServices, Conversion, MediaContext
+from abstractcore import CallRecord, Capture, MediaPart, ToolCall, ToolResult, ToolSpec, hookimpl
+from abstractcore.ports import CapabilityServices, Conversion, MediaContext, Recognised
 from abstractcore_providers import Preset
 
 
@@ -16,14 +16,11 @@ def register_providers() -> list[Preset]:  # create_llm("hello/any-model")
 
 
 class GuestLists:  # generate("Who comes?", media=["party.guests"])
-    name, converts = "guests", True
-    kind: MediaKind = "document"
+    name, gives = "guests", frozenset({"text"})
 
-    def recognise(self, head: bytes, name: str) -> str | None:
-        return "text/x-guests" if name.endswith(".guests") else None
-
-    def handles(self, part: MediaPart) -> bool:
-        return part.blob.media_type == "text/x-guests"
+    def recognise(self, head: bytes, name: str, declared: str | None) -> Recognised | None:
+        ours = declared == "text/x-guests" if declared else name.endswith(".guests")
+        return Recognised("document", "text/x-guests") if ours else None
 
     def check(self, part: MediaPart) -> None: ...
 

@@ -1,11 +1,10 @@
-"""Media handlers: one module a kind of file, which knows, checks and converts it. None knows a model or a vendor."""
+"""Media handlers: a module or folder for each kind of file. None knows a model or a vendor."""
 
 from .audio import AudioHandler
+from .common.sniffing import media_type_of
+from .document import PdfHandler, TextHandler
 from .image import ImageHandler
-from .pdf import PdfHandler
 from .plugin import register_media_handlers
-from .sniffing import media_type_of
-from .text import TextHandler
 from .video import VideoHandler
 
 __all__ = [

@@ -3,32 +3,24 @@
 from __future__ import annotations
 
 from abstractcore.errors import MediaError
-from abstractcore.ports import Conversion, MediaContext
-from abstractcore.schema import ImagePart, MediaKind, MediaPart
+from abstractcore.ports import Conversion, MediaContext, Recognised
+from abstractcore.schema import MediaPart
 
-from .content import check_family, source_of
-from .media_types import endings_of, is_text_type
-from .sniffing import media_type_of
+from .common.content import check_family, source_of
+from .common.media_types import endings_of, is_text_type
+from .common.recognition import recognised
 
 
 class ImageHandler:
     """Knows pictures. SVG is text, and is left to the handler of text."""
 
     name = "image"
-    kind: MediaKind = "image"
-    converts = False
+    gives = frozenset[str]()
     endings = endings_of("image/")
 
-    def recognise(self, head: bytes, name: str) -> str | None:
-        """The media type of a picture; None for any other file."""
-        media_type = media_type_of(head, name)
-        if media_type is None or is_text_type(media_type):
-            return None
-        return media_type if media_type.startswith("image/") else None
-
-    def handles(self, part: MediaPart) -> bool:
-        """Whether `part` is a picture."""
-        return isinstance(part, ImagePart) and part.blob.media_type.startswith("image/")
+    def recognise(self, head: bytes, name: str, declared: str | None) -> Recognised | None:
+        """A picture; None for any other file."""
+        return recognised("image", _is_picture, head, name, declared)
 
     def check(self, part: MediaPart) -> None:
         """Raise `MediaError` if the first bytes are not those of the picture's format: vendors compare the two."""
@@ -46,3 +38,7 @@ class ImageHandler:
         """Always raises `MediaError`: pictures have no text form here."""
         source = source_of(part)
         raise MediaError(f"No text can be made of {source}.", source=source, hint="Use a model that takes images.")
+
+
+def _is_picture(media_type: str) -> bool:
+    return media_type.startswith("image/") and not is_text_type(media_type)

@@ -6,9 +6,8 @@ from abstractcore.ports import MediaHandler
 from abstractcore.registry.hooks import hookimpl
 
 from .audio import AudioHandler
+from .document import PdfHandler, TextHandler
 from .image import ImageHandler
-from .pdf import PdfHandler
-from .text import TextHandler
 from .video import VideoHandler
 
 

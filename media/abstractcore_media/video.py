@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 from abstractcore.errors import MediaError
-from abstractcore.ports import Conversion, MediaContext
-from abstractcore.schema import MediaKind, MediaPart, VideoPart
+from abstractcore.ports import Conversion, MediaContext, Recognised
+from abstractcore.schema import MediaPart
 
-from .content import check_family, source_of
-from .media_types import endings_of
-from .sniffing import media_type_of
+from .common.content import check_family, source_of
+from .common.media_types import endings_of
+from .common.recognition import recognised
 
 
 class VideoHandler:
     """Knows videos."""
 
     name = "video"
-    kind: MediaKind = "video"
-    converts = False
+    gives = frozenset[str]()
     endings = endings_of("video/")
 
-    def recognise(self, head: bytes, name: str) -> str | None:
-        """The media type of a video; None for any other file."""
-        media_type = media_type_of(head, name)
-        return media_type if media_type is not None and media_type.startswith("video/") else None
-
-    def handles(self, part: MediaPart) -> bool:
-        """Whether `part` is a video."""
-        return isinstance(part, VideoPart) and part.blob.media_type.startswith("video/")
+    def recognise(self, head: bytes, name: str, declared: str | None) -> Recognised | None:
+        """A video; None for any other file."""
+        return recognised("video", _is_video, head, name, declared)
 
     def check(self, part: MediaPart) -> None:
         """Raise `MediaError` if the first bytes are not those of a video."""
@@ -40,3 +34,7 @@ class VideoHandler:
             source=source,
             hint="Use a model that takes videos, or send its sound: ffmpeg -i video.mp4 sound.wav",
         )
+
+
+def _is_video(media_type: str) -> bool:
+    return media_type.startswith("video/")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from abstractcore.ports import MediaContext, StoredModel
-from abstractcore.schema import AudioPart, Blob, DocumentPart, MediaPart
+from abstractcore.ports import MediaContext, MediaHandler, StoredModel
+from abstractcore.schema import MEDIA_PART_BY_KIND, AudioPart, Blob, DocumentPart, MediaPart
 
 FILES = Path(__file__).parent / "files"
 EXAMPLES = Path(__file__).parents[2] / "examples" / "media"
@@ -35,6 +35,18 @@ def blob(content: bytes | Path, media_type: str, name: str = "the-file") -> Blob
     if isinstance(content, Path):
         return Blob.from_file(content, media_type)
     return Blob.from_bytes(content, media_type, name=name)
+
+
+def type_of(handler: MediaHandler, head: bytes, name: str) -> str | None:
+    """The media type that a handler gives a file by its content and name; None if the file is not its own."""
+    found = handler.recognise(head, name, None)
+    return found.media_type if found is not None else None
+
+
+def takes(handler: MediaHandler, part: MediaPart) -> bool:
+    """Whether a part is one of the handler's, by its class and the media type that it declares."""
+    found = handler.recognise(b"", "", part.blob.media_type)
+    return found is not None and MEDIA_PART_BY_KIND[found.kind] is type(part)
 
 
 def text_file(content: bytes | Path, media_type: str = "text/plain") -> MediaPart:

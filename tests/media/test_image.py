@@ -7,7 +7,7 @@ import pytest
 from abstractcore.errors import MediaError
 from abstractcore.schema import AudioPart, ImagePart
 from abstractcore_media import ImageHandler
-from tests.media.parts import FILES, NO_MODELS, blob
+from tests.media.parts import FILES, NO_MODELS, blob, takes, type_of
 
 PICTURES = {
     "small.png": "image/png",
@@ -21,9 +21,9 @@ PICTURES = {
 @pytest.mark.parametrize(("file", "media_type"), PICTURES.items())
 def test_a_picture_is_recognised_and_passes_its_check(file: str, media_type: str):
     handler = ImageHandler()
-    assert handler.recognise((FILES / file).read_bytes()[:8192], file) == media_type
+    assert type_of(handler, (FILES / file).read_bytes()[:8192], file) == media_type
     part = ImagePart(blob(FILES / file, media_type))
-    assert handler.handles(part)
+    assert takes(handler, part)
     handler.check(part)
 
 
@@ -40,15 +40,15 @@ def test_what_is_no_picture_is_refused(content: bytes):
 
 def test_svg_is_left_to_text_and_other_kinds_to_their_handlers():
     handler = ImageHandler()
-    assert handler.recognise(b"<svg/>", "a.svg") is None
-    assert handler.recognise(b"words", "a.png") is None
-    assert not handler.handles(AudioPart(blob(b"x", "audio/wav")))
-    assert not handler.handles(ImagePart(blob(b"x", "audio/wav")))
+    assert type_of(handler, b"<svg/>", "a.svg") is None
+    assert type_of(handler, b"words", "a.png") is None
+    assert not takes(handler, AudioPart(blob(b"x", "audio/wav")))
+    assert not takes(handler, ImagePart(blob(b"x", "audio/wav")))
 
 
 def test_no_text_is_made_of_a_picture():
     handler = ImageHandler()
-    assert not handler.converts
+    assert not handler.gives
     with pytest.raises(MediaError, match="Use a model that takes images"):
         handler.convert(ImagePart(blob(FILES / "small.png", "image/png")), NO_MODELS)
 

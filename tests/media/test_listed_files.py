@@ -44,8 +44,8 @@ def test_every_ending_that_is_listed_is_recognised(handler):
     assert isinstance(handler, ListsEndings)
     assert handler.endings
     for ending in handler.endings:
-        head = b"a text" if handler.kind == "text" else b"\x00\x01\x02\x03 of nothing known"
-        first = next(each for each in handlers() if each.recognise(head, f"file.{ending}") is not None)
+        head = b"a text" if handler.name == "text" else b"\x00\x01\x02\x03 of nothing known"
+        first = next(each for each in handlers() if each.recognise(head, f"file.{ending}", None) is not None)
         assert first.name == handler.name, ending
 
 

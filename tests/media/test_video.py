@@ -5,7 +5,7 @@ import pytest
 from abstractcore.errors import MediaError
 from abstractcore.schema import AudioPart, VideoPart
 from abstractcore_media import VideoHandler
-from tests.media.parts import EXAMPLES, FILES, NO_MODELS, blob
+from tests.media.parts import EXAMPLES, FILES, NO_MODELS, blob, takes, type_of
 
 CLIPS = {"clip.mp4": "video/mp4", "clip.webm": "video/webm", "clip.avi": "video/x-msvideo"}
 
@@ -13,16 +13,16 @@ CLIPS = {"clip.mp4": "video/mp4", "clip.webm": "video/webm", "clip.avi": "video/
 @pytest.mark.parametrize(("file", "media_type"), CLIPS.items())
 def test_a_video_is_recognised_and_passes_its_check(file: str, media_type: str):
     handler = VideoHandler()
-    assert handler.recognise((FILES / file).read_bytes()[:8192], file) == media_type
+    assert type_of(handler, (FILES / file).read_bytes()[:8192], file) == media_type
     part = VideoPart(blob(FILES / file, media_type))
-    assert handler.handles(part)
+    assert takes(handler, part)
     handler.check(part)
 
 
 def test_sound_alone_is_no_video():
     handler = VideoHandler()
-    assert handler.recognise((FILES / "speech.webm").read_bytes()[:8192], "speech.webm") is None
-    assert not handler.handles(AudioPart(blob(b"x", "video/mp4")))
+    assert type_of(handler, (FILES / "speech.webm").read_bytes()[:8192], "speech.webm") is None
+    assert not takes(handler, AudioPart(blob(b"x", "video/mp4")))
 
 
 def test_what_is_no_video_is_refused():
@@ -32,6 +32,6 @@ def test_what_is_no_video_is_refused():
 
 def test_no_text_is_made_of_a_video():
     handler = VideoHandler()
-    assert not handler.converts
+    assert not handler.gives
     with pytest.raises(MediaError, match="send its sound"):
         handler.convert(VideoPart(blob(FILES / "clip.mp4", "video/mp4")), NO_MODELS)

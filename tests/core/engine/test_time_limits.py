@@ -29,7 +29,7 @@ from abstractcore import (
     create_llm,
 )
 from abstractcore.concurrency import AsyncRuntime, SyncRuntime, drive
-from abstractcore.ports import Conversion
+from abstractcore.ports import Conversion, Recognised
 from abstractcore.registry import Registry
 from abstractcore.schema import Blob
 from abstractcore.testing import AsyncCalls, VirtualClock
@@ -66,8 +66,7 @@ class SlowFiles:
     """A handler of files that begin with SLOW; it waits for `release` in the method `where`."""
 
     name = "slow"
-    kind = "document"
-    converts = True
+    gives = frozenset({"text"})
 
     def __init__(self, where: str, release: threading.Event) -> None:
         self.begun = threading.Event()
@@ -75,12 +74,11 @@ class SlowFiles:
         self._where = where
         self._release = release
 
-    def recognise(self, head: bytes, name: str) -> str | None:
-        self._wait("recognise")
-        return "application/x-slow" if head.startswith(b"SLOW") else None
-
-    def handles(self, part) -> bool:
-        return isinstance(part, DocumentPart) and part.blob.media_type == "application/x-slow"
+    def recognise(self, head: bytes, name: str, declared: str | None) -> Recognised | None:
+        if declared is None:
+            self._wait("recognise")
+        ours = head.startswith(b"SLOW") if declared is None else declared == "application/x-slow"
+        return Recognised("document", "application/x-slow") if ours else None
 
     def check(self, part) -> None:
         self._wait("check")

@@ -212,7 +212,7 @@ MISSING = [
     for kind, members in {
         "provider": ("name", "summary", "options", "connect"),
         "wire format": ("name", "summary", "transpiler"),
-        "media handler": ("name", "kind", "converts", "recognise", "handles", "check", "convert"),
+        "media handler": ("name", "gives", "recognise", "check", "convert"),
         "capability": ("name", "summary", "connect"),
         "tool source": ("name", "summary", "tools", "call"),
         "trace subscriber": ("name", "capture", "__call__"),
@@ -246,7 +246,8 @@ def test_a_name_is_text(kind, name):
         ("provider", "a/b", {}, "the provider 'a/b' has a / in its name"),
         ("provider", "a", {"options": ["x"]}, "the provider 'a' has options that are no mapping"),
         ("provider", "a", {"connect": None}, "register_providers gives a SimpleNamespace, which is no provider: it la"),
-        ("media handler", "a", {"kind": "smell"}, "the media handler 'a' has 'smell' as its kind: it is one of text, "),
+        ("media handler", "a", {"gives": {"image"}}, "the media handler 'a' has 'image' in its gives: expected 'text'"),
+        ("media handler", "a", {"gives": "text"}, "the media handler 'a' has a str as its gives: it is a set of media"),
         ("capability", "a b", {}, "the capability 'a b' has a name that is not one word"),
         ("capability", "a_b", {}, "the capability 'a_b' has a name that is not one word"),
         ("tool source", "a", {"tools": raising}, "the tool source 'a' failed: ZeroDivisionError: in the hook"),

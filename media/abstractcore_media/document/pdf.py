@@ -11,13 +11,13 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from abstractcore.errors import AbstractCoreError, MediaError, MissingExtraError
-from abstractcore.ports import Conversion, MediaContext
-from abstractcore.schema import CallWarning, DocumentPart, MediaKind, MediaPart
+from abstractcore.ports import Conversion, MediaContext, Recognised
+from abstractcore.schema import CallWarning, MediaPart
 
-from .content import content_of, source_of
-from .extras import missing_extra
-from .media_types import endings_of
-from .sniffing import media_type_of
+from ..common.content import content_of, source_of
+from ..common.extras import missing_extra
+from ..common.media_types import endings_of
+from ..common.recognition import recognised
 
 if TYPE_CHECKING:
     from pypdf import PdfReader
@@ -35,20 +35,15 @@ class PdfHandler:
     """
 
     name = "pdf"
-    kind: MediaKind = "document"
-    converts = True
+    gives = frozenset({"text"})
     endings = endings_of("application/pdf")
     max_pages = 1_000
     max_characters = 2_000_000
     max_seconds = 60.0
 
-    def recognise(self, head: bytes, name: str) -> str | None:
-        """`application/pdf` for a PDF; None for any other file."""
-        return _PDF if media_type_of(head, name) == _PDF else None
-
-    def handles(self, part: MediaPart) -> bool:
-        """Whether `part` is a PDF."""
-        return isinstance(part, DocumentPart) and part.blob.media_type == _PDF
+    def recognise(self, head: bytes, name: str, declared: str | None) -> Recognised | None:
+        """A PDF; None for any other file."""
+        return recognised("document", _PDF.__eq__, head, name, declared)
 
     def check(self, part: MediaPart) -> None:
         """Raise `MediaError` for a file that is no PDF, cut off, or (where pypdf is installed) locked."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from abstractcore.errors import MediaError
 
-from .extras import missing_extra
+from ..common.extras import missing_extra
 
 if TYPE_CHECKING:
     import numpy as np

@@ -116,5 +116,5 @@ def test_without_puremagic_text_is_still_known_and_a_picture_names_what_to_insta
 @pytest.mark.parametrize("file", sorted(file.name for file in FILES.iterdir() if file.name != "SOURCES.md"))
 def test_at_most_one_handler_claims_a_file(file: str):
     head = (FILES / file).read_bytes()[:8192]
-    claims = [handler.name for handler in register_media_handlers() if handler.recognise(head, file)]
+    claims = [handler.name for handler in register_media_handlers() if handler.recognise(head, file, None)]
     assert len(claims) == (0 if file.startswith("report.") else 1)

@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from abstractcore import Blob, DocumentPart, MediaError, PluginError, Services, create_llm
-from abstractcore.ports import Conversion
+from abstractcore.ports import Conversion, Recognised
 from tests.plugin_doubles import giving, thing
 
 
@@ -25,16 +25,33 @@ def asked(**members) -> str:
     return llm.calls[0].messages[0].text
 
 
-@pytest.mark.parametrize("members", [{"recognise": fails}, {"handles": fails}, {"recognise": fails, "handles": fails}])
-def test_a_handler_that_raises_on_other_peoples_files_is_passed_over_and_logged(members, caplog):
+def fails_for_declared_types(head, name, declared):
+    return fails() if declared else None
+
+
+@pytest.mark.parametrize("recognise", [fails, fails_for_declared_types])
+def test_a_handler_that_raises_on_other_peoples_files_is_passed_over_and_logged(recognise, caplog):
     with caplog.at_level(logging.WARNING, "abstractcore"):
-        assert "plain words" in asked(**members)
+        assert "plain words" in asked(recognise=recognise)
     assert "the media handler 'unlucky' (plugin 'p' of unlucky 1.0) failed to look at a file" in caplog.text
 
 
-@pytest.mark.parametrize("answer", [5, b"text/plain", "", "text", True, []])
-def test_a_handler_that_answers_rubbish_is_passed_over(answer):
-    assert "plain words" in asked(recognise=lambda head, name: answer)
+RUBBISH = [
+    5,
+    "text/plain",
+    True,
+    [],
+    Recognised("text", "text"),
+    Recognised("text", b"a/b"),
+    Recognised("sound", "a/b"),
+]
+
+
+@pytest.mark.parametrize("answer", RUBBISH, ids=repr)
+def test_a_handler_that_answers_rubbish_is_passed_over_and_logged(answer, caplog):
+    with caplog.at_level(logging.WARNING, "abstractcore"):
+        assert "plain words" in asked(recognise=lambda head, name, declared: answer)
+    assert "the media handler 'unlucky' (plugin 'p' of unlucky 1.0) answers" in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -44,7 +61,7 @@ def test_a_handler_that_answers_rubbish_is_passed_over(answer):
         (lambda part, context: "text", r"the media handler 'unlucky' .* gives a str, which is no Conversion"),
         (
             lambda part, context: Conversion(b"text", "text"),
-            r"'unlucky' .* gives a wrong Conversion: text: expected text",
+            r"'unlucky' .* gives a wrong Conversion: content: expected a sequence of parts, got bytes",
         ),
         (
             lambda part, context: Conversion("text", None),
@@ -59,7 +76,7 @@ def test_a_handler_that_answers_rubbish_is_passed_over(answer):
 )
 def test_a_handler_that_cannot_convert_its_file_is_named(convert, message):
     with pytest.raises(PluginError, match=message):
-        asked(recognise=lambda head, name: "text/x-odd", handles=is_odd, convert=convert)
+        asked(recognise=odd, convert=convert)
 
 
 def test_a_file_that_a_handler_cannot_read_is_a_media_error():
@@ -67,16 +84,16 @@ def test_a_file_that_a_handler_cannot_read_is_a_media_error():
         raise OSError("the disk is on fire")
 
     with pytest.raises(MediaError, match="the disk is on fire"):
-        asked(recognise=lambda head, name: "text/x-odd", handles=is_odd, convert=convert)
+        asked(recognise=odd, convert=convert)
 
 
-def is_odd(part) -> bool:
-    return part.blob.media_type == "text/x-odd"
+def odd(head, name, declared) -> Recognised | None:
+    return Recognised("document", "text/x-odd") if declared in (None, "text/x-odd") else None
 
 
 def test_a_handler_that_cannot_check_its_file_is_named():
     services = Services(environment={})
-    handler = thing("media handler", "unlucky", handles=is_odd, check=fails)
+    handler = thing("media handler", "unlucky", recognise=odd, check=fails)
     services.registry.add_plugin("p", lambda: giving(media_handler=[handler]))
     llm = create_llm("scripted", replies=["a"], services=services, accepts=["text/x-odd"])
     with pytest.raises(PluginError, match=r"the media handler 'unlucky' .* failed: ZeroDivisionError"):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abstractcore.errors import MediaError
-from abstractcore.ports import Conversion, MediaContext
-from abstractcore.schema import CallWarning, DocumentPart, MediaKind, MediaPart
+from abstractcore.ports import Conversion, MediaContext, Recognised
+from abstractcore.schema import CallWarning, MediaPart
 
-from .content import content_of, source_of
-from .extras import missing_extra
-from .media_types import is_text_type, text_endings
-from .sniffing import UNICODE_MARKS, media_type_of
+from ..common.content import content_of, source_of
+from ..common.extras import missing_extra
+from ..common.media_types import is_text_type, text_endings
+from ..common.recognition import recognised
+from ..common.sniffing import UNICODE_MARKS
 
 _LEGACY_ENCODINGS = ["cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "koi8_r", "cp932", "euc_jp",
                      "gb18030", "big5", "cp949"]  # fmt: skip
@@ -20,18 +21,12 @@ class TextHandler:
     """Knows files that are text by themselves, and gives their text."""
 
     name = "text"
-    kind: MediaKind = "text"
-    converts = True
+    gives = frozenset({"text"})
     endings = text_endings()
 
-    def recognise(self, head: bytes, name: str) -> str | None:
-        """The media type of a text file; None for any other."""
-        media_type = media_type_of(head, name)
-        return media_type if media_type is not None and is_text_type(media_type) else None
-
-    def handles(self, part: MediaPart) -> bool:
-        """Whether `part` is a document of a text type."""
-        return isinstance(part, DocumentPart) and is_text_type(part.blob.media_type)
+    def recognise(self, head: bytes, name: str, declared: str | None) -> Recognised | None:
+        """A text file; None for any other."""
+        return recognised("text", is_text_type, head, name, declared)
 
     def check(self, part: MediaPart) -> None:
         """Raise `MediaError` for a file that cannot be decoded."""

@@ -8,7 +8,7 @@ import pytest
 from abstractcore.errors import MediaError, MissingExtraError
 from abstractcore.schema import AudioPart, Blob, DocumentPart
 from abstractcore_media import TextHandler
-from tests.media.parts import NO_MODELS, text_file
+from tests.media.parts import NO_MODELS, takes, text_file, type_of
 
 FRENCH = "Le château est situé à côté de la forêt, où l'été dernier nous avons mangé des crêpes."
 GERMAN = "Grüße aus München – die Straße ist schön, „wirklich“ schön."  # noqa: RUF001
@@ -78,8 +78,8 @@ def test_binary_content_is_refused_with_what_to_do(content: bytes):
 
 def test_random_bytes_called_txt_are_claimed_so_that_the_error_can_say_why():
     content = bytes(range(256))
-    assert TextHandler().recognise(content, "noise.txt") == "text/plain"
-    assert TextHandler().recognise(content, "noise.bin") is None
+    assert type_of(TextHandler(), content, "noise.txt") == "text/plain"
+    assert type_of(TextHandler(), content, "noise.bin") is None
 
 
 def test_one_long_line_is_read_whole():
@@ -90,9 +90,9 @@ def test_one_long_line_is_read_whole():
 def test_it_handles_documents_of_text_types_only():
     handler = TextHandler()
     for media_type in ("text/plain", "text/csv", "application/json", "application/ld+json", "image/svg+xml"):
-        assert handler.handles(text_file(b"x", media_type))
-    assert not handler.handles(text_file(b"x", "application/pdf"))
-    assert not handler.handles(AudioPart(Blob.from_bytes(b"x", "text/plain")))
+        assert takes(handler, text_file(b"x", media_type))
+    assert not takes(handler, text_file(b"x", "application/pdf"))
+    assert not takes(handler, AudioPart(Blob.from_bytes(b"x", "text/plain")))
 
 
 def test_a_file_that_changed_or_vanished_since_is_refused(tmp_path):

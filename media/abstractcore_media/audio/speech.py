@@ -8,7 +8,7 @@ from typing import Any
 from abstractcore.errors import MediaError, ModelStoreError
 from abstractcore.ports import MediaContext, ModelStore
 
-from .extras import missing_extra
+from ..common.extras import missing_extra
 from .sound import Sound
 
 

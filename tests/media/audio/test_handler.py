@@ -20,8 +20,8 @@ from abstractcore.errors import InvalidInputError, MediaError, MissingExtraError
 from abstractcore.ports import MediaContext, ModelStore
 from abstractcore.schema import AudioPart, Blob, FrozenDict, ImagePart, VideoPart
 from abstractcore_media import AudioHandler
-from abstractcore_media.sound import decode_sound
-from tests.media.parts import EXAMPLES, FILES, NO_MODELS, NoModels, sound
+from abstractcore_media.audio.sound import decode_sound
+from tests.media.parts import EXAMPLES, FILES, NO_MODELS, NoModels, sound, takes, type_of
 
 MEETING = EXAMPLES / "meeting.wav"
 SPOKEN = {"good", "morning", "the", "meeting", "starts", "at", "on", "tuesday", "room", "please", "bring", "budget",
@@ -200,17 +200,17 @@ def test_sound_longer_than_the_limit_is_refused_while_it_is_decoded(monkeypatch:
 def test_a_wav_called_pdf_is_claimed_and_read_as_sound(tmp_path: Path):
     path = tmp_path / "meeting.pdf"
     path.write_bytes(MEETING.read_bytes())
-    assert AudioHandler().recognise(path.read_bytes()[:8192], path.name) == "audio/wav"
+    assert type_of(AudioHandler(), path.read_bytes()[:8192], path.name) == "audio/wav"
     AudioHandler().check(sound(path))
 
 
 def test_it_handles_audio_parts_only():
     handler = AudioHandler()
-    assert handler.handles(sound(b"x"))
-    assert not handler.handles(ImagePart(Blob.from_bytes(b"x", "audio/wav")))
-    assert not handler.handles(VideoPart(Blob.from_bytes(b"x", "audio/wav")))
-    assert not handler.handles(AudioPart(Blob.from_bytes(b"x", "application/pdf")))
-    assert handler.recognise(b"words", "a.wav") is None
+    assert takes(handler, sound(b"x"))
+    assert not takes(handler, ImagePart(Blob.from_bytes(b"x", "audio/wav")))
+    assert not takes(handler, VideoPart(Blob.from_bytes(b"x", "audio/wav")))
+    assert not takes(handler, AudioPart(Blob.from_bytes(b"x", "application/pdf")))
+    assert type_of(handler, b"words", "a.wav") is None
 
 
 def test_threads_share_one_loaded_model(context: MediaContext):

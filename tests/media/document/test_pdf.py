@@ -9,7 +9,7 @@ import pytest
 from abstractcore.errors import MediaError, MissingExtraError
 from abstractcore.schema import Blob, DocumentPart, ImagePart
 from abstractcore_media import PdfHandler
-from tests.media.parts import EXAMPLES, FILES, NO_MODELS, pdf, text_file
+from tests.media.parts import EXAMPLES, FILES, NO_MODELS, pdf, takes, text_file, type_of
 
 NOTICE = """\
 Bicycle Repair Workshop
@@ -148,18 +148,18 @@ def test_what_pypdf_repairs_is_not_printed(capfd: pytest.CaptureFixture[str]):
 
 
 def test_text_that_no_message_may_hold_is_cleaned():
-    from abstractcore_media.pdf import _clean
+    from abstractcore_media.document.pdf import _clean
 
     assert _clean("a\0b \ud83d\ude42 \ud800 \nc  ") == "ab 🙂 �\nc"
 
 
 def test_it_handles_pdf_documents_only():
     handler = PdfHandler()
-    assert handler.handles(pdf(b"x"))
-    assert not handler.handles(text_file(b"x"))
-    assert not handler.handles(ImagePart(Blob.from_bytes(b"x", "application/pdf")))
-    assert handler.recognise(HELLO, "a.txt") == "application/pdf"
-    assert handler.recognise(b"words", "a.pdf") is None
+    assert takes(handler, pdf(b"x"))
+    assert not takes(handler, text_file(b"x"))
+    assert not takes(handler, ImagePart(Blob.from_bytes(b"x", "application/pdf")))
+    assert type_of(handler, HELLO, "a.txt") == "application/pdf"
+    assert type_of(handler, b"words", "a.pdf") is None
 
 
 def test_without_pypdf_it_names_what_to_install_and_still_sends_as_it_is(monkeypatch: pytest.MonkeyPatch):

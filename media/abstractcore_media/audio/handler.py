@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abstractcore.errors import InvalidInputError, MediaError
-from abstractcore.ports import Conversion, MediaContext
-from abstractcore.schema import AudioPart, CallWarning, MediaKind, MediaPart
+from abstractcore.ports import Conversion, MediaContext, Recognised
+from abstractcore.schema import CallWarning, MediaPart
 
-from .content import check_family, content_of, source_of
-from .media_types import endings_of
-from .sniffing import media_type_of
+from ..common.content import check_family, content_of, source_of
+from ..common.media_types import endings_of
+from ..common.recognition import recognised
 from .sound import Sound, decode_sound
 from .speech import Transcriber
 from .wav import read_wav_header
@@ -20,22 +20,16 @@ class AudioHandler:
     """Knows sound files, and transcribes them with the model that the option `transcription_model` names."""
 
     name = "audio"
-    kind: MediaKind = "audio"
-    converts = True
+    gives = frozenset({"text"})
     endings = endings_of("audio/")
     max_seconds = 4 * 3600.0
 
     def __init__(self) -> None:
         self._transcriber = Transcriber()
 
-    def recognise(self, head: bytes, name: str) -> str | None:
-        """The media type of a sound file; None for any other."""
-        media_type = media_type_of(head, name)
-        return media_type if media_type is not None and media_type.startswith("audio/") else None
-
-    def handles(self, part: MediaPart) -> bool:
-        """Whether `part` is sound."""
-        return isinstance(part, AudioPart) and part.blob.media_type.startswith("audio/")
+    def recognise(self, head: bytes, name: str, declared: str | None) -> Recognised | None:
+        """A sound file; None for any other."""
+        return recognised("audio", _is_sound, head, name, declared)
 
     def check(self, part: MediaPart) -> None:
         """Raise `MediaError` if the header is not one of a sound file, or a WAV file is cut off or empty.
@@ -77,6 +71,10 @@ class AudioHandler:
                 hint="For sounds other than speech, use a model that takes audio natively.",
             )
         return Conversion(text, "transcript", warnings=_shortfall(sound, source))
+
+
+def _is_sound(media_type: str) -> bool:
+    return media_type.startswith("audio/")
 
 
 def _shortfall(sound: Sound, source: str) -> tuple[CallWarning, ...]:

@@ -1,0 +1,239 @@
+"""Which route each file of a call takes: sent as it is, as text, converted, or refused."""
+
+from __future__ import annotations
+
+import mimetypes
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import cast
+
+from ...errors import MediaError, UnsupportedContentError
+from ...ports import MediaHandler, ModelProfile
+from ...schema import (
+    MEDIA_PART_BY_KIND,
+    MEDIA_PARTS,
+    Blob,
+    CallWarning,
+    MediaDecision,
+    MediaKind,
+    MediaPart,
+    MediaPolicy,
+    ModelCall,
+    ToolResult,
+    media_kind_of,
+)
+from ...schema.quoting import shown_address
+
+_ELSEWHERE = ("url", "provider_file")
+"""The forms of content that only a provider can read."""
+
+
+def lower_media(
+    call: ModelCall, profile: ModelProfile, handlers: Sequence[MediaHandler]
+) -> tuple[tuple[MediaDecision, ...], list[CallWarning]]:
+    """The decision for every file of `call`, in order, and warnings. Pure.
+
+    Raises `UnsupportedContentError`, naming the choices, for a file that neither the model nor the policy lets in, and
+    `MediaError` for one that is to be converted and is given as a URL or by a provider's name.
+    """
+    decisions: list[MediaDecision] = []
+    warnings: list[CallWarning] = []
+    for path, part in media_parts(call):
+        decision = _decide(part, path, call, profile, handlers)
+        if decision.route != "native" and part.blob.form in _ELSEWHERE:
+            raise _not_at_hand(decision, call)
+        decisions.append(decision)
+        warnings += _unsure(decision, call, profile)
+        warnings += _misnamed(part.blob, path)
+    return tuple(decisions), warnings
+
+
+def media_parts(call: ModelCall) -> list[tuple[str, MediaPart]]:
+    """The files in the messages of a call and in the tool results there, each with its path."""
+    found: list[tuple[str, MediaPart]] = []
+    for i, message in enumerate(call.messages):
+        for j, part in enumerate(message.parts):
+            if isinstance(part, MEDIA_PARTS):
+                found.append((f"messages[{i}].parts[{j}]", part))
+            elif isinstance(part, ToolResult):
+                found += [
+                    (f"messages[{i}].parts[{j}].content[{k}]", content)
+                    for k, content in enumerate(part.content)
+                    if isinstance(content, MEDIA_PARTS)
+                ]
+    return found
+
+
+def _handler_for(part: MediaPart, handlers: Sequence[MediaHandler]) -> tuple[MediaHandler | None, MediaKind]:
+    """The first handler that takes files of this type for parts of this class, and the kind it says they are."""
+    blob = part.blob
+    for handler in handlers:
+        found = handler.recognise(b"", blob.name or "", blob.media_type)
+        if found is not None and MEDIA_PART_BY_KIND[found.kind] is type(part):
+            return handler, found.kind
+    return None, cast(MediaKind, part.type)
+
+
+def _usable(handler: MediaHandler, profile: ModelProfile) -> tuple[str, ...]:
+    """What of the content that a handler gives may be sent to the model."""
+    only_natively = "text" not in handler.gives
+    return tuple(
+        sorted(
+            given
+            for given in handler.gives
+            if given == "text"
+            or profile.takes(media_kind_of(given), given)
+            or profile.may_take(media_kind_of(given), given, only_natively=only_natively)
+        )
+    )
+
+
+def _decide(
+    part: MediaPart, path: str, call: ModelCall, profile: ModelProfile, handlers: Sequence[MediaHandler]
+) -> MediaDecision:
+    handler, kind = _handler_for(part, handlers)
+    gives = _usable(handler, profile) if handler is not None else ()
+    policy: MediaPolicy = call.media_policy.get(kind, "auto")
+    media_type = part.blob.media_type
+    known = profile.takes(kind, media_type)
+    only_natively = policy == "native" or not gives
+    native = known or profile.may_take(kind, media_type, only_natively=only_natively)
+    decision = MediaDecision(
+        part_path=path,
+        source=source_name(part.blob),
+        type=media_type,
+        kind=kind,
+        route="native",
+        reason=f"{call.model} takes {media_type} as it is" if known else _not_known(call.model, media_type),
+        handler=handler.name if handler is not None else None,
+    )
+    instead = [] if native else profile.like(media_type)
+    if policy == "refuse":
+        choices = _choices(decision, native, gives, handler, instead, may_be_wrong=False)
+        raise _refused(decision, call, f"the policy for {kind} is 'refuse'", choices)
+    is_text = kind == "text" and "text" in gives
+    if native and policy != "fallback_only" and not (is_text and policy == "auto"):
+        return decision
+    if is_text:
+        reason = "a text file stands in the message as text"
+        return replace(decision, route="inline", reason=reason, gives=gives)
+    unknown = bool(profile.assumed or profile.carried)
+    why = "the policy is 'fallback_only'" if policy == "fallback_only" else _why_not(call.model, media_type, unknown)
+    if handler is None or only_natively:
+        if handler is not None and handler.gives and not gives:
+            why += f", and {_not_taken(handler, gives, call.model)} of it"
+        choices = _choices(decision, native, gives, handler, instead, may_be_wrong=not native and not unknown)
+        raise _refused(decision, call, why, choices)
+    reason = f"{why}, so the {handler.name} handler makes {' and '.join(gives)} of it"
+    if len(gives) < len(handler.gives):
+        reason += f"; {_not_taken(handler, gives, call.model)} too"
+    return replace(decision, route="fallback", reason=reason, gives=gives)
+
+
+def _not_taken(handler: MediaHandler, gives: Sequence[str], model: str) -> str:
+    left_out = ", ".join(sorted(set(handler.gives) - set(gives)))
+    return f"{model} does not take {left_out}, which the {handler.name} handler makes"
+
+
+def _why_not(model: str, media_type: str, unknown: bool) -> str:
+    """Why a file is not sent as it is."""
+    if unknown:
+        return f"neither {model} nor its wire format is known to take {media_type}"
+    return f"{model} does not take {media_type}"
+
+
+def _not_known(model: str, media_type: str) -> str:
+    return f"it is not known whether {model} takes {media_type}"
+
+
+def _unsure(decision: MediaDecision, call: ModelCall, profile: ModelProfile) -> list[CallWarning]:
+    """A warning for each type of content that is sent to a model that nobody said takes it."""
+    if decision.route == "native":
+        sent = [(decision.kind, decision.type, "it is sent as it is")]
+    else:
+        made = [given for given in decision.gives if given != "text"]
+        sent = [(media_kind_of(given), given, f"{decision.source} is converted to it") for given in made]
+    hint = "create_llm(..., accepts=[...]) says what the model takes"
+    return [
+        CallWarning("unknown_model", decision.part_path, f"{_not_known(call.model, type_)}: {what}; {hint}", type_)
+        for kind, type_, what in sent
+        if not profile.takes(kind, type_)
+    ]
+
+
+def _choices(
+    decision: MediaDecision,
+    native: bool,
+    gives: Sequence[str],
+    handler: MediaHandler | None,
+    instead: Sequence[str],
+    *,
+    may_be_wrong: bool,
+) -> list[str]:
+    """What the user can do about a file that is refused: `instead` are types that are taken, and `may_be_wrong` says
+    whether what is known of the model may be.
+    """
+    choices = [f"convert it to {', '.join(instead)}"] if instead else []
+    if not native and not instead:
+        made = sorted({media_kind_of(given) for given in handler.gives - {"text"}} if handler is not None else ())
+        choices.append(f"choose a model that takes {' or '.join(dict.fromkeys([decision.kind, *made]))}")
+    if may_be_wrong:
+        what = decision.type if instead or decision.kind in ("document", "text") else decision.kind
+        choices.append(f"say that this one does with create_llm(..., accepts=[{what!r}])")
+    if native:
+        choices.append(f"allow it with media_policy={{{decision.kind!r}: 'auto'}}")
+    elif handler is not None and gives:
+        choices.append(
+            f"let {handler.name} make {' and '.join(gives)} of it with media_policy={{{decision.kind!r}: 'auto'}}"
+        )
+    else:
+        choices.append("describe it in the prompt")
+    return [*choices, "leave the file out"]
+
+
+def _refused(decision: MediaDecision, call: ModelCall, why: str, choices: Sequence[str]) -> UnsupportedContentError:
+    return UnsupportedContentError(
+        f"{decision.source} ({decision.type}, {decision.part_path}) cannot be sent: {why}.",
+        hint=f"You can {', or '.join(choices)}.",
+        provider=call.provider or None,
+        model=call.model,
+    )
+
+
+def _not_at_hand(decision: MediaDecision, call: ModelCall) -> MediaError:
+    error = MediaError(
+        f"{decision.source} ({decision.part_path}) is given as an address, which is passed on and never downloaded, "
+        f"and this call cannot pass it on: {decision.reason}.",
+        source=decision.source,
+        hint="Download it, and pass the path of the file.",
+    )
+    error.provider, error.model = call.provider or None, call.model
+    return error
+
+
+def source_name(blob: Blob) -> str:
+    """What a file is called in reports and to the model."""
+    if blob.name:
+        return blob.name
+    if blob.form == "url" and blob.location:
+        return shown_address(blob.location)
+    return f"{blob.media_type.split('/')[0]} of {blob.size} bytes" if blob.size is not None else blob.media_type
+
+
+def _misnamed(blob: Blob, path: str) -> list[CallWarning]:
+    """A warning if the file's name promises another kind of content than was found in it."""
+    named = mimetypes.guess_type(blob.name or "")[0]
+    if named is None or _family(named) == _family(blob.media_type):
+        return []
+    message = f"{blob.name} is named like {named}, its content is {blob.media_type}"
+    return [CallWarning("media_type_mismatch", path, message, named, blob.media_type)]
+
+
+def _family(media_type: str) -> str:
+    """Types that are often told apart by name alone count as one."""
+    top, _, sub = media_type.partition("/")
+    if top in ("image", "audio", "video"):
+        return top
+    if top == "text" or sub in ("json", "xml", "javascript", "x-yaml", "yaml", "toml", "sql", "x-sh", "x-python"):
+        return "text"
+    return media_type

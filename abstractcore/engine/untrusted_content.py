@@ -1,0 +1,52 @@
+"""What was made of a file, labelled with its name and fenced so that no text in it can close the fence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..schema import ContentPart, MediaSent, TextPart
+
+_TAG = "untrusted-file"
+_CLOSING = re.compile(rf"</(?=\s*{_TAG})", re.IGNORECASE)
+_SEVERAL = "multipart/mixed"
+
+
+def as_untrusted(source: str, label: str, content: Sequence[ContentPart]) -> tuple[ContentPart, ...]:
+    """The content of the file called `source` between an opening and a closing tag, so that the last part is text."""
+    parts: list[ContentPart] = []
+    text = f'<{_TAG} name="{_escaped(source)}" content="{_escaped(label)}">\n'
+    for part in content or (TextPart(""),):
+        if isinstance(part, TextPart):
+            text += _CLOSING.sub(r"<\\/", part.text.strip()) + "\n"
+        else:
+            parts += [TextPart(text), replace(part, cache=None)] if text else [replace(part, cache=None)]
+            text = ""
+    return (*parts, TextPart(f"{text}</{_TAG}>\n"))
+
+
+def _escaped(value: str) -> str:
+    return value.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;").replace("\n", " ")
+
+
+def sent_parts(parts: Sequence[ContentPart], content: Sequence[ContentPart]) -> MediaSent:
+    """What a report says of `parts`, which are the `content` of a file with labels and delimiters around it."""
+    reports = tuple(map(_report, content))
+    if all(isinstance(part, TextPart) for part in content):
+        size = sum(map(_size, parts))
+        return MediaSent("text/plain", size, "".join(report.text or "" for report in reports))
+    if len(reports) == 1:
+        return reports[0]
+    sizes = [_size(part) for part in parts]
+    return MediaSent(_SEVERAL, sum(sizes), parts=reports)
+
+
+def _report(part: ContentPart) -> MediaSent:
+    if isinstance(part, TextPart):
+        return MediaSent("text/plain", _size(part), part.text)
+    return MediaSent(part.blob.media_type, part.blob.size)
+
+
+def _size(part: ContentPart) -> int:
+    return len(part.text.encode()) if isinstance(part, TextPart) else part.blob.size or 0

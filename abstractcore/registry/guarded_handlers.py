@@ -1,0 +1,115 @@
+"""A plugin's media handler, held so that its faults stay its own."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
+from typing import TypeGuard, get_args
+
+from ..errors import PluginError
+from ..ports import Conversion, ListsEndings, MediaContext, MediaHandler, Recognised
+from ..schema import (
+    MEDIA_PART_BY_KIND,
+    CallWarning,
+    ContentPart,
+    MediaKind,
+    MediaPart,
+    SchemaError,
+    TextPart,
+    Usage,
+    media_kind_of,
+)
+from ..schema.json_values import check_class, check_items, check_text
+from .failures import failures_of
+
+_FAULT = "This is a fault of the plugin."
+_KINDS = get_args(MediaKind)
+_log = logging.getLogger("abstractcore")
+
+
+@dataclass(frozen=True, slots=True)
+class GuardedHandler:
+    """The handler, asked about every file. Where it fails to recognise one, the others are asked.
+
+    `check` and `convert` raise a `PluginError` that names the handler and its owner for what a handler may not raise or
+    return.
+    """
+
+    handler: MediaHandler
+    owner: str
+
+    @property
+    def name(self) -> str:
+        """The handler's."""
+        return self.handler.name
+
+    @property
+    def gives(self) -> Set[str]:
+        """The handler's."""
+        return self.handler.gives
+
+    @property
+    def endings(self) -> Sequence[str]:
+        """The handler's, if it lists them."""
+        return self.handler.endings if isinstance(self.handler, ListsEndings) else ()
+
+    def recognise(self, head: bytes, name: str, declared: str | None) -> Recognised | None:
+        """As the handler does it; None also for a failure and for a wrong answer, which are logged."""
+        try:
+            found: object = self.handler.recognise(head, name, declared)
+        except Exception:
+            _log.warning("%s failed to look at a file, which goes to other handlers", self, exc_info=True)
+            return None
+        if found is None or _is_recognised(found):
+            return found
+        _log.warning("%s answers %.100r in place of a Recognised; the file goes to other handlers", self, found)
+        return None
+
+    def check(self, part: MediaPart) -> None:
+        """As the handler does it."""
+        with failures_of(str(self), expected=(OSError, SchemaError)):
+            self.handler.check(part)
+
+    def convert(self, part: MediaPart, context: MediaContext) -> Conversion:
+        """As the handler does it."""
+        with failures_of(str(self), expected=(OSError, SchemaError)):
+            conversion: object = self.handler.convert(part, context)
+        if not isinstance(conversion, Conversion):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise PluginError(f"{self} gives a {type(conversion).__name__}, which is no Conversion.", hint=_FAULT)
+        try:
+            check_text(conversion.label, "label")
+            check_items(conversion.warnings, CallWarning, "warnings")
+            if conversion.usage is not None:
+                check_class(conversion.usage, Usage, "usage")
+            for index, made in enumerate(conversion.parts):
+                self._check_part(made, context, f"parts[{index}]")
+        except SchemaError as error:
+            raise PluginError(f"{self} gives a wrong Conversion: {error}", hint=_FAULT) from None
+        return conversion
+
+    def __str__(self) -> str:
+        return f"the media handler {self.name!r} ({self.owner})"
+
+    def _check_part(self, part: ContentPart, context: MediaContext, path: str) -> None:
+        """Raise `SchemaError` for content that is not announced, not taken by the model, or not at hand."""
+        if isinstance(part, TextPart):
+            return
+        media_type = part.blob.media_type
+        if type(part) is not MEDIA_PART_BY_KIND[media_kind_of(media_type)]:
+            raise SchemaError(f"a {type(part).__name__} cannot hold {media_type}", path)
+        if media_type not in self.gives:
+            raise SchemaError(f"it is {media_type}, which the handler's `gives` does not name", path)
+        if media_type not in context.takes:
+            raise SchemaError(f"it is {media_type}, which is not in `context.takes`: the model does not take it", path)
+        if part.blob.form not in ("bytes", "file"):
+            raise SchemaError(f"its content is not at hand: it is a blob of form {part.blob.form!r}", path)
+
+
+def _is_recognised(found: object) -> TypeGuard[Recognised]:
+    return (
+        isinstance(found, Recognised)
+        and found.kind in _KINDS
+        and isinstance(found.media_type, str)  # pyright: ignore[reportUnnecessaryIsInstance]
+        and "/" in found.media_type
+    )
