@@ -20,9 +20,9 @@ from abstractcore.ports import ContentKeeper, MessageReader, TokenCounter, Trans
 from abstractcore.schema import Delta, WireRequest, WireResponse, deltas_of, to_data, to_json
 from abstractcore.testing import strategies
 from abstractcore.testing.strategies import PROVIDER_ERRORS
-from tests.differential.made_up import Target, connections, formats, made, sessions
+from tests.differential.made_up import Target, connections, formats, made, sessions, texts_of_errors
 from tests.differential.worker import written_bytes
-from tests.providers.damage import JUNK, unlike_places, with_value
+from tests.providers.damage import JUNK, places_in, unlike_places, value_at, with_value
 from tests.providers.findings import REFUSALS
 from tests.providers.formats.test_fuzz import payload_of, streamed, with_payload
 from tests.providers.published import JSON_TYPE, Fixture, fixtures, frames_of, request_of, response_of, stream_of
@@ -45,7 +45,8 @@ def inputs(names: Sequence[str], examples: int, words: Sequence[str]) -> Iterato
     for target in chain(formats(), sessions()):
         if not names or target.format in names:
             count = max(examples // 10, 2) if target.model else examples
-            for operation, given in _of_target(target, count):
+            said = () if target.model else [*words, *texts_of_errors()]
+            for operation, given in chain(_of_target(target, count), _of_error_texts(target, said)):
                 yield {**target.data, "operation": operation, "with": given}
     yield from (each for each in connections(words) if not names or each["format"] in names)
 
@@ -190,6 +191,21 @@ def _of_errors(target: Target, printed: Sequence[Fixture]) -> Iterator[Given]:
         for body in damage.of(*([json.loads(response.body)] if response.body[:1] == b"{" else [])):
             yield "error", _response(WireResponse(response.status, response.headers, body))
             yield "decode", _response(WireResponse(200, JSON_TYPE, body))
+
+
+def _of_error_texts(target: Target, texts: Sequence[str]) -> Iterator[Given]:
+    """Errors whose codes, types and messages are these texts in turn, with a status that fits each."""
+    response = target.transpiler.render_error(errors.ServerError("no"))
+    body = json.loads(response.body)
+    places = [trail for trail in places_in(body) if isinstance(value_at(body, trail), str)]
+    for index, text in enumerate(texts):
+        for trail in places:
+            odd = json.dumps(with_value(body, trail, text)).encode()
+            for status in (STATUSES[index % len(STATUSES)], 400):
+                yield "error", _response(WireResponse(status, response.headers, odd))
+            yield "decode", _response(WireResponse(200, JSON_TYPE, odd))
+        for name in response.headers:
+            yield "error", _response(WireResponse(400, {**response.headers, name: text}, response.body))
 
 
 def _error_inputs() -> Iterator[dict[str, Any]]:

@@ -41,6 +41,7 @@ UNREACHABLE = ("scripted",)
 WORD = re.compile(r"(?=.*[a-z])[a-z0-9][\w./:@+-]{1,60}", re.IGNORECASE)
 NAME = re.compile(r"(?!.*\d)\w*_\w*", re.ASCII)
 """Names of fields, which no model has."""
+_LONGEST_TEXT = 300
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
 ASKED = tuple(
     ModelCall(
@@ -170,20 +171,32 @@ def models_of(provider: str) -> Sequence[str]:
 
 def connections(words: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Every provider with every word that may be a model's name."""
+    names = [word for word in words if not NAME.fullmatch(word)]
     calls = [to_data(call) for call in ASKED]
     for provider in _providers():
         format = format_of(session(provider, models_of(provider)[0]).transpiler)
-        for model in [None, *models_of(provider), *words]:
+        for model in [None, *models_of(provider), *names]:
             given = {"provider": provider, "model": model, "calls": calls}
             yield {"format": format, "operation": "connect", "with": given}
 
 
+@cache
+def texts_of_errors() -> Sequence[str]:
+    """What the tests of errors have vendors say."""
+    paths = sorted((ROOT / "tests" / "providers" / "formats").glob("*/test_errors.py"))
+    return sorted({text for path in paths for text in _texts_in(path) if " " in text and len(text) < _LONGEST_TEXT})
+
+
 def words_in(*trees: Path) -> list[str]:
-    """Words in the modules of providers in these trees that may be (the beginning of) a model's name."""
+    """Words in the modules of providers in these trees: codes of errors, beginnings of models' names, and others."""
     found: set[str] = set()
     for tree in trees:
         for path in sorted(tree.rglob("abstractcore_providers/**/*.py")):
-            nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-            texts = (node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
-            found.update(text for text in texts if WORD.fullmatch(text) and not NAME.fullmatch(text))
+            found.update(text for text in _texts_in(path) if WORD.fullmatch(text))
     return sorted(found)
+
+
+def _texts_in(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value

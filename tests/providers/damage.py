@@ -65,6 +65,12 @@ def places_in(value: Any, trail: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ..
             yield from places_in(item, (*trail, key))
 
 
+def value_at(value: Any, trail: Trail) -> Any:
+    for key in trail:
+        value = value[key]
+    return value
+
+
 def with_value(value: Any, trail: tuple[Any, ...], odd: Any) -> Any:
     if not trail:
         return odd
@@ -99,9 +105,7 @@ JUNK = [
 def unlike_places(value: Any, seen: set[Any]) -> Iterator[Trail]:
     """Where junk is put: places whose path, type and neighbours have not been `seen` before."""
     for trail in places_in(value):
-        parent, here = None, value
-        for key in trail:
-            parent, here = here, here[key]
+        parent, here = value_at(value, trail[:-1]) if trail else None, value_at(value, trail)
         path = tuple(key if isinstance(key, str) else 0 for key in trail)
         words = [parent.get(name) for name in ("type", "role")] if isinstance(parent, dict) else []
         names = tuple(sorted(parent)) if isinstance(parent, dict) else None

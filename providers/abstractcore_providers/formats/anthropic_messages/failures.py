@@ -8,84 +8,90 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from pydantic_core import to_json
-
 from abstractcore import errors
 from abstractcore.errors import AbstractCoreError, ContextOverflowError, ProviderError
 from abstractcore.schema import WireResponse
 
-from ...common.error_rows import class_of, complete, row_of, rows, status_message
-from ...common.json_reading import Object, as_object, read_answer, text_of
-from ...common.retry_waits import wait_headers
+from ...common.error_table import (
+    CHECK_KEY,
+    CHECK_MODEL,
+    NUMBER,
+    SHORTEN,
+    ErrorRow,
+    ErrorTable,
+    Narrower,
+    Said,
+    failure,
+    read_failure,
+)
+from ...common.json_reading import Object, as_object, text_of
 from ...common.surrogates import mend
 
 RIGHT_ADDRESS = "Does base_url point at the API, with its /v1?"
 """What to ask where something else than the API answers."""
-_ROWS = rows(timeout=504, overloaded=529)
-_TYPES = {
-    400: "invalid_request_error",
-    401: "authentication_error",
-    402: "billing_error",
-    403: "permission_error",
-    404: "not_found_error",
-    429: "rate_limit_error",
-    500: "api_error",
-    504: "timeout_error",
-    529: "overloaded_error",
-}
-"""What an error is called that goes out with a status."""
-
-_BY_TYPE: dict[str, type[ProviderError]] = {
-    "authentication_error": errors.AuthenticationError,
-    "billing_error": errors.QuotaError,
-    "permission_error": errors.AccessDeniedError,
-    "not_found_error": errors.NotFoundError,
-    "request_too_large": errors.BadRequestError,
-    "rate_limit_error": errors.RateLimitError,
-    "timeout_error": errors.RequestTimeoutError,
-    "overloaded_error": errors.OverloadedError,
-    "api_error": errors.ServerError,
-}
-_BY_CODE: dict[str, type[ProviderError]] = {
-    **{row.code: row.error for row in _ROWS},
-    "contract_spend_limit_reached": errors.QuotaError,
-    "enforced_spend_limit_reached": errors.QuotaError,
-    "linked_organization_billing_unavailable": errors.QuotaError,
-    "linked_organization_spend_limit_reached": errors.QuotaError,
-    "storage_quota_exceeded": errors.QuotaError,
-    "organization_on_hold": errors.AccessDeniedError,
-    "request_body_timeout": errors.RequestTimeoutError,
-}
-"""Codes in an error's details: those of our own servers, and those of the vendor's that say more than the type."""
-
-_HINTS: dict[type[ProviderError], str] = {
-    errors.AuthenticationError: "Check the API key: api_key=..., or the provider's environment variable.",
-    errors.QuotaError: "Check the account's plan and billing.",
-    errors.ModelNotFoundError: "Check the model's name, and that this key may use it.",
-    errors.ContextOverflowError: "Shorten the prompt or the files, or choose a model with a longer context.",
-}
-_NUMBER = r"(\d[\d,]{0,15})"
-_OVERFLOW = re.compile(rf"prompt is too long(?:: {_NUMBER} tokens > {_NUMBER} maximum)?", re.ASCII)
+_QUOTA_CODES = (
+    "contract_spend_limit_reached",
+    "enforced_spend_limit_reached",
+    "linked_organization_billing_unavailable",
+    "linked_organization_spend_limit_reached",
+    "storage_quota_exceeded",
+)
+_OVERFLOW = re.compile(
+    rf"prompt is too long(?:: (?P<prompt>{NUMBER}) tokens > (?P<context>{NUMBER}) maximum)?", re.ASCII
+)
 _TOO_MUCH = re.compile(r"exceeds? (?:the )?(?:model'?s? )?context (?:window|limit|length)")
-_FILTERED = re.compile(r"blocked by content filtering", re.IGNORECASE)
 _CREDIT = re.compile(r"credit balance is too low|usage limits?\b.{0,80}\bregain access", re.IGNORECASE)
+_BAD_REQUEST = (errors.BadRequestError,)
+_TABLE = ErrorTable(
+    (
+        ErrorRow(errors.ContextOverflowError, 400, "invalid_request_error", "context_length_exceeded"),
+        ErrorRow(errors.ContentFilterError, 400, "invalid_request_error", "content_filter"),
+        ErrorRow(errors.BadRequestError, 400, "invalid_request_error", "bad_request"),
+        ErrorRow(errors.AuthenticationError, 401, "authentication_error", "unauthorized"),
+        ErrorRow(errors.QuotaError, 402, "billing_error", "quota_exceeded"),
+        ErrorRow(errors.AccessDeniedError, 403, "permission_error", "forbidden"),
+        ErrorRow(errors.ModelNotFoundError, 404, "not_found_error", "model_not_found"),
+        ErrorRow(errors.NotFoundError, 404, "not_found_error", "not_found"),
+        ErrorRow(errors.RequestTimeoutError, 504, "timeout_error", "timeout"),
+        ErrorRow(errors.RateLimitError, 429, "rate_limit_error", "rate_limited"),
+        ErrorRow(errors.OverloadedError, 529, "overloaded_error", "overloaded"),
+        ErrorRow(errors.ServerError, 500, "api_error", "server_error"),
+    ),
+    # Codes in an error's details: those of our own servers, and those of the vendor's that say more than the type.
+    codes={
+        **dict.fromkeys(_QUOTA_CODES, errors.QuotaError),
+        "organization_on_hold": errors.AccessDeniedError,
+        "request_body_timeout": errors.RequestTimeoutError,
+    },
+    types={"request_too_large": errors.BadRequestError},
+    vague=frozenset({"invalid_request_error"}),
+    narrower=(
+        Narrower(re.compile(r"model", re.IGNORECASE), errors.ModelNotFoundError, (errors.NotFoundError,)),
+        Narrower(_OVERFLOW, errors.ContextOverflowError, _BAD_REQUEST),
+        Narrower(_TOO_MUCH, errors.ContextOverflowError, _BAD_REQUEST),
+        Narrower(re.compile(r"blocked by content filtering", re.IGNORECASE), errors.ContentFilterError, _BAD_REQUEST),
+        Narrower(_CREDIT, errors.QuotaError, _BAD_REQUEST),
+    ),
+    counts=(_OVERFLOW,),
+    hints={
+        errors.AuthenticationError: CHECK_KEY,
+        errors.QuotaError: "Check the account's plan and billing.",
+        errors.ModelNotFoundError: CHECK_MODEL,
+        errors.ContextOverflowError: SHORTEN,
+    },
+)
 
 
 def error_of(response: WireResponse) -> ProviderError:
     """The error for a response whose status is no success."""
-    try:
-        data = as_object(read_answer(response.body))
-    except ValueError:
-        data = {}
-    fallback = status_message(response)
-    error = _make(data.get("error") or data, response.status, fallback)
-    error.request_id = response.headers.get("request-id") or text_of(data, "request_id")
-    return complete(error, response)
+    data = as_object(read_failure(response))
+    request_id = response.headers.get("request-id") or text_of(data, "request_id")
+    return _TABLE.of_response(_said(data.get("error") or data), response, request_id)
 
 
 def error_in_answer(detail: Any) -> ProviderError:
     """The error that an answer with a successful status, or an event of its stream, reports."""
-    return _make(detail, None, "the provider reported an error in its answer")
+    return _TABLE.in_answer(_said(detail))
 
 
 def error_in_body(data: Object) -> ProviderError | None:
@@ -95,43 +101,17 @@ def error_in_body(data: Object) -> ProviderError | None:
     return error_in_answer(data) if text_of(data, "message") is not None else None
 
 
-def _make(detail: Any, status: int | None, fallback: str) -> ProviderError:
+def _said(detail: Any) -> Said:
     body = as_object(detail)
-    message = text_of(body, "message") or (detail if isinstance(detail, str) else None) or fallback
-    type_, code = text_of(body, "type"), text_of(as_object(body.get("details")), "error_code")
-    error_class = _BY_CODE.get(code or "") or _narrowed(_class_of(type_, status), message)
-    error = error_class(message, status=status, code=code or type_, hint=_HINTS.get(error_class))
-    told = _OVERFLOW.search(message)
-    if isinstance(error, ContextOverflowError) and told is not None and told[1] is not None:
-        error.prompt_tokens, error.context_tokens = (int(number.replace(",", "")) for number in told.groups())
-    return error
-
-
-def _class_of(type_: str | None, status: int | None) -> type[ProviderError]:
-    if type_ == "invalid_request_error" and status is None:
-        return errors.BadRequestError
-    return _BY_TYPE.get(type_ or "") or class_of(status)
-
-
-def _narrowed(error_class: type[ProviderError], message: str) -> type[ProviderError]:
-    """What only the message says."""
-    if error_class is errors.NotFoundError and "model" in message.lower():
-        return errors.ModelNotFoundError
-    if error_class is not errors.BadRequestError:
-        return error_class
-    if _OVERFLOW.search(message) or _TOO_MUCH.search(message):
-        return errors.ContextOverflowError
-    if _FILTERED.search(message):
-        return errors.ContentFilterError
-    return errors.QuotaError if _CREDIT.search(message) else error_class
+    message = text_of(body, "message") or (detail if isinstance(detail, str) else None)
+    return Said(message, text_of(as_object(body.get("details")), "error_code"), text_of(body, "type"))
 
 
 def render_error(error: AbstractCoreError) -> WireResponse:
     """The response that tells a client of `error`. Only our own message goes out."""
-    row = row_of(error, _ROWS)
-    detail: Object = {"type": _TYPES[row.status], "message": _message(error), "details": {"error_code": row.code}}
-    headers = {"content-type": "application/json", **wait_headers(error.retry_after)}
-    return WireResponse(row.status, headers, to_json({"type": "error", "error": detail}))
+    row = _TABLE.row(error)
+    detail: Object = {"type": row.type, "message": _message(error), "details": {"error_code": row.code}}
+    return failure(row.status, {"type": "error", "error": detail}, error)
 
 
 def _message(error: AbstractCoreError) -> str:

@@ -1,15 +1,14 @@
-"""What an HTTP status means where nothing else is known, in every format alike, and how our own servers report errors.
+"""What an HTTP status means where nothing else is known, in every format alike.
 
-A format's vendor may say more: by a code or a type in the body, in words, or with a status of its own.
+A vendor may say more: by a code or a type in the body, in words, or with a status of its own (`error_table.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 from abstractcore import errors
-from abstractcore.errors import AbstractCoreError, ProviderError
+from abstractcore.errors import ProviderError
 from abstractcore.schema import WireResponse
 from abstractcore.schema.quoting import shown
 
@@ -37,48 +36,6 @@ clients, and Cohere's, try again), 424 a model that failed (Amazon, text-generat
 waiting, 529 Anthropic's for no capacity, which others have taken up.
 """
 
-CALLERS_FAULT = (
-    errors.InvalidInputError,
-    errors.MediaError,
-    errors.UnknownOptionError,
-    errors.UnknownProviderError,
-    errors.UnsupportedContentError,
-    errors.UnsupportedOptionError,
-)
-
-
-@dataclass(frozen=True, slots=True)
-class ErrorRow:
-    """How an error of one class is told."""
-
-    error: type[ProviderError]
-    status: int
-    code: str
-
-
-def rows(**statuses: int) -> tuple[ErrorRow, ...]:
-    """A row for every class, with the statuses of its code that are not the usual ones.
-
-    A class of which another is a case stands after it.
-    """
-    return tuple(ErrorRow(error, statuses.get(code, status), code) for error, status, code in _USUAL)
-
-
-_USUAL: tuple[tuple[type[ProviderError], int, str], ...] = (
-    (errors.ContextOverflowError, 400, "context_length_exceeded"),
-    (errors.ContentFilterError, 400, "content_filter"),
-    (errors.BadRequestError, 400, "bad_request"),
-    (errors.AuthenticationError, 401, "unauthorized"),
-    (errors.QuotaError, 402, "quota_exceeded"),
-    (errors.AccessDeniedError, 403, "forbidden"),
-    (errors.ModelNotFoundError, 404, "model_not_found"),
-    (errors.NotFoundError, 404, "not_found"),
-    (errors.RequestTimeoutError, 408, "timeout"),
-    (errors.RateLimitError, 429, "rate_limited"),
-    (errors.OverloadedError, 503, "overloaded"),
-    (errors.ServerError, 500, "server_error"),
-)
-
 
 def class_of(status: int | None) -> type[ProviderError]:
     """What a status means without more; that of an error in a successful response is None."""
@@ -103,9 +60,3 @@ def complete(error: ProviderError, response: WireResponse) -> ProviderError:
     if error.retry_after is None:
         error.retry_after = read_wait(response.headers)
     return error
-
-
-def row_of(error: AbstractCoreError, known: Sequence[ErrorRow]) -> ErrorRow:
-    """How `error` is told: as the client's fault, by its own class, or as a failure of the server."""
-    told = errors.BadRequestError("") if isinstance(error, CALLERS_FAULT) else error
-    return next((row for row in known if isinstance(told, row.error)), known[-1])

@@ -1,0 +1,193 @@
+"""A vendor's errors as a table: which class each code, type, status and wording means, and how ours are told back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeAlias
+
+from pydantic_core import to_json
+
+from abstractcore import errors
+from abstractcore.errors import AbstractCoreError, ContextOverflowError, ProviderError
+from abstractcore.schema import WireResponse
+
+from .error_statuses import class_of, complete, status_message
+from .json_reading import Object, read_answer
+from .retry_waits import wait_headers
+
+ErrorClass: TypeAlias = type[ProviderError]
+NUMBER = r"(?:\d[\d,]{0,15})"
+"""A number in a message, perhaps with commas."""
+_CALLERS_FAULT = (
+    errors.InvalidInputError,
+    errors.MediaError,
+    errors.UnknownOptionError,
+    errors.UnknownProviderError,
+    errors.UnsupportedContentError,
+    errors.UnsupportedOptionError,
+)
+CHECK_KEY = "Check the API key: api_key=..., or the provider's environment variable."
+CHECK_MODEL = "Check the model's name, and that this key may use it."
+SHORTEN = "Shorten the prompt or the files, or choose a model with a longer context."
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorRow:
+    """An error of a vendor: its status, the code that says the cause, the type that codes share, words before ours."""
+
+    error: ErrorClass
+    status: int
+    type: str = ""
+    code: str | None = None
+    words: str = ""
+
+
+class Narrower(NamedTuple):
+    """What only the message says: an error of one of the classes `of` (any, if there is none) with these words."""
+
+    words: re.Pattern[str]
+    error: ErrorClass
+    of: tuple[ErrorClass, ...] = ()
+
+
+class Said(NamedTuple):
+    """What a body says of an error: `counts` are the tokens of prompt and context, `wait` is in seconds.
+
+    `known` is the class, where the format knows it by more than a code or a type.
+    """
+
+    message: str | None = None
+    code: str | None = None
+    type: str | None = None
+    counts: tuple[int | None, int | None] = (None, None)
+    known: ErrorClass | None = None
+    wait: float | None = None
+    request_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorTable:
+    """The errors of a vendor.
+
+    The first row of a class is how it is told to clients, so that a class of which another is a case stands after it;
+    the last one of a type is what the type alone means. `codes`, `types` and `statuses` are the vendor's others, which
+    are only read; `vague` are types that say less than the status. `counts` have groups `prompt` and `context`.
+    """
+
+    rows: tuple[ErrorRow, ...]
+    codes: Mapping[str, ErrorClass] = field(default_factory=dict[str, ErrorClass], kw_only=True)
+    types: Mapping[str, ErrorClass] = field(default_factory=dict[str, ErrorClass], kw_only=True)
+    statuses: Mapping[int, ErrorClass] = field(default_factory=dict[int, ErrorClass], kw_only=True)
+    vague: frozenset[str] = field(default=frozenset(), kw_only=True)
+    narrower: tuple[Narrower, ...] = field(default=(), kw_only=True)
+    counts: tuple[re.Pattern[str], ...] = field(default=(), kw_only=True)
+    hints: Mapping[ErrorClass, str] = field(default_factory=dict[ErrorClass, str], kw_only=True)
+    _by_code: Mapping[str, ErrorClass] = field(init=False)
+    _by_type: Mapping[str, ErrorClass] = field(init=False)
+
+    def __post_init__(self) -> None:
+        by_code = {row.code: row.error for row in self.rows if row.code is not None}
+        by_type = {row.type: row.error for row in self.rows if row.type}
+        object.__setattr__(self, "_by_code", {**by_code, **self.codes})
+        object.__setattr__(self, "_by_type", {**by_type, **self.types})
+
+    def error(self, said: Said, status: int | None, fallback: str) -> ProviderError:
+        """The error with this status (None in a successful response); `fallback` is the message if none is said."""
+        message = said.message or fallback
+        kind = said.known or self.named(said)
+        if kind is None or said.code not in self._by_code:
+            kind = self._narrowed(kind or self._of_status(said.type, status), message)
+        error = kind(
+            message,
+            status=status,
+            code=said.code or said.type,
+            hint=self.hints.get(kind),
+            retry_after=said.wait,
+            request_id=said.request_id,
+        )
+        if isinstance(error, ContextOverflowError):
+            error.prompt_tokens, error.context_tokens = self._counts(message) or said.counts
+        return error
+
+    def in_answer(self, said: Said, status: int | None = None, *, who: str = "provider") -> ProviderError:
+        """The error that an answer with a successful status, or a frame of its stream, reports."""
+        return self.error(said, status, f"the {who} reported an error in its answer")
+
+    def of_response(
+        self, said: Said, response: WireResponse, request_id: str | None, *, who: str = "provider"
+    ) -> ProviderError:
+        """The error of a response whose status is no success."""
+        error = self.error(said, response.status, status_message(response, who))
+        error.request_id = said.request_id or request_id
+        return complete(error, response)
+
+    def named(self, said: Said) -> ErrorClass | None:
+        """What its code, or else its type means; None if they say nothing, or less than a status."""
+        found = self._by_code.get(said.code or "")
+        return found or (None if said.type in self.vague else self._by_type.get(said.type or ""))
+
+    def row(self, error: AbstractCoreError) -> ErrorRow:
+        """How `error` is told: as the client's fault, by its own class, or as a failure of the server."""
+        told = errors.BadRequestError("") if isinstance(error, _CALLERS_FAULT) else error
+        found = next((row for row in self.rows if isinstance(told, row.error)), None)
+        return found or next(row for row in self.rows if row.error is errors.ServerError)
+
+    def _of_status(self, type: str | None, status: int | None) -> ErrorClass:
+        if status is None and type in self.vague:
+            return self._by_type[type or ""]
+        return self.statuses.get(status or 0) or class_of(status)
+
+    def _narrowed(self, kind: ErrorClass, message: str) -> ErrorClass:
+        fitting = (narrower for narrower in self.narrower if not narrower.of or kind in narrower.of)
+        return next((narrower.error for narrower in fitting if narrower.words.search(message)), kind)
+
+    def _counts(self, message: str) -> tuple[int, int] | None:
+        for pattern in self.counts:
+            found = pattern.search(message)
+            if found is not None and found["prompt"] is not None:
+                return _number(found["prompt"]), _number(found["context"])
+        return None
+
+
+def _number(text: str) -> int:
+    return int(text.replace(",", ""))
+
+
+def own_rows(**statuses: int) -> tuple[ErrorRow, ...]:
+    """A row for every class under a code of ours, for vendors whose errors have none: a status, and words.
+
+    `statuses` are those of codes that are not the usual ones.
+    """
+    return tuple(ErrorRow(error, statuses.get(code, status), code=code) for error, status, code in _USUAL)
+
+
+_USUAL: tuple[tuple[ErrorClass, int, str], ...] = (
+    (errors.ContextOverflowError, 400, "context_length_exceeded"),
+    (errors.ContentFilterError, 400, "content_filter"),
+    (errors.BadRequestError, 400, "bad_request"),
+    (errors.AuthenticationError, 401, "unauthorized"),
+    (errors.QuotaError, 402, "quota_exceeded"),
+    (errors.AccessDeniedError, 403, "forbidden"),
+    (errors.ModelNotFoundError, 404, "model_not_found"),
+    (errors.NotFoundError, 404, "not_found"),
+    (errors.RequestTimeoutError, 408, "timeout"),
+    (errors.RateLimitError, 429, "rate_limited"),
+    (errors.OverloadedError, 503, "overloaded"),
+    (errors.ServerError, 500, "server_error"),
+)
+
+
+def read_failure(response: WireResponse) -> Any:
+    """The JSON of a failed response; None for a body that is none."""
+    try:
+        return read_answer(response.body)
+    except ValueError:
+        return None
+
+
+def failure(status: int, body: Object, error: AbstractCoreError, **headers: str) -> WireResponse:
+    """The response with this body, and the wait that `error` asks for."""
+    told = {"content-type": "application/json", **headers, **wait_headers(error.retry_after)}
+    return WireResponse(status, told, to_json(body))

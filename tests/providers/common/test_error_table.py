@@ -1,0 +1,88 @@
+"""A vendor's errors are read by code, then type, then status, then words; ours are told by the first row that fits."""
+
+import re
+
+import pytest
+
+from abstractcore import errors
+from abstractcore.schema import WireResponse
+from abstractcore_providers.common.error_table import ErrorRow, ErrorTable, Narrower, Said, failure, own_rows
+
+TABLE = ErrorTable(
+    (
+        ErrorRow(errors.ModelNotFoundError, 404, "not_found", "no_model"),
+        ErrorRow(errors.NotFoundError, 404, "not_found"),
+        ErrorRow(errors.ContextOverflowError, 400, "bad", "too_long"),
+        ErrorRow(errors.ServerError, 500, "broken"),
+        ErrorRow(errors.BadRequestError, 400, "bad"),
+    ),
+    codes={"no_money": errors.QuotaError},
+    types={"slow": errors.RateLimitError},
+    statuses={498: errors.ContentFilterError},
+    vague=frozenset({"bad"}),
+    narrower=(Narrower(re.compile("too many"), errors.ContextOverflowError, (errors.BadRequestError,)),),
+    counts=(re.compile(r"(?P<prompt>[\d,]+) of (?P<context>[\d,]+)"),),
+    hints={errors.QuotaError: "Pay."},
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "status", "expected"),
+    [
+        (Said(code="no_model", type="slow"), 500, errors.ModelNotFoundError),
+        (Said(code="no_money"), 400, errors.QuotaError),
+        (Said(code="unknown", type="slow"), 500, errors.RateLimitError),
+        (Said(type="not_found"), 500, errors.NotFoundError),
+        (Said(type="bad"), 401, errors.AuthenticationError),
+        (Said(type="bad"), None, errors.BadRequestError),
+        (Said(), 498, errors.ContentFilterError),
+        (Said(), None, errors.ServerError),
+        (Said("too many tokens"), 400, errors.ContextOverflowError),
+        (Said("too many tokens"), 401, errors.AuthenticationError),
+        (Said("too many tokens", code="no_money"), 400, errors.QuotaError),
+        (Said(type="slow", known=errors.QuotaError), 429, errors.QuotaError),
+    ],
+)
+def test_a_code_says_more_than_a_type_and_that_more_than_a_status(said: Said, status: int | None, expected: type):
+    error = TABLE.error(said, status, "no words")
+    assert type(error) is expected
+    assert (error.status, error.code) == (status, said.code or said.type)
+
+
+def test_tokens_are_counted_in_the_message_or_else_as_the_body_says():
+    read = [TABLE.error(Said(said, "too_long", counts=(1, 2)), 400, "") for said in ("1,500 of 1,000", "no numbers")]
+    assert [(error.prompt_tokens, error.context_tokens) for error in read] == [(1500, 1000), (1, 2)]
+
+
+def test_a_hint_is_of_the_class_and_a_message_falls_back():
+    error = TABLE.error(Said(code="no_money", wait=1.5, request_id="r-1"), 400, "no words")
+    assert (error.message, error.hint, error.retry_after, error.request_id) == ("no words", "Pay.", 1.5, "r-1")
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (errors.ModelNotFoundError("no"), "no_model"),
+        (errors.NotFoundError("no"), None),
+        (errors.UnsupportedContentError("no"), None),
+        (errors.PluginError("no"), None),
+    ],
+)
+def test_an_error_is_told_by_the_first_row_of_its_class(error: errors.AbstractCoreError, code: str | None):
+    row = TABLE.row(error)
+    assert row.code == code
+    assert (row.status == 500) == isinstance(error, errors.PluginError)
+
+
+def test_each_row_of_ours_is_read_as_its_class():
+    table = ErrorTable(own_rows(timeout=504))
+    for row in table.rows:
+        assert type(table.error(Said(code=row.code), 418, "")) is row.error
+        assert table.row(row.error("no")) is row
+    assert [row.status for row in table.rows if row.code == "timeout"] == [504]
+
+
+def test_a_failure_asks_for_the_wait_of_its_error():
+    told = failure(429, {"a": "é"}, errors.RateLimitError("no", retry_after=1.5), name="x")
+    headers = {"content-type": "application/json", "name": "x", "retry-after": "2", "retry-after-ms": "1500"}
+    assert told == WireResponse(429, headers, '{"a":"é"}'.encode())
