@@ -24,6 +24,7 @@ def test_there_is_something_to_run():
         "README.md",
         "architecture.md",
         "models.md",
+        "plugins.md",
         "prompt-caching.md",
         "testing.md",
     }

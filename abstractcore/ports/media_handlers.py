@@ -46,7 +46,8 @@ class Conversion:
 
     `content` is a text, or texts and media parts in order; media parts hold their bytes, or name a local file. A text
     before an image is its label: `["[page 1]", ImagePart(...), "[page 2]", ImagePart(...)]`. `label` is a word or two
-    for the model and the report, such as "transcript" or "3 page images".
+    for the model, such as "transcript" or "3 page images". Records hold `warnings` also where they hold no content:
+    a warning does not quote the file.
     """
 
     content: str | Sequence[str | ContentPart]
