@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, cast, overload
 
 from ..concurrency import drive
-from ..engine import CallStream, Prepare, Prepared, lower, refuse_losses, shown_url
-from ..errors import ConfigurationError, InvalidInputError
+from ..engine import CallStream, Prepared, lower, refuse_losses, shown_url
+from ..errors import ConfigurationError, InvalidInputError, UnsupportedOptionError
 from ..outputs import ResponseModel
-from ..ports import Endpoint, KnownUrl
-from ..schema import GenerateResponse, ModelCall, Plan
-from .cached_contents import CachedContents
+from ..ports import Endpoint, HasOperations, KnownUrl, Operation, OperationResult
+from ..schema import EMPTY, GenerateResponse, ModelCall, Plan
 from .capabilities import Capabilities
+from .operations import find_operation
 from .options import CallRequest
 from .pipelines import Pipelines
 from .preparing import DEFAULT_TIMEOUT_SECONDS, CallPreparer, PendingCall
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypeForm
 
 T = TypeVar("T")
+_COUNT_TOKENS = "count_tokens"
 
 
 class LLM:
@@ -275,8 +276,9 @@ class LLM:
         `stream` makes no difference. Raises `UnsupportedOptionError` where the provider does not count, else as
         `generate`.
         """
+        operation = self._count_operation()
         pending = self._request(prompt, response_model, request, False)
-        return drive(self._pipelines.sync.count_tokens(pending.prepare, pending.timeout))
+        return drive(self._pipelines.sync.operate(operation, pending.prepare, pending.timeout)).value
 
     @takes(CallRequest)
     async def acount_tokens(
@@ -288,13 +290,41 @@ class LLM:
         **request: Unpack[CallRequest],
     ) -> int:
         """As `count_tokens`, in an event loop."""
+        operation = self._count_operation()
         pending = self._request(prompt, response_model, request, False)
-        return await self._pipelines.asynchronous.count_tokens(pending.prepare, pending.timeout)
+        return (await self._pipelines.asynchronous.operate(operation, pending.prepare, pending.timeout)).value
 
-    @property
-    def cached_contents(self) -> CachedContents:
-        """Content that the provider keeps for later calls, where that takes requests of their own."""
-        return CachedContents(self._pipelines, self._prepared)
+    @takes(CallRequest)
+    def operate(
+        self,
+        operation: str,
+        prompt: str | None = None,
+        *,
+        arguments: Mapping[str, Any] = EMPTY,
+        **request: Unpack[CallRequest],
+    ) -> OperationResult[Any]:
+        """Ask the provider for an operation other than chat, such as "count_tokens", for what `generate` would send.
+
+        `arguments` are what the operation takes beside that. It is timed, retried, recorded and replayed as a chat is.
+        Raises `UnsupportedOptionError` for an operation that the provider does not have, else as `generate`.
+        """
+        wanted = find_operation(self._pipelines.session.transpiler, operation, arguments)
+        pending = self._request(prompt, None, request, False)
+        return drive(self._pipelines.sync.operate(wanted, pending.prepare, pending.timeout))
+
+    @takes(CallRequest)
+    async def aoperate(
+        self,
+        operation: str,
+        prompt: str | None = None,
+        *,
+        arguments: Mapping[str, Any] = EMPTY,
+        **request: Unpack[CallRequest],
+    ) -> OperationResult[Any]:
+        """As `operate`, in an event loop."""
+        wanted = find_operation(self._pipelines.session.transpiler, operation, arguments)
+        pending = self._request(prompt, None, request, False)
+        return await self._pipelines.asynchronous.operate(wanted, pending.prepare, pending.timeout)
 
     @takes(CallRequest)
     def plan(
@@ -364,9 +394,12 @@ class LLM:
         self._check_open()
         return self._calls.given(call, timeout, stream=stream)
 
-    def _prepared(self, prompt: str | None, request: CallRequest) -> tuple[Prepare, float | None]:
-        pending = self._request(prompt, None, request, False)
-        return pending.prepare, pending.timeout
+    def _count_operation(self) -> Operation[int]:
+        transpiler = self._pipelines.session.transpiler
+        if not isinstance(transpiler, HasOperations) or _COUNT_TOKENS not in transpiler.operations:
+            hint = "Call the model, and read `response.usage`."
+            raise UnsupportedOptionError("this provider has no token-counting endpoint.", hint=hint)
+        return find_operation(transpiler, _COUNT_TOKENS, EMPTY)
 
     def _check_open(self) -> None:
         if self._closed:

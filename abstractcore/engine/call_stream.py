@@ -74,12 +74,12 @@ class CallStream:
             reply = complete(self._deltas)
             self._response = self._pipeline.respond(reply, self._context, self._read_output)
             self.state = "done"
-            end_call(self._context, "done", reply=reply, seconds_to_first=self._seconds_to_first)
+            end_call(self._context, "done", answer=reply, seconds_to_first=self._seconds_to_first)
             await let_go(self._context)
         return batch
 
     async def _open(self) -> DeltaStream:
-        self._context = await self._pipeline.begin(self._prepare, self._timeout)
+        self._context = await self._pipeline.begin(self._pipeline.chat, self._prepare, self._timeout)
         source = await self._pipeline.open(self._context)
         self._seconds_to_first = self._pipeline.runtime.now() - self._context.began
         return source

@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import Protocol
+from typing import Any, Protocol
 
-from ..ports import CallContext, CallEnd, DeltaStream
+from ..ports import CallContext, CallEnd, DeltaStream, OperationResult
 from ..schema import Delta, ModelReply, Outcome
 
 _log = logging.getLogger("abstractcore")
@@ -17,7 +17,7 @@ def end_call(
     context: CallContext,
     outcome: Outcome,
     *,
-    reply: ModelReply | None = None,
+    answer: ModelReply | OperationResult[Any] | None = None,
     deltas: Sequence[Delta] = (),
     error: BaseException | None = None,
     seconds_to_first: float | None = None,
@@ -26,7 +26,9 @@ def end_call(
     if not context.at_end:
         return
     seconds = context.runtime.now() - context.began
-    end = CallEnd(outcome, seconds, reply, deltas, error, seconds_to_first)
+    reply = answer if isinstance(answer, ModelReply) else None
+    result = answer if isinstance(answer, OperationResult) else None
+    end = CallEnd(outcome, seconds, reply, deltas, error, seconds_to_first, result)
     for listener in _taken(context.at_end):
         try:
             listener(end)

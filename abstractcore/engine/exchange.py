@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..errors import AbstractCoreError, ConnectionFailedError, ProviderError, ServerError, UnexpectedResponseError
 from ..ports import (
     Address,
@@ -10,6 +12,7 @@ from ..ports import (
     Body,
     CallContext,
     Clock,
+    OperationResult,
     ProviderSession,
     Transport,
     current_interruption,
@@ -104,9 +107,9 @@ class Exchange:
                     context.streams.append(stream)
                     return stream
             response = WireResponse(body.status, body.headers, await _content(body, context, start))
-            reply = self._decode(attempt, response, request)
-            context.spent.append(reply.usage)
-            return with_origin(reply, context.call)
+            answer = self._decode(attempt, response, request)
+            context.spent.append(answer.usage)
+            return with_origin(answer, context.call) if isinstance(answer, ModelReply) else answer
         except ConnectionFailedError:
             remaining(context)
             raise
@@ -114,15 +117,17 @@ class Exchange:
             if alarm_off is not None:
                 alarm_off()
 
-    def _decode(self, attempt: Attempt, response: WireResponse, request: WireRequest) -> ModelReply:
-        """The reply in a whole response; raises the error that it stands for."""
+    def _decode(
+        self, attempt: Attempt, response: WireResponse, request: WireRequest
+    ) -> ModelReply | OperationResult[Any]:
+        """Returns the reply or result in a whole response; raises the error that it stands for."""
         transpiler = self._session.transpiler
         if not 200 <= response.status < 300:
             raise _with_encoding(transpiler.error(response), response)
-        if attempt.decode is None:
+        if attempt.operation.is_chat:
             return decode_whole(transpiler, response, request)
         try:
-            return attempt.decode(response)
+            return attempt.operation.read(response)
         except UnexpectedResponseError as error:
             name_request(error, request)
             raise

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from ..errors import AbstractCoreError, ConfigurationError, ServerError, UnsupportedOptionError
 from ..ports import (
+    CHAT,
     Answer,
     Attempt,
     CallContext,
@@ -16,9 +17,10 @@ from ..ports import (
     MediaContext,
     MediaHandler,
     Middleware,
+    Operation,
+    OperationResult,
     ProviderSession,
     Runtime,
-    TokenCounter,
     Transport,
 )
 from ..schema import (
@@ -30,7 +32,6 @@ from ..schema import (
     ModelCall,
     ModelReply,
     SchemaError,
-    WireResponse,
     accumulate,
     deltas_of,
 )
@@ -54,13 +55,7 @@ class OutputReader(Protocol):
 
 
 T = TypeVar("T")
-
-
-class Operated(NamedTuple, Generic[T]):
-    """What came of an operation, and what of it could not be asked for."""
-
-    result: T
-    warnings: tuple[CallWarning, ...]
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,36 +99,58 @@ class Pipeline:
         self._clock = clock
         self._secrets = secrets
         exchange = Exchange(session, transport, clock)
+        self.chat = Operation(CHAT, session.transpiler.encode, session.transpiler.decode)
         self._around_call = compose(middleware, "around_call", self._perform)
         self._around_attempt = compose(middleware, "around_attempt", exchange)
 
-    async def generate(
+    def generate(
         self, prepare: Prepare, timeout: float | None, read_output: OutputReader
-    ) -> GenerateResponse[Any]:
-        """The response to the call that `prepare` makes; `timeout` in seconds for all of it."""
-        context = await self.begin(prepare, timeout)
+    ) -> Coroutine[Any, Any, GenerateResponse[Any]]:
+        """Returns the response to the chat that `prepare` makes; `timeout` in seconds for all of it."""
+        return self._run(
+            self.chat, prepare, timeout, lambda answer, context: self._respond(answer, context, read_output)
+        )
+
+    def operate(
+        self, operation: Operation[T], prepare: Prepare, timeout: float | None
+    ) -> Coroutine[Any, Any, OperationResult[T]]:
+        """Returns the result of an operation other than chat, for the call that `prepare` makes."""
+        return self._run(operation, prepare, timeout, _result)
+
+    async def _run(
+        self,
+        operation: Operation[Any],
+        prepare: Prepare,
+        timeout: float | None,
+        finish: Callable[[Answer, CallContext], R],
+    ) -> R:
+        """Takes a call through both rings; `finish` makes what the user gets of the answer."""
+        context = await self.begin(operation, prepare, timeout)
         try:
             async with InTime(self.runtime, last_moment(context), time_given(context)):
                 answer = await self._around_call(context)
-                reply = answer if isinstance(answer, ModelReply) else await read_to_end(answer)
-            response = self.respond(reply, context, read_output)
+                if not isinstance(answer, _WHOLE):
+                    answer = await read_to_end(answer)
+            result = finish(answer, context)
         except BaseException as error:
             fail(context, error)
             raise
         finally:
             if context.streams or context.middleware_streams:
                 await let_go(context)
-        end_call(context, "done", reply=reply)
-        return response
+        end_call(context, "done", answer=answer)
+        return result
 
-    async def begin(self, prepare: Prepare, timeout: float | None) -> CallContext:
+    async def begin(self, operation: Operation[Any], prepare: Prepare, timeout: float | None) -> CallContext:
         """The call that `prepare` makes, on its way. What goes wrong before that is no call."""
         began, started_at = self.runtime.now(), self._clock.time_of_day()
         deadline = None if timeout is None else began + timeout
         prepared, trace_id, secrets = await prepare(self.runtime), self._new_id(), self._secrets
         if prepared.headers:
             secrets = secrets.and_those_in(prepared.headers)
-        context = CallContext(prepared.call, self.runtime, began, started_at, deadline, trace_id, secrets=secrets)
+        context = CallContext(
+            prepared.call, self.runtime, began, started_at, deadline, trace_id, operation, secrets=secrets
+        )
         context.warnings += prepared.warnings
         context.headers = prepared.headers
         return context
@@ -142,71 +159,32 @@ class Pipeline:
         """A stream of the reply, its first deltas read."""
         async with InTime(self.runtime, last_moment(context), time_given(context)):
             answer = await self._around_call(context)
+        if isinstance(answer, OperationResult):
+            raise _wrong_answer(answer, context)
         return WholeReply(answer) if isinstance(answer, ModelReply) else answer
 
     async def _perform(self, context: CallContext) -> Answer:
         """The inside of the outer ring: lower, carry out, encode, and make attempts."""
-        lowered, encoded = await self._encoded(context, self._session.transpiler.encode)
+        lowered, encoded = await self._encoded(context)
         if context.call.strict:
             refuse_losses((*lowered.warnings, *encoded.warnings), context.call)
         context.decisions = lowered.decisions
         # A middleware may come here twice: what was warned of before is not warned of again.
         known = tuple(context.warnings)
         context.warnings += (each for each in (*lowered.warnings, *encoded.warnings) if each not in known)
-        return await self._around_attempt(Attempt(context, encoded.request))
+        return await self._around_attempt(Attempt(context, encoded.request, context.operation))
 
-    async def count_tokens(self, prepare: Prepare, timeout: float | None) -> int:
-        """How many tokens the call that `prepare` makes has, by the provider's own count. That is no call: it leaves no
-        record. Raises `UnsupportedOptionError` where the provider does not count.
-        """
-        counter = self._session.transpiler
-        if not isinstance(counter, TokenCounter):
-            raise UnsupportedOptionError(
-                "this provider has no token-counting endpoint.", hint="Call the model, and read `response.usage`."
-            )
-        return (await self.operate(prepare, timeout, counter.encode_count, counter.decode_count)).result
-
-    async def operate(
-        self,
-        prepare: Prepare,
-        timeout: float | None,
-        encode: Callable[[ModelCall], Encoded],
-        decode: Callable[[WireResponse], T],
-    ) -> Operated[T]:
-        """What the provider answers to a request that asks for no reply. It passes the ring of attempts only."""
-        context = await self.begin(prepare, timeout)
-        results: list[T] = []
-
-        def read(response: WireResponse) -> ModelReply:
-            results.append(decode(response))
-            return ModelReply()
-
-        try:
-            lowered, encoded = await self._encoded(context, encode, replies=False)
-            warnings = (*_beside_sampling(lowered.warnings), *encoded.warnings)
-            if context.call.strict:
-                refuse_losses(warnings, context.call)
-            await self._around_attempt(Attempt(context, encoded.request, decode=read))
-        except BaseException as error:
-            explain(error, context)
-            raise
-        if not results:
-            raise ConfigurationError(
-                "a middleware answered a request that asks for no reply.",
-                hint="Return `await next(attempt)` where `attempt.decode` is not None.",
-            )
-        return Operated(results[-1], (*context.warnings, *warnings))
-
-    async def _encoded(
-        self, context: CallContext, encode: Callable[[ModelCall], Encoded], *, replies: bool = True
-    ) -> tuple[Lowered, Encoded]:
-        """The call with every decision made and carried out, and its request, to which the model `replies` or not.
+    async def _encoded(self, context: CallContext) -> tuple[Lowered, Encoded]:
+        """Returns the call with every decision made and carried out, and its request.
 
         Raises `UnsupportedOptionError` for what a strict call would lose before any file is converted.
         """
+        encode = context.operation.encode
         lowered = lower(context.call, self._session.profile, self._handlers, self._session.lower)
+        if not context.operation.is_chat:
+            lowered = replace(lowered, warnings=_beside_sampling(lowered.warnings))
         if context.call.strict:
-            refuse_losses(lowered.warnings if replies else _beside_sampling(lowered.warnings), context.call)
+            refuse_losses(lowered.warnings, context.call)
         if not lowered.decisions:
             return lowered, encode(lowered.call)
         async with InTime(self.runtime, remaining(context), time_given(context)):
@@ -223,6 +201,27 @@ class Pipeline:
         """The response for a complete reply."""
         seconds = self.runtime.now() - context.began
         return as_response(reply, context, read_output(reply), self._session.profile.price, seconds)
+
+    def _respond(self, answer: Answer, context: CallContext, read_output: OutputReader) -> GenerateResponse[Any]:
+        if not isinstance(answer, ModelReply):
+            raise _wrong_answer(answer, context)
+        return self.respond(answer, context, read_output)
+
+
+_WHOLE = (ModelReply, OperationResult)
+
+
+def _result(answer: Answer, context: CallContext) -> OperationResult[Any]:
+    if not isinstance(answer, OperationResult):
+        raise _wrong_answer(answer, context)
+    return replace(answer, warnings=tuple(context.warnings))
+
+
+def _wrong_answer(answer: Answer, context: CallContext) -> ConfigurationError:
+    return ConfigurationError(
+        f"a middleware answered the operation {context.operation.name!r} with a {type(answer).__name__}.",
+        hint="Return `await next(...)` for operations that the middleware does not answer by itself.",
+    )
 
 
 def explain(error: BaseException, context: CallContext) -> None:

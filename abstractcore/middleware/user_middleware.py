@@ -7,10 +7,11 @@ from functools import partial
 from typing import Any, cast
 
 from ..errors import ConfigurationError
-from ..ports import Answer, Attempt, CallContext
+from ..ports import Answer, Attempt, CallContext, OperationResult
 from ..schema import ModelReply
 
 _RINGS = ("around_call", "around_attempt")
+_WHOLE: tuple[type[Any], ...] = (ModelReply, OperationResult)
 _STREAM = ("read", "close", "abort")
 
 
@@ -36,13 +37,13 @@ async def _answer(
     if not isinstance(answering, Awaitable):
         raise _no_answer(name, answering, "Write it with `async def`.")
     answer: Any = await cast("Awaitable[Any]", answering)
-    if isinstance(answer, ModelReply):
+    if isinstance(answer, _WHOLE):
         return answer
     if _is_stream(answer):
         context = given.context if isinstance(given, Attempt) else given
         context.middleware_streams.append(answer)  # what wraps it may fail to close it
         return answer
-    raise _no_answer(name, answer, "Return what `next` gives, or a ModelReply.")
+    raise _no_answer(name, answer, "Return what `next` gives, a ModelReply or an OperationResult.")
 
 
 def _is_stream(answer: object) -> bool:

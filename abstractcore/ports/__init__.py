@@ -15,6 +15,7 @@ from .middleware import (
     MeteredStream,
     Middleware,
 )
+from .operations import CHAT, HasOperations, Operation, OperationResult, Operations, Operator
 from .plugins import Capability, CapabilityServices, ToolSource, TraceSubscriber
 from .profiles import ModelProfile, Price, Thinking
 from .providers import NamesModels, Provider, ProviderConfig, ProviderServices, ProviderSession
@@ -22,19 +23,18 @@ from .runtimes import Clock, Runtime, TimeLimit, WakeableClock, WorkKind
 from .scripts import Piece, Script, ScriptedAnswer, ScriptedReply, ScriptFunction
 from .stores import ArtifactStore, ModelStore, StoredModel
 from .transpilers import (
-    ContentKeeper,
     Framer,
     MessageRead,
     MessageReader,
     StreamDecoder,
     StreamRenderer,
-    TokenCounter,
     Transpiler,
     WireFormat,
 )
 from .transports import Address, Auth, Body, Endpoint, KnownPlace, KnownUrl, SecretHolder, Transport
 
 __all__ = [
+    "CHAT",
     "Address",
     "Answer",
     "ArtifactStore",
@@ -50,11 +50,11 @@ __all__ = [
     "Capability",
     "CapabilityServices",
     "Clock",
-    "ContentKeeper",
     "Conversion",
     "DeltaStream",
     "Endpoint",
     "Framer",
+    "HasOperations",
     "Interruption",
     "KnownPlace",
     "KnownUrl",
@@ -68,6 +68,10 @@ __all__ = [
     "ModelProfile",
     "ModelStore",
     "NamesModels",
+    "Operation",
+    "OperationResult",
+    "Operations",
+    "Operator",
     "Piece",
     "Price",
     "Provider",
@@ -86,7 +90,6 @@ __all__ = [
     "StreamRenderer",
     "Thinking",
     "TimeLimit",
-    "TokenCounter",
     "ToolSource",
     "TraceSubscriber",
     "Transpiler",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from ..schema import (
     AttemptRecord,
@@ -16,9 +16,9 @@ from ..schema import (
     Outcome,
     Usage,
     WireRequest,
-    WireResponse,
 )
 from ..scrubbing import Secrets
+from .operations import Operation, OperationResult
 from .runtimes import Runtime
 
 
@@ -48,13 +48,15 @@ class MeteredStream(DeltaStream, Protocol):
         ...
 
 
-Answer: TypeAlias = ModelReply | DeltaStream
-"""What a call gives: a whole reply, or a stream whose first deltas have arrived, if `call.stream` is set."""
+Answer: TypeAlias = ModelReply | DeltaStream | OperationResult[Any]
+"""The result of a call: a whole reply; a stream whose first deltas have arrived, if `call.stream` is set; or the
+result of an operation other than chat."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallEnd:
-    """How a call ended. `deltas` are what a stream gave, as far as it came; `reply` is there if it is whole.
+    """How a call ended. `deltas` are what a stream gave, as far as it came; `reply` is there if it is whole,
+    `result` is that of an operation other than chat.
 
     `seconds` counts from the beginning of the call, `seconds_to_first` to a stream's first deltas.
     """
@@ -65,11 +67,14 @@ class CallEnd:
     deltas: Sequence[Delta] = ()
     error: BaseException | None = None
     seconds_to_first: float | None = None
+    result: OperationResult[Any] | None = None
 
 
 @dataclass(slots=True)
 class CallContext:
     """One logical call on its way through the rings. A middleware may put another call in `call`.
+
+    `operation` is what the provider is asked for: `operation.is_chat`, or `operation.name` is "count_tokens", say.
 
     `began` and `deadline` are on the runtime's clock, `started_at` in seconds since the epoch. `attempts` and
     `warnings` grow as the call goes on. The functions in `at_end` are called once, however the call ends: for a stream
@@ -87,6 +92,7 @@ class CallContext:
     started_at: float
     deadline: float | None
     trace_id: str
+    operation: Operation[Any]
     attempts: list[AttemptRecord] = field(default_factory=list[AttemptRecord])
     decisions: tuple[MediaDecision, ...] = ()
     warnings: list[CallWarning] = field(default_factory=list[CallWarning])
@@ -100,16 +106,19 @@ class CallContext:
 
 @dataclass(slots=True)
 class Attempt:
-    """One request on its way to the provider. `decode` reads its response where that is not a reply."""
+    """One request on its way to the provider. `operation` reads its response."""
 
     context: CallContext
     request: WireRequest
+    operation: Operation[Any]
     number: int = 1
-    decode: Callable[[WireResponse], ModelReply] | None = None
 
 
 class CallMiddleware(Protocol):
     """Code around every logical call. It may answer without going on, change what goes on, or fail.
+
+    Calls of every operation come here. One that answers by itself answers an operation other than chat with an
+    `OperationResult`, or returns `await next(context)`.
 
     For a stream, `next` returns when the first deltas are there; what happens later is seen by returning a
     `DeltaStream` of one's own.
@@ -124,8 +133,7 @@ class AttemptMiddleware(Protocol):
     """Code around every request. It may also try again.
 
     One that answers every request by itself may say so with an attribute `offline` that is True: its LLM needs no API
-    key, and sends nothing. Where `attempt.decode` is not None, the request asks for something else than a reply: to
-    answer it, give `decode` a response, and return what it returns.
+    key, and sends nothing. `attempt.operation.read(response)` is the answer in a response that it has.
     """
 
     def around_attempt(self, attempt: Attempt, next: AttemptNext) -> Awaitable[Answer]:

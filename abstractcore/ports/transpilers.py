@@ -7,7 +7,6 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from ..errors import AbstractCoreError, ProviderError
 from ..schema import (
-    CachedContent,
     CallWarning,
     Delta,
     Encoded,
@@ -71,47 +70,6 @@ class StreamRenderer(Protocol):
 
     def error(self, error: AbstractCoreError) -> bytes:
         """The bytes of an error in the middle of the stream."""
-        ...
-
-
-@runtime_checkable
-class TokenCounter(Protocol):
-    """A wire format whose vendor counts the tokens of a call without answering it: a transpiler may be one too."""
-
-    def encode_count(self, call: ModelCall) -> Encoded:
-        """The request that asks how many tokens a lowered call has."""
-        ...
-
-    def decode_count(self, response: WireResponse) -> int:
-        """The number in a successful response; raises `ServerError` for what is not one."""
-        ...
-
-
-@runtime_checkable
-class ContentKeeper(Protocol):
-    """A wire format whose vendor keeps content for later calls by requests of their own: a transpiler may be one too.
-
-    `name` is what the vendor calls what is kept.
-    """
-
-    def encode_keeping(self, call: ModelCall, seconds: int, title: str | None) -> Encoded:
-        """The request that keeps what a lowered call says, under a `title` for people."""
-        ...
-
-    def encode_kept(self, name: str) -> Encoded:
-        """The request that asks what is kept."""
-        ...
-
-    def encode_extension(self, name: str, seconds: int) -> Encoded:
-        """The request that keeps it for `seconds` from now on."""
-        ...
-
-    def encode_deletion(self, name: str) -> Encoded:
-        """The request that ends it."""
-        ...
-
-    def decode_kept(self, response: WireResponse) -> CachedContent:
-        """What is kept, in a successful response; raises `ServerError` for what does not name it."""
         ...
 
 

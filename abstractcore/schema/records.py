@@ -8,8 +8,9 @@ from typing import Literal
 
 from .call_warnings import CallWarning
 from .calls import ModelCall
-from .frozen_json import EMPTY, freeze_object
+from .frozen_json import EMPTY, freeze, freeze_object
 from .immutable import Immutable
+from .json_values import JSONValue
 from .replies import ModelReply
 from .responses import AttemptRecord, MediaDecision
 from .usage import Usage
@@ -40,6 +41,7 @@ class CallRecord(Immutable):
     deltas. `call` and `reply` are there in full, redacted (texts and files replaced by their sizes) or not at all, as
     the subscriber chose; their digests are there always. A reply that broke off is as far as it came. `usage` and
     `cost` (US dollars, None if not known) are of this call with all its attempts, as far as they were reported.
+    `operation` is what the provider was asked for; full records hold the `result` of one other than chat.
     """
 
     trace_id: str
@@ -62,6 +64,9 @@ class CallRecord(Immutable):
     warnings: tuple[CallWarning, ...]
     error: ErrorRecord | None
     tags: Mapping[str, str] = EMPTY  # type: ignore[assignment]
+    operation: str = "chat"
+    result: JSONValue = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tags", freeze_object(self.tags, "tags"))
+        object.__setattr__(self, "result", freeze(self.result, "result"))

@@ -10,6 +10,7 @@ from ..schema import (
     CallRecord,
     Capture,
     ErrorRecord,
+    JSONValue,
     MediaDecision,
     ModelReply,
     SchemaError,
@@ -67,6 +68,7 @@ class EndedCall:
             warnings=context.secrets.value((*context.warnings, *(reply.warnings if reply is not None else ()))),
             error=self._error("off"),
             tags=call.tags,
+            operation=context.operation.name,
         )
 
     def _with_content(self, record: CallRecord, capture: Capture) -> CallRecord:
@@ -77,7 +79,18 @@ class EndedCall:
             return replace(record, call=redacted_call(call), reply=redacted_reply(reply) if reply is not None else None)
         # What is sent as content is content, also a credential; options and headers of a call are none.
         call = call.with_(provider_options=self._context.secrets.value(call.provider_options))
-        return replace(record, call=call, reply=reply, media=self._context.decisions, error=self._error(capture))
+        return replace(
+            record,
+            call=call,
+            reply=reply,
+            media=self._context.decisions,
+            error=self._error(capture),
+            result=self._result(),
+        )
+
+    def _result(self) -> JSONValue:
+        result = self._end.result
+        return None if result is None else self._context.operation.to_record(result.value)
 
     def _error(self, capture: Capture) -> ErrorRecord | None:
         return self._context.secrets.value(_error_record(self._end.error, capture))

@@ -20,7 +20,7 @@ from .messages import UnreadBody, headers_of, lower_headers, parsed
 from .pycurl_bodies import Lease, PycurlBody
 from .pycurl_connections import Exchange, WireCall
 from .pycurl_failures import failed_before_response, not_http
-from .pycurl_pools import DEFAULT_PORTS, AllInUseError, CurlPool, Origin
+from .pycurl_pools import DEFAULT_PORTS, CurlPool, Origin
 from .settings import Route, Routes, TransportSettings, http_only, proxy_in_use
 from .timeouts import CONNECT_SECONDS
 
@@ -80,7 +80,7 @@ class PycurlTransport:
         pool = self._pool(route)
         try:
             return Lease(pool, target.origin, pool.acquire(target.origin, timeout))
-        except AllInUseError:
+        except TimeoutError:
             failure = none_came_free(url, timeout)
         raise failure
 

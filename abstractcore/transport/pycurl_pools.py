@@ -29,10 +29,6 @@ class Origin(NamedTuple):
     port: int
 
 
-class AllInUseError(Exception):
-    """No connection came free in time."""
-
-
 class CurlPool:
     """The connections over one route."""
 
@@ -50,7 +46,7 @@ class CurlPool:
     def acquire(self, origin: Origin, timeout: float) -> CurlConnection:
         """A connection to `origin` for one exchange, to be given back with `release` or `discard`.
 
-        Raises `AllInUseError` if none comes free in `timeout` seconds.
+        Raises `TimeoutError` if none comes free in `timeout` seconds.
         """
         due = time.monotonic() + timeout
         with self._changed:
@@ -100,7 +96,7 @@ class CurlPool:
     def _wait(self, due: float) -> None:
         left = due - time.monotonic()
         if left <= 0:
-            raise AllInUseError
+            raise TimeoutError
         with interruptible(self._wake):
             self._changed.wait(left)
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from abstractcore import errors
 from abstractcore.errors import AbstractCoreError
 from abstractcore.framing import AwsEventStreamMessage, ServerSentEvent
-from abstractcore.ports import ContentKeeper, MessageReader, TokenCounter, Transpiler
+from abstractcore.ports import MessageReader, Transpiler
 from abstractcore.schema import Delta, WireRequest, WireResponse, deltas_of, to_data, to_json
 from abstractcore.testing import strategies
 from abstractcore.testing.strategies import PROVIDER_ERRORS
@@ -25,6 +25,7 @@ from tests.differential.worker import written_bytes
 from tests.providers.damage import JUNK, places_in, unlike_places, value_at, with_value
 from tests.providers.findings import REFUSALS
 from tests.providers.formats.test_fuzz import payload_of, streamed, with_payload
+from tests.providers.operations import operations_of
 from tests.providers.published import JSON_TYPE, Fixture, fixtures, frames_of, request_of, response_of, stream_of
 
 SIZES = (0, 1, 7, 64)
@@ -58,7 +59,7 @@ def _of_target(target: Target, examples: int) -> Iterator[Given]:
     yield from _of_replies(target, printed, examples)
     yield from _of_streams(target, printed, examples)
     yield from _of_errors(target, printed)
-    if isinstance(target.transpiler, ContentKeeper):
+    if "cached_contents.read" in operations_of(target.transpiler):
         yield from _of_kept_content(Damage(target.junk))
 
 
@@ -81,9 +82,9 @@ def _of_calls(target: Target, examples: int) -> Iterator[Given]:
     for call in target.calls(examples):
         data = to_data(call)
         yield "encode", {"call": data}
-        if isinstance(target.transpiler, TokenCounter):
+        if "count_tokens" in operations_of(target.transpiler):
             yield "encode_count", {"call": data}
-        if isinstance(target.transpiler, ContentKeeper):
+        if "cached_contents.read" in operations_of(target.transpiler):
             yield "encode_keeping", {"call": data, "seconds": 90, "title": "a title"}
 
 
@@ -116,7 +117,7 @@ def _of_replies(target: Target, printed: Sequence[Fixture], examples: int) -> It
     odd = Damage(target.junk).of(*map(json.loads, bodies))
     for body in chain(bodies, odd, made(st.binary(max_size=30), examples // 10)):
         yield "decode", _response(WireResponse(200, JSON_TYPE, body))
-    if isinstance(target.transpiler, TokenCounter):
+    if "count_tokens" in operations_of(target.transpiler):
         count = dict.fromkeys(("input_tokens", "inputTokens", "totalTokens"), 5)
         for body in chain([json.dumps(count).encode()], Damage(target.junk).of(count)):
             yield "decode_count", _response(WireResponse(200, JSON_TYPE, body))

@@ -21,6 +21,7 @@ from abstractcore import errors
 from abstractcore.ports import ProviderConfig
 from abstractcore.schema import (
     Delta,
+    Message,
     ModelCall,
     ModelReply,
     WireRequest,
@@ -206,22 +207,47 @@ def _call(value: Any) -> ModelCall:
     return from_data(ModelCall, value)
 
 
+def _operation(transpiler: Any, name: str, **arguments: Any) -> Any:
+    """The operation `name`: its `encode` and `decode`. Older revisions have a pair of methods for each."""
+    if hasattr(transpiler, "operations"):
+        return transpiler.operations[name](**arguments)
+    encode, decode = _METHODS[name]
+    if name == "count_tokens":
+        return SimpleNamespace(encode=getattr(transpiler, encode), decode=getattr(transpiler, decode))
+    if name == "cached_contents.create":
+        return SimpleNamespace(encode=lambda call: getattr(transpiler, encode)(call, **arguments))
+    return SimpleNamespace(
+        encode=lambda call: getattr(transpiler, encode)(**arguments), decode=getattr(transpiler, decode)
+    )
+
+
+_METHODS = {
+    "count_tokens": ("encode_count", "decode_count"),
+    "cached_contents.create": ("encode_keeping", "decode_kept"),
+    "cached_contents.read": ("encode_kept", "decode_kept"),
+    "cached_contents.extend": ("encode_extension", "decode_kept"),
+    "cached_contents.delete": ("encode_deletion", "decode_kept"),
+}
+
+
 def _kept(transpiler: Any, of: Input) -> Iterator[Any]:
-    yield transpiler.encode_kept(of["name"])
-    yield transpiler.encode_extension(of["name"], of["seconds"])
-    yield transpiler.encode_deletion(of["name"])
+    call = ModelCall("m", (Message.user("n"),), "p")
+    for action, arguments in (("read", {}), ("extend", {"seconds": of["seconds"]}), ("delete", {})):
+        yield _operation(transpiler, f"cached_contents.{action}", name=of["name"], **arguments).encode(call)
 
 
 OPERATIONS: Mapping[str, Callable[[Any, Input], Any]] = {
     "encode": lambda t, of: t.encode(_call(of["call"])),
-    "encode_count": lambda t, of: t.encode_count(_call(of["call"])),
-    "encode_keeping": lambda t, of: t.encode_keeping(_call(of["call"]), of["seconds"], of["title"]),
+    "encode_count": lambda t, of: _operation(t, "count_tokens").encode(_call(of["call"])),
+    "encode_keeping": lambda t, of: _operation(
+        t, "cached_contents.create", seconds=of["seconds"], title=of["title"]
+    ).encode(_call(of["call"])),
     "encode_kept": _kept,
     "parse": lambda t, of: t.parse(a_request(of["request"])),
     "read_message": lambda t, of: t.read_message(of["value"], of["path"], of["of_model"]),
     "decode": lambda t, of: t.decode(a_response(of["response"])),
-    "decode_count": lambda t, of: t.decode_count(a_response(of["response"])),
-    "decode_kept": lambda t, of: t.decode_kept(a_response(of["response"])),
+    "decode_count": lambda t, of: _operation(t, "count_tokens").decode(a_response(of["response"])),
+    "decode_kept": lambda t, of: _operation(t, "cached_contents.read", name="n").decode(a_response(of["response"])),
     "error": lambda t, of: t.error(a_response(of["response"])),
     "stream": _stream,
     "render": lambda t, of: t.render(from_data(ModelReply, of["reply"])),

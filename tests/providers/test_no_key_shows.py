@@ -20,6 +20,7 @@ from abstractcore.ports import Address, ModelProfile, ProviderSession
 from abstractcore.registry import Registry
 from abstractcore_providers.common.endpoints import FixedEndpoint
 from abstractcore_providers.formats.openai_chat import OpenAIChat
+from abstractcore_providers.vendors.google import CachedContents
 from tests.chaos_server import CUT, PATIENCE_SECONDS, answer, chunk, completion, delta, event, stream_head
 
 KEY = "sk-canary-0123/456+789=abc"
@@ -261,7 +262,7 @@ def test_no_crash_of_a_subscriber_or_of_a_function_at_a_calls_end_shows_the_key(
 
 
 def operations(call_style, llm) -> dict[str, Callable[[], object]]:
-    contents = llm.cached_contents
+    contents = CachedContents(llm)
     if call_style.name == "sync":
         return {
             "count": lambda: llm.count_tokens("hi"),

@@ -19,6 +19,7 @@ from abstractcore import (
     replay,
 )
 from abstractcore.registry import Registry
+from abstractcore_providers.vendors.google import CachedContents
 from tests.chaos_server import answer, completion, failure
 from tests.providers.formats.gemini.cache_server import cache_server
 
@@ -71,7 +72,7 @@ def test_a_count_that_failed_fails_again(call_style, server, services, path):
 
 def test_contents_that_are_kept_come_again(call_style, services, path):
     def use(llm) -> list[Any]:
-        contents = llm.cached_contents
+        contents = CachedContents(llm)
         kept = do(call_style, contents, "create", "a long text", seconds=60, title="t")
         told = [kept, do(call_style, contents, "read", kept), do(call_style, contents, "extend", kept, seconds=300)]
         do(call_style, contents, "delete", kept)
@@ -107,7 +108,7 @@ def test_a_middleware_that_answers_an_operation_with_a_reply_is_told_what_to_do(
             return ModelReply((TextPart("hello"),), "stop")
 
     llm = google(services, Answering(), api_key="a-key-of-google")
-    with pytest.raises(ConfigurationError, match=r"asks for no reply.*await next"):
+    with pytest.raises(ConfigurationError, match=r"count_tokens. with a ModelReply.*await next"):
         do(call_style, llm, "count_tokens", "hi")
 
 

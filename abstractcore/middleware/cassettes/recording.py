@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import cast
 
 from ...errors import AbstractCoreError, CassetteError
-from ...ports import Answer, Attempt, AttemptNext, DeltaStream
+from ...ports import Answer, Attempt, AttemptNext, DeltaStream, OperationResult
 from ...schema import Delta, JSONObject, ModelReply, SchemaError, WireResponse, to_data
 from ...scrubbing import Secrets
 from .exchanges import RecordedError, RecordedExchange, RecordedResponse, line_of
@@ -59,6 +59,11 @@ class Recording:
         if isinstance(answer, ModelReply):
             write(replace(exchange(), batches=None, reply=answer))
             return answer
+        if isinstance(answer, OperationResult):
+            raise CassetteError(
+                f"a middleware answered the operation {attempt.operation.name!r}: there is no response to record.",
+                hint="Put record(path) before that middleware's place in the list.",
+            )
         return _RecordedStream(answer, exchange(), write)
 
     def _write(self, secrets: Secrets, exchange: RecordedExchange) -> None:
@@ -151,14 +156,14 @@ class _RecordedStream:
 
 
 def _observed(attempt: Attempt, responses: list[RecordedResponse]) -> Attempt:
-    """`attempt`, with the response in `responses` if it is to be read as something else than a reply."""
-    decode = attempt.decode
-    if decode is None:
+    """Returns `attempt`, with its response put into `responses` if the operation is not chat."""
+    operation = attempt.operation
+    if operation.is_chat:
         return attempt
 
-    def observe(response: WireResponse) -> ModelReply:
-        answer = decode(response)
+    def observe(response: WireResponse) -> object:
+        value = operation.decode(response)
         responses.append(RecordedResponse.of(response.body))
-        return answer
+        return value
 
-    return replace(attempt, decode=observe)
+    return replace(attempt, operation=replace(operation, decode=observe))

@@ -47,8 +47,10 @@ class Replay:
             return stream
         if exchange.error is not None:
             raise exchange.error.made()
-        if attempt.decode is not None:
-            return attempt.decode(_response(exchange, self.path))
+        if not attempt.operation.is_chat:
+            answer = attempt.operation.read(_response(exchange, self.path))
+            attempt.context.spent.append(answer.usage)
+            return answer
         if exchange.reply is None:
             raise CassetteError(f"{self.path} has the response to another operation where a reply is needed.")
         attempt.context.spent.append(exchange.reply.usage)

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from abstractcore import RequestTimeoutError, ServerError, UnsupportedOptionError, create_llm
-from abstractcore.ports import Address, ModelProfile, ProviderSession
+from abstractcore.ports import Address, ModelProfile, Operation, ProviderSession
 from abstractcore.registry import Registry
 from abstractcore.schema import Encoded
 from abstractcore_providers.common.endpoints import FixedEndpoint, NoAuth
@@ -18,11 +18,15 @@ from tests.chaos_server import HANG, PATIENCE_SECONDS, answer, failure
 class Counting(OpenAIChat):
     """The chat format, of a vendor that counts."""
 
-    def encode_count(self, call) -> Encoded:
+    @property
+    def operations(self):
+        return {"count_tokens": lambda: Operation("count_tokens", self._encode_count, self._decode_count)}
+
+    def _encode_count(self, call) -> Encoded:
         encoded = self.encode(call)
         return Encoded(encoded.request.with_url("/count"), encoded.warnings)
 
-    def decode_count(self, response) -> int:
+    def _decode_count(self, response) -> int:
         try:
             return json.loads(response.body)["tokens"]
         except (ValueError, KeyError):
@@ -69,7 +73,8 @@ def test_the_provider_counts_what_generate_would_send(call_style, llm, server, s
     (request,) = server.requests
     assert request.target == "/v1/count"
     assert [message["content"] for message in request.json["messages"]] == ["Be brief.", "hi"]
-    assert told == [], "a count is no call"
+    (found,) = told
+    assert (found.operation, found.outcome, found.reply, found.result) == ("count_tokens", "done", None, None)
 
 
 def test_a_failed_count_is_tried_again(call_style, llm, server, services):

@@ -14,13 +14,12 @@ from typing import Any
 import pytest
 
 from abstractcore import LLM, CallRequest, Registry, create_llm
-from abstractcore.client.cached_contents import CachedContents
 from abstractcore.client.options import LLM_OPTIONS, CreateOptions
 from abstractcore.client.signatures import option_lines, option_types
 from tests.option_table import PAGE, page
 
 TYPING = Path(__file__).parents[2] / "typing" / "options.py"
-CONTENT = {"self", "prompt", "response_model", "stream", "seconds", "title"}
+CONTENT = {"self", "prompt", "response_model", "stream", "operation", "arguments"}
 DOORS: list[Callable[..., Any]] = [
     LLM.generate,
     LLM.agenerate,
@@ -30,8 +29,8 @@ DOORS: list[Callable[..., Any]] = [
     LLM.plan,
     LLM.count_tokens,
     LLM.acount_tokens,
-    CachedContents.create,
-    CachedContents.acreate,
+    LLM.operate,
+    LLM.aoperate,
 ]
 
 

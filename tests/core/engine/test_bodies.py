@@ -8,8 +8,8 @@ from abstractcore.concurrency import SyncRuntime, drive
 from abstractcore.engine.bodies import read_start
 from abstractcore.errors import RequestTimeoutError
 from abstractcore.framing import LineFramer, ServerSentEventFramer
-from abstractcore.ports import CallContext, Framer
-from abstractcore.schema import Message, ModelCall
+from abstractcore.ports import CallContext, Framer, Operation
+from abstractcore.schema import Encoded, Message, ModelCall, ModelReply, WireRequest
 from abstractcore.testing import VirtualClock
 
 
@@ -32,11 +32,16 @@ class Pieces:
         self.left = []
 
 
+OPERATION = Operation(
+    "chat", encode=lambda call: Encoded(WireRequest("/", {}, b"")), decode=lambda response: ModelReply()
+)
+
+
 def read(pieces: list[bytes], framer: Framer, content_type: str = "", deadline: float | None = None):
     """What the first pieces say, and those that are left."""
     clock = VirtualClock()
     body = Pieces(clock, pieces, content_type)
-    context = CallContext(ModelCall("m", (Message.user("hi"),)), SyncRuntime(clock), 0.0, 0.0, deadline, "t")
+    context = CallContext(ModelCall("m", (Message.user("hi"),)), SyncRuntime(clock), 0.0, 0.0, deadline, "t", OPERATION)
     return (*drive(read_start(body, framer, context)), body.left)
 
 

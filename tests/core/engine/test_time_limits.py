@@ -34,6 +34,7 @@ from abstractcore.registry import Registry
 from abstractcore.schema import Blob
 from abstractcore.testing import AsyncCalls, VirtualClock
 from abstractcore_providers.plugin import register_providers
+from abstractcore_providers.vendors.google import CachedContents
 from tests.chaos_server import HANG, PATIENCE_SECONDS, Pause, answer, chunk, completion, delta, drip, stream_head
 from tests.core.concurrency.test_invoke import wait_until
 
@@ -181,7 +182,7 @@ def test_counting_tokens_ends_in_time(call_style, slow):
 def test_keeping_content_ends_in_time(call_style, slow):
     _, services, file = slow("convert")
     llm = create_llm("google", model="gemini-x", api_key="k", base_url="http://127.0.0.1:1", services=services)
-    contents, request = llm.cached_contents, {"media": [file], "timeout": TIMEOUT_SECONDS, "seconds": 60}
+    contents, request = CachedContents(llm), {"media": [file], "timeout": TIMEOUT_SECONDS, "seconds": 60}
     with in_time():
         call_style.run(contents.acreate("hi", **request)) if call_style.name == "async" else contents.create(
             "hi", **request

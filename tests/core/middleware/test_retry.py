@@ -20,8 +20,8 @@ from abstractcore import (
 )
 from abstractcore.concurrency import AsyncRuntime, SyncRuntime
 from abstractcore.middleware import Retry
-from abstractcore.ports import Attempt, CallContext
-from abstractcore.schema import Message, ModelCall, WireRequest
+from abstractcore.ports import Attempt, CallContext, Operation
+from abstractcore.schema import Encoded, Message, ModelCall, ModelReply, WireRequest
 from abstractcore.testing import VirtualClock
 from tests.chaos_server import (
     CUT,
@@ -173,10 +173,15 @@ def test_what_a_client_retries_is_in_no_header(call_style, server, connect):
 # The pauses, without a server: what `Retry` asks of its runtime.
 
 
+OPERATION = Operation(
+    "chat", encode=lambda call: Encoded(WireRequest("/", {}, b"")), decode=lambda response: ModelReply()
+)
+
+
 def pauses(call_style, error: ProviderError, *, retries: int = 8, chance: float = 1.0, deadline: float | None = None):
     clock = VirtualClock()
     runtime = SyncRuntime(clock) if call_style.name == "sync" else AsyncRuntime(clock)
-    context = CallContext(ModelCall("m", (Message.user("hi"),)), runtime, 0.0, 0.0, deadline, "t")
+    context = CallContext(ModelCall("m", (Message.user("hi"),)), runtime, 0.0, 0.0, deadline, "t", OPERATION)
     numbers = []
 
     async def fail(attempt: Attempt):
@@ -184,7 +189,8 @@ def pauses(call_style, error: ProviderError, *, retries: int = 8, chance: float 
         raise error
 
     with pytest.raises(type(error)) as caught:
-        call_style.run(Retry(retries, lambda: chance).around_attempt(Attempt(context, WireRequest("/", {}, b"")), fail))
+        attempt = Attempt(context, WireRequest("/", {}, b""), OPERATION)
+        call_style.run(Retry(retries, lambda: chance).around_attempt(attempt, fail))
     assert caught.value is error
     assert numbers == list(range(1, len(numbers) + 1))
     assert len(clock.sleeps) == len(numbers) - 1

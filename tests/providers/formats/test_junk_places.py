@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from abstractcore.errors import InvalidInputError, ProviderError
-from abstractcore.ports import TokenCounter, Transpiler
+from abstractcore.ports import Transpiler
 from abstractcore.schema import (
     Message,
     ModelCall,
@@ -35,6 +35,7 @@ from abstractcore_providers.formats.registered import FORMATS
 from abstractcore_providers.vendors.rows import VENDORS
 from tests.providers.damage import JUNK, Trail, unlike_places, with_junk, with_value
 from tests.providers.formats.test_fuzz import payload_of, requests, with_payload
+from tests.providers.operations import operations_of
 from tests.providers.probes import probes
 from tests.providers.published import (
     aws_message,
@@ -217,11 +218,11 @@ def test_junk_in_a_header_is_a_typed_error(format, name):
         transpiler.render_error(error)
 
 
-@pytest.mark.parametrize("format", [name for name in FORMATS if isinstance(FORMATS[name](), TokenCounter)])
+@pytest.mark.parametrize("format", [name for name in FORMATS if "count_tokens" in operations_of(FORMATS[name]())])
 def test_junk_in_a_count_is_a_typed_error(format):
     transpiler: Any = FORMATS[format]()
     for _, _, body in with_junk([dict.fromkeys(("input_tokens", "inputTokens", "totalTokens"), 5)]):
-        check_read(lambda body=body: transpiler.decode_count(WireResponse(200, {}, body)))
+        check_read(lambda body=body: transpiler.operations["count_tokens"]().decode(WireResponse(200, {}, body)))
 
 
 # What was found

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from abstractcore.framing import ServerSentEventFramer
+from abstractcore.ports import Operations
 from abstractcore.schema import Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest, WireResponse
 
+from ...common.operations import COUNT_TOKENS, count_tokens
 from .count import decode_count, encode_count
 from .decode import decode
 from .decoder import MessageDecoder
@@ -29,7 +31,6 @@ class AnthropicMessages:
     framer = staticmethod(ServerSentEventFramer)
     error = staticmethod(error_of)
     render_error = staticmethod(render_error)
-    decode_count = staticmethod(decode_count)
 
     def encode(self, call: ModelCall) -> Encoded:
         """The request for `call`."""
@@ -55,6 +56,8 @@ class AnthropicMessages:
         """A renderer of a message's events."""
         return MessageRenderer(self.dialect)
 
-    def encode_count(self, call: ModelCall) -> Encoded:
-        """The request for the number of tokens of `call`."""
-        return encode_count(call, self.dialect)
+    @property
+    def operations(self) -> Operations:
+        """`count_tokens`."""
+        count = count_tokens(lambda call: encode_count(call, self.dialect), decode_count)
+        return {COUNT_TOKENS: lambda: count}

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from abstractcore.framing import AwsEventStreamFramer
+from abstractcore.ports import Operations
 from abstractcore.schema import ModelReply, WireResponse
 
+from ...common.operations import COUNT_TOKENS, count_tokens
 from .count import decode_count, encode_count
 from .decode import decode
 from .decoder import ConverseDecoder
@@ -33,8 +35,6 @@ class BedrockConverse:
     render = staticmethod(render)
     renderer = staticmethod(ConverseRenderer)
     render_error = staticmethod(render_error)
-    encode_count = staticmethod(encode_count)
-    decode_count = staticmethod(decode_count)
 
     def decode(self, response: WireResponse) -> ModelReply:
         """The reply in the body of a response."""
@@ -43,3 +43,9 @@ class BedrockConverse:
     def decoder(self) -> ConverseDecoder:
         """A decoder of the messages of a stream."""
         return ConverseDecoder(self.model)
+
+    @property
+    def operations(self) -> Operations:
+        """`count_tokens`."""
+        count = count_tokens(encode_count, decode_count)
+        return {COUNT_TOKENS: lambda: count}

@@ -6,10 +6,21 @@ Source: https://ai.google.dev/api/caching.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from urllib.parse import quote
 
 from abstractcore.errors import ServerError
-from abstractcore.schema import CachedContent, CallWarning, Encoded, ModelCall, Sampling, WireRequest, WireResponse
+from abstractcore.ports import Operation, Operations
+from abstractcore.schema import (
+    CachedContent,
+    CallWarning,
+    Encoded,
+    ModelCall,
+    Sampling,
+    WireRequest,
+    WireResponse,
+    to_data,
+)
 
 from ...common.json_reading import Object, as_object, count_of, text_of
 from ...common.response_bodies import read_body
@@ -18,10 +29,34 @@ from .encode import HEADERS, body_of, resource_of
 from .failures import RIGHT_ADDRESS, error_in_body
 from .writing import Writing
 
+PREFIX = "cached_contents."
 _COLLECTION = "cachedContents"
 _KEPT = ("contents", "systemInstruction", "tools", "toolConfig")
 _OF_AN_ANSWER = ("sampling", "output", "thinking", "modalities", "parallel_tool_calls")
 _NOTHING = (None, (), Sampling())
+
+
+def cached_content_operations(dialect: Dialect) -> Operations:
+    """The operations on `cachedContents` by name. Names of contents are those that the provider gave."""
+
+    def create(*, seconds: int, title: str | None = None) -> Operation[CachedContent]:
+        return operation("create", lambda call: encode_keeping(call, seconds, title, dialect))
+
+    def read(*, name: str) -> Operation[CachedContent]:
+        return operation("read", lambda call: encode_kept(name))
+
+    def extend(*, name: str, seconds: int) -> Operation[CachedContent]:
+        return operation("extend", lambda call: encode_extension(name, seconds))
+
+    def delete(*, name: str) -> Operation[None]:
+        return Operation(f"{PREFIX}delete", lambda call: encode_deletion(name), lambda response: None)
+
+    def operation(action: str, encode: Callable[[ModelCall], Encoded]) -> Operation[CachedContent]:
+        return Operation(
+            f"{PREFIX}{action}", encode, lambda response: decode_kept(response, dialect), to_record=to_data
+        )
+
+    return {f"{PREFIX}{each.__name__}": each for each in (create, read, extend, delete)}
 
 
 def encode_keeping(call: ModelCall, seconds: int, title: str | None, dialect: Dialect) -> Encoded:

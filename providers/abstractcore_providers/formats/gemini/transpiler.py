@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from abstractcore.ports import Operations
 from abstractcore.schema import (
-    CachedContent,
     Encoded,
     ModelCall,
     ModelReply,
@@ -15,7 +15,8 @@ from abstractcore.schema import (
     WireResponse,
 )
 
-from .cached_contents import decode_kept, encode_deletion, encode_extension, encode_keeping, encode_kept
+from ...common.operations import COUNT_TOKENS, count_tokens
+from .cached_contents import cached_content_operations
 from .count import decode_count, encode_count
 from .decode import decode
 from .decoder import ReplyDecoder
@@ -39,10 +40,6 @@ class Gemini:
     framer = staticmethod(AnswerFramer)
     error = staticmethod(error_of)
     render_error = staticmethod(render_error)
-    encode_kept = staticmethod(encode_kept)
-    encode_extension = staticmethod(encode_extension)
-    encode_deletion = staticmethod(encode_deletion)
-    decode_count = staticmethod(decode_count)
 
     def encode(self, call: ModelCall) -> Encoded:
         """The request for `call`."""
@@ -68,14 +65,8 @@ class Gemini:
         """A renderer of `GenerateContentResponse` objects, one a chunk."""
         return ReplyRenderer(self.dialect)
 
-    def encode_keeping(self, call: ModelCall, seconds: int, title: str | None) -> Encoded:
-        """The request that keeps the messages and tools of `call`."""
-        return encode_keeping(call, seconds, title, self.dialect)
-
-    def decode_kept(self, response: WireResponse) -> CachedContent:
-        """What a `CachedContent` object says."""
-        return decode_kept(response, self.dialect)
-
-    def encode_count(self, call: ModelCall) -> Encoded:
-        """The request for the number of tokens of `call`."""
-        return encode_count(call, self.dialect)
+    @property
+    def operations(self) -> Operations:
+        """`count_tokens`, and those of `cachedContents`."""
+        count = count_tokens(lambda call: encode_count(call, self.dialect), decode_count)
+        return {COUNT_TOKENS: lambda: count, **cached_content_operations(self.dialect)}

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from abstractcore.framing import ServerSentEventFramer
+from abstractcore.ports import Operations
 from abstractcore.schema import Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest, WireResponse
 
 from ...common.model_rules import ModelTable
 from ...common.openai_errors import error_of, render_error
+from ...common.operations import COUNT_TOKENS, count_tokens
 from .count import decode_count, encode_count
 from .decode import decode
 from .decoder import ResponsesDecoder
@@ -32,7 +34,6 @@ class OpenAIResponses:
     framer = staticmethod(ServerSentEventFramer)
     error = staticmethod(error_of)
     render_error = staticmethod(render_error)
-    decode_count = staticmethod(decode_count)
 
     def encode(self, call: ModelCall) -> Encoded:
         """The request for `call`."""
@@ -58,6 +59,8 @@ class OpenAIResponses:
         """A renderer of `response.*` events."""
         return ResponsesRenderer(self.provider)
 
-    def encode_count(self, call: ModelCall) -> Encoded:
-        """The request for the number of input tokens of `call`."""
-        return encode_count(call, self.provider, self.rules)
+    @property
+    def operations(self) -> Operations:
+        """`count_tokens`."""
+        count = count_tokens(lambda call: encode_count(call, self.provider, self.rules), decode_count)
+        return {COUNT_TOKENS: lambda: count}

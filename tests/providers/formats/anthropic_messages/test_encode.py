@@ -678,14 +678,14 @@ def test_a_tool_that_no_request_can_hold_is_refused(tool: ToolSpec, path: str):
 
 def test_tokens_are_counted_for_everything_but_sampling():
     made = call(Message.system("s"), Message.user("hi"), tools=(TOOL,), sampling=Sampling(temperature=0.5), stream=True)
-    encoded = MESSAGES.encode_count(made)
+    encoded = MESSAGES.operations["count_tokens"]().encode(made)
     assert encoded.request.url == "/messages/count_tokens"
     assert json.loads(encoded.request.body).keys() == {"model", "system", "messages", "tools"}
     assert encoded.warnings == ()
 
 
 def test_the_number_of_tokens_is_read():
-    assert MESSAGES.decode_count(response({"input_tokens": 2095})) == 2095
+    assert MESSAGES.operations["count_tokens"]().decode(response({"input_tokens": 2095})) == 2095
     for body in (b"{}", b"<html>", b'{"input_tokens": "many"}'):
         with pytest.raises(ServerError):
-            MESSAGES.decode_count(response(body))
+            MESSAGES.operations["count_tokens"]().decode(response(body))

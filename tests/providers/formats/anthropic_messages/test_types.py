@@ -67,7 +67,7 @@ def sendable(call: ModelCall) -> ModelCall:
 def test_requests_fit_the_vendors_types(call: ModelCall):
     sent = sendable(call)
     check_request(body_of(sent))
-    _consume(COUNTED.validate_python(json.loads(MESSAGES.encode_count(sent).request.body)))
+    _consume(COUNTED.validate_python(json.loads(MESSAGES.operations["count_tokens"]().encode(sent).request.body)))
 
 
 def test_the_checks_of_requests_can_fail():

@@ -701,10 +701,10 @@ def test_what_the_format_has_no_place_for_is_named():
 
 def test_tokens_are_counted_of_what_would_be_sent():
     asked = call(Message.system("s"), Message.user("a"), tools=(TOOL,), thinking=2000, sampling=Sampling(5))
-    encoded, body = CONVERSE.encode_count(asked), body_of(asked)
+    encoded, body = CONVERSE.operations["count_tokens"]().encode(asked), body_of(asked)
     names = ("messages", "system", "toolConfig", "additionalModelRequestFields")
     assert encoded.request.url.endswith("/count-tokens")
     assert encoded.request.body.startswith(b'{"input":{"converse":{"messages":[{')
     assert json.loads(encoded.request.body) == {"input": {"converse": {name: body[name] for name in names}}}
     assert not faults(encoded.request)
-    assert CONVERSE.decode_count(WireResponse(200, {}, b'{"inputTokens": 42}')) == 42
+    assert CONVERSE.operations["count_tokens"]().decode(WireResponse(200, {}, b'{"inputTokens": 42}')) == 42

@@ -1,4 +1,4 @@
-"""Contents that the provider keeps, by `llm.cached_contents`, beside what the vendor's own client does."""
+"""Contents that the provider keeps, by `CachedContents(llm)`, beside what the vendor's own client does."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -10,9 +10,10 @@ from google.genai import types
 
 from abstractcore import LLM, CachedContent, NotFoundError, Services, UnsupportedOptionError, create_llm
 from abstractcore.errors import InvalidInputError, RateLimitError, ServerError, UnexpectedResponseError
-from abstractcore.schema import ToolSpec
+from abstractcore.schema import Message, ModelCall, ToolSpec
 from abstractcore.testing import CallStyle
 from abstractcore_providers.formats.gemini import Dialect, Gemini
+from abstractcore_providers.vendors.google import CachedContents
 from tests.providers.formats.gemini.cache_server import CacheServer, cache_server
 from tests.providers.formats.gemini.wire import GEMINI, response
 
@@ -45,8 +46,8 @@ def theirs(caches: CacheServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[gen
 
 
 def does(call_style: CallStyle, llm: LLM) -> Callable[..., Any]:
-    """`do("create", ...)`, sync or async."""
-    contents = llm.cached_contents
+    """`do("create", ...)` sync or async."""
+    contents = CachedContents(llm)
 
     def do(operation: str, *arguments: Any, **options: Any) -> Any:
         if call_style.name == "sync":
@@ -98,16 +99,16 @@ def test_the_vendors_client_sends_the_same(llm: LLM, theirs: genai.Client, cache
     expected = [(method, path.replace("c1", "c2"), respelt(body)) for method, path, body in caches.seen]
     caches.seen.clear()
 
-    kept = llm.cached_contents.create("long", system_prompt="s", tools=[SPEC], seconds=300, title="mine")
-    llm.cached_contents.read(kept)
-    llm.cached_contents.extend(kept, seconds=60)
-    llm.cached_contents.delete(kept)
+    kept = CachedContents(llm).create("long", system_prompt="s", tools=[SPEC], seconds=300, title="mine")
+    CachedContents(llm).read(kept)
+    CachedContents(llm).extend(kept, seconds=60)
+    CachedContents(llm).delete(kept)
     assert [(method, path.removesuffix("?updateMask=ttl"), body) for method, path, body in caches.seen] == expected
 
 
 def test_what_is_asked_of_an_answer_is_not_kept_and_named(llm: LLM, caches: CacheServer):
     asked: Any = {"temperature": 0.5, "thinking": 128, "provider_options": {"google": {"safetySettings": []}}}
-    kept = llm.cached_contents.create("long", seconds=300, **asked)
+    kept = CachedContents(llm).create("long", seconds=300, **asked)
     assert [warning.path for warning in kept.warnings] == [
         "sampling",
         "thinking",
@@ -115,43 +116,46 @@ def test_what_is_asked_of_an_answer_is_not_kept_and_named(llm: LLM, caches: Cach
     ]
     assert set(caches.seen[0][2]) == {"model", "ttl", "contents"}
     with pytest.raises(UnsupportedOptionError, match="what is kept has no answer"):
-        llm.cached_contents.create("long", seconds=300, temperature=0.5, strict=True)
+        CachedContents(llm).create("long", seconds=300, temperature=0.5, strict=True)
 
 
 def test_on_vertex_contents_are_kept_in_the_project(caches: CacheServer, services: Services):
     parent = "projects/p/locations/global"
     options: Any = {"project": "p", "access_token": "t", "base_url": f"{caches.url}/v1/{parent}"}
     llm = create_llm(f"vertex/{MODEL}", services=services, **options)
-    kept = llm.cached_contents.create("long", seconds=300)
+    kept = CachedContents(llm).create("long", seconds=300)
     assert kept.name == f"{parent}/cachedContents/c1"
     assert kept.model == f"{parent}/publishers/google/models/{MODEL}"
-    llm.cached_contents.delete(kept)
+    CachedContents(llm).delete(kept)
     assert caches.seen[-1][:2] == ("DELETE", f"/v1/{parent}/cachedContents/c1")
 
 
 @pytest.mark.parametrize("seconds", [0, -1, 1.5, "300"])
 def test_a_time_that_is_none_is_refused_before_anything_is_sent(llm: LLM, caches: CacheServer, seconds: Any):
     with pytest.raises(InvalidInputError):
-        llm.cached_contents.create("long", seconds=seconds)
+        CachedContents(llm).create("long", seconds=seconds)
     assert caches.seen == []
 
 
 def test_a_provider_without_such_requests_says_so(services: Services):
     llm = create_llm("scripted", services=services)
-    with pytest.raises(UnsupportedOptionError, match="keeps no content"):
-        llm.cached_contents.create("long", seconds=300)
+    with pytest.raises(UnsupportedOptionError, match=r"has no operation .cached_contents.create"):
+        CachedContents(llm).create("long", seconds=300)
 
 
 def test_an_answer_that_names_nothing_is_an_error():
     for body in ({}, {"name": ""}):
         with pytest.raises(ServerError, match="names no cached content"):
-            GEMINI.decode_kept(response(body))
+            GEMINI.operations["cached_contents.read"](name="n").decode(response(body))
     with pytest.raises(RateLimitError, match="too fast"):
-        GEMINI.decode_kept(response({"error": {"code": 429, "message": "too fast", "status": "RESOURCE_EXHAUSTED"}}))
+        GEMINI.operations["cached_contents.read"](name="n").decode(
+            response({"error": {"code": 429, "message": "too fast", "status": "RESOURCE_EXHAUSTED"}})
+        )
     with pytest.raises(UnexpectedResponseError):
-        GEMINI.decode_kept(response(b"<html>"))
+        GEMINI.operations["cached_contents.read"](name="n").decode(response(b"<html>"))
 
 
 def test_a_name_is_no_way_to_other_paths():
-    request = Gemini(Dialect()).encode_deletion("cachedContents/..%2f?x").request
+    delete = Gemini(Dialect()).operations["cached_contents.delete"](name="cachedContents/..%2f?x")
+    request = delete.encode(ModelCall("m", (Message.user("n"),), "google")).request
     assert request.url == "/cachedContents/..%252f%3Fx"

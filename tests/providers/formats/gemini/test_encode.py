@@ -427,15 +427,15 @@ def test_the_first_call_of_a_turn_without_a_signature_says_so_where_a_model_want
 
 def test_tokens_are_counted_of_a_whole_request():
     counted = call(Message.system("s"), Message.user("hi"), sampling=Sampling(5), tool_choice=ToolChoice("none"))
-    request = GEMINI.encode_count(counted).request
+    request = GEMINI.operations["count_tokens"]().encode(counted).request
     assert request.url == "/models/m:countTokens"
     body = json.loads(request.body)
     assert body == {"generateContentRequest": {"model": "models/m", **body_of(counted)}}
     vertex = Gemini(Dialect("vertex", count_wrapped=False, publisher="google"))
-    vertex = vertex.encode_count(counted.with_(provider="vertex")).request
+    vertex = vertex.operations["count_tokens"]().encode(counted.with_(provider="vertex")).request
     assert vertex.url == "/publishers/google/models/m:countTokens"
     assert json.loads(vertex.body).keys() == {"contents", "systemInstruction", "generationConfig"}
-    assert GEMINI.decode_count(response({"totalTokens": 31})) == 31
+    assert GEMINI.operations["count_tokens"]().decode(response({"totalTokens": 31})) == 31
     for broken in ({}, b"no"):
         with pytest.raises(ServerError):
-            GEMINI.decode_count(response(broken))
+            GEMINI.operations["count_tokens"]().decode(response(broken))

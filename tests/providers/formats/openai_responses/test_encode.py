@@ -491,17 +491,20 @@ def test_the_type_of_another_hosted_tool_is_refused():
 
 def test_a_count_has_what_the_number_of_tokens_depends_on():
     given = call(Message.system("s"), ASK, tools=(ToolSpec("f"),), sampling=Sampling(50, 0.5), stream=True)
-    encoded = RESPONSES.encode_count(given)
+    encoded = RESPONSES.operations["count_tokens"]().encode(given)
     assert encoded.request.url == "/responses/input_tokens"
     assert set(RESPONSES.parse(encoded.request).call.tools) == {ToolSpec("f")}
     assert set(json.loads(encoded.request.body)) == {"model", "instructions", "input", "tools"}
-    assert RESPONSES.decode_count(response({"object": "response.input_tokens", "input_tokens": 11})) == 11
+    assert (
+        RESPONSES.operations["count_tokens"]().decode(response({"object": "response.input_tokens", "input_tokens": 11}))
+        == 11
+    )
 
 
 @pytest.mark.parametrize("body", [b"{", b"[]", b"{}", b'{"input_tokens": -1}', b'{"input_tokens": "5"}'])
 def test_a_count_that_is_none_is_an_error(body: bytes):
     with pytest.raises(ServerError):
-        RESPONSES.decode_count(response(body))
+        RESPONSES.operations["count_tokens"]().decode(response(body))
 
 
 def test_a_reply_that_is_none_is_an_error():

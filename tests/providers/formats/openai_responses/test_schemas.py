@@ -102,7 +102,7 @@ def test_requests_fit_the_vendors_types(call: ModelCall):
     except UnsupportedContentError:
         return
     check_types(described_in(body))
-    count = json.loads(RESPONSES.encode_count(sendable(call)).request.body)
+    count = json.loads(RESPONSES.operations["count_tokens"]().encode(sendable(call)).request.body)
     consume(COUNT.validate_python(described_in(count)))
 
 

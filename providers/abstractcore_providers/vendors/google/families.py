@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from abstractcore.ports import ModelProfile, Price, Thinking
 
-from ..common.media_types import GEMINI_AUDIO, GEMINI_IMAGES, GEMINI_VIDEO
+from ...common.media_types import GEMINI_AUDIO, GEMINI_IMAGES, GEMINI_VIDEO
 
 _SEES_AND_HEARS = GEMINI_IMAGES | GEMINI_AUDIO | GEMINI_VIDEO | {"application/pdf"}
 _CONTEXT = 1_048_576

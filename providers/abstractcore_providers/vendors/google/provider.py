@@ -19,9 +19,9 @@ from abstractcore.ports import (
 )
 from abstractcore.schema import EMPTY
 
-from ..common.endpoints import FixedEndpoint, HeaderAuth, base_url, check_key, key_auth, key_hint
-from .access_tokens import TokenEndpoint, given_token
-from .google_families import UNKNOWN, family_of
+from ...common.endpoints import FixedEndpoint, HeaderAuth, base_url, check_key, key_auth, key_hint
+from ..access_tokens import TokenEndpoint, given_token
+from .families import UNKNOWN, family_of
 
 GEMINI_URL = "https://generativelanguage.googleapis.com/v1beta"
 _VERTEX_URL = "GOOGLE_VERTEX_BASE_URL"
@@ -146,7 +146,7 @@ def _place(config: ProviderConfig, services: ProviderServices, name: str, variab
 
 def _session(model: str, endpoint: Any, *, provider: str, publisher: str = "", parent: str = "") -> ProviderSession:
     # Here and not above: listing the providers should not load a wire format.
-    from ..formats.gemini import Dialect, Gemini
+    from ...formats.gemini import Dialect, Gemini
 
     family = family_of(model)
     since_3 = family is not None and family.since_3
