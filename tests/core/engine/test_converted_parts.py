@@ -25,6 +25,7 @@ from abstractcore import (
     ToolCall,
     ToolResult,
     UnsupportedContentError,
+    UnsupportedOptionError,
     create_llm,
     from_json,
     to_json,
@@ -172,6 +173,13 @@ def test_a_handler_with_a_choice_gives_what_the_model_takes(call_style, make, ac
     assert list(response.warnings) == left_out
 
 
+def test_a_strict_call_refuses_a_conversion_that_leaves_something_out(call_style, make):
+    llm = make(describes=True, accepts=(), strict=True)
+    with pytest.raises(UnsupportedOptionError, match="the images of the pages are left out"):
+        call_style.generate(llm, "What is on them?", media=[TIFF])
+    assert list(llm.calls) == []
+
+
 def test_without_images_a_text_stands_in_the_files_place(make):
     llm = make(describes=True, accepts=())
     (decision,) = llm.generate("What is on them?", media=[TIFF]).media
@@ -214,6 +222,27 @@ def test_the_cache_point_of_a_file_stands_behind_its_last_part(make):
     *before, closing, prompt = llm.calls[0].messages[0].parts
     assert (closing.text, closing.cache, prompt) == ("</untrusted-file>\n\n", CachePoint(300), TextPart("hi"))
     assert [part.cache for part in before] == [None] * 4
+
+
+class Counts(PageImages):
+    """A handler that keeps what it is asked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[tuple[bytes, str, str | None]] = []
+
+    def recognise(self, head, name, declared):
+        self.asked.append((head, name, declared))
+        return super().recognise(head, name, declared)
+
+
+def test_a_handler_is_asked_once_for_a_files_content_and_once_for_its_type(call_style):
+    services, counts = Services(environment={}), Counts()
+    services.registry.add_media_handler(counts)
+    llm = create_llm("scripted", replies=["a"], accepts=["image/png"], services=services)
+    call_style.generate(llm, "hi", media=[TIFF])
+    assert counts.asked == [(TIFF.read_bytes()[:8192], TIFF.name, None), (b"", TIFF.name, "image/tiff")]
+    services.close()
 
 
 class Gives(PageImages):

@@ -1,0 +1,48 @@
+"""All handlers are asked about a file, and its content is looked at once."""
+
+from __future__ import annotations
+
+import puremagic
+import pytest
+
+from abstractcore import DocumentPart, ImagePart, Registry
+from abstractcore.client.media_loading import load_media
+from abstractcore.schema import Blob
+from abstractcore_media import ImageHandler, register_media_handlers
+from tests.media.parts import FILES, takes, type_of
+
+
+def test_the_content_of_a_file_is_looked_at_once_for_all_handlers(monkeypatch: pytest.MonkeyPatch, tmp_path):
+    looked: list[bytes] = []
+    real = puremagic.magic_string
+    monkeypatch.setattr(puremagic, "magic_string", lambda head: looked.append(head) or real(head))
+    path = tmp_path / "sound"
+    path.write_bytes((FILES / "speech.flac").read_bytes() + b"of this test")
+    handlers = Registry.from_entry_points().media_handlers
+    (part,) = load_media([path], handlers)
+    assert (part.type, part.blob.media_type) == ("audio", "audio/flac")
+    assert len(looked) == 1
+
+
+def test_files_of_other_content_are_not_taken_for_the_one_before():
+    handlers = register_media_handlers()
+    files = ["small.png", "small.jpg", "speech.flac", "two_pages.pdf", "clip.mp4", "small.png"]
+    found = [
+        next(filter(None, (type_of(handler, (FILES / file).read_bytes()[:8192], "") for handler in handlers)))
+        for file in files
+    ]
+    assert found == ["image/png", "image/jpeg", "audio/flac", "application/pdf", "video/mp4", "image/png"]
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.csv", "a"])
+def test_one_content_under_two_names_is_two_files(name: str):
+    (text,) = (handler for handler in register_media_handlers() if handler.name == "text")
+    expected = {"a.txt": "text/plain", "a.csv": "text/csv", "a": "text/plain"}
+    assert type_of(text, b"1,2", name) == expected[name]
+
+
+def test_a_declared_svg_is_a_document_of_text():
+    svg = Blob.from_bytes(b"<svg/>", "image/svg+xml")
+    (part,) = load_media([svg], Registry.from_entry_points().media_handlers)
+    assert part == DocumentPart(svg)
+    assert not takes(ImageHandler(), ImagePart(svg))
