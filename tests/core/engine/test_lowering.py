@@ -142,6 +142,12 @@ def test_a_plan_is_what_the_response_says_up_to_what_was_sent(call_style, make):
     assert [decision.sent.media_type for decision in media] == ["image/png", "image/png", "text/plain", "text/plain"]
 
 
+def test_a_part_of_another_class_than_a_handlers_files_become_is_not_its_own(make):
+    part = DocumentPart(Blob.from_bytes(PICTURE, "image/png"))
+    (decision,) = make("image/png").plan(messages=[Message.user("hi", part)])
+    assert (decision.kind, decision.handler) == ("document", None)
+
+
 def test_a_plan_raises_what_generate_raises(make):
     with pytest.raises(UnsupportedContentError):
         make().plan("hi", media=[PICTURE])
