@@ -1,42 +1,42 @@
-"""Every error a caller can meet, by cause. No vendor's exception and no key ever shows in one.
+"""All errors that public calls raise, by cause. They never contain an exception of another package or a credential.
 
 AbstractCoreError
 |- ConfigurationError               how the library is set up
-|  |- UnknownProviderError          no provider of that name
-|  |- UnknownCapabilityError        no plugin brings a capability of that name
-|  |- UnknownOptionError            no option of that name
+|  |- UnknownProviderError          no provider has that name
+|  |- UnknownCapabilityError        no plugin provides that capability
+|  |- UnknownOptionError            no option has that name
 |  |- MissingExtraError             an optional package is not installed
-|  `- PluginError                   a plugin is broken, or two claim one name
-|- InvalidInputError                an argument of a call does not fit
-|- SchemaError                      a value does not fit into a message, a call or another record
-|- UnsupportedOptionError           this model cannot take this option, and the call is strict
-|- UnsupportedContentError          this model cannot take this content, and policy allows no fallback
-|- MediaError                       a file cannot be read, or not as what it claims to be
-|- ToolError                        a tool failed in a way the model cannot be told of
-|- OutputValidationError            the answer does not match the schema asked for
-|- ModelStoreError                  weights cannot be found, fetched or kept
-|- ArtifactError                    kept content cannot be found, read or written
+|  `- PluginError                   a plugin is broken, or two register one name
+|- InvalidInputError                an argument is invalid
+|- SchemaError                      a value is not allowed in a message, a call or another record
+|- UnsupportedOptionError           the model does not support an option, and the call is strict
+|- UnsupportedContentError          the model does not support the content, and the policy allows no fallback
+|- MediaError                       a file cannot be read, or is not of its declared type
+|- ToolError                        a tool failed, and the failure cannot be sent to the model
+|- OutputValidationError            the answer does not match `response_model`
+|- ModelStoreError                  model weights cannot be found, downloaded or stored
+|- ArtifactError                    an artifact cannot be found, read or written
 |- FallbackExhaustedError           every model of a fallback list failed
 |- ScriptExhaustedError             a scripted model has no reply left
-|- CassetteError                    a recording of exchanges cannot be read or written
-|  `- ReplayMismatchError           a request is not in the recording that is played back
+|- CassetteError                    a cassette cannot be read or written
+|  `- ReplayMismatchError           a request is not in the cassette that is replayed
 `- ProviderError                    an exchange with a provider failed
    |- AuthenticationError           the key is missing or wrong
-   |- AccessDeniedError             the key may not do this
-   |- NotFoundError                 the provider knows no such thing
-   |  `- ModelNotFoundError         the provider knows no such model
-   |- BadRequestError               the provider refused the request as malformed
+   |- AccessDeniedError             the key lacks the permission
+   |- NotFoundError                 the provider has no such resource
+   |  `- ModelNotFoundError         the provider has no such model
+   |- BadRequestError               the provider rejected the request as invalid
    |  `- ContextOverflowError       the prompt is longer than the model's context
-   |- ContentFilterError            the provider's filter refused the content
-   |- RateLimitError                too many requests for now
+   |- ContentFilterError            the provider's content filter rejected the request
+   |- RateLimitError                too many requests at this time
    |- QuotaError                    the account's credit or quota is used up
    |- OverloadedError               the provider has no capacity at the moment
-   |- ServerError                   the provider failed, or answered what cannot be read
+   |- ServerError                   the provider failed, or its response cannot be decoded
    |  |- ModelCrashedError          the process running a model on this machine died
-   |  `- UnexpectedResponseError    something other than the provider's API answered, such as a web page
-   |- RequestTimeoutError           no answer in the time given
+   |  `- UnexpectedResponseError    the response is not from the provider's API: a web page, for example
+   |- RequestTimeoutError           no response within the timeout
    |- ConnectionFailedError         the provider cannot be reached
-   `- StreamInterruptedError        the answer broke off; what arrived is in `partial`
+   `- StreamInterruptedError        the stream ended early; `partial` holds what arrived
 """
 
 from __future__ import annotations
@@ -46,19 +46,19 @@ from .schema import SchemaError as SchemaError
 
 
 class ConfigurationError(AbstractCoreError):
-    """The library is set up in a way that cannot work."""
+    """The library is not set up correctly."""
 
 
 class UnknownProviderError(ConfigurationError):
-    """No provider has that name; the nearest names are in the hint."""
+    """No provider has that name; the hint suggests similar names."""
 
 
 class UnknownCapabilityError(ConfigurationError):
-    """No installed plugin brings that capability; the hint says what does."""
+    """No installed plugin provides that capability; the hint suggests similar names."""
 
 
 class UnknownOptionError(ConfigurationError, TypeError):
-    """No option has that name; the nearest names are in the hint."""
+    """No option has that name; the hint suggests similar names."""
 
 
 class MissingExtraError(ConfigurationError):
@@ -66,11 +66,11 @@ class MissingExtraError(ConfigurationError):
 
 
 class PluginError(ConfigurationError):
-    """A plugin could not be loaded, or two plugins claim one name."""
+    """A plugin could not be loaded, or two plugins register one name."""
 
 
 class InvalidInputError(AbstractCoreError, ValueError):
-    """Something passed in does not fit; `path` is where."""
+    """An argument is invalid; `path` names it, as in `messages[0].parts[1]`."""
 
     def __init__(self, message: str, *, path: str = "", hint: str | None = None) -> None:
         super().__init__(f"{path}: {message}" if path else message, hint=hint)
@@ -78,15 +78,15 @@ class InvalidInputError(AbstractCoreError, ValueError):
 
 
 class UnsupportedOptionError(AbstractCoreError):
-    """The model cannot take an option of a call with `strict=True`."""
+    """The model does not support an option of a call with `strict=True`."""
 
 
 class UnsupportedContentError(AbstractCoreError):
-    """The model cannot take this content, and policy allows nothing in its place."""
+    """The model does not support this content, and the media policy allows no fallback."""
 
 
 class MediaError(AbstractCoreError):
-    """A file is missing, unreadable, empty, too big, or not what it claims to be. `source` is the file's name."""
+    """A file is missing, unreadable, empty, too large, or not of its declared type. `source` is the file's name."""
 
     def __init__(self, message: str, *, source: str = "", hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
@@ -94,19 +94,19 @@ class MediaError(AbstractCoreError):
 
 
 class ToolError(AbstractCoreError):
-    """A tool failed in a way the model cannot be told of."""
+    """A tool failed, and the failure cannot be sent to the model."""
 
 
 class OutputValidationError(AbstractCoreError):
-    """The answer is not what `response_model` asks for; the answer itself is in `partial`."""
+    """The answer does not match `response_model`; `partial` holds the answer."""
 
 
 class ModelStoreError(AbstractCoreError):
-    """A model's weights cannot be found, fetched, checked or kept."""
+    """Model weights cannot be found, downloaded, verified or stored."""
 
 
 class ArtifactError(AbstractCoreError):
-    """Content kept in an artifact store cannot be found, read or written."""
+    """An artifact cannot be found, read or written."""
 
 
 class FallbackExhaustedError(AbstractCoreError):
@@ -118,11 +118,11 @@ class ScriptExhaustedError(AbstractCoreError):
 
 
 class CassetteError(AbstractCoreError):
-    """A recording of exchanges cannot be read or written."""
+    """A cassette (a recording of HTTP exchanges) cannot be read or written."""
 
 
 class ReplayMismatchError(CassetteError):
-    """A request is not in the recording that is played back; the message shows how the nearest one differs."""
+    """A request is not in the cassette that is replayed; the message shows how the closest one differs."""
 
     _longest_message = 8000
 
@@ -136,34 +136,34 @@ class AuthenticationError(ProviderError):
 
 
 class AccessDeniedError(ProviderError):
-    """The key is valid and may not do this."""
+    """The key is valid but lacks the permission."""
 
 
 class NotFoundError(ProviderError):
-    """The provider knows no such thing."""
+    """The provider has no such resource."""
 
 
 class ModelNotFoundError(NotFoundError):
-    """The provider knows no such model."""
+    """The provider has no such model."""
 
 
 class BadRequestError(ProviderError):
-    """The provider refused the request as malformed."""
+    """The provider rejected the request as invalid."""
 
 
 class ContextOverflowError(BadRequestError):
-    """The prompt is longer than the context; `prompt_tokens` and `context_tokens` are both numbers, where given."""
+    """The prompt is longer than the context; `prompt_tokens` and `context_tokens` are both set, or both None."""
 
     prompt_tokens: int | None = None
     context_tokens: int | None = None
 
 
 class ContentFilterError(ProviderError):
-    """The provider's filter refused the content."""
+    """The provider's content filter rejected the request."""
 
 
 class RateLimitError(ProviderError):
-    """Too many requests for now."""
+    """Too many requests at this time."""
 
     retryable = True
 
@@ -179,7 +179,7 @@ class OverloadedError(ProviderError):
 
 
 class ServerError(ProviderError):
-    """The provider failed, or answered something that cannot be read."""
+    """The provider failed, or its response cannot be decoded."""
 
     retryable = True
 
@@ -191,9 +191,9 @@ class ModelCrashedError(ServerError):
 
 
 class UnexpectedResponseError(ServerError):
-    """Something other than the provider's API answered with success: a web page, a proxy's notice, plain text.
+    """A successful response is not from the provider's API: a web page, a proxy's notice, plain text.
 
-    `url` is what was asked, without its query; `content_type` is that of the response.
+    `url` is the requested URL without its query; `content_type` is that of the response.
     """
 
     retryable = False
@@ -202,16 +202,16 @@ class UnexpectedResponseError(ServerError):
 
 
 class RequestTimeoutError(ProviderError):
-    """No answer came in the time given."""
+    """No response arrived within the timeout."""
 
     retryable = True
 
 
 class ConnectionFailedError(ProviderError):
-    """The provider cannot be reached, or the connection broke before an answer began.
+    """The provider cannot be reached, or the connection broke before a response began.
 
-    `connected` says whether there was a connection, which then broke; `proxy` is the proxy on the way, if there is one,
-    without its user and password.
+    `connected` is True if a connection was established and then broke; `proxy` is the URL of the proxy in use, if any,
+    without user name and password.
     """
 
     retryable = True
@@ -220,4 +220,4 @@ class ConnectionFailedError(ProviderError):
 
 
 class StreamInterruptedError(ProviderError):
-    """The answer broke off in the middle."""
+    """The stream ended before the reply was complete; `partial` holds what arrived."""

@@ -12,7 +12,7 @@ from ..middleware import Deadline, Guest, OfflineEndpoint, Retry, Tracing
 from ..ports import ModelProfile, Provider, ProviderConfig, ProviderSession
 from ..registry import failures_of
 from ..schema.quoting import shown
-from ..scrubbing import Secrets, credentials_of, keep_out_of_logs
+from ..scrubbing import Secrets, credentials_of, scrub_logs
 from .building import check_options
 from .capabilities import Capabilities
 from .connections import connections
@@ -59,7 +59,7 @@ def create_llm(
     _check_defaults(given)
     given["headers"] = extra_headers(given.get("headers"))
     secrets = Secrets(credentials_of(given))
-    keep_out_of_logs(secrets)
+    scrub_logs(secrets)
     session = _session(chosen, model, given, services, secrets)
     retries = given.get("max_retries", _DEFAULT_RETRIES)
     for subscriber in services.registry.trace_subscribers:

@@ -112,7 +112,7 @@ def seconds(value: object, path: str) -> float | None:
 def at_least_zero(value: object, path: str) -> int:
     """A count."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise InvalidInputError(f"expected a whole number, 0 or more, got {shown(value)}", path=path)
+        raise InvalidInputError(f"expected an integer of at least 0, got {shown(value)}", path=path)
     return value
 
 

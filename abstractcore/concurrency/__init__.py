@@ -1,4 +1,4 @@
-"""The sync and the async runtime, the clock, and bounded worker threads; the only event loop beside `transport`."""
+"""The sync and the async runtime, the clock, and bounded worker threads."""
 
 from .abandoned import Abandoned, in_thread, name_of
 from .alarms import AlarmClock

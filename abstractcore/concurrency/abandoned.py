@@ -1,4 +1,4 @@
-"""Functions in threads of their own, which may outlive whoever waits for them."""
+"""Functions in threads of their own, which may still run after their caller stopped waiting."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _log = logging.getLogger("abstractcore")
 
 
 class Abandoned:
-    """What still runs though nobody waits for it any more: it cannot be stopped. A forked child begins with nothing."""
+    """Counts functions that still run after their caller stopped waiting. A forked child starts at zero."""
 
     def __init__(self) -> None:
         self._works: dict[Future[Any], int] = {}
@@ -25,8 +25,8 @@ class Abandoned:
         return list(self._works.values()).count(os.getpid())
 
     def add(self, function: Callable[..., object], work: Future[Any]) -> bool:
-        """Count `work`, a call of `function`, until it ends, and warn of it. What has not begun is cancelled instead,
-        and what has ended is none. Whether it still runs."""
+        """Counts `work`, a call of `function`, until it ends, and logs a warning. Work that has not begun is cancelled
+        instead. Returns whether it still runs."""
         if work.cancel() or work.done():
             return False
         self._works[work] = os.getpid()
@@ -40,20 +40,18 @@ class Abandoned:
 
 
 def in_thread(work: Future[T], context: Context, function: Callable[..., T], arguments: tuple[object, ...]) -> None:
-    """Begin a call in a thread that holds up no program's end; `work` gets what comes of it, unless it is cancelled
-    before it begins.
-    """
+    """Starts a call in a daemon thread. `work` gets its result or exception, unless cancelled before."""
     name = f"abstractcore-{name_of(function)}"
     threading.Thread(target=context.run, args=(run, work, function, arguments), name=name, daemon=True).start()
 
 
 def run(work: Future[T], function: Callable[..., T], arguments: tuple[object, ...]) -> None:
-    """Call `function` here; `work` gets its result or what it raises, unless it was cancelled before."""
+    """Calls `function`. `work` gets its result or exception, unless it was cancelled before."""
     if not work.set_running_or_notify_cancel():
         return
     try:
         result = function(*arguments)
-    except StopIteration as error:  # no event loop can pass it on: who waits there would wait for ever
+    except StopIteration as error:  # an event loop cannot pass it on: the caller would wait forever
         failure = RuntimeError(f"{name_of(function)} raised StopIteration")
         failure.__cause__ = error
         work.set_exception(failure)
@@ -64,7 +62,7 @@ def run(work: Future[T], function: Callable[..., T], arguments: tuple[object, ..
 
 
 def name_of(function: Callable[..., object]) -> str:
-    """Its name, for messages."""
+    """Returns the name of a function, for messages."""
     while isinstance(function, functools.partial):
         function = function.func
     return getattr(function, "__qualname__", None) or type(function).__name__

@@ -1,4 +1,4 @@
-"""Functions to be called at a given time, for code that has no event loop."""
+"""Alarms: functions to call after a delay, for code without an event loop."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import time
 from collections.abc import Callable
 
 _TICK_SECONDS = 0.05
-"""How late an alarm may ring."""
+"""The maximum delay of an alarm."""
 _log = logging.getLogger("abstractcore")
 
 
 class Alarm:
-    """One function to be called once, unless it is called off before."""
+    """A function to call once, unless it is cancelled before."""
 
     __slots__ = ("due", "ring")
 
@@ -24,10 +24,10 @@ class Alarm:
 
 
 class AlarmClock:
-    """Looks at its alarms in one daemon thread, which is there only while there are any.
+    """Runs alarms in one daemon thread, which lives only while there are any.
 
-    Setting an alarm so costs far less than a thread for each, and wakes none. There are no locks, which a fork could
-    leave locked for ever; a forked child begins without alarms.
+    Setting an alarm costs far less than a thread for each, and wakes no thread. It has no locks, which a fork could
+    leave locked forever; a forked child starts without alarms.
     """
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class AlarmClock:
         self._watched: set[int] = set()
 
     def set(self, seconds: float, ring: Callable[[], object]) -> Callable[[], object]:
-        """Have `ring` called after `seconds`; gives the function that calls it off."""
+        """Calls `ring` after `seconds`; returns a function that cancels the alarm."""
         process = os.getpid()
         alarms = self._alarms.get(process) or self._alarms.setdefault(process, set())
         alarm = Alarm(time.monotonic() + seconds, ring)
@@ -49,9 +49,9 @@ class AlarmClock:
         thread = threading.Thread(target=self._watch, args=(process, alarms), name="abstractcore-alarms", daemon=True)
         try:
             thread.start()
-        except RuntimeError as error:  # as when the program is ending
+        except RuntimeError as error:  # the interpreter is shutting down
             self._watched.discard(process)
-            _log.warning("alarms do not ring: %s", error)
+            _log.warning("alarms cannot run: %s", error)
 
     def _watch(self, process: int, alarms: set[Alarm]) -> None:
         while True:
@@ -62,7 +62,7 @@ class AlarmClock:
             self._watched.discard(process)
             if not alarms or process in self._watched:
                 return
-            self._watched.add(process)  # one was set before this thread was seen to end
+            self._watched.add(process)  # an alarm was set while this thread ended
 
 
 def _ring(alarms: set[Alarm]) -> None:

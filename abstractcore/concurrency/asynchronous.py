@@ -1,4 +1,4 @@
-"""The runtime for event loops: it never blocks."""
+"""The runtime for asyncio, which never blocks."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from .pools import worker_pools
 
 T = TypeVar("T")
 _CLOCK_TICK = time.get_clock_info("monotonic").resolution
-"""Event loops ring timers up to this much too early."""
+"""Event loops may run timers this much too early."""
 
 
 class AsyncRuntime:
-    """asyncio. What interrupts, `timeout` and `alarm`, goes by the event loop's own clock."""
+    """The runtime of async calls. `timeout` and `alarm` use the clock of the event loop."""
 
     def __init__(self, clock: Clock | None = None) -> None:
         self._clock = clock or SystemClock()
@@ -33,15 +33,15 @@ class AsyncRuntime:
 
     @property
     def abandoned(self) -> int:
-        """How many functions still run though nobody waits for them any more."""
+        """The number of functions that still run after their caller stopped waiting."""
         return len(self._abandoned)
 
     async def sleep(self, seconds: float) -> None:
-        """Let other tasks run meanwhile."""
+        """Sleeps for `seconds`."""
         await self._clock.asleep(seconds)
 
     async def gather(self, *thunks: Callable[[], Awaitable[T]]) -> list[T]:
-        """Run the thunks as tasks; the first failure cancels the others and waits for them."""
+        """Runs the thunks as tasks; the first failure cancels the others and waits for them."""
         if len(thunks) < 2:
             return [await thunk() for thunk in thunks]
         tasks = [asyncio.ensure_future(as_coroutine(thunk)) for thunk in thunks]
@@ -53,20 +53,20 @@ class AsyncRuntime:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def call(self, function: Callable[..., T], *arguments: object, kind: WorkKind = "other") -> T:
-        """Call the function in a worker thread, not in the loop's own pool: address look-ups need that one, and the
-        loop's shutdown waits for it. If the caller is cancelled, a call that has begun is left behind.
+        """Calls the function in a worker thread, not in the loop's default executor: DNS look-ups need that one, and
+        the loop's shutdown waits for it. If the caller is cancelled, a call that has begun is abandoned.
         """
         job = self._pools[kind].job(contextvars.copy_context(), function, *arguments)
         try:
             job.begin()
             return await asyncio.wrap_future(job.result)
         finally:
-            job.leave()
+            job.abandon()
 
     async def invoke(
         self, function: Callable[..., Awaitable[T] | T], *arguments: object, timeout: float | None = None
     ) -> T:
-        """Async functions run here, plain ones in a thread."""
+        """Calls async functions in the event loop, others in a thread."""
 
         async def make() -> T:
             result = function(*arguments) if is_async(function) else await self._in_thread(function, arguments)
@@ -75,7 +75,7 @@ class AsyncRuntime:
         return await in_time(function, make, timeout)
 
     async def _in_thread(self, function: Callable[..., T], arguments: tuple[object, ...]) -> T:
-        """A thread of its own: what hangs in it holds up neither the end of the loop nor others in a pool."""
+        """Calls the function in a new thread: if it hangs, it blocks neither the loop's shutdown nor a pool."""
         work: Future[T] = Future()
         in_thread(work, contextvars.copy_context(), function, arguments)
         try:
@@ -84,11 +84,11 @@ class AsyncRuntime:
             self._abandoned.add(function, work)
 
     def timeout(self, seconds: float | None) -> TimeLimit:
-        """Cancel what runs inside after `seconds`."""
+        """Returns a context that cancels its body after `seconds`."""
         return asyncio.timeout(seconds)
 
     async def interruptible(self, interruption: Interruption, make: Callable[[], Awaitable[T]]) -> T:
-        """What `make` gives; whatever it waits for ends when `interruption` is set."""
+        """Awaits `make()`; ends the wait when `interruption` is set."""
         loop, limit = asyncio.get_running_loop(), asyncio.timeout(None)
 
         def end() -> None:
@@ -104,5 +104,5 @@ class AsyncRuntime:
             raise
 
     def alarm(self, seconds: float, ring: Callable[[], object]) -> Callable[[], object]:
-        """A timer of the event loop."""
+        """Calls `ring` after `seconds` in the event loop; returns a function that cancels the alarm."""
         return asyncio.get_running_loop().call_later(seconds + _CLOCK_TICK, ring).cancel

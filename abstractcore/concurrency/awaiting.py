@@ -1,4 +1,4 @@
-"""Waiting for what may be awaitable, from plain code."""
+"""Awaits possibly awaitable results from sync code."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ T = TypeVar("T")
 
 
 class AwaitableRunner:
-    """One event loop for one thread, made when it is first needed, and closed at the end of `with`."""
+    """An event loop of one thread, created when first needed, and closed at the end of `with`."""
 
     def __init__(self) -> None:
         self._runner: asyncio.Runner | None = None
 
     def finish(self, result: object) -> object:
-        """`result`, or what it gives if it is awaitable, in a copy of the context of now."""
+        """Returns `result`, or awaits it if it is awaitable, in a copy of the current context."""
         if not isinstance(result, Awaitable):
             return result
         if self._runner is None:

@@ -1,4 +1,4 @@
-"""Work that can wait, done in order in a thread of its own, many pieces at a time."""
+"""Background work, done in order in one thread, in batches."""
 
 from __future__ import annotations
 
@@ -12,60 +12,60 @@ from typing import TypeAlias
 from .awaiting import AwaitableRunner
 
 GATHERING_SECONDS = 0.05
-"""Waking a thread for every piece costs the process more than a small piece does."""
+"""Waking a thread for every item costs more than a small item."""
 _log = logging.getLogger("abstractcore")
-_Piece: TypeAlias = "tuple[Callable[[], object], int]"
+_Item: TypeAlias = "tuple[Callable[[], object], int]"
 
 
 class BackgroundWorker:
-    """One daemon thread. A piece of work is a function; what it returns may be awaitable, what it raises is logged.
+    """A daemon thread that calls functions. Results may be awaitable; exceptions are logged.
 
-    Finalizers may call `put`, at any point of any thread, also in the middle of another `put` or of the worker's own
-    waiting. So there is nothing here but `queue.SimpleQueue`, whose `put` is reentrant by contract: a lock would be
-    waited for by the thread that holds it. Work begins `gathering` seconds after the first piece of it has come.
+    Finalizers may call `put` at any point of any thread, also inside another `put` or while the worker waits. So it
+    uses only `queue.SimpleQueue`, whose `put` is reentrant by contract: with a lock, a thread could wait for itself.
+    Work begins `gathering` seconds after its first item was put.
 
-    A piece that comes while or after another thread calls `stop` is done too: the thread looks for more after it has
-    marked its end, and `put` starts another where the end is marked. There is never more than one.
+    An item that is put while or after another thread calls `stop` is done too: the thread checks for more after it has
+    marked its end, and `put` starts a new thread if the end is marked. There is never more than one thread.
     """
 
     def __init__(self, name: str, gathering: float = 0.0) -> None:
         self._gathering = gathering
-        self._work: queue.SimpleQueue[_Piece | None] = queue.SimpleQueue()
+        self._work: queue.SimpleQueue[_Item | None] = queue.SimpleQueue()
         self._hurry: queue.SimpleQueue[None] = queue.SimpleQueue()
         self._ended: queue.SimpleQueue[None] = queue.SimpleQueue()
-        """Marks the thread's end with an item; who takes that out is or starts the next one."""
+        """Holds an item if the thread has ended; whoever takes it out continues or starts the next one."""
         self._bytes = 0
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
     @property
     def is_current(self) -> bool:
-        """Whether it is the work in it that asks."""
+        """Returns whether the caller runs in this worker."""
         return threading.current_thread() is self._thread
 
     @property
     def waiting(self) -> int:
-        """How many pieces are still to be begun."""
+        """The number of items that have not begun."""
         return self._work.qsize()
 
     @property
     def waiting_bytes(self) -> int:
-        """The size of the pieces that are not done yet."""
+        """The total size of the items that are not done."""
         return self._bytes
 
-    def put(self, piece: Callable[[], object], size: int = 0) -> None:
-        """Have `piece`, which holds `size` bytes, done soon. Returns at once.
+    def put(self, item: Callable[[], object], size: int = 0) -> None:
+        """Queues `item`, which holds `size` bytes. Returns at once.
 
-        Raises `RuntimeError` if the thread has ended and none can be started, as when the program is ending.
+        Raises `RuntimeError` if no thread can be started, as when the interpreter shuts down.
         """
         self._bytes += size
-        self._work.put((piece, size))
+        self._work.put((item, size))
         if not self._ended.empty() and self._begins_again():
             self._resume()
 
     def flush(self, timeout: float | None) -> bool:
-        """Wait until all pieces so far are done, `timeout` seconds at most; whether they are. Work in it does not wait
-        for itself."""
+        """Waits up to `timeout` seconds until all items so far are done; returns whether they are. A call from this
+        worker does not wait."""
         if self.is_current:
             return self._work.empty()
         if not self._ended.empty() and self._work.empty():
@@ -80,15 +80,15 @@ class BackgroundWorker:
         return True
 
     def stop(self) -> None:
-        """End the thread after what is waiting. Returns at once. A later `put` starts another."""
+        """Ends the thread after the queued items. Returns at once. A later `put` starts a new thread."""
         if not self._ended.empty():
             return
         self._work.put(None)
         self._hurry.put(None)
 
     def _run(self) -> None:
-        """Do the work until `stop`, and what has come meanwhile. What comes after that is done by whoever takes the end
-        back first: this thread, or the one that the next `put` starts.
+        """Does the work until `stop`, and items put meanwhile. Later items are done by whoever takes the end mark out
+        first: this thread, or the one that the next `put` starts.
         """
         with AwaitableRunner() as runner:
             while self._work_off(runner):
@@ -101,12 +101,12 @@ class BackgroundWorker:
 
     def _work_off_rest(self, runner: AwaitableRunner) -> None:
         while not self._work.empty():
-            piece = self._work.get()
-            if piece is not None:
-                self._do(piece, runner)
+            item = self._work.get()
+            if item is not None:
+                self._do(item, runner)
 
     def _resume(self) -> None:
-        """Start a thread in the place of one that has ended."""
+        """Starts a thread to replace one that has ended."""
         self._thread = threading.Thread(target=self._run, name=self._thread.name, daemon=True)
         try:
             self._thread.start()
@@ -115,7 +115,7 @@ class BackgroundWorker:
             raise
 
     def _begins_again(self) -> bool:
-        """Take the end back; whether nobody else has done so before."""
+        """Takes the end mark out; returns False if another thread has done so."""
         try:
             self._ended.get_nowait()
         except queue.Empty:
@@ -123,20 +123,20 @@ class BackgroundWorker:
         return True
 
     def _work_off(self, runner: AwaitableRunner) -> bool:
-        """Wait for a piece and do all that are there then; whether there may be more."""
-        piece = self._work.get()
+        """Waits for an item and does all that are queued then; returns whether there may be more."""
+        item = self._work.get()
         self._gather()
-        while piece is not None:
-            self._do(piece, runner)
+        while item is not None:
+            self._do(item, runner)
             try:
-                piece = self._work.get_nowait()
+                item = self._work.get_nowait()
             except queue.Empty:
                 self._bytes = 0  # additions of several threads at once may have been miscounted
                 return True
         return False
 
     def _gather(self) -> None:
-        """Let more pieces come together, unless somebody waits for them."""
+        """Lets more items gather, unless a caller waits for them."""
         try:
             if self._gathering:
                 self._hurry.get(timeout=self._gathering)
@@ -145,20 +145,20 @@ class BackgroundWorker:
         except queue.Empty:
             return
 
-    def _do(self, piece: _Piece, runner: AwaitableRunner) -> None:
-        work, size = piece
+    def _do(self, item: _Item, runner: AwaitableRunner) -> None:
+        work, size = item
         try:
             runner.finish(work())
         except BaseException:
-            _log.exception("work in the background failed")
+            _log.exception("background work failed")
         finally:
             self._bytes -= size
 
 
 class ProcessWorker:
-    """A `BackgroundWorker` for each process that asks for one: a forked child has no threads of its parent.
+    """A `BackgroundWorker` for each process: a forked child has no threads of its parent.
 
-    There are no locks in it, which a fork could leave locked for ever.
+    It has no locks, which a fork could leave locked forever.
     """
 
     def __init__(self, name: str, gathering: float = 0.0) -> None:
@@ -167,7 +167,7 @@ class ProcessWorker:
         self._workers: dict[int, BackgroundWorker] = {}
 
     def begun(self) -> BackgroundWorker:
-        """This process's worker; raises `RuntimeError` if no thread can be started, as when the program is ending."""
+        """Returns this process's worker; raises `RuntimeError` if no thread can start, as at interpreter shutdown."""
         worker = self._workers.get(os.getpid())
         if worker is None:
             new = BackgroundWorker(self._name, self._gathering)
@@ -178,17 +178,17 @@ class ProcessWorker:
 
     @property
     def is_current(self) -> bool:
-        """Whether it is the work in it that asks."""
+        """Returns whether the caller runs in this worker."""
         worker = self._workers.get(os.getpid())
         return worker is not None and worker.is_current
 
     def flush(self, timeout: float | None) -> bool:
-        """As `BackgroundWorker.flush`; there is nothing to wait for if it was not begun."""
+        """Calls `BackgroundWorker.flush`; returns True if the worker has not begun."""
         worker = self._workers.get(os.getpid())
         return worker is None or worker.flush(timeout)
 
     def stop(self) -> None:
-        """As `BackgroundWorker.stop`, for this process."""
+        """Calls `BackgroundWorker.stop` for this process."""
         worker = self._workers.get(os.getpid())
         if worker is not None:
             worker.stop()

@@ -1,4 +1,4 @@
-"""The clock of this machine."""
+"""`SystemClock`: the clock of this machine."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ import time
 
 
 class SystemClock:
-    """The real time, in seconds."""
+    """The real time, in seconds; blocks for sleeps."""
 
     def now(self) -> float:
-        """On a clock that only goes forward."""
+        """Returns seconds on a monotonic clock."""
         return time.monotonic()
 
     def time_of_day(self) -> float:
-        """Since the epoch."""
+        """Returns seconds since the epoch."""
         return time.time()
 
     def sleep(self, seconds: float) -> None:
-        """Block the thread."""
+        """Blocks the thread for `seconds`."""
         time.sleep(seconds)
 
     def sleep_until(self, woken: threading.Event, seconds: float) -> None:
-        """Block the thread until `woken` is set, `seconds` at most."""
+        """Blocks the thread until `woken` is set, for `seconds` at most."""
         woken.wait(seconds)
 
     async def asleep(self, seconds: float) -> None:
-        """Let other tasks run meanwhile."""
+        """Sleeps for `seconds` without blocking the event loop."""
         await asyncio.sleep(seconds)

@@ -1,4 +1,4 @@
-"""Closing something in the event loop it belongs to, from anywhere."""
+"""Closes a resource in the event loop it belongs to, from any thread."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _log = logging.getLogger("abstractcore")
 
 
 class LoopCloser:
-    """Runs `close` in the event loop of now: when `soon` is called, and at the latest when the loop shuts down.
+    """Runs `close` in the current event loop: when `soon` is called, and at the latest when the loop shuts down.
 
-    `close` may be called again: a task that was cancelled in the middle of it does not count.
+    `close` may run again if the task that ran it was cancelled.
     """
 
     def __init__(self, close: Callable[[], Coroutine[Any, Any, None]]) -> None:
@@ -28,11 +28,11 @@ class LoopCloser:
         self.task: asyncio.Task[None] | None = None
 
     def forget(self) -> None:
-        """It is closed already."""
+        """Stops watching the loop: the resource is closed already."""
         self._closers.discard(self)
 
     def soon(self) -> bool:
-        """Begin, from any thread. Returns whether that will be soon: not if the loop stands still, nor after a fork."""
+        """Starts closing, from any thread. Returns False if the loop is not running, and after a fork."""
         if self._process != os.getpid():
             return False
         try:
@@ -42,11 +42,11 @@ class LoopCloser:
         return self._loop.is_running()
 
     async def run(self) -> None:
-        """Close. An error is logged: nobody is there to handle it."""
+        """Closes the resource. An error is logged, since no caller could handle it."""
         try:
             await self._close()
         except Exception:
-            _log.exception("closing what was dropped failed")
+            _log.exception("closing a dropped resource failed")
         self.forget()
 
     def _begin(self) -> None:
@@ -58,7 +58,7 @@ async def _close_all(closers: set[LoopCloser]) -> None:
     tasks = [closer.task for closer in closers if closer.task is not None]
     if tasks:
         await asyncio.wait(tasks)
-    for closer in list(closers):  # those that have not begun, or were cancelled with all tasks of the loop
+    for closer in list(closers):  # tasks that have not begun, or were cancelled with all tasks of the loop
         await closer.run()
 
 

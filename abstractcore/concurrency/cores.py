@@ -1,4 +1,4 @@
-"""How many processor cores this machine can spare for a model."""
+"""The number of processor cores for a model on this machine."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _QUOTA = Path("/sys/fs/cgroup/cpu.max")
 
 
 def spare_cores() -> int:
-    """Physical cores this process may run on, minus one for everything else; at least one."""
+    """Returns the physical cores this process may use, minus one for everything else; at least 1."""
     return max(1, min(_physical_cores(), _quota()) - 1)
 
 
@@ -23,7 +23,7 @@ def _physical_cores() -> int:
 
 
 def _cores(cpuinfo: str, allowed: set[int]) -> int:
-    """Distinct cores in the text of /proc/cpuinfo; 0 if it does not tell, as on ARM."""
+    """Returns the distinct cores in the text of /proc/cpuinfo; 0 if it lists none, as on ARM."""
     cores: set[tuple[str, str]] = set()
     for block in cpuinfo.split("\n\n"):
         pairs = (line.partition(":") for line in block.splitlines())
@@ -34,7 +34,7 @@ def _cores(cpuinfo: str, allowed: set[int]) -> int:
 
 
 def _quota() -> int:
-    """Whole cores a container's limit leaves; very many without a limit."""
+    """Returns the whole cores of a container's limit; a very large number without a limit."""
     limit, _, period = _read(_QUOTA).strip().partition(" ")
     return max(1, int(limit) // int(period)) if limit.isdigit() and period.isdigit() else 1 << 16
 

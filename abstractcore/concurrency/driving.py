@@ -1,4 +1,4 @@
-"""Coroutines that never suspend, run without an event loop."""
+"""Runs coroutines that never suspend without an event loop."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ T = TypeVar("T")
 
 
 def drive(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine that never suspends to its end, without an event loop."""
+    """Runs a coroutine that never suspends to its end, without an event loop."""
     try:
         coroutine.send(None)
     except StopIteration as stop:
         return stop.value
-    failure = RuntimeError("code called through the sync API waited for an event loop: use the async API with it")
+    failure = RuntimeError(
+        "a coroutine awaited an event loop in a sync call: use the async API, as in `await llm.agenerate(...)`"
+    )
     try:
         coroutine.throw(failure)
     except StopIteration as stop:
@@ -24,5 +26,5 @@ def drive(coroutine: Coroutine[Any, Any, T]) -> T:
 
 
 async def as_coroutine(thunk: Callable[[], Awaitable[T]]) -> T:
-    """What the thunk's awaitable gives, as a coroutine."""
+    """Awaits the result of `thunk`."""
     return await thunk()

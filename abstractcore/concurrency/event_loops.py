@@ -1,4 +1,4 @@
-"""Values that belong to one event loop each, and are closed when that loop shuts down."""
+"""Per-event-loop values, closed when their loop shuts down."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class _Kept(NamedTuple, Generic[T]):
 
 
 class LoopLocal(Generic[T]):
-    """One value for each event loop, made when it is first asked for and closed when the loop shuts down.
+    """One value for each event loop, created on first use and closed when the loop shuts down.
 
-    The loops may run one after the other, or at once in several threads. A forked child starts with no values, and
-    leaves its parent's alone.
+    The loops may run one after the other, or at once in several threads. A forked child starts with no values, and does
+    not touch its parent's.
     """
 
     def __init__(self, make: Callable[[], T], close: Callable[[T], Awaitable[object]]) -> None:
@@ -30,34 +30,34 @@ class LoopLocal(Generic[T]):
         self._kept: dict[_Place, _Kept[T]] = {}
 
     def __len__(self) -> int:
-        """How many event loops have a value."""
+        """Returns the number of event loops that have a value."""
         return len(self._kept)
 
     def get(self) -> T:
-        """The value of the running loop."""
+        """Returns the value of the running loop."""
         place = os.getpid(), asyncio.get_running_loop()
         kept = self._kept.get(place)
         if kept is None:
             self._forget_closed_loops()
             value = self._make()
             kept = self._kept[place] = _Kept(value, self._keep(place, value))
-            with suppress(StopIteration):  # at its first step the loop takes note of it
+            with suppress(StopIteration):  # its first step registers it with the loop
                 kept.keeper.__anext__().send(None)
         return kept.value
 
     async def close(self) -> None:
-        """Close the running loop's value; a new one is made when it is asked for."""
+        """Closes the value of the running loop; the next `get` creates a new one."""
         kept = self._kept.get((os.getpid(), asyncio.get_running_loop()))
         if kept is not None:
             await kept.keeper.aclose()
 
     def _forget_closed_loops(self) -> None:
-        for place in list(self._kept):  # a copy: other threads add their loops meanwhile
+        for place in list(self._kept):  # a copy: other threads may add their loops
             if place[0] == os.getpid() and place[1].is_closed():
                 self._kept.pop(place, None)
 
     async def _keep(self, place: _Place, value: T) -> AsyncGenerator[None]:
-        """Waits to be closed: event loops close the async generators that began in them when they shut down."""
+        """Waits to be closed: a loop that shuts down closes the async generators that began in it."""
         try:
             yield
         finally:

@@ -1,4 +1,4 @@
-"""Users' functions, plain or async: what is to be known of one before it is called, and the time it has."""
+"""Calls users' functions, sync or async, with a timeout."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ T = TypeVar("T")
 
 
 def is_async(function: Callable[..., object]) -> bool:
-    """Whether calling it only makes a coroutine, and so cannot block."""
+    """Returns whether the function is a coroutine function, which does not block when called."""
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
 
 
 def late(function: Callable[..., object], timeout: float | None) -> TimeoutError:
-    """The error for a function that did not finish in its time."""
+    """Returns the error for a function that did not finish in `timeout` seconds."""
     return TimeoutError(f"{name_of(function)} did not finish in {timeout or 0.0:g} s")
 
 
 async def in_time(function: Callable[..., object], make: Callable[[], Awaitable[T]], timeout: float | None) -> T:
-    """What `make` gives on behalf of `function`, which is named in the `TimeoutError` after `timeout` seconds."""
+    """Awaits `make()`; raises `TimeoutError`, which names `function`, after `timeout` seconds."""
     limit = asyncio.timeout(timeout)
     try:
         async with limit:

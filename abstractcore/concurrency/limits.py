@@ -1,4 +1,4 @@
-"""Time limits of plain code: they end what is waited for through the runtime."""
+"""Time limits of sync calls, which end waits through the runtime."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _LIMIT = "limit"
 
 
 class Limit:
-    """For `async with`: waits inside, in this context and in copies of it, raise `TimeoutError` after `seconds`.
+    """An async context manager: waits in its body, and in copies of its context, raise `TimeoutError` after `seconds`.
 
-    What does not wait through the runtime runs on. Of nested limits the one that passes first counts.
+    Code that does not wait through the runtime continues. Of nested limits, the earliest applies.
     """
 
     def __init__(self, seconds: float | None, clock: Clock) -> None:
@@ -40,26 +40,26 @@ class Limit:
         self._expired = error is not None and vars(error).get(_LIMIT) is self
 
     def expired(self) -> bool:
-        """Whether it ended what ran inside."""
+        """Returns whether the limit ended its body."""
         return self._expired
 
     @property
     def ended(self) -> bool:
-        """Whether the code inside it has ended."""
+        """Whether the body has ended."""
         return self._ended
 
     def error(self) -> TimeoutError:
-        """What a wait that it ends is to raise: other time-outs are not taken for it."""
+        """Returns the error to raise in a wait; `expired` tells it from other timeouts."""
         error = TimeoutError("the time limit has passed")
         vars(error)[_LIMIT] = self
         return error
 
     def left(self) -> float:
-        """Seconds until it passes, never negative."""
+        """Returns the seconds until the limit, never negative."""
         return float("inf") if self._due is None else max(0.0, self._due - time.monotonic())
 
     def left_on(self, clock: Clock) -> float:
-        """As `left`, as `clock` counts: sleeping on a virtual clock takes none of this machine's time."""
+        """Returns the seconds left on `clock`: sleeping on a virtual clock takes no real time."""
         if self._due_on_clock is None or clock is not self._clock:
             return self.left()
         return max(0.0, self._due_on_clock - clock.now())
@@ -69,7 +69,7 @@ _limit: ContextVar[Limit | None] = ContextVar("abstractcore_time_limit", default
 
 
 def current_limit() -> Limit | None:
-    """The limit that passes first of those around the code of now. One that was left no longer counts: threads that
-    live longer may have inherited it."""
+    """Returns the earliest limit that is active here. A limit whose body has ended is ignored: threads that live longer
+    may have inherited it."""
     limit = _limit.get()
     return None if limit is None or limit.ended else limit

@@ -1,4 +1,4 @@
-"""One event loop in one thread, to which other threads give work."""
+"""An event loop in a thread of its own, which runs work of other threads."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class LoopTask(Generic[T]):
-    """One piece of work: `make` on behalf of `function`. `result` is there when it has really ended."""
+    """One call of `make` for `function`. `result` is set when it has ended."""
 
     def __init__(
         self, function: Callable[..., object], make: Callable[[], Awaitable[T]], timeout: float | None
@@ -29,23 +29,23 @@ class LoopTask(Generic[T]):
         self._task: asyncio.Task[None] | None = None
 
     def begin(self) -> None:
-        """In the loop: begin, in the context of now."""
+        """Starts the task in the current context; call it in the loop."""
         if self.result.set_running_or_notify_cancel():
             self._task = asyncio.ensure_future(self._run())
             self._task.add_done_callback(lambda _: self.end())
 
     def cancel(self) -> None:
-        """In the loop: have it end soon."""
+        """Cancels the task; call it in the loop."""
         if self._task is not None:
             self._task.cancel()
 
     def end(self) -> None:
-        """It will not go on; without a result it was cancelled."""
+        """Marks the task as ended; as cancelled if it has no result."""
         if not self.result.cancel() and not self.result.done():
-            self.result.set_exception(concurrent.futures.CancelledError("the event loop behind plain code was closed"))
+            self.result.set_exception(concurrent.futures.CancelledError("the event loop of sync calls was closed"))
 
     async def _run(self) -> None:
-        """No error leaves here: the loop would end on a `SystemExit`."""
+        """Catches every error: a `SystemExit` would end the loop."""
         try:
             value = await in_time(self.function, self._make, self._timeout)
         except asyncio.CancelledError:
@@ -57,7 +57,7 @@ class LoopTask(Generic[T]):
 
 
 class LoopThread:
-    """A daemon thread with an event loop. In a forked child, which has the loop and not the thread, it does nothing."""
+    """A daemon thread with an event loop. Does nothing in a forked child, which has the loop but not the thread."""
 
     def __init__(self) -> None:
         self.loop = asyncio.new_event_loop()
@@ -66,7 +66,7 @@ class LoopThread:
         self._thread = threading.Thread(target=self._serve, name="abstractcore-portal", daemon=True)
 
     def start(self, owner: object) -> None:
-        """Begin to work off what is given, until `owner` is collected or the program ends."""
+        """Starts the thread, which runs until `owner` is collected or the program ends."""
         try:
             self._thread.start()
         except RuntimeError:
@@ -75,7 +75,7 @@ class LoopThread:
         weakref.finalize(owner, self.stop)
 
     def begin(self, task: LoopTask[Any]) -> None:
-        """Have the loop begin `task`, in a copy of the context of now."""
+        """Starts `task` in the loop, in a copy of the current context."""
         self._tasks.add(task)
         task.result.add_done_callback(lambda _: self._tasks.discard(task))
         try:
@@ -84,21 +84,21 @@ class LoopThread:
             task.end()
 
     def cancel(self, task: LoopTask[Any]) -> None:
-        """Have the loop cancel `task`."""
+        """Cancels `task` in the loop."""
         self._soon(task.cancel)
 
     def stop(self) -> None:
-        """Have the loop cancel everything, close, and the thread end. Does not wait for it."""
+        """Cancels all tasks, closes the loop and ends the thread. Does not wait."""
         if self._process == os.getpid():
             self._soon(self.loop.stop)
 
     def join(self, timeout: float) -> None:
-        """Wait for the thread's end, `timeout` seconds at most."""
+        """Waits up to `timeout` seconds for the thread to end."""
         if self._thread is not threading.current_thread():
             self._thread.join(timeout)
 
     def _soon(self, callback: Callable[[], object]) -> None:
-        with suppress(RuntimeError):  # it is closed already
+        with suppress(RuntimeError):  # the loop is closed already
             self.loop.call_soon_threadsafe(callback)
 
     def _serve(self) -> None:

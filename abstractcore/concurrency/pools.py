@@ -1,4 +1,4 @@
-"""The worker threads of a runtime: a pool for each kind of work, so that a flood of one kind holds up no other."""
+"""The worker threads of a runtime: a pool for each kind of work, so that one kind cannot block the others."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ _MOST_AT_ONCE = 16
 
 
 def worker_pools(abandoned: Abandoned) -> Mapping[WorkKind, Workers]:
-    """A pool for each kind; what is abandoned is counted in `abandoned`. No thread is started yet."""
+    """Returns a pool for each kind of work, which counts in `abandoned`. Starts no thread."""
     kinds: tuple[WorkKind, ...] = get_args(WorkKind)
     return {kind: Workers(kind, _MOST_AT_ONCE, abandoned) for kind in kinds}

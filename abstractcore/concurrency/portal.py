@@ -1,4 +1,4 @@
-"""Async functions called from plain code: they run in an event loop in a thread behind it."""
+"""Calls async functions from sync code, in an event loop in a background thread."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from ..errors import ConfigurationError
 from .abandoned import Abandoned, name_of
 from .functions import late
 from .loop_thread import LoopTask, LoopThread
-from .waiting import stands_still, waiting
+from .waiting import is_blocked, waiting
 
 T = TypeVar("T")
 _CLEANING_UP_SECONDS = 1.0
-"""How long a function that was cancelled is waited for."""
+"""How long to wait for a cancelled function."""
 
 
 class Portal:
-    """One event loop in a thread, begun when it is first needed; a forked child begins its own.
+    """An event loop in a thread, started when first needed; a forked child starts its own.
 
-    There are no locks in it, which a fork could leave locked for ever.
+    It has no locks, which a fork could leave locked forever.
     """
 
     def __init__(self, abandoned: Abandoned) -> None:
@@ -29,15 +29,15 @@ class Portal:
         self._threads: dict[int, LoopThread] = {}
 
     def run(self, function: Callable[..., object], make: Callable[[], Awaitable[T]], timeout: float | None) -> T:
-        """What `make` gives in the loop on behalf of `function`, in a copy of this context.
+        """Awaits `make()` for `function` in the loop, in a copy of this context.
 
         It is cancelled after `timeout` seconds, which raises `TimeoutError`, and on Ctrl-C. Raises
-        `ConfigurationError` where this would wait for ever.
+        `ConfigurationError` where this would wait forever.
         """
         thread = self._thread()
-        if stands_still(thread.loop):
+        if is_blocked(thread.loop):
             raise ConfigurationError(
-                f"{name_of(function)} would wait for ever: its event loop stands still until this call has ended.",
+                f"{name_of(function)} would wait forever: its event loop is blocked until this call ends.",
                 hint="In async code use the async API: `await llm.agenerate(...)` in place of `llm.generate(...)`.",
             )
         task = LoopTask(function, make, timeout)
@@ -47,27 +47,27 @@ class Portal:
                 patience = None if timeout is None else timeout + _CLEANING_UP_SECONDS
                 ended = concurrent.futures.wait([task.result], patience).done
             finally:
-                self._let_go(thread, task)
+                self._discard(thread, task)
         if not ended:
             raise late(function, timeout)
         return task.result.result()
 
     def close(self) -> None:
-        """Cancel what runs and end the thread; the next call begins another."""
+        """Cancels what runs and ends the thread; the next call starts a new one."""
         thread = self._threads.pop(os.getpid(), None)
         if thread is not None:
             thread.stop()
             thread.join(_CLEANING_UP_SECONDS)
 
-    def _let_go(self, thread: LoopThread, task: LoopTask[Any]) -> None:
-        """Nobody waits for `task` any more: if it has not ended, it is to."""
+    def _discard(self, thread: LoopThread, task: LoopTask[Any]) -> None:
+        """Cancels `task` unless it has ended: no caller waits for it."""
         if not task.result.done():
             thread.cancel(task)
             concurrent.futures.wait([task.result], _CLEANING_UP_SECONDS)
             self._abandoned.add(task.function, task.result)
 
     def _thread(self) -> LoopThread:
-        """This process's thread."""
+        """Returns this process's thread."""
         thread = self._threads.get(os.getpid())
         if thread is None:
             new = LoopThread()

@@ -1,4 +1,4 @@
-"""The runtime for plain code: it blocks, and its coroutines never suspend."""
+"""The runtime of sync calls: it blocks, and its coroutines never suspend."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MOST_THREADS = 16
 
 
 class SyncRuntime:
-    """Plain blocking code. A time limit ends every wait through the runtime; what waits by itself runs on."""
+    """The runtime of sync calls. A time limit ends waits through the runtime; other blocking code continues."""
 
     def __init__(self, clock: Clock | None = None) -> None:
         self._clock = clock or SystemClock()
@@ -40,11 +40,11 @@ class SyncRuntime:
 
     @property
     def abandoned(self) -> int:
-        """How many functions still run though nobody waits for them any more."""
+        """The number of functions that still run after their caller stopped waiting."""
         return len(self._abandoned)
 
     async def sleep(self, seconds: float) -> None:
-        """Block the thread. Raises `StreamInterruptedError` when the call is interrupted."""
+        """Blocks the thread for `seconds`. Raises `StreamInterruptedError` when the call is interrupted."""
         limit = current_limit()
         if limit is not None and (left := limit.left_on(self._clock)) < seconds:
             self._sleep(left)
@@ -63,9 +63,9 @@ class SyncRuntime:
             interruption.check()
 
     async def gather(self, *thunks: Callable[[], Awaitable[T]]) -> list[T]:
-        """Run the thunks in threads, each in a copy of the caller's context.
+        """Runs the thunks in daemon threads, each in a copy of the caller's context.
 
-        The threads are daemons: Ctrl-C or a first failure ends the wait, and what still runs is left behind.
+        Ctrl-C or a first failure ends the wait and abandons the others.
         """
         if len(thunks) < 2:
             return [await thunk() for thunk in thunks]
@@ -85,7 +85,7 @@ class SyncRuntime:
         return [result.result() for result in ([failed] if failed else results)]
 
     async def call(self, function: Callable[..., T], *arguments: object, kind: WorkKind = "other") -> T:
-        """Call the function here, or inside a time limit in a worker thread, which is left behind when time is up."""
+        """Calls the function here; inside a time limit in a worker thread, which is abandoned at the limit."""
         limit = current_limit()
         if limit is None:
             return function(*arguments)
@@ -95,7 +95,7 @@ class SyncRuntime:
                 job.begin()
                 ended = concurrent.futures.wait([job.result], limit.left()).done
             finally:
-                job.leave()
+                job.abandon()
         if not ended:
             raise limit.error()
         return job.result.result()
@@ -103,19 +103,19 @@ class SyncRuntime:
     async def invoke(
         self, function: Callable[..., Awaitable[T] | T], *arguments: object, timeout: float | None = None
     ) -> T:
-        """Plain functions run here, or in a thread if they have a time; what is awaitable in a loop behind it all."""
+        """Calls functions here, or in a thread if there is a timeout; awaits results in a background event loop."""
         limit = current_limit()
         if limit is None or (timeout is not None and timeout < limit.left()):
             return self._invoke(function, arguments, timeout)
         try:
             return self._invoke(function, arguments, limit.left())
         except TimeoutError as error:
-            if limit.left() > 0.0:  # the function's own
+            if limit.left() > 0.0:  # raised by the function
                 raise
             raise limit.error() from error
 
     def close(self) -> None:
-        """Cancel the async functions that run. The runtime can be used again after it."""
+        """Cancels the async functions that run. The runtime can be used afterwards."""
         self._portal.close()
 
     def _invoke(
@@ -144,26 +144,26 @@ class SyncRuntime:
         return work.result()
 
     def timeout(self, seconds: float | None) -> TimeLimit:
-        """End what is waited for inside through this runtime; see `Limit`."""
+        """Returns a context that ends waits in its body through this runtime; see `Limit`."""
         return Limit(seconds, self._clock)
 
     async def interruptible(self, interruption: Interruption, make: Callable[[], Awaitable[T]]) -> T:
-        """What `make` gives; waits through this runtime or a transport end when `interruption` is set."""
+        """Awaits `make()`; waits through this runtime or a transport end when `interruption` is set."""
         with interruption.of_this_call():
             return await make()
 
     def alarm(self, seconds: float, ring: Callable[[], object]) -> Callable[[], object]:
-        """Rings in a thread of its own, up to a twentieth of a second late."""
+        """Calls `ring` after `seconds` in a thread, up to 0.05 s late; returns a function that cancels the alarm."""
         return self._alarms.set(seconds, ring)
 
 
 def _in_context(context: Context, thunk: Callable[[], Awaitable[T]]) -> Callable[[], T]:
-    """A function for another thread that drives the thunk in `context`."""
+    """Returns a function that drives the thunk in `context`, for another thread."""
     return lambda: context.run(drive, as_coroutine(thunk))
 
 
 def _work_off(jobs: _Jobs[T]) -> None:
-    """Do what waits until nothing does; a failure empties the queue."""
+    """Does queued jobs until there are none; a failure empties the queue."""
     with contextlib.suppress(queue.Empty):
         while True:
             job, result = jobs.get_nowait()

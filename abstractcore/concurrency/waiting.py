@@ -1,4 +1,4 @@
-"""Which event loops stand still because their thread waits: asking one of them for work would never end."""
+"""Tracks event loops that are blocked because their thread waits: work for one of them would never begin."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextvars import Context, ContextVar, copy_context
 
 
 class _Wait:
-    """One wait, from its beginning to its end, when it lets go of the loop that stood still."""
+    """One wait; at its end it drops its reference to the blocked loop."""
 
     __slots__ = ("loop",)
 
@@ -22,7 +22,7 @@ _waits: ContextVar[tuple[_Wait, ...]] = ContextVar("abstractcore_waits", default
 
 @contextlib.contextmanager
 def waiting() -> Generator[Context]:
-    """Around a wait of this thread: gives a copy of the context for what it waits for, which so knows of the wait."""
+    """Marks a wait of this thread; yields a copy of the context, marked too, for the work that it waits for."""
     context = copy_context()
     loop = _running_loop()
     if loop is None:
@@ -36,8 +36,8 @@ def waiting() -> Generator[Context]:
         wait.loop = None
 
 
-def stands_still(loop: asyncio.AbstractEventLoop) -> bool:
-    """Whether `loop` cannot go on until the code of now has ended."""
+def is_blocked(loop: asyncio.AbstractEventLoop) -> bool:
+    """Returns whether `loop` is blocked until the current code ends."""
     return loop is _running_loop() or any(wait.loop is loop for wait in _waits.get())
 
 

@@ -1,4 +1,4 @@
-"""A bounded number of daemon threads for functions that block."""
+"""Bounded pools of daemon threads for blocking functions."""
 
 from __future__ import annotations
 
@@ -15,137 +15,137 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from .abandoned import Abandoned, in_thread, run
 
 T = TypeVar("T")
-_Place: TypeAlias = object
-_crews: ContextVar[tuple[_Crew, ...]] = ContextVar("abstractcore_crews", default=())
-"""The pools in whose threads the code of now is waited for."""
+_Slot: TypeAlias = object
+_active_pools: ContextVar[tuple[_ProcessPool, ...]] = ContextVar("abstractcore_active_pools", default=())
+"""The pools whose threads wait for the current code."""
 _MOST_ABANDONED = 128
-"""So many abandoned functions give their places in the pool to others; what is abandoned after that keeps its own."""
+"""So many abandoned functions free their slots in the pool; further ones keep theirs."""
 _PAUSE_SECONDS = 0.05
-"""Before the place of an abandoned function is used: what waits in the queue may be about to be cancelled as well."""
+"""The delay before the slot of an abandoned function is reused: queued jobs may be about to be cancelled as well."""
 
 
 class Job(Generic[T]):
     """One call of a function. `result` is set when it has ended."""
 
     def __init__(
-        self, crew: _Crew, context: Context, function: Callable[..., T], arguments: tuple[object, ...]
+        self, pool: _ProcessPool, context: Context, function: Callable[..., T], arguments: tuple[object, ...]
     ) -> None:
         self.result: Future[T] = Future()
-        self.places: list[_Place] = []
-        """The place it works in, until it ends or is abandoned: whoever pops it has it."""
-        self._crew = crew
+        self.slots: list[_Slot] = []
+        """The slot it occupies, until it ends or is abandoned: whoever pops it owns it."""
+        self._pool = pool
         self._function = function
         self._arguments = arguments
         self._context = context
-        context.run(_crews.set, (*_crews.get(), crew))
+        context.run(_active_pools.set, (*_active_pools.get(), pool))
 
     def begin(self) -> None:
-        """Have the function called as soon as a thread is free; raises `RuntimeError` if none can be started."""
-        if self._crew in _crews.get():
+        """Queues the call; raises `RuntimeError` if no thread can be started."""
+        if self._pool in _active_pools.get():
             in_thread(self.result, self._context, self._function, self._arguments)
         else:
-            self._crew.add(self)
+            self._pool.add(self)
 
     def run(self) -> None:
-        """Call the function here, unless it was cancelled."""
+        """Calls the function here, unless it was cancelled."""
         self._context.run(run, self.result, self._function, self._arguments)
 
-    def leave(self) -> None:
-        """Nobody waits for the result any more: cancel the call, or, if it runs, count it, warn of it, and give its
-        place to another. Does nothing after its end."""
-        if self._crew.abandoned.add(self._function, self.result):
-            self._crew.replace(self)
+    def abandon(self) -> None:
+        """Abandons the call: cancels it, or, if it runs, counts it, logs a warning and frees its slot. Does nothing
+        after its end."""
+        if self._pool.abandoned.add(self._function, self.result):
+            self._pool.replace(self)
         elif self.result.cancelled():
-            self._crew.forget(self)
+            self._pool.forget(self)
 
 
 class Workers:
-    """Runs functions in daemon threads, `most` at once; more wait for their turn, first in, first out.
+    """Runs functions in daemon threads, `most` at once; more wait in a queue.
 
-    Threads are started when there is work and end when there is none; they hold up neither an event loop's shutdown nor
-    the program's end. What is abandoned is counted in `abandoned`. What a function in the pool asks the same pool for
-    gets a thread outside it: a full pool would wait for itself. A forked child begins with an empty pool; there are no
-    locks, which a fork could leave locked for ever.
+    Threads start when there is work and end when there is none; they delay neither the shutdown of an event loop nor
+    the end of the program. Abandoned calls are counted in `abandoned`. A job that is queued by a function in the same
+    pool gets a thread outside the pool: a full pool would deadlock. A forked child starts with an empty pool; there are
+    no locks, which a fork could leave locked forever.
     """
 
     def __init__(self, name: str, most: int, abandoned: Abandoned) -> None:
         self._name = name
         self._most = most
         self._abandoned = abandoned
-        self._crews: dict[int, _Crew] = {}
+        self._pools: dict[int, _ProcessPool] = {}
 
     def job(self, context: Context, function: Callable[..., T], *arguments: object) -> Job[T]:
-        """A call of the function in `context`, which must be the job's own; it is still to `begin`."""
-        return Job(self._crew(), context, function, arguments)
+        """Returns a job that calls the function in `context`, which no other code may use. `begin` queues it."""
+        return Job(self._pool(), context, function, arguments)
 
-    def _crew(self) -> _Crew:
+    def _pool(self) -> _ProcessPool:
         process = os.getpid()
-        crew = self._crews.get(process)
-        return crew or self._crews.setdefault(process, _Crew(self._name, self._most, self._abandoned))
+        pool = self._pools.get(process)
+        return pool or self._pools.setdefault(process, _ProcessPool(self._name, self._most, self._abandoned))
 
 
-class _Crew:
-    """One process's threads and what they have to do. Lists and deques pop and append atomically: no lock is needed."""
+class _ProcessPool:
+    """One process's threads and queue. Lists and deques pop and append atomically: no lock is needed."""
 
     def __init__(self, name: str, most: int, abandoned: Abandoned) -> None:
         self.abandoned = abandoned
         self._name = name
         self._jobs: deque[Job[Any]] = deque()
-        self._places: deque[_Place] = deque(object() for _ in range(most))
-        self._spares: deque[_Place] = deque(object() for _ in range(_MOST_ABANDONED))
+        self._slots: deque[_Slot] = deque(object() for _ in range(most))
+        self._spares: deque[_Slot] = deque(object() for _ in range(_MOST_ABANDONED))
 
     def add(self, job: Job[Any]) -> None:
-        """Have `job` done when its turn comes."""
+        """Queues `job`."""
         self._jobs.append(job)
         self._start()
 
     def forget(self, job: Job[Any]) -> None:
-        """Take `job` out of the queue."""
+        """Removes `job` from the queue."""
         with suppress(ValueError):
             self._jobs.remove(job)
 
     def replace(self, job: Job[Any]) -> None:
-        """Let another thread have the place of `job`, which runs on without one."""
-        spare = _taken(self._spares)
+        """Gives the slot of `job`, which continues without one, to another thread."""
+        spare = _pop(self._spares)
         if spare is None:
             return
-        place = _taken(job.places)
-        if place is None:  # it ended meanwhile
+        slot = _pop(job.slots)
+        if slot is None:  # it has ended
             self._spares.append(spare)
             return
         job.result.add_done_callback(lambda _: self._spares.append(spare))
-        self._places.append(place)
+        self._slots.append(slot)
         if self._jobs:
             with suppress(RuntimeError):
                 self._start(_PAUSE_SECONDS)
 
     def _start(self, pause: float = 0.0) -> None:
-        """Start a thread if there is a place for one; it takes its first job after `pause` seconds."""
-        if self._places:
+        """Starts a thread if there is a free slot; it takes its first job after `pause` seconds."""
+        if self._slots:
             name = f"abstractcore-{self._name}"
             threading.Thread(target=self._work, args=(pause,), name=name, daemon=True).start()
 
     def _work(self, pause: float) -> None:
-        """Do one job after the other until there is none, or the place is given to another thread."""
+        """Does jobs until there are none, or the slot is given to another thread."""
         time.sleep(pause)
-        place = _taken(self._places)
-        while place is not None:
+        slot = _pop(self._slots)
+        while slot is not None:
             try:
                 job = self._jobs.popleft()
             except IndexError:
-                self._places.append(place)
-                # What was added before the place was free has found none.
-                place = _taken(self._places) if self._jobs else None
+                self._slots.append(slot)
+                # Jobs that were queued before the slot was free found none.
+                slot = _pop(self._slots) if self._jobs else None
                 continue
-            job.places.append(place)
+            job.slots.append(slot)
             job.run()
-            place = _taken(job.places)
+            slot = _pop(job.slots)
             del job
 
 
-def _taken(places: deque[_Place] | list[_Place]) -> _Place | None:
-    """One of them, which nobody else gets."""
+def _pop(slots: deque[_Slot] | list[_Slot]) -> _Slot | None:
+    """Pops a slot, or returns None."""
     try:
-        return places.pop()
+        return slots.pop()
     except IndexError:
         return None

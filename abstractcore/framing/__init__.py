@@ -1,4 +1,4 @@
-"""Bytes cut into frames: server-sent events, JSON lines, Amazon's event stream. Pure; knows no wire format."""
+"""Splits byte streams into frames: server-sent events, JSON lines, Amazon's event stream. Does no I/O."""
 
 from .aws_event_stream import AwsEventStreamFramer, AwsEventStreamMessage
 from .lines import LineFramer

@@ -1,4 +1,4 @@
-"""Amazon's binary event stream (`application/vnd.amazon.eventstream`), both ways; knows no service.
+"""Encodes and decodes Amazon's binary event stream (`application/vnd.amazon.eventstream`).
 
 https://smithy.io/2.0/aws/amazon-eventstream.html
 """
@@ -16,7 +16,7 @@ from ..errors import ServerError, StreamInterruptedError
 from .lines import MAX_FRAME_BYTES
 
 HeaderValue: TypeAlias = bool | int | str | bytes
-"""A time is an `int` in milliseconds since the epoch, a UUID its 16 `bytes`."""
+"""A timestamp is an `int` of milliseconds since the epoch, a UUID its 16 `bytes`."""
 
 _PRELUDE = Struct(">III")
 _CHECKSUM = Struct(">I")
@@ -30,13 +30,13 @@ _LENGTH_BYTES = 4
 
 @dataclass(slots=True)
 class AwsEventStreamMessage:
-    """One message. Its headers may be shared with other messages: they are for reading."""
+    """One message. Messages may share `headers`: do not change them."""
 
     headers: Mapping[str, HeaderValue]
     payload: bytes
 
     def encode(self) -> bytes:
-        """The message as it goes over the wire; raises `ValueError` for a header that has no shape there."""
+        """Returns the encoded message; raises `ValueError` for a header that cannot be encoded."""
         headers = b"".join(_header(name, value) for name, value in self.headers.items())
         lengths = Struct(">II").pack(_LEAST_BYTES + len(headers) + len(self.payload), len(headers))
         begun = lengths + _CHECKSUM.pack(crc32(lengths)) + headers + self.payload
@@ -44,9 +44,9 @@ class AwsEventStreamMessage:
 
 
 class AwsEventStreamFramer:
-    """Cuts a stream into messages, and checks both sums of each. A message is bounded by `max_bytes`.
+    """Splits a stream into messages of at most `max_bytes`, and verifies both CRCs of each.
 
-    Raises `ServerError` for bytes that are no such stream.
+    Raises `ServerError` for invalid data.
     """
 
     __slots__ = ("_headers", "_limit", "_needed", "_raw_headers", "_waiting", "_waiting_bytes")
@@ -60,16 +60,16 @@ class AwsEventStreamFramer:
         self._headers: dict[str, HeaderValue] = {}
 
     def accepts(self, start: bytes) -> bool | None:
-        """Whether `start` begins with the length of a message; None if it is too short to decide.
+        """Returns whether `start` begins with the length of a message; None if it is too short to decide.
 
-        Text never does: its first four bytes would be a length over any limit.
+        Text never does: its first four bytes would be a length above any limit.
         """
         if len(start) < _LENGTH_BYTES:
             return None
         return int.from_bytes(start[:_LENGTH_BYTES], "big") <= max(self._limit, MAX_FRAME_BYTES)
 
     def feed(self, data: bytes) -> list[AwsEventStreamMessage]:
-        """The messages complete with `data`."""
+        """Returns the messages that `data` completes."""
         if self._waiting:
             self._waiting.append(data)
             self._waiting_bytes += len(data)
@@ -89,7 +89,7 @@ class AwsEventStreamFramer:
         return messages
 
     def finish(self) -> list[AwsEventStreamMessage]:
-        """Nothing is left; raises `StreamInterruptedError` if the end cuts a message."""
+        """Returns an empty list; raises `StreamInterruptedError` if the last message is incomplete."""
         if self._waiting:
             raise StreamInterruptedError("the stream ended in the middle of a message")
         return []
@@ -100,10 +100,10 @@ class AwsEventStreamFramer:
         self._needed = needed
 
     def _length_at(self, data: bytes, start: int) -> int:
-        """The length of the message that begins at `start`."""
+        """Returns the length of the message at `start`."""
         total, of_headers, checksum = _PRELUDE.unpack_from(data, start)
         if crc32(data[start : start + 8]) != checksum:
-            raise ServerError("the answer is no event stream, or was damaged on its way: a prelude's sum is wrong")
+            raise ServerError("the response is not a valid event stream: prelude CRC mismatch")
         if total < _LEAST_BYTES + of_headers:
             raise ServerError(f"the provider sent a message of {total} bytes with {of_headers} bytes of headers")
         if total > self._limit:
@@ -113,11 +113,11 @@ class AwsEventStreamFramer:
     def _message(self, data: bytes, start: int, end: int) -> AwsEventStreamMessage:
         last = end - _CHECKSUM.size
         if crc32(data[start:last]) != _CHECKSUM.unpack_from(data, last)[0]:
-            raise ServerError("a message was damaged on its way: its sum is wrong")
+            raise ServerError("the event stream is corrupt: message CRC mismatch")
         begin = start + _PRELUDE.size
         body = begin + _PRELUDE.unpack_from(data, start)[1]
         raw = data[begin:body]
-        if raw != self._raw_headers:  # most messages repeat those of the one before
+        if raw != self._raw_headers:  # most messages have the headers of the one before
             self._headers, self._raw_headers = _read_headers(raw), raw
         return AwsEventStreamMessage(self._headers, data[body:last])
 
@@ -130,7 +130,7 @@ def _read_headers(raw: bytes) -> dict[str, HeaderValue]:
             raw_name, place = _sized(raw, place + 1, raw[place])
             name = raw_name.decode()
             if name in headers:
-                raise ValueError("a name twice")
+                raise ValueError("duplicate header name")
             headers[name], place = _value(raw, place + 1, raw[place])
     except (IndexError, ValueError, struct.error):
         raise ServerError(f"the provider sent a message with headers that cannot be read: {raw[:60]!r}") from None
@@ -138,7 +138,7 @@ def _read_headers(raw: bytes) -> dict[str, HeaderValue]:
 
 
 def _value(raw: bytes, place: int, kind: int) -> tuple[HeaderValue, int]:
-    """The value at `place`, and where it ends."""
+    """Returns the value at `place`, and its end."""
     if kind in _FLAGS:
         return _FLAGS[kind], place
     if kind in _NUMBERS:
@@ -147,19 +147,19 @@ def _value(raw: bytes, place: int, kind: int) -> tuple[HeaderValue, int]:
     if kind == _UUID:
         return _sized(raw, place, 16)
     if kind not in (_BYTES, _TEXT):
-        raise ValueError("an unknown type")
+        raise ValueError("unknown header type")
     value, place = _sized(raw, place + _LENGTH.size, _LENGTH.unpack_from(raw, place)[0])
     return (value.decode() if kind == _TEXT else value), place
 
 
 def _sized(raw: bytes, place: int, size: int) -> tuple[bytes, int]:
     if place + size > len(raw):
-        raise ValueError("cut short")
+        raise ValueError("truncated header")
     return raw[place : place + size], place + size
 
 
 def _header(name: str, value: HeaderValue) -> bytes:
-    """Numbers are written in 4 bytes if they fit, else in 8."""
+    """Encodes a header; integers in 4 bytes if they fit, else in 8."""
     raw_name = name.encode()
     try:
         return bytes([len(raw_name)]) + raw_name + _written(value)

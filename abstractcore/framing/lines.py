@@ -1,15 +1,15 @@
-"""Bytes cut at line ends (LF, CR, CRLF), however they arrive."""
+"""Splits byte streams at line ends (LF, CR, CRLF)."""
 
 from __future__ import annotations
 
 from ..errors import ServerError
 
 MAX_FRAME_BYTES = 32 * 1024 * 1024
-"""A longer line or event is refused: more than any provider sends, little enough to hold in memory."""
+"""The maximum size of a line or event: more than any provider sends, and small enough to hold in memory."""
 
 
 class LineSplitter:
-    """Gives whole lines without their ends. A line that is not complete waits for the next bytes."""
+    """Returns complete lines without their ends, and keeps an incomplete line for the next bytes."""
 
     __slots__ = ("_limit", "_skip_line_feed", "_waiting", "_waiting_bytes")
 
@@ -20,7 +20,7 @@ class LineSplitter:
         self._skip_line_feed = False
 
     def feed(self, data: bytes) -> list[bytes]:
-        """The lines complete with `data`; raises `ServerError` for a line over the limit."""
+        """Returns the lines that `data` completes; raises `ServerError` for a line above the limit."""
         if self._skip_line_feed and data:
             self._skip_line_feed = False
             if data.startswith(b"\n"):
@@ -45,7 +45,7 @@ class LineSplitter:
         return lines
 
     def rest(self) -> bytes:
-        """What is left of a last line without an end."""
+        """Returns the last line, if it has no line end."""
         return b"".join(self._waiting)
 
     def _wait(self, data: bytes) -> None:
@@ -59,7 +59,7 @@ class LineSplitter:
 
 
 class LineFramer:
-    """Frames that are lines, as in JSON lines; empty lines are left out."""
+    """Splits a stream into lines, as of JSON lines; skips empty lines."""
 
     __slots__ = ("_lines",)
 
@@ -67,9 +67,9 @@ class LineFramer:
         self._lines = LineSplitter(max_bytes)
 
     def accepts(self, start: bytes) -> bool | None:
-        """Whether the first line that is not empty begins a JSON object, and does not end there; None if too short.
+        """Returns whether the first line that is not empty is the start of a one-line JSON object; None if too short.
 
-        An object over several lines is one document, and no stream of lines.
+        An object that spans several lines is one document, not a stream of lines.
         """
         line = start.lstrip()
         inside = line[1:].lstrip(b" \t")
@@ -78,10 +78,10 @@ class LineFramer:
         return line.startswith(b"{") and not inside.startswith((b"\r", b"\n"))
 
     def feed(self, data: bytes) -> list[bytes]:
-        """The lines complete with `data`."""
+        """Returns the lines that `data` completes."""
         return [line for line in self._lines.feed(data) if line.strip()]
 
     def finish(self) -> list[bytes]:
-        """A last line that came without its end."""
+        """Returns the last line, if it has no line end."""
         rest = self._lines.rest()
         return [rest] if rest.strip() else []

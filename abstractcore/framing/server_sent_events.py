@@ -1,4 +1,4 @@
-"""Server-sent events, byte by byte as the HTML standard gives them (section 9.2, "Server-sent events")."""
+"""Splits a stream into server-sent events, as in section 9.2 of the HTML standard, "Server-sent events"."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from .lines import MAX_FRAME_BYTES, LineSplitter
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _FIELDS = (b":", b"data", b"event", b"id", b"retry")
-"""What the first line of an event begins with; the colon is a comment's."""
+"""How the first line of an event may begin; a colon begins a comment."""
 
 
 @dataclass(slots=True)
 class ServerSentEvent:
-    """One event: its data as bytes, its name, and the last id seen (None if there was none)."""
+    """One event: its data as bytes, its name, and the last event id (None if there was none)."""
 
     data: bytes
     event: str = "message"
@@ -22,9 +22,9 @@ class ServerSentEvent:
 
 
 class ServerSentEventFramer:
-    """Cuts a stream into events. Line ends may be LF, CR or CRLF; comments and `retry` are left out.
+    """Splits a stream into events. Line ends may be LF, CR or CRLF; comments and `retry` are skipped.
 
-    Every line and every event is bounded by `max_bytes`; more raises `ServerError`.
+    Raises `ServerError` for a line or an event of more than `max_bytes`.
     """
 
     __slots__ = ("_bytes", "_data", "_event", "_id", "_limit", "_lines", "_started")
@@ -39,7 +39,7 @@ class ServerSentEventFramer:
         self._started = False
 
     def accepts(self, start: bytes) -> bool | None:
-        """Whether `start` begins with a field or a comment; None if it is too short to decide."""
+        """Returns whether `start` begins with a field or a comment; None if it is too short to decide."""
         line = start.removeprefix(_BYTE_ORDER_MARK).lstrip()
         if line.startswith(_FIELDS):
             return True
@@ -47,7 +47,7 @@ class ServerSentEventFramer:
         return None if cut else False
 
     def feed(self, data: bytes) -> list[ServerSentEvent]:
-        """The events complete with `data`."""
+        """Returns the events that `data` completes."""
         events: list[ServerSentEvent] = []
         lines = self._lines.feed(data)
         if lines and not self._started:
@@ -67,7 +67,7 @@ class ServerSentEventFramer:
         return events
 
     def finish(self) -> list[ServerSentEvent]:
-        """Nothing: an event the end of the stream cuts is dropped, as the standard says; decoders notice."""
+        """Returns an empty list: an incomplete event is dropped, as the standard demands; decoders detect it."""
         return []
 
     def _field(self, line: bytes) -> None:

@@ -1,4 +1,4 @@
-"""The data every other part speaks: messages, calls, replies, deltas. Standard library only."""
+"""The data model: messages, calls, replies, deltas and records. Imports only the standard library."""
 
 from .accumulation import accumulate, deltas_of
 from .base_error import AbstractCoreError, SchemaError

@@ -1,4 +1,4 @@
-"""From deltas to the reply they describe: pure, so that a stream and a plain call give the same `ModelReply`."""
+"""Accumulates deltas into a `ModelReply`, and splits a reply into deltas. Pure functions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _TEXTS = (TextDelta, ReasoningDelta)
 
 @dataclass(slots=True)
 class _Block:
-    """What is known so far of one block; `make` turns it into its part."""
+    """The state of one block; `make` returns its part."""
 
     kind: str = "text"
     pieces: list[str] = field(default_factory=list[str])
@@ -106,7 +106,7 @@ class _Reply:
             self.add_frame(delta)
 
     def add_frame(self, delta: Delta) -> None:
-        """Deltas that speak of the whole reply."""
+        """Adds a delta that concerns the whole reply."""
         if isinstance(delta, ReplyStart):
             self.model, self.provider, self.id = delta.model, delta.provider, delta.id
         elif isinstance(delta, UsageDelta):
@@ -119,10 +119,10 @@ class _Reply:
 
 
 def accumulate(deltas: Iterable[Delta]) -> ModelReply:
-    """The reply that `deltas` describe, complete or as far as they go (`finish_reason` is then "unknown").
+    """Returns the reply that `deltas` add up to. If they are incomplete, `finish_reason` is "unknown".
 
-    Blocks stand in the order of their numbers. Raises `SchemaError` with the path for what is no delta, a field of
-    another type, and a block whose joined text is not valid Unicode.
+    Blocks are ordered by number. Raises `SchemaError` with the path for a value that is not a delta, a field of a wrong
+    type, and a block whose joined text is not valid Unicode.
     """
     reply = _Reply()
     for index, delta in enumerate(_sequence(deltas)):
@@ -166,7 +166,7 @@ def _joined(pieces: list[str]) -> str:
 
 
 def deltas_of(reply: ModelReply) -> list[Delta]:
-    """The shortest stream that adds up to `reply` (its `warnings` are not part of a stream)."""
+    """Returns the shortest list of deltas that adds up to `reply` (without its `warnings`, which no delta holds)."""
     check_class(reply, ModelReply, "reply")
     deltas: list[Delta] = [ReplyStart(0, reply.model, reply.provider, reply.id)]
     for block, part in enumerate(reply.parts):

@@ -1,4 +1,4 @@
-"""`AbstractCoreError`, the root of all errors. It lies below the schema, whose own error is one of them."""
+"""`AbstractCoreError`, the base class of all errors, and `SchemaError`, which the schema itself raises."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _LONGEST_PATH: Final = 200
 
 
 class AbstractCoreError(Exception):
-    """What all of ours have in common.
+    """Base class of all errors of this package.
 
-    `hint` says what to do next; `provider`, `model`, `status` (HTTP) and `request_id` say where it happened;
-    `retryable` whether the same call may succeed later, `retry_after` in how many seconds if the provider said so;
-    `partial` is what had arrived of the reply, `attempts` the tries made. What is quoted is cut: a message has fewer
-    than 2,000 characters, whatever a user or a vendor said.
+    `hint` names the next step; `provider`, `model`, `status` (HTTP) and `request_id` say where it happened.
+    `retryable` is True if the same call may succeed later, `retry_after` the provider's delay in seconds, if given.
+    `partial` holds what arrived of the reply, `attempts` the attempts made. Quoted text is shortened: a message has
+    fewer than 2,000 characters.
     """
 
     retryable = False
@@ -69,12 +69,12 @@ class AbstractCoreError(Exception):
         return f"{text}{stop} {self.hint}"
 
     def _problem(self) -> str:
-        """What is wrong, without the provider and the hint."""
+        """Returns the message without the provider and the hint."""
         return self.message
 
 
 class SchemaError(AbstractCoreError, ValueError):
-    """A value does not fit the schema. `path` is where, as in `messages[0].parts[1].text`; `message` what is wrong."""
+    """A value is not allowed in the schema. `path` names it, as in `messages[0].parts[1].text`."""
 
     def __init__(self, message: str, path: str = "", *, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
@@ -85,6 +85,6 @@ class SchemaError(AbstractCoreError, ValueError):
         return f"{shortened(self.path, _LONGEST_PATH)}: {self.message}" if self.path else self.message
 
     def at(self, prefix: str) -> SchemaError:
-        """The same error seen from further out: `prefix` is put before its path."""
+        """Returns the error with `prefix` added before its path."""
         joint = "" if not self.path or self.path.startswith("[") else "."
         return SchemaError(self.message, f"{prefix}{joint}{self.path}", hint=self.hint)

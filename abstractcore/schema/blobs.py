@@ -1,4 +1,4 @@
-"""Binary content and where it is: in memory, in a file, at a URL, at a provider, in an artifact store."""
+"""`Blob`: binary content in memory, in a file, at a URL, at a provider or in an artifact store."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _REGISTERED = {
     "audio/x-wav": "audio/wav",
     "image/jpg": "image/jpeg",
 }
-"""Other names in use for a media type, each with the one that counts here."""
+"""Aliases of media types, with the registered type of each."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,14 +67,14 @@ class Blob(Immutable):
         if self.form in ("file", "artifact") and not self.sha256:
             raise SchemaError(f"a blob of form {self.form!r} needs its sha256", "sha256")
         if self.form == "url" and self.location and self.location[:5].lower() == "data:":
-            raise SchemaError("a data URL is content, not a place: use Blob.from_bytes", "location")
+            raise SchemaError("a data: URL is not supported here: use Blob.from_bytes", "location")
         self._check_content()
         media_type = check_text(self.media_type, "media_type").strip().lower()
         object.__setattr__(self, "media_type", _REGISTERED.get(media_type, media_type))
         object.__setattr__(self, "name", self.name or None)
 
     def _check_content(self) -> None:
-        """Hash and size: computed for bytes (and compared, if given), well-formed for the other forms."""
+        """Sets hash and size of bytes, or compares them if given; checks their format for the other forms."""
         if self.size is not None:
             check_count(self.size, "size")
         if self.data is not None:
@@ -83,9 +83,9 @@ class Blob(Immutable):
             data = bytes(self.data)
             found = hashlib.sha256(data).hexdigest()
             if self.sha256 not in (None, found):
-                raise SchemaError("the data has another hash", "sha256")
+                raise SchemaError("does not match the hash of the data", "sha256")
             if self.size not in (None, len(data)):
-                raise SchemaError("the data has another length", "size")
+                raise SchemaError("does not match the length of the data", "size")
             for name, value in (("data", data), ("sha256", found), ("size", len(data))):
                 object.__setattr__(self, name, value)
         elif self.sha256 is not None and not _SHA256.fullmatch(self.sha256):
@@ -93,12 +93,12 @@ class Blob(Immutable):
 
     @classmethod
     def from_bytes(cls, data: bytes, media_type: str, *, name: str | None = None) -> Blob:
-        """Content held in memory."""
+        """Returns a blob of content in memory."""
         return cls("bytes", media_type, data=data, name=name)
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str], media_type: str) -> Blob:
-        """Content of a file, which is read once now for its hash; raises `OSError` as `open` does."""
+        """Returns a blob of a file, which is read once to compute its hash. Raises `OSError` as `open` does."""
         if not isinstance(path, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise SchemaError(f"expected a path, got {type(path).__name__}", "path")
         hasher, size = hashlib.sha256(), 0
@@ -112,28 +112,28 @@ class Blob(Immutable):
 
     @classmethod
     def from_url(cls, url: str, media_type: str, *, name: str | None = None) -> Blob:
-        """Content the model's provider fetches by itself."""
+        """Returns a blob of content that the provider downloads."""
         return cls("url", media_type, location=url, name=name)
 
     @classmethod
     def from_provider_file(cls, provider: str, file_id: str, media_type: str, *, name: str | None = None) -> Blob:
-        """Content that was uploaded to `provider` before, under `file_id`."""
+        """Returns a blob of a file that was uploaded to `provider` and has the id `file_id`."""
         return cls("provider_file", media_type, location=file_id, provider=provider, name=name)
 
     @classmethod
     def from_artifact(cls, sha256: str, media_type: str, size: int, *, name: str | None = None) -> Blob:
-        """Content kept by an `ArtifactStore` under its hash; `size` in bytes."""
+        """Returns a blob of content that an `ArtifactStore` holds under its hash; `size` is in bytes."""
         return cls("artifact", media_type, sha256=sha256, size=size, name=name)
 
     def read(self) -> bytes:
-        """The content of a blob of form `bytes` or `file`.
+        """Returns the content of a blob of form `bytes` or `file`.
 
-        Raises `SchemaError` for the other forms, and when the file is no longer the one that was hashed.
+        Raises `SchemaError` for the other forms, and if the file has changed since it was hashed.
         """
         if self.data is not None:
             return self.data
         if self.form != "file" or self.location is None:
-            raise SchemaError(f"the content of a blob of form {self.form!r} is not at hand")
+            raise SchemaError(f"the content of a blob of form {self.form!r} cannot be read here")
         data = Path(self.location).read_bytes()
         if hashlib.sha256(data).hexdigest() != self.sha256:
             raise SchemaError(f"{self.location} has changed since it was added to the call")
@@ -153,7 +153,7 @@ class Blob(Immutable):
         return f"Blob({self.form}, {one_line(self.media_type)}, {one_line(what)}{size})"
 
     def identity(self) -> dict[str, str | None]:
-        """What makes two blobs equal, for hashes and digests."""
+        """Returns the fields that make two blobs equal, for hashes and digests."""
         if self.sha256 is not None:
             return {"media_type": self.media_type, "sha256": self.sha256}
         return {"form": self.form, "provider": self.provider, "location": self.location}

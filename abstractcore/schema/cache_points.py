@@ -1,4 +1,4 @@
-"""`CachePoint`: how far into a call a provider is asked to keep what it has read."""
+"""`CachePoint`: marks the end of a prompt prefix that the provider is asked to cache."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from .json_values import check_count
 
 @dataclass(frozen=True, slots=True)
 class CachePoint(Immutable):
-    """Everything up to and with the part or tool that holds it is to be kept, for `ttl` seconds.
+    """Asks the provider to cache the prompt up to and including the part or tool that holds it, for `ttl` seconds.
 
-    None leaves the time to the provider. It marks what is sent: a reply has none.
+    With `ttl` None the provider chooses the time. Parts of a reply have no cache point.
     """
 
     ttl: int | None = None
@@ -24,6 +24,6 @@ class CachePoint(Immutable):
 
 
 def check_cache(cache: object) -> None:
-    """Raise `SchemaError` for what is neither a `CachePoint` nor None."""
+    """Raises `SchemaError` unless `cache` is a `CachePoint` or None."""
     if cache is not None and not isinstance(cache, CachePoint):
         raise SchemaError(f"expected a CachePoint, got {type(cache).__name__}", "cache")

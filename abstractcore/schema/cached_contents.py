@@ -1,4 +1,4 @@
-"""Content that a provider keeps, so that later calls need not send it again."""
+"""`CachedContent`: content cached at a provider, which later calls refer to instead of sending it again."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from .provider_options import NO_OPTIONS, ProviderOptions, given_options
 
 @dataclass(frozen=True, slots=True)
 class CachedContent(Immutable):
-    """What is kept, as the provider tells it: its name there, its model, its size in tokens, its end in RFC 3339.
+    """Content cached at a provider: the provider's name for it, the model, its tokens, and its expiry in RFC 3339.
 
-    `provider_options` are those of a call that builds on it. `warnings` name what was asked for and is not kept.
+    Pass `provider_options` to calls that use it. `warnings` name what was requested and not cached.
     """
 
     name: str

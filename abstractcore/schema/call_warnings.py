@@ -1,4 +1,4 @@
-"""Warnings: what a call asked for and did not get, as data. Nothing is dropped in silence."""
+"""`CallWarning`: a difference between what a call requested and what was sent or returned."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from .json_values import JSONValue, check_text
 
 @dataclass(frozen=True, slots=True)
 class CallWarning(Immutable):
-    """One difference between what was asked and what was done.
+    """One difference between what was requested and what was done.
 
-    `code` is stable and short (`unsupported_option`, `media_type_mismatch`); `path` is the place in the `ModelCall`
-    or reply it speaks of; `requested` and `sent` show the two values where they are small. `sent` None means that
-    nothing was sent. For code "reordered" the two are positions: where the part stood, and where it was sent among
-    those that were.
+    `code` is a stable short name (`unsupported_option`, `media_type_mismatch`); `path` is a place in the `ModelCall`
+    or the reply; `requested` and `sent` are the two values where they are small. `sent` is None if nothing was sent.
+    For code "reordered" the values are positions: of the part in the call, and among the parts that were sent.
     """
 
     code: str

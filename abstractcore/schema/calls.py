@@ -1,4 +1,4 @@
-"""`ModelCall`: everything one exchange with a model needs, as serialisable data."""
+"""`ModelCall`: a call as serialisable data."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .quoting import shown
 from .tools import HostedTool, ToolChoice, ToolSpec, check_tool_names
 
 MediaPolicy = Literal["native", "auto", "fallback_only", "refuse"]
-"""What may happen to a file: sent as it is only; as it is, else by a fallback; by a fallback only; nothing."""
+"""How a file is handled: sent natively; natively, else by a fallback; by a fallback only; refused."""
 
 MEDIA_POLICIES: tuple[MediaPolicy, ...] = ("native", "auto", "fallback_only", "refuse")
 Modality = Literal["text", "image", "audio"]
@@ -56,7 +56,7 @@ class OutputSchema(Immutable):
 
 @dataclass(frozen=True, slots=True)
 class Sampling(Immutable):
-    """How tokens are chosen and how many. None leaves the provider's default."""
+    """Sampling parameters. None means the provider's default."""
 
     max_output_tokens: int | None = None
     temperature: float | None = None
@@ -87,7 +87,7 @@ class Sampling(Immutable):
         object.__setattr__(self, "stop", tuple(check_text(text, f"stop[{i}]") for i, text in enumerate(stop)))
 
     def over(self, other: Sampling) -> Sampling:
-        """What is set here, and `other`'s value for what is not."""
+        """Returns these parameters, with those of `other` for the unset ones."""
         unset = [name for name in _SAMPLING_FIELDS if getattr(self, name) in (None, ())]
         return replace(self, **{name: getattr(other, name) for name in unset})
 
@@ -99,7 +99,7 @@ _RANGES = (
     ("top_k", 0, math.inf),
     ("top_logprobs", 0, math.inf),
 )
-"""What no provider takes is outside of these. The penalties of some may be of any size, either way."""
+"""Every provider rejects values outside these ranges. Penalties have none: some providers accept any value."""
 
 _SAMPLING_FIELDS = tuple(field.name for field in fields(Sampling))
 
@@ -108,8 +108,8 @@ def _check_number(value: object, name: str, kind: type | object) -> None:
     if value is None:
         return
     if isinstance(value, bool) or not isinstance(value, kind):  # pyright: ignore[reportArgumentType]
-        what = "whole number" if kind is int else "number"
-        raise SchemaError(f"expected a {what}, got {type(value).__name__}", name)
+        what = "an integer" if kind is int else "a number"
+        raise SchemaError(f"expected {what}, got {type(value).__name__}", name)
     check_number(cast(float, value), name)
 
 
@@ -118,13 +118,13 @@ _DEFAULT_SAMPLING = Sampling()
 
 @dataclass(frozen=True, slots=True)
 class ModelCall(Immutable):
-    """One exchange with a model, complete and serialisable. `with_` gives a changed copy.
+    """One call of a model, complete and serialisable. `with_` returns a changed copy.
 
-    `media_policy` is by kind of media; `provider_options` by provider; `tags`, `parent_id` and `trace_context` are
-    for records and never sent. With `strict`, an option the model cannot take is an error, not a warning. `cache` asks
-    for cache points where they pay most: after tools and system, and after the last user message. `messages` and
-    `tools` are put into canonical form here; a provider option that is None, or a provider without options, is
-    as good as not given.
+    The keys of `media_policy` are kinds of media, those of `provider_options` providers. `tags`, `parent_id` and
+    `trace_context` are for records and never sent. With `strict`, an option that the model does not support is an
+    error, not a warning. `cache` sets cache points after the tools, the system message and the last user message.
+    `messages` and `tools` are brought into canonical form. A provider option of None, or an empty mapping of them,
+    counts as not given.
     """
 
     model: str
@@ -150,7 +150,7 @@ class ModelCall(Immutable):
     def __post_init__(self) -> None:
         messages = check_items(self.messages, Message, "messages")
         if not messages:
-            raise SchemaError("there is nothing to send: give a prompt, messages or media", "messages")
+            raise SchemaError("the call is empty: pass a prompt, messages or media", "messages")
         object.__setattr__(self, "messages", canonical_messages(messages))
         object.__setattr__(self, "tools", check_items(self.tools, ToolSpec, "tools"))
         object.__setattr__(self, "hosted_tools", check_items(self.hosted_tools, HostedTool, "hosted_tools"))
@@ -166,7 +166,7 @@ class ModelCall(Immutable):
         _check_choices(self)
 
     def with_(self, **changes: object) -> ModelCall:
-        """A copy with some fields changed, checked like a new one; raises `TypeError` for an unknown field."""
+        """Returns a copy with changed fields, validated like a new call; raises `TypeError` for an unknown field."""
         values = {name: getattr(self, name) for name in _FIELD_NAMES}
         return ModelCall(**{**values, **changes})  # pyright: ignore[reportArgumentType]
 

@@ -1,4 +1,4 @@
-"""The schema as JSON documents, both ways, and as a digest."""
+"""Writes schema objects as JSON documents, reads them back, and computes digests."""
 
 from __future__ import annotations
 
@@ -39,42 +39,42 @@ _NAMES = {member: name for name, member in _DOCUMENTS.items()}
 
 
 def to_data(value: object) -> JSONValue:
-    """A schema object as plain JSON values: fields at their default left out, bytes as base64.
+    """Returns a schema object as plain JSON values, without fields at their default, with bytes in base64.
 
-    Raises `SchemaError` with the path for what JSON cannot carry.
+    Raises `SchemaError` with the path of a value that JSON cannot represent.
     """
     return json.loads(_written(value))
 
 
 def to_json(value: object) -> str:
-    """A schema object as a JSON document that names its type and `schema_version`.
+    """Returns a schema object as a JSON document with `type` and `schema_version`.
 
-    Raises `SchemaError` for an object that is no document of its own, and as `to_data` does.
+    Raises `SchemaError` for an object of a class without a document type, and as `to_data` does.
     """
     name = _NAMES.get(type(value))
     if name is None:
-        raise SchemaError(f"a {type(value).__name__} is not a document of its own")
+        raise SchemaError(f"a {type(value).__name__} has no JSON document type")
     tag = "" if hasattr(type(value), "type") else f',"type":"{name}"'
     fields = _written(value).decode()[1:]
     return f'{{"schema_version":{SCHEMA_VERSION}{tag}{"" if fields == "}" else ","}{fields}'
 
 
 def from_json(text: str | bytes) -> object:
-    """The schema object that a document written by `to_json` holds.
+    """Returns the schema object of a document that `to_json` wrote.
 
-    Raises `SchemaError` for broken JSON, an unknown type or version, and anything that does not fit, with its path.
+    Raises `SchemaError` for invalid JSON, an unknown type or version, and invalid values, with their path.
     """
     try:
         data = json.loads(text)
     except (ValueError, TypeError, RecursionError) as error:
         raise SchemaError(f"not a JSON document: {error}") from None
     if not isinstance(data, dict):
-        raise SchemaError("a document is a JSON object")
+        raise SchemaError("expected a JSON object")
     document = cast("dict[str, object]", data)
     version = document.pop("schema_version", None)
     if type(version) is not int or version != SCHEMA_VERSION:
         raise SchemaError(
-            f"version {shown(version)} is not {SCHEMA_VERSION}, the one this release reads", "schema_version"
+            f"version {shown(version)} is not supported: this release reads version {SCHEMA_VERSION}", "schema_version"
         )
     cls = _DOCUMENTS.get(str(document.get("type")))
     if cls is None:
@@ -85,20 +85,20 @@ def from_json(text: str | bytes) -> object:
 
 
 def canonical_json(value: object) -> str:
-    """The one JSON text of a value: sorted keys, no spaces, fields at their default left out.
+    """Returns the canonical JSON of a value: sorted keys, no spaces, without fields at their default.
 
-    A blob stands in it by its hash, wherever its content is, so it cannot be read back.
+    A blob is written as its hash, wherever its content is, so the value cannot be read back.
     """
     return _written(value, canonical=True).decode()
 
 
 def digest(value: object) -> str:
-    """SHA-256 of `canonical_json(value)` in hex: the same for the same content, in every process."""
+    """Returns the SHA-256 of `canonical_json(value)` in hex: equal for equal content, in every process."""
     return hashlib.sha256(_written(value, canonical=True)).hexdigest()
 
 
 def _written(value: object, *, canonical: bool = False) -> bytes:
-    """As `written`; the `output` of a response must be JSON data, since only the user knows how its type is written."""
+    """Calls `written`. The `output` of a response must be JSON: types of the user's own cannot be serialised here."""
     if isinstance(value, GenerateResponse):
         response = cast("GenerateResponse[object]", value)
         value = replace(response, output=freeze(response.output, "output"))

@@ -1,6 +1,6 @@
-"""Deltas: what a streamed reply is made of, in order. Plain slots, since one is made per chunk.
+"""Deltas: the events of a streamed reply, in order. Mutable dataclasses with slots, since each chunk makes one.
 
-The number of a block is its place in the reply. A block that goes on after its end starts again under its number.
+The number of a block is its index in the reply. A block that continues after its end starts again with its number.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .usage import Usage
 
 @dataclass(slots=True)
 class ReplyStart(ShortRepr):
-    """The reply begins: the model that answers and the vendor's id of the reply, as far as known."""
+    """The reply begins; holds the model that answers and the vendor's id of the reply, if known."""
 
     type: ClassVar[str] = "reply_start"
     sequence: int
@@ -123,7 +123,7 @@ class ToolCallEnd(ShortRepr):
 
 @dataclass(slots=True)
 class PartDelta(ShortRepr):
-    """A part that arrived whole (an image, a hosted tool's result, something opaque)."""
+    """A part that arrived complete (an image, a hosted tool's result, an opaque part)."""
 
     type: ClassVar[str] = "part"
     sequence: int
@@ -133,7 +133,7 @@ class PartDelta(ShortRepr):
 
 @dataclass(slots=True)
 class UsageDelta(ShortRepr):
-    """Token counts. Each replaces the one before: they are totals, never increments."""
+    """Token counts so far. They are totals: each delta replaces the one before."""
 
     type: ClassVar[str] = "usage"
     sequence: int

@@ -1,7 +1,7 @@
-"""`Displayed`: what notebooks show of answers, messages and media, as HTML.
+"""`Displayed`: HTML of answers, messages and media for notebooks.
 
-Everything a model wrote is escaped, as Markdown could not be, and nothing is loaded from a network: a notebook runs
-what stands in its outputs with the rights of its user.
+Text of a model is escaped, which Markdown would not allow, and nothing is loaded from a network: a notebook runs
+scripts in its outputs with the rights of its user.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ _EMBEDDED = {
     "video/mp4": "video",
     "video/webm": "video",
 }
-"""The element for a media type. SVG is not among them: it may hold scripts."""
+"""The HTML element of each media type. SVG is left out: it may contain scripts."""
 
 
 class Displayed:
-    """A base for what Jupyter, IPython, VS Code and others show by `_repr_html_`
+    """Base class of objects that Jupyter, IPython, VS Code and others show by `_repr_html_`
     (https://ipython.readthedocs.io/en/stable/config/integrating.html#rich-display)."""
 
     __slots__ = ()
 
     def _repr_html_(self) -> str:
-        """HTML of the parts in their order, with pictures, sound and videos in it."""
+        """Returns HTML of the parts in order, with images, audio and video embedded."""
         parts: Iterable[Any] = getattr(self, "parts", (self,))
         return f"<div>{''.join(map(_part, parts))}</div>"
 
 
 def small_print(*lines: str) -> str:
-    """Lines below what is shown."""
+    """Returns the lines in small print."""
     return f"<small>{'<br>'.join(map(_escaped, lines))}</small>"
 
 
@@ -81,7 +81,7 @@ def _media(blob: Any) -> str:
 
 
 def _content(blob: Any) -> bytes | None:
-    """What is at hand and short enough."""
+    """Returns the content if it is in memory or in a file, and short enough."""
     if blob.form not in ("bytes", "file") or blob.size > _MAX_EMBEDDED_BYTES:
         return None
     try:

@@ -1,4 +1,4 @@
-"""JSON values that cannot be changed: dicts and lists to everyone who reads them."""
+"""Immutable JSON objects and arrays, which are a dict and a list to their readers."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from .json_values import JSONObject, JSONValue, check_depth, check_key, check_nu
 
 
 class FrozenDict(dict[str, JSONValue]):
-    """A JSON object inside a message, call or reply: a dict that refuses changes.
+    """An immutable JSON object in a message, call or reply: a dict that raises `TypeError` for changes.
 
-    It is equal to a plain dict with the same content, and `isinstance`, `json.dumps`, `match`, JSON Schema validators
-    and pydantic take it for one. Made from a mapping or from pairs, as a dict is; what is inside is frozen too.
-    `copy.deepcopy(...)` gives a plain dict of plain dicts and lists to change; `dict(...)`, `.copy()`, `copy.copy(...)`
-    and `|` a plain dict whose values are still frozen. Pickled, it comes back frozen. Raises `SchemaError` as `freeze`
-    does, and `TypeError` for a change.
+    It equals a plain dict of the same content, and `isinstance`, `json.dumps`, `match`, JSON Schema validators and
+    pydantic treat it as one. Like a dict, it is made from a mapping or from pairs; nested values are frozen too.
+    `copy.deepcopy(...)` returns a plain dict of plain dicts and lists; `dict(...)`, `.copy()`, `copy.copy(...)` and `|`
+    return a plain dict whose values are still frozen. Pickling keeps it frozen. Raises `SchemaError` as `freeze` does.
     """
 
     __slots__ = ()
@@ -31,7 +30,7 @@ class FrozenDict(dict[str, JSONValue]):
         return _frozen_mapping(given, 0)
 
     def __init__(self, values: Mapping[str, object] | Iterable[tuple[str, object]] = (), /) -> None:
-        """Nothing: `__new__` has filled it, and calling this again must not change it."""
+        """Does nothing: `__new__` sets the content, and a second call must not change it."""
 
     def _refuse(self, *args: object, **kwargs: object) -> NoReturn:
         raise TypeError(
@@ -54,10 +53,10 @@ class FrozenDict(dict[str, JSONValue]):
 
 
 class FrozenList(list[JSONValue]):
-    """A JSON array inside a message, call or reply: a list that refuses changes, as `FrozenDict` is a dict.
+    """An immutable JSON array in a message, call or reply: a list that raises `TypeError` for changes.
 
-    `copy.deepcopy(...)` gives a plain list of plain lists and dicts to change; `list(...)`, `.copy()`,
-    `copy.copy(...)`, slices, `+` and `*` a plain list whose items are still frozen.
+    `copy.deepcopy(...)` returns a plain list of plain lists and dicts; `list(...)`, `.copy()`, `copy.copy(...)`,
+    slices, `+` and `*` return a plain list whose items are still frozen.
     """
 
     __slots__ = ()
@@ -68,7 +67,7 @@ class FrozenList(list[JSONValue]):
         return _frozen_items(values, 0)
 
     def __init__(self, values: Iterable[object] = (), /) -> None:
-        """Nothing: `__new__` has filled it, and calling this again must not change it."""
+        """Does nothing: `__new__` sets the content, and a second call must not change it."""
 
     def _refuse(self, *args: object, **kwargs: object) -> NoReturn:
         raise TypeError(
@@ -94,8 +93,8 @@ class FrozenList(list[JSONValue]):
 def freeze(value: object, path: str = "") -> JSONValue:
     """Returns an immutable copy of a JSON value: mappings become `FrozenDict`, lists and tuples `FrozenList`.
 
-    Texts and numbers of a class of their own (an enum's) become plain ones. Raises `SchemaError` with the path for NaN,
-    infinities, keys that are not text, other types, lone surrogates and nesting beyond `MAX_DEPTH` (cycles, too).
+    Texts and numbers of subclasses (enum members) become plain ones. Raises `SchemaError` with the path for NaN,
+    infinities, keys that are not text, other types, lone surrogates and nesting beyond `MAX_DEPTH` (also cycles).
     """
     try:
         return _frozen(value, 0)
@@ -104,7 +103,7 @@ def freeze(value: object, path: str = "") -> JSONValue:
 
 
 def freeze_object(value: object, path: str = "") -> JSONObject:
-    """As `freeze`, for a value that must be a mapping."""
+    """Returns an immutable copy of a mapping, as `freeze` does; raises `SchemaError` for other types."""
     if type(value) is FrozenDict:
         return value
     if type(value) is not dict and not isinstance(value, Mapping):
@@ -115,7 +114,7 @@ def freeze_object(value: object, path: str = "") -> JSONObject:
 
 
 def freeze_given(value: object, path: str = "") -> JSONObject:
-    """As `freeze_object`, without the entries that are None: what is None was not given."""
+    """Returns an immutable copy of a mapping without the entries that are None, which count as not given."""
     frozen = freeze_object(value, path)
     if None not in frozen.values():
         return frozen
@@ -123,7 +122,7 @@ def freeze_given(value: object, path: str = "") -> JSONObject:
 
 
 def _frozen(value: object, depth: int) -> JSONValue:
-    """The frequent kinds come first. A path is put together on the way out: most of the time nothing is wrong."""
+    """Frequent types come first. Paths are built only when an error propagates."""
     kind = type(value)
     if kind is str:
         return check_text(value)

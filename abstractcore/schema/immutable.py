@@ -10,9 +10,9 @@ T = TypeVar("T", bound="Immutable")
 
 
 class Immutable(ShortRepr):
-    """A record that nobody can change to its leaves, so that `copy.deepcopy` returns it as it is, as it does a tuple.
+    """Base class of records that are immutable at every depth, so that `copy.deepcopy` returns the record itself.
 
-    Without this a deep copy would hold plain dicts and lists where the record holds frozen ones.
+    Otherwise a deep copy would hold plain dicts and lists where the record holds frozen ones.
     """
 
     __slots__ = ()

@@ -1,4 +1,4 @@
-"""JSON values as types, and the checks of what goes into the schema. Knows nothing of messages or providers."""
+"""Types of JSON values, and checks of the values of schema fields."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ else:
 JSONObject = Mapping[str, JSONValue]
 
 MAX_DEPTH: Final = 100
-"""Nesting beyond this is refused: deeper than any vendor takes, far below Python's own recursion limit."""
+"""The maximum nesting: more than any vendor accepts, and far below Python's recursion limit."""
 
 _NAMES: dict[type, str] = {str: "text"}
 _MAX_INTEGER_BITS = 1024
-"""A larger whole number is infinity to most readers of JSON, and Python may refuse to write it."""
+"""Most JSON readers turn a larger integer into infinity, and Python may refuse to write it."""
 
 
 def check_text(text: object, path: str = "") -> str:
-    """Return `text` as a plain str; raise `SchemaError` for a lone surrogate, which UTF-8 has not, or another type."""
+    """Returns `text` as a plain str; raises `SchemaError` for another type or a lone surrogate (not valid UTF-8)."""
     if type(text) is not str:
         if not isinstance(text, str):
             raise SchemaError(f"expected text, got {type(text).__name__}", path)
@@ -41,7 +41,7 @@ def check_text(text: object, path: str = "") -> str:
 
 
 def as_float(number: float, path: str = "") -> float:
-    """Return `number` as a float; raise `SchemaError` for NaN, the infinities, and what is too large for one."""
+    """Returns `number` as a float; raises `SchemaError` for NaN, infinities and integers that are too large."""
     try:
         return float(check_number(number, path))
     except OverflowError:
@@ -49,44 +49,44 @@ def as_float(number: float, path: str = "") -> float:
 
 
 def check_number(number: float, path: str = "") -> float:
-    """Return `number`; raise `SchemaError` for NaN, the infinities, and whole numbers too large for most readers."""
+    """Returns `number`; raises `SchemaError` for NaN, infinities and integers too large for most JSON readers."""
     if isinstance(number, int):
         if number.bit_length() > _MAX_INTEGER_BITS:
-            raise SchemaError(f"a whole number of {number.bit_length():,} bits is too large", path)
+            raise SchemaError(f"an integer of {number.bit_length():,} bits is too large", path)
     elif not math.isfinite(number):
         raise SchemaError(f"{number} is not a JSON number", path)
     return number
 
 
 def check_count(number: object, path: str = "") -> int:
-    """Return `number` if it is a whole one, 0 or more; raise `SchemaError` for anything else, bools too."""
+    """Returns `number` if it is an integer of at least 0; raises `SchemaError` for anything else, also for a bool."""
     if isinstance(number, bool) or not isinstance(number, int):
-        raise SchemaError(f"expected a whole number, got {type(number).__name__}", path)
+        raise SchemaError(f"expected an integer, got {type(number).__name__}", path)
     if number < 0:
         raise SchemaError("must not be negative", path)
     return cast(int, check_number(number, path))
 
 
 def check_flag(flag: object, path: str) -> None:
-    """Raise `SchemaError` for anything but True and False."""
+    """Raises `SchemaError` unless `flag` is a bool."""
     if not isinstance(flag, bool):
         raise SchemaError(f"expected True or False, got {type(flag).__name__}", path)
 
 
 def check_class(value: object, cls: type, path: str) -> None:
-    """Raise `SchemaError` for what is no `cls`."""
+    """Raises `SchemaError` unless `value` is a `cls`."""
     if not isinstance(value, cls):
         raise SchemaError(f"expected {_NAMES.get(cls, f'a {cls.__name__}')}, got {type(value).__name__}", path)
 
 
 def check_choice(value: object, choices: Sequence[str], path: str) -> None:
-    """Raise `SchemaError` for what is none of the texts in `choices`."""
+    """Raises `SchemaError` unless `value` is one of `choices`."""
     if not isinstance(value, str) or value not in choices:
         raise SchemaError(f"{shown(value)} is not one of {', '.join(choices)}", path)
 
 
 def check_items(items: object, cls: type[T], path: str) -> tuple[T, ...]:
-    """Return a list or tuple as a tuple; raise `SchemaError` for another type, or an item that is no `cls`."""
+    """Returns a list or tuple as a tuple; raises `SchemaError` for another type, or an item that is not a `cls`."""
     if not isinstance(items, list | tuple):
         raise SchemaError(f"expected a list, got {type(items).__name__}", path)
     for index, item in enumerate(cast("list[object]", items)):
@@ -96,13 +96,13 @@ def check_items(items: object, cls: type[T], path: str) -> tuple[T, ...]:
 
 
 def check_depth(depth: int, path: str = "") -> None:
-    """Raise `SchemaError` at `MAX_DEPTH`."""
+    """Raises `SchemaError` at `MAX_DEPTH`."""
     if depth >= MAX_DEPTH:
         raise SchemaError(f"nested deeper than {MAX_DEPTH} levels (or refers to itself)", path)
 
 
 def check_key(key: object, path: str = "") -> str:
-    """Return `key` if it is text; raise `SchemaError` with the path of the mapping it stands in."""
+    """Returns `key` if it is text; raises `SchemaError` with the path of its mapping."""
     if not isinstance(key, str):
         raise SchemaError(f"key {shown(key)} is not text", path)
     return check_text(key, path)

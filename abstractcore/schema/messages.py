@@ -1,4 +1,4 @@
-"""Messages, in the one canonical form: no empty parts, neighbouring texts joined, one tool message per turn."""
+"""Messages in canonical form: no empty parts, adjacent texts joined, one tool message per turn."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ assert {part for allowed in _ALLOWED.values() for part in allowed} == set(ALL_PA
 class Message(Immutable, Displayed):
     """One turn's content from one role.
 
-    A system message may stand anywhere; a tool message holds the results of the assistant turn before it.
-    `provider_options` are for one provider, by its name, and stand beside what the message says. Raises `SchemaError`
-    for a part the role cannot hold and for a message with nothing in it.
+    A system message may come at any position; a tool message holds the results of the assistant turn before it.
+    `provider_options` are extra fields of the message, by provider. Raises `SchemaError` for a part that the role does
+    not allow, and for an empty message.
     """
 
     role: Role
@@ -62,28 +62,30 @@ class Message(Immutable, Displayed):
                 return
         parts = canonical_parts(self.parts, "parts", allowed)
         if not parts:
-            raise SchemaError(f"the {self.role} message is empty: give it text or a file", "parts")
+            raise SchemaError(f"the {self.role} message is empty: add text or a file", "parts")
         object.__setattr__(self, "parts", parts)
 
     def _freeze_options(self) -> None:
         options = given_options(self.provider_options)
         if options and self.role == "tool":
-            raise SchemaError("a tool message has no options of its own: give them to its results", "provider_options")
+            raise SchemaError(
+                "a tool message has no provider options: set them on its ToolResult parts", "provider_options"
+            )
         object.__setattr__(self, "provider_options", options)
 
     @classmethod
     def system(cls, text: str) -> Message:
-        """Instructions to the model."""
+        """Returns a system message: instructions to the model."""
         return cls("system", (TextPart(text),))
 
     @classmethod
     def user(cls, *content: str | ContentPart) -> Message:
-        """What the user says: texts and media parts in order."""
+        """Returns a user message of texts and media parts in order."""
         return cls("user", _as_parts(content))
 
     @classmethod
     def assistant(cls, *content: str | Part) -> Message:
-        """What the model said before."""
+        """Returns an assistant message: an earlier answer of the model."""
         return cls("assistant", _as_parts(content))
 
     @overload
@@ -96,18 +98,19 @@ class Message(Immutable, Displayed):
 
     @classmethod
     def tool(cls, *results: Any, is_error: bool = False) -> Message:
-        """The results of the calls in the assistant message before; or the id of one call, and its result in texts and
-        media parts: `Message.tool(call.id, "sunny")`.
+        """Returns a tool message of results of calls in the assistant message before it.
+
+        For one result, pass the id of its call, then texts and media parts: `Message.tool(call.id, "sunny")`.
         """
         if results and isinstance(results[0], str):
             results = (ToolResult.of(*results, is_error=is_error),)
         elif is_error:
-            raise SchemaError("goes with a call's id; a ToolResult has its own", "is_error")
+            raise SchemaError("needs a call id as the first argument; set it on the ToolResult instead", "is_error")
         return cls("tool", results)
 
     @property
     def text(self) -> str:
-        """All text parts, joined."""
+        """The joined text of all text parts."""
         return "".join(part.text for part in self.parts if isinstance(part, TextPart))
 
     @property
@@ -121,14 +124,14 @@ def _as_parts(content: Iterable[str | Part]) -> tuple[Part, ...]:
 
 
 def canonical_messages(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Messages with one tool message per assistant turn, right after it, its results in the order of the calls.
+    """Returns messages with one tool message after each assistant turn, its results in the order of the calls.
 
-    Raises `SchemaError` for a result without its call, two results for one call, or two calls with one id.
+    Raises `SchemaError` for a result without a call, two results for one call, or two calls with one id.
     """
     canonical: list[Message] = []
     pending: dict[str, int] = {}
     place = 0
-    """Where the results of the last assistant turn stand."""
+    """The index of the tool message of the last assistant turn."""
     for index, message in enumerate(messages):
         if message.role != "tool":
             canonical.append(message)

@@ -1,4 +1,4 @@
-"""What a stream has given so far: pure, and safe for what broke off in the middle of anything."""
+"""The reply and the usage of an incomplete stream."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .usage import Usage
 
 
 def usage_so_far(deltas: Sequence[Delta]) -> Usage:
-    """Returns the tokens that the last `UsageDelta` reports: each counts everything before it."""
+    """Returns the tokens of the last `UsageDelta`, whose counts are totals."""
     return next((delta.usage for delta in reversed(deltas) if isinstance(delta, UsageDelta)), Usage())
 
 
 def partial_reply(deltas: Sequence[Delta]) -> ModelReply:
-    """Returns what has arrived as a reply; half of a surrogate pair shows as a question mark.
+    """Returns the reply so far. A lone surrogate is replaced by a question mark.
 
-    The reply is empty where a middleware's stream gave what is not a delta.
+    The reply is empty if the stream of a middleware yielded values that are not deltas.
     """
     try:
         return accumulate(deltas)

@@ -1,6 +1,6 @@
-"""The parts messages and replies are made of. A part is data: it knows no provider and does no I/O.
+"""The parts of messages and replies. A part is data and does no I/O.
 
-`provider_options` are what one provider is told, or has told, of a part and the schema has no field for.
+`provider_options` are fields of a part that only one provider has, in requests or in its responses.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _DETAILS = get_args(Detail)
 
 
 def _clean_optional(part: object, *names: str) -> None:
-    """Optional texts: an empty one is None."""
+    """Checks optional texts, and replaces empty ones by None."""
     for name in names:
         value = getattr(part, name)
         if value is not None:
@@ -57,9 +57,9 @@ def _freeze_metadata(part: Citation | HostedToolCall | HostedToolResult) -> None
 
 @dataclass(frozen=True, slots=True)
 class Citation(Immutable):
-    """Where a span of text comes from; `start` and `end` are character offsets into the part's text.
+    """The source of a span of text; `start` and `end` are character offsets into the part's text.
 
-    A part fills in missing offsets: a citation without them is for the whole part.
+    A part sets missing offsets: a citation without them covers the whole part.
     """
 
     source: str
@@ -78,7 +78,7 @@ class Citation(Immutable):
         _freeze_metadata(self)
 
     def spanning(self, length: int, offset: int = 0) -> Citation:
-        """The citation in a text where its part, of `length` characters, begins at `offset`."""
+        """Returns the citation for a text in which its part, of `length` characters, begins at `offset`."""
         start = 0 if self.start is None else self.start
         end = length if self.end is None else self.end
         if offset == 0 and start == self.start and end == self.end:
@@ -88,7 +88,7 @@ class Citation(Immutable):
 
 @dataclass(frozen=True, slots=True)
 class TextPart(Immutable):
-    """Text, with the citations a model gave for spans of it. A text with a cache point or options is not empty."""
+    """Text, with citations for spans of it. A text with a cache point or provider options must not be empty."""
 
     type: ClassVar[str] = "text"
     text: str
@@ -113,10 +113,10 @@ class TextPart(Immutable):
 
 @dataclass(frozen=True, slots=True)
 class ReasoningPart(Immutable):
-    """A model's reasoning, kept apart from its answer.
+    """A model's reasoning, separate from its answer.
 
-    `signature` and `redacted_data` are the vendor's, replayed unchanged and only to `origin`: `provider/model`, under
-    the name that the model was called by.
+    `signature` and `redacted_data` are the vendor's. They are sent back unchanged, and only to `origin`, which is
+    `provider/model` with the model name of the call.
     """
 
     type: ClassVar[str] = "reasoning"
@@ -153,7 +153,7 @@ class ImagePart(Immutable, Displayed):
 
 @dataclass(frozen=True, slots=True)
 class AudioPart(Immutable, Displayed):
-    """Sound. In a reply, `transcript` is what the model says in it, and `id` the vendor's name for it."""
+    """Audio. In a reply, `transcript` is the spoken text, and `id` the vendor's id of the audio."""
 
     type: ClassVar[str] = "audio"
     blob: Blob
@@ -169,7 +169,7 @@ class AudioPart(Immutable, Displayed):
 
 @dataclass(frozen=True, slots=True)
 class VideoPart(Immutable, Displayed):
-    """Moving pictures, with or without sound."""
+    """A video, with or without sound."""
 
     type: ClassVar[str] = "video"
     blob: Blob
@@ -182,7 +182,7 @@ class VideoPart(Immutable, Displayed):
 
 @dataclass(frozen=True, slots=True)
 class DocumentPart(Immutable):
-    """A document: PDF, office formats, or text of a kind (`text/markdown`, `text/csv`) kept as a file."""
+    """A document: PDF, an office format, or a text file (`text/markdown`, `text/csv`)."""
 
     type: ClassVar[str] = "document"
     blob: Blob
@@ -197,9 +197,9 @@ class DocumentPart(Immutable):
 class ToolCall(Immutable):
     """A model's request to run a tool.
 
-    `arguments_text` is exactly what was received. `arguments` is that text parsed, or None where it is not a JSON
-    object; `arguments_error` then says why. An empty text counts as no arguments. The arguments are a dict of JSON that
-    refuses changes: `copy.deepcopy(call.arguments)` gives a plain one.
+    `arguments_text` is the text as received. `arguments` is the parsed text, or None if it is not a JSON object;
+    `arguments_error` then says why. An empty text means no arguments. `arguments` is immutable:
+    `copy.deepcopy(call.arguments)` returns a plain dict.
     """
 
     type: ClassVar[str] = "tool_call"
@@ -207,7 +207,7 @@ class ToolCall(Immutable):
     name: str
     arguments_text: str = "{}"
     signature: str | None = None
-    """A vendor's signature over the reasoning behind this call, replayed unchanged."""
+    """A vendor's signature over the reasoning that led to this call, sent back unchanged."""
     cache: CachePoint | None = None
     provider_options: ProviderOptions = NO_OPTIONS
     arguments: JSONObject | None = field(init=False, compare=False)
@@ -226,13 +226,13 @@ class ToolCall(Immutable):
 
     @classmethod
     def of(cls, id: str, name: str, arguments: JSONObject) -> ToolCall:
-        """A call made from a mapping; raises `SchemaError` for what JSON cannot carry."""
+        """Returns a call with `arguments` as JSON; raises `SchemaError` for values that JSON cannot represent."""
         return cls(id, name, json.dumps(freeze_object(arguments, "arguments"), ensure_ascii=False))
 
     def result(self, *content: str | ContentPart, is_error: bool = False) -> ToolResult:
-        """What the tool returned for this call, for `messages` after the response that asked for it.
+        """Returns the result of this call, for `messages` after the response that made it.
 
-        Texts and media parts in order; with `is_error`, what went wrong. Raises `SchemaError` for anything else.
+        `content` is texts and media parts in order, or the error with `is_error`. Raises `SchemaError` for other types.
         """
         return ToolResult.of(self.id, *content, is_error=is_error)
 
@@ -257,7 +257,7 @@ def _refuse_constant(constant: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult(Immutable):
-    """What a tool gave back for the call `call_id`: text and media parts, or an error's text with `is_error`."""
+    """The result of the tool call `call_id`: text and media parts, or the text of an error with `is_error`."""
 
     type: ClassVar[str] = "tool_result"
     call_id: str
@@ -275,12 +275,12 @@ class ToolResult(Immutable):
 
     @classmethod
     def text(cls, call_id: str, text: str, *, is_error: bool = False) -> ToolResult:
-        """A result that is one text."""
+        """Returns a result of one text."""
         return cls(call_id, (TextPart(text),), is_error)
 
     @classmethod
     def of(cls, call_id: str, *content: str | ContentPart, is_error: bool = False) -> ToolResult:
-        """A result of texts and media parts in order; raises `SchemaError` for anything else."""
+        """Returns a result of texts and media parts in order; raises `SchemaError` for other types."""
         for index, item in enumerate(content):
             if not isinstance(item, (str, *CONTENT_PARTS)):  # pyright: ignore[reportUnnecessaryIsInstance]
                 raise SchemaError(
@@ -293,7 +293,7 @@ class ToolResult(Immutable):
 
 @dataclass(frozen=True, slots=True)
 class HostedToolCall(Immutable):
-    """A tool the provider ran by itself (web search, code), as it reported it."""
+    """A call of a tool that the provider ran (web search, code execution), as reported by the provider."""
 
     type: ClassVar[str] = "hosted_tool_call"
     id: str
@@ -309,7 +309,7 @@ class HostedToolCall(Immutable):
 
 @dataclass(frozen=True, slots=True)
 class HostedToolResult(Immutable):
-    """What a provider's own tool gave."""
+    """The result of a tool that the provider ran."""
 
     type: ClassVar[str] = "hosted_tool_result"
     call_id: str
@@ -324,7 +324,7 @@ class HostedToolResult(Immutable):
 
 @dataclass(frozen=True, slots=True)
 class OpaquePart(Immutable):
-    """Something a provider sent that the schema has no name for: kept, and replayed to that provider only."""
+    """Content of a provider that the schema has no class for; sent back unchanged, to that provider only."""
 
     type: ClassVar[str] = "opaque"
     provider: str
@@ -359,18 +359,18 @@ ALL_PARTS = (*CONTENT_PARTS, ReasoningPart, ToolCall, ToolResult, HostedToolCall
 
 
 def canonical_parts(parts: object, path: str, allowed: tuple[type, ...] = ALL_PARTS) -> tuple[Part, ...]:
-    """The canonical form of a sequence of parts, in the same order.
+    """Returns parts in canonical form, in the same order.
 
-    Empty texts and reasonings are left out. Neighbouring texts are one, with the citations of both, unless a cache
-    point stands between them or one has provider options; so are neighbouring plain reasonings of one origin. Raises
-    `SchemaError` for anything that is not one of the `allowed`.
+    Empty texts and reasonings are left out. Adjacent texts are joined, with the citations of both, unless a cache point
+    separates them or one has provider options; so are adjacent plain reasonings of one origin. Raises `SchemaError` for
+    a part of a class that is not `allowed`.
     """
     if not isinstance(parts, tuple | list):
         raise SchemaError(f"expected a sequence of parts, got {type(parts).__name__}", path)
     canonical: list[Part] = []
     for index, part in enumerate(cast("list[object]", parts)):
         if not isinstance(part, allowed):
-            raise SchemaError(f"a {type(part).__name__} cannot stand here", f"{path}[{index}]")
+            raise SchemaError(f"a {type(part).__name__} is not allowed here", f"{path}[{index}]")
         if isinstance(part, TextPart | ReasoningPart) and canonical:
             joined = _joined(canonical[-1], part)
             if joined is not None:
@@ -382,7 +382,7 @@ def canonical_parts(parts: object, path: str, allowed: tuple[type, ...] = ALL_PA
 
 
 def canonical_content(parts: object, path: str) -> tuple[ContentPart, ...]:
-    """As `canonical_parts`, for what a tool gives."""
+    """Returns the content of a tool result in canonical form."""
     return cast("tuple[ContentPart, ...]", canonical_parts(parts, path, CONTENT_PARTS))
 
 
@@ -393,7 +393,7 @@ def _is_empty(part: object) -> bool:
 
 
 def _joined(before: Part, part: Part) -> Part | None:
-    """The two as one part; None if they stay apart."""
+    """Returns the two parts joined, or None if they must stay separate."""
     if isinstance(before, TextPart) and isinstance(part, TextPart):
         if before.cache is not None or before.provider_options or part.provider_options:
             return None

@@ -1,4 +1,4 @@
-"""What is said to, or was said by, one provider beside what the schema has fields for."""
+"""Options and fields that only one provider has, by the provider's name."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from .frozen_json import EMPTY, freeze_given, freeze_object
 from .json_values import JSONObject
 
 ProviderOptions: TypeAlias = Mapping[str, JSONObject]
-"""By provider, under names of the provider's own."""
+"""Mappings by provider, with the field names of that provider."""
 
 NO_OPTIONS = cast(ProviderOptions, EMPTY)
 
 
 def given_options(options: object, path: str = "provider_options") -> ProviderOptions:
-    """`options` frozen; an option that is None, or a provider without options, is as good as not given.
+    """Returns `options` frozen, without options that are None and providers without options.
 
-    Raises `SchemaError` with the path for what is no mapping of mappings.
+    Raises `SchemaError` with the path unless `options` is a mapping of mappings.
     """
     given: dict[str, JSONObject] = {}
     for provider, values in freeze_object(options, path).items():

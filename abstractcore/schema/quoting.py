@@ -1,4 +1,4 @@
-"""Values and texts quoted in errors: short whatever their size, and never an error of their own."""
+"""Quotes values and texts in error messages: always short, and without raising errors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BRACKETS: dict[Any, tuple[str, str]] = {
 
 
 def shown(value: object) -> str:
-    """The value as code, for an error message: its first 80 characters. Of a large value only these are written."""
+    """Returns the first 80 characters of the value's repr, computing no more of a large value than these."""
     pieces: list[str] = []
     size = 0
     try:
@@ -36,9 +36,9 @@ def shown(value: object) -> str:
 
 
 def shortened(text: str, longest: int) -> str:
-    """A text that others wrote, at most about `longest` characters of it: its beginning and its end.
+    """Returns the beginning and the end of an untrusted text, about `longest` characters at most.
 
-    Of a run of more than 400 characters without a space (base64, say) there are 150 at most in it.
+    Of a run of more than 400 characters without a space (base64, for example) at most 150 are kept.
     """
     text = _LONG_RUN.sub(_ends, text)
     if len(text) <= longest:
@@ -52,29 +52,29 @@ def _ends(run: re.Match[str]) -> str:
 
 
 def shown_address(url: str) -> str:
-    """A URL for people: without user, password, query and fragment, any of which may be secret."""
+    """Returns a URL without user, password, query and fragment, which may hold secrets."""
     return _USER_INFO.sub("", re.split("[?#]", url, maxsplit=1)[0], count=1)
 
 
 def one_line(text: str, longest: int = 200) -> str:
-    """A text that others wrote, on one line: as code if it holds anything that does not print."""
+    """Returns an untrusted text on one line; its repr if it has unprintable characters."""
     return shortened(text if text.isprintable() else repr(text), longest)
 
 
 def shown_seconds(seconds: float) -> str:
-    """A time for people, in seconds: two digits, or all before the point."""
+    """Returns a duration for messages, as in `0.25 s`, `3.5 s` or `120 s`."""
     return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
 
 
 def _written(value: Any) -> Iterator[str]:
-    """`repr(value)` in pieces. Their reader stops early, and so does this: also in what holds itself."""
+    """Yields `repr(value)` in pieces. The reader stops early, which also ends a value that contains itself."""
     kind = cast(Any, type(value))
     if kind.__repr__ in _TEXTS:
         yield repr(value[: _LONGEST_VALUE + 1])
     elif kind is memoryview:
         yield f"a memoryview of {value.nbytes:,} bytes"
     elif kind is int and not -_LONGEST_WHOLE_NUMBER < value < _LONGEST_WHOLE_NUMBER:
-        yield f"a whole number of {value.bit_length():,} bits"
+        yield f"an integer of {value.bit_length():,} bits"
     elif kind.__repr__ is cast(Any, dict).__repr__:
         yield from _entries("{", ((_written(key), ": ", item) for key, item in value.items()), "}")
     elif kind.__repr__ in _BRACKETS and value:

@@ -1,4 +1,4 @@
-"""Schema objects from plain JSON data: everything is checked, and what does not fit is named by its path."""
+"""Reads schema objects from plain JSON data, with the path of every invalid value."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _Reader = Callable[[object, str], object]
 
 
 def from_data(cls: type[T], data: object, path: str = "") -> T:
-    """The object of class `cls` that `to_data` gave `data` for; raises `SchemaError` with the path of what is wrong."""
+    """Returns the `cls` that `to_data` wrote as `data`; raises `SchemaError` with the path of an invalid value."""
     return cast(T, _reader(cls)(data, path))
 
 
 @cache
 def _reader(hint: Any) -> _Reader:
-    """A function that reads a value of the type `hint` from JSON data."""
+    """Returns a function that reads a value of the type `hint` from JSON data."""
     origin = get_origin(hint)
     if hint is Any or isinstance(hint, TypeVar):
         return freeze
@@ -126,7 +126,7 @@ def _object_reader(cls: type) -> _Reader:
     required: list[str] = []
 
     def prepare() -> None:
-        """Field types are resolved at the first read, since classes refer to each other."""
+        """Resolves the field types, at the first read, since classes refer to each other."""
         hints = get_type_hints(cls)
         for field in fields(cast(Any, cls)):
             if field.init:

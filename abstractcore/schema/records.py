@@ -1,4 +1,4 @@
-"""`CallRecord`: one finished call as a fact, for cost tracking, dashboards and workflows."""
+"""`CallRecord`: one finished call as data, for cost tracking, dashboards and workflows."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from .responses import AttemptRecord, MediaDecision
 from .usage import Usage
 
 Outcome = Literal["done", "failed", "cancelled", "abandoned"]
-"""How a call ended: with its reply, with an error, by cancellation, or left before the end of its stream."""
+"""How a call ended: with a reply, with an error, by cancellation, or with a stream that was not read to its end."""
 
 Capture = Literal["off", "redacted", "full"]
-"""Whether records hold the call and the reply: not at all, by size only, or in full. Digests are there always."""
+"""Whether records hold the call and the reply: not at all, only their sizes, or in full. Digests are always set."""
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorRecord(Immutable):
-    """An error as data: its class's name and what it said."""
+    """An error as data: the name of its class and its message."""
 
     type: str
     message: str

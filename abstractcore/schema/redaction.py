@@ -1,4 +1,4 @@
-"""Calls and replies without their content: the shape stays, texts and files are replaced by their sizes."""
+"""Redacts calls and replies: keeps their structure and replaces texts and files by their sizes."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ AnyPart = TypeVar("AnyPart", bound=Part)
 
 
 def redacted_call(call: ModelCall) -> ModelCall:
-    """`call` with the sizes of its texts and files in their place, and without provider options."""
+    """Returns `call` with texts and files replaced by their sizes, and without provider options."""
     messages = tuple(Message(message.role, tuple(_part(part) for part in message.parts)) for message in call.messages)
     hosted = tuple(replace(tool, options={}) for tool in call.hosted_tools)
     return replace(call, messages=messages, hosted_tools=hosted, provider_options={})
 
 
 def redacted_reply(reply: ModelReply) -> ModelReply:
-    """`reply` with the sizes of its texts and files in their place, and without the provider's metadata."""
+    """Returns `reply` with texts and files replaced by their sizes, and without provider metadata."""
     return replace(reply, parts=tuple(_part(part) for part in reply.parts), provider_metadata={})
 
 
@@ -62,7 +62,7 @@ def _part(part: AnyPart) -> AnyPart:
 
 
 def _blob(blob: Blob) -> Blob:
-    """The same content by its hash alone, or nothing but its type where there is no hash."""
+    """Returns a blob with the hash of the content only, or only its media type if it has no hash."""
     if blob.sha256 is None or blob.size is None:
         return Blob.from_url("redacted:", blob.media_type)
     return Blob.from_artifact(blob.sha256, blob.media_type, blob.size)

@@ -1,4 +1,4 @@
-"""`ModelReply`: what came back from one exchange, as data."""
+"""`ModelReply`: the reply of a model as data."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _NO_USAGE = Usage()
 
 @dataclass(frozen=True, slots=True)
 class ModelReply(Immutable, Displayed):
-    """One reply. `raw_finish_reason` is the vendor's own word; `id` the vendor's id of the reply.
+    """The reply of a model. `raw_finish_reason` is the vendor's value; `id` the vendor's id of the reply.
 
-    `provider_metadata` holds what came back and the schema has no field for. An empty name is None.
+    `provider_metadata` holds fields of the response that the schema has none for. Empty names become None.
     """
 
     parts: tuple[Part, ...] = ()
@@ -49,7 +49,7 @@ class ModelReply(Immutable, Displayed):
         object.__setattr__(self, "parts", canonical_parts(self.parts, "parts"))
         for index, part in enumerate(self.parts):
             if getattr(part, "cache", None) is not None:
-                raise SchemaError("a cache point marks what is sent: a reply has none", f"parts[{index}].cache")
+                raise SchemaError("a cache point is not allowed in a reply", f"parts[{index}].cache")
         check_choice(self.finish_reason, FINISH_REASONS, "finish_reason")
         for name in ("raw_finish_reason", "model", "provider", "id"):
             value = getattr(self, name)
@@ -62,17 +62,17 @@ class ModelReply(Immutable, Displayed):
 
     @property
     def text(self) -> str:
-        """The answer's text, without reasoning."""
+        """The text of the answer, without reasoning."""
         return "".join(part.text for part in self.parts if isinstance(part, TextPart))
 
     @property
     def reasoning(self) -> str:
-        """The reasoning's text, where the provider shows it."""
+        """The text of the reasoning, if the provider returns it."""
         return "".join(part.text for part in self.parts if isinstance(part, ReasoningPart))
 
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]:
-        """The tools the model asks to run, in order."""
+        """The tool calls of the model, in order."""
         return tuple(part for part in self.parts if isinstance(part, ToolCall))
 
     def message(self) -> Message | None:

@@ -1,4 +1,4 @@
-"""`ShortRepr`: records that show in one readable line, without what fills a screen or looks like a key."""
+"""`ShortRepr`: a repr of one short line, without values that look like credentials."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from .json_values import shown
 
 _MAX_TEXT, _MAX_ITEMS, _MAX_DEPTH, _MAX_LENGTH = 80, 4, 6, 1000
 _SECRET = re.compile(r"key|token|secret|password|authorization|cookie|credential|signature", re.IGNORECASE)
-"""Names whose texts are not shown."""
+"""Names of fields whose texts are hidden."""
 
 
 class ShortRepr:
-    """A base for dataclasses: fields that differ from their defaults, long ones cut, on one line."""
+    """Base class of dataclasses with a one-line repr of the fields that differ from their defaults, shortened."""
 
     __slots__ = ()
 
@@ -26,7 +26,7 @@ class ShortRepr:
 
 
 def short_repr(self: object) -> str:
-    """`self` on one line: texts, lists and mappings are cut, bytes only counted. Never an error of its own."""
+    """Returns a one-line repr: texts, lists and mappings are shortened, bytes only counted. Raises no errors."""
     line = _short(self, 0)
     return line if len(line) <= _MAX_LENGTH else f"{line[:_MAX_LENGTH]}..."
 

@@ -1,4 +1,4 @@
-"""`GenerateResponse`: what the user gets: the last reply with everything that happened on the way to it."""
+"""`GenerateResponse`: the result of a call: the reply, with attempts, usage, cost and media decisions."""
 
 from __future__ import annotations
 
@@ -23,11 +23,10 @@ MediaRoute = Literal["native", "inline", "fallback"]
 
 @dataclass(frozen=True, slots=True)
 class MediaSent(Immutable):
-    """What went to the model in a file's place: its media type, its size in bytes, and the text, if it is text.
+    """The content sent in place of a file: its media type, its size in bytes, and its text, if it is text.
 
-    The text is the file's alone; the model gets it with a label and delimiters around it. Where one file became
-    several parts, such as the images of its pages, `media_type` is "multipart/mixed", `size` is that of all of it, and
-    `parts` has one entry a part, in order.
+    The model gets the text with a label and delimiters around it. If a file became several parts, such as images of its
+    pages, `media_type` is "multipart/mixed", `size` is the total, and `parts` has one entry for each, in order.
     """
 
     media_type: str
@@ -38,12 +37,12 @@ class MediaSent(Immutable):
 
 @dataclass(frozen=True, slots=True)
 class MediaDecision(Immutable):
-    """What was decided for one file, and why.
+    """How one file is sent, and why.
 
-    `route` is "native" (the file itself), "inline" (a text file, as text) or "fallback" (what `handler` made of it).
-    `gives` is what the handler may make of it for this model: "text", or media types such as "image/png"; empty for a
-    file that is sent as it is. `sent` and `usage` are None in a plan, which sends nothing; `usage` also where no model
-    was asked.
+    `route` is "native" (the file itself), "inline" (a text file as text) or "fallback" (the output of `handler`).
+    `gives` is what the handler may produce for this model: "text", or media types such as "image/png"; empty for a
+    file that is sent natively. `sent` and `usage` are None in a plan, which sends nothing; `usage` is also None if the
+    handler called no model.
     """
 
     part_path: str
@@ -84,7 +83,7 @@ class Plan(Immutable, Sequence[MediaDecision]):
 
 @dataclass(frozen=True, slots=True)
 class AttemptRecord(Immutable):
-    """One try at the provider: when it began (seconds since the epoch), how long it took, and how it failed, if so."""
+    """One attempt: when it began (seconds since the epoch), its duration in seconds, and its error, if it failed."""
 
     number: int
     started_at: float
@@ -96,7 +95,7 @@ class AttemptRecord(Immutable):
 
 @dataclass(frozen=True, slots=True)
 class GenerateResponse(ShortRepr, Displayed, Generic[T]):
-    """The answer, with what it took: tokens over all attempts, US dollars (None if no price is known), decisions.
+    """The answer, with tokens of all attempts, cost in US dollars (None if no price is known) and media decisions.
 
     `output` is the answer validated as the `response_model`, else None. Read back from JSON, it is JSON data.
     """
@@ -116,7 +115,7 @@ class GenerateResponse(ShortRepr, Displayed, Generic[T]):
 
     @property
     def content(self) -> str:
-        """The answer's text."""
+        """The text of the answer."""
         return self.reply.text
 
     @property
@@ -131,17 +130,17 @@ class GenerateResponse(ShortRepr, Displayed, Generic[T]):
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """The answer's parts in order: text, reasoning, tool calls, media."""
+        """The parts of the answer in order: text, reasoning, tool calls, media."""
         return self.reply.parts
 
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]:
-        """The tools the model asks to run."""
+        """The tool calls of the model, in order."""
         return self.reply.tool_calls
 
     @property
     def reasoning(self) -> str:
-        """The model's reasoning, where the provider shows it."""
+        """The text of the reasoning, if the provider returns it."""
         return self.reply.reasoning
 
     @property
@@ -153,7 +152,7 @@ class GenerateResponse(ShortRepr, Displayed, Generic[T]):
         return self.content
 
     def _repr_html_(self) -> str:
-        """The answer as HTML, with how it ended and what was warned of below it."""
+        """Returns the answer as HTML, with its finish reason and warnings below it."""
         ended = f"{self.provider}/{self.model}: {self.finish_reason}"
         return Displayed._repr_html_(self) + small_print(ended, *map(str, self.warnings))
 
@@ -172,5 +171,5 @@ class GenerateResponse(ShortRepr, Displayed, Generic[T]):
         return f"GenerateResponse({', '.join([short_repr(self.content), *given])})"
 
     def __deepcopy__(self, memo: dict[int, object]) -> GenerateResponse[T]:
-        """A copy with an `output` of its own: all else cannot change."""
+        """Returns a copy with a deep copy of `output`: everything else is immutable."""
         return replace(self, output=deepcopy(self.output, memo))

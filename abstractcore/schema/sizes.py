@@ -1,4 +1,4 @@
-"""How much memory the content of schema objects takes: their texts and bytes, each once."""
+"""Estimates the memory of schema objects: their texts and bytes, each counted once."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from .calls import ModelCall
 from .parts import MEDIA_PARTS, Part, TextPart, ToolResult
 
 _OBJECT_BYTES = 64
-"""About what an object takes beside its content."""
+"""The estimated overhead of an object."""
 
 
 def size_of(value: object) -> int:
-    """The bytes that `value` and all in it hold, by and large; what stands in it several times counts once."""
+    """Returns the estimated bytes of `value` and everything in it; an object that it holds twice counts once."""
     size, seen, rest = 0, set[int](), [value]
     while rest:
         item = rest.pop()
@@ -42,7 +42,7 @@ def _names(cls: type[Any]) -> tuple[str, ...]:
 
 
 def content_size(call: ModelCall) -> int:
-    """The bytes of the texts and files in a call's messages: far quicker than `size_of`, and all that may be large."""
+    """Returns the bytes of the texts and files in a call's messages: much faster than `size_of` of the call."""
     return sum(_part_size(part) for message in call.messages for part in message.parts)
 
 

@@ -1,4 +1,4 @@
-"""Tools as a call names them: those that the caller runs, and those that the provider runs."""
+"""Tools of a call: those that the caller runs, and hosted tools, which the provider runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MODES = ("auto", "none", "required", "tool")
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec(Immutable):
-    """A tool as the model sees it. `parameters` is a JSON Schema of an object; the flags are hints to policies."""
+    """A tool that the model may call. `parameters` is a JSON Schema of an object; the flags are hints to policies."""
 
     name: str
     description: str = ""
@@ -44,7 +44,7 @@ class ToolSpec(Immutable):
 
 @dataclass(frozen=True, slots=True)
 class ToolChoice(Immutable):
-    """Whether the model may, must or must not call tools; `tool` names the one it must call."""
+    """Whether the model may, must or must not call tools; `tool` is the name of the one that it must call."""
 
     mode: Literal["auto", "none", "required", "tool"] = "auto"
     tool: str | None = None
@@ -52,14 +52,14 @@ class ToolChoice(Immutable):
     def __post_init__(self) -> None:
         check_choice(self.mode, _MODES, "mode")
         if (self.mode == "tool") != (self.tool is not None):
-            raise SchemaError("a tool's name goes with mode 'tool', and only with it", "tool")
+            raise SchemaError("is required with mode 'tool', and allowed with no other mode", "tool")
         if self.tool is not None:
             check_text(self.tool, "tool")
 
 
 @dataclass(frozen=True, slots=True)
 class HostedTool(Immutable):
-    """A tool that the provider runs by itself. `options` go to it under the provider's own names."""
+    """A tool that the provider runs. `options` have the provider's own names."""
 
     kind: HostedToolKind
     options: JSONObject = EMPTY
@@ -70,7 +70,7 @@ class HostedTool(Immutable):
 
 
 def check_tool_names(tools: tuple[ToolSpec, ...]) -> None:
-    """Raise `SchemaError` for two tools of one name."""
+    """Raises `SchemaError` for two tools with one name."""
     seen: set[str] = set()
     for index, tool in enumerate(tools):
         if tool.name in seen:

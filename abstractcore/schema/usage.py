@@ -1,4 +1,4 @@
-"""Token counts of an exchange. A count that was not reported is None, never zero."""
+"""Token counts. A count that was not reported is None, never zero."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .json_values import check_number
 
 @dataclass(frozen=True, slots=True)
 class Usage(Immutable):
-    """Tokens. `input` includes cached and cache-written ones, `output` includes reasoning; None is "not reported"."""
+    """Token counts. `input` includes tokens read from and written to a cache, `output` includes reasoning."""
 
     input: int | None = None
     output: int | None = None
@@ -26,12 +26,12 @@ class Usage(Immutable):
             count = getattr(self, name)
             if count is not None:
                 if type(count) is not int:
-                    raise SchemaError(f"expected a whole number, got {type(count).__name__}", name)
+                    raise SchemaError(f"expected an integer, got {type(count).__name__}", name)
                 check_number(count, name)
 
     @property
     def total(self) -> int | None:
-        """Input and output together; None unless both were reported."""
+        """The sum of input and output; None unless both were reported."""
         return None if self.input is None or self.output is None else self.input + self.output
 
     def __add__(self, other: Usage) -> Usage:

@@ -1,4 +1,4 @@
-"""What transpilers read and write: HTTP requests and responses as data, and the results of each operation."""
+"""Input and output of transpilers: HTTP requests and responses as data, and the results of each operation."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .reprs import ShortRepr
 from .responses import MediaDecision
 
 ENCODINGS = ("gzip", "deflate")
-"""The encodings of a response's body (`Content-Encoding`) that requests ask for."""
+"""The values of `Accept-Encoding` in requests, and the `Content-Encoding` that responses may have."""
 
 
 @dataclass(frozen=True, slots=True)
 class WireRequest(Immutable):
-    """An HTTP request. A transpiler gives a path (`/chat/completions`); the engine puts the endpoint's URL before it.
+    """An HTTP request. A transpiler sets a path (`/chat/completions`); the engine adds the URL of the endpoint.
 
-    Header names are lower-case. Headers hold keys, so they are not shown.
+    Header names are lower-case. Headers hold credentials, so the repr hides them.
     """
 
     url: str
@@ -32,17 +32,17 @@ class WireRequest(Immutable):
         object.__setattr__(self, "headers", freeze_object(self.headers, "headers"))
 
     def with_url(self, url: str) -> WireRequest:
-        """The same request to another URL."""
+        """Returns the request with another URL."""
         return WireRequest(url, self.headers, self.body, self.method)
 
     def with_headers(self, headers: Mapping[str, str]) -> WireRequest:
-        """The request with `headers` added over its own."""
+        """Returns the request with `headers` added; they replace headers of the same name."""
         return WireRequest(self.url, {**self.headers, **headers}, self.body, self.method)
 
 
 @dataclass(frozen=True, slots=True)
 class WireResponse(ShortRepr):
-    """A whole HTTP response; header names are lower-case."""
+    """A complete HTTP response; header names are lower-case."""
 
     status: int
     headers: Mapping[str, str]
@@ -50,8 +50,8 @@ class WireResponse(ShortRepr):
 
 
 def unexpected_encoding(headers: Mapping[str, str]) -> str | None:
-    """The `Content-Encoding` of a response if it is not one that was asked for, once: a kilobyte compressed twice can
-    fill the memory.
+    """Returns the `Content-Encoding` of a response unless it is one of `ENCODINGS`, applied once: a kilobyte that is
+    compressed twice can fill the memory.
     """
     encoding = headers.get("content-encoding", "").strip()
     return None if encoding.lower() in ("", "identity", *ENCODINGS) else encoding
@@ -59,7 +59,7 @@ def unexpected_encoding(headers: Mapping[str, str]) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Encoded(Immutable):
-    """A call as a request, with every loss named."""
+    """A call encoded as a request, with a warning for everything that the format cannot express."""
 
     request: WireRequest
     warnings: tuple[CallWarning, ...] = ()
@@ -67,7 +67,7 @@ class Encoded(Immutable):
 
 @dataclass(frozen=True, slots=True)
 class Lowered(Immutable):
-    """A call after the model-dependent choices, with what was decided for each file."""
+    """A lowered call (adapted to the model), with the decision for each file."""
 
     call: ModelCall
     decisions: tuple[MediaDecision, ...] = ()
@@ -76,7 +76,7 @@ class Lowered(Immutable):
 
 @dataclass(frozen=True, slots=True)
 class Parsed(Immutable):
-    """A client's request as a call (server side)."""
+    """A client's request decoded as a call (server side)."""
 
     call: ModelCall
     warnings: tuple[CallWarning, ...] = ()
@@ -84,7 +84,7 @@ class Parsed(Immutable):
 
 @dataclass(frozen=True, slots=True)
 class Rendered(Immutable):
-    """A reply as a response's body (server side)."""
+    """A reply encoded as the body of a response (server side)."""
 
     body: bytes
     warnings: tuple[CallWarning, ...] = ()

@@ -1,4 +1,4 @@
-"""Schema objects as compact JSON: the one writer, for documents, digests and plain data."""
+"""Writes schema objects as compact JSON, for documents, digests and plain data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .frozen_json import FrozenDict, FrozenList
 from .json_values import check_depth, check_key, check_number, check_text
 
 _Named: TypeAlias = "tuple[tuple[str, str, object], ...]"
-"""Of each field its name, its key as it is written, and its default; of a type tag no name, and all of it written."""
+"""For each field: its name, its encoded key and its default; for a type tag: an empty name and the encoded entry."""
 
 _NAMED_ESCAPES = {0x08: b"\\b", 0x09: b"\\t", 0x0A: b"\\n", 0x0C: b"\\f", 0x0D: b"\\r"}
 _ESCAPES = {bytes([code]): _NAMED_ESCAPES.get(code, b"\\u%04x" % code) for code in range(0x20)}
@@ -22,10 +22,10 @@ _CONTROLS = b"".join(_ESCAPES)
 
 
 def written(value: object, *, canonical: bool = False) -> bytes:
-    """`value` as JSON in UTF-8, fields at their default left out; mappings keep their order.
+    """Returns `value` as JSON in UTF-8, without fields at their default; mappings keep their order.
 
-    `canonical` sorts them, and writes of a blob only what makes it equal to another: equal values give equal bytes.
-    Raises `SchemaError` with the path for what JSON cannot carry.
+    With `canonical`, mappings are sorted and a blob is written as its `identity()`: equal values give equal bytes.
+    Raises `SchemaError` with the path of a value that JSON cannot represent.
     """
     pieces: list[str] = []
     try:
@@ -36,7 +36,7 @@ def written(value: object, *, canonical: bool = False) -> bytes:
 
 
 def _escaped(data: bytes) -> bytes:
-    """Control characters can stand in texts only, so that one pass over everything finds and replaces them."""
+    """Escapes control characters. They occur in texts only, so one pass over the document suffices."""
     if len(data.translate(None, _CONTROLS)) < len(data):
         for control, escape in _ESCAPES.items():
             data = data.replace(control, escape)
@@ -44,7 +44,7 @@ def _escaped(data: bytes) -> bytes:
 
 
 def _write(value: object, pieces: list[str], depth: int, canonical: bool) -> None:
-    """Append `value` to `pieces`; the frequent kinds come first."""
+    """Appends `value` to `pieces`; frequent types come first."""
     kind = type(value)
     if kind is str:
         pieces.append(_text(cast(str, value)))
@@ -86,7 +86,7 @@ def _scalar(value: object) -> str:
 
 
 def _text(text: str) -> str:
-    """`text` in quotes; its control characters are left for `_escaped`."""
+    """Returns `text` in quotes; `_escaped` handles control characters later."""
     if type(text) is not str or not text.isascii():
         text = check_text(text)
     if '"' in text or "\\" in text:
@@ -95,7 +95,7 @@ def _text(text: str) -> str:
 
 
 def _write_items(items: Sequence[object], pieces: list[str], depth: int, canonical: bool) -> None:
-    """The path of what does not fit is put together on the way out: most of the time nothing is wrong."""
+    """Appends the items. Paths are built only when an error propagates."""
     check_depth(depth)
     pieces.append("[")
     index = 0
@@ -142,13 +142,13 @@ def _write_fields(value: object, named: _Named, pieces: list[str], canonical: bo
 
 
 def _close(pieces: list[str], brackets: str) -> None:
-    """End what was opened last: the comma after its last entry becomes the bracket."""
+    """Closes an array or object: the comma after its last entry becomes the bracket."""
     pieces[-1] = brackets[1] if pieces[-1] == "," else brackets
 
 
 @cache
 def _named_fields(cls: type) -> _Named | None:
-    """The fields of a dataclass in the order of their names, the tag among them; None for any other class."""
+    """Returns the fields of a dataclass sorted by name, including the type tag; None for any other class."""
     if not is_dataclass(cls):
         return None
     named = [(field.name, f'"{field.name}":', field.default) for field in fields(cls) if field.init]

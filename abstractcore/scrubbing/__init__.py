@@ -1,8 +1,8 @@
-"""Credentials kept out of errors, records, logs and recordings, in whatever form they are quoted there."""
+"""Removes credentials from errors, records, logs and recordings, in every encoding."""
 
 from .credentials import credentials_in, credentials_of, is_sensitive
-from .logs import keep_out_of_logs
+from .logs import scrub_logs
 from .secrets import Secrets
 from .texts import SCRUBBED
 
-__all__ = ["SCRUBBED", "Secrets", "credentials_in", "credentials_of", "is_sensitive", "keep_out_of_logs"]
+__all__ = ["SCRUBBED", "Secrets", "credentials_in", "credentials_of", "is_sensitive", "scrub_logs"]

@@ -1,4 +1,4 @@
-"""What in a request is a credential: by the names of its headers and of its URL's parameters."""
+"""Finds the credentials of a request by the names of headers and URL parameters."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _SENSITIVE_PARAMETERS = (*_SENSITIVE, "sig", "pwd")
 _HARMLESS = ("accept", "connection", "content-", "date", "host", "user-agent", "x-amz-date", "signedheaders")
 _HARMLESS_ENDS = ("-version", "-beta", "-organization", "-project", "-region", "-length")
 _MADE = ("Signature", "signature")
-"""Made for one request and worth nothing for another: they would only push real ones out of memory."""
+"""Signatures, which are valid for one request only: remembering them would displace real credentials."""
 _PARAMETER = re.compile(r"([\w-]+)\s*=\s*\"?([^\",;\s]+)")
 
 
 @lru_cache(maxsize=256)
 def is_sensitive(name: str) -> bool:
-    """Whether a header or field of this name holds a credential."""
+    """Returns whether a header or field of this name holds a credential."""
     return not _is_harmless(name) and any(part in name.lower() for part in _SENSITIVE)
 
 
 def credentials_in(url: str, headers: Mapping[str, str], added: Collection[str] = ()) -> Iterator[str]:
-    """The credentials of a request. `added` are the headers that were added to show who asks, whatever their names."""
+    """Yields the credentials of a request. `added` are the headers that authentication added, whatever their names."""
     for name, value in headers.items():
         if is_sensitive(name) or (name in added and not _is_harmless(name)):
             yield from _in_cookies(value) if "cookie" in name.lower() else _in_header(value)
@@ -34,7 +34,7 @@ def credentials_in(url: str, headers: Mapping[str, str], added: Collection[str] 
 
 
 def credentials_of(options: Mapping[str, Any]) -> Iterator[str]:
-    """The credentials among `create_llm`'s options: by their names, in headers, and in URLs."""
+    """Yields the credentials in options of `create_llm`: by their names, in headers, and in URLs."""
     for name, value in options.items():
         if isinstance(value, str):
             yield from (value,) if is_sensitive(name) else _in_url(value)
@@ -54,7 +54,7 @@ def _is_harmless(name: str) -> bool:
 
 
 def _in_header(value: str) -> Iterator[str]:
-    """A value by itself; the one word behind a scheme; the sensitive parameters of a longer one
+    """Yields the value itself; the word after a scheme; the sensitive parameters of a longer value
     (https://www.rfc-editor.org/rfc/rfc9110#section-11.4).
     """
     scheme, _, rest = value.strip().partition(" ")
@@ -75,7 +75,7 @@ def _in_cookies(value: str) -> Iterator[str]:
 
 
 def _in_url(url: str) -> Iterator[str]:
-    """Of the user part and of parameters named like credentials, as they stand there and decoded."""
+    """Yields the userinfo and the parameters named like credentials, encoded and decoded."""
     if "@" not in url and "?" not in url:
         return
     try:
@@ -99,7 +99,7 @@ def _names_a_secret(name: str) -> bool:
 
 
 def _in_pair(pair: str) -> Iterator[str]:
-    """Of `user:password` the pair, as it is encoded for HTTP, and the password."""
+    """Yields `user:password`, its encoding for HTTP, and the password."""
     password = pair.partition(":")[2]
     if password:
         yield from (pair, password)

@@ -1,4 +1,4 @@
-"""Credentials taken out of an exception, its attributes and its chain, in place."""
+"""Removes credentials from an exception, its attributes and its chain, in place."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from typing import Any, cast
 from .values import with_texts
 
 _ATTRIBUTES_OF_BUILTINS = ("strerror", "filename", "filename2", "object", "reason", "value", "msg", "text", "name")
-"""Where exceptions of Python's own keep texts, beside `args`."""
+"""Attributes of built-in exceptions that hold text, besides `args`."""
 
 
 class ScrubbedError(Exception):
-    """Stands in a chain of exceptions for one whose text holds a credential and cannot be changed."""
+    """Replaces an exception whose text holds a credential and cannot be changed."""
 
 
 class ExceptionScrubber:
-    """Makes `change` to every text in the exceptions that it is given, each once."""
+    """Applies `change` to every text of exceptions, to each exception once."""
 
     def __init__(self, change: Callable[[str], str]) -> None:
         self._change = change
         self._cleaned: dict[int, BaseException] = {}
 
     def cleaned(self, error: BaseException) -> BaseException:
-        """`error`, changed; a `ScrubbedError` to be shown in its place if its text is fixed."""
+        """Returns `error`, changed in place; a `ScrubbedError` instead of it if its text cannot be changed."""
         if id(error) in self._cleaned:
             return self._cleaned[id(error)]
         self._cleaned[id(error)] = error
@@ -34,13 +34,13 @@ class ExceptionScrubber:
         said = _text_of(error)
         clean = self._change(said)
         if clean != said:
-            self._cleaned[id(error)] = _stand_in(error, clean)
+            self._cleaned[id(error)] = _replacement(error, clean)
         return self._cleaned[id(error)]
 
     def _change_arguments(self, error: BaseException) -> None:
         arguments = with_texts(error.args, self._change)
         if arguments is not error.args:
-            with suppress(Exception):  # a class of others may allow no change
+            with suppress(Exception):  # a class of another package may not allow changes
                 error.args = arguments
 
     def _change_attributes(self, error: BaseException) -> None:
@@ -72,8 +72,8 @@ class ExceptionScrubber:
             self.cleaned(member)
 
 
-def _stand_in(error: BaseException, text: str) -> BaseException:
-    """What is shown for `error` in its place: with the same traceback, chain, notes and members."""
+def _replacement(error: BaseException, text: str) -> BaseException:
+    """Returns the replacement of `error`: with the same traceback, chain, notes and members."""
     members = _members(error)
     if members:
         made: BaseException = BaseExceptionGroup(text.rpartition(" (")[0], members)
@@ -87,7 +87,7 @@ def _stand_in(error: BaseException, text: str) -> BaseException:
 
 
 def _members(error: BaseException) -> tuple[BaseException, ...]:
-    """Those of a group."""
+    """Returns the members of an exception group."""
     return cast("Any", error).exceptions if isinstance(error, BaseExceptionGroup) else ()
 
 

@@ -1,4 +1,4 @@
-"""The forms in which a text quotes a credential: as it is, escaped for URLs, JSON or HTML, in base64, in hex."""
+"""The encodings of a credential in a text: plain, escaped for URLs, JSON or HTML, in base64, in hex."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 SHORTEST = 8
-"""Shorter values are no credentials, and fewer characters of one are not looked for: they occur in plain words."""
+"""The minimum length of a credential, and of a recognised beginning of one: shorter texts occur in plain words."""
 
 _ESCAPES = re.compile("%[0-9A-F]{2}")
 
 
 class Form(NamedTuple):
-    """A credential as it may be quoted. `beginning` stands for its first `SHORTEST` characters: the rest may be missing
-    where it is found, as vendors and gateways cut what they quote. Where it `runs_on`, what follows `whole` without a
-    break belongs to the same encoded text.
+    """An encoded credential. `beginning` encodes its first `SHORTEST` characters: the rest may be missing: vendors
+    and gateways truncate values in their messages. With `runs_on`, the characters right after `whole` belong to the
+    same encoded text.
     """
 
     beginning: str
@@ -27,14 +27,14 @@ class Form(NamedTuple):
 
 
 def forms_of(secret: str) -> Iterable[Form]:
-    """Each form of `secret` once."""
+    """Returns the distinct forms of `secret`."""
     plain = (Form(form(secret[:SHORTEST]), form(secret)) for form in _PLAIN)
     encoded = (Form(form(secret[:SHORTEST]), form(secret), True) for form in _ENCODED)
     return dict.fromkeys((*plain, *encoded))
 
 
 def _quoted(safe: str) -> Callable[[str], str]:
-    """Percent-encoded but for letters, digits and `safe`."""
+    """Returns a function that percent-encodes all but letters, digits and `safe`."""
     return lambda text: quote(text, safe, errors="surrogatepass")
 
 
@@ -47,7 +47,7 @@ def _json(text: str) -> str:
 
 
 def _json_with_slashes(text: str) -> str:
-    """As PHP writes it."""
+    """Encodes as PHP does, with escaped slashes."""
     return _json(text).replace("/", "\\/")
 
 
@@ -60,7 +60,7 @@ def _hex(text: str) -> str:
 
 
 def _base64(offset: int) -> Callable[[str], str]:
-    """`text` in base64, where `offset` bytes stand before it: only the characters that it alone decides.
+    """Returns a function that encodes a text in base64 after `offset` bytes, without characters that mix other bytes.
 
     So a key is found in an encoded `user:key` too (https://www.rfc-editor.org/rfc/rfc4648#section-4).
     """

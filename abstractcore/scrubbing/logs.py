@@ -1,4 +1,4 @@
-"""Credentials kept out of the logger "abstractcore"."""
+"""Removes credentials from messages of the logger "abstractcore"."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from weakref import WeakSet
 
 from .secrets import Secrets
 
-_kept_out: WeakSet[Secrets] = WeakSet()
+_filtered_secrets: WeakSet[Secrets] = WeakSet()
 
 
-def keep_out_of_logs(secrets: Secrets) -> None:
-    """Have what is logged here scrubbed of `secrets`, as long as there are any."""
-    _kept_out.add(secrets)
+def scrub_logs(secrets: Secrets) -> None:
+    """Scrubs `secrets` from log messages of this package, as long as `secrets` exists."""
+    _filtered_secrets.add(secrets)
 
 
 class _Scrubbing(logging.Filter):
-    """Scrubs messages, their arguments, and the exceptions that come with them, for every handler."""
+    """Scrubs messages, their arguments and their exceptions, for every handler."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        for secrets in list(_kept_out):
+        for secrets in list(_filtered_secrets):
             _scrub(record, secrets)
         return True
 
 
 def _scrub(record: logging.LogRecord, secrets: Secrets) -> None:
-    said = record.getMessage()
-    clean = secrets.text(said)
-    if clean != said:
+    message = record.getMessage()
+    clean = secrets.text(message)
+    if clean != message:
         record.msg, record.args = clean, None
     if isinstance(record.exc_info, tuple) and record.exc_info[1] is not None:
         kind, error, trace = record.exc_info

@@ -1,4 +1,4 @@
-"""The credentials that one LLM has sent or may send, and everything without them."""
+"""`Secrets`: the credentials that one LLM has sent or may send, and their removal from texts."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from .values import with_texts
 
 T = TypeVar("T")
 _MOST = 64
-"""How many are known at once. Tokens are renewed: the oldest are forgotten first."""
+"""The maximum number remembered. Tokens are renewed: the oldest are forgotten first."""
 
 
 class Secrets:
-    """Credentials that are to be shown nowhere. Values shorter than 8 characters are none.
+    """Credentials to remove from texts. Values of fewer than 8 characters are ignored.
 
-    Any thread may add some while others look for them. There are no locks in it, which a fork could leave locked.
+    Threads may add some while others read. It has no locks, which a fork could leave locked.
     """
 
     def __init__(self, known: Iterable[str] = ()) -> None:
@@ -28,7 +28,7 @@ class Secrets:
         self.add(known)
 
     def add(self, secrets: Iterable[str]) -> None:
-        """Know of `secrets`, too."""
+        """Adds `secrets`."""
         for secret in map(str.strip, secrets):
             if secret not in self._known and is_credential(secret):
                 self._known[secret] = None
@@ -36,17 +36,17 @@ class Secrets:
                     self._known.pop(next(iter(self._known)), None)
 
     def add_request(self, url: str, headers: Mapping[str, str], unsigned: Mapping[str, str]) -> None:
-        """Know of the credentials in a request; `unsigned` are its headers before it was signed."""
+        """Adds the credentials of a request; `unsigned` are its headers before it was signed."""
         if "?" in url or "@" in url or headers != self._headers:
             self.add(credentials_in(url, headers, [name for name in headers if name not in unsigned]))
             self._headers = dict(headers)
 
     def and_those_in(self, headers: Mapping[str, str]) -> Secrets:
-        """These and the credentials in the headers of one call, apart from others': each call may be another user's."""
+        """Returns a copy with the credentials in the headers of one call: each call may be another user's."""
         return Secrets((*self._known, *credentials_in("", headers)))
 
     def text(self, text: str) -> str:
-        """`text` without credentials, whole or cut, and in any of the usual encodings."""
+        """Returns `text` without credentials, complete or truncated, in any common encoding."""
         known = tuple(self._known)
         if not known or not text:
             return text
@@ -56,16 +56,16 @@ class Secrets:
         return scanner[1].scrubbed(text)
 
     def value(self, value: T) -> T:
-        """`value` without credentials in the texts in it; the same object if there are none."""
+        """Returns `value` without credentials in its texts; the same object if there are none."""
         return with_texts(value, self.text) if value and self._known else value
 
     def error(self, error: BaseException) -> None:
-        """Take credentials out of `error` in place: its text, its attributes, its notes, and its chain.
+        """Removes credentials from `error` in place: from its text, attributes, notes and chain.
 
-        An exception in the chain whose text is fixed is replaced by a `ScrubbedError`.
+        An exception in the chain whose text cannot be changed is replaced by a `ScrubbedError`.
         """
         self.cleaned(error)
 
     def cleaned(self, error: BaseException) -> BaseException:
-        """As `error`; gives what is to be shown in its place if its own text is fixed, else `error` itself."""
+        """Scrubs `error` and returns it, or its replacement if its own text cannot be changed."""
         return ExceptionScrubber(self.text).cleaned(error) if self._known else error

@@ -1,4 +1,4 @@
-"""Credentials found in a text, whole or cut or masked, and replaced."""
+"""Finds credentials in texts, complete, truncated or masked, and replaces them."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from .forms import SHORTEST, Form, forms_of
 
 SCRUBBED = "[scrubbed]"
 _REST = re.compile(r"(?:[\w+/=~%*•●…-]|\.{2,}|\.(?=[\w+/=~%*•●…-]))*")
-"""What follows the beginning of a credential and belongs to it: a mask, its end, or what it was cut with."""
+"""What may follow the beginning of a credential: a mask, its end, or an ellipsis."""
 _MASK = re.compile(r" \[\.\.\. [\d,]+ characters \.\.\.\] |[*•●…]+|\.{3,}|[xX]{4,}")
-"""What stands for the middle of a credential, also where a long message was shortened."""
+"""What may replace the middle of a credential, also where a long message was shortened."""
 _MASKS = ("*", "•", "●", "…", "...", "xxxx")
 _FEWEST_BESIDE_A_MASK = 5
 _FEWEST_ON_ONE_SIDE = 4
-"""How many characters of a credential give a masked one away, as in sk-ab***yz or ***wxyz."""
+"""The number of visible characters that identify a masked credential, as in sk-ab***yz or ***wxyz."""
 
 
 class Scanner:
-    """Looks for `secrets` in texts. Case is not looked at: headers and logs change it."""
+    """Finds `secrets` in texts, ignoring case, which headers and logs may change."""
 
     def __init__(self, secrets: Sequence[str]) -> None:
         self._forms: dict[str, list[Form]] = {}
@@ -32,14 +32,14 @@ class Scanner:
         self._beginnings = re.compile("|".join(map(re.escape, longest_first)), re.IGNORECASE)
 
     def scrubbed(self, text: str) -> str:
-        """`text` with `SCRUBBED` in the place of each credential; `text` itself if there is none."""
+        """Returns `text` with each credential replaced by `SCRUBBED`; `text` itself if there is none."""
         lower = text.lower()
-        if any(map(lower.__contains__, self._forms)):  # nearly never, and far quicker than the expression
+        if any(map(lower.__contains__, self._forms)):  # rarely true, and much faster than the regular expression
             text = self._without_beginnings(text)
         return self._without_masked(text) if any(map(lower.__contains__, _MASKS)) else text
 
     def _without_beginnings(self, text: str) -> str:
-        """The beginning of each form is looked for, and gone on from as far as it goes."""
+        """Replaces each form that begins in `text`, up to the end of what matches."""
         pieces: list[str] = []
         at = 0
         for match in self._beginnings.finditer(text):
@@ -49,7 +49,7 @@ class Scanner:
         return "".join((*pieces, text[at:])) if pieces else text
 
     def _end(self, text: str, match: re.Match[str]) -> int:
-        """Where what began with `match` ends."""
+        """Returns the end of the credential that begins with `match`."""
         forms = self._forms.get(match[0].lower(), ())
         longest = max((len(form.whole) for form in forms), default=0)
         found = text[match.start() : match.start() + longest].lower()
@@ -64,7 +64,7 @@ class Scanner:
         return end if rest is None else rest.end()
 
     def _without_masked(self, text: str) -> str:
-        """Vendors show the first and last characters around a mask."""
+        """Replaces masked credentials: vendors show the first and last characters around a mask."""
         pieces: list[str] = []
         at = 0
         for mask in _MASK.finditer(text):
@@ -75,7 +75,7 @@ class Scanner:
         return "".join((*pieces, text[at:])) if pieces else text
 
     def _shown_around(self, text: str, at: int, mask: re.Match[str]) -> tuple[int, int]:
-        """How many characters of a credential stand before and behind `mask`; -1 if they give none away."""
+        """Returns how many characters of a credential are before and after `mask`; -1 if too few to identify one."""
         before = text[max(at, mask.start() - self._longest) : mask.start()].lower()
         after = text[mask.end() : mask.end() + self._longest].lower()
         for whole in self._wholes:
@@ -87,7 +87,7 @@ class Scanner:
 
 
 def _shared(left: str, right: str) -> int:
-    """How many characters both begin with."""
+    """Returns the length of the common prefix."""
     for index, (ours, theirs) in enumerate(zip(left, right, strict=False)):
         if ours != theirs:
             return index
@@ -95,5 +95,5 @@ def _shared(left: str, right: str) -> int:
 
 
 def is_credential(value: str) -> bool:
-    """Whether `value` is long enough to be one."""
+    """Returns whether `value` is long enough to be a credential."""
     return len(value) >= SHORTEST

@@ -1,4 +1,4 @@
-"""Texts inside other values, found and changed; what holds none that changes is the same object afterwards."""
+"""Changes texts inside other values; a value without changes stays the same object."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from ..schema import Blob, SchemaError
 
 
 def with_texts(value: Any, change: Callable[[str], str]) -> Any:
-    """`value` with `change` made to every text in it: in containers, mappings, schema objects.
+    """Returns `value` with `change` applied to every text in it: in containers, mappings, schema objects.
 
-    The content of files is left as it is. What no longer fits the schema becomes None.
+    The content of files is not changed. A schema object that becomes invalid is replaced by None.
     """
     if isinstance(value, str):
         return _or_same(value, change(value))

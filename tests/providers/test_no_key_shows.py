@@ -256,7 +256,7 @@ def test_no_crash_of_a_subscriber_or_of_a_function_at_a_calls_end_shows_the_key(
     )
     with services.records.subscribe(crash):
         text = watch.seen(watch.asking(llm))
-    assert "work in the background failed" in text
+    assert "background work failed" in text
     assert "at the end of" in text
     assert not shows(text)
 

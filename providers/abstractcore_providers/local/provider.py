@@ -72,6 +72,6 @@ def _whole_number(config: ProviderConfig, option: str, least: int) -> int | None
         return None
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
         raise ConfigurationError(
-            f"{option} is {value!r}, and has to be a whole number", hint=f"Give {least} or more.", provider="local"
+            f"{option} is {value!r}, expected an integer", hint=f"Give {least} or more.", provider="local"
         )
     return value

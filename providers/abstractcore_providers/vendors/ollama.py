@@ -138,7 +138,7 @@ def _context_size(config: ProviderConfig) -> int | None:
     size = config.options.get("context_size")
     if size is not None and (not isinstance(size, int) or isinstance(size, bool) or size < 1):
         raise ConfigurationError(
-            f"context_size is {size!r}, and has to be a whole number", hint="Give it in tokens.", provider="ollama"
+            f"context_size is {size!r}, expected an integer", hint="Give it in tokens.", provider="ollama"
         )
     return size
 

@@ -90,7 +90,7 @@ def test_every_way_of_asking_refuses_the_same_with_the_path(door: str):
         ({"modalities": "text"}, "modalities", "expected a list, got str"),
         ({"modalities": ["smell"]}, "modalities[0]", "'smell' is not one of"),
         ({"thinking": "hard"}, "thinking", "'hard' is neither"),
-        ({"thinking": -(10**5000)}, "thinking", "a whole number of 16,610 bits is neither"),
+        ({"thinking": -(10**5000)}, "thinking", "an integer of 16,610 bits is neither"),
         ({"timeout": 10**5000}, "timeout", "expected seconds"),
         ({"timeout": -1}, "timeout", "expected seconds"),
         ({"stream": "no"}, "stream", "expected True or False, got str"),

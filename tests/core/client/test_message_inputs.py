@@ -111,7 +111,7 @@ def test_a_result_that_is_neither_text_nor_file_says_how_to_make_it_one():
         WEATHER.result("a", {"degrees": 21})  # type: ignore[arg-type]
     with pytest.raises(SchemaError, match=r"content\[0\]: expected text or a media part, got int"):
         Message.tool("c1", 21)  # type: ignore[call-overload]
-    with pytest.raises(SchemaError, match="is_error: goes with a call's id"):
+    with pytest.raises(SchemaError, match="is_error: needs a call id"):
         Message.tool(WEATHER.result("a"), is_error=True)  # type: ignore[call-overload]
 
 
@@ -269,7 +269,7 @@ USER = {"role": "user", "content": "hi"}
         ({"role": "assistant", "content": None}, "messages[1]", "the assistant message is empty"),
         ({"role": "user", "content": 3}, "messages[1].content", "expected text or a list of parts, got int"),
         ({"role": "user", "content": ["hi", {}]}, "messages[1].content[0]", "expected an object, got str"),
-        ({"role": "system", "content": [PICTURE]}, "messages[1].parts[0]", "a ImagePart cannot stand here"),
+        ({"role": "system", "content": [PICTURE]}, "messages[1].parts[0]", "a ImagePart is not allowed here"),
         (
             {"role": "user", "content": [{"type": "input_text", "text": "a"}]},
             "messages[1].content[0].type",

@@ -260,7 +260,7 @@ def test_async_in_plain_in_async_code_is_an_error_that_says_what_to_do():
     async def outer() -> None:
         drive(runtime.invoke(asynchronous, 1))
 
-    with pytest.raises(ConfigurationError, match=r"asynchronous would wait for ever.*await llm\.agenerate"):
+    with pytest.raises(ConfigurationError, match=r"asynchronous would wait forever.*await llm\.agenerate"):
         drive(runtime.invoke(outer))
 
 
@@ -273,7 +273,7 @@ def test_waiting_for_oneself_by_way_of_another_runtime_is_found():
     async def inner() -> None:
         drive(first.invoke(asynchronous, 1))
 
-    with pytest.raises(ConfigurationError, match="asynchronous would wait for ever"):
+    with pytest.raises(ConfigurationError, match="asynchronous would wait forever"):
         drive(first.invoke(outer))
 
 
@@ -290,7 +290,7 @@ def test_waiting_for_oneself_by_way_of_a_thread_is_found():
         drive(runtime.gather(lambda: runtime.invoke(plain_one), lambda: runtime.invoke(plain_one)))
 
     for outer in (in_thread, in_several):
-        with pytest.raises(ConfigurationError, match="asynchronous would wait for ever"):
+        with pytest.raises(ConfigurationError, match="asynchronous would wait forever"):
             drive(runtime.invoke(outer))
 
 

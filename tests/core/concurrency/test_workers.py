@@ -136,7 +136,7 @@ def test_what_is_left_before_it_begins_never_begins(workers, release, abandoned)
     occupy(workers, release)
     order: list[int] = []
     job, other = begin(workers, order.append, 1), begin(workers, order.append, 2)
-    job.leave()
+    job.abandon()
     assert len(abandoned) == 0
     release.set()
     other.result.result(PATIENCE_SECONDS)
@@ -150,13 +150,13 @@ def test_what_is_left_while_it_runs_is_counted_warned_of_and_gives_its_place_to_
 ):
     jobs = occupy(workers, release)
     waiting = begin(workers, divmod, 7, 2)
-    jobs[0].leave()
+    jobs[0].abandon()
     assert waiting.result.result(PATIENCE_SECONDS) == (3, 1)
     assert len(abandoned) == 1
     assert "is still running in a background thread after its call ended (1 such now)" in caplog.text
     release.set()
     wait_until(lambda: len(abandoned) == 0)
-    jobs[1].leave()
+    jobs[1].abandon()
     occupied = occupy(workers, release)  # all places are there again
     assert [job.result.result(PATIENCE_SECONDS) for job in occupied] == [True] * MOST
 
@@ -165,10 +165,10 @@ def test_places_are_given_up_a_bounded_number_of_times(workers, release, abandon
     """Else functions that hang would take more and more threads."""
     for _ in range(128):
         (job,) = occupy(workers, release, 1)
-        job.leave()
+        job.abandon()
     jobs = occupy(workers, release)
     for job in jobs:
-        job.leave()
+        job.abandon()
     waiting = begin(workers, divmod, 7, 2)
     assert threads() == 128 + MOST
     assert len(abandoned) == 128 + MOST
@@ -215,6 +215,6 @@ def test_a_program_that_can_begin_no_thread_is_told_so(workers, monkeypatch):
         job = workers.job(copy_context(), divmod, 7, 2)
         with pytest.raises(RuntimeError, match="can't start new thread"):
             job.begin()
-        job.leave()
+        job.abandon()
     assert job.result.cancelled()
     assert begin(workers, divmod, 7, 2).result.result(PATIENCE_SECONDS) == (3, 1)

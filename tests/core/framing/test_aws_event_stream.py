@@ -123,7 +123,7 @@ def test_a_header_without_a_shape_is_not_written(headers: dict[str, Any]):
         "no type",
         "name no UTF-8",
         "text no UTF-8",
-        "a name twice",
+        "duplicate header name",
     ],
 )
 def test_headers_that_cannot_be_read_are_a_typed_error(headers: bytes):
@@ -147,7 +147,7 @@ def test_a_message_of_many_megabytes_is_read_and_its_bytes_are_copied_a_few_time
 
 @pytest.mark.parametrize(
     ("place", "message"),
-    [(0, "prelude"), (5, "prelude"), (9, "prelude"), (20, "its sum"), (-6, "its sum"), (-1, "its sum")],
+    [(0, "prelude"), (5, "prelude"), (9, "prelude"), (20, "message CRC"), (-6, "its sum"), (-1, "its sum")],
 )
 def test_a_damaged_message_is_a_typed_error(place: int, message: str):
     stream = bytearray(HELLO.encode())
@@ -166,7 +166,7 @@ def test_lengths_that_contradict_each_other_are_a_typed_error(lengths: tuple[int
 
 
 def test_another_kind_of_answer_is_a_typed_error():
-    with pytest.raises(ServerError, match="is no event stream"):
+    with pytest.raises(ServerError, match="is not a valid event stream"):
         framed([b'{"message": "hello"}'])
 
 

@@ -51,7 +51,7 @@ def test_bytes_that_are_changed_by_their_owner_stay_as_they_were():
     ids=lambda blob: blob.form,
 )
 def test_content_that_is_elsewhere_cannot_be_read(blob: Blob):
-    with pytest.raises(SchemaError, match="is not at hand"):
+    with pytest.raises(SchemaError, match="cannot be read here"):
         blob.read()
 
 

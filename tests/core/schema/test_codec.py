@@ -194,18 +194,18 @@ def user(**part: Any) -> list[Any]:
         ("[" * 100_000, "", "not a JSON document"),
         ("1" * 5000, "", "not a JSON document"),
         (b"\xff\xfe\xfa", "", "not a JSON document"),
-        ("[]", "", "a document is a JSON object"),
-        (document(schema_version=2), "schema_version", "version 2 is not 1"),
-        (document(schema_version=True), "schema_version", "version True is not 1"),
-        (document(schema_version=1.0), "schema_version", "version 1.0 is not 1"),
-        (document(schema_version=...), "schema_version", "version None is not 1"),
+        ("[]", "", "expected a JSON object"),
+        (document(schema_version=2), "schema_version", "version 2 is not supported"),
+        (document(schema_version=True), "schema_version", "version True is not supported"),
+        (document(schema_version=1.0), "schema_version", "version 1.0 is not supported"),
+        (document(schema_version=...), "schema_version", "version None is not supported"),
         (document(type="call"), "type", "unknown type 'call'"),
         (document(type=["model_call"]), "type", "unknown type"),
         (document(type=...), "type", "unknown type None"),
         (document(model=...), "model", "missing"),
         (document(model=5), "model", "expected text, got int"),
         (document(modell="m"), "modell", "no such field"),
-        (document(messages=[]), "messages", "nothing to send"),
+        (document(messages=[]), "messages", "the call is empty"),
         (document(messages={}), "messages", "expected a list, got dict"),
         (document(messages=[5]), "messages[0]", "expected an object, got int"),
         (document(messages=[{"role": "user"}]), "messages[0].parts", "missing"),
@@ -227,7 +227,7 @@ def user(**part: Any) -> list[Any]:
         (
             document(messages=user(type="tool_result", call_id="c", content=[])),
             "messages[0].parts[0]",
-            "cannot stand here",
+            "is not allowed here",
         ),
         (document(sampling={"temperature": "hot"}), "sampling.temperature", "expected float, got str"),
         (document(sampling={"temperature": True}), "sampling.temperature", "expected float, got bool"),
@@ -238,7 +238,7 @@ def user(**part: Any) -> list[Any]:
         (document(tools=[{"name": ""}]), "tools[0].name", "needs a name"),
         (document(tools=[{"name": "t"}, {"name": "t"}]), "tools[1].name", "two tools"),
         (document(tools=[{"name": "t", "parameters": []}]), "tools[0].parameters", "expected an object"),
-        (document(tool_choice={"mode": "tool"}), "tool_choice.tool", "goes with mode"),
+        (document(tool_choice={"mode": "tool"}), "tool_choice.tool", "is required with mode"),
         (document(tool_choice={"mode": "any"}), "tool_choice.mode", "'any' is not one of"),
         (document(thinking="hard"), "thinking", "'hard' is not one of"),
         (document(thinking=-1), "thinking", "neither a number of tokens"),
@@ -285,7 +285,7 @@ def test_a_changed_document_reads_or_is_a_schema_error(call: ModelCall, data: st
 
 
 def test_an_object_that_is_no_document_of_its_own_is_refused():
-    with pytest.raises(SchemaError, match="Usage is not a document of its own"):
+    with pytest.raises(SchemaError, match="Usage has no JSON document type"):
         to_json(Usage())
 
 

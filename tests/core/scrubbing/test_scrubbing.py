@@ -22,7 +22,7 @@ from abstractcore.scrubbing import (
     credentials_in,
     credentials_of,
     is_sensitive,
-    keep_out_of_logs,
+    scrub_logs,
 )
 
 KEY = 'sk-canary-01/23+45="67"-Wxyz'
@@ -294,7 +294,7 @@ def test_names_of_credentials():
 
 def test_what_is_logged_is_scrubbed_for_every_handler(caplog):
     secrets = Secrets([KEY])
-    keep_out_of_logs(secrets)
+    scrub_logs(secrets)
     log = logging.getLogger("abstractcore")
     try:
         raise ValueError(f"with {KEY}") from KeyError(KEY)
@@ -313,7 +313,7 @@ def test_what_is_logged_is_scrubbed_for_every_handler(caplog):
 
 def test_an_exception_whose_text_is_fixed_is_logged_without_it(caplog):
     secrets = Secrets([KEY])
-    keep_out_of_logs(secrets)
+    scrub_logs(secrets)
     try:
         raise FixedError
     except FixedError:

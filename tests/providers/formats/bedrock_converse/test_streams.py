@@ -328,7 +328,7 @@ def test_an_end_without_counts_is_the_end_of_the_reply():
 
 
 def test_an_answer_that_is_no_stream_is_a_server_error():
-    with pytest.raises(ServerError, match="no event stream"):
+    with pytest.raises(ServerError, match="not a valid event stream"):
         list(decoded([b'{"output": {"message": {}}}']))
     with pytest.raises(ServerError, match="no stream of messages"):
         list(decoded([b""]))
