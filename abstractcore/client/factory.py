@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Unpack
 
 from ..errors import AuthenticationError, ConfigurationError, InvalidInputError
-from ..middleware import Deadline, Guest, OfflineEndpoint, Retry, Tracing
+from ..middleware import Deadline, OfflineEndpoint, Retry, Tracing, UserMiddleware
 from ..ports import ModelProfile, Provider, ProviderConfig, ProviderSession
 from ..registry import failures_of
 from ..schema.quoting import shown
@@ -65,7 +65,7 @@ def create_llm(
     for subscriber in services.registry.trace_subscribers:
         services.records.add(subscriber)
     tracing = Tracing(partial(services.records.listener, session.profile.price))
-    middleware = (tracing, Retry(retries, services.random), Deadline(), *_guests(given.get("middleware", ())))
+    middleware = (tracing, Retry(retries, services.random), Deadline(), *_user_middleware(given.get("middleware", ())))
     pipelines = Pipelines(
         session,
         services,
@@ -108,8 +108,8 @@ def _check_defaults(given: dict[str, Any]) -> None:
     at_least_zero(given.get("max_retries", 0), "max_retries")
 
 
-def _guests(middleware: Sequence[object]) -> list[Any]:
-    return [Guest(each, f"middleware[{index}]") for index, each in enumerate(middleware)]
+def _user_middleware(middleware: Sequence[object]) -> list[Any]:
+    return [UserMiddleware(each, f"middleware[{index}]") for index, each in enumerate(middleware)]
 
 
 def _session(

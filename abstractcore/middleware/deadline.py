@@ -10,7 +10,7 @@ class Deadline:
     """Ends an attempt at the call's deadline. After a stream's first deltas, its own alarm takes over."""
 
     async def around_attempt(self, attempt: Attempt, next: AttemptNext) -> Answer:
-        """The attempt, in the time that is left; raises `RequestTimeoutError`."""
+        """Makes the attempt in the time that is left; raises `RequestTimeoutError`."""
         context = attempt.context
         async with InTime(context.runtime, remaining(context), time_given(context)):
             return await next(attempt)

@@ -1,4 +1,4 @@
-"""The endpoint of an LLM whose middleware answers everything: nothing is sent, started or fetched."""
+"""The endpoint of an LLM whose middleware answers every request: nothing is sent, started or downloaded."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from ..ports import Address, Runtime
 
 
 class OfflineEndpoint:
-    """Stands in the place of a provider's own."""
+    """Replaces the endpoint of the provider."""
 
     async def open(self, runtime: Runtime) -> Address:
         """Raises `ConfigurationError`."""
         raise ConfigurationError(
-            "this LLM sends nothing: a middleware of it answers every request, and this one passed it by.",
-            hint="Put that middleware, as replay(path), behind those that make requests.",
+            "this LLM sends no requests: its middleware must answer them, and this request bypassed it.",
+            hint="Put it last: middleware=[..., replay(path)].",
         )
 
     def diagnose(self, error: ProviderError) -> AbstractCoreError:
-        """The error itself."""
+        """Returns the error unchanged."""
         return error

@@ -1,4 +1,4 @@
-"""The one owner of retries: failures that may pass are tried again, with growing, jittered pauses."""
+"""`Retry`: retries transient failures with exponential backoff and jitter."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ _LONGEST_WAIT_SECONDS = 600.0
 
 
 class Retry:
-    """Tries a request up to `max_retries` more times after errors marked `retryable`.
+    """Retries a request up to `max_retries` times after errors with `retryable`.
 
-    `Retry-After` is obeyed; a pause that would pass the deadline, or be longer than ten
-    minutes, is not begun. A stream is tried again only until its
-    first deltas are there. `random` gives numbers from 0 to 1.
+    `Retry-After` is obeyed. The error is raised at once if the pause would pass the deadline or exceed ten minutes. A
+    stream is retried only before its first deltas. `random` returns numbers from 0 to 1.
     """
 
     def __init__(self, max_retries: int, random: Callable[[], float]) -> None:
@@ -26,7 +25,7 @@ class Retry:
         self._random = random
 
     async def around_attempt(self, attempt: Attempt, next: AttemptNext) -> Answer:
-        """Make the attempt, again where that may help."""
+        """Makes the attempt, and retries it after transient failures."""
         while True:
             try:
                 return await next(attempt)
@@ -38,7 +37,7 @@ class Retry:
             attempt = replace(attempt, number=attempt.number + 1)
 
     def _pause(self, error: AbstractCoreError, attempt: Attempt) -> float | None:
-        """Seconds to wait before the next try; None to give up."""
+        """Returns the seconds before the next attempt; None to give up."""
         if not error.retryable or attempt.number > self._max_retries:
             return None
         pause = error.retry_after

@@ -1,4 +1,4 @@
-"""The middleware that reports every call's end."""
+"""`Tracing`: the middleware that reports the end of every call."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from ..telemetry import Listener
 
 
 class Tracing:
-    """Hands every call and its end to what `listener` returns at the call's beginning: None if nobody listens.
+    """Passes every call and its end to the function that `listener` returns when the call begins, if not None.
 
-    Nothing is done for a streamed chunk, and no frame stands between the rings.
+    It adds no work for a streamed chunk, and no stack frame.
     """
 
     def __init__(self, listener: Callable[[], Listener | None]) -> None:
         self._listener = listener
 
     def around_call(self, context: CallContext, next: CallNext) -> Awaitable[Answer]:
-        """The call, its end to be reported."""
+        """Makes the call, whose end is reported."""
         listener = self._listener()
         if listener is not None:
             context.at_end.append(partial(listener, context))

@@ -1,4 +1,4 @@
-"""A user's middleware, held so that what it gives is an answer, and so that its faults carry its name."""
+"""`UserMiddleware`: wraps a user's middleware and validates what it returns."""
 
 from __future__ import annotations
 
@@ -15,16 +15,18 @@ _WHOLE: tuple[type[Any], ...] = (ModelReply, OperationResult)
 _STREAM = ("read", "close", "abort")
 
 
-class Guest:
-    """The rings that `middleware` has. Raises `ConfigurationError`, which says `where`, for what cannot be one."""
+class UserMiddleware:
+    """Wraps the methods of `middleware`. Raises `ConfigurationError`, which names `where`, if it has none."""
 
     def __init__(self, middleware: object, where: str) -> None:
         name = type(middleware).__name__
         if isinstance(middleware, type):
-            raise ConfigurationError(f"{where} is the class {middleware.__name__} where an object of it is needed.")
+            raise ConfigurationError(
+                f"{where} is the class {middleware.__name__}: pass an instance, as in {middleware.__name__}()."
+            )
         rings = [ring for ring in _RINGS if callable(getattr(middleware, ring, None))]
         if not rings:
-            raise ConfigurationError(f"{where} is a {name}, which has no method {' or '.join(_RINGS)}.")
+            raise ConfigurationError(f"{where} is a {name}: expected an object with the method {' or '.join(_RINGS)}.")
         for ring in rings:
             setattr(self, ring, partial(_answer, getattr(middleware, ring), f"{name}.{ring}"))
 
@@ -41,7 +43,7 @@ async def _answer(
         return answer
     if _is_stream(answer):
         context = given.context if isinstance(given, Attempt) else given
-        context.middleware_streams.append(answer)  # what wraps it may fail to close it
+        context.middleware_streams.append(answer)  # a middleware around it may fail to close it
         return answer
     raise _no_answer(name, answer, "Return what `next` gives, a ModelReply or an OperationResult.")
 
@@ -50,5 +52,7 @@ def _is_stream(answer: object) -> bool:
     return not isinstance(answer, type) and all(callable(getattr(answer, member, None)) for member in _STREAM)
 
 
-def _no_answer(name: str, given: object, hint: str) -> ConfigurationError:
-    return ConfigurationError(f"the middleware {name} gives a {type(given).__name__} as its answer.", hint=hint)
+def _invalid_answer(name: str, given: object, hint: str) -> ConfigurationError:
+    return ConfigurationError(
+        f"the middleware {name} returned a {type(given).__name__}, which is not an answer.", hint=hint
+    )

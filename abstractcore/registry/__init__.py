@@ -1,7 +1,7 @@
-"""Finding, checking and holding what plugins bring, under names."""
+"""Finds plugins, validates what they register, and holds it by name."""
 
 from .entry_points import FoundPlugin, found_plugins
-from .failures import failures_of, told
+from .failures import failure_text, failures_of
 from .guarded_handlers import GuardedHandler
 from .kinds import CAPABILITY, KINDS, MEDIA_HANDLER, PROVIDER, TOOL_SOURCE, TRACE_SUBSCRIBER, WIRE_FORMAT, Kind
 from .registry import Registry
@@ -23,9 +23,9 @@ __all__ = [
     "PluginReport",
     "Registry",
     "did_you_mean",
+    "failure_text",
     "failures_of",
     "found_plugins",
     "nearest_names",
-    "told",
     "tools_of",
 ]

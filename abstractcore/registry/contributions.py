@@ -1,4 +1,4 @@
-"""What a plugin brings: pluggy asks its hooks, and everything they give is checked."""
+"""Calls the hooks of a plugin through pluggy, and validates what they return."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ..version import __version__
 from . import hooks
 from .kinds import KINDS, Kind
 
-_ANOTHER_VERSION = f"It may be made for another version of abstractcore: this is {__version__}."
+_ANOTHER_VERSION = f"The plugin may be written for another version of abstractcore: this is {__version__}."
 
 
 def contributions(load: Callable[[], object], name: str) -> list[tuple[Kind[Any], Any]]:
-    """Everything the plugin called `name` gives, each with its kind.
+    """Returns the objects that the plugin `name` registers, each with its kind.
 
-    Raises `PluginError` for what cannot be used, and whatever the plugin raises.
+    Raises `PluginError` for invalid ones, and whatever the plugin raises.
     """
     manager = _manager_of(_loaded(load), name)
     return [(kind, item) for kind in KINDS for item in _given(manager, kind)]
@@ -43,7 +43,7 @@ def _manager_of(plugin: object, name: str) -> pluggy.PluginManager:
         raise PluginError(f"{' '.join(str(error).split())}.", hint=_ANOTHER_VERSION) from error
     if not manager.get_hookcallers(plugin):
         known = ", ".join(kind.hook for kind in KINDS)
-        raise PluginError("it has no hook.", hint=f"Mark one with @hookimpl: {known}.")
+        raise PluginError("it implements no hook.", hint=f"Mark one with @hookimpl: {known}.")
     return manager
 
 
@@ -51,7 +51,7 @@ def _given(manager: pluggy.PluginManager, kind: Kind[Any]) -> list[Any]:
     given: list[Any] = []
     for items in getattr(manager.hook, kind.hook)():
         if not isinstance(items, Iterable):
-            raise PluginError(f"{kind.hook} gives a {type(items).__name__} where a list is needed.")
+            raise PluginError(f"{kind.hook} returns a {type(items).__name__}: expected a list.")
         given.extend(cast("Iterable[object]", items))
     for item in given:
         kind.check(item)

@@ -1,4 +1,4 @@
-"""Which plugins are installed. One package with broken metadata, a plugin's or anyone's, hides no other."""
+"""Finds installed plugins. A package with broken metadata does not hide others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _OURSELVES = "abstractcore"
 
 @dataclass(frozen=True, slots=True)
 class FoundPlugin:
-    """An entry point: its name, what it points to, the distribution (name and version), and how it is loaded."""
+    """An entry point: its name, its value, its distribution (name and version), and the function that loads it."""
 
     name: str
     target: str
@@ -25,11 +25,11 @@ class FoundPlugin:
 
 
 def found_plugins() -> list[FoundPlugin]:
-    """The built-in ones first, then by distribution and name. Loads none."""
+    """Returns the built-in plugins, then others by distribution and name. Loads none."""
     found: dict[tuple[str, str], FoundPlugin] = {}
     for distribution in metadata.distributions():
         for plugin in _plugins(distribution):
-            # As in imports, what stands earlier on the path hides what stands later.
+            # As in imports, the first distribution of a name on the path wins.
             found.setdefault((plugin.distribution.partition(" ")[0], plugin.name), plugin)
     return [found[key] for key in sorted(found, key=lambda key: (key[0] != _OURSELVES, key))]
 
@@ -67,8 +67,8 @@ def _loading(distribution: metadata.Distribution, point: metadata.EntryPoint) ->
         asked = unmet(distribution.requires or (), _OURSELVES, __version__)
         if asked is not None:
             raise PluginError(
-                f"it is made for another version: it requires {_OURSELVES}{asked}, and this is {__version__}.",
-                hint=f"Install a release of {name} for this version, or take it away: pip uninstall {name}",
+                f"it is for another version: it requires {_OURSELVES}{asked}, and this is {__version__}.",
+                hint=f"Install a release of {name} for this version, or uninstall it: pip uninstall {name}",
             )
         return point.load()
 

@@ -1,4 +1,4 @@
-"""How what goes wrong in a plugin is told: with the plugin's name, in an error of ours."""
+"""Turns exceptions of plugins into `PluginError`, which names the plugin."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from ..errors import AbstractCoreError, PluginError, SchemaError
 
 
-def told(failure: BaseException) -> str:
-    """One line about `failure`, whatever its own text does."""
+def failure_text(failure: BaseException) -> str:
+    """Returns one line about `failure`, even if its `__str__` raises."""
     try:
         text = str(failure)
     except Exception:
@@ -19,9 +19,9 @@ def told(failure: BaseException) -> str:
 
 @contextmanager
 def failures_of(what: str, expected: tuple[type[Exception], ...] = ()) -> Generator[None]:
-    """What is raised inside comes out as a `PluginError` that names `what`; errors of ours and `expected` stay.
+    """Raises exceptions of its body as `PluginError`, which names `what`; `AbstractCoreError`s and `expected` pass.
 
-    A `SchemaError` says that the plugin made something wrong of our classes: it stays only where it is expected.
+    A `SchemaError` means that the plugin misused schema classes: it passes only if it is expected.
     """
     try:
         yield
@@ -30,4 +30,4 @@ def failures_of(what: str, expected: tuple[type[Exception], ...] = ()) -> Genera
     except Exception as failure:
         if isinstance(failure, AbstractCoreError) and not isinstance(failure, SchemaError):
             raise
-        raise PluginError(f"{what} failed: {told(failure)}", hint="This is a fault of the plugin.") from failure
+        raise PluginError(f"{what} failed: {failure_text(failure)}", hint="This is a bug in the plugin.") from failure

@@ -1,4 +1,4 @@
-"""A plugin's media handler, held so that its faults stay its own."""
+"""`GuardedHandler`: a plugin's media handler, whose failures name the plugin."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from ..schema import (
 from ..schema.json_values import check_class, check_items, check_text
 from .failures import failures_of
 
-_FAULT = "This is a fault of the plugin."
+_FAULT = "This is a bug in the plugin."
 _KINDS = get_args(MediaKind)
 _log = logging.getLogger("abstractcore")
 
 
 @dataclass(frozen=True, slots=True)
 class GuardedHandler:
-    """The handler, asked about every file. Where it fails to recognise one, the others are asked.
+    """Wraps a handler. If it fails while recognising a file, the failure is logged and other handlers are tried.
 
-    `check` and `convert` raise a `PluginError` that names the handler and its owner for what a handler may not raise or
-    return.
+    `check` and `convert` raise `PluginError`, which names the handler and its owner, for unexpected exceptions and
+    invalid results.
     """
 
     handler: MediaHandler
@@ -51,19 +51,19 @@ class GuardedHandler:
 
     @property
     def endings(self) -> Sequence[str]:
-        """The handler's, if it lists them."""
+        """The handler's file name extensions, if it lists them."""
         return self.handler.endings if isinstance(self.handler, ListsEndings) else ()
 
     def recognise(self, head: bytes, name: str, declared: str | None) -> Recognised | None:
-        """As the handler does it; None also for a failure and for a wrong answer, which are logged."""
+        """Returns the result of the handler; None also for a failure and an invalid result, which are logged."""
         try:
             found: object = self.handler.recognise(head, name, declared)
         except Exception:
-            _log.warning("%s failed to look at a file, which goes to other handlers", self, exc_info=True)
+            _log.warning("%s failed to recognise a file; other handlers are tried", self, exc_info=True)
             return None
         if found is None or _is_recognised(found):
             return found
-        _log.warning("%s answers %.100r in place of a Recognised; the file goes to other handlers", self, found)
+        _log.warning("%s returned %.100r: expected a Recognised; other handlers are tried", self, found)
         return None
 
     def check(self, part: MediaPart) -> None:
@@ -76,7 +76,7 @@ class GuardedHandler:
         with failures_of(str(self), expected=(OSError, SchemaError)):
             conversion: object = self.handler.convert(part, context)
         if not isinstance(conversion, Conversion):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise PluginError(f"{self} gives a {type(conversion).__name__}, which is no Conversion.", hint=_FAULT)
+            raise PluginError(f"{self} returns a {type(conversion).__name__}: expected a Conversion.", hint=_FAULT)
         try:
             check_text(conversion.label, "label")
             check_items(conversion.warnings, CallWarning, "warnings")
@@ -85,25 +85,25 @@ class GuardedHandler:
             for index, made in enumerate(conversion.parts):
                 self._check_part(made, context, f"parts[{index}]")
         except SchemaError as error:
-            raise PluginError(f"{self} gives a wrong Conversion: {error}", hint=_FAULT) from None
+            raise PluginError(f"{self} returns an invalid Conversion: {error}", hint=_FAULT) from None
         return conversion
 
     def __str__(self) -> str:
         return f"the media handler {self.name!r} ({self.owner})"
 
     def _check_part(self, part: ContentPart, context: MediaContext, path: str) -> None:
-        """Raise `SchemaError` for content that is not announced, not taken by the model, or not at hand."""
+        """Raises `SchemaError` for content that is not in `gives`, not supported by the model, or not available."""
         if isinstance(part, TextPart):
             return
         media_type = part.blob.media_type
         if type(part) is not MEDIA_PART_BY_KIND[media_kind_of(media_type)]:
             raise SchemaError(f"a {type(part).__name__} cannot hold {media_type}", path)
         if media_type not in self.gives:
-            raise SchemaError(f"it is {media_type}, which the handler's `gives` does not name", path)
+            raise SchemaError(f"{media_type} is not in the handler's `gives`", path)
         if media_type not in context.takes:
-            raise SchemaError(f"it is {media_type}, which is not in `context.takes`: the model does not take it", path)
+            raise SchemaError(f"{media_type} is not in `context.takes`: the model does not support it", path)
         if part.blob.form not in ("bytes", "file"):
-            raise SchemaError(f"its content is not at hand: it is a blob of form {part.blob.form!r}", path)
+            raise SchemaError(f"expected a blob of form 'bytes' or 'file', got {part.blob.form!r}", path)
 
 
 def _is_recognised(found: object) -> TypeGuard[Recognised]:

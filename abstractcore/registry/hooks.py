@@ -1,4 +1,4 @@
-"""What a plugin may register. The entry-point group `abstractcore.plugins` names modules with these hooks."""
+"""The hooks of plugins: modules that the entry-point group `abstractcore.plugins` names implement them."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ hookimpl = pluggy.HookimplMarker("abstractcore")
 
 @hookspec
 def register_providers() -> Iterable[Provider]:  # pyright: ignore[reportReturnType]
-    """Providers that `create_llm` can name."""
+    """Returns providers, which `create_llm` finds by name."""
 
 
 @hookspec
 def register_wire_formats() -> Iterable[WireFormat]:  # pyright: ignore[reportReturnType]
-    """Wire formats by name, for what reads or writes one apart from a provider."""
+    """Returns wire formats, for code that reads or writes one without a provider."""
 
 
 @hookspec
 def register_media_handlers() -> Iterable[MediaHandler]:  # pyright: ignore[reportReturnType]
-    """Handlers of kinds of files; the first that recognises a file has it. Those of later plugins are asked first."""
+    """Returns media handlers. The first to recognise a file handles it; those of later plugins are tried first."""
 
 
 @hookspec
 def register_capabilities() -> Iterable[Capability]:  # pyright: ignore[reportReturnType]
-    """What `llm.capability` can name."""
+    """Returns capabilities, which `llm.capability` finds by name."""
 
 
 @hookspec
 def register_tools() -> Iterable[ToolSource]:  # pyright: ignore[reportReturnType]
-    """Packs of tools that `generate(tools=[...])` can name."""
+    """Returns tool sources, which `generate(tools=[...])` finds by name."""
 
 
 @hookspec
 def register_trace_subscribers() -> Iterable[TraceSubscriber]:  # pyright: ignore[reportReturnType]
-    """Who is told of every call."""
+    """Returns trace subscribers, which are notified of every call."""

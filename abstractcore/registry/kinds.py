@@ -1,4 +1,4 @@
-"""The kinds of things a plugin may bring, and what each of them must have."""
+"""The kinds of objects that a plugin may register, and their validation."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Kind(Generic[T]):
-    """What people call it, the hook that gives it, its port, and what else must hold of it.
+    """A kind of object: its name, its hook, its port, and a further check.
 
-    `fault` gives what is wrong with something that has all the port's members, or None.
+    `fault` returns what is wrong with an object that has all members of the port, or None.
     """
 
     name: str
@@ -28,17 +28,19 @@ class Kind(Generic[T]):
     fault: Callable[[T], str | None]
 
     def check(self, item: object) -> None:
-        """Raise `PluginError` if `item` cannot be one."""
+        """Raises `PluginError` unless `item` is a valid object of this kind."""
         if isinstance(item, type):
-            raise PluginError(f"{self.hook} gives the class {item.__name__} where an object of it is needed.")
+            raise PluginError(
+                f"{self.hook} returns the class {item.__name__}: expected an instance, as in {item.__name__}()."
+            )
         missing = [member for member in _members(self.port) if not _has(item, self.port, member)]
         if missing:
             raise PluginError(
-                f"{self.hook} gives a {type(item).__name__}, which is no {self.name}: it lacks {', '.join(missing)}."
+                f"{self.hook} returns a {type(item).__name__}, not a {self.name}: it lacks {', '.join(missing)}."
             )
         given: Any = item
         if not _is_name(given.name):
-            raise PluginError(f"{self.hook} gives a {self.name} whose name is {given.name!r}: it is to be text.")
+            raise PluginError(f"{self.hook} returns a {self.name} with the name {given.name!r}: expected text.")
         fault = self.fault(given)
         if fault is not None:
             raise PluginError(f"the {self.name} {given.name!r} {fault}")
@@ -49,7 +51,7 @@ def _members(port: type) -> list[str]:
 
 
 def _has(item: object, port: type, member: str) -> bool:
-    """Whether `item` has a member, and can call it if it is a method in the port."""
+    """Returns whether `item` has a member, which must be callable if it is a method of the port."""
     return hasattr(item, member) and (not isfunction(vars(port)[member]) or callable(getattr(item, member)))
 
 
@@ -59,9 +61,9 @@ def _is_name(name: object) -> bool:
 
 def _provider_fault(provider: Provider) -> str | None:
     if "/" in provider.name:
-        return "has a / in its name: what stands behind it would be taken for a model."
+        return "has a / in its name: the rest would be taken for a model."
     if not isinstance(provider.options, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
-        return "has options that are no mapping of names to help."
+        return "has invalid options: expected a mapping of names to help texts."
     return None
 
 
@@ -72,16 +74,16 @@ def _nothing_else(item: object) -> str | None:
 def _media_handler_fault(handler: MediaHandler) -> str | None:
     gives: object = handler.gives
     if not isinstance(gives, Set):  # pyright: ignore[reportUnnecessaryIsInstance]
-        return f"has a {type(gives).__name__} as its gives: it is a set of media types, as in frozenset({{'text'}})."
+        return f"has a {type(gives).__name__} as `gives`: expected a set of media types, as in frozenset({{'text'}})."
     wrong = [each for each in gives if each != "text" and "/" not in str(each)]
     if wrong:
-        return f"has {wrong[0]!r} in its gives: expected 'text', or media types such as 'image/png'."
+        return f"has {wrong[0]!r} in `gives`: expected 'text', or media types such as 'image/png'."
     return None
 
 
 def _capability_fault(capability: Capability) -> str | None:
     if not capability.name.isidentifier() or "_" in capability.name:
-        return "has a name that is not one word: its options begin with it and _."
+        return "has an invalid name: expected an identifier, since its options are called name_option."
     return None
 
 
@@ -95,7 +97,7 @@ def _trace_subscriber_fault(subscriber: TraceSubscriber) -> str | None:
 
 
 def _not_one_of(value: object, what: str, known: tuple[str, ...]) -> str | None:
-    return None if value in known else f"has {value!r} as its {what}: it is one of {', '.join(known)}."
+    return None if value in known else f"has the {what} {value!r}: expected one of {', '.join(known)}."
 
 
 PROVIDER = Kind("provider", "register_providers", Provider, _provider_fault)

@@ -1,4 +1,4 @@
-"""Whose model it is, by its name, for those who give it where a provider's name is expected."""
+"""Hints for a model's name that was given in place of a provider's."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ _VERY_NEAR = 0.8
 
 
 def whose_model(name: str, model: str | None, providers: Mapping[str, Provider]) -> str | None:
-    """A hint for `name`, which is no provider's: the calls with the providers whose models are called so.
+    """Returns a hint for `name`, which is not a provider's: calls with the providers that have models of that name.
 
-    `model` is what was named beside it. None where no provider has such models. A provider and its model with a colon
-    between them, as other libraries write them, are given with a slash.
+    `model` is the model given with it. Returns None if no provider has such models. For a provider and a model joined
+    by a colon, as other libraries write them, the hint has a slash.
     """
     head, colon, rest = name.partition(":")
     if colon and head in providers:
         named = rest if model is None else f"{rest}/{model}"
-        return f'Write a slash in place of the colon: create_llm("{head}/{named}").'
+        return f'Use a slash instead of the colon: create_llm("{head}/{named}").'
     calls = _calls(name, model, providers)
     if not calls:
         return None
@@ -29,7 +29,7 @@ def whose_model(name: str, model: str | None, providers: Mapping[str, Provider])
 
 
 def _calls(name: str, model: str | None, providers: Mapping[str, Provider]) -> list[str]:
-    """The calls for the longest beginning of the name that any provider's models have."""
+    """Returns calls for the longest prefix of the name that any provider's models have."""
     given = name if model is None else f"{name}/{model}"
     found: list[tuple[int, str]] = []
     for provider_name, provider in providers.items():
@@ -44,7 +44,7 @@ def _calls(name: str, model: str | None, providers: Mapping[str, Provider]) -> l
 
 
 def _model(given: str, model: str | None, beginning: str, example: str) -> str:
-    """What to write as the model: what was given, or an example if that is the beginning alone."""
+    """Returns the model to write: the given one, or an example if only the prefix was given."""
     if model is not None and model.lower().startswith(beginning):
         return model
     return example if given.lower().strip("-/") == beginning.strip("-/") else given

@@ -1,4 +1,4 @@
-"""What is registered under which name, collected from plugins once. Built-ins come the same way as anyone's."""
+"""`Registry`: objects that plugins register, by kind and name. Built-in ones are registered the same way."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..errors import InvalidInputError, PluginError, UnknownCapabilityError, Unk
 from ..ports import Capability, MediaHandler, Provider, ToolSource, TraceSubscriber, WireFormat
 from .contributions import contributions
 from .entry_points import found_plugins
-from .failures import told
+from .failures import failure_text
 from .guarded_handlers import GuardedHandler
 from .kinds import CAPABILITY, KINDS, MEDIA_HANDLER, PROVIDER, TOOL_SOURCE, TRACE_SUBSCRIBER, WIRE_FORMAT, Kind
 from .model_names import whose_model
@@ -38,10 +38,10 @@ class _Registered:
 
 
 class Registry:
-    """What plugins bring, by kind and name. A broken plugin is reported and takes nothing else down.
+    """Objects that plugins register, by kind and name. A broken plugin is reported and does not affect others.
 
-    A program may `add_...` things of its own; that raises `PluginError` for what cannot be used and for a name that is
-    taken. `now` counts seconds, for the time plugins take.
+    A program may register its own objects with `add_...`, which raises `PluginError` for an invalid object and for a
+    name that is in use. `now` returns seconds, to measure how long plugins take to load.
     """
 
     def __init__(self, now: Callable[[], float] = time.perf_counter) -> None:
@@ -54,7 +54,7 @@ class Registry:
     def from_entry_points(
         cls, watch: Callable[[str], AbstractContextManager[object]] = nullcontext[object]
     ) -> Registry:
-        """Everything installed packages register. Each is loaded inside `watch(owner)`."""
+        """Returns a registry of all installed plugins. Each is loaded inside `watch(owner)`."""
         registry = cls()
         for found in found_plugins():
             with watch(_owner(found.name, found.distribution)):
@@ -73,7 +73,7 @@ class Registry:
 
     @property
     def media_handlers(self) -> tuple[MediaHandler, ...]:
-        """All media handlers, in the order they are asked: those of the plugin that came last first."""
+        """All media handlers, in the order in which they are tried: those of the last plugin first."""
         return self._guarded_handlers
 
     @property
@@ -88,17 +88,17 @@ class Registry:
 
     @property
     def trace_subscribers(self) -> tuple[TraceSubscriber, ...]:
-        """Who is told of every call."""
+        """All trace subscribers."""
         return tuple(self._all(TRACE_SUBSCRIBER).values())
 
     def provider(self, name: str, model: str | None = None) -> Provider:
-        """The provider called `name`; raises `UnknownProviderError` with the nearest names.
+        """Returns the provider called `name`; raises `UnknownProviderError` with similar names.
 
-        Where it is a model's name, the error says whose. `model` is what was named beside the provider.
+        For the name of a model, the error suggests its provider. `model` is the model given with the provider.
         """
         found = self._find(PROVIDER, name)
         if found is None:
-            install = "Install the package (from the checkout: pip install .), so that its entry points are found."
+            install = "Install the package, so that its entry points are found: pip install . (in the checkout)."
             whose = whose_model(name, model, self.providers)
             hint = " ".join([whose, *self._broken()]) if whose else self._hint(PROVIDER, name, install)
             if not whose and name and not nearest_names(name, self.providers):
@@ -108,41 +108,41 @@ class Registry:
         return found.item
 
     def wire_format(self, name: str) -> WireFormat:
-        """The wire format called `name`; raises `InvalidInputError` with the nearest names."""
+        """Returns the wire format called `name`; raises `InvalidInputError` with similar names."""
         found = self._find(WIRE_FORMAT, name)
         if found is None:
-            install = f"Install a plugin that brings it; {_SEE_PLUGINS}"
+            install = f"Install a plugin that provides it; {_SEE_PLUGINS}"
             raise InvalidInputError(f"no wire format is called {name!r}.", hint=self._hint(WIRE_FORMAT, name, install))
         return found.item
 
     def capability(self, name: str) -> Capability:
-        """The capability called `name`; raises `UnknownCapabilityError` with the nearest names."""
+        """Returns the capability called `name`; raises `UnknownCapabilityError` with similar names."""
         found = self._find(CAPABILITY, name)
         if found is None:
-            install = f"Install a plugin that brings it; {_SEE_PLUGINS}"
+            install = f"Install a plugin that provides it; {_SEE_PLUGINS}"
             raise UnknownCapabilityError(
                 f"no capability is called {name!r}.", hint=self._hint(CAPABILITY, name, install)
             )
         return found.item
 
     def tool_source(self, name: str) -> ToolSource:
-        """The tool source called `name`; raises `InvalidInputError` with the nearest names."""
+        """Returns the tool source called `name`; raises `InvalidInputError` with similar names."""
         found = self._find(TOOL_SOURCE, name)
         if found is None:
-            install = f"Install a plugin that brings it, or pass a ToolSpec; {_SEE_PLUGINS}"
+            install = f"Install a plugin that provides it, or pass a ToolSpec; {_SEE_PLUGINS}"
             raise InvalidInputError(f"no tool source is called {name!r}.", hint=self._hint(TOOL_SOURCE, name, install))
         return found.item
 
     def owner(self, kind: str, name: str) -> str:
-        """Who registered the `kind` ("provider", "capability", ...) called `name`, for messages."""
+        """Returns who registered the `kind` ("provider", "capability", ...) called `name`, for messages."""
         return self._registered[kind][name].owner
 
     def add_plugin(
         self, name: str, load: Callable[[], object], *, target: str = "", distribution: str = ""
     ) -> PluginReport:
-        """Load one plugin and register all that its hooks give, or nothing: what goes wrong is in the report.
+        """Loads one plugin and registers everything that its hooks return. If that fails, it registers nothing.
 
-        Nothing a plugin raises comes out of here but `KeyboardInterrupt`, which is the user's.
+        The report holds the error; only `KeyboardInterrupt` propagates.
         """
         began, registered, error = self._now(), (), None
         owner = _owner(name, distribution)
@@ -153,33 +153,33 @@ class Registry:
         except KeyboardInterrupt:
             raise
         except BaseException as failure:
-            error = told(failure)
+            error = failure_text(failure)
         report = PluginReport(name, target, distribution, registered, self._now() - began, error)
         self.reports.append(report)
         return report
 
     def add_provider(self, provider: Provider) -> None:
-        """Register a provider."""
+        """Registers a provider."""
         self._add(PROVIDER, provider)
 
     def add_wire_format(self, format: WireFormat) -> None:
-        """Register a wire format."""
+        """Registers a wire format."""
         self._add(WIRE_FORMAT, format)
 
     def add_media_handler(self, handler: MediaHandler) -> None:
-        """Register a media handler; it is asked before those that are there."""
+        """Registers a media handler, which is tried before those that are registered."""
         self._add(MEDIA_HANDLER, handler)
 
     def add_capability(self, capability: Capability) -> None:
-        """Register a capability."""
+        """Registers a capability."""
         self._add(CAPABILITY, capability)
 
     def add_tool_source(self, source: ToolSource) -> None:
-        """Register a tool source."""
+        """Registers a tool source."""
         self._add(TOOL_SOURCE, source)
 
     def add_trace_subscriber(self, subscriber: TraceSubscriber) -> None:
-        """Register a trace subscriber, for the LLMs made from now on."""
+        """Registers a trace subscriber, for LLMs that are created afterwards."""
         self._add(TRACE_SUBSCRIBER, subscriber)
 
     def _add(self, kind: Kind[T], item: T) -> None:
@@ -188,14 +188,14 @@ class Registry:
         self._register([_Registered(kind, given.name, item, _PROGRAM)])
 
     def _register(self, entries: Iterable[_Registered]) -> None:
-        """All of them, or `PluginError` and none."""
+        """Registers all entries; raises `PluginError` and registers none if a name is in use."""
         new: dict[tuple[str, str], _Registered] = {}
         for entry in entries:
             other = self._find(entry.kind, entry.name) or new.get(entry.key)
             if other is not None:
                 raise PluginError(
                     f"two plugins register a {entry.kind.name} called {entry.name!r}: {other.owner} and {entry.owner}.",
-                    hint="The first stays. Uninstall one of them.",
+                    hint="The first one is used. Uninstall one of them: pip uninstall PACKAGE",
                 )
             new[entry.key] = entry
         handlers = [entry for entry in new.values() if entry.kind is MEDIA_HANDLER]
@@ -211,7 +211,7 @@ class Registry:
         return self._registered[kind.name].get(name)
 
     def _hint(self, kind: Kind[Any], name: str, install: str) -> str:
-        """The nearest names, else all, else how to get some; and which plugins are broken."""
+        """Returns a hint: similar names, else all names, else how to install some; and broken plugins."""
         names = sorted(self._all(kind))
         near = nearest_names(name, names)
         first = did_you_mean(near) if near else f"The names are {', '.join(names)}." if names else install

@@ -1,4 +1,4 @@
-"""What is told of each plugin."""
+"""`PluginReport`: the result of loading a plugin."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SLOW_SECONDS = 0.5
 
 @dataclass(frozen=True, slots=True)
 class PluginReport:
-    """One entry point: what it is, what it registered, how long that took, and what went wrong with it, if anything.
+    """The result of loading an entry point: what it registered, its loading time, and its error, if it failed.
 
     `registered` holds pairs of a kind ("provider", "tool source") and a name. With an error it is empty.
     """
@@ -24,5 +24,5 @@ class PluginReport:
 
     @property
     def slow(self) -> bool:
-        """Whether everybody who makes an LLM notices."""
+        """Whether loading took longer than `SLOW_SECONDS`, which delays the first `create_llm`."""
         return self.seconds > SLOW_SECONDS

@@ -1,6 +1,6 @@
-"""Whether what a distribution requires of another is met: the part of PEP 440 that such requirements use.
+"""Checks version requirements of a distribution: the part of PEP 440 that they usually use.
 
-Release numbers count, and nothing after them: 0.2rc1 is as good as 0.2.
+Only release numbers are compared: 0.2rc1 counts as 0.2.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def unmet(rows: Iterable[str], name: str, version: str) -> str | None:
-    """What the rows (`Requires-Dist`) ask of `name` that `version` does not give; None if it is all there.
+    """Returns the requirement in `rows` (`Requires-Dist`) for `name` that `version` does not meet, or None.
 
-    A row that holds under a condition only, and what cannot be read, asks for nothing.
+    Rows with a marker, and those that cannot be parsed, are ignored.
     """
     for row in rows:
         read = _ROW.fullmatch(row)
@@ -49,7 +49,7 @@ def _met(clause: str, have: list[int]) -> bool:
 
 
 def _compare(sign: str, have: list[int], asked: list[int]) -> bool:
-    """With zeros put behind the shorter one: 1.0 is 1."""
+    """Compares with zeros appended to the shorter one: 1.0 equals 1."""
     length = max(len(have), len(asked))
     padded = [[*numbers, *[0] * (length - len(numbers))] for numbers in (have, asked)]
     return _COMPARISONS[sign](*padded)

@@ -1,4 +1,4 @@
-"""What was probably meant by a name that is not known."""
+"""Suggestions for unknown names."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _FEWEST_LETTERS = 3
 
 
 def nearest_names(name: str, known: Iterable[str]) -> list[str]:
-    """The names most like `name`, at most three, the best first: those that begin with it, else those like it.
+    """Returns up to three names similar to `name`, the best first: those that begin with it, else similar ones.
 
-    A name that is clearly less alike than the best one is left out: it would only be noise.
+    Names that are much less similar than the best one are left out.
     """
     by_lower = {each.lower(): each for each in known}
     given = name.lower()
@@ -29,11 +29,11 @@ def nearest_names(name: str, known: Iterable[str]) -> list[str]:
 
 
 def did_you_mean(names: list[str]) -> str:
-    """The question: one name, or several with "or" before the last."""
+    """Returns "Did you mean ...?" with one name, or several with "or" before the last."""
     *others, last = names
     return f"Did you mean {', '.join(others)} or {last}?" if others else f"Did you mean {last}?"
 
 
 def _likeness(name: str, other: str) -> float:
-    """As `difflib.get_close_matches` compares them: from 0 to 1."""
+    """Returns the similarity from 0 to 1, as `difflib.get_close_matches` computes it."""
     return difflib.SequenceMatcher(None, other, name).ratio()

@@ -1,1 +1,1 @@
-"""What is kept on this machine: model weights and artifacts."""
+"""Stores on this machine: of model weights and of artifacts."""

@@ -1,4 +1,4 @@
-"""Content kept in a folder under its own hash, so that calls can refer to it."""
+"""`FileArtifactStore`: content-addressed files, which calls refer to by hash."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..schema import Blob
 
 
 class FileArtifactStore:
-    """Keeps content under `root`, by default `artifacts` in the user's data folder. Making a store does no I/O.
+    """Stores content under `root`, by default `artifacts` in the user's data folder. The constructor does no I/O.
 
     Any number of threads and processes may use one folder at once.
     """
@@ -23,7 +23,7 @@ class FileArtifactStore:
         self._root = root
 
     def put(self, data: bytes, media_type: str, name: str | None = None) -> Blob:
-        """Keep `data`; gives the reference to it. Raises `ArtifactError` if it cannot be written."""
+        """Stores `data` and returns the reference to it. Raises `ArtifactError` if it cannot be written."""
         sha256 = hashlib.sha256(data).hexdigest()
         path = self._path(sha256)
         if not path.exists():
@@ -34,19 +34,20 @@ class FileArtifactStore:
         return Blob.from_artifact(sha256, media_type, len(data), name=name)
 
     def get(self, sha256: str) -> bytes:
-        """The content whose hash is `sha256`; raises `ArtifactError` if it is not here or was changed."""
+        """Returns the content whose hash is `sha256`; raises `ArtifactError` if it is not found or was changed."""
         path = self._path(sha256)
         try:
             data = path.read_bytes()
         except FileNotFoundError:
             raise ArtifactError(
-                f"no artifact has the hash {sha256}.", hint=f"Artifacts are kept in {self._folder()}."
+                f"no artifact has the hash {sha256}.", hint=f"Artifacts are stored in {self._folder()}."
             ) from None
         except OSError as error:
             raise ArtifactError(f"{path} cannot be read: {error.strerror or error}.") from None
         if hashlib.sha256(data).hexdigest() != sha256:
             raise ArtifactError(
-                f"{path} was changed: its content has another hash.", hint="Delete it, and put it again."
+                f"{path} was changed: its content does not match its hash.",
+                hint="Delete the file, and store the content again.",
             )
         return data
 
@@ -58,7 +59,7 @@ class FileArtifactStore:
 
 
 def _write_whole(path: Path, data: bytes) -> None:
-    """Nobody ever sees a half-written file."""
+    """Writes atomically: readers never see a partial file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, scratch = tempfile.mkstemp(dir=path.parent)
     try:

@@ -1,4 +1,4 @@
-"""Records of calls that have ended, those who subscribe to them, and costs."""
+"""Records of finished calls, their subscribers, and costs."""
 
 from .call_records import EndedCall
 from .costs import cost, usage_and_cost

@@ -1,4 +1,4 @@
-"""The records that subscribers get of a call that has ended."""
+"""Makes the `CallRecord`s of finished calls."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from ..schema.quoting import shortened
 from .costs import usage_and_cost
 
 _LONGEST_MESSAGE = 1200
-"""In characters: of what others' exceptions say."""
+"""The maximum number of characters of messages of other packages' exceptions."""
 
 
 class EndedCall:
-    """A call that has ended, as a record with as much content as `capture` says. Digests are computed once for all."""
+    """A finished call. Its records share the digests, which are computed once."""
 
     def __init__(self, context: CallContext, end: CallEnd, price: Price | None) -> None:
         self._context = context
@@ -37,7 +37,7 @@ class EndedCall:
         self._records: dict[Capture, CallRecord] = {}
 
     def record(self, capture: Capture) -> CallRecord:
-        """The record. It holds content only as `capture` says, and nothing of the context."""
+        """Returns the record, with as much content as `capture` allows, and nothing of the context."""
         if capture not in self._records:
             bare = self._records.get("off") or self._records.setdefault("off", self._bare())
             self._records[capture] = self._with_content(bare, capture)
@@ -77,7 +77,7 @@ class EndedCall:
             return record
         if capture == "redacted":
             return replace(record, call=redacted_call(call), reply=redacted_reply(reply) if reply is not None else None)
-        # What is sent as content is content, also a credential; options and headers of a call are none.
+        # A credential in the content is content; options and headers of a call are not.
         call = call.with_(provider_options=self._context.secrets.value(call.provider_options))
         return replace(
             record,
@@ -97,7 +97,7 @@ class EndedCall:
 
 
 def _reply(end: CallEnd) -> ModelReply | None:
-    """The reply, or as much of it as came."""
+    """Returns the reply, or what arrived of it."""
     if end.reply is not None:
         return end.reply
     if end.deltas:
@@ -114,7 +114,8 @@ def _without_text(decision: MediaDecision) -> MediaDecision:
 
 
 def _error_record(error: BaseException | None, capture: Capture) -> ErrorRecord | None:
-    """What others' exceptions and the schema's say may quote content: without capture their class has to do."""
+    """Returns an error as data: only its class if its message may quote content, as in `SchemaError` and exceptions of
+    other packages, and `capture` is off."""
     if error is None:
         return None
     if isinstance(error, AbstractCoreError) and not isinstance(error, SchemaError):

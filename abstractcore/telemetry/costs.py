@@ -1,4 +1,4 @@
-"""Tokens that a call took over all its attempts, and what they cost."""
+"""Tokens and cost of a call with all its attempts."""
 
 from __future__ import annotations
 

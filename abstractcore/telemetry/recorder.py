@@ -1,4 +1,4 @@
-"""Subscribers to the records of calls, each notified in a thread of its own: nothing they do reaches a call."""
+"""Notifies subscribers of call records, each in a thread of its own: their errors and delays do not affect calls."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from ..schema import CallRecord, Capture, content_size, size_of
 from .call_records import EndedCall
 
 Listener: TypeAlias = Callable[[CallContext, CallEnd], None]
-"""Is called with every call that has ended."""
+"""Called with every finished call."""
 Subscriber: TypeAlias = Callable[[CallRecord], Awaitable[object] | object]
 
 _MOST_WAITING = 10_000
 _MOST_BYTES_WAITING = 64 * 1024 * 1024
-"""How much content may wait for one subscriber. A single record may be larger."""
+"""The maximum content that waits for one subscriber. A single record may be larger."""
 _MOST_UNWRITTEN = 1_000
 _MOST_BYTES_UNWRITTEN = 8 * 1024 * 1024
-"""How many calls, and how much of their content, may wait to be made records of."""
+"""The maximum number of calls, and of bytes of their content, that wait to become records."""
 _CLOSING_SECONDS = 5.0
 _log = logging.getLogger("abstractcore")
 _notified: ContextVar[tuple[Subscriber, ...]] = ContextVar("abstractcore_notified", default=())
-"""The subscribers in whose notifications this code runs, the first of them outermost. A call that is made here is not
-reported to them: each report would cause the next."""
+"""The subscribers in whose notifications this code runs, outermost first. They are not notified of calls that are made
+here: each notification would cause the next."""
 
 
 class Subscription:
-    """What `subscribe` gives. `close`, or leaving `with`, ends it after the records so far have been delivered.
+    """A subscription. `close`, or the end of `with`, ends it after the records so far have been delivered.
 
-    `dropped` counts the records that were lost because the subscriber was too slow, so that too many of them were
-    waiting or too much content in them, or because it was being closed or the program was ending.
+    `dropped` counts the records that were lost because the subscriber was too slow (too many records or too much
+    content were waiting), because the subscription was being closed, or because the program was ending.
     """
 
     def __init__(self, subscriber: Subscriber, capture: Capture, recorder: Recorder) -> None:
@@ -49,13 +49,13 @@ class Subscription:
         self._worker = ProcessWorker("abstractcore-subscriber")
 
     def concerns(self, origin: tuple[Subscriber, ...]) -> bool:
-        """Whether it is to be notified of a call that notifications of `origin` have caused."""
+        """Returns whether to notify it of a call made in notifications of `origin`."""
         return self._subscriber not in origin
 
     def report(self, call: EndedCall, origin: tuple[Subscriber, ...]) -> None:
-        """Have the subscriber notified of a call. Returns at once; what waits holds no more than its record does."""
+        """Queues the notification of a call. Returns at once; the queue holds no more content than the record."""
         if self._closed:
-            self._lose("the call ended while it was being closed")
+            self._lose("the subscription was being closed")
             return
         try:
             worker = self._worker.begun()
@@ -63,28 +63,28 @@ class Subscription:
             self._lose(str(error))
             return
         if worker.waiting >= _MOST_WAITING:
-            self._lose("it is too slow")
+            self._lose("the subscriber is too slow")
             return
         record = call.record(self._capture)
         size = 0 if self._capture == "off" else size_of(record)
         if worker.waiting_bytes and worker.waiting_bytes + size > _MOST_BYTES_WAITING:
-            self._lose("it is too slow for their content")
+            self._lose("the subscriber is too slow: too much content is waiting")
             return
         try:
             worker.put(partial(self._notify, record, origin), size)
         except RuntimeError as error:
             self._lose(str(error))
-        if self._closed:  # meanwhile: its thread may be a new one
+        if self._closed:  # closed meanwhile: the thread may be a new one
             worker.stop()
 
     def flush(self, timeout: float | None = None) -> bool:
-        """Wait until the subscriber was notified of all calls so far, `timeout` seconds at most; whether it was."""
+        """Waits up to `timeout` seconds until the subscriber has been notified of all calls so far; returns success."""
         end = None if timeout is None else time.monotonic() + timeout
         written = self._recorder.flush_writer(timeout)
         return self._worker.flush(None if end is None else max(0.0, end - time.monotonic())) and written
 
     def close(self, timeout: float = _CLOSING_SECONDS) -> None:
-        """End the subscription, and wait as `flush` does. What was not delivered by then is logged."""
+        """Ends the subscription after waiting as `flush` does. Logs a warning if records were not delivered."""
         self._recorder.forget(self)
         if not self._worker.is_current and not self.flush(timeout):
             _log.warning("a subscriber to call records did not finish in %s s: %r", timeout, self._subscriber)
@@ -92,7 +92,7 @@ class Subscription:
         self._worker.stop()
 
     def end_thread(self) -> None:
-        """End its thread, and the event loop of a coroutine function in it; the next record begins another."""
+        """Ends its thread, and the event loop in it; the next record starts a new thread."""
         self._worker.stop()
 
     def __enter__(self) -> Subscription:
@@ -104,21 +104,21 @@ class Subscription:
         self.close()
 
     def _notify(self, record: CallRecord, origin: tuple[Subscriber, ...]) -> Awaitable[object] | object:
-        """In the subscriber's thread: call it, and mark what it does as caused by it."""
+        """Calls the subscriber, and marks calls that it makes. Runs in the subscriber's thread."""
         _notified.set((*origin, self._subscriber))
         return self._subscriber(record)
 
     def _lose(self, why: str) -> None:
         self.dropped += 1
         if self.dropped == 1:
-            _log.warning("records for a subscriber are lost: %s: %r", why, self._subscriber)
+            _log.warning("records for a subscriber were dropped: %s: %r", why, self._subscriber)
 
 
 class Recorder:
-    """Who is notified of calls. It has no locks, which a fork could leave locked for ever.
+    """Notifies subscribers of calls. It has no locks, which a fork could leave locked forever.
 
-    Records are written in a thread that no subscriber can hold up, so that no call waits there with its files; their
-    digests take longer than all else that is done for a record. Where much waits, the caller writes the record.
+    Records are made in a background thread that subscribers cannot block, since computing digests takes long. If too
+    much is waiting there, the caller makes the record itself.
     """
 
     def __init__(self) -> None:
@@ -126,7 +126,7 @@ class Recorder:
         self._writer = ProcessWorker("abstractcore-records", GATHERING_SECONDS)
 
     def subscribe(self, subscriber: Subscriber, capture: Capture = "off") -> Subscription:
-        """Notify `subscriber` of every call from now on; raises `InvalidInputError` for what cannot be notified."""
+        """Notifies `subscriber` of every later call; raises `InvalidInputError` unless it is callable."""
         if not callable(subscriber):
             raise InvalidInputError(f"expected a function, got {type(subscriber).__name__}", path="subscriber")
         if capture not in ("off", "redacted", "full"):
@@ -135,20 +135,20 @@ class Recorder:
         return self._subscriptions.setdefault(id(subscription), subscription)
 
     def add(self, subscriber: TraceSubscriber) -> None:
-        """Notify a plugin's subscriber, once however often it is added."""
+        """Adds a plugin's subscriber; has no effect if it was added before."""
         if id(subscriber) not in self._subscriptions:
             self._subscriptions.setdefault(id(subscriber), Subscription(subscriber, subscriber.capture, self))
 
     def forget(self, subscription: Subscription) -> None:
-        """Notify it of no further call."""
+        """Removes a subscription."""
         self._subscriptions.pop(id(subscription), None)
 
     def wanted(self) -> bool:
-        """Whether anybody listens."""
+        """Whether there are subscribers."""
         return bool(self._subscriptions)
 
     def listener(self, price: Price | None) -> Listener | None:
-        """For a call that begins here: what is to be called at its end; None if nobody is to be notified of it."""
+        """Returns the listener for a call that begins here; None if no subscriber wants it."""
         if not self._subscriptions:
             return None
         origin = _notified.get()
@@ -157,18 +157,18 @@ class Recorder:
         return partial(self._report, origin, price)
 
     def flush(self, timeout: float) -> bool:
-        """Wait for all subscribers, `timeout` seconds at most; whether all were notified of all calls so far."""
+        """Waits up to `timeout` seconds until subscribers have been notified of all calls so far; returns success."""
         return all(notified for _, notified in self._flushed(timeout))
 
     def close(self, timeout: float) -> None:
-        """As `flush`; then end the threads that have nothing left to do. A later call begins them again."""
+        """Waits as `flush` does, then ends idle threads. A later call starts them again."""
         for subscription, notified in self._flushed(timeout):
             if notified:
                 subscription.end_thread()
         self._writer.stop()
 
     def flush_writer(self, timeout: float | None) -> bool:
-        """Wait until all calls so far are with their subscribers, `timeout` seconds at most; whether they are."""
+        """Waits up to `timeout` seconds until all calls so far are queued for subscribers; returns whether they are."""
         return self._writer.flush(timeout)
 
     def _flushed(self, timeout: float) -> list[tuple[Subscription, bool]]:
@@ -180,7 +180,7 @@ class Recorder:
         return [each for each in list(self._subscriptions.values()) if each.concerns(origin)]
 
     def _report(self, origin: tuple[Subscriber, ...], price: Price | None, context: CallContext, end: CallEnd) -> None:
-        """Have all subscribers of now notified. Returns at once."""
+        """Queues the notification of all current subscribers. Returns at once."""
         subscriptions = self._concerned(origin)
 
         def write() -> None:

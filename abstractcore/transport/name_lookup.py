@@ -76,7 +76,7 @@ def _lookup(host: str, port: int) -> Future[Sequence[AddressInfo]]:
     try:
         job.begin()
     except RuntimeError:  # there can be no more threads
-        job.leave()
+        job.abandon()
     return job.result
 
 

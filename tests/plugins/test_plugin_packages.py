@@ -221,7 +221,7 @@ def test_five_plugins_work_together_and_one_that_takes_their_names_is_kept_out(m
     assert told["plugin_hello"]["registered"] == []
     assert told["plugin_hello"]["error"] == (
         "two plugins register a provider called 'hello': plugin 'only_provider' of only_provider 1.0 and "
-        "plugin 'plugin_hello' of plugin_hello 1.0. The first stays. Uninstall one of them."
+        "plugin 'plugin_hello' of plugin_hello 1.0. The first one is used. Uninstall one of them: pip uninstall PACKAGE"
     )
 
 
@@ -244,9 +244,9 @@ def test_broken_slow_and_newer_plugins_are_reported_and_nothing_else_suffers(mak
         "a_broken": "ModuleNotFoundError: No module named 'no_such_library'",
         "a_exiting": "SystemExit: no",
         "a_newer": (
-            "it is made for another version: it requires abstractcore>=99, and this is 0.1.0. "
-            "Install a release of a_newer for this version, or take it away: pip uninstall a_newer"
+            "it is for another version: it requires abstractcore>=99, and this is 0.1.0. "
+            "Install a release of a_newer for this version, or uninstall it: pip uninstall a_newer"
         ),
-        "a_rubbish": "register_tools gives a int, which is no tool source: it lacks name, summary, tools, call.",
+        "a_rubbish": "register_tools returns a int, not a tool source: it lacks name, summary, tools, call.",
     }
     assert [told[name]["error"] for name in ("media", "providers", "plugin_hello")] == [None] * 3

@@ -56,7 +56,7 @@ def test_a_token_count_is_recorded_and_comes_again_without_a_key(call_style, ser
     llm = google(services, player, base_url=CLOSED)
     assert [do(call_style, llm, "count_tokens", text) for text in ("hi", "hi there")] == [3, 12]
     assert list(player.unused) == []
-    with pytest.raises(ReplayMismatchError, match="sent once more"):
+    with pytest.raises(ReplayMismatchError, match="all of them are used"):
         do(call_style, llm, "count_tokens", "hi")
 
 
@@ -156,7 +156,7 @@ def test_an_llm_that_replays_has_no_way_to_send(call_style, server, services, pa
             return await next(attempt)
 
     llm = create_llm("openai/gpt-4o", services=services, base_url=f"{server.url}/v1", middleware=[Passing()])
-    with pytest.raises(ConfigurationError, match="this LLM sends nothing"):
+    with pytest.raises(ConfigurationError, match="this LLM sends no requests"):
         call_style.generate(llm, "hi")
     assert server.requests == []
 

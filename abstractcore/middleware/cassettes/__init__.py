@@ -1,15 +1,14 @@
-"""Exchanges with a provider recorded in a file, and played back without a network.
+"""Cassettes: records HTTP exchanges with a provider in a file, and replays them without a network.
 
-A cassette is a file of lines, each the JSON of one `RecordedExchange` after `"cassette": 1`, the version of the format:
+A cassette is a JSON Lines file. Each line is a `RecordedExchange` after `"cassette": 1`, the version of the format:
 
     {"cassette": 1, "request": {"method": "POST", "path": "/chat/completions", "headers": {...}, "body": {...}},
      "status": 200, "request_id": "...", "reply": {...}}
 
-The request is as the wire format wrote it, before it was signed; a body that is no JSON is in `body_base64`, and files
-in a body are as large as they were sent. In place of the `reply`, an operation that asks for none (a token count, kept
-content) has a `response`, its body as the provider sent it; a stream has `batches`, lists of the deltas that
-arrived together, with `left` if it was not read to its end; what failed has an `error`, behind the batches that came
-before it.
+The request is recorded as encoded, before it is signed; a body that is not JSON is in `body_base64`, and files in a
+body are recorded in full. In place of `reply`, an operation without a reply (counting tokens, cached contents) has a
+`response`, its body as the provider sent it; a stream has `batches`, lists of deltas that arrived together, and `left`
+if it was not read to its end; a failed exchange has an `error`, after the batches that arrived before it.
 """
 
 from __future__ import annotations
@@ -28,37 +27,36 @@ __all__ = ["RecordedError", "RecordedExchange", "RecordedRequest", "Recording", 
 
 
 def record(path: str | os.PathLike[str], *, secrets: Iterable[str] | None = None) -> Recording:
-    """Middleware that writes every exchange into the file at `path`: `create_llm(..., middleware=[record(path)])`.
+    """Returns middleware that records every exchange in the file `path`: `create_llm(..., middleware=[record(path)])`.
 
-    The first exchange replaces an older recording, and makes missing folders; any other file is left as it is. One
-    recorder writes one file, for any number of LLMs, threads and event loops; a line is written when its exchange has
-    ended, whole or not at all, so the file can be read at any moment. A try that failed is an exchange of its own; one
-    that was cancelled before its answer is none.
+    The first exchange replaces an older cassette, and creates missing folders; a file that is not a cassette is not
+    overwritten. One recorder writes one file, for any number of LLMs, threads and event loops. A line is written
+    atomically when its exchange has ended, so the file can be read at any time. Failed attempts are recorded too;
+    attempts that are cancelled before a response are not.
 
-    Keys are scrubbed: requests are taken before they are signed, only harmless headers keep their values, and fields
-    and URL parameters whose names say key, token or password, what looks like a vendor's key, the credentials that the
-    LLM sent, and `secrets` are replaced everywhere, also cut, masked or encoded. Without `secrets` these are the values
-    of the environment variables that end in `_API_KEY`: name a key that comes from elsewhere. Raises `CassetteError`
-    for a file that cannot be written, and `InvalidInputError` for a path or secrets that are none.
+    Credentials are scrubbed. Requests are recorded before they are signed, and only harmless headers keep their values.
+    Fields and URL parameters with names like key, token or password, texts that look like a vendor's key, credentials
+    that the LLM sent, and `secrets` are replaced everywhere, also truncated, masked or encoded. `secrets` defaults to
+    the values of environment variables that end in `_API_KEY`: pass keys from elsewhere. Raises `CassetteError` for a
+    file that cannot be written, and `InvalidInputError` for an invalid path or invalid secrets.
     """
     return Recording(_checked(path), Scrubber(keys_in(os.environ) if secrets is None else secrets))
 
 
 def replay(path: str | os.PathLike[str], *, secrets: Iterable[str] | None = None) -> Replay:
-    """Middleware that answers from the file that `record` wrote, and sends nothing.
+    """Returns middleware that answers from the file that `record` wrote, and sends nothing.
 
-    As nothing is sent, the LLM needs no API key. A request is answered by the first exchange not used yet whose method,
-    path and body (with keys scrubbed) are equal: equal requests in the order of the recording, different ones in any
-    order. Pauses before retries are made again: `abstractcore.testing.VirtualClock` makes them short. `unused` has the
-    exchanges that nobody has asked for.
-    `secrets` as in `record`. Raises `CassetteError` with the line of what cannot be read, and in a call
-    `ReplayMismatchError` with the difference to the nearest request recorded.
+    The LLM needs no API key. A request is answered by the first unused exchange with equal method, path and body (with
+    credentials scrubbed): equal requests in recorded order, different ones in any order. Pauses before retries are
+    repeated: `abstractcore.testing.VirtualClock` makes them instant. `unused` holds the exchanges that were not
+    requested. `secrets` is as in `record`. Raises `CassetteError` with the line that cannot be read, and in a call
+    `ReplayMismatchError` with the difference to the closest recorded request.
     """
     return Replay(_checked(path), Scrubber(keys_in(os.environ) if secrets is None else secrets))
 
 
 def _checked(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
-    """`path`; raises `InvalidInputError` for what no file system takes for one."""
+    """Returns `path`; raises `InvalidInputError` for an invalid path."""
     if not isinstance(path, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidInputError(f"expected a path, got {type(path).__name__}", path="path")
     try:

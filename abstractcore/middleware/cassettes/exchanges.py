@@ -1,4 +1,4 @@
-"""What a line of a cassette holds, and its JSON."""
+"""`RecordedExchange`: a line of a cassette, and its JSON."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class RecordedRequest:
-    """A request without its credentials. `body_base64` has a body that is no JSON, as bytes."""
+    """A request without its credentials. `body_base64` holds a body that is not JSON, as bytes."""
 
     method: str
     path: str
@@ -37,13 +37,13 @@ class RecordedRequest:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """The same for requests that are answered alike."""
+        """A key that is equal for requests with the same responses."""
         return self.method, self.path, canonical_json([self.body, self.body_base64])
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedError:
-    """An error: the name of its class, what it says, and its other attributes that are numbers and texts."""
+    """An error: the name of its class, its message, and its other attributes that are numbers and texts."""
 
     kind: str
     message: str
@@ -51,18 +51,18 @@ class RecordedError:
 
     def __post_init__(self) -> None:
         if _error_class(self.kind) is None:
-            raise SchemaError(f"there is no error {self.kind!r}", "kind")
+            raise SchemaError(f"unknown error class {self.kind!r}", "kind")
 
     @classmethod
     def of(cls, error: AbstractCoreError) -> RecordedError:
-        """What `error` says; a plugin's class is recorded as ours that it derives from."""
+        """Returns `error` as data; a class of a plugin is recorded as its base class in `abstractcore.errors`."""
         kind = next(each.__name__ for each in type(error).__mro__ if _error_class(each.__name__) is each)
         plain = {name: value for name, value in vars(error).items() if isinstance(value, str | int | float)}
         del plain["message"]
         return cls(kind, error.message, plain)
 
     def made(self) -> AbstractCoreError:
-        """The error again."""
+        """Returns the error."""
         error = (_error_class(self.kind) or AbstractCoreError)(self.message)
         vars(error).update(self.details)
         return error
@@ -75,28 +75,28 @@ def _error_class(name: str) -> type[AbstractCoreError] | None:
 
 @dataclass(frozen=True, slots=True)
 class RecordedResponse:
-    """The body of an HTTP response that is not a reply; `body_base64` holds one that is not JSON, as bytes."""
+    """The body of an HTTP response that is not a model's reply; `body_base64` holds one that is not JSON, as bytes."""
 
     body: JSONValue = None
     body_base64: bytes | None = None
 
     @classmethod
     def of(cls, body: bytes) -> RecordedResponse:
-        """What is recorded of a response with this body."""
+        """Returns the record of a response with this body."""
         try:
             return cls(freeze(json.loads(body)))
         except (ValueError, RecursionError):
             return cls(body_base64=body)
 
     def content(self) -> bytes:
-        """The body again."""
+        """Returns the body."""
         return json.dumps(to_data(self.body)).encode() if self.body_base64 is None else self.body_base64
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedExchange:
-    """A request and its result: a reply, the response to another operation (a token count, say), the batches of a
-    stream, an error, or an error behind batches.
+    """A request and its result: a reply, the response to another operation (counting tokens), the batches of a stream,
+    an error, or batches and an error.
 
     `status` and `request_id` are those of the HTTP response, if there was one.
     """
@@ -116,26 +116,26 @@ class RecordedExchange:
 
 
 def line_of(data: JSONObject) -> bytes:
-    """The line for an exchange as plain data."""
+    """Returns the line of an exchange."""
     entries = {"cassette": VERSION, "request": data["request"], **data}
     text = json.dumps(entries, ensure_ascii=False, separators=(",", ":"))
     return text.encode("utf-8") + b"\n"
 
 
 def exchange_in(line: bytes, where: str) -> RecordedExchange:
-    """The exchange in a line; raises `CassetteError`, which says `where`."""
+    """Returns the exchange of a line; raises `CassetteError`, which names `where`."""
     if not line.endswith(b"\n"):
-        raise CassetteError(f"{where}: the line is cut off")
+        raise CassetteError(f"{where}: the line is incomplete")
     try:
         data = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise CassetteError(f"{where}: not JSON: {error}") from None
     if not isinstance(data, dict) or "cassette" not in data:
-        raise CassetteError(f"{where}: no line of a recording")
+        raise CassetteError(f"{where}: not a line of a cassette")
     entries = cast("dict[str, object]", data)
     version = entries.pop("cassette")
     if version != VERSION:
-        raise CassetteError(f"{where}: version {version!r} is not {VERSION}, the one this release reads")
+        raise CassetteError(f"{where}: version {version!r} is not supported: this release reads version {VERSION}")
     try:
         return from_data(RecordedExchange, entries)
     except SchemaError as error:

@@ -1,4 +1,4 @@
-"""What a request that was not recorded is told: how it differs from the nearest one that was."""
+"""The error for a request that is not in the cassette, with the difference to the closest one."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ _LINE_WIDTH = 100
 
 
 def mismatch(request: RecordedRequest, exchanges: Sequence[RecordedExchange], path: Path) -> ReplayMismatchError:
-    """The error for a `request` that none of the `exchanges` left answers."""
+    """Returns the error for a `request` without a match in the unused `exchanges`."""
     what = f"{request.method} {request.path}"
     times = sum(exchange.request.key == request.key for exchange in exchanges)
     if times:
-        return ReplayMismatchError(f"{path} answers this {what} {times} times, and it was sent once more.")
+        return ReplayMismatchError(f"{path} has {times} responses to this {what}, and all of them are used.")
     if not exchanges:
-        return ReplayMismatchError(f"{path} is empty: there is no answer to {what}.")
+        return ReplayMismatchError(f"{path} is empty: it has no response to {what}.")
     asked = _lines(request)
     number, recorded = _nearest(asked, [_lines(exchange.request) for exchange in exchanges])
     difference = unified_diff(recorded, asked, f"line {number} of {path.name}", "this request", n=2, lineterm="")
     shown = list(islice(difference, _MOST_LINES_SHOWN + 1))
     if len(shown) > _MOST_LINES_SHOWN:
         shown[-1] = "..."
-    error = ReplayMismatchError(f"{path} has no answer to this {what}.")
-    # Set afterwards: the difference is longer than what a message may quote of others.
-    error.message = "\n".join((f"{path} has no answer to this {what}. The nearest request in it:", *shown))
+    error = ReplayMismatchError(f"{path} has no response to this {what}.")
+    # Set afterwards: the difference is longer than text that a message may quote.
+    error.message = "\n".join((f"{path} has no response to this {what}. The closest request in it:", *shown))
     error.args = (error.message,)
     return error
 
 
 def _nearest(asked: Sequence[str], recorded: Sequence[Sequence[str]]) -> tuple[int, Sequence[str]]:
-    """The number and the lines of the request that is most like `asked`."""
+    """Returns the number and the lines of the request that is most similar to `asked`."""
     matcher = SequenceMatcher(None, b=asked, autojunk=False)
 
     def likeness(lines: Sequence[str]) -> float:
@@ -51,7 +51,7 @@ def _nearest(asked: Sequence[str], recorded: Sequence[Sequence[str]]) -> tuple[i
 
 
 def _lines(request: RecordedRequest) -> list[str]:
-    """A request as lines that can be compared; long ones are cut in pieces."""
+    """Returns a request as lines to compare; long ones are split."""
     first = f"{request.method} {request.path}"
     if request.body_base64 is not None:
         return [first, f"{len(request.body_base64)} bytes, SHA-256 {hashlib.sha256(request.body_base64).hexdigest()}"]

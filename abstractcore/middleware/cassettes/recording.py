@@ -1,4 +1,4 @@
-"""The middleware that records."""
+"""`Recording`: the middleware that records exchanges."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BEGINNING = re.compile(rb'\s*\{\s*"cassette"\s*:')
 
 
 class Recording:
-    """Writes exchanges into the cassette at `path`, in the thread or event loop in which they end."""
+    """Writes exchanges to the cassette at `path`, in the thread or event loop in which they end."""
 
     def __init__(self, path: str | os.PathLike[str], scrubber: Scrubber) -> None:
         self.path = Path(path)
@@ -36,7 +36,7 @@ class Recording:
         self._on_disk(self._check_replaceable)
 
     async def around_attempt(self, attempt: Attempt, next: AttemptNext) -> Answer:
-        """Make the attempt, and write down what came of it."""
+        """Makes the attempt, and records its result."""
         request = self._scrubber.request(attempt.request)
         write = partial(self._write, attempt.context.secrets)
         attempts = attempt.context.attempts
@@ -70,11 +70,12 @@ class Recording:
         try:
             data = secrets.value(self._scrubber.value(to_data(exchange)))
         except SchemaError as error:
-            raise CassetteError(f"an exchange cannot be written into {self.path}: {error}") from None
+            raise CassetteError(f"an exchange cannot be written to {self.path}: {error}") from None
         line = line_of(cast(JSONObject, data))
         self._lines.append(line)
         with self._lock:
-            if not self._writing:  # else a stream was collected while its own thread writes, which goes on with this
+            # If it is writing, this is a finalizer in the writing thread, which continues with this line.
+            if not self._writing:
                 self._on_disk(self._append_all)
 
     def _append_all(self) -> None:
@@ -106,7 +107,9 @@ class Recording:
         with self.path.open("rb") as file:
             beginning = file.read(64)
         if beginning and not _BEGINNING.match(beginning):
-            raise CassetteError(f"{self.path} is no recording: it is left as it is.", hint="Give another name.")
+            raise CassetteError(
+                f"{self.path} is not a cassette: it is not overwritten.", hint="Pass another path, or delete the file."
+            )
 
     def _on_disk(self, work: Callable[[], None]) -> None:
         try:
@@ -116,7 +119,7 @@ class Recording:
 
 
 class _RecordedStream:
-    """A stream that is written down when it ends, breaks off or is left."""
+    """A stream that is recorded when it ends, fails or is closed."""
 
     def __init__(
         self, source: DeltaStream, exchange: RecordedExchange, write: Callable[[RecordedExchange], None]

@@ -1,4 +1,4 @@
-"""The middleware that plays back."""
+"""`Replay`: the middleware that replays a cassette."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class Replay:
 
     @property
     def unused(self) -> Sequence[RecordedExchange]:
-        """The exchanges that no request has been answered with, in the order of the recording."""
+        """The exchanges that have not been requested, in recorded order."""
         with self._lock:
             return [self._exchanges[index] for index in sorted(chain.from_iterable(self._waiting.values()))]
 
     async def around_attempt(self, attempt: Attempt, next: AttemptNext) -> Answer:
-        """The recorded answer, or its error; `next` is never called."""
+        """Returns the recorded answer or raises its error; never calls `next`."""
         exchange = self._take(self._scrubber.request(attempt.request))
         attempt.context.attempts.append(_attempt_record(attempt, exchange))
         if exchange.batches is not None:
@@ -52,7 +52,7 @@ class Replay:
             attempt.context.spent.append(answer.usage)
             return answer
         if exchange.reply is None:
-            raise CassetteError(f"{self.path} has the response to another operation where a reply is needed.")
+            raise CassetteError(f"{self.path} has the response to another operation: expected a reply.")
         attempt.context.spent.append(exchange.reply.usage)
         return exchange.reply
 
@@ -68,7 +68,7 @@ def _read(path: Path) -> list[RecordedExchange]:
     try:
         lines = path.read_bytes().splitlines(keepends=True)
     except OSError as error:
-        hint = "Record it first, with record(path) in the place of replay(path)."
+        hint = "Record it first: use record(path) instead of replay(path)."
         raise CassetteError(f"{path} cannot be read: {error.strerror or error}", hint=hint) from None
     return [exchange_in(line, f"{path}, line {number}") for number, line in enumerate(lines, 1)]
 
@@ -86,27 +86,27 @@ def _attempt_record(attempt: Attempt, exchange: RecordedExchange) -> AttemptReco
 
 
 def _response(exchange: RecordedExchange, path: Path) -> WireResponse:
-    """The response to an operation that asks for no reply."""
+    """Returns the recorded response to an operation without a reply."""
     if exchange.response is None:
         raise CassetteError(
             f"{path} has no response to {exchange.request.method} {exchange.request.path}.",
-            hint="An older release wrote it: record it again, with record(path).",
+            hint="An older release wrote it: record it again with record(path).",
         )
     headers = {"content-type": "application/json"} if exchange.response.body_base64 is None else {}
     return WireResponse(exchange.status or 200, headers, exchange.response.content())
 
 
 def _ending(exchange: RecordedExchange, path: Path) -> AbstractCoreError | None:
-    """What is raised behind the last batch."""
+    """Returns the error to raise after the last batch."""
     if exchange.error is not None:
         return exchange.error.made()
     if exchange.left:
-        return CassetteError(f"{path} ends in this stream: it was left here when it was recorded.")
+        return CassetteError(f"the stream in {path} is incomplete: it was closed here when it was recorded.")
     return None
 
 
 class _ReplayedStream:
-    """Recorded batches, as they came."""
+    """Yields recorded batches."""
 
     def __init__(self, batches: Sequence[Sequence[Delta]], ending: AbstractCoreError | None) -> None:
         self._batches = deque(batches)
@@ -115,7 +115,7 @@ class _ReplayedStream:
 
     @property
     def taken(self) -> Usage:
-        """As when it was recorded."""
+        """The usage when it was recorded."""
         return usage_so_far(self._given)
 
     async def read(self) -> list[Delta]:
@@ -133,4 +133,4 @@ class _ReplayedStream:
         self._ending = None
 
     def abort(self) -> None:
-        """Nothing can be cut."""
+        """Does nothing: there is no connection."""

@@ -1,4 +1,4 @@
-"""Keys taken out of what is recorded: by name, by look, and by value."""
+"""Removes credentials from recorded requests and responses: by name, by pattern, and by value."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ _USERS = re.compile(r"(\w://)[^/\s@\"'<>]+@")
 
 
 def keys_in(environment: Mapping[str, str]) -> list[str]:
-    """The values of the variables that hold API keys."""
+    """Returns the values of the variables that hold API keys."""
     return [value for name, value in environment.items() if name.upper().endswith("_API_KEY")]
 
 
 class Scrubber:
-    """Replaces keys; `secrets` are known ones. Values shorter than 8 characters are no keys."""
+    """Replaces credentials; `secrets` are known ones. Values of fewer than 8 characters are ignored."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
         if isinstance(secrets, str):
-            raise InvalidInputError("expected a list of texts, got one text", path="secrets")
+            raise InvalidInputError("expected a list of texts, got text", path="secrets")
         secrets = check_items([*secrets] if isinstance(secrets, Iterable) else secrets, str, "secrets")  # pyright: ignore[reportUnnecessaryIsInstance]
         self._known = Secrets(secrets)
 
     def request(self, request: WireRequest) -> RecordedRequest:
-        """What is recorded of a request, and compared."""
+        """Returns the request to record and compare."""
         path = self.text(request.url)
         headers = {name: value if _is_shown(name) else SCRUBBED for name, value in request.headers.items()}
         try:
@@ -55,7 +55,7 @@ class Scrubber:
         return RecordedRequest(request.method, path, headers, freeze(self.value(body, names=True)))
 
     def value(self, value: JSONValue, *, names: bool = False) -> JSONValue:
-        """A JSON value without keys in its texts; with `names`, also without the texts of fields named like keys."""
+        """Replaces credentials in the texts of a JSON value; with `names`, also fields named like credentials."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, Mapping):
@@ -71,7 +71,7 @@ class Scrubber:
         return value
 
     def text(self, text: str) -> str:
-        """A text without keys."""
+        """Returns a text with credentials replaced."""
         text = self._known.text(text)
         text = _PARAMETERS.sub(rf"\1{SCRUBBED}", _LOOKS.sub(SCRUBBED, text))
         return _USERS.sub(rf"\1{SCRUBBED}@", text)

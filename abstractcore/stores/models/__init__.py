@@ -1,4 +1,4 @@
-"""Model weights on this machine: a catalogue, and a store that fetches, checks and keeps. Runs no model."""
+"""Model weights on this machine: a catalogue, and a store that downloads and verifies them."""
 
 from .catalogue import CATALOGUE, CatalogueModel, ModelFile
 from .progress import Progress

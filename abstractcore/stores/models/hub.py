@@ -1,4 +1,4 @@
-"""Gets weights from a Hugging Face hub. The address, the token and the proxy are the hub library's own settings."""
+"""Downloads weights from a Hugging Face hub. URL, token and proxy are settings of huggingface-hub."""
 
 from __future__ import annotations
 
@@ -29,27 +29,27 @@ class HubSource:
 
     copies = 1
     hashes = None
-    """Nothing is known beforehand; what came is hashed, and held to that from then on."""
+    """Unknown before the download; the store records the hashes of what was downloaded."""
 
     @classmethod
     def parse(cls, name: str) -> HubSource:
-        """`hf:owner/repository` or `hf:owner/repository/path/to/file`; raises `ModelStoreError` for anything else."""
+        """Parses `hf:owner/repository` or `hf:owner/repository/path/to/file`; raises `ModelStoreError` otherwise."""
         match = _NAME.fullmatch(name)
         file = match["file"] if match else None
         if not match or {"", ".", ".."} & set(f"{match['repo']}/{file or 'x'}".split("/")):
             raise ModelStoreError(
-                f"{name!r} is not the name of a model on a hub",
+                f"{name!r} is not the name of a Hugging Face model",
                 hint="Write `hf:owner/repository` or `hf:owner/repository/path/to/file.gguf`.",
             )
         return cls(match["repo"], file)
 
     @property
     def name(self) -> str:
-        """As the user writes it."""
+        """The name as the user writes it."""
         return f"hf:{self.repository}/{self.file}" if self.file else f"hf:{self.repository}"
 
     def size(self) -> int:
-        """Bytes to fetch, as the hub tells."""
+        """Returns the bytes to download, as reported by the hub."""
         with _explained(self.name) as hub:
             plan: list[Any] = hub.snapshot_download(self.repository, allow_patterns=self.file, dry_run=True)
         if not plan:
@@ -57,11 +57,11 @@ class HubSource:
         return sum(file.file_size or 0 for file in plan)
 
     def by_hand(self, folder: Path) -> str:
-        """How to get the model into reach without us."""
-        return "give the path of weights that are on this machine instead of a name"
+        """Returns an alternative to the download, for messages."""
+        return "pass the path of weights on this machine instead of a name"
 
     def fetch(self, scratch: Path) -> Path:
-        """A folder in `scratch` with the files. Raises `OSError` for a full disk."""
+        """Downloads the files to a folder in `scratch`, and returns it. Raises `OSError` for a full disk."""
         weights = scratch / "weights"
         with _explained(self.name) as hub:
             hub.snapshot_download(self.repository, allow_patterns=self.file, local_dir=weights)
@@ -71,15 +71,15 @@ class HubSource:
 
 @contextlib.contextmanager
 def _explained(name: str) -> Generator[Any]:
-    """The hub's library, quiet, its errors turned into ours."""
+    """Yields huggingface-hub, with warnings off and its errors turned into `ModelStoreError`."""
     try:
         import huggingface_hub as hub
         import huggingface_hub.errors as hub_errors
         import huggingface_hub.utils as hub_utils
     except ImportError:
         raise MissingExtraError(
-            f"{name} is on a hub, and huggingface-hub is not installed",
-            hint="Install it with: pip install huggingface-hub filelock (the extra 'local').",
+            f"{name} is on Hugging Face, and huggingface-hub is not installed",
+            hint="Run: pip install huggingface-hub filelock (part of the extra 'local').",
         ) from None
     try:
         with _without_bars(hub_utils):
@@ -107,11 +107,11 @@ def _failure(name: str, error: BaseException, errors: ModuleType) -> ModelStoreE
     if isinstance(error, errors.DryRunError) and error.__cause__:
         error = error.__cause__
     if isinstance(error, errors.GatedRepoError):
-        message = "its owner gives access on request only"
-        hint = "Ask for access on its page, then set HF_TOKEN to a token of yours."
+        message = "access is restricted"
+        hint = "Request access on the model's page, then set HF_TOKEN."
     elif isinstance(error, errors.RepositoryNotFoundError):
-        message, hint = "the hub has no such repository, or not for you", "If it is private, set HF_TOKEN."
+        message, hint = "the repository does not exist, or is private", "If it is private, set HF_TOKEN to your token."
     else:
         lines = redact(str(error)).strip().splitlines() or [type(error).__name__]
         message, hint = lines[0], None
-    return ModelStoreError(f"{name} could not be fetched: {message}", hint=hint)
+    return ModelStoreError(f"{name} could not be downloaded: {message}", hint=hint)

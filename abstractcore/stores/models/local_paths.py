@@ -1,4 +1,4 @@
-"""Weights that the user keeps elsewhere, named by their path. They are looked at and never touched."""
+"""Weights outside the store, given by path. They are read and never changed."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _MAGIC = b"GGUF"
 
 
 def is_path(name: str) -> bool:
-    """Whether a model's name is meant as a path: it has a slash, begins with `.` or `~`, or ends in `.gguf`.
+    """Returns whether a model's name is a path: it has a slash, begins with `.` or `~`, or ends in `.gguf`.
 
-    Raises `SchemaError` for a name that is no text.
+    Raises `SchemaError` unless the name is text.
     """
     check_class(name, str, "model")
     return not name.startswith("hf:") and (
@@ -22,14 +22,14 @@ def is_path(name: str) -> bool:
 
 
 def checked_path(name: str) -> Path:
-    """The absolute path of a folder or of a GGUF file; raises `ModelStoreError` if it is neither."""
+    """Returns the absolute path of a folder or of a GGUF file; raises `ModelStoreError` for anything else."""
     path = Path(name)
     try:
         path = path.expanduser().absolute()
         if path.is_dir():
             return path
         if path.exists() and not path.is_file():
-            raise ModelStoreError(f"{path} is not a regular file", hint="Give a file in llama.cpp's GGUF format.")
+            raise ModelStoreError(f"{path} is not a regular file", hint="Pass a file in llama.cpp's GGUF format.")
         with path.open("rb") as stream:
             magic = stream.read(len(_MAGIC))
     except (OSError, ValueError, RuntimeError) as error:
@@ -39,6 +39,6 @@ def checked_path(name: str) -> Path:
         ) from None
     if magic != _MAGIC:
         raise ModelStoreError(
-            f"{path} is not a GGUF file", hint="Give a file in llama.cpp's GGUF format; it begins with `GGUF`."
+            f"{path} is not a GGUF file", hint="Pass a file in llama.cpp's GGUF format; it begins with `GGUF`."
         )
     return path

@@ -1,4 +1,4 @@
-"""What a person sees of a fetch: a bar on a terminal, one line elsewhere. Measured as bytes that reach the disk."""
+"""Progress of downloads: a bar on a terminal, one line elsewhere. Measured by the bytes on disk."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TypeAlias
 from .checksums import size_of
 
 Progress: TypeAlias = Callable[[str, int, int], None]
-"""Called with the model's name, the bytes that have come and the bytes in all, from a thread of its own."""
+"""Called with the model's name, the bytes so far and the total bytes, from a thread of its own."""
 
 MEBIBYTE = 1 << 20
 _INTERVAL = 0.1
@@ -20,7 +20,7 @@ _INTERVAL = 0.1
 
 @contextlib.contextmanager
 def watched(name: str, folder: Path, total: int, progress: Progress | None) -> Generator[None]:
-    """Tell of the growth of `folder` up to `total` bytes while the body runs; the full size only if it succeeds."""
+    """Reports the growth of `folder` up to `total` bytes while the body runs; the full size only if it succeeds."""
     with contextlib.ExitStack() as stack:
         report = progress or stack.enter_context(_display(name, total))
         done = threading.Event()
@@ -42,14 +42,14 @@ def watched(name: str, folder: Path, total: int, progress: Progress | None) -> G
 @contextlib.contextmanager
 def _display(name: str, total: int) -> Generator[Progress]:
     if not _on_terminal():
-        note(f"fetching {name} ({max(1, round(total / MEBIBYTE))} MiB) ...")
+        note(f"downloading {name} ({max(1, round(total / MEBIBYTE))} MiB) ...")
         yield lambda name, done, total: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
-    columns = (TextColumn("fetching {task.description}"), BarColumn(), DownloadColumn(True), TimeRemainingColumn())
+    columns = (TextColumn("downloading {task.description}"), BarColumn(), DownloadColumn(True), TimeRemainingColumn())
     with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(name, total=total)
         yield lambda name, done, total: bar.update(task, completed=done)
@@ -63,7 +63,7 @@ def _on_terminal() -> bool:
 
 
 def note(line: str) -> None:
-    """One line on stderr, if there is one."""
+    """Writes one line to stderr, if there is one."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         sys.stderr.write(line + "\n")
         sys.stderr.flush()

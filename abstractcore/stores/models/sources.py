@@ -1,4 +1,4 @@
-"""What the store asks of the places that weights come from."""
+"""`Source`: the interface of the places that weights are downloaded from."""
 
 from __future__ import annotations
 
@@ -8,36 +8,36 @@ from typing import Protocol
 
 
 class Source(Protocol):
-    """Where a model comes from, and what it must be."""
+    """The source of one model, with its expected checksums."""
 
     @property
     def name(self) -> str:
-        """As the user writes it."""
+        """The name as the user writes it."""
         ...
 
     @property
     def file(self) -> str | None:
-        """The file that is the whole model; None if the folder is."""
+        """The file of a model that is one file; None for a folder."""
         ...
 
     @property
     def hashes(self) -> Mapping[str, str] | None:
-        """SHA-256 in hex by file name; None if not known beforehand."""
+        """SHA-256 in hex by file name; None if not known before the download."""
         ...
 
     @property
     def copies(self) -> int:
-        """How many times its size a fetch takes on the disk."""
+        """The disk space that a download needs, as a multiple of `size`."""
         ...
 
     def size(self) -> int:
-        """Bytes of the weights; may ask over the network."""
+        """Returns the bytes of the weights; may send a request."""
         ...
 
     def by_hand(self, folder: Path) -> str:
-        """How to do without a fetch, as the end of "... or"."""
+        """Returns an alternative to the download, as the end of "... or"."""
         ...
 
     def fetch(self, scratch: Path) -> Path:
-        """A folder in `scratch` with nothing but the weights. Raises `OSError` for a full disk."""
+        """Downloads the weights to a folder in `scratch`, and returns it. Raises `OSError` for a full disk."""
         ...

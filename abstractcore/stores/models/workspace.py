@@ -1,4 +1,4 @@
-"""Where weights are made before they are moved into place: one process at a time a model, nothing left behind."""
+"""Locks and scratch folders of downloads: one process at a time for each model; leftovers are removed."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .progress import note
 
 @contextlib.contextmanager
 def locked(root: Path, slug: str, name: str) -> Generator[None]:
-    """Hold the lock of one model, across threads and processes; waits, and says so. Raises `OSError`."""
+    """Holds the lock of one model, across threads and processes; reports when it waits. Raises `OSError`."""
     try:
         from filelock import FileLock, Timeout
     except ImportError:
         raise MissingExtraError(
-            f"{name} is not here, and filelock, which fetching needs, is not installed",
-            hint="Install it with: pip install filelock (part of the extra 'local').",
+            f"{name} is not stored, and downloading needs filelock, which is not installed",
+            hint="Run: pip install filelock (part of the extra 'local').",
         ) from None
     locks = root / ".locks"
     locks.mkdir(parents=True, exist_ok=True)
@@ -29,7 +29,7 @@ def locked(root: Path, slug: str, name: str) -> Generator[None]:
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        note(f"waiting for another process that fetches {name} ...")
+        note(f"waiting for another process that downloads {name} ...")
         lock.acquire()
     try:
         yield
@@ -39,12 +39,12 @@ def locked(root: Path, slug: str, name: str) -> Generator[None]:
 
 @contextlib.contextmanager
 def scratch_folder(root: Path, slug: str) -> Generator[Path]:
-    """A folder on the store's file system, gone afterwards; those of killed processes go first. Under the lock."""
+    """Yields a temporary folder on the store's file system; removes those of killed processes. Needs the lock."""
     home = root / ".scratch"
     home.mkdir(parents=True, exist_ok=True)
     for leftover in home.glob(f"{slug}+*"):
         shutil.rmtree(leftover, ignore_errors=True)
-    # A name of its own: an installer that outlived its killed parent may still write to the old one.
+    # A unique name: an installer that outlived its killed parent may still write to the old one.
     scratch = Path(tempfile.mkdtemp(prefix=f"{slug}+", dir=home))
     try:
         yield scratch
@@ -53,7 +53,7 @@ def scratch_folder(root: Path, slug: str) -> Generator[Path]:
 
 
 def put_in_place(made: Path, folder: Path, scratch: Path) -> None:
-    """Move `made` to `folder`, what was there to `scratch`."""
+    """Moves `made` to `folder`, and the previous content to `scratch`."""
     if folder.exists():
         folder.rename(scratch / "old")
     made.rename(folder)

@@ -123,7 +123,7 @@ def test_a_plugin_that_takes_long_is_named_while_it_loads(monkeypatch):
     monkeypatch.setattr(command, "_PATIENCE_SECONDS", 0.0)
     monkeypatch.setattr("abstractcore.registry.registry.found_plugins", lambda: [Waiting(noted)])
     (report,) = command.registry().reports
-    assert report.error.startswith("it has no hook.")
+    assert report.error.startswith("it implements no hook.")
     assert lines == ["still loading: plugin 'waiting' of patience 1.0"]
 
 

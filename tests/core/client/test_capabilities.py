@@ -133,7 +133,7 @@ def test_a_provider_keeps_an_option_that_looks_like_a_capabilitys(with_capabilit
 def test_an_unknown_capability_is_told_with_the_nearest_names(with_capability):
     with pytest.raises(UnknownCapabilityError, match=r"no capability is called 'danse'\. Did you mean dance\?"):
         make(with_capability()).capability("danse")
-    with pytest.raises(UnknownCapabilityError, match="Install a plugin that brings it"):
+    with pytest.raises(UnknownCapabilityError, match="Install a plugin that provides it"):
         make(Services(environment={})).capability("voice")
 
 
@@ -150,7 +150,7 @@ def test_what_a_capability_raises_names_the_plugin(with_capability):
             llm.capability("dance")
         assert str(caught.value) == (
             "the capability 'dance' (plugin 'steps' of steps 1.0) failed: ZeroDivisionError: division by zero. "
-            "This is a fault of the plugin."
+            "This is a bug in the plugin."
         )
     assert llm.generate("hi").content == "a"
 

@@ -277,11 +277,11 @@ PNG = Blob.from_bytes(PAGES[0], "image/png")
         ),
         (
             ["a", ImagePart(Blob.from_url("https://h.test/a.png", "image/png"))],
-            r"parts\[1\]: its content is not at hand",
+            r"parts\[1\]: expected a blob of form",
         ),
-        ([3], r"content\[0\]: a int cannot stand here"),
+        ([3], r"content\[0\]: a int is not allowed here"),
         (3, "content: expected a sequence of parts, got int"),
-        ([ToolCall("c", "look", "{}")], r"content\[0\]: a ToolCall cannot stand here"),
+        ([ToolCall("c", "look", "{}")], r"content\[0\]: a ToolCall is not allowed here"),
         ([ImagePart(Blob.from_bytes(b"x", "application/pdf"))], r"parts\[0\]: a ImagePart cannot hold application/pdf"),
     ],
     ids=["unannounced", "elsewhere", "number", "no-list", "tool-call", "mislabelled"],
@@ -292,7 +292,7 @@ def test_a_handler_that_gives_what_it_may_not_is_named(content, error: str):
 
 
 def test_a_handler_that_gives_images_to_a_model_without_is_named_and_nothing_is_sent():
-    with pytest.raises(PluginError, match=r"it is image/png, which is not in `context\.takes`"):
+    with pytest.raises(PluginError, match=r"image/png is not in `context\.takes`"):
         answered([ImagePart(PNG)], accepts=())
 
 

@@ -147,7 +147,7 @@ def test_a_message_of_many_megabytes_is_read_and_its_bytes_are_copied_a_few_time
 
 @pytest.mark.parametrize(
     ("place", "message"),
-    [(0, "prelude"), (5, "prelude"), (9, "prelude"), (20, "message CRC"), (-6, "its sum"), (-1, "its sum")],
+    [(0, "prelude"), (5, "prelude"), (9, "prelude"), (20, "message CRC"), (-6, "message CRC"), (-1, "message CRC")],
 )
 def test_a_damaged_message_is_a_typed_error(place: int, message: str):
     stream = bytearray(HELLO.encode())

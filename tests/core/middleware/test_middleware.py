@@ -256,7 +256,9 @@ class Answering:
 def test_an_answer_that_is_none_names_the_middleware(call_style, ring, answer):
     llm = create_llm("scripted", replies=["a"], middleware=[Recorder("outer", []), Answering(ring, answer)])
     for ask in (call_style.generate, lambda *arguments: next(call_style.stream(*arguments))):
-        with pytest.raises(ConfigurationError, match=rf"the middleware Answering\.{ring} gives a \w+ as its answer"):
+        with pytest.raises(
+            ConfigurationError, match=rf"the middleware Answering\.{ring} returned a \w+, which is not an answer"
+        ):
             ask(llm, "hi")
 
 
@@ -266,7 +268,9 @@ def test_a_middleware_that_is_not_async_is_told_so(call_style):
             return ModelReply((TextPart("a"),), "stop")
 
     llm = create_llm("scripted", replies=["a"], middleware=[Plain()])
-    with pytest.raises(ConfigurationError, match=r"Plain\.around_call gives a ModelReply as its answer\. .*async def"):
+    with pytest.raises(
+        ConfigurationError, match=r"Plain\.around_call returned a ModelReply, which is not an answer\. .*async def"
+    ):
         call_style.generate(llm, "hi")
 
 
@@ -281,12 +285,12 @@ def test_a_middleware_may_be_plain_and_hand_on(call_style):
 @pytest.mark.parametrize(
     ("member", "message"),
     [
-        (None, "is a NoneType, which has no method around_call or around_attempt"),
-        (print, "is a builtin_function_or_method, which has no method"),
-        (lambda context, next: next(context), "is a function, which has no method"),
-        (object(), "is a object, which has no method"),
-        (Louder, "is the class Louder where an object of it is needed"),
-        (type("Odd", (), {"around_call": 3})(), "is a Odd, which has no method"),
+        (None, "is a NoneType: expected an object with the method around_call or around_attempt"),
+        (print, "is a builtin_function_or_method: expected an object with the method"),
+        (lambda context, next: next(context), "is a function: expected an object with the method"),
+        (object(), "is a object: expected an object with the method"),
+        (Louder, "is the class Louder: pass an instance"),
+        (type("Odd", (), {"around_call": 3})(), "is a Odd: expected an object with the method"),
     ],
 )
 def test_what_is_no_middleware_is_refused_when_the_llm_is_made(member, message):

@@ -109,6 +109,6 @@ def test_a_plugin_without_metadata_is_told_of_by_what_is_known(install, metadata
 def test_a_plugin_for_another_version_is_told_so_and_not_even_imported(install):
     install("newer", requires="abstractcore (>=0.2,<0.3)", code="raise SystemExit('imported')")
     assert report("newer").error == (
-        "it is made for another version: it requires abstractcore>=0.2,<0.3, and this is 0.1.0. "
-        "Install a release of newer for this version, or take it away: pip uninstall newer"
+        "it is for another version: it requires abstractcore>=0.2,<0.3, and this is 0.1.0. "
+        "Install a release of newer for this version, or uninstall it: pip uninstall newer"
     )

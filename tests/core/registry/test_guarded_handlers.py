@@ -33,7 +33,7 @@ def fails_for_declared_types(head, name, declared):
 def test_a_handler_that_raises_on_other_peoples_files_is_passed_over_and_logged(recognise, caplog):
     with caplog.at_level(logging.WARNING, "abstractcore"):
         assert "plain words" in asked(recognise=recognise)
-    assert "the media handler 'unlucky' (plugin 'p' of unlucky 1.0) failed to look at a file" in caplog.text
+    assert "the media handler 'unlucky' (plugin 'p' of unlucky 1.0) failed to recognise a file" in caplog.text
 
 
 RUBBISH = [
@@ -51,26 +51,29 @@ RUBBISH = [
 def test_a_handler_that_answers_rubbish_is_passed_over_and_logged(answer, caplog):
     with caplog.at_level(logging.WARNING, "abstractcore"):
         assert "plain words" in asked(recognise=lambda head, name, declared: answer)
-    assert "the media handler 'unlucky' (plugin 'p' of unlucky 1.0) answers" in caplog.text
+    assert "the media handler 'unlucky' (plugin 'p' of unlucky 1.0) returned" in caplog.text
 
 
 @pytest.mark.parametrize(
     ("convert", "message"),
     [
         (fails, r"the media handler 'unlucky' \(plugin 'p' of unlucky 1\.0\) failed: ZeroDivisionError"),
-        (lambda part, context: "text", r"the media handler 'unlucky' .* gives a str, which is no Conversion"),
+        (lambda part, context: "text", r"the media handler 'unlucky' .* returns a str: expected a Conversion"),
         (
             lambda part, context: Conversion(b"text", "text"),
-            r"'unlucky' .* gives a wrong Conversion: content: expected a sequence of parts, got bytes",
+            r"'unlucky' .* returns an invalid Conversion: content: expected a sequence of parts, got bytes",
         ),
         (
             lambda part, context: Conversion("text", None),
-            r"'unlucky' .* gives a wrong Conversion: label: expected text",
+            r"'unlucky' .* returns an invalid Conversion: label: expected text",
         ),
-        (lambda part, context: Conversion("text", "text", usage=3), r"'unlucky' .* gives a wrong Conversion: usage: "),
+        (
+            lambda part, context: Conversion("text", "text", usage=3),
+            r"'unlucky' .* returns an invalid Conversion: usage: ",
+        ),
         (
             lambda part, context: Conversion("text", "text", None, ("odd",)),
-            r"gives a wrong Conversion: warnings\[0\]: ",
+            r"returns an invalid Conversion: warnings\[0\]: ",
         ),
     ],
 )

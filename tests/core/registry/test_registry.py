@@ -165,11 +165,14 @@ def half_way():
         (unspeakable, "UnspeakableError: (its message cannot be read)"),
         (lambda: plugin(register_providers=raising), "ZeroDivisionError: in the hook"),
         (lambda: plugin(register_providers=half_way), "ZeroDivisionError: in the middle"),
-        (lambda: None, "it has no hook. Mark one with @hookimpl: register_providers, "),
-        (lambda: ModuleType("bare"), "it has no hook. "),
-        (lambda: giving(provider=3), "register_providers gives a int where a list is needed."),
-        (lambda: giving(provider="openai"), "register_providers gives a str, which is no provider: it lacks name, "),
-        (lambda: giving(provider=[ScriptedProvider]), "register_providers gives the class ScriptedProvider where an o"),
+        (lambda: None, "it implements no hook. Mark one with @hookimpl: register_providers, "),
+        (lambda: ModuleType("bare"), "it implements no hook. "),
+        (lambda: giving(provider=3), "register_providers returns a int: expected a list."),
+        (lambda: giving(provider="openai"), "register_providers returns a str, not a provider: it lacks name, "),
+        (
+            lambda: giving(provider=[ScriptedProvider]),
+            "register_providers returns the class ScriptedProvider: expected ",
+        ),
         (older, "cannot import name 'create_model' from 'abstractcore'"),
         (lambda: plugin(register_provider=nothing), "unknown hook 'register_provider'"),
         (lambda: plugin(register_providers=lambda services: []), "Plugin 'broken' for hook 'register_providers'"),
@@ -194,7 +197,7 @@ def test_a_broken_plugin_is_reported_and_takes_nothing_down(load, error):
 )
 def test_what_a_plugin_for_another_version_looks_like_is_told_as_that(load):
     error = Registry().add_plugin("p", load).error
-    assert error.endswith("It may be made for another version of abstractcore: this is 0.1.0.")
+    assert error.endswith("The plugin may be written for another version of abstractcore: this is 0.1.0.")
 
 
 def test_ctrl_c_while_a_plugin_loads_is_the_users():
@@ -226,8 +229,8 @@ def test_something_that_lacks_a_member_is_refused_with_its_name(kind, member):
     registry = Registry()
     given = {kind.replace(" ", "_"): [thing(kind, "good"), thing(kind, "bad", without=member)]}
     error = registry.add_plugin("p", lambda: giving(**given)).error
-    assert error.startswith(f"{HOOKS[kind]} gives a ")
-    assert error.endswith(f", which is no {kind}: it lacks {member}.")
+    assert error.startswith(f"{HOOKS[kind]} returns a ")
+    assert error.endswith(f", not a {kind}: it lacks {member}.")
     assert of_kind(registry, kind) == []
 
 
@@ -236,7 +239,7 @@ def test_something_that_lacks_a_member_is_refused_with_its_name(kind, member):
 def test_a_name_is_text(kind, name):
     registry = Registry()
     error = registry.add_plugin("p", lambda: giving(**{kind.replace(" ", "_"): [thing(kind, name)]})).error
-    assert error == f"{HOOKS[kind]} gives a {kind} whose name is {name!r}: it is to be text."
+    assert error == f"{HOOKS[kind]} returns a {kind} with the name {name!r}: expected text."
     assert of_kind(registry, kind) == []
 
 
@@ -244,17 +247,17 @@ def test_a_name_is_text(kind, name):
     ("kind", "name", "changes", "error"),
     [
         ("provider", "a/b", {}, "the provider 'a/b' has a / in its name"),
-        ("provider", "a", {"options": ["x"]}, "the provider 'a' has options that are no mapping"),
-        ("provider", "a", {"connect": None}, "register_providers gives a SimpleNamespace, which is no provider: it la"),
-        ("media handler", "a", {"gives": {"image"}}, "the media handler 'a' has 'image' in its gives: expected 'text'"),
-        ("media handler", "a", {"gives": "text"}, "the media handler 'a' has a str as its gives: it is a set of media"),
-        ("capability", "a b", {}, "the capability 'a b' has a name that is not one word"),
-        ("capability", "a_b", {}, "the capability 'a_b' has a name that is not one word"),
+        ("provider", "a", {"options": ["x"]}, "the provider 'a' has invalid options: expected a mapping"),
+        ("provider", "a", {"connect": None}, "register_providers returns a SimpleNamespace, not a provider: it la"),
+        ("media handler", "a", {"gives": {"image"}}, "the media handler 'a' has 'image' in `gives`: expected 'text'"),
+        ("media handler", "a", {"gives": "text"}, "the media handler 'a' has a str as `gives`: expected a set of media"),
+        ("capability", "a b", {}, "the capability 'a b' has an invalid name: expected an identifier"),
+        ("capability", "a_b", {}, "the capability 'a_b' has an invalid name: expected an identifier"),
         ("tool source", "a", {"tools": raising}, "the tool source 'a' failed: ZeroDivisionError: in the hook"),
         ("tool source", "a", {"tools": lambda: 3}, "the tool source 'a' failed: TypeError: "),
-        ("tool source", "a", {"tools": lambda: ["x"]}, "the tool source 'a' gives a str where a ToolSpec is needed"),
+        ("tool source", "a", {"tools": lambda: ["x"]}, "the tool source 'a' returns a str: expected a ToolSpec"),
         ("tool source", "a", {"tools": lambda: [ToolSpec("x")] * 2}, "the tool source 'a' has two tools called 'x'"),
-        ("trace subscriber", "a", {"capture": "all"}, "the trace subscriber 'a' has 'all' as its capture: it is one o"),
+        ("trace subscriber", "a", {"capture": "all"}, "the trace subscriber 'a' has the capture 'all': expected one o"),
     ],
 )
 def test_something_that_cannot_work_is_refused(kind, name, changes, error):
@@ -276,7 +279,7 @@ def test_of_two_plugins_with_one_name_the_first_stays_whole_and_the_second_stays
     report = registry.add_plugin("two", lambda: giving(**second), distribution="due 2.0")
     assert report.error == (
         f"two plugins register a {kind} called 'b': plugin 'one' of uno 1.0 and plugin 'two' of due 2.0. "
-        "The first stays. Uninstall one of them."
+        "The first one is used. Uninstall one of them: pip uninstall PACKAGE"
     )
     assert report.registered == ()
     assert of_kind(registry, kind) == ["a", "b"]
@@ -365,11 +368,11 @@ def test_an_unknown_name_is_told_with_the_nearest(look_up, error, said):
 @pytest.mark.parametrize(
     ("look_up", "hint"),
     [
-        ("provider", "Install the package (from the checkout: pip install .), so that its entry points are found."),
-        ("capability", "Install a plugin that brings it; `abstractcore plugins` lists what is installed."),
+        ("provider", "Install the package, so that its entry points are found: pip install . (in the checkout)."),
+        ("capability", "Install a plugin that provides it; `abstractcore plugins` lists what is installed."),
         (
             "tool_source",
-            "Install a plugin that brings it, or pass a ToolSpec; `abstractcore plugins` lists what is installed.",
+            "Install a plugin that provides it, or pass a ToolSpec; `abstractcore plugins` lists what is installed.",
         ),
     ],
 )

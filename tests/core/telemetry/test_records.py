@@ -362,7 +362,7 @@ def test_records_a_subscriber_is_too_slow_for_are_counted(server, connect, servi
         assert services.records.flush_writer(PATIENCE_SECONDS)
         assert subscription.dropped == 2
         free.set()
-    assert caplog.text.count("are lost: it is too slow") == 1
+    assert caplog.text.count("were dropped: the subscriber is too slow") == 1
 
 
 def test_a_coroutine_function_can_subscribe(call_style, server, connect, services):

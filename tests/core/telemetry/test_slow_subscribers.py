@@ -85,7 +85,7 @@ def test_full_records_a_subscriber_is_too_slow_for_are_lost_by_their_bytes_and_c
         assert (subscription.dropped, calls_alive(mark)) == (8, 2)
         slow.free.set()
     assert len(slow.records) == 2
-    assert caplog.text.count("too slow for their content") == 1
+    assert caplog.text.count("too much content is waiting") == 1
 
 
 def test_a_single_record_may_be_larger_than_what_may_wait(call_style, services, llm, monkeypatch):

@@ -16,7 +16,7 @@ from tests.core.middleware.cassettes.lines import lines
 def test_a_file_of_another_kind_is_never_touched(path, content):
     path.parent.mkdir()
     path.write_bytes(content)
-    with pytest.raises(CassetteError, match="is no recording"):
+    with pytest.raises(CassetteError, match="is not a cassette"):
         record(path)
     assert path.read_bytes() == content
 
@@ -26,7 +26,7 @@ def test_a_file_that_appears_later_is_not_touched_either(call_style, server, con
     path.parent.mkdir()
     path.write_bytes(b"precious")
     server.script(completion())
-    with pytest.raises(CassetteError, match="is no recording"):
+    with pytest.raises(CassetteError, match="is not a cassette"):
         call_style.generate(llm, "hi")
     assert path.read_bytes() == b"precious"
 
@@ -95,20 +95,20 @@ GOOD = b'{"cassette":1,"request":{"method":"POST","path":"/"},"reply":{}}\n'
 @pytest.mark.parametrize(
     ("line", "what"),
     [
-        (GOOD[:-1], "line 2: the line is cut off"),
+        (GOOD[:-1], "line 2: the line is incomplete"),
         (GOOD[:20] + b"\n", "line 2: not JSON"),
         (b"\xff\n", "line 2: not JSON"),
         (b"[" * 100_000 + b"\n", "line 2: not JSON"),
         (b"\n", "line 2: not JSON"),
-        (b"[]\n", "line 2: no line of a recording"),
-        (b'{"type":"model_reply"}\n', "line 2: no line of a recording"),
-        (GOOD.replace(b"1", b"2", 1), "line 2: version 2 is not 1"),
+        (b"[]\n", "line 2: not a line of a cassette"),
+        (b'{"type":"model_reply"}\n', "line 2: not a line of a cassette"),
+        (GOOD.replace(b"1", b"2", 1), "line 2: version 2 is not supported"),
         (GOOD.replace(b'"reply":{}', b'"replies":{}'), "line 2: replies: no such field"),
         (GOOD.replace(b',"reply":{}', b""), "line 2: has no reply, response, batches or error"),
         (GOOD.replace(b"{}", b'{"parts":[{"type":"text"}]}'), r"line 2: reply\.parts\[0\]\.text: missing"),
         (
             GOOD.replace(b'"reply":{}', b'"error":{"kind":"SystemExit","message":"x"}'),
-            r"line 2: error\.kind: there is no",
+            r"line 2: error\.kind: unknown error class",
         ),
         (GOOD.replace(b'"reply":{}', b'"batches":[[{"type":"x"}]]'), r"line 2: batches\[0\]\[0\]\.type: unknown"),
     ],

@@ -108,7 +108,10 @@ def test_a_stream_left_early_comes_as_far_as_it_was_read(call_style, server, con
     assert lines(path)[0]["left"] is True
     with call_style.stream(again()[0], "hi") as stream:
         assert next(stream.text()) == "a"
-    with call_style.stream(again()[0], "hi") as stream, pytest.raises(CassetteError, match="was left here") as caught:
+    with (
+        call_style.stream(again()[0], "hi") as stream,
+        pytest.raises(CassetteError, match="is incomplete: it was closed here") as caught,
+    ):
         list(stream)
     assert caught.value.partial.text == "a"
 
