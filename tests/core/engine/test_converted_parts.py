@@ -273,7 +273,7 @@ PNG = Blob.from_bytes(PAGES[0], "image/png")
     [
         (
             [ImagePart(Blob.from_bytes(b"x", "image/bmp"))],
-            r"parts\[0\]: it is image/bmp, which the handler's `gives` does",
+            r"parts\[0\]: image/bmp is not in the handler's `gives`",
         ),
         (
             ["a", ImagePart(Blob.from_url("https://h.test/a.png", "image/png"))],
@@ -287,7 +287,7 @@ PNG = Blob.from_bytes(PAGES[0], "image/png")
     ids=["unannounced", "elsewhere", "number", "no-list", "tool-call", "mislabelled"],
 )
 def test_a_handler_that_gives_what_it_may_not_is_named(content, error: str):
-    with pytest.raises(PluginError, match=f"'pages' .* gives a wrong Conversion: {error}"):
+    with pytest.raises(PluginError, match=f"'pages' .* returns an invalid Conversion: {error}"):
         answered(content)
 
 

@@ -250,7 +250,7 @@ def test_a_name_is_text(kind, name):
         ("provider", "a", {"options": ["x"]}, "the provider 'a' has invalid options: expected a mapping"),
         ("provider", "a", {"connect": None}, "register_providers returns a SimpleNamespace, not a provider: it la"),
         ("media handler", "a", {"gives": {"image"}}, "the media handler 'a' has 'image' in `gives`: expected 'text'"),
-        ("media handler", "a", {"gives": "text"}, "the media handler 'a' has a str as `gives`: expected a set of media"),
+        ("media handler", "a", {"gives": "text"}, "the media handler 'a' has a str as `gives`: expected a set of"),
         ("capability", "a b", {}, "the capability 'a b' has an invalid name: expected an identifier"),
         ("capability", "a_b", {}, "the capability 'a_b' has an invalid name: expected an identifier"),
         ("tool source", "a", {"tools": raising}, "the tool source 'a' failed: ZeroDivisionError: in the hook"),
