@@ -34,18 +34,18 @@ class UserMiddleware:
 async def _answer(
     method: Callable[..., object], name: str, given: CallContext | Attempt, next: Callable[[Any], object]
 ) -> Answer:
-    """What the method answers; raises `ConfigurationError` for what is none."""
-    answering = method(given, next=next)
-    if not isinstance(answering, Awaitable):
-        raise _no_answer(name, answering, "Write it with `async def`.")
-    answer: Any = await cast("Awaitable[Any]", answering)
+    """Returns the answer of the method; raises `ConfigurationError` for a value that is not an answer."""
+    awaitable = method(given, next=next)
+    if not isinstance(awaitable, Awaitable):
+        raise _invalid_answer(name, awaitable, "Define it with `async def`.")
+    answer: Any = await cast("Awaitable[Any]", awaitable)
     if isinstance(answer, _WHOLE):
         return answer
     if _is_stream(answer):
         context = given.context if isinstance(given, Attempt) else given
         context.middleware_streams.append(answer)  # a middleware around it may fail to close it
         return answer
-    raise _no_answer(name, answer, "Return what `next` gives, a ModelReply or an OperationResult.")
+    raise _invalid_answer(name, answer, "Return the result of `await next(...)`, a ModelReply or an OperationResult.")
 
 
 def _is_stream(answer: object) -> bool:

@@ -37,11 +37,11 @@ class ErrorRecord(Immutable):
 class CallRecord(Immutable):
     """One logical call with all its attempts.
 
-    `started_at` is in seconds since the epoch, `seconds` how long it took, `seconds_to_first` until a stream's first
-    deltas. `call` and `reply` are there in full, redacted (texts and files replaced by their sizes) or not at all, as
-    the subscriber chose; their digests are there always. A reply that broke off is as far as it came. `usage` and
-    `cost` (US dollars, None if not known) are of this call with all its attempts, as far as they were reported.
-    `operation` is what the provider was asked for; full records hold the `result` of one other than chat.
+    `started_at` is in seconds since the epoch, `seconds` the duration, `seconds_to_first` the time to a stream's first
+    deltas. `call` and `reply` are in full, redacted (texts and files replaced by their sizes) or None, as the
+    subscriber chose; their digests are always set. An interrupted reply holds what arrived. `usage` and `cost` (US
+    dollars, None if not known) cover all attempts of the call, as far as they were reported. `operation` is the
+    requested operation; full records of operations other than chat hold its `result`.
     """
 
     trace_id: str

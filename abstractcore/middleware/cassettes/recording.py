@@ -159,7 +159,7 @@ class _RecordedStream:
 
 
 def _observed(attempt: Attempt, responses: list[RecordedResponse]) -> Attempt:
-    """Returns `attempt`, with its response put into `responses` if the operation is not chat."""
+    """Returns `attempt`, whose response is added to `responses` if the operation is not chat."""
     operation = attempt.operation
     if operation.is_chat:
         return attempt
