@@ -72,7 +72,7 @@ def test_an_unknown_provider_like_no_other_is_an_error_with_all_names(name):
 def test_a_colon_before_the_model_is_answered_with_the_slash_that_belongs_there(given, written):
     with pytest.raises(UnknownProviderError) as caught:
         create_llm(*given)
-    assert caught.value.hint == f'Write a slash in place of the colon: create_llm("{written}").'
+    assert caught.value.hint == f'Use a slash instead of the colon: create_llm("{written}").'
 
 
 def test_a_name_that_is_no_text_is_an_error():
