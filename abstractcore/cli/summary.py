@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -24,7 +25,13 @@ def _decision(decision: abstractcore.MediaDecision) -> str:
     if decision.sent is None:
         return line
     size = "" if decision.sent.size is None else f", {decision.sent.size:,} bytes"
-    return f"{line}; sent {decision.sent.media_type}{size}"
+    return f"{line}; sent {_types(decision.sent)}{size}"
+
+
+def _types(sent: abstractcore.MediaSent) -> str:
+    """The media types that were sent, with how many parts of each if one file became several."""
+    counts = Counter(part.media_type for part in sent.parts)
+    return ", ".join(f"{count} x {media_type}" for media_type, count in counts.items()) or sent.media_type
 
 
 def _took(response: abstractcore.GenerateResponse[Any]) -> str:
