@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from abstractcore.errors import InvalidInputError
 from abstractcore.schema import CallWarning, Encoded, JSONObject, JSONValue, ModelCall, Sampling, WireRequest
 
 from ...common.claude_rules import HOTTEST, fit_sampling, fit_thinking
 from ...common.json_reading import Object
+from ...common.own_options import has_own_field, own_options
 from ...common.raw_arguments import written_with
 from ...common.tool_names import ANTHROPIC, with_sendable_names
 from .betas import betas_to_theirs
@@ -18,13 +18,12 @@ from .outputs import has_output, output_to_theirs
 from .thinking import Thinking, thinking_to_ours, thinking_to_theirs
 from .tool_choice import choice_to_theirs
 from .tools import tools_to_theirs
-from .vocabulary import CALL_FIELDS
+from .vocabulary import CALL_FIELDS, SAMPLING
 from .write_messages import write_messages
 from .writing import Writing
 
 PATH = "/messages"
 _HEADERS = {"content-type": "application/json"}
-_UNKNOWN = ("seed", "presence_penalty", "frequency_penalty", "top_logprobs")
 
 
 @dataclass(slots=True)
@@ -57,7 +56,7 @@ def draft(call: ModelCall, dialect: Dialect) -> Draft:
     warnings: list[CallWarning] = []
     call = with_sendable_names(call, ANTHROPIC, warnings)
     place = f"provider_options.{dialect.provider}"
-    options = _options(call, dialect, warnings)
+    options = dict(own_options(call, dialect.provider, warnings))
     writing = Writing(dialect.provider, warnings)
     tools = tools_to_theirs(call, options.pop("tools", None), f"{place}.tools", writing)
     conversation = write_messages(call, dialect, writing)
@@ -82,7 +81,7 @@ def draft(call: ModelCall, dialect: Dialect) -> Draft:
     headers = {**_HEADERS, **betas_to_theirs(options.pop("betas", None), tools, f"{place}.betas", warnings)}
     _add_options(body, options, place)
     if thinking_to_ours(body, dialect.off) != thinking:
-        raise _conflict(f"{place}.thinking")
+        raise has_own_field(f"{place}.thinking")
     return Draft(body, conversation.inputs, headers, warnings)
 
 
@@ -101,31 +100,16 @@ def _limit(asked: int | None, thinking: Thinking, dialect: Dialect, warnings: li
 
 
 def _sampling(sampling: Sampling, warnings: list[CallWarning]) -> Object:
-    body: Object = {}
+    """All but the limit, which the body begins with."""
+    body = SAMPLING.write(sampling)
+    body.pop("max_tokens", None)
     heat = sampling.temperature
     if heat is not None and heat > HOTTEST:
         message = "the highest temperature is 1"
         warnings.append(CallWarning("temperature_changed", "sampling.temperature", message, heat, HOTTEST))
-        heat = HOTTEST
-    for name, value in (("temperature", heat), ("top_p", sampling.top_p), ("top_k", sampling.top_k)):
-        if value is not None:
-            body[name] = value
-    if sampling.stop:
-        body["stop_sequences"] = list(sampling.stop)
-    for name in _UNKNOWN:
-        value = getattr(sampling, name)
-        if value is not None:
-            warnings.append(_unsupported(f"sampling.{name}", value, name))
+        body["temperature"] = HOTTEST
+    warnings += [_unsupported(f"sampling.{name}", value, name) for name, value in SAMPLING.unsaid(sampling)]
     return body
-
-
-def _options(call: ModelCall, dialect: Dialect, warnings: list[CallWarning]) -> Object:
-    """The options for this provider; those for others are named."""
-    for provider in call.provider_options:
-        if provider != dialect.provider:
-            message = f"options for {provider!r} are not sent to {dialect.provider!r}"
-            warnings.append(CallWarning("other_provider_options", f"provider_options.{provider}", message))
-    return dict(call.provider_options.get(dialect.provider, {}))
 
 
 def _add_options(body: Object, options: JSONObject, path: str) -> None:
@@ -134,10 +118,6 @@ def _add_options(body: Object, options: JSONObject, path: str) -> None:
         if name == "output_config" and isinstance(value, Mapping) and not set(value) & {"format", *body.get(name, {})}:
             body[name] = {**body.get(name, {}), **value}
         elif name in body or name in CALL_FIELDS or (name == "output_config" and has_output(value)):
-            raise _conflict(f"{path}.{name}")
+            raise has_own_field(f"{path}.{name}")
         else:
             body[name] = value
-
-
-def _conflict(path: str) -> InvalidInputError:
-    return InvalidInputError("the call has a field of its own for this", path=path, hint="Use that one.")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from abstractcore.schema import CallWarning, ModelCall, Parsed, Sampling, SchemaError, WireRequest
+from abstractcore.schema import CallWarning, ModelCall, Parsed, WireRequest
 
 from ...common.json_reading import Object, as_object
 from ...common.openai_words import origin_of
@@ -16,9 +14,7 @@ from .read_messages import MessageReader
 from .thinking import Thinking, thinking_to_ours
 from .tool_choice import choice_to_ours
 from .tools import is_modelled, tools_to_ours
-from .vocabulary import CALL_FIELDS
-
-_SAMPLING = {"max_tokens": "max_output_tokens", "temperature": "temperature", "top_p": "top_p", "top_k": "top_k"}
+from .vocabulary import CALL_FIELDS, SAMPLING
 
 
 def parse(request: WireRequest, dialect: Dialect) -> Parsed:
@@ -39,6 +35,7 @@ def _call(
     tools, hosted = tools_to_ours(definitions, warnings)
     choice, parallel = choice_to_ours(data.get("tool_choice"))
     thinking = thinking_to_ours(data, dialect.off)
+    get_list(data, "stop_sequences")
     options = _rest(data, thinking)
     others = [tool for tool in definitions if not is_modelled(tool)]
     betas = betas_to_ours(request.headers, definitions)
@@ -51,7 +48,7 @@ def _call(
         hosted_tools=tuple(hosted),
         tool_choice=choice,
         parallel_tool_calls=parallel,
-        sampling=_sampling(data),
+        sampling=SAMPLING.read(data),
         output=output_to_ours(data.get("output_config")),
         thinking=thinking,
         stream=get_flag(data, "stream") or False,
@@ -70,13 +67,3 @@ def _rest(data: Object, said: Thinking) -> Object:
         ours |= {"effort"} if isinstance(said, str) and said != "off" else set()
         rest["output_config"] = {name: value for name, value in config.items() if name not in ours} or None
     return rest
-
-
-def _sampling(data: Object) -> Sampling:
-    given: Object = {ours: data[theirs] for theirs, ours in _SAMPLING.items() if data.get(theirs) is not None}
-    stop: list[Any] = get_list(data, "stop_sequences")
-    try:
-        return Sampling(**given, stop=tuple(stop))
-    except SchemaError as error:
-        path = error.path.replace("max_output_tokens", "max_tokens").replace("stop", "stop_sequences")
-        raise SchemaError(error.message, path) from None

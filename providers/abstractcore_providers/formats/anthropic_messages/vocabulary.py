@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from abstractcore.schema import CachePoint, CallWarning, FinishReason, JSONObject, SchemaError, Usage
+from abstractcore.schema import CachePoint, CallWarning, FinishReason, JSONObject, Sampling, SchemaError, Usage
 
 from ...common.cache_times import CACHE_TIMES
+from ...common.field_table import FieldTable
 from ...common.finish_reasons import finish_reason_of
 from ...common.json_reading import Object, as_object, count_of
 
@@ -40,16 +41,23 @@ USAGE_FIELDS = frozenset(
         "output_tokens_details",
     }
 )
+SAMPLING = FieldTable(
+    Sampling,
+    {
+        "max_tokens": "max_output_tokens",
+        "temperature": "temperature",
+        "top_p": "top_p",
+        "top_k": "top_k",
+        "stop_sequences": "stop",
+    },
+    unsaid=("seed", "presence_penalty", "frequency_penalty", "top_logprobs"),
+)
 CALL_FIELDS = frozenset(
     {
         "model",
-        "max_tokens",
         "system",
         "messages",
-        "temperature",
-        "top_p",
-        "top_k",
-        "stop_sequences",
+        *SAMPLING.names,
         "tool_choice",
         "stream",
     }

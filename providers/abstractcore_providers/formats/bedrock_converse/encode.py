@@ -34,11 +34,11 @@ from .provider_options import add_provider_options
 from .read_blocks import INPUT
 from .tools import write_tool_config
 from .turns import turns_of
+from .vocabulary import SAMPLING
 from .write_blocks import BlockWriter
 
 HEADERS = {"content-type": "application/json"}
 _ID = re.compile("[a-zA-Z0-9_-]{1,64}")
-_NOT_TAKEN = ("seed", "presence_penalty", "frequency_penalty", "top_logprobs")
 
 
 def encode(call: ModelCall) -> Encoded:
@@ -102,22 +102,13 @@ def _id(ids: CallIds, turn: int, part: ToolCall | ToolResult) -> str:
 
 
 def _inference(sampling: Sampling, warnings: list[CallWarning]) -> Object:
-    for name in _NOT_TAKEN:
-        value = getattr(sampling, name)
-        if value is not None:
-            warnings.append(_unsupported(f"sampling.{name}", value, name))
-    temperature = sampling.temperature
+    warnings += [_unsupported(f"sampling.{name}", value, name) for name, value in SAMPLING.unsaid(sampling)]
+    config, temperature = SAMPLING.write(sampling), sampling.temperature
     if temperature is not None and temperature > HOTTEST:
         message = "1 is the highest temperature"
         warnings.append(CallWarning("temperature_changed", "sampling.temperature", message, temperature, HOTTEST))
-        temperature = HOTTEST
-    config: Object = {
-        "maxTokens": sampling.max_output_tokens,
-        "temperature": temperature,
-        "topP": sampling.top_p,
-        "stopSequences": list(sampling.stop) or None,
-    }
-    return {name: value for name, value in config.items() if value is not None}
+        config["temperature"] = HOTTEST
+    return config
 
 
 def _text_format(output: OutputSchema, warnings: list[CallWarning]) -> Object:

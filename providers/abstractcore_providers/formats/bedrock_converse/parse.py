@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from abstractcore.errors import InvalidInputError
@@ -12,7 +11,6 @@ from abstractcore.schema import (
     ModelCall,
     OutputSchema,
     Parsed,
-    Sampling,
     SchemaError,
     WireRequest,
 )
@@ -25,15 +23,9 @@ from .provider_options import is_json_schema, options_left
 from .read_blocks import INPUT, BlockReader
 from .read_messages import read_messages
 from .tools import read_choice, read_tools
-from .vocabulary import PROVIDER, origin_of
+from .vocabulary import PROVIDER, SAMPLING, origin_of
 
 _PATH = re.compile(r"/model/([^/]+)/(converse|converse-stream)$")
-_SAMPLING = {
-    "maxTokens": "max_output_tokens",
-    "temperature": "temperature",
-    "topP": "top_p",
-    "stopSequences": "stop",
-}
 
 
 def parse(request: WireRequest) -> Parsed:
@@ -59,7 +51,7 @@ def _call(data: Object, body: bytes, model: str, stream: bool, warnings: list[Ca
         tools=tools,
         hosted_tools=hosted,
         tool_choice=read_choice(config),
-        sampling=_sampling(_group(data, "inferenceConfig"), take_top_k(model, data)),
+        sampling=SAMPLING.read(_group(data, "inferenceConfig"), top_k=take_top_k(model, data)),
         output=_output(data),
         thinking=take_thinking(model, data),
         stream=stream,
@@ -70,18 +62,6 @@ def _call(data: Object, body: bytes, model: str, stream: bool, warnings: list[Ca
 def _group(data: Object, name: str) -> Object:
     value = data.get(name)
     return {} if value is None else get_object(value, name)
-
-
-def _sampling(config: Object, top_k: int | None) -> Sampling:
-    values: dict[str, Any] = {
-        ours: config[theirs] for theirs, ours in _SAMPLING.items() if config.get(theirs) is not None
-    }
-    try:
-        return Sampling(**values, top_k=top_k)
-    except SchemaError as error:
-        names = {ours: theirs for theirs, ours in _SAMPLING.items()}
-        name, bracket, rest = error.path.partition("[")
-        raise SchemaError(error.message, f"inferenceConfig.{names.get(name, name)}{bracket}{rest}") from None
 
 
 def _output(data: Object) -> OutputSchema | None:

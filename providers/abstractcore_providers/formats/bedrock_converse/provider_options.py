@@ -8,6 +8,7 @@ from abstractcore.errors import InvalidInputError
 from abstractcore.schema import CallWarning, ModelCall
 
 from ...common.json_reading import Object, as_object
+from ...common.own_options import has_own_field, own_options
 from .model_fields import FIELDS, OUTPUT, take_thinking, take_top_k
 from .vocabulary import PROVIDER
 
@@ -23,19 +24,14 @@ _IN_GROUPS: dict[str, frozenset[str]] = {
 
 def add_provider_options(body: Object, call: ModelCall, warnings: list[CallWarning]) -> None:
     """Put the provider's own options into `body`; raises `InvalidInputError` for what the call has a field for."""
-    for provider, options in call.provider_options.items():
-        if provider != PROVIDER:
-            message = f"options for {provider!r} are not sent to {PROVIDER!r}"
-            warnings.append(CallWarning("other_provider_options", f"provider_options.{provider}", message))
-            continue
-        for name, value in options.items():
-            path = f"provider_options.{provider}.{name}"
-            if name in _MODELLED:
-                raise _has_a_field(path)
-            if name in _IN_GROUPS:
-                _add_group(body, name, value, call.model, path)
-            else:
-                body[name] = value
+    for name, value in own_options(call, PROVIDER, warnings).items():
+        path = f"provider_options.{PROVIDER}.{name}"
+        if name in _MODELLED:
+            raise has_own_field(path)
+        if name in _IN_GROUPS:
+            _add_group(body, name, value, call.model, path)
+        else:
+            body[name] = value
 
 
 def _add_group(body: Object, group: str, value: Any, model: str, path: str) -> None:
@@ -47,7 +43,7 @@ def _add_group(body: Object, group: str, value: Any, model: str, path: str) -> N
     written: Object = body.setdefault(group, {})
     for name in given:
         if name in written or _has_field(group, name, given[name], model):
-            raise _has_a_field(f"{path}.{name}")
+            raise has_own_field(f"{path}.{name}")
     written.update(given)
 
 
@@ -65,10 +61,6 @@ def is_json_schema(text_format: Any) -> bool:
     """Whether it is an output schema."""
     structure = as_object(as_object(text_format).get("structure"))
     return isinstance(as_object(structure.get("jsonSchema")).get("schema"), str)
-
-
-def _has_a_field(path: str) -> InvalidInputError:
-    return InvalidInputError("the call has a field of its own for this", path=path, hint="Use that one.")
 
 
 def options_left(body: Object) -> Object:

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from abstractcore.schema import EMPTY, CallWarning, FinishReason, JSONObject, Usage
+from abstractcore.schema import EMPTY, CallWarning, FinishReason, JSONObject, Sampling, Usage
 
+from ...common.field_table import FieldTable
 from ...common.finish_reasons import finish_reason_of
 from ...common.item_options import HasOptions
 from ...common.json_reading import Object, count_of
 
+SAMPLING = FieldTable(
+    Sampling,
+    {"maxTokens": "max_output_tokens", "temperature": "temperature", "topP": "top_p", "stopSequences": "stop"},
+    path="inferenceConfig.",
+    elsewhere={"top_k": "additionalModelRequestFields"},
+    unsaid=("seed", "presence_penalty", "frequency_penalty", "top_logprobs"),
+)
 PROVIDER = "bedrock"
 """The name under which provider options are looked up and replies are made."""
 

@@ -7,15 +7,16 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from abstractcore.errors import InvalidInputError, UnsupportedContentError
+from abstractcore.errors import UnsupportedContentError
 from abstractcore.schema import CallWarning, Encoded, JSONValue, ModelCall, Sampling, ToolChoice, ToolSpec, WireRequest
 
+from ...common.function_tools import write_function_tool
 from ...common.json_reading import Object
 from ...common.json_schemas import COHERE
 from ...common.output_schemas import bare_schema
-from ...common.tool_parameters import write_parameters
+from ...common.own_options import add_own_options
 from .blocks import warn_of_fields
-from .vocabulary import PROVIDER, SAMPLING_FIELDS, has_field, origin_of
+from .vocabulary import PROVIDER, SAMPLING, has_field, origin_of
 from .write_messages import write_messages
 
 _HEADERS = {"content-type": "application/json"}
@@ -47,7 +48,7 @@ def encode(call: ModelCall) -> Encoded:
         if value not in (None, ()):
             warnings.append(_unsupported(name, value, what))
     body["stream"] = call.stream
-    _add_provider_options(body, call, warnings)
+    add_own_options(body, call, PROVIDER, has_field, warnings)
     return Encoded(WireRequest("/chat", _HEADERS, to_json(body)), tuple(warnings))
 
 
@@ -56,8 +57,7 @@ def _unsupported(path: str, requested: JSONValue, what: str) -> CallWarning:
 
 
 def _sampling(sampling: Sampling, warnings: list[CallWarning]) -> Object:
-    asked = {name: getattr(sampling, field) for name, field in SAMPLING_FIELDS.items()}
-    body = {name: value for name, value in asked.items() if value not in (None, ())}
+    body = SAMPLING.write(sampling)
     if sampling.top_logprobs is not None:
         body["logprobs"] = True
         if sampling.top_logprobs:
@@ -76,7 +76,9 @@ def _tools(tools: tuple[ToolSpec, ...], warnings: list[CallWarning]) -> Object:
     strict = tools[0].strict
     if any(tool.strict is not strict for tool in tools):
         tools, strict = tuple(_lenient(tool, f"tools[{i}]", warnings) for i, tool in enumerate(tools)), None
-    body: Object = {"tools": [_tool(tool, f"tools[{i}]", warnings) for i, tool in enumerate(tools)]}
+    body: Object = {
+        "tools": [write_function_tool(tool, f"tools[{i}]", COHERE, warnings) for i, tool in enumerate(tools)]
+    }
     return body if strict is None else body | {"strict_tools": strict}
 
 
@@ -84,14 +86,6 @@ def _lenient(tool: ToolSpec, path: str, warnings: list[CallWarning]) -> ToolSpec
     if tool.strict is not None:
         warnings.append(_unsupported(f"{path}.strict", tool.strict, "strict arguments for some tools only"))
     return replace(tool, strict=None)
-
-
-def _tool(tool: ToolSpec, path: str, warnings: list[CallWarning]) -> Object:
-    parameters, _ = write_parameters(tool, path, COHERE, warnings)
-    function: Object = {"name": tool.name, "parameters": parameters}
-    if tool.description:
-        function["description"] = tool.description
-    return {"type": "function", "function": function}
 
 
 def _tool_choice(choice: ToolChoice, warnings: list[CallWarning]) -> Object:
@@ -113,16 +107,3 @@ def _thinking(thinking: Any, warnings: list[CallWarning]) -> Object:
         message = "Cohere takes a budget of tokens, or thinking on and off"
         warnings.append(CallWarning("thinking_changed", "thinking", message, thinking, sent))
     return {"type": "disabled" if sent == "off" else "enabled"}
-
-
-def _add_provider_options(body: Object, call: ModelCall, warnings: list[CallWarning]) -> None:
-    for provider, options in call.provider_options.items():
-        if provider != PROVIDER:
-            message = f"options for {provider!r} are not sent to {PROVIDER!r}"
-            warnings.append(CallWarning("other_provider_options", f"provider_options.{provider}", message))
-            continue
-        for name, value in options.items():
-            if name in body or has_field(name, value):
-                path = f"provider_options.{provider}.{name}"
-                raise InvalidInputError("the call has a field of its own for this", path=path, hint="Use that one.")
-            body[name] = value

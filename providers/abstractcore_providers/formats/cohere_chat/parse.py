@@ -10,22 +10,16 @@ from abstractcore.schema import (
     ModelCall,
     OutputSchema,
     Parsed,
-    Sampling,
-    SchemaError,
     ToolChoice,
-    ToolSpec,
     WireRequest,
 )
 
-from ...common.json_reading import Object, as_object, text_of
+from ...common.function_tools import read_function_tool
+from ...common.json_reading import Object, as_object
 from ...common.output_schemas import named_schema
-from ...common.reading import get_flag, get_list, get_object, get_text, locating, name_the_rest, read_request
-from ...common.tool_parameters import read_parameters
+from ...common.reading import get_flag, get_list, get_text, locating, read_request
 from .read_messages import read_messages
-from .vocabulary import PROVIDER, SAMPLING_FIELDS, has_field, origin_of, thinking_to_ours
-
-_FUNCTION = frozenset({"name", "description", "parameters"})
-_NAME_OF = {field: name for name, field in SAMPLING_FIELDS.items()}
+from .vocabulary import PROVIDER, SAMPLING, has_field, origin_of, thinking_to_ours
 
 
 def parse(request: WireRequest) -> Parsed:
@@ -45,41 +39,17 @@ def _call(data: Object, warnings: list[CallWarning]) -> ModelCall:
         model=model,
         provider=PROVIDER,
         messages=read_messages(get_list(data, "messages"), origin_of(model), warnings),
-        tools=tuple(_tool(tool, f"tools[{i}]", strict, warnings) for i, tool in enumerate(get_list(data, "tools"))),
+        tools=tuple(
+            read_function_tool(tool, f"tools[{i}]", warnings, strict=strict)
+            for i, tool in enumerate(get_list(data, "tools"))
+        ),
         tool_choice=_tool_choice(data.get("tool_choice")),
-        sampling=_sampling(data),
+        sampling=SAMPLING.read(data, top_logprobs=0 if get_flag(data, "logprobs") else None),
         output=_output(data.get("response_format")),
         thinking=thinking_to_ours(data.get("thinking")),
         stream=get_flag(data, "stream") or False,
         provider_options={PROVIDER: rest},
     )
-
-
-def _sampling(data: Object) -> Sampling:
-    asked = {field: data[name] for name, field in SAMPLING_FIELDS.items() if data.get(name) is not None}
-    logprobs = 0 if get_flag(data, "logprobs") else None
-    try:
-        return Sampling(**asked, top_logprobs=logprobs)
-    except SchemaError as error:
-        field, bracket, rest = error.path.partition("[")
-        raise SchemaError(error.message, f"{_NAME_OF.get(field, field)}{bracket}{rest}") from None
-
-
-def _tool(value: Any, path: str, strict: bool | None, warnings: list[CallWarning]) -> ToolSpec:
-    data = get_object(value, path)
-    function = get_object(data.get("function"), f"{path}.function")
-    name_the_rest(data, frozenset({"type", "function"}), path, warnings)
-    name_the_rest(function, _FUNCTION, f"{path}.function", warnings)
-    parameters, where = function.get("parameters"), f"{path}.function.parameters"
-    try:
-        return ToolSpec(
-            name=get_text(function.get("name"), f"{path}.function.name"),
-            description=text_of(function, "description") or "",
-            parameters={} if parameters is None else read_parameters(get_object(parameters, where)),
-            strict=strict,
-        )
-    except SchemaError as error:
-        raise error.at(f"{path}.function") from None
 
 
 def _tool_choice(choice: Any) -> ToolChoice | None:

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
-from abstractcore.schema import CallWarning, FinishReason, ThinkingLevel, Usage
+from abstractcore.schema import CallWarning, FinishReason, Sampling, ThinkingLevel, Usage
 
+from ...common.field_table import FieldTable
 from ...common.finish_reasons import finish_reason_of
 from ...common.json_reading import Object, as_object
 
 PROVIDER = "cohere"
-SAMPLING_FIELDS = {
-    "max_tokens": "max_output_tokens",
-    "temperature": "temperature",
-    "p": "top_p",
-    "k": "top_k",
-    "seed": "seed",
-    "stop_sequences": "stop",
-    "presence_penalty": "presence_penalty",
-    "frequency_penalty": "frequency_penalty",
-}
-"""The format's names, each with the field of `Sampling` it is."""
+SAMPLING = FieldTable(
+    Sampling,
+    {
+        "max_tokens": "max_output_tokens",
+        "temperature": "temperature",
+        "p": "top_p",
+        "k": "top_k",
+        "seed": "seed",
+        "stop_sequences": "stop",
+        "presence_penalty": "presence_penalty",
+        "frequency_penalty": "frequency_penalty",
+    },
+    elsewhere={"top_logprobs": "logprobs"},
+)
 
 _TO_OURS: dict[str, FinishReason] = {
     "COMPLETE": "stop",
@@ -30,7 +34,7 @@ _TO_OURS: dict[str, FinishReason] = {
 }
 _TO_THEIRS: dict[FinishReason, str] = {"length": "MAX_TOKENS", "tool_calls": "TOOL_CALL"}
 _REQUEST_FIELDS = frozenset(
-    {"model", "messages", "tools", "strict_tools", "tool_choice", "stream", "logprobs", *SAMPLING_FIELDS}
+    {"model", "messages", "tools", "strict_tools", "tool_choice", "stream", "logprobs", *SAMPLING.names}
 )
 _SAID = frozenset({"role", "content"})
 MESSAGE_FIELDS: dict[str, frozenset[str]] = {

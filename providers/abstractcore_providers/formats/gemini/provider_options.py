@@ -8,12 +8,13 @@ from abstractcore.errors import InvalidInputError
 from abstractcore.schema import CallWarning, ModelCall
 
 from ...common.json_reading import Object, as_object
-from .vocabulary import HOSTED_TOOLS, LEVELS, MODALITIES, SAMPLING_FIELDS, named, with_names
+from ...common.own_options import has_own_field, own_options
+from .vocabulary import HOSTED_TOOLS, LEVELS, MODALITIES, SAMPLING, named, with_names
 
 _OBJECTS = ("generationConfig", "toolConfig")
 """Objects that hold fields of a call beside others: options are put in among those."""
 _OF_CALL = frozenset({"contents", "systemInstruction", "model"})
-_OF_CONFIG = frozenset({*SAMPLING_FIELDS.values(), "stopSequences", "responseLogprobs", "logprobs"})
+_OF_CONFIG = frozenset({*SAMPLING.names, "responseLogprobs", "logprobs"})
 
 
 def add_provider_options(body: Object, call: ModelCall, provider: str, warnings: list[CallWarning]) -> None:
@@ -21,21 +22,16 @@ def add_provider_options(body: Object, call: ModelCall, provider: str, warnings:
 
     Raises `InvalidInputError` for one that the call has a field of its own for.
     """
-    for other, options in call.provider_options.items():
-        if other != provider:
-            message = f"options for {other!r} are not sent to {provider!r}"
-            warnings.append(CallWarning("other_provider_options", f"provider_options.{other}", message))
-            continue
-        path = f"provider_options.{provider}"
-        for name, value in options.items():
-            if named(name) in _OBJECTS:
-                _put_object(body, named(name), value, f"{path}.{name}")
-            elif named(name) == "tools":
-                _put_tools(body, value, f"{path}.{name}")
-            elif named(name) in _OF_CALL or name in body:
-                raise _taken(f"{path}.{name}")
-            else:
-                body[name] = value
+    for name, value in own_options(call, provider, warnings).items():
+        path = f"provider_options.{provider}.{name}"
+        if named(name) in _OBJECTS:
+            _put_object(body, named(name), value, path)
+        elif named(name) == "tools":
+            _put_tools(body, value, path)
+        elif named(name) in _OF_CALL or name in body:
+            raise has_own_field(path)
+        else:
+            body[name] = value
 
 
 def _put_object(body: Object, name: str, value: Any, path: str) -> None:
@@ -44,7 +40,7 @@ def _put_object(body: Object, name: str, value: Any, path: str) -> None:
     inner: Object = body.setdefault(name, {})
     for key, item in cast(Object, value).items():
         if named(key) in inner or is_of_call(name, named(key), item):
-            raise _taken(f"{path}.{key}")
+            raise has_own_field(f"{path}.{key}")
         inner[key] = item
 
 
@@ -53,12 +49,8 @@ def _put_tools(body: Object, value: Any, path: str) -> None:
         raise InvalidInputError("expected a list", path=path)
     for index, tool in enumerate(cast("list[Any]", value)):
         if not isinstance(tool, dict) or is_tool_of_call(cast(Object, tool)):
-            raise _taken(f"{path}[{index}]")
+            raise has_own_field(f"{path}[{index}]")
         body.setdefault("tools", []).append(tool)
-
-
-def _taken(path: str) -> InvalidInputError:
-    return InvalidInputError("the call has a field of its own for this", path=path, hint="Use that one.")
 
 
 def is_tool_of_call(tool: Object) -> bool:

@@ -23,7 +23,7 @@ from ...common.output_schemas import named_schema
 from ...common.reading import get_flag, get_list, get_object, get_text, name_the_rest
 from .openapi_schemas import to_json_schema
 from .provider_options import is_of_call, is_thinking, is_tool_choice, is_tool_of_call
-from .vocabulary import HOSTED_TOOLS, LEVELS, MODALITIES, SAMPLING_FIELDS, with_names
+from .vocabulary import HOSTED_TOOLS, LEVELS, MODALITIES, SAMPLING, with_names
 
 _KINDS: dict[str, HostedToolKind] = {theirs: ours for ours, theirs in HOSTED_TOOLS.items()}
 _WHOLE = frozenset({"maxOutputTokens", "topK", "seed", "logprobs"})
@@ -35,19 +35,9 @@ def read_sampling(config: Object) -> Sampling:
     alternatives = config.get("logprobs")
     if alternatives is None and get_flag(config, "responseLogprobs", "generationConfig."):
         alternatives = 0
-    try:
-        return Sampling(
-            **{
-                ours: _number(theirs, config[theirs])
-                for ours, theirs in SAMPLING_FIELDS.items()
-                if config.get(theirs) is not None
-            },
-            top_logprobs=_number("logprobs", alternatives),
-            stop=tuple(get_list(config, "stopSequences", "generationConfig.")),
-        )
-    except SchemaError as error:
-        path = error.path.replace("top_logprobs", "logprobs").replace("stop", "stopSequences")
-        raise SchemaError(error.message, f"generationConfig.{SAMPLING_FIELDS.get(path, path)}") from None
+    get_list(config, "stopSequences", "generationConfig.")
+    whole = {name: _number(name, value) for name, value in config.items()}
+    return SAMPLING.read(whole, top_logprobs=_number("logprobs", alternatives))
 
 
 def _number(name: str, value: Any) -> Any:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from abstractcore.schema import CallWarning, FinishReason, HostedToolKind, Modality, ThinkingLevel, Usage
+from abstractcore.schema import CallWarning, FinishReason, HostedToolKind, Modality, Sampling, ThinkingLevel, Usage
 
+from ...common.field_table import FieldTable
 from ...common.finish_reasons import finish_reason_of
 from ...common.json_reading import Object, as_object, as_objects, count_of, text_of
 
@@ -49,15 +50,21 @@ _TO_THEIRS: dict[FinishReason, str] = {
     "paused": "CONTINUATION",
     "unknown": "OTHER",
 }
-SAMPLING_FIELDS = {
-    "max_output_tokens": "maxOutputTokens",
-    "temperature": "temperature",
-    "top_p": "topP",
-    "top_k": "topK",
-    "seed": "seed",
-    "presence_penalty": "presencePenalty",
-    "frequency_penalty": "frequencyPenalty",
-}
+SAMPLING = FieldTable(
+    Sampling,
+    {
+        "maxOutputTokens": "max_output_tokens",
+        "temperature": "temperature",
+        "topP": "top_p",
+        "topK": "top_k",
+        "seed": "seed",
+        "presencePenalty": "presence_penalty",
+        "frequencyPenalty": "frequency_penalty",
+        "stopSequences": "stop",
+    },
+    path="generationConfig.",
+    elsewhere={"top_logprobs": "generationConfig.logprobs"},
+)
 LEVELS: dict[str, ThinkingLevel] = {"MINIMAL": "minimal", "LOW": "low", "MEDIUM": "medium", "HIGH": "high"}
 MODALITIES: dict[str, Modality] = {"TEXT": "text", "IMAGE": "image", "AUDIO": "audio"}
 HOSTED_TOOLS: dict[HostedToolKind, str] = {

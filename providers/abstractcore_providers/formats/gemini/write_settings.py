@@ -7,20 +7,14 @@ from abstractcore.schema import CallWarning, JSONValue, ModelCall, ToolSpec
 from ...common.json_reading import Object
 from ...common.json_schemas import GEMINI, fit_tool
 from ...common.output_schemas import bare_schema
-from .vocabulary import HOSTED_TOOLS, SAMPLING_FIELDS
+from .vocabulary import HOSTED_TOOLS, SAMPLING
 from .writing import Writing
 
 
 def write_generation_config(call: ModelCall, writing: Writing) -> Object:
     """Sampling, the answer's schema and modalities, and thinking."""
     sampling = call.sampling
-    config: Object = {
-        theirs: getattr(sampling, ours)
-        for ours, theirs in SAMPLING_FIELDS.items()
-        if getattr(sampling, ours) is not None
-    }
-    if sampling.stop:
-        config["stopSequences"] = list(sampling.stop)
+    config = SAMPLING.write(sampling)
     if sampling.top_logprobs is not None:
         config |= {"responseLogprobs": True, "logprobs": sampling.top_logprobs}
     if call.output is not None:

@@ -18,12 +18,13 @@ from abstractcore.schema import (
     WireRequest,
 )
 
+from ...common.function_tools import write_function_tool
 from ...common.json_reading import Object
 from ...common.json_schemas import OLLAMA
 from ...common.output_schemas import bare_schema
-from ...common.tool_parameters import write_parameters
+from ...common.own_options import has_own_field, own_options
 from .context import context_for
-from .vocabulary import PROVIDER, SAMPLING_OPTIONS, THINKING, UNTOUCHED, has_field, has_option, origin_of
+from .vocabulary import PROVIDER, SAMPLING, THINKING, UNTOUCHED, has_field, has_option, origin_of
 from .write_messages import write_messages
 from .writing import Writing
 
@@ -88,19 +89,14 @@ def _add_sampling(sampling: Sampling, body: Object, options: Object) -> None:
     if sampling.top_logprobs is not None:
         body["logprobs"] = True
         body["top_logprobs"] = sampling.top_logprobs
-    asked = {name: getattr(sampling, field) for name, field in SAMPLING_OPTIONS.items()}
-    options.update({name: value for name, value in asked.items() if value not in (None, ())})
+    options.update(SAMPLING.write(sampling))
 
 
 def _tool(tool: ToolSpec, path: str, writing: Writing) -> Object:
     writing.warn_of_fields(tool, path, ("cache",))
     if tool.strict is not None:
         writing.warnings.append(_unsupported(f"{path}.strict", tool.strict, "strict arguments"))
-    parameters, _ = write_parameters(tool, path, OLLAMA, writing.warnings)
-    function: Object = {"name": tool.name, "parameters": parameters}
-    if tool.description:
-        function["description"] = tool.description
-    return {"type": "function", "function": function}
+    return write_function_tool(tool, path, OLLAMA, writing.warnings)
 
 
 def _thinking(thinking: Any, warnings: list[CallWarning]) -> Object:
@@ -131,19 +127,14 @@ def _warn_of_choices(call: ModelCall, warnings: list[CallWarning]) -> None:
 
 
 def _add_provider_options(body: Object, options: Object, call: ModelCall, warnings: list[CallWarning]) -> None:
-    for provider, given in call.provider_options.items():
-        if provider != PROVIDER:
-            message = f"options for {provider!r} are not sent to {PROVIDER!r}"
-            warnings.append(CallWarning("other_provider_options", f"provider_options.{provider}", message))
-            continue
-        for name, value in given.items():
-            path = f"provider_options.{provider}.{name}"
-            if name == "options":
-                _add_model_options(options, value, path)
-            elif name in body or has_field(name, value):
-                raise _has_field_of_its_own(path)
-            else:
-                body[name] = value
+    for name, value in own_options(call, PROVIDER, warnings).items():
+        path = f"provider_options.{PROVIDER}.{name}"
+        if name == "options":
+            _add_model_options(options, value, path)
+        elif name in body or has_field(name, value):
+            raise has_own_field(path)
+        else:
+            body[name] = value
 
 
 def _add_model_options(options: Object, given: JSONValue, path: str) -> None:
@@ -151,12 +142,8 @@ def _add_model_options(options: Object, given: JSONValue, path: str) -> None:
         raise InvalidInputError(f"expected a mapping, got {type(given).__name__}", path=path)
     for name, value in cast("Mapping[str, JSONValue]", given).items():
         if name in options or has_option(name, value):
-            raise _has_field_of_its_own(f"{path}.{name}")
+            raise has_own_field(f"{path}.{name}")
         options[name] = value
-
-
-def _has_field_of_its_own(path: str) -> InvalidInputError:
-    return InvalidInputError("the call has a field of its own for this", path=path, hint="Use that one.")
 
 
 def _add_default(body: Object, name: str, value: JSONValue, path: str, warnings: list[CallWarning]) -> None:

@@ -11,23 +11,18 @@ from abstractcore.schema import (
     OutputSchema,
     Parsed,
     Sampling,
-    SchemaError,
-    ToolSpec,
     WireRequest,
 )
 
-from ...common.json_reading import Object, text_of
+from ...common.function_tools import read_function_tool
+from ...common.json_reading import Object
 from ...common.output_schemas import named_schema
 from ...common.raw_arguments import WrittenArguments
-from ...common.reading import get_flag, get_list, get_object, get_text, locating, name_the_rest, read_request
-from ...common.tool_parameters import read_parameters
+from ...common.reading import get_flag, get_list, get_object, get_text, locating, read_request
 from .encode import context_of
 from .read_messages import read_messages
-from .vocabulary import PROVIDER, SAMPLING_OPTIONS, UNTOUCHED, has_field, has_option, origin_of, thinking_to_ours
+from .vocabulary import PROVIDER, SAMPLING, UNTOUCHED, has_field, has_option, origin_of, thinking_to_ours
 from .writing import ARGUMENTS
-
-_FUNCTION = frozenset({"name", "description", "parameters"})
-_OPTION_OF = {field: name for name, field in SAMPLING_OPTIONS.items()}
 
 
 def parse(request: WireRequest, context_size: int | None) -> Parsed:
@@ -51,7 +46,9 @@ def _call(data: Object, written: WrittenArguments, warnings: list[CallWarning]) 
         model=model,
         provider=PROVIDER,
         messages=read_messages(get_list(data, "messages"), written, origin_of(model), warnings),
-        tools=tuple(_tool(tool, f"tools[{i}]", warnings) for i, tool in enumerate(get_list(data, "tools"))),
+        tools=tuple(
+            read_function_tool(tool, f"tools[{i}]", warnings) for i, tool in enumerate(get_list(data, "tools"))
+        ),
         sampling=_sampling(data, options, warnings),
         output=_output(data.get("format")),
         thinking=thinking_to_ours(data.get("think")),
@@ -88,44 +85,16 @@ def _without_usual_context(call: ModelCall, context_size: int | None) -> ModelCa
 
 
 def _sampling(data: Object, options: Object, warnings: list[CallWarning]) -> Sampling:
-    asked = {
-        field: options[name]
-        for name, field in SAMPLING_OPTIONS.items()
-        if options.get(name) is not None and has_option(name, options[name])
-    }
-    stop = asked.pop("stop", ())
+    asked = {name: value for name, value in options.items() if has_option(name, value)}
+    if isinstance(asked.get("stop"), str):
+        asked["stop"] = (asked["stop"],)
     alternatives = data.get("top_logprobs")
     if get_flag(data, "logprobs"):
         alternatives = 0 if alternatives is None else alternatives
     elif alternatives is not None:
         warnings.append(CallWarning("field_left_out", "top_logprobs", "logprobs is not asked for", alternatives))
         alternatives = None
-    try:
-        return Sampling(
-            **asked,
-            stop=(stop,) if isinstance(stop, str) else stop,
-            top_logprobs=alternatives,
-        )
-    except SchemaError as error:
-        field, bracket, rest = error.path.partition("[")
-        name = f"options.{_OPTION_OF[field]}" if field in _OPTION_OF else field
-        raise SchemaError(error.message, f"{name}{bracket}{rest}") from None
-
-
-def _tool(value: Any, path: str, warnings: list[CallWarning]) -> ToolSpec:
-    data = get_object(value, path)
-    function = get_object(data.get("function"), f"{path}.function")
-    name_the_rest(data, frozenset({"type", "function"}), path, warnings)
-    name_the_rest(function, _FUNCTION, f"{path}.function", warnings)
-    parameters, where = function.get("parameters"), f"{path}.function.parameters"
-    try:
-        return ToolSpec(
-            name=get_text(function.get("name"), f"{path}.function.name"),
-            description=text_of(function, "description") or "",
-            parameters={} if parameters is None else read_parameters(get_object(parameters, where)),
-        )
-    except SchemaError as error:
-        raise error.at(f"{path}.function") from None
+    return SAMPLING.read(asked, top_logprobs=alternatives)
 
 
 def _output(schema: Any) -> OutputSchema | None:

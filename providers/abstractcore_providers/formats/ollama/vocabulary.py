@@ -4,23 +4,29 @@ from __future__ import annotations
 
 from typing import Any
 
-from abstractcore.schema import CallWarning, FinishReason, ThinkingLevel, Usage
+from abstractcore.schema import CallWarning, FinishReason, Sampling, ThinkingLevel, Usage
 
+from ...common.field_table import FieldTable
 from ...common.finish_reasons import finish_reason_of
 from ...common.json_reading import Object, count_of
 
 PROVIDER = "ollama"
-SAMPLING_OPTIONS = {
-    "num_predict": "max_output_tokens",
-    "temperature": "temperature",
-    "top_p": "top_p",
-    "top_k": "top_k",
-    "seed": "seed",
-    "stop": "stop",
-    "presence_penalty": "presence_penalty",
-    "frequency_penalty": "frequency_penalty",
-}
-"""The names under `options`, each with the field of `Sampling` it is."""
+SAMPLING = FieldTable(
+    Sampling,
+    {
+        "num_predict": "max_output_tokens",
+        "temperature": "temperature",
+        "top_p": "top_p",
+        "top_k": "top_k",
+        "seed": "seed",
+        "stop": "stop",
+        "presence_penalty": "presence_penalty",
+        "frequency_penalty": "frequency_penalty",
+    },
+    path="options.",
+    elsewhere={"top_logprobs": "top_logprobs"},
+)
+"""The names under `options`."""
 
 THINKING: dict[ThinkingLevel, bool | str] = {"off": False, "low": "low", "medium": True, "high": "high"}
 """True is the middle level where a model has levels, and thinking as such where it has not."""
@@ -58,7 +64,7 @@ def has_option(name: str, value: Any) -> bool:
     """As `has_field`, for `options`. A limit below 1 is the server's own: without end, or as long as the context."""
     if name == "num_predict":
         return not isinstance(value, int) or value >= 1
-    return name in SAMPLING_OPTIONS
+    return name in SAMPLING.names
 
 
 def thinking_to_ours(think: Any) -> ThinkingLevel | None:

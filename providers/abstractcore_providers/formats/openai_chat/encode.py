@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from pydantic_core import to_json
 
-from abstractcore.errors import InvalidInputError, UnsupportedContentError
+from abstractcore.errors import UnsupportedContentError
 from abstractcore.schema import (
     CallWarning,
     Encoded,
@@ -24,6 +25,7 @@ from abstractcore.schema import (
 from ...common.json_reading import Object
 from ...common.json_schemas import fit_output
 from ...common.model_rules import SAMPLING_OPTIONS, rules_in
+from ...common.own_options import add_own_options
 from ...common.tool_names import with_sendable_names
 from ...common.tool_parameters import write_parameters
 from .dialect import Dialect
@@ -73,7 +75,7 @@ def encode(call: ModelCall, dialect: Dialect) -> Encoded:
         body["stream"] = True
         if dialect.stream_usage:
             body["stream_options"] = {"include_usage": True}
-    _add_provider_options(body, call, dialect, warnings)
+    add_own_options(body, call, dialect.provider, partial(has_field, dialect=dialect), warnings)
     return Encoded(WireRequest("/chat/completions", _HEADERS, to_json(body)), tuple(warnings))
 
 
@@ -147,19 +149,3 @@ def _tool_choice(choice: ToolChoice, dialect: Dialect, warnings: list[CallWarnin
     sent = ToolChoice("required")
     warnings.append(CallWarning("tool_choice_changed", "tool_choice", message, to_data(choice), to_data(sent)))
     return sent.mode
-
-
-def _add_provider_options(body: Object, call: ModelCall, dialect: Dialect, warnings: list[CallWarning]) -> None:
-    for provider, options in call.provider_options.items():
-        if provider != dialect.provider:
-            message = f"options for {provider!r} are not sent to {dialect.provider!r}"
-            warnings.append(CallWarning("other_provider_options", f"provider_options.{provider}", message))
-            continue
-        for name, value in options.items():
-            if name in body or has_field(name, value, dialect):
-                raise InvalidInputError(
-                    "the call has a field of its own for this",
-                    path=f"provider_options.{provider}.{name}",
-                    hint="Use that one.",
-                )
-            body[name] = value

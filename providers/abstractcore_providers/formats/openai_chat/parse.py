@@ -14,23 +14,21 @@ from abstractcore.schema import (
     SchemaError,
     ThinkingLevel,
     ToolChoice,
-    ToolSpec,
     WireRequest,
 )
 
+from ...common.function_tools import read_function_tool
 from ...common.json_reading import Object, as_object, text_of
 from ...common.openai_words import origin_of
 from ...common.reading import get_flag, get_list, get_object, get_text, locating, name_the_rest, read_request
-from ...common.tool_parameters import read_parameters
 from .dialect import Dialect
 from .json_mode import JSON_MODE, take_instruction
 from .read_messages import read_messages
 from .thinking import read_thinking
-from .vocabulary import SAMPLING_FIELDS, has_field, is_schema
+from .vocabulary import SAMPLING, has_field, is_schema
 
 _STREAM_OPTIONS = frozenset({"include_usage"})
 _JSON_SCHEMA = "response_format.json_schema"
-_FUNCTION = frozenset({"name", "description", "parameters", "strict"})
 
 
 def parse(request: WireRequest, dialect: Dialect) -> Parsed:
@@ -55,7 +53,10 @@ def _call(data: Object, dialect: Dialect, warnings: list[CallWarning]) -> ModelC
         model=model,
         provider=dialect.provider,
         messages=read_messages(messages, dialect, origin_of(dialect.provider, model), warnings),
-        tools=tuple(_tool(tool, f"tools[{i}]", warnings) for i, tool in enumerate(get_list(data, "tools"))),
+        tools=tuple(
+            read_function_tool(tool, f"tools[{i}]", warnings, own_strict=True)
+            for i, tool in enumerate(get_list(data, "tools"))
+        ),
         tool_choice=_tool_choice(data.get("tool_choice")),
         parallel_tool_calls=get_flag(data, "parallel_tool_calls"),
         sampling=_sampling(data, dialect, warnings),
@@ -95,38 +96,19 @@ def _sampling(data: Object, dialect: Dialect, warnings: list[CallWarning]) -> Sa
     alternatives = data.get("logprobs" if dialect.counted_logprobs else "top_logprobs")
     if alternatives is None and get_flag(data, "logprobs"):
         alternatives = 0
-    try:
-        return Sampling(
-            **{name: data[name] for name in SAMPLING_FIELDS if data.get(name) is not None},
-            seed=data.get(dialect.seed_field),
-            max_output_tokens=old_limit if limit is None else limit,
-            top_logprobs=alternatives,
-            stop=(stop,) if isinstance(stop, str) else tuple(get_list(data, "stop")),
-        )
-    except SchemaError as error:
-        names = {
-            "max_output_tokens": "max_tokens" if limit is None else "max_completion_tokens",
-            "seed": dialect.seed_field,
-            "top_logprobs": "logprobs" if dialect.counted_logprobs else "top_logprobs",
-        }
-        raise SchemaError(error.message, names.get(error.path, error.path)) from None
-
-
-def _tool(value: Any, path: str, warnings: list[CallWarning]) -> ToolSpec:
-    data = get_object(value, path)
-    function = get_object(data.get("function"), f"{path}.function")
-    name_the_rest(data, frozenset({"type", "function"}), path, warnings)
-    name_the_rest(function, _FUNCTION, f"{path}.function", warnings)
-    parameters, where = function.get("parameters"), f"{path}.function.parameters"
-    try:
-        return ToolSpec(
-            name=get_text(function.get("name"), f"{path}.function.name"),
-            description=text_of(function, "description") or "",
-            parameters={} if parameters is None else read_parameters(get_object(parameters, where)),
-            strict=get_flag(function, "strict", f"{path}.function."),
-        )
-    except SchemaError as error:
-        raise error.at(f"{path}.function") from None
+    paths = {
+        "max_output_tokens": "max_tokens" if limit is None else "max_completion_tokens",
+        "seed": dialect.seed_field,
+        "top_logprobs": "logprobs" if dialect.counted_logprobs else "top_logprobs",
+    }
+    return SAMPLING.read(
+        data,
+        paths,
+        seed=data.get(dialect.seed_field),
+        max_output_tokens=old_limit if limit is None else limit,
+        top_logprobs=alternatives,
+        stop=(stop,) if isinstance(stop, str) else tuple(get_list(data, "stop")),
+    )
 
 
 def _tool_choice(data: Any) -> ToolChoice | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from abstractcore.schema import Citation, FinishReason, Role, Usage
+from abstractcore.schema import Citation, FinishReason, Role, Sampling, Usage
 
+from ...common.field_table import FieldTable
 from ...common.finish_reasons import finish_reason_of
 from ...common.json_reading import Object, as_object, as_objects, count_of, text_of
 from ...common.openai_words import reported
@@ -35,7 +36,13 @@ _TO_THEIRS: dict[FinishReason, str] = {
 }
 REASONING_FIELDS = ("reasoning_content", "reasoning")
 """Where reasoning stands beside an answer, by the names that servers give it."""
-SAMPLING_FIELDS = ("temperature", "top_p", "top_k", "presence_penalty", "frequency_penalty")
+_SAMPLING_FIELDS = ("temperature", "top_p", "top_k", "presence_penalty", "frequency_penalty")
+SAMPLING = FieldTable(
+    Sampling,
+    {name: name for name in _SAMPLING_FIELDS},
+    elsewhere={name: name for name in ("max_output_tokens", "seed", "stop", "top_logprobs")},
+)
+"""The fields with the same name in every dialect."""
 _CALL_FIELDS = frozenset(
     {
         "model",
@@ -51,7 +58,7 @@ _CALL_FIELDS = frozenset(
         "modalities",
         "stream",
         "stream_options",
-        *SAMPLING_FIELDS,
+        *_SAMPLING_FIELDS,
     }
 )
 _MESSAGE_FIELDS: dict[Role, frozenset[str]] = {

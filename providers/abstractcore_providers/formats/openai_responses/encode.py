@@ -26,11 +26,10 @@ from .input_parts import without_cache
 from .options import add_options, default_include, is_stored, options_of
 from .sendable import sendable_messages
 from .tools import write_choice, write_hosted_tool, write_tool
+from .vocabulary import SAMPLING
 from .write_items import plain_text, write_items
 
 _HEADERS = {"content-type": "application/json"}
-_TAKEN = ("max_output_tokens", "temperature", "top_p", "top_logprobs")
-_NOT_TAKEN = ("top_k", "seed", "stop", "presence_penalty", "frequency_penalty")
 
 
 def encode(call: ModelCall, provider: str, rules: ModelTable) -> Encoded:
@@ -97,12 +96,8 @@ def _unsupported(path: str, requested: JSONValue, what: str) -> CallWarning:
 
 
 def _sampling(sampling: Sampling, warnings: list[CallWarning]) -> Object:
-    for name in _NOT_TAKEN:
-        value = getattr(sampling, name)
-        if value not in (None, ()):
-            requested: JSONValue = list(value) if isinstance(value, tuple) else value  # pyright: ignore[reportUnknownArgumentType]
-            warnings.append(_unsupported(f"sampling.{name}", requested, name))
-    return {name: getattr(sampling, name) for name in _TAKEN if getattr(sampling, name) is not None}
+    warnings += [_unsupported(f"sampling.{name}", value, name) for name, value in SAMPLING.unsaid(sampling)]
+    return SAMPLING.write(sampling)
 
 
 def _format(output: OutputSchema, warnings: list[CallWarning]) -> Object:

@@ -13,6 +13,7 @@ from abstractcore.schema import CallWarning, JSONObject, ModelCall, freeze_objec
 
 from ...common.json_reading import Object, as_object
 from ...common.openai_words import EFFORTS
+from ...common.own_options import has_own_field, own_options
 from .tools import is_other_choice, is_other_tool
 
 _ENCRYPTED = "reasoning.encrypted_content"
@@ -52,11 +53,7 @@ def options_of(call: ModelCall, provider: str, warnings: list[CallWarning]) -> J
 
     Raises `InvalidInputError` for one that would say again what the messages say.
     """
-    for other in call.provider_options:
-        if other != provider:
-            message = f"options for {other!r} are not sent to {provider!r}"
-            warnings.append(CallWarning("other_provider_options", f"provider_options.{other}", message))
-    options = call.provider_options.get(provider, cast(JSONObject, {}))
+    options = own_options(call, provider, warnings)
     for name in _KEPT_CONVERSATIONS:
         if options.get(name) is not None and any(message.role == "assistant" for message in call.messages):
             raise InvalidInputError(
@@ -83,7 +80,7 @@ def add_options(body: Object, options: JSONObject, provider: str, warnings: list
         elif name == "include":
             body[name] = _included(value, body.get(name, []), path)
         elif name in _OF_CALL or (name == "tool_choice" and (name in body or not is_other_choice(value))):
-            raise _has_field(f"{path}.{name}")
+            raise has_own_field(f"{path}.{name}")
         else:
             body[name] = value
     if options:
@@ -96,17 +93,13 @@ def _warn_of_defaults(options: JSONObject, new: JSONObject, path: str, warnings:
         warnings.append(CallWarning("already_so", path, message, options, new or None))
 
 
-def _has_field(path: str) -> InvalidInputError:
-    return InvalidInputError("the call has a field of its own for this", path=path, hint="Use that one.")
-
-
 def _merged(ours: Object, value: Any, name: str, path: str) -> Object:
     if not isinstance(value, Mapping):
-        raise _has_field(f"{path}.{name}")
+        raise has_own_field(f"{path}.{name}")
     theirs: Object = {name: inner for name, inner in cast(Object, value).items() if inner is not None}
     for field, inner in theirs.items():
         if field in ours or is_of_call(name, field, inner):
-            raise _has_field(f"{path}.{name}.{field}")
+            raise has_own_field(f"{path}.{name}.{field}")
     return {**ours, **theirs}
 
 
@@ -119,11 +112,11 @@ def is_of_call(name: str, field: str, value: Any) -> bool:
 
 def _other_tools(value: Any, path: str) -> list[Any]:
     if not isinstance(value, list):
-        raise _has_field(f"{path}.tools")
+        raise has_own_field(f"{path}.tools")
     tools = cast("list[Any]", value)
     for index, tool in enumerate(tools):
         if not is_other_tool(tool):
-            raise _has_field(f"{path}.tools[{index}]")
+            raise has_own_field(f"{path}.tools[{index}]")
     return tools
 
 

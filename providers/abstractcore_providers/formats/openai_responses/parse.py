@@ -11,7 +11,6 @@ from abstractcore.schema import (
     ModelCall,
     OutputSchema,
     Parsed,
-    Sampling,
     SchemaError,
     ToolSpec,
     WireRequest,
@@ -23,8 +22,7 @@ from ...common.reading import get_flag, get_list, get_object, get_text, locating
 from .options import is_of_call, rest_of
 from .read_messages import Conversation
 from .tools import is_other_tool, read_choice, read_tool
-
-_SAMPLING = ("max_output_tokens", "temperature", "top_p", "top_logprobs")
+from .vocabulary import SAMPLING
 
 
 def parse(request: WireRequest, provider: str) -> Parsed:
@@ -58,7 +56,7 @@ def _call(data: Object, provider: str, conversation: Conversation, warnings: lis
         hosted_tools=tuple(tool for tool in tools if isinstance(tool, HostedTool)),
         tool_choice=read_choice(data.get("tool_choice")),
         parallel_tool_calls=get_flag(data, "parallel_tool_calls"),
-        sampling=Sampling(**{name: data[name] for name in _SAMPLING if data.get(name) is not None}),
+        sampling=SAMPLING.read(data),
         output=_output(text.get("format")),
         thinking=EFFORTS.get(text_of(reasoning, "effort") or ""),
         stream=get_flag(data, "stream") or False,

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from abstractcore.schema import FinishReason, Usage
+from abstractcore.schema import FinishReason, Sampling, Usage
 
+from ...common.field_table import FieldTable
 from ...common.finish_reasons import finish_reason_of
 from ...common.json_reading import Object, as_object, as_objects, count_of, text_of
 from ...common.openai_words import reported
+
+_TAKEN = ("max_output_tokens", "temperature", "top_p", "top_logprobs")
+SAMPLING = FieldTable(
+    Sampling,
+    {name: name for name in _TAKEN},
+    unsaid=("top_k", "seed", "stop", "presence_penalty", "frequency_penalty"),
+)
 
 _INCOMPLETE: dict[str, FinishReason] = {"max_output_tokens": "length", "content_filter": "content_filter"}
 _UNFINISHED: dict[str, FinishReason] = dict.fromkeys(("cancelled", "failed", "in_progress", "queued"), "unknown")

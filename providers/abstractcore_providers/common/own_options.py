@@ -1,0 +1,38 @@
+"""The options of a call for one provider, and what is wrong with one that the call has a field for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from abstractcore.errors import InvalidInputError
+from abstractcore.schema import EMPTY, CallWarning, JSONObject, ModelCall
+
+from .json_reading import Object
+
+
+def own_options(call: ModelCall, provider: str, warnings: list[CallWarning]) -> JSONObject:
+    """The call's options for `provider`, with a warning for those for others."""
+    for other in call.provider_options:
+        if other != provider:
+            message = f"options for {other!r} are not sent to {provider!r}"
+            warnings.append(CallWarning("other_provider_options", f"provider_options.{other}", message))
+    return call.provider_options.get(provider, EMPTY)
+
+
+def add_own_options(
+    body: Object, call: ModelCall, provider: str, has_field: Callable[[str, Any], bool], warnings: list[CallWarning]
+) -> None:
+    """Put the call's options for `provider` into the body.
+
+    Raises `InvalidInputError` for a name that the body has, or for which the call has a field.
+    """
+    for name, value in own_options(call, provider, warnings).items():
+        if name in body or has_field(name, value):
+            raise has_own_field(f"provider_options.{provider}.{name}")
+        body[name] = value
+
+
+def has_own_field(path: str) -> InvalidInputError:
+    """The error of an option at `path` that says what a field of the call says."""
+    return InvalidInputError("the call has a field of its own for this", path=path, hint="Use that one.")

@@ -1,0 +1,79 @@
+"""A record's fields under a vendor's names: every one of them is mentioned, and errors speak the vendor's words."""
+
+import re
+from dataclasses import fields
+
+import pytest
+from hypothesis import given
+
+from abstractcore.schema import Sampling, SchemaError
+from abstractcore.testing import strategies
+from abstractcore_providers.common.field_table import FieldTable
+from tests.properties import examples
+
+NAMES = {
+    "maxTokens": "max_output_tokens",
+    "heat": "temperature",
+    "p": "top_p",
+    "k": "top_k",
+    "stopSequences": "stop",
+    "presence": "presence_penalty",
+    "frequency": "frequency_penalty",
+}
+TABLE = FieldTable(Sampling, NAMES, path="config.", elsewhere={"top_logprobs": "logprobs"}, unsaid=("seed",))
+
+
+def test_what_is_said_is_written_in_the_order_of_the_table():
+    sampling = Sampling(stop=("END",), top_k=0, temperature=0.0, seed=7, top_logprobs=3)
+    written = TABLE.write(sampling)
+    assert list(written.items()) == [("heat", 0.0), ("k", 0), ("stopSequences", ["END"])]
+    assert TABLE.write(Sampling()) == {}
+    assert TABLE.names == tuple(NAMES)
+
+
+def test_what_the_vendor_has_no_words_for_is_told():
+    table = FieldTable(Sampling, {}, unsaid=[field.name for field in fields(Sampling)])
+    assert list(table.unsaid(Sampling(seed=0, stop=("END",)))) == [("seed", 0), ("stop", ["END"])]
+    assert list(TABLE.unsaid(Sampling(temperature=0.5))) == []
+
+
+@examples(50)
+@given(strategies.samplings())
+def test_what_was_written_is_read(sampling: Sampling):
+    read = TABLE.read(TABLE.write(sampling), top_logprobs=sampling.top_logprobs, seed=sampling.seed)
+    assert read == sampling
+
+
+def test_null_says_nothing():
+    assert TABLE.read({"heat": None, "another": 1}) == Sampling()
+
+
+@pytest.mark.parametrize(
+    ("data", "path"),
+    [({"heat": "x"}, "config.heat"), ({"stopSequences": ["a", 1]}, "config.stopSequences[1]"), ({"k": -1}, "config.k")],
+)
+def test_an_error_names_the_place_in_the_vendors_words(data: dict[str, object], path: str):
+    with pytest.raises(SchemaError) as caught:
+        TABLE.read(data)
+    assert caught.value.path == path
+
+
+def test_an_error_of_a_field_that_is_read_elsewhere_names_that_place():
+    with pytest.raises(SchemaError) as caught:
+        TABLE.read({}, top_logprobs=-1)
+    assert caught.value.path == "logprobs"
+    with pytest.raises(SchemaError) as caught:
+        TABLE.read({}, {"top_logprobs": "top_logprobs"}, top_logprobs=-1)
+    assert caught.value.path == "top_logprobs"
+
+
+@pytest.mark.parametrize(
+    ("names", "problem"),
+    [
+        ({**NAMES, "x": "heat"}, "not mentioned: [], no field: ['heat']"),
+        (dict(list(NAMES.items())[1:]), "not mentioned: ['max_output_tokens'], no field: []"),
+    ],
+)
+def test_a_field_that_is_not_mentioned_is_an_error_when_the_table_is_made(names: dict[str, str], problem: str):
+    with pytest.raises(TypeError, match=re.escape(problem)):
+        FieldTable(Sampling, names, elsewhere={"top_logprobs": "logprobs"}, unsaid=("seed",))
