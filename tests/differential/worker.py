@@ -18,9 +18,12 @@ from typing import Any
 import abstractcore
 import abstractcore_providers
 from abstractcore import errors
+from abstractcore.engine import lower
 from abstractcore.ports import ProviderConfig
 from abstractcore.schema import (
+    CallWarning,
     Delta,
+    Encoded,
     Message,
     ModelCall,
     ModelReply,
@@ -67,6 +70,31 @@ def session(provider: str, model: str | None) -> Any:
     return PROVIDERS[provider].connect(config, services)
 
 
+class SessionFormat:
+    """The transpiler of a session, which encodes a call as the session's model takes it.
+
+    Where a change is made, in the session or in the format, does not matter: warnings are sorted.
+    """
+
+    def __init__(self, session: Any) -> None:
+        self._transpiler = session.transpiler
+        self._lower = getattr(session, "lower", None)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transpiler, name)
+
+    def encode(self, call: ModelCall) -> Encoded:
+        return self.encoded(call, self._transpiler.encode)
+
+    def encoded(self, call: ModelCall, encode: Callable[[ModelCall], Encoded]) -> Encoded:
+        changed: tuple[CallWarning, ...] = ()
+        if self._lower is not None:
+            lowered = self._lower(call)
+            call, changed = lowered.call, lowered.warnings
+        encoded = encode(call)
+        return Encoded(encoded.request, tuple(sorted((*changed, *encoded.warnings), key=str)))
+
+
 _transpilers: dict[tuple[str, str | None], Any] = {}
 
 
@@ -74,7 +102,7 @@ def transpiler(of: Input) -> Any:
     """The format in its vendor's own dialect, or in that of a session with a model."""
     key = (of.get("provider") or of["format"], of.get("model"))
     if key not in _transpilers:
-        _transpilers[key] = session(*key).transpiler if "provider" in of else FORMATS[key[0]].transpiler()
+        _transpilers[key] = SessionFormat(session(*key)) if "provider" in of else FORMATS[key[0]].transpiler()
     return _transpilers[key]
 
 
@@ -186,8 +214,9 @@ def _connect(_: Any, of: Input) -> Iterator[Any]:
     """The profile, where and how requests are sent, and requests for the model."""
     made = session(of["provider"], of["model"])
     yield made.profile
-    for call in of["calls"]:
-        yield made.transpiler.encode(_call({**call, "model": made.model, "provider": of["provider"]}))
+    for data in of["calls"]:
+        call = _call({**data, "model": made.model, "provider": of["provider"]})
+        yield SessionFormat(made).encode(lower(call, made.profile, ()).call)
     yield [made.model, made.own_process]
     if not made.own_process:
         address = _opened(made.endpoint)
@@ -236,9 +265,17 @@ def _kept(transpiler: Any, of: Input) -> Iterator[Any]:
         yield _operation(transpiler, f"cached_contents.{action}", name=of["name"], **arguments).encode(call)
 
 
+def _encode_count(transpiler: Any, of: Input) -> Encoded:
+    """Without warnings of sampling, of which a count has none."""
+    encode, call = _operation(transpiler, "count_tokens").encode, _call(of["call"])
+    found = transpiler.encoded(call, encode) if isinstance(transpiler, SessionFormat) else encode(call)
+    kept = [warning for warning in found.warnings if not warning.path.startswith("sampling.")]
+    return Encoded(found.request, tuple(kept))
+
+
 OPERATIONS: Mapping[str, Callable[[Any, Input], Any]] = {
     "encode": lambda t, of: t.encode(_call(of["call"])),
-    "encode_count": lambda t, of: _operation(t, "count_tokens").encode(_call(of["call"])),
+    "encode_count": _encode_count,
     "encode_keeping": lambda t, of: _operation(
         t, "cached_contents.create", seconds=of["seconds"], title=of["title"]
     ).encode(_call(of["call"])),

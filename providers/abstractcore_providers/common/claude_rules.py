@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from abstractcore.schema import CallWarning, Sampling, ThinkingLevel, ToolChoice, to_data
+from abstractcore.schema import CallWarning, Lowered, ModelCall, Sampling, ThinkingLevel, ToolChoice, to_data
 
 Asked = ThinkingLevel | int | None
 
@@ -21,7 +21,10 @@ _AUTO = ToolChoice("auto")
 @dataclass(frozen=True, slots=True)
 class ClaudeRules:
     """Newer models take no sampling options, and cannot be made to call a tool. Some take `temperature` or `top_p`, not
-    both, some take system messages in the middle of a conversation. `off` is the type of thinking that is none.
+    both.
+
+    How a request is spelt for them: some take system messages in the middle of a conversation (`system_in_place`), and
+    `off` is the type of thinking that is none.
     """
 
     takes_sampling: bool = True
@@ -29,6 +32,35 @@ class ClaudeRules:
     tools_forced: bool = True
     system_in_place: bool = False
     off: str = "disabled"
+
+    def lower(self, call: ModelCall) -> Lowered:
+        """The call as the model takes it in Anthropic's own API: `ProviderSession.lower`.
+
+        A choice of tools that becomes "auto" is left out beside `parallel_tool_calls`, which says as much there.
+        """
+        lowered = self.lower_sampling(call)
+        if call.tool_choice is None:
+            return lowered
+        warnings = list(lowered.warnings)
+        alone = call.parallel_tool_calls is None
+        choice = fit_choice(call.tool_choice, self, thinks(lowered.call), warnings, auto_is_read=alone)
+        if choice is call.tool_choice:
+            return lowered
+        return Lowered(lowered.call.with_(tool_choice=choice if alone else None), warnings=tuple(warnings))
+
+    def lower_sampling(self, call: ModelCall) -> Lowered:
+        """The call with the budget and the sampling that the model takes together."""
+        warnings: list[CallWarning] = []
+        thinking = fit_budget(call.thinking, call.sampling.max_output_tokens, warnings)
+        sampling = fit_sampling(call.sampling, self, thinking not in (None, "off"), warnings)
+        if thinking == call.thinking and sampling is call.sampling:
+            return Lowered(call)
+        return Lowered(call.with_(thinking=thinking, sampling=sampling), warnings=tuple(warnings))
+
+
+def thinks(call: ModelCall) -> bool:
+    """Whether the model is asked to think."""
+    return call.thinking not in (None, "off")
 
 
 def fit_sampling(sampling: Sampling, rules: ClaudeRules, thinks: bool, warnings: list[CallWarning]) -> Sampling:
@@ -66,15 +98,13 @@ def _why_refused(name: str, sampling: Sampling, rules: ClaudeRules, thinks: bool
     return "this model takes temperature or top_p, not both" if name == refused else None
 
 
-def fit_thinking(asked: Asked, max_tokens: int | None, warnings: list[CallWarning]) -> Asked:
-    """What there are words for: at least 1,024 tokens and fewer than `max_tokens`, or one of three levels."""
-    sent = asked
-    reason = "the budget is at least 1,024 tokens, and below the most tokens of the answer"
-    if isinstance(asked, int):
-        sent = _budget(asked, max_tokens)
-    elif asked == "minimal":
-        sent, reason = "low", "'low' is the least there is"
+def fit_budget(asked: Asked, max_tokens: int | None, warnings: list[CallWarning]) -> Asked:
+    """A budget of at least 1,024 tokens and fewer than `max_tokens`, else "off"; a level as it is."""
+    if not isinstance(asked, int):
+        return asked
+    sent = _budget(asked, max_tokens)
     if sent != asked:
+        reason = "the budget is at least 1,024 tokens, and below the most tokens of the answer"
         warnings.append(CallWarning("thinking_changed", "thinking", reason, asked, sent))
     return sent
 

@@ -1,4 +1,4 @@
-"""What single models refuse, though their vendor's other models take it, through whichever door they are called."""
+"""What single models refuse, though their vendor's other models take it, and a call without it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from abstractcore.errors import UnsupportedContentError
-from abstractcore.schema import CallWarning, ModelCall, Sampling, ThinkingLevel
+from abstractcore.schema import CallWarning, Lowered, ModelCall, Sampling, ThinkingLevel
+
+from .sampling_options import SAMPLING_OPTIONS
 
 Asked = ThinkingLevel | int | None
 _NONE = frozenset[str]()
@@ -32,6 +34,21 @@ class ModelRules:
     unthinking_options: frozenset[str] = frozenset()
     tools: Literal["always", "unasked", "unthinking", "never"] = "always"
     refused_options: frozenset[str] = frozenset()
+
+    def lower_for_chat(self, call: ModelCall) -> Lowered:
+        """The call as the model takes it on chat completions: `ProviderSession.lower`.
+
+        Raises `UnsupportedContentError` for tools that are never taken.
+        """
+        warnings: list[CallWarning] = []
+        thinking = self.thinking_with_tools(call, warnings)
+        return _changed(call, thinking, self.fit_sampling(call, thinking, warnings), warnings)
+
+    def lower_for_responses(self, call: ModelCall) -> Lowered:
+        """The call as the model takes it in the Responses API, which has no thinking budgets."""
+        warnings: list[CallWarning] = []
+        thinking = None if isinstance(call.thinking, int) else call.thinking
+        return _changed(call, call.thinking, self.fit_sampling(call, thinking, warnings), warnings)
 
     def fit_sampling(self, call: ModelCall, thinking: Asked, warnings: list[CallWarning]) -> Sampling:
         """The call's sampling without what is refused with this much thinking, each with a warning: "already_so" for an
@@ -76,17 +93,10 @@ class ModelRules:
         return self.thinks_unasked if thinking is None else thinking != "off"
 
 
-SAMPLING_OPTIONS = (
-    "temperature",
-    "top_p",
-    "top_k",
-    "seed",
-    "presence_penalty",
-    "frequency_penalty",
-    "stop",
-    "top_logprobs",
-)
-"""The fields of `Sampling` that some models refuse: all but the limit on the answer's length, in the order sent."""
+def _changed(call: ModelCall, thinking: Asked, sampling: Sampling, warnings: list[CallWarning]) -> Lowered:
+    if thinking == call.thinking and sampling is call.sampling:
+        return Lowered(call)
+    return Lowered(call.with_(thinking=thinking, sampling=sampling), warnings=tuple(warnings))
 
 
 def _refusal(model: str, name: str, value: Any, beside_thinking: frozenset[str]) -> CallWarning:

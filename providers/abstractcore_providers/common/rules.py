@@ -1,4 +1,5 @@
-"""What single models of the vendors refuse, by the beginnings of their names: one table a vendor, for all its doors.
+"""What single models of the vendors refuse, by the beginnings of their names: one table a vendor, for all providers of
+its models.
 
 Claude's are in `claude_families.py`. The pages that say so are named in tests/providers/formats/openai_chat/SOURCES.md.
 """
@@ -62,7 +63,7 @@ class _ClaudeElsewhere(ModelRules):
     def thinking_with_tools(self, call: ModelCall, warnings: list[CallWarning]) -> Asked:
         if not isinstance(call.thinking, int):
             return call.thinking
-        return claude_rules.fit_thinking(call.thinking, call.sampling.max_output_tokens, warnings)
+        return claude_rules.fit_budget(call.thinking, call.sampling.max_output_tokens, warnings)
 
 
 def _through_openrouter(rules: ModelRules) -> ModelRules:

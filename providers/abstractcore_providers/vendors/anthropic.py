@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 
 from abstractcore.errors import ConfigurationError
 from abstractcore.ports import ProviderConfig, ProviderServices, ProviderSession
@@ -37,9 +36,11 @@ class AnthropicProvider:
         url = base_url(config, services.environment, "ANTHROPIC_BASE_URL", default=_URL, path="/v1")
         more = {"anthropic-version": _VERSION}
         auth = key_auth(config, services.environment, _KEY_VARIABLE, header="x-api-key", more=more)
+        rules = rules_of(config.model)
         return ProviderSession(
             model=config.model,
-            transpiler=AnthropicMessages(Dialect(**asdict(rules_of(config.model)))),
+            transpiler=AnthropicMessages(Dialect(system_in_place=rules.system_in_place, off=rules.off)),
             endpoint=FixedEndpoint.at(url, auth, _URL),
             profile=profile_of(config.model),
+            lower=rules.lower,
         )

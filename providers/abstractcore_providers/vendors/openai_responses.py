@@ -13,6 +13,7 @@ from abstractcore.schema import EMPTY
 from ..common import rules
 from ..common.endpoints import FixedEndpoint, base_url, key_auth
 from ..common.media_types import OPENAI_IMAGES, with_images
+from ..common.model_rules import rules_in
 from .families import OPENAI
 
 _URL = "https://api.openai.com/v1"
@@ -21,6 +22,8 @@ _CARRIED = OPENAI_IMAGES | {"application/pdf"}
 _VERSION = re.compile(r"gpt-(\d+)(?:\.(\d+))?")
 _FIRST_WITH_POINTS = (5, 6)
 _MOST_POINTS = 4
+_WITHOUT_REASONING = ("chatgpt-", "gpt-3.5", "gpt-4", "gpt-5-chat")
+"""Models that refuse to be asked for encrypted reasoning."""
 
 
 class OpenAIResponsesProvider:
@@ -42,9 +45,10 @@ class OpenAIResponsesProvider:
         url = base_url(config, services.environment, "OPENAI_BASE_URL", default=_URL)
         return ProviderSession(
             model=config.model,
-            transpiler=OpenAIResponses(self.name, rules.OPENAI),
+            transpiler=OpenAIResponses(self.name, not config.model.startswith(_WITHOUT_REASONING)),
             endpoint=FixedEndpoint.at(url, key_auth(config, services.environment, _KEY), _URL),
             profile=_profile(config.model),
+            lower=rules_in(rules.OPENAI, config.model).lower_for_responses,
         )
 
 

@@ -12,6 +12,7 @@ from abstractcore.ports import Endpoint, ModelProfile, ProviderConfig, ProviderS
 
 from ..common.endpoints import FixedEndpoint, base_url, key_auth
 from ..common.media_types import with_images
+from ..common.model_rules import ModelTable, rules_in
 from ..formats.openai_chat import CARRIED, Dialect, OpenAIChat
 
 Families: TypeAlias = "tuple[tuple[str, ModelProfile], ...]"
@@ -31,7 +32,8 @@ class Preset:
     `accepts_prefill` and `media_beside_results` are those of every model's profile. `assumed` are the files that a
     model of no known family is sent as they are, `images` those that count as "image", whichever the model; with
     `names_are_free` a model's name says nothing, and that is nothing to warn of. `model_examples` are beginnings of
-    names by which its models are told from those of others, each with an example.
+    names by which its models are told from those of others, each with an example. `rules` say what single models
+    refuse.
     """
 
     name: str
@@ -49,6 +51,7 @@ class Preset:
     model_examples: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
     accepts_prefill: bool = True
     media_beside_results: bool = True
+    rules: ModelTable = ()
 
     @property
     def options(self) -> Mapping[str, str]:
@@ -66,6 +69,7 @@ class Preset:
             transpiler=OpenAIChat(self.dialect),
             endpoint=self.endpoint(config, services.environment),
             profile=self._profile(config.model),
+            lower=rules_in(self.rules, config.model).lower_for_chat,
         )
 
     def endpoint(self, config: ProviderConfig, environment: Mapping[str, str]) -> Endpoint:

@@ -12,6 +12,7 @@ from abstractcore import CallWarning, ModelCall, Sampling, UnsupportedOptionErro
 from abstractcore.ports import Address, ModelProfile, ProviderSession
 from abstractcore.schema import Encoded, Lowered
 from abstractcore_providers.common.endpoints import FixedEndpoint, NoAuth
+from abstractcore_providers.common.operations import count_tokens
 from abstractcore_providers.formats.openai_chat import OpenAIChat
 from tests.chaos_server import answer, completion
 from tests.media_doubles import TEXT, registry
@@ -28,11 +29,9 @@ class Counting(OpenAIChat):
         self.encoded.append(call)
         return super().encode(call)
 
-    def encode_count(self, call) -> Encoded:
-        return self.encode(call)
-
-    def decode_count(self, response) -> int:
-        return json.loads(response.body)["tokens"]
+    @property
+    def operations(self):
+        return {"count_tokens": lambda: count_tokens(self.encode, lambda response: json.loads(response.body)["tokens"])}
 
 
 def without_temperature(call: ModelCall) -> Lowered:

@@ -1,10 +1,13 @@
 """What Claude's models refuse is left out, with a warning."""
 
+from typing import Any
+
 import pytest
 
-from abstractcore.schema import CallWarning, Sampling, ToolChoice
+from abstractcore.schema import CallWarning, Message, ModelCall, Sampling, ToolChoice
 from abstractcore_providers.common.claude_families import rules_of
-from abstractcore_providers.common.claude_rules import Asked, ClaudeRules, fit_choice, fit_sampling, fit_thinking
+from abstractcore_providers.common.claude_rules import Asked, ClaudeRules, fit_budget, fit_choice, fit_sampling
+from abstractcore_providers.formats.anthropic_messages import AnthropicMessages
 
 ANY, NEWEST = ClaudeRules(), ClaudeRules(takes_sampling=False, tools_forced=False)
 EITHER = ClaudeRules(one_of_temperature_and_top_p=True)
@@ -63,7 +66,7 @@ def test_a_top_p_that_does_not_go_with_thinking_is_the_lowest_that_does():
         (1, 1025, 1024),
         (2000, 1025, 1024),
         (2000, 1024, "off"),
-        ("minimal", None, "low"),
+        ("minimal", None, "minimal"),
         ("low", 10, "low"),
         ("high", None, "high"),
         ("off", 10, "off"),
@@ -74,7 +77,7 @@ def test_a_budget_is_at_least_1024_tokens_and_below_the_limit_of_the_answer(
     asked: Asked, limit: int | None, sent: Asked
 ):
     warnings: list[CallWarning] = []
-    assert fit_thinking(asked, limit, warnings) == sent
+    assert fit_budget(asked, limit, warnings) == sent
     assert [(w.path, w.requested, w.sent) for w in warnings] == ([("thinking", asked, sent)] if sent != asked else [])
 
 
@@ -106,3 +109,42 @@ def test_auto_that_is_not_read_back_is_nothing():
 
 def test_nothing_is_known_to_be_refused_by_a_model_that_is_not_known():
     assert rules_of("mine") == rules_of("") == ANY
+
+
+def lowered(rules: ClaudeRules, **fields: Any) -> tuple[ModelCall, list[tuple[str, Any, Any]]]:
+    """The call as a model with these rules takes it, and the warnings: path, what was asked, what is sent."""
+    found = rules.lower(ModelCall("m", (Message.user("hi"),), "anthropic", **fields))
+    return found.call, [(w.path, w.requested, w.sent) for w in found.warnings]
+
+
+def test_a_call_that_loses_nothing_is_the_same_object():
+    call = ModelCall("m", (Message.user("hi"),), "anthropic", thinking="high", tool_choice=ToolChoice("auto"))
+    assert ANY.lower(call).call is call
+
+
+def test_options_that_exclude_each_other_are_fitted_together():
+    call, warnings = lowered(
+        ANY, thinking=9000, sampling=Sampling(5000, 0.5, 0.5, 5), tool_choice=ToolChoice("required")
+    )
+    assert (call.thinking, call.sampling, call.tool_choice) == (4999, Sampling(5000, top_p=0.95), ToolChoice("auto"))
+    assert warnings == [
+        ("thinking", 9000, 4999),
+        ("sampling.temperature", 0.5, None),
+        ("sampling.top_k", 5, None),
+        ("sampling.top_p", 0.5, 0.95),
+        ("tool_choice", {"mode": "required"}, {"mode": "auto"}),
+    ]
+
+
+def test_a_budget_that_there_is_no_room_for_leaves_sampling_and_choice_as_they_are():
+    call, warnings = lowered(ANY, thinking=9000, sampling=Sampling(900, 0.5), tool_choice=ToolChoice("required"))
+    assert (call.sampling, call.tool_choice) == (Sampling(900, 0.5), ToolChoice("required"))
+    assert warnings == [("thinking", 9000, "off")]
+
+
+@pytest.mark.parametrize("parallel", [True, False])
+def test_a_choice_beside_parallel_calls_is_left_out_where_auto_cannot_be_told_from_it(parallel: bool):
+    call, warnings = lowered(NEWEST, tool_choice=ToolChoice("tool", "f"), parallel_tool_calls=parallel)
+    assert (call.tool_choice, call.parallel_tool_calls) == (None, parallel)
+    assert warnings == [("tool_choice", {"mode": "tool", "tool": "f"}, None)]
+    assert [w.path for w in AnthropicMessages().encode(call).warnings] == ["sampling.max_output_tokens"]

@@ -8,12 +8,14 @@ import pytest
 from abstractcore.errors import AuthenticationError, ConfigurationError
 from abstractcore.ports import ProviderConfig, ProviderSession
 from abstractcore.schema import WireRequest
+from abstractcore_providers.common.claude_families import rules_of
+from abstractcore_providers.common.claude_rules import ClaudeRules
 from abstractcore_providers.formats.anthropic_messages import AnthropicMessages, Dialect
 from abstractcore_providers.vendors.anthropic import AnthropicProvider
 from tests.providers.vendors.test_presets import Services, address
 
 LEVELS = ("low", "medium", "high")
-NEWEST = Dialect(takes_sampling=False, tools_forced=False, system_in_place=True)
+NEWEST = ClaudeRules(takes_sampling=False, tools_forced=False, system_in_place=True)
 
 
 def connect(environment: dict[str, str] | None = None, **config: Any) -> ProviderSession:
@@ -48,22 +50,24 @@ def test_what_cannot_work_is_refused(config: dict[str, Any]):
 
 
 @pytest.mark.parametrize(
-    ("model", "dialect", "levels", "budget"),
+    ("model", "rules", "levels", "budget"),
     [
         ("claude-fable-5-2", NEWEST, LEVELS, None),
         ("claude-mythos-5-1", NEWEST, LEVELS, None),
         ("claude-opus-5-5", NEWEST, LEVELS, None),
         ("claude-sonnet-5-5", replace(NEWEST, off="between_tools"), LEVELS, None),
-        ("claude-opus-5", Dialect(takes_sampling=False, system_in_place=True), LEVELS, None),
-        ("claude-haiku-5-5", Dialect(takes_sampling=False, system_in_place=True), LEVELS, None),
-        ("claude-opus-4-8", Dialect(takes_sampling=False, system_in_place=True), LEVELS, None),
-        ("claude-sonnet-5", Dialect(takes_sampling=False), LEVELS, None),
-        ("claude-haiku-4-5-20251001", Dialect(one_of_temperature_and_top_p=True), (), (1024, 63_999)),
+        ("claude-opus-5", ClaudeRules(takes_sampling=False, system_in_place=True), LEVELS, None),
+        ("claude-haiku-5-5", ClaudeRules(takes_sampling=False, system_in_place=True), LEVELS, None),
+        ("claude-opus-4-8", ClaudeRules(takes_sampling=False, system_in_place=True), LEVELS, None),
+        ("claude-sonnet-5", ClaudeRules(takes_sampling=False), LEVELS, None),
+        ("claude-haiku-4-5-20251001", ClaudeRules(one_of_temperature_and_top_p=True), (), (1024, 63_999)),
     ],
 )
-def test_a_model_takes_what_its_family_takes(model: str, dialect: Dialect, levels: Any, budget: Any):
+def test_a_model_takes_what_its_family_takes(model: str, rules: ClaudeRules, levels: Any, budget: Any):
     session = connect(model=model)
-    assert session.transpiler == AnthropicMessages(dialect)
+    assert session.transpiler == AnthropicMessages(Dialect(system_in_place=rules.system_in_place, off=rules.off))
+    assert session.lower == rules_of(model).lower
+    assert rules_of(model) == rules
     profile = session.profile
     assert profile.thinking is not None
     assert (profile.thinking.levels, profile.thinking.budget, profile.cache_points) == (levels, budget, 4)

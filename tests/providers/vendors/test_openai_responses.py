@@ -7,7 +7,6 @@ import pytest
 from abstractcore import create_llm
 from abstractcore.errors import AuthenticationError, ConfigurationError, UnsupportedOptionError
 from abstractcore.ports import ProviderConfig, ProviderSession
-from abstractcore_providers.common.rules import OPENAI
 from abstractcore_providers.formats.openai_responses import OpenAIResponses
 from abstractcore_providers.vendors.openai_responses import OpenAIResponsesProvider
 from tests.providers.sessions import Services, address, headers
@@ -22,9 +21,14 @@ def connect(environment: dict[str, str] | None = None, **config: Any) -> Provide
 def test_a_session_has_the_vendors_address_and_format():
     session = connect(api_key="k")
     assert address(session).url == "https://api.openai.com/v1"
-    assert session.transpiler == OpenAIResponses(rules=OPENAI)
+    assert session.transpiler == OpenAIResponses()
     assert headers(connect({"OPENAI_API_KEY": "k"}))["authorization"] == "Bearer k"
     assert address(connect(api_key="k", base_url="http://a/v1/")).url == "http://a/v1"
+
+
+@pytest.mark.parametrize("model", ["gpt-4o", "gpt-4.1-mini", "gpt-3.5-turbo", "gpt-5-chat-latest", "chatgpt-4o-latest"])
+def test_a_model_that_does_not_think_is_not_asked_for_its_thoughts(model: str):
+    assert connect(api_key="k", model=model).transpiler == OpenAIResponses(encrypted_reasoning=False)
 
 
 def test_what_is_missing_is_named():

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from abstractcore.schema import CallWarning, Encoded, JSONObject, JSONValue, ModelCall, Sampling, WireRequest
 
-from ...common.claude_rules import HOTTEST, fit_sampling, fit_thinking
 from ...common.json_reading import Object
 from ...common.own_options import has_own_field, own_options
 from ...common.raw_arguments import written_with
+from ...common.thinking_levels import from_low
 from ...common.tool_names import ANTHROPIC, with_sendable_names
 from .betas import betas_to_theirs
 from .dialect import Dialect
@@ -24,6 +24,7 @@ from .writing import Writing
 
 PATH = "/messages"
 _HEADERS = {"content-type": "application/json"}
+_HIGHEST_TEMPERATURE = 1.0
 
 
 @dataclass(slots=True)
@@ -61,16 +62,15 @@ def draft(call: ModelCall, dialect: Dialect) -> Draft:
     tools = tools_to_theirs(call, options.pop("tools", None), f"{place}.tools", writing)
     conversation = write_messages(call, dialect, writing)
     limit = call.sampling.max_output_tokens
-    thinking = fit_thinking(call.thinking, limit, warnings)
-    thinks = thinking not in (None, "off")
+    thinking = from_low(call.thinking, warnings)
     body: Object = {"model": call.model, "max_tokens": _limit(limit, thinking, dialect, warnings)}
     if conversation.system is not None:
         body["system"] = conversation.system
     body["messages"] = conversation.messages
-    body |= _sampling(fit_sampling(call.sampling, dialect, thinks, warnings), warnings)
+    body |= _sampling(call.sampling, warnings)
     if tools:
         body["tools"] = tools
-    body |= choice_to_theirs(call, dialect, thinks, warnings)
+    body |= choice_to_theirs(call, warnings)
     body |= thinking_to_theirs(thinking, dialect.off)
     if call.output is not None:
         body["output_config"] = {**body.get("output_config", {}), "format": output_to_theirs(call.output, warnings)}
@@ -103,11 +103,11 @@ def _sampling(sampling: Sampling, warnings: list[CallWarning]) -> Object:
     """All but the limit, which the body begins with."""
     body = SAMPLING.write(sampling)
     body.pop("max_tokens", None)
-    heat = sampling.temperature
-    if heat is not None and heat > HOTTEST:
-        message = "the highest temperature is 1"
-        warnings.append(CallWarning("temperature_changed", "sampling.temperature", message, heat, HOTTEST))
-        body["temperature"] = HOTTEST
+    temperature = sampling.temperature
+    if temperature is not None and temperature > _HIGHEST_TEMPERATURE:
+        message, sent = "the highest temperature is 1", _HIGHEST_TEMPERATURE
+        warnings.append(CallWarning("temperature_changed", "sampling.temperature", message, temperature, sent))
+        body["temperature"] = sent
     warnings += [_unsupported(f"sampling.{name}", value, name) for name, value in SAMPLING.unsaid(sampling)]
     return body
 

@@ -7,7 +7,6 @@ from typing import Any
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import CallWarning, ModelCall, ToolChoice, to_data
 
-from ...common.claude_rules import ClaudeRules, fit_choice
 from ...common.json_reading import Object
 from ...common.reading import get_flag, get_object, get_text
 
@@ -15,7 +14,7 @@ _CHOICES = {ToolChoice("auto"): "auto", ToolChoice("none"): "none", ToolChoice("
 _AUTO = ToolChoice("auto")
 
 
-def choice_to_theirs(call: ModelCall, rules: ClaudeRules, thinks: bool, warnings: list[CallWarning]) -> Object:
+def choice_to_theirs(call: ModelCall, warnings: list[CallWarning]) -> Object:
     """The field that says whether to call tools, and whether several at once; none if neither is said."""
     choice, parallel = call.tool_choice, call.parallel_tool_calls
     if choice is not None and choice.mode == "none":
@@ -26,8 +25,6 @@ def choice_to_theirs(call: ModelCall, rules: ClaudeRules, thinks: bool, warnings
     if choice == _AUTO and parallel is not None:
         message = "it is what happens anyway"
         warnings.append(CallWarning("already_so", "tool_choice", message, to_data(choice)))
-    elif choice is not None:
-        choice = fit_choice(choice, rules, thinks, warnings, auto_is_read=parallel is None)
     if choice is None and parallel is None:
         return {}
     data: Object = {"type": _CHOICES.get(choice, "tool") if choice is not None else "auto"}

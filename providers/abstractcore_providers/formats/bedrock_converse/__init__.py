@@ -1,5 +1,6 @@
 """Amazon Bedrock's Converse format, both sides."""
 
+from .model_fields import Maker, maker_of
 from .transpiler import BedrockConverse
 
-__all__ = ["BedrockConverse"]
+__all__ = ["BedrockConverse", "Maker", "maker_of"]

@@ -12,10 +12,10 @@ from .model_fields import FIELDS
 _COUNTED = ("messages", "system", "toolConfig", FIELDS)
 
 
-def encode_count(call: ModelCall) -> Encoded:
+def encode_count(call: ModelCall, off: str) -> Encoded:
     """The request that asks; raises as `encode` does."""
     warnings: list[CallWarning] = []
-    body, inputs = request_body(call, warnings)
+    body, inputs = request_body(call, off, warnings)
     counted = {name: body[name] for name in _COUNTED if name in body}
     request = request_to(call.model, "count-tokens", {"input": {"converse": counted}}, inputs)
     return Encoded(request, tuple(warnings))

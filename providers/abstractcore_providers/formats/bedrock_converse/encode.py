@@ -21,15 +21,14 @@ from abstractcore.schema import (
     WireRequest,
 )
 
+from ...common.cache_times import CacheTimes
 from ...common.call_ids import CallIds
-from ...common.claude_rules import HOTTEST
 from ...common.json_reading import Object
 from ...common.json_schemas import BEDROCK, fit_output
 from ...common.raw_arguments import written_with
 from ...common.tool_names import BEDROCK as BEDROCK_NAMES
 from ...common.tool_names import with_sendable_names
-from .cache_points import cache_times_of
-from .model_fields import fit_model_options, write_thinking, write_top_k
+from .model_fields import fit_thinking, write_thinking, write_top_k
 from .provider_options import add_provider_options
 from .read_blocks import INPUT
 from .tools import write_tool_config
@@ -39,16 +38,17 @@ from .write_blocks import BlockWriter
 
 HEADERS = {"content-type": "application/json"}
 _ID = re.compile("[a-zA-Z0-9_-]{1,64}")
+_HIGHEST_TEMPERATURE = 1.0
 
 
-def encode(call: ModelCall) -> Encoded:
-    """The request for a lowered call.
+def encode(call: ModelCall, off: str) -> Encoded:
+    """The request for a lowered call; `off` is the type of no thinking, for Anthropic's models.
 
     Raises `UnsupportedContentError` for content without a shape here, and `InvalidInputError` for a conversation that
     the assistant begins, a tool without a proper name, and provider options that the call has a field of its own for.
     """
     warnings: list[CallWarning] = []
-    body, inputs = request_body(call, warnings)
+    body, inputs = request_body(call, off, warnings)
     operation = "converse-stream" if call.stream else "converse"
     return Encoded(request_to(call.model, operation, body, inputs), tuple(warnings))
 
@@ -58,11 +58,11 @@ def request_to(model: str, operation: str, body: Object, inputs: list[str]) -> W
     return WireRequest(f"/model/{quote(model, safe='')}/{operation}", HEADERS, written_with(body, INPUT, inputs))
 
 
-def request_body(call: ModelCall, warnings: list[CallWarning]) -> tuple[Object, list[str]]:
+def request_body(call: ModelCall, off: str, warnings: list[CallWarning]) -> tuple[Object, list[str]]:
     """The body, and the texts for the holes in it that the inputs of tool calls are."""
-    call = fit_model_options(with_sendable_names(call, BEDROCK_NAMES, warnings), warnings)
-    sampling = call.sampling
-    times = cache_times_of(call.model)
+    call = with_sendable_names(call, BEDROCK_NAMES, warnings)
+    sampling, thinking = call.sampling, fit_thinking(call, warnings)
+    times = CacheTimes()
     tools = write_tool_config(call, times, warnings)
     system, messages = turns_of(call, times, warnings)
     writer = BlockWriter()
@@ -76,12 +76,12 @@ def request_body(call: ModelCall, warnings: list[CallWarning]) -> tuple[Object, 
         body["toolConfig"] = tools
     if call.output is not None:
         body["outputConfig"] = {"textFormat": _text_format(call.output, warnings)}
-    if call.thinking is not None:
-        write_thinking(call.thinking, call.model, body)
+    if thinking is not None:
+        write_thinking(thinking, call.model, off, body)
     if sampling.top_k is not None:
         write_top_k(sampling.top_k, call.model, body, warnings)
     _warn_of_the_rest(call, warnings)
-    add_provider_options(body, call, warnings)
+    add_provider_options(body, call, off, warnings)
     return body, writer.inputs
 
 
@@ -104,10 +104,10 @@ def _id(ids: CallIds, turn: int, part: ToolCall | ToolResult) -> str:
 def _inference(sampling: Sampling, warnings: list[CallWarning]) -> Object:
     warnings += [_unsupported(f"sampling.{name}", value, name) for name, value in SAMPLING.unsaid(sampling)]
     config, temperature = SAMPLING.write(sampling), sampling.temperature
-    if temperature is not None and temperature > HOTTEST:
-        message = "1 is the highest temperature"
-        warnings.append(CallWarning("temperature_changed", "sampling.temperature", message, temperature, HOTTEST))
-        config["temperature"] = HOTTEST
+    if temperature is not None and temperature > _HIGHEST_TEMPERATURE:
+        message, sent = "1 is the highest temperature", _HIGHEST_TEMPERATURE
+        warnings.append(CallWarning("temperature_changed", "sampling.temperature", message, temperature, sent))
+        config["temperature"] = sent
     return config
 
 

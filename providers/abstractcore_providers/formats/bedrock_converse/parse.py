@@ -28,7 +28,7 @@ from .vocabulary import PROVIDER, SAMPLING, origin_of
 _PATH = re.compile(r"/model/([^/]+)/(converse|converse-stream)$")
 
 
-def parse(request: WireRequest) -> Parsed:
+def parse(request: WireRequest, off: str) -> Parsed:
     """The call; raises `InvalidInputError` with the path, in the request, of what is wrong."""
     asked = _PATH.search(urlsplit(request.url).path)
     if asked is None:
@@ -36,11 +36,11 @@ def parse(request: WireRequest) -> Parsed:
     data = read_request(request)
     warnings: list[CallWarning] = []
     with locating(request, PROVIDER):
-        call = _call(data, request.body, unquote(asked[1]), asked[2] == "converse-stream", warnings)
+        call = _call(data, request.body, unquote(asked[1]), asked[2] == "converse-stream", off, warnings)
     return Parsed(call, tuple(warnings))
 
 
-def _call(data: Object, body: bytes, model: str, stream: bool, warnings: list[CallWarning]) -> ModelCall:
+def _call(data: Object, body: bytes, model: str, stream: bool, off: str, warnings: list[CallWarning]) -> ModelCall:
     reader = BlockReader(WrittenArguments(body, INPUT), origin_of(model), warnings)
     config = _group(data, "toolConfig")
     tools, hosted = read_tools(config, warnings)
@@ -53,7 +53,7 @@ def _call(data: Object, body: bytes, model: str, stream: bool, warnings: list[Ca
         tool_choice=read_choice(config),
         sampling=SAMPLING.read(_group(data, "inferenceConfig"), top_k=take_top_k(model, data)),
         output=_output(data),
-        thinking=take_thinking(model, data),
+        thinking=take_thinking(model, off, data),
         stream=stream,
         provider_options={PROVIDER: options_left(data)},
     )

@@ -22,19 +22,19 @@ _IN_GROUPS: dict[str, frozenset[str]] = {
 """Objects of which a call has fields for some entries: always those named, others as far as they can be read."""
 
 
-def add_provider_options(body: Object, call: ModelCall, warnings: list[CallWarning]) -> None:
+def add_provider_options(body: Object, call: ModelCall, off: str, warnings: list[CallWarning]) -> None:
     """Put the provider's own options into `body`; raises `InvalidInputError` for what the call has a field for."""
     for name, value in own_options(call, PROVIDER, warnings).items():
         path = f"provider_options.{PROVIDER}.{name}"
         if name in _MODELLED:
             raise has_own_field(path)
         if name in _IN_GROUPS:
-            _add_group(body, name, value, call.model, path)
+            _add_group(body, name, value, (call.model, off), path)
         else:
             body[name] = value
 
 
-def _add_group(body: Object, group: str, value: Any, model: str, path: str) -> None:
+def _add_group(body: Object, group: str, value: Any, of: tuple[str, str], path: str) -> None:
     if not isinstance(value, dict):
         raise InvalidInputError(f"expected an object, got {type(value).__name__}", path=path)
     given = as_object(value)
@@ -42,19 +42,19 @@ def _add_group(body: Object, group: str, value: Any, model: str, path: str) -> N
         return
     written: Object = body.setdefault(group, {})
     for name in given:
-        if name in written or _has_field(group, name, given[name], model):
+        if name in written or _has_field(group, name, given[name], *of):
             raise has_own_field(f"{path}.{name}")
     written.update(given)
 
 
-def _has_field(group: str, name: str, value: Any, model: str) -> bool:
+def _has_field(group: str, name: str, value: Any, model: str, off: str) -> bool:
     """Whether a `ModelCall` has a field for this entry."""
     if name in _IN_GROUPS[group]:
         return True
     if group == OUTPUT:
         return name == "textFormat" and is_json_schema(value)
     alone: Object = {group: {name: value if not isinstance(value, dict) else dict(as_object(value))}}
-    return group == FIELDS and (take_thinking(model, alone) is not None or take_top_k(model, alone) is not None)
+    return group == FIELDS and (take_thinking(model, off, alone) is not None or take_top_k(model, alone) is not None)
 
 
 def is_json_schema(text_format: Any) -> bool:

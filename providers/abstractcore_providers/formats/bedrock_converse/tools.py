@@ -20,13 +20,11 @@ from abstractcore.schema import (
 )
 
 from ...common.cache_times import CacheTimes
-from ...common.claude_rules import fit_choice
 from ...common.json_reading import Object, text_of
 from ...common.json_schemas import BEDROCK
 from ...common.reading import get_flag, get_list, get_object, get_text, name_the_rest
 from ...common.tool_parameters import read_parameters, write_parameters
-from .cache_points import fit_tool_cache, read_cache, write_cache
-from .model_fields import claude_rules_of, claude_thinks
+from .cache_points import read_cache, write_cache
 
 _SYSTEM_TOOLS: dict[HostedToolKind, str] = {"web_search": "nova_grounding", "code_interpreter": "nova_code_interpreter"}
 _SPEC = frozenset({"name", "description", "inputSchema", "strict"})
@@ -41,13 +39,12 @@ def write_tool_config(call: ModelCall, times: CacheTimes, warnings: list[CallWar
         return _without_tools(call, warnings)
     tools: list[Object] = []
     for index, tool in enumerate(call.tools):
-        tools += _tool(tool, f"tools[{index}]", call.model, times, warnings)
+        tools += _tool(tool, f"tools[{index}]", times, warnings)
     tools += [_hosted(tool, f"hosted_tools[{i}]", call, warnings) for i, tool in enumerate(call.hosted_tools)]
     config: Object = {"tools": tools} if tools else {}
     if call.tool_choice is not None:
         if tools and call.tool_choice.mode != "none":
-            rules = claude_rules_of(call.model)
-            config["toolChoice"] = _choice(fit_choice(call.tool_choice, rules, claude_thinks(call), warnings))
+            config["toolChoice"] = _choice(call.tool_choice)
         else:
             warnings.append(CallWarning("unsupported_option", "tool_choice", "this cannot be said of these tools"))
     return config
@@ -65,14 +62,14 @@ def _without_tools(call: ModelCall, warnings: list[CallWarning]) -> Object:
     return {}
 
 
-def _tool(tool: ToolSpec, path: str, model: str, times: CacheTimes, warnings: list[CallWarning]) -> list[Object]:
+def _tool(tool: ToolSpec, path: str, times: CacheTimes, warnings: list[CallWarning]) -> list[Object]:
     schema, strict = write_parameters(tool, path, BEDROCK, warnings)
     spec: Object = {"name": tool.name, "inputSchema": {"json": schema}}
     if tool.description:
         spec["description"] = tool.description
     if strict is not None:
         spec["strict"] = strict
-    cache = fit_tool_cache(tool.cache, path, model, times, warnings)
+    cache = times.fit(tool.cache, path, warnings)
     return [{"toolSpec": spec}] if cache is None else [{"toolSpec": spec}, write_cache(cache)]
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from abstractcore.framing import AwsEventStreamFramer
 from abstractcore.ports import Operations
-from abstractcore.schema import ModelReply, WireResponse
+from abstractcore.schema import Encoded, ModelCall, ModelReply, Parsed, WireRequest, WireResponse
 
 from ...common.operations import COUNT_TOKENS, count_tokens
 from .count import decode_count, encode_count
@@ -23,18 +23,22 @@ from .renderer import ConverseRenderer
 class BedrockConverse:
     """`POST /model/{modelId}/converse` (https://docs.aws.amazon.com/bedrock/latest/APIReference/).
 
-    Replies do not name their model: `model` stands in them where it is given.
+    Replies do not name their model: `model` stands in them where it is given. `off` is what Anthropic's models call the
+    type of thinking that is none.
     """
 
     model: str | None = None
+    off: str = "disabled"
 
-    encode = staticmethod(encode)
     framer = staticmethod(AwsEventStreamFramer)
     error = staticmethod(error_of)
-    parse = staticmethod(parse)
     render = staticmethod(render)
     renderer = staticmethod(ConverseRenderer)
     render_error = staticmethod(render_error)
+
+    def encode(self, call: ModelCall) -> Encoded:
+        """The request for `call`."""
+        return encode(call, self.off)
 
     def decode(self, response: WireResponse) -> ModelReply:
         """The reply in the body of a response."""
@@ -44,8 +48,12 @@ class BedrockConverse:
         """A decoder of the messages of a stream."""
         return ConverseDecoder(self.model)
 
+    def parse(self, request: WireRequest) -> Parsed:
+        """The call in a client's request."""
+        return parse(request, self.off)
+
     @property
     def operations(self) -> Operations:
         """`count_tokens`."""
-        count = count_tokens(encode_count, decode_count)
+        count = count_tokens(lambda call: encode_count(call, self.off), decode_count)
         return {COUNT_TOKENS: lambda: count}

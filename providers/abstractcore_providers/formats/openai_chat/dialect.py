@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ...common import json_schemas, tool_names
-from ...common.model_rules import ModelTable
 
 Field: TypeAlias = "tuple[str, ...]"
 """A field of a request, or a field of an object there: `("reasoning", "effort")`."""
@@ -53,8 +52,8 @@ class Dialect:
     digits the id of a tool call has, where that is prescribed. With `search_results`, the sources of an answer
     stand beside it. With `json_mode_only`, answers can be asked to be JSON, but not to fit a schema. Without
     `named_tool_choice`, a model cannot be told which tool to call. `tool_names` are the names that tools may have,
-    None where any is taken; with `tool_descriptions`, none is without a description. `rules` say what single models
-    refuse. `schemas` says what is taken of JSON Schema.
+    None where any is taken; with `tool_descriptions`, none is without a description. `schemas` says what is taken of
+    JSON Schema.
     """
 
     provider: str = "openai"
@@ -73,7 +72,6 @@ class Dialect:
     named_tool_choice: bool = True
     tool_names: tool_names.ToolNames | None = tool_names.OPENAI
     tool_descriptions: bool = False
-    rules: ModelTable = ()
     schemas: json_schemas.SchemaRules = json_schemas.OPENAI
 
 

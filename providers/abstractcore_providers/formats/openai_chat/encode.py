@@ -24,8 +24,8 @@ from abstractcore.schema import (
 
 from ...common.json_reading import Object
 from ...common.json_schemas import fit_output
-from ...common.model_rules import SAMPLING_OPTIONS, rules_in
 from ...common.own_options import add_own_options
+from ...common.sampling_options import SAMPLING_OPTIONS
 from ...common.tool_names import with_sendable_names
 from ...common.tool_parameters import write_parameters
 from .dialect import Dialect
@@ -54,11 +54,8 @@ def encode(call: ModelCall, dialect: Dialect) -> Encoded:
     warnings: list[CallWarning] = []
     if dialect.tool_names is not None:
         call = with_sendable_names(call, dialect.tool_names, warnings)
-    rules = rules_in(dialect.rules, call.model)
-    thinking = rules.thinking_with_tools(call, warnings)
-    sampling = rules.fit_sampling(call, thinking, warnings)
     body: Object = {"model": call.model, "messages": write_messages(call, dialect, warnings)}
-    body.update(_sampling(sampling, dialect, warnings))
+    body.update(_sampling(call.sampling, dialect, warnings))
     if call.tools:
         body["tools"] = [_tool(tool, f"tools[{i}]", dialect, warnings) for i, tool in enumerate(call.tools)]
     if call.tool_choice is not None:
@@ -67,8 +64,8 @@ def encode(call: ModelCall, dialect: Dialect) -> Encoded:
         body.update(_parallel_tool_calls(call.parallel_tool_calls, dialect, warnings))
     if call.output is not None:
         body["response_format"] = _response_format(call.output, body["messages"], dialect, warnings)
-    if thinking is not None:
-        body.update(_thinking(thinking, dialect, warnings))
+    if call.thinking is not None:
+        body.update(_thinking(call.thinking, dialect, warnings))
     if call.modalities:
         body["modalities"] = list(call.modalities)
     if call.stream:

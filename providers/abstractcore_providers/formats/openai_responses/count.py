@@ -6,7 +6,6 @@ from pydantic_core import to_json
 
 from abstractcore.schema import CallWarning, Encoded, ModelCall, WireRequest, WireResponse
 
-from ...common.model_rules import ModelTable
 from ...common.openai_errors import RIGHT_ADDRESS, error_in_body
 from ...common.response_bodies import read_count
 from .encode import request_body
@@ -29,10 +28,10 @@ _FIELDS = frozenset(
 """What the count depends on; it takes no other fields."""
 
 
-def encode_count(call: ModelCall, provider: str, rules: ModelTable) -> Encoded:
+def encode_count(call: ModelCall, provider: str, encrypted_reasoning: bool) -> Encoded:
     """The request for the number of input tokens of a lowered call; raises as `encode` does."""
     warnings: list[CallWarning] = []
-    body = request_body(call, provider, rules, warnings)
+    body = request_body(call, provider, encrypted_reasoning, warnings)
     body = {name: value for name, value in body.items() if name in _FIELDS}
     headers = {"content-type": "application/json"}
     return Encoded(WireRequest("/responses/input_tokens", headers, to_json(body)), tuple(warnings))

@@ -17,7 +17,6 @@ from abstractcore.schema import (
 
 from ...common.json_reading import Object
 from ...common.json_schemas import OPENAI, fit_output
-from ...common.model_rules import ModelTable, rules_in
 from ...common.openai_words import origin_of
 from ...common.tool_names import OPENAI as OPENAI_NAMES
 from ...common.tool_names import with_sendable_names
@@ -32,27 +31,25 @@ from .write_items import plain_text, write_items
 _HEADERS = {"content-type": "application/json"}
 
 
-def encode(call: ModelCall, provider: str, rules: ModelTable) -> Encoded:
-    """The request for a lowered call; `rules` say what single models refuse.
+def encode(call: ModelCall, provider: str, encrypted_reasoning: bool) -> Encoded:
+    """The request for a lowered call, which asks for `encrypted_reasoning` or not.
 
     Raises `UnsupportedContentError` for content without a shape here, and `InvalidInputError` for a tool's name that is
     not taken and for provider options that the call has a field of its own for.
     """
     warnings: list[CallWarning] = []
-    body = request_body(call, provider, rules, warnings)
+    body = request_body(call, provider, encrypted_reasoning, warnings)
     return Encoded(WireRequest("/responses", _HEADERS, to_json(body)), tuple(warnings))
 
 
-def request_body(call: ModelCall, provider: str, rules: ModelTable, warnings: list[CallWarning]) -> Object:
+def request_body(call: ModelCall, provider: str, encrypted_reasoning: bool, warnings: list[CallWarning]) -> Object:
     """The body of the request; `warnings` gets what it cannot say."""
     call = with_sendable_names(call, OPENAI_NAMES, warnings)
     options = options_of(call, provider, warnings)
-    thinking = None if isinstance(call.thinking, int) else call.thinking
-    sampling = rules_in(rules, call.model).fit_sampling(call, thinking, warnings)
     receiver = Receiver(provider, origin_of(provider, call.model) or "", is_stored(options))
     body: Object = {"model": call.model}
     body.update(_input(sendable_messages(call.messages, receiver, warnings), provider))
-    body.update(_sampling(sampling, warnings))
+    body.update(_sampling(call.sampling, warnings))
     tools = [
         write_tool(without_cache(tool, f"tools[{i}]", warnings), f"tools[{i}]", warnings)
         for i, tool in enumerate(call.tools)
@@ -68,17 +65,17 @@ def request_body(call: ModelCall, provider: str, rules: ModelTable, warnings: li
         body["text"] = {"format": _format(call.output, warnings)}
     if isinstance(call.thinking, int):
         warnings.append(_unsupported("thinking", call.thinking, "a thinking budget in tokens"))
-    elif thinking is not None:
-        body["reasoning"] = {"effort": "none" if thinking == "off" else thinking}
+    elif call.thinking is not None:
+        body["reasoning"] = {"effort": "none" if call.thinking == "off" else call.thinking}
     if call.modalities:
         warnings.append(_unsupported("modalities", list(call.modalities), "the kinds of an answer's content"))
     if call.stream:
         body["stream"] = True
     body["store"] = False
-    include = default_include(call.model, logprobs=sampling.top_logprobs is not None)
+    include = default_include(encrypted_reasoning, logprobs=call.sampling.top_logprobs is not None)
     if include:
         body["include"] = include
-    add_options(body, options, provider, warnings)
+    add_options(body, options, provider, encrypted_reasoning, warnings)
     return body
 
 

@@ -18,8 +18,6 @@ from .tools import is_other_choice, is_other_tool
 
 _ENCRYPTED = "reasoning.encrypted_content"
 _LOGPROBS = "message.output_text.logprobs"
-_WITHOUT_REASONING = ("chatgpt-", "gpt-3.5", "gpt-4", "gpt-5-chat")
-"""Models that refuse to be asked for encrypted reasoning."""
 _KEPT_CONVERSATIONS = ("conversation", "previous_response_id")
 _OF_CALL = frozenset(
     {
@@ -37,9 +35,9 @@ _OF_CALL = frozenset(
 )
 
 
-def default_include(model: str, logprobs: bool) -> list[str]:
+def default_include(encrypted_reasoning: bool, logprobs: bool) -> list[str]:
     """What is asked for beyond the plain answer."""
-    encrypted = [] if model.startswith(_WITHOUT_REASONING) else [_ENCRYPTED]
+    encrypted = [_ENCRYPTED] if encrypted_reasoning else []
     return [*encrypted, _LOGPROBS] if logprobs else encrypted
 
 
@@ -64,7 +62,9 @@ def options_of(call: ModelCall, provider: str, warnings: list[CallWarning]) -> J
     return options
 
 
-def add_options(body: Object, options: JSONObject, provider: str, warnings: list[CallWarning]) -> None:
+def add_options(
+    body: Object, options: JSONObject, provider: str, encrypted_reasoning: bool, warnings: list[CallWarning]
+) -> None:
     """Add `options` to a request that holds our defaults, with a warning for those that say nothing new.
 
     Raises `InvalidInputError` for what a call has a field for.
@@ -84,7 +84,7 @@ def add_options(body: Object, options: JSONObject, provider: str, warnings: list
         else:
             body[name] = value
     if options:
-        _warn_of_defaults(options, freeze_object(rest_of(body, str(body["model"]))), path, warnings)
+        _warn_of_defaults(options, freeze_object(rest_of(body, encrypted_reasoning)), path, warnings)
 
 
 def _warn_of_defaults(options: JSONObject, new: JSONObject, path: str, warnings: list[CallWarning]) -> None:
@@ -127,7 +127,7 @@ def _included(value: Any, ours: list[str], path: str) -> list[Any]:
     return [*asked, *(name for name in ours if name not in asked)]
 
 
-def rest_of(data: Object, model: str) -> Object:
+def rest_of(data: Object, encrypted_reasoning: bool) -> Object:
     """What a request says beyond what a call has a field for, without our defaults."""
     rest = {name: value for name, value in data.items() if name not in _OF_CALL and value is not None}
     if rest.get("store") is False:
@@ -138,7 +138,7 @@ def rest_of(data: Object, model: str) -> Object:
     if "tools" in rest:
         _keep(rest, "tools", [tool for tool in rest["tools"] if is_other_tool(tool)])
     if "include" in rest:
-        defaults = default_include(model, logprobs=True)
+        defaults = default_include(encrypted_reasoning, logprobs=True)
         _keep(rest, "include", [name for name in rest["include"] if name not in defaults])
     if not is_other_choice(rest.get("tool_choice")):
         rest.pop("tool_choice", None)

@@ -25,17 +25,19 @@ from .tools import is_other_tool, read_choice, read_tool
 from .vocabulary import SAMPLING
 
 
-def parse(request: WireRequest, provider: str) -> Parsed:
+def parse(request: WireRequest, provider: str, encrypted_reasoning: bool) -> Parsed:
     """The call; raises `InvalidInputError` with the path, in the request, of what is wrong."""
     data = read_request(request)
     warnings: list[CallWarning] = []
     conversation = Conversation(provider, origin_of(provider, text_of(data, "model")), warnings)
     with locating(request, provider, conversation.place_of):
-        call = _call(data, provider, conversation, warnings)
+        call = _call(data, provider, encrypted_reasoning, conversation, warnings)
     return Parsed(call, tuple(warnings))
 
 
-def _call(data: Object, provider: str, conversation: Conversation, warnings: list[CallWarning]) -> ModelCall:
+def _call(
+    data: Object, provider: str, encrypted_reasoning: bool, conversation: Conversation, warnings: list[CallWarning]
+) -> ModelCall:
     if get_flag(data, "background"):
         raise InvalidInputError("calls are answered at once, not in the background", path="background")
     model = get_text(data.get("model"), "model")
@@ -60,7 +62,7 @@ def _call(data: Object, provider: str, conversation: Conversation, warnings: lis
         output=_output(text.get("format")),
         thinking=EFFORTS.get(text_of(reasoning, "effort") or ""),
         stream=get_flag(data, "stream") or False,
-        provider_options={provider: rest_of(data, model)},
+        provider_options={provider: rest_of(data, encrypted_reasoning)},
     )
 
 

@@ -8,7 +8,6 @@ from abstractcore.framing import ServerSentEventFramer
 from abstractcore.ports import Operations
 from abstractcore.schema import Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest, WireResponse
 
-from ...common.model_rules import ModelTable
 from ...common.openai_errors import error_of, render_error
 from ...common.operations import COUNT_TOKENS, count_tokens
 from .count import decode_count, encode_count
@@ -24,12 +23,12 @@ from .renderer import ResponsesRenderer
 class OpenAIResponses:
     """`POST /responses` (https://platform.openai.com/docs/api-reference/responses).
 
-    `provider` is the name under which `provider_options`, kept files and reasoning are looked up. `rules` say
-    what single models refuse.
+    `provider` is the name under which `provider_options`, kept files and reasoning are looked up. With
+    `encrypted_reasoning`, a request asks for reasoning that can be replayed.
     """
 
     provider: str = "openai-responses"
-    rules: ModelTable = ()
+    encrypted_reasoning: bool = True
 
     framer = staticmethod(ServerSentEventFramer)
     error = staticmethod(error_of)
@@ -37,7 +36,7 @@ class OpenAIResponses:
 
     def encode(self, call: ModelCall) -> Encoded:
         """The request for `call`."""
-        return encode(call, self.provider, self.rules)
+        return encode(call, self.provider, self.encrypted_reasoning)
 
     def decode(self, response: WireResponse) -> ModelReply:
         """The reply in a `response` object."""
@@ -49,7 +48,7 @@ class OpenAIResponses:
 
     def parse(self, request: WireRequest) -> Parsed:
         """The call in a client's request."""
-        return parse(request, self.provider)
+        return parse(request, self.provider, self.encrypted_reasoning)
 
     def render(self, reply: ModelReply) -> Rendered:
         """A `response` object."""
@@ -62,5 +61,5 @@ class OpenAIResponses:
     @property
     def operations(self) -> Operations:
         """`count_tokens`."""
-        count = count_tokens(lambda call: encode_count(call, self.provider, self.rules), decode_count)
+        count = count_tokens(lambda call: encode_count(call, self.provider, self.encrypted_reasoning), decode_count)
         return {COUNT_TOKENS: lambda: count}

@@ -76,11 +76,17 @@ _NEVER_OFF_HERE = ("claude-opus-4-7",)
 """Models that can be asked not to think at Anthropic, and not here (User Guide, "Adaptive thinking")."""
 
 
+def claude_name(model: str) -> str | None:
+    """Anthropic's own name of a model; None for another maker's, or for an id that does not show the model."""
+    named = _CLAUDE.search(model)
+    return named[1] if named is not None else None
+
+
 def profile_of(model: str) -> ModelProfile:
     """What is known of a model."""
-    claude = _CLAUDE.search(model)
-    known = None if claude is None else known_profile_of(claude[1])
-    if claude is not None and known is not None:
-        thinking = _ALWAYS if claude[1].startswith(_NEVER_OFF_HERE) else known.thinking
+    name = claude_name(model)
+    known = None if name is None else known_profile_of(name)
+    if name is not None and known is not None:
+        thinking = _ALWAYS if name.startswith(_NEVER_OFF_HERE) else known.thinking
         return replace(known, accepts=_READS, price=None, sampling=None, thinking=thinking)
     return next((profile for pattern, profile in _FAMILIES if pattern.search(model)), _UNKNOWN)

@@ -46,14 +46,17 @@ class BedrockProvider:
         """A session; raises `ConfigurationError` for what cannot work. No I/O: keys are found later."""
         # Here and not above: listing the providers should not load a wire format.
         from ...formats.bedrock_converse import BedrockConverse
+        from .rules import BedrockRules
 
         if not config.model:
             raise ConfigurationError("'bedrock' needs a model's id.", hint="As in model='us.amazon.nova-2-lite-v1:0'.")
+        rules = BedrockRules.of(config.model)
         return ProviderSession(
             model=config.model,
-            transpiler=BedrockConverse(config.model),
+            transpiler=BedrockConverse(config.model, rules.claude.off),
             endpoint=_endpoint(config, services.environment),
             profile=profile_of(config.model),
+            lower=rules.lower,
         )
 
 

@@ -33,7 +33,7 @@ from abstractcore.schema import (
 )
 from abstractcore_providers.formats.anthropic_messages import AnthropicMessages, Dialect
 from tests.providers.answering import answered
-from tests.providers.formats.anthropic_messages.wire import LIMIT, MESSAGES, ORIGIN, body_of, call, response
+from tests.providers.formats.anthropic_messages.wire import MESSAGES, ORIGIN, body_of, call, response
 
 PNG = Blob.from_bytes(b"png", "image/png")
 PDF = Blob.from_bytes(b"%PDF", "application/pdf", name="a.pdf")
@@ -505,13 +505,9 @@ def test_thinking_is_a_budget_an_effort_or_off(thinking: Any, fields: Any):
     assert warned(thinking=thinking) == []
 
 
-@pytest.mark.parametrize(
-    ("asked", "limit", "sent"),
-    [("minimal", None, "low"), (0, None, "off"), (5, None, 1024), (9000, 5000, 4999), (9000, 1000, "off")],
-)
-def test_thinking_that_the_format_has_no_words_for_is_the_nearest(asked: Any, limit: int | None, sent: Any):
-    sampling = LIMIT if limit is None else Sampling(max_output_tokens=limit)
-    assert warned(thinking=asked, sampling=sampling) == [("thinking_changed", "thinking", asked, sent)]
+def test_the_least_thinking_that_the_format_has_a_word_for_is_low():
+    assert warned(thinking="minimal") == [("thinking_changed", "thinking", "minimal", "low")]
+    assert body_of(call(thinking="minimal"))["output_config"] == {"effort": "low"}
 
 
 def test_a_call_without_a_limit_gets_one_that_is_told_and_leaves_room_to_think():
@@ -534,17 +530,6 @@ def test_a_call_without_a_limit_gets_one_that_is_told_and_leaves_room_to_think()
             ],
         ),
         (
-            {"sampling": Sampling(9000, 0.5, 0.99, 5), "thinking": 1024},
-            [
-                ("unsupported_option", "sampling.temperature", 0.5, None),
-                ("unsupported_option", "sampling.top_k", 5, None),
-            ],
-        ),
-        (
-            {"tools": (TOOL,), "tool_choice": ToolChoice("required"), "thinking": "low"},
-            [("tool_choice_changed", "tool_choice", {"mode": "required"}, {"mode": "auto"})],
-        ),
-        (
             {"tools": (TOOL,), "tool_choice": ToolChoice("none"), "parallel_tool_calls": False},
             [("already_so", "parallel_tool_calls", False, None)],
         ),
@@ -554,22 +539,10 @@ def test_a_call_without_a_limit_gets_one_that_is_told_and_leaves_room_to_think()
             [("other_provider_options", "provider_options.openai", None, None)],
         ),
     ],
-    ids=["sampling", "thinking", "forced", "parallel", "modalities", "options"],
+    ids=["sampling", "parallel", "modalities", "options"],
 )
 def test_what_is_not_sent_is_named(fields: dict[str, Any], warnings: Any):
     assert warned(**fields) == warnings
-
-
-def test_newer_models_take_no_sampling_and_cannot_be_made_to_call_a_tool():
-    transpiler = AnthropicMessages(Dialect(takes_sampling=False, tools_forced=False))
-    made = call(sampling=Sampling(9, 0.5, 0.9, 5), tools=(TOOL,), tool_choice=ToolChoice("tool", "f"))
-    encoded = transpiler.encode(made)
-    assert [warning.path for warning in encoded.warnings] == [
-        "sampling.temperature",
-        "sampling.top_p",
-        "sampling.top_k",
-        "tool_choice",
-    ]
 
 
 def test_an_enforced_schema_is_closed_and_loses_what_is_not_enforced():

@@ -24,8 +24,8 @@ def test_the_laws_hold_where_system_messages_stay_in_place():
     check_laws(AnthropicMessages(dialect), "elsewhere", calls=made.calls("elsewhere"), max_examples=15)
 
 
-def test_the_laws_hold_for_models_that_refuse_what_others_take():
-    dialect = Dialect(takes_sampling=False, tools_forced=False, off="between_tools")
+def test_the_laws_hold_for_models_with_another_word_for_no_thinking():
+    dialect = Dialect(off="between_tools")
     check_laws(AnthropicMessages(dialect), "anthropic", calls=made.calls(), max_examples=15)
 
 

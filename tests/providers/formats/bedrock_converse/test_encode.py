@@ -33,6 +33,7 @@ from abstractcore.schema import (
     VideoPart,
     WireResponse,
 )
+from abstractcore_providers.formats.bedrock_converse import BedrockConverse
 from tests.providers.answering import answered
 from tests.providers.formats.bedrock_converse.wire import CONVERSE, MODEL, body_of, call, faults
 
@@ -363,9 +364,9 @@ def test_an_answer_of_redacted_reasoning_that_is_not_base64_is_left_out_as_a_who
         (
             "arn:x:application-inference-profile/abc",
             5,
-            {"thinking": {"type": "enabled", "budget_tokens": 1024}},
+            {"thinking": {"type": "enabled", "budget_tokens": 5}},
             None,
-            [("thinking_changed", "thinking")],
+            [],
         ),
         (NOVA, "low", {"reasoningConfig": {"type": "enabled", "maxReasoningEffort": "low"}}, None, []),
         (NOVA, "off", {"reasoningConfig": {"type": "disabled"}}, None, []),
@@ -382,7 +383,7 @@ def test_thinking_is_asked_for_as_the_models_maker_has_it(
     assert (body.get("additionalModelRequestFields"), body.get("outputConfig")) == (fields, output)
     assert paths(model=model, thinking=asked) == warned
     again = CONVERSE.parse(CONVERSE.encode(call(model=model, thinking=asked)).request).call
-    assert again.thinking == (None if fields is None else {"minimal": "low", 5: 1024}.get(asked, asked))
+    assert again.thinking == (None if fields is None else {"minimal": "low"}.get(asked, asked))
 
 
 # Options
@@ -393,94 +394,14 @@ def test_sampling_is_sent_and_what_is_not_taken_is_named():
     body = body_of(call(model=NOVA, sampling=sampling))
     assert body["inferenceConfig"] == {"maxTokens": 5, "temperature": 0.5, "topP": 0.9, "stopSequences": ["x"]}
     body = body_of(call(sampling=sampling))
-    assert body["inferenceConfig"] == {"maxTokens": 5, "temperature": 0.5, "stopSequences": ["x"]}
+    assert body["inferenceConfig"] == {"maxTokens": 5, "temperature": 0.5, "topP": 0.9, "stopSequences": ["x"]}
     assert body["additionalModelRequestFields"] == {"top_k": 40}
-    names = ("top_p", "seed", "presence_penalty", "frequency_penalty", "top_logprobs")
+    names = ("seed", "presence_penalty", "frequency_penalty", "top_logprobs")
     assert paths(sampling=sampling) == [("unsupported_option", f"sampling.{name}") for name in names]
     assert body_of(call(model=NOVA, sampling=Sampling(top_k=3)))["additionalModelRequestFields"] == {
         "inferenceConfig": {"topK": 3}
     }
     assert paths(model=LLAMA, sampling=Sampling(top_k=3)) == [("unsupported_option", "sampling.top_k")]
-
-
-NEWEST = "arn:aws:bedrock:us-east-1:1:inference-profile/us.anthropic.claude-opus-5-5"
-
-
-@pytest.mark.parametrize(
-    ("model", "sampled", "forced"),
-    [
-        (NEWEST, False, False),
-        ("anthropic.claude-fable-5-1", False, False),
-        ("us.anthropic.claude-sonnet-5-5", False, False),
-        ("anthropic.claude-opus-5", False, True),
-        ("global.anthropic.claude-opus-4-7", False, True),
-        ("global.anthropic.claude-opus-4-6-v1", True, True),
-        (MODEL, True, True),
-    ],
-)
-def test_claudes_that_take_no_sampling_and_cannot_be_made_to_call_a_tool_get_none(
-    model: str, sampled: bool, forced: bool
-):
-    fields: Any = {"model": model, "tools": (TOOL,), "tool_choice": ToolChoice("tool", "f")}
-    made = call(sampling=Sampling(9, 1.5, 0.9, 5), **fields)
-    body = body_of(made)
-    expected = [] if forced else [("tool_choice_changed", "tool_choice")]
-    if sampled:
-        assert body["inferenceConfig"] == {"maxTokens": 9, "topP": 0.9}
-        assert body["additionalModelRequestFields"] == {"top_k": 5}
-        expected.append(("unsupported_option", "sampling.temperature"))
-    else:
-        assert body["inferenceConfig"] == {"maxTokens": 9}
-        assert "additionalModelRequestFields" not in body
-        names = ("temperature", "top_p", "top_k")
-        expected = [*(("unsupported_option", f"sampling.{name}") for name in names), *expected]
-    assert body["toolConfig"]["toolChoice"] == ({"tool": {"name": "f"}} if forced else {"auto": {}})
-    assert [(warning.code, warning.path) for warning in CONVERSE.encode(made).warnings] == expected
-
-
-def test_a_claude_that_thinks_takes_top_p_only_and_is_not_made_to_call_a_tool():
-    fields: Any = {"thinking": 2000, "tools": (TOOL,), "tool_choice": ToolChoice("required")}
-    made = call(sampling=Sampling(9000, 0.5, 0.99, 5), **fields)
-    body = body_of(made)
-    assert body["inferenceConfig"] == {"maxTokens": 9000, "topP": 0.99}
-    assert body["toolConfig"]["toolChoice"] == {"auto": {}}
-    changed = [warning.path for warning in CONVERSE.encode(made).warnings]
-    assert changed == ["sampling.temperature", "sampling.top_k", "tool_choice"]
-
-
-@pytest.mark.parametrize(
-    ("limit", "sent"),
-    [
-        (8000, {"type": "enabled", "budget_tokens": 7999}),
-        (30_000, {"type": "enabled", "budget_tokens": 24_576}),
-        (1000, {"type": "disabled"}),
-    ],
-)
-def test_a_budget_is_below_the_limit_on_the_answer(limit: int, sent: Any):
-    made = call(thinking=24_576, sampling=Sampling(limit))
-    assert body_of(made)["additionalModelRequestFields"]["thinking"] == sent
-    fits = limit > 24_576
-    assert [(w.code, w.path) for w in CONVERSE.encode(made).warnings] == (
-        [] if fits else [("thinking_changed", "thinking")]
-    )
-
-
-def test_an_unknown_id_is_sent_what_is_asked():
-    profile = "arn:aws:bedrock:us-east-1:1:application-inference-profile/claude-opus-5-5"
-    made = call(model=profile, sampling=Sampling(9, 0.5, 0.9, 5))
-    assert body_of(made)["inferenceConfig"] == {"maxTokens": 9, "temperature": 0.5, "topP": 0.9}
-    assert CONVERSE.encode(made).warnings == ()
-
-
-def test_amazons_models_take_no_sampling_beside_the_highest_effort():
-    sampling = Sampling(9, 0.5, 0.9, top_k=5)
-    body = body_of(call(model=NOVA, thinking="high", sampling=sampling))
-    assert "inferenceConfig" not in body
-    assert body["additionalModelRequestFields"]["inferenceConfig"] == {"topK": 5}
-    names = ("max_output_tokens", "temperature", "top_p")
-    found = paths(model=NOVA, thinking="high", sampling=sampling)
-    assert found == [("unsupported_option", f"sampling.{name}") for name in names]
-    assert paths(model=NOVA, thinking="medium", sampling=sampling) == []
 
 
 def test_a_temperature_above_the_highest_is_the_highest():
@@ -508,34 +429,12 @@ def test_the_model_and_the_stream_live_in_the_address():
     assert CONVERSE.encode(call(model=arn, stream=True)).request.url == f"{url}/converse-stream"
 
 
-@pytest.mark.parametrize(
-    ("model", "longest"),
-    [
-        (MODEL, 3600),
-        ("anthropic.claude-opus-5-5", 3600),
-        ("anthropic.claude-3-7-sonnet-20250219-v1:0", 300),
-        ("us.anthropic.claude-sonnet-4-20250514-v1:0", 300),
-        ("us.anthropic.claude-opus-4-1-20250805-v1:0", 300),
-        (NOVA, 300),
-    ],
-)
-def test_an_hour_is_asked_of_models_that_keep_so_long(model: str, longest: int):
-    made = call(Message.user(TextPart("a", cache=CachePoint(3600))), model=model)
-    found = {warning.path: warning.sent for warning in CONVERSE.encode(made).warnings}
-    assert found == ({} if longest == 3600 else {"messages[0].parts[0].cache.ttl": longest})
-    assert body_of(made)["messages"][0]["content"][1]["cachePoint"]["ttl"] == ("1h" if longest == 3600 else "5m")
-
-
-def test_amazons_models_have_no_cache_point_behind_a_tool():
-    tool = ToolSpec("f", parameters={"type": "object"}, cache=CachePoint())
-    assert paths(Message.user("a"), model=NOVA, tools=(tool,)) == [("cache_left_out", "tools[0].cache")]
-    assert len(body_of(call(Message.user("a"), model=NOVA, tools=(tool,)))["toolConfig"]["tools"]) == 1
-
-
-def test_the_last_sonnet_has_a_word_of_its_own_for_no_thinking():
-    made = call(Message.user("a"), model="anthropic.claude-sonnet-5-5", thinking="off")
-    assert body_of(made)["additionalModelRequestFields"] == {"thinking": {"type": "between_tools"}}
-    assert CONVERSE.parse(CONVERSE.encode(made).request).call.thinking == "off"
+def test_no_thinking_is_said_in_the_word_of_the_session():
+    converse, made = BedrockConverse(off="between_tools"), call(Message.user("a"), thinking="off")
+    request = converse.encode(made).request
+    assert json.loads(request.body)["additionalModelRequestFields"] == {"thinking": {"type": "between_tools"}}
+    assert converse.parse(request).call.thinking == "off"
+    assert CONVERSE.parse(request).call.thinking is None
 
 
 def test_options_stand_in_the_object_of_their_medium_call_or_result():

@@ -1,0 +1,114 @@
+"""What the models of Bedrock refuse, by their ids, and a call without it.
+
+Sources: the makers' pages in the user guides of Amazon Bedrock and Amazon Nova; "Prompt caching for faster model
+inference" there.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from abstractcore.schema import CachePoint, CallWarning, Lowered, Message, ModelCall, Part, Sampling, ToolSpec
+
+from ...common.cache_times import CACHE_TIMES, CacheTimes
+from ...common.claude_families import rules_of
+from ...common.claude_rules import ClaudeRules, fit_choice, thinks
+from ...formats.bedrock_converse import Maker, maker_of
+from .families import claude_name
+
+T = TypeVar("T", bound=Part | ToolSpec)
+
+_BRIEF = re.compile(r"(?:^|[./])(?:amazon\.|anthropic\.claude-(?:3-|opus-4-1|(?:opus|sonnet)-4-2))")
+"""Models that keep for five minutes only."""
+_NOT_BESIDE_HIGH = ("max_output_tokens", "temperature", "top_p")
+"""What Amazon's models refuse with the highest effort (Amazon Nova 2 User Guide, "Extended thinking")."""
+
+
+def claude_rules_of(model: str) -> ClaudeRules:
+    """What one of Claude's models refuses. Nothing is known of an id that does not show the model."""
+    return rules_of(claude_name(model) or "")
+
+
+@dataclass(frozen=True, slots=True)
+class BedrockRules:
+    """What a model refuses, by its `maker`; `claude` counts for those of Anthropic. One that is `brief` keeps what it
+    has read for five minutes only.
+    """
+
+    maker: Maker
+    brief: bool
+    claude: ClaudeRules
+
+    @classmethod
+    def of(cls, model: str) -> BedrockRules:
+        """The rules for an id, which may begin with a region, or be an ARN."""
+        return cls(maker_of(model), _BRIEF.search(model) is not None, claude_rules_of(model))
+
+    def lower(self, call: ModelCall) -> Lowered:
+        """The call as the model takes it: `ProviderSession.lower`."""
+        warnings: list[CallWarning] = []
+        if self.maker == "anthropic":
+            call = self._of_claude(call, warnings)
+        elif self.maker == "amazon":
+            call = _of_nova(call, warnings)
+        if self.brief:
+            call = _kept_briefly(call, warnings)
+        return Lowered(call, warnings=tuple(warnings))
+
+    def _of_claude(self, call: ModelCall, warnings: list[CallWarning]) -> ModelCall:
+        lowered = self.claude.lower_sampling(call)
+        call = lowered.call
+        warnings += lowered.warnings
+        if call.tool_choice is None or not (call.tools or call.hosted_tools):
+            return call
+        choice = fit_choice(call.tool_choice, self.claude, thinks(call), warnings)
+        return call if choice is call.tool_choice else call.with_(tool_choice=choice)
+
+
+def _of_nova(call: ModelCall, warnings: list[CallWarning]) -> ModelCall:
+    if any(tool.cache is not None for tool in call.tools):
+        call = call.with_(tools=tuple(_uncached(tool, f"tools[{i}]", warnings) for i, tool in enumerate(call.tools)))
+    if call.thinking != "high":
+        return call
+    sampling = _without(call.sampling, _NOT_BESIDE_HIGH, warnings)
+    return call if sampling is call.sampling else call.with_(sampling=sampling)
+
+
+def _uncached(tool: ToolSpec, path: str, warnings: list[CallWarning]) -> ToolSpec:
+    if tool.cache is None:
+        return tool
+    warnings.append(CallWarning("cache_left_out", f"{path}.cache", "Amazon's models take none between tools"))
+    return replace(tool, cache=None)
+
+
+def _without(sampling: Sampling, names: tuple[str, ...], warnings: list[CallWarning]) -> Sampling:
+    given = {name: getattr(sampling, name) for name in names if getattr(sampling, name) is not None}
+    for name, value in given.items():
+        message = f"this model takes no {name} beside the highest effort"
+        warnings.append(CallWarning("unsupported_option", f"sampling.{name}", message, value))
+    return replace(sampling, **dict.fromkeys(given)) if given else sampling
+
+
+def _kept_briefly(call: ModelCall, warnings: list[CallWarning]) -> ModelCall:
+    """The call with cache points of five minutes at most."""
+    times, before = CacheTimes(CACHE_TIMES["5m"]), len(warnings)
+    tools = tuple(_timed(tool, f"tools[{i}]", times, warnings) for i, tool in enumerate(call.tools))
+    messages = tuple(_with_timed_parts(message, i, times, warnings) for i, message in enumerate(call.messages))
+    return call if len(warnings) == before else call.with_(tools=tools, messages=messages)
+
+
+def _with_timed_parts(message: Message, index: int, times: CacheTimes, warnings: list[CallWarning]) -> Message:
+    if all(getattr(part, "cache", None) is None for part in message.parts):
+        return message
+    paths = (f"messages[{index}].parts[{i}]" for i in range(len(message.parts)))
+    parts = tuple(_timed(part, path, times, warnings) for part, path in zip(message.parts, paths, strict=True))
+    return replace(message, parts=parts)
+
+
+def _timed(holder: T, path: str, times: CacheTimes, warnings: list[CallWarning]) -> T:
+    item: Any = holder
+    cache: CachePoint | None = getattr(item, "cache", None)
+    sent = times.fit(cache, path, warnings)
+    return holder if sent is cache else replace(item, cache=sent)

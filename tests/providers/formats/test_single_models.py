@@ -1,0 +1,102 @@
+"""A format writes the same bytes whatever the model: what depends on single models is decided before it."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from abstractcore.errors import InvalidInputError, UnsupportedContentError
+from abstractcore.ports import Transpiler
+from abstractcore.schema import ModelCall, ReasoningPart, WireRequest, to_data
+from abstractcore_providers.common.claude_families import rules_by_name
+from abstractcore_providers.common.rules import DEEPSEEK, OPENAI, OPENROUTER, XAI
+from abstractcore_providers.plugin import register_wire_formats
+from tests.properties import examples
+from tests.providers.formats.anthropic_messages import made as anthropic
+from tests.providers.formats.bedrock_converse import made as bedrock
+from tests.providers.formats.cohere_chat import made as cohere
+from tests.providers.formats.gemini import made as gemini
+from tests.providers.formats.ollama import made as ollama
+from tests.providers.formats.openai_chat import made as chat
+from tests.providers.formats.openai_responses import made as responses
+
+FORMATS = {each.name: each.transpiler for each in register_wire_formats()}
+CALLS: Mapping[str, Callable[[], SearchStrategy[ModelCall]]] = {
+    "anthropic_messages": anthropic.calls,
+    "bedrock_converse": bedrock.calls,
+    "cohere_chat": cohere.calls,
+    "gemini": gemini.calls,
+    "ollama": ollama.calls,
+    "openai_chat": chat.calls,
+    "openai_responses": responses.calls,
+}
+CLAUDES = [name for name, _ in rules_by_name()]
+NAMES = [
+    *(name for table in (OPENAI, OPENROUTER, DEEPSEEK, XAI) for name, _ in table),
+    *CLAUDES,
+    *("gpt-4o", "chatgpt-4o-latest", "gemini-2.5-pro", "gemini-3-pro", "command-a", "qwen3", "mistral-large-latest"),
+]
+BEDROCK_NAMES = {
+    "anthropic": [*(f"us.anthropic.{name}" for name in CLAUDES), "anthropic.claude-3-haiku-20240307-v1:0"],
+    "amazon": ["us.amazon.nova-2-lite-v1:0", "amazon.nova-micro-v1:0", "amazon.nova-premier-v1:0"],
+    "openai": ["openai.gpt-oss-20b-1:0", "openai.gpt-oss-120b-1:0"],
+    "other": ["meta.llama3-70b-instruct-v1:0", "mistral.pixtral-large-2502-v1:0"],
+}
+"""An id of Bedrock says whose model it is, and the format's `additionalModelRequestFields` are that maker's own."""
+GROUPS = {name: (BEDROCK_NAMES if name == "bedrock_converse" else {"all": NAMES}) for name in FORMATS}
+
+
+def named(call: ModelCall, model: str) -> ModelCall:
+    """The same call of another model, which has said what the first one said."""
+    before, after = f"{call.provider}/{call.model}", f"{call.provider}/{model}"
+
+    def owned(part: Any) -> Any:
+        return replace(part, origin=after) if isinstance(part, ReasoningPart) and part.origin == before else part
+
+    messages = (replace(message, parts=tuple(map(owned, message.parts))) for message in call.messages)
+    return call.with_(model=model, messages=tuple(messages))
+
+
+def written(transpiler: Transpiler, call: ModelCall) -> Any:
+    """The request without the model's name, and its warnings; or why there is none."""
+    try:
+        encoded = transpiler.encode(call)
+    except (InvalidInputError, UnsupportedContentError) as error:
+        return type(error), getattr(error, "path", None)
+    warnings = json.dumps(
+        [[each.code, each.path, to_data(each.requested), to_data(each.sent)] for each in encoded.warnings]
+    )
+    return without_name(encoded.request, call.model), warnings.replace(f"{call.provider}/{call.model}", "ORIGIN")
+
+
+def without_name(request: WireRequest, model: str) -> tuple[str, bytes | str, Mapping[str, str]]:
+    names = (quote(model, safe=""), quote(model, safe="/@:"))
+    url = request.url
+    for name in names:
+        url = url.replace(f"/{name}", "/MODEL")
+    body = json.loads(request.body)
+    if body.get("model") == model:
+        field = json.dumps(model).encode()
+        return url, request.body.replace(b'"model":' + field, b'"model":"MODEL"', 1), request.headers
+    return url, request.body, request.headers
+
+
+@pytest.mark.parametrize(("format", "group"), [(name, group) for name, groups in GROUPS.items() for group in groups])
+@examples(20)
+@given(st.data())
+def test_the_name_of_a_model_changes_nothing_but_itself(format: str, group: str, data: st.DataObject):
+    transpiler, call = FORMATS[format](), data.draw(CALLS[format]())
+    first, *others = GROUPS[format][group]
+    expected = written(transpiler, named(call, first))
+    for model in others:
+        assert written(transpiler, named(call, model)) == expected, model
+
+
+def test_every_format_is_tried():
+    assert CALLS.keys() == FORMATS.keys()

@@ -1,0 +1,137 @@
+"""What sessions change for their models: every loss is named, and every warning is a real loss."""
+
+from typing import Any, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from abstractcore.errors import UnsupportedContentError
+from abstractcore.ports import ProviderConfig, ProviderSession
+from abstractcore.schema import (
+    CachePoint,
+    Message,
+    ModelCall,
+    Sampling,
+    TextPart,
+    ToolChoice,
+    ToolSpec,
+    canonical_json,
+    from_data,
+)
+from abstractcore.testing import check_call_losses, check_encode_again
+from abstractcore.testing.changes import changed_as_warned, full_data
+from abstractcore_providers.common.claude_families import rules_by_name
+from abstractcore_providers.common.rules import DEEPSEEK, OPENAI, OPENROUTER, XAI
+from abstractcore_providers.plugin import register_providers
+from tests.properties import examples
+from tests.providers.sessions import Services
+
+PROVIDERS = {provider.name: provider for provider in register_providers()}
+OPTIONS = {"azure": {"resource": "r"}, "bedrock": {"region": "us-east-1"}}
+MODELS: dict[str, list[str]] = {
+    "openai": [*(name for name, _ in OPENAI), "mine"],
+    "azure": [*(name for name, _ in OPENAI), "our-deployment"],
+    "openai-responses": [*(name for name, _ in OPENAI), "mine"],
+    "openrouter": [*(name for name, _ in OPENROUTER), "qwen/qwen3"],
+    "deepseek": [name for name, _ in DEEPSEEK],
+    "xai": [name for name, _ in XAI],
+    "anthropic": [*(name for name, _ in rules_by_name()), "mine"],
+    "bedrock": [
+        *(f"us.anthropic.{name}" for name, _ in rules_by_name()),
+        "anthropic.claude-3-7-sonnet-20250219-v1:0",
+        "us.amazon.nova-2-lite-v1:0",
+        "openai.gpt-oss-120b-1:0",
+        "meta.llama3-70b-instruct-v1:0",
+        "arn:aws:bedrock:us-east-1:1:application-inference-profile/x",
+    ],
+}
+"""Providers whose models differ in what they refuse, with a model of each kind."""
+POINTS = st.none() | st.sampled_from([CachePoint(), CachePoint(300), CachePoint(3600)])
+TOOLS = st.lists(
+    st.builds(ToolSpec, st.sampled_from("fgh"), cache=POINTS), max_size=2, unique_by=lambda tool: tool.name
+)
+SAMPLING = st.builds(
+    Sampling,
+    st.sampled_from([None, 900, 1025, 9000]),
+    st.sampled_from([None, 0.5, 1, 1.5]),
+    st.sampled_from([None, 0.5, 0.95, 1]),
+    st.sampled_from([None, 5]),
+    st.sampled_from([None, 7]),
+    st.sampled_from([(), ("END",)]),
+    st.sampled_from([None, 0, 0.5]),
+    st.sampled_from([None, 0, 0.5]),
+    st.sampled_from([None, 0, 3]),
+)
+
+
+def session(provider: str, model: str) -> ProviderSession:
+    services: Any = Services({"AWS_ACCESS_KEY_ID": "i", "AWS_SECRET_ACCESS_KEY": "s"})
+    key = None if provider == "bedrock" else "k"
+    config = ProviderConfig(provider, model, api_key=key, options=OPTIONS.get(provider, {}))
+    return PROVIDERS[provider].connect(config, services)
+
+
+def calls(provider: str, model: str) -> SearchStrategy[ModelCall]:
+    """Calls with the options in which models differ, and cache points."""
+    prompts = st.builds(TextPart, st.just("hi"), cache=POINTS)
+    system = prompts.map(lambda part: Message("system", (part,)))
+    conversations = st.tuples(system, st.builds(Message.user, prompts, st.just("so?")))
+    return st.builds(
+        ModelCall,
+        st.just(model),
+        conversations,
+        st.just(provider),
+        tools=TOOLS.map(tuple),
+        tool_choice=st.none() | st.sampled_from(["auto", "none", "required"]).map(ToolChoice),
+        parallel_tool_calls=st.sampled_from([None, True, False]),
+        sampling=SAMPLING,
+        thinking=st.sampled_from([None, "off", "minimal", "low", "medium", "high", 0, 5, 2000, 20_000]),
+    )
+
+
+@pytest.mark.parametrize("provider", MODELS)
+@examples(100)
+@given(st.data())
+def test_every_loss_is_named_every_warning_is_a_loss_and_nothing_is_lost_twice(provider: str, data: st.DataObject):
+    made = session(provider, data.draw(st.sampled_from(MODELS[provider])))
+    call = data.draw(calls(provider, made.model))
+    try:
+        lowered = made.lower(call)
+    except UnsupportedContentError:
+        assert provider in ("openai", "azure")
+        assert call.tools
+        return
+    changed: Any = changed_as_warned(cast(Any, full_data(call)), lowered.warnings)
+    assert canonical_json(from_data(ModelCall, changed)) == canonical_json(lowered.call)
+    assert lowered.decisions == ()
+    again = made.lower(lowered.call)
+    assert (again.call, again.warnings) == (lowered.call, ())
+    check_call_losses(made.transpiler, lowered.call)
+    check_encode_again(made.transpiler, lowered.call)
+
+
+@pytest.mark.parametrize(
+    ("providers", "thinking"),
+    [
+        ({"openai": "gpt-5-mini", "azure": "gpt-5-mini", "openai-responses": "gpt-5-mini"}, None),
+        ({"openai": "gpt-6-sol", "azure": "gpt-6-sol", "openai-responses": "gpt-6-sol"}, "high"),
+        ({"openai": "gpt-5-mini", "openrouter": "openai/gpt-5-mini"}, None),
+        ({"anthropic": "claude-opus-5-5", "bedrock": "us.anthropic.claude-opus-5-5"}, None),
+        ({"anthropic": "claude-sonnet-4-5", "bedrock": "us.anthropic.claude-sonnet-4-5"}, "high"),
+        ({"anthropic": "claude-sonnet-4-5", "openrouter": "anthropic/claude-sonnet-4.5"}, "high"),
+        ({"xai": "grok-4.5", "openrouter": "x-ai/grok-4.5"}, None),
+    ],
+)
+def test_a_model_refuses_the_same_sampling_through_every_provider(providers: dict[str, str], thinking: Any):
+    sampling = Sampling(9000, 0.5, 0.5, None, None, ("x",), 0.5, 0.5, 2)
+    found = [sampled(provider, model, sampling, thinking) for provider, model in providers.items()]
+    assert found == found[:1] * len(found)
+    assert found[0][1]
+
+
+def sampled(provider: str, model: str, sampling: Sampling, thinking: Any) -> tuple[Sampling, list[Any]]:
+    call = ModelCall(model, (Message.user("hi"),), provider, sampling=sampling, thinking=thinking)
+    lowered = session(provider, model).lower(call)
+    return lowered.call.sampling, [(each.code, each.path, each.requested, each.sent) for each in lowered.warnings]
