@@ -1,4 +1,4 @@
-"""The command line: `abstractcore ask`, `chat`, `models`, `plugins`. It knows the library by its public names only."""
+"""The command line: `abstractcore ask`, `chat`, `models`, `plugins`. It uses public names of the library only."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _INTERRUPTED = 130
 
 
 def main() -> None:
-    """Run the command line on `sys.argv`; ends the process with one of the exit codes that `--help` lists."""
+    """Runs the command line on `sys.argv`; exits with one of the exit codes that `--help` lists."""
     _prepare_streams()
     try:
-        # Here, so that Ctrl-C while it loads is met as well.
+        # Imported here, so that Ctrl-C during the import is handled as well.
         from .app import app
 
         app()
@@ -29,11 +29,11 @@ def main() -> None:
             _end_at_once()
         raise
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C would break into the closing of connections
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C would interrupt the closing of connections
 
 
 def _prepare_streams() -> None:
-    """A closed stream becomes an empty one, and a character that cannot be shown a question mark."""
+    """Replaces closed streams by empty ones, and characters that cannot be encoded by question marks."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         stream = getattr(sys, name) or open(os.devnull, mode)  # noqa: SIM115 - open as long as the process
         cast(TextIOWrapper, stream).reconfigure(errors="replace")
@@ -41,7 +41,7 @@ def _prepare_streams() -> None:
 
 
 def _end_at_once() -> None:
-    """End without waiting for threads, one of which may be transcribing an hour of sound."""
+    """Exits without waiting for threads, one of which may be transcribing an hour of audio."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError):
             stream.flush()

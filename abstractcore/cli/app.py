@@ -1,4 +1,4 @@
-"""The commands and what each may be given. What they do is in modules of their own, loaded when called."""
+"""The commands and their arguments. Their code is in modules of their own, imported when called."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from .reporting import usage_reported
 
 
 class Commands(TyperGroup):
-    """All commands. With `--json` among the arguments, also what is wrong with these is told as JSON."""
+    """All commands. With `--json`, usage errors are printed as JSON too."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read what stands before the command's name."""
+        """Parses the arguments before the command's name."""
         ctx.obj = "--json" in args
         with usage_reported(as_json=ctx.obj):
             return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
-        """Find the command, read the rest, and run it."""
+        """Finds the command, parses its arguments, and runs it."""
         with usage_reported(as_json=ctx.obj):
             return super().invoke(ctx)
 
@@ -52,7 +52,7 @@ def _show_version(wanted: bool) -> None:
 @app.callback()
 def root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and end.")
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
     """Ask any language model, with any file."""
@@ -67,7 +67,9 @@ def ask(
     system: given.System = None,
     stream: Annotated[
         bool | None,
-        typer.Option("--stream/--no-stream", help="Show the answer as it comes; on if stdout is a terminal."),
+        typer.Option(
+            "--stream/--no-stream", help="Print the answer as it is generated; the default if stdout is a terminal."
+        ),
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object, also for an error, and nothing else.")
@@ -81,11 +83,11 @@ def ask(
 ) -> None:
     """Ask one question and print the answer.
 
-    Text that is piped in is the question if none is given, else more of it, put after it with an empty line between:
+    Text on stdin is the question if none is given; otherwise it is appended to the question after an empty line:
 
         git diff | abstractcore ask "Write a commit message for this."
 
-    The answer goes to stdout; what was done with each file, warnings, tokens, seconds and cost go to stderr.
+    The answer is printed to stdout; how each file was sent, warnings, tokens, seconds and cost to stderr.
     """
     from .asking import Question, answer
     from .connection import Connection
@@ -110,9 +112,9 @@ def chat(
     base_url: given.BaseUrl = None,
     quiet: given.Quiet = False,
 ) -> None:
-    """Talk with a model, a line at a time; it remembers what was said.
+    """Chat with a model, one line at a time.
 
-    /exit or Ctrl-D ends the chat. Ctrl-C stops an answer, and ends the chat when none is coming.
+    /exit or Ctrl-D ends the chat. Ctrl-C stops an answer; at the prompt it ends the chat.
     """
     from .chatting import converse
     from .connection import Connection
@@ -122,15 +124,15 @@ def chat(
 
 @models.command("list")
 def list_models() -> None:
-    """List the models that are kept on this machine."""
-    from .weights import show_kept
+    """List the models that are stored on this machine."""
+    from .weights import show_stored
 
-    show_kept()
+    show_stored()
 
 
 @models.command("pull")
 def pull_model(name: given.ModelName) -> None:
-    """Fetch a model, unless it is here already."""
+    """Download a model, unless it is stored already."""
     from .weights import pull
 
     pull(name)
@@ -148,7 +150,7 @@ def remove_model(name: given.ModelName) -> None:
 def plugins(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else.")] = False,
 ) -> None:
-    """List what is plugged in, what is broken and what is slow to load. A broken plugin gives exit code 2."""
+    """List plugins: what they register, errors, and slow ones. The exit code is 2 if a plugin is broken."""
     from .plugins import show_plugins
 
     show_plugins(as_json=as_json)

@@ -19,7 +19,7 @@ from .summary import summary
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked."""
+    """The question of `ask`: its text, files and options."""
 
     text: str | None
     media: tuple[str, ...]
@@ -27,10 +27,10 @@ class Question:
 
 
 def answer(question: Question, connection: Connection, *, stream: bool | None, as_json: bool) -> None:
-    """Ask, and print the answer. `stream` None is "if somebody watches"."""
+    """Asks, and prints the answer. `stream` None means: if stdout is a terminal."""
     with reported(as_json=as_json):
         if as_json and stream:
-            raise abstractcore.InvalidInputError("--json prints one object at the end.", hint="Leave out --stream.")
+            raise abstractcore.InvalidInputError("--json cannot be combined with --stream.", hint="Leave out --stream.")
         prompt = _prompt(question)
         with connected(connection) as llm:
             if stream or (stream is None and not as_json and sys.stdout.isatty()):
@@ -46,7 +46,7 @@ def answer(question: Question, connection: Connection, *, stream: bool | None, a
 
 
 def write_stream(stream: abstractcore.Stream[Any]) -> None:
-    """Put the answer's text on stdout as it comes, and end its last line, also if it breaks off."""
+    """Prints the answer to stdout as it is generated, and ends its last line, also after an error."""
     last = "\n"
     try:
         for text in stream.text():
@@ -61,13 +61,14 @@ def _prompt(question: Question) -> str | None:
     prompt = "\n\n".join(text for text in (question.text, _piped()) if text and text.strip())
     if not prompt and not question.media:
         raise abstractcore.InvalidInputError(
-            "there is nothing to ask.", hint="Give a question, pipe text in, or name a file with --media."
+            "no question given.",
+            hint='Write abstractcore ask "QUESTION", pipe text in, or pass a file with --media FILE.',
         )
     return prompt or None
 
 
 def _piped() -> str | None:
-    """What was piped or redirected in. A terminal or /dev/null is not read."""
+    """Returns piped or redirected text. A terminal or /dev/null is not read."""
     try:
         mode = os.fstat(sys.stdin.fileno()).st_mode
     except (OSError, ValueError, AttributeError):
@@ -78,5 +79,5 @@ def _piped() -> str | None:
         return sys.stdin.buffer.read().decode("utf-8-sig")
     except UnicodeDecodeError:
         raise abstractcore.InvalidInputError(
-            "what is piped in is not text in UTF-8.", hint="Give a picture, sound or document with --media FILE."
+            "stdin is not UTF-8 text.", hint="Pass images, audio and documents with --media FILE."
         ) from None

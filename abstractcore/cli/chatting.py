@@ -1,4 +1,4 @@
-"""`abstractcore chat`: question and answer in turns, with what was said before."""
+"""`abstractcore chat`: a conversation in the terminal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import abstractcore
 
 from .asking import write_stream
 from .connection import Connection, connected
-from .reporting import complain_of, reported
+from .reporting import print_error, reported
 from .screen import note, write
 from .summary import summary
 
@@ -20,26 +20,26 @@ _COMMAND = re.compile("/[a-z]+")
 
 
 def converse(connection: Connection, system: str | None) -> None:
-    """Talk until the person ends it. Where nobody is there to try again, an error ends it too."""
+    """Runs the conversation until the user ends it. If stdin is not a terminal, an error ends it too."""
     interactive = sys.stdin.isatty()
     with reported(), connected(connection) as llm:
         if interactive and not connection.quiet:
-            note(f"{llm.provider}/{llm.model}: /exit or Ctrl-D ends, Ctrl-C stops an answer")
+            note(f"{llm.provider}/{llm.model}: /exit or Ctrl-D ends the chat, Ctrl-C stops an answer")
         history = [abstractcore.Message.system(system)] if system else []
         while (line := _next_line(interactive)) is not None:
             if interactive and _COMMAND.fullmatch(line):
-                note(f"there is no command {line}: /exit ends the chat, everything else is sent to the model")
+                note(f"unknown command {line}: /exit ends the chat, any other text is sent to the model")
                 continue
             try:
                 history += _turn(llm, history, line, connection.quiet)
             except abstractcore.AbstractCoreError as error:
                 if not interactive:
                     raise
-                complain_of(error)
+                print_error(error)
 
 
 def _next_line(interactive: bool) -> str | None:
-    """What the person says next; None at the end."""
+    """Returns the next line of the user; None at the end."""
     if interactive:
         with contextlib.suppress(ImportError):
             importlib.import_module("readline")  # gives `input` arrow keys and a history
@@ -60,7 +60,7 @@ def _next_line(interactive: bool) -> str | None:
 def _turn(
     llm: abstractcore.LLM, history: list[abstractcore.Message], line: str, quiet: bool
 ) -> list[abstractcore.Message]:
-    """What is to be remembered of one question and its answer: nothing if no answer came."""
+    """Returns the messages of one question and its answer; none if there was no answer."""
     said = abstractcore.Message.user(line)
     with llm.stream(messages=[*history, said]) as stream:
         try:

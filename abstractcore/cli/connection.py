@@ -1,4 +1,4 @@
-"""From the options that say who answers, and how, to an `LLM`."""
+"""Makes an `LLM` from the connection options."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .plugins import registry
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """Who answers, and how. `quiet` also hides the progress of a model that is being fetched."""
+    """The connection options. `quiet` also hides the progress of downloads."""
 
     provider: str | None
     model: str | None
@@ -28,7 +28,7 @@ class Connection:
 
 @contextmanager
 def connected(connection: Connection) -> Generator[abstractcore.LLM]:
-    """The LLM; its connections are closed at the end."""
+    """Yields the LLM, and closes it."""
     options = {
         "base_url": connection.base_url,
         "temperature": connection.temperature,
@@ -42,11 +42,11 @@ def connected(connection: Connection) -> Generator[abstractcore.LLM]:
     try:
         yield abstractcore.create_llm(connection.provider, connection.model, services=services, **given)
     except abstractcore.UnknownOptionError as error:
-        error.hint = "Leave it out: not every provider takes it."
+        error.hint = "Leave it out: the provider does not support it."
         raise
     finally:
         services.close()
 
 
 def _unseen(name: str, done: int, total: int) -> None:
-    """Progress that nobody watches."""
+    """Ignores progress."""

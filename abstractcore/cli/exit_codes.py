@@ -1,4 +1,4 @@
-"""What each kind of error ends the process with."""
+"""The exit codes of errors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CODES: tuple[tuple[type[abstractcore.AbstractCoreError], int], ...] = (
     (abstractcore.UnsupportedContentError, 2),
     (abstractcore.UnsupportedOptionError, 2),
 )
-"""The first that fits counts."""
+"""The first match applies."""
 
 EPILOG = """\
 API keys are read from the environment only (OPENAI_API_KEY and the like): other users of a machine can see arguments.
@@ -27,15 +27,15 @@ API keys are read from the environment only (OPENAI_API_KEY and the like): other
 Exit codes:
   0    done
   1    any other error
-  2    usage: an option, a file or its content, the setup, no API key
-  3    the provider refused or failed
-  4    no connection, a broken one, or no answer in time
+  2    usage error: an option, a file or its content, the setup, a missing API key
+  3    the provider rejected the request or failed
+  4    connection error or timeout
   130  Ctrl-C
 """
 
 
 def exit_code(error: abstractcore.AbstractCoreError) -> int:
-    """The exit code for `error`. A key that is missing was never sent: that is not the provider's refusal."""
+    """Returns the exit code for `error`. A missing key is a usage error: it was never sent to the provider."""
     if isinstance(error, abstractcore.AuthenticationError) and not error.attempts and error.status is None:
         return exit_code(abstractcore.ConfigurationError(error.message))
     return next((code for kind, code in _CODES if isinstance(error, kind)), 1)

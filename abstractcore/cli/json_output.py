@@ -1,4 +1,4 @@
-"""What `--json` prints: one object, with `error` in it if there was one."""
+"""The output of `--json`: one object, with `error` if the command failed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CONTROL = re.compile("[\x7f-\x9f]")
 
 
 def response_json(response: abstractcore.GenerateResponse[Any]) -> str:
-    """An answer."""
+    """Returns a response as JSON."""
     data = json.loads(abstractcore.to_json(response))
     return _line(
         {
@@ -35,7 +35,7 @@ def response_json(response: abstractcore.GenerateResponse[Any]) -> str:
 
 
 def error_json(error: abstractcore.AbstractCoreError, code: int) -> str:
-    """An error; `partial` is what had come of the answer's text."""
+    """Returns an error as JSON; `partial` is the text of the answer so far."""
     return _line(
         {
             "error": {
@@ -56,11 +56,11 @@ def error_json(error: abstractcore.AbstractCoreError, code: int) -> str:
 
 
 def plugins_json(reports: Iterable[abstractcore.PluginReport], code: int) -> str:
-    """What is plugged in; `registered` holds pairs of a kind and a name."""
+    """Returns plugin reports as JSON; `registered` holds pairs of a kind and a name."""
     return _line({"plugins": [{**asdict(report), "slow": report.slow} for report in reports], "exit_code": code})
 
 
 def _line(data: Mapping[str, object]) -> str:
-    """One line. JSON escapes the control characters of ASCII by itself; those above are as dangerous to a terminal."""
+    """Returns one line. JSON escapes ASCII control characters; others are as dangerous to a terminal."""
     text = json.dumps(data, ensure_ascii=False)
     return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"

@@ -8,24 +8,24 @@ import typer
 
 Provider: TypeAlias = Annotated[
     str | None,
-    typer.Option("--provider", "-p", help="PROVIDER, or PROVIDER/MODEL; the embedded model unless given."),
+    typer.Option("--provider", "-p", help="PROVIDER or PROVIDER/MODEL; default: the embedded model."),
 ]
 Model: TypeAlias = Annotated[str | None, typer.Option("--model", "-m", help="The model's name.")]
 System: TypeAlias = Annotated[str | None, typer.Option("--system", "-s", help="The system prompt.")]
 Media: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--media", "-f", metavar="FILE", help="A file or URL to ask about; may be given several times."),
+    typer.Option("--media", "-f", metavar="FILE", help="A file or URL to ask about; may be repeated."),
 ]
 Temperature: TypeAlias = Annotated[
     float | None, typer.Option("--temperature", "-t", help="Randomness of the answer, from 0.")
 ]
-MaxTokens: TypeAlias = Annotated[int | None, typer.Option(help="The longest answer, in tokens.")]
-Timeout: TypeAlias = Annotated[float | None, typer.Option(help="Seconds for the whole call; 600 unless given.")]
+MaxTokens: TypeAlias = Annotated[int | None, typer.Option(help="The maximum length of the answer in tokens.")]
+Timeout: TypeAlias = Annotated[float | None, typer.Option(help="Timeout of the call in seconds; default: 600.")]
 ContextSize: TypeAlias = Annotated[
     int | None, typer.Option(help="Context window in tokens, prompt and answer together; for local and ollama.")
 ]
-BaseUrl: TypeAlias = Annotated[str | None, typer.Option(help="Address of the provider's API, if not the usual one.")]
-Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="Nothing on stderr but errors.")]
+BaseUrl: TypeAlias = Annotated[str | None, typer.Option(help="URL of the provider's API, if not the default.")]
+Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors to stderr.")]
 ModelName: TypeAlias = Annotated[
     str, typer.Argument(help="A name from the catalogue, or hf:owner/repository[/file].", show_default=False)
 ]

@@ -1,4 +1,4 @@
-"""`abstractcore plugins`: what is plugged in, what is broken and what is slow."""
+"""`abstractcore plugins`: lists plugins, with errors and slow ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PATIENCE_SECONDS = 2.0
 
 
 def show_plugins(*, as_json: bool = False) -> None:
-    """All plugins, as a table or as one JSON object; ends the process with a code if one is broken."""
+    """Prints all plugins, as a table or as one JSON object; exits with an error code if one is broken."""
     with reported(as_json=as_json):
         reports = registry().reports
         broken = [report.name for report in reports if report.error is not None]
@@ -38,13 +38,13 @@ def show_plugins(*, as_json: bool = False) -> None:
 
 
 def registry() -> abstractcore.Registry:
-    """What installed packages register. One that takes long is named, and none writes on stdout."""
+    """Returns the registry. Reports plugins that take long to load, and keeps them from writing to stdout."""
     return abstractcore.Registry.from_entry_points(_watched)
 
 
 @contextmanager
 def _watched(owner: str) -> Generator[None]:
-    """Around the loading of one plugin."""
+    """Wraps the loading of one plugin."""
     timer = threading.Timer(_PATIENCE_SECONDS, note, [f"still loading: {owner}"])
     timer.daemon = True
     timer.start()
@@ -56,7 +56,7 @@ def _watched(owner: str) -> Generator[None]:
 
 
 def _table(reports: Sequence[abstractcore.PluginReport]) -> tuple[Sequence[str], list[Sequence[str]]]:
-    """Headers and rows, with a column for errors if there are any."""
+    """Returns headers and rows, with a column for errors if there are any."""
     errors = any(report.error is not None for report in reports)
     headers = ("plugin", "from", "registered", *(("error",) if errors else ()))
     rows = [
@@ -67,7 +67,7 @@ def _table(reports: Sequence[abstractcore.PluginReport]) -> tuple[Sequence[str],
 
 
 def _by_kind(report: abstractcore.PluginReport) -> str:
-    """As in `provider a, b; tool source c`."""
+    """Returns registered names by kind, as in `provider a, b; tool source c`."""
     kinds: dict[str, list[str]] = {}
     for kind, name in report.registered:
         kinds.setdefault(kind, []).append(name)

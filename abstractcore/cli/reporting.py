@@ -1,4 +1,4 @@
-"""How a command ends: errors as lines or as JSON, and the exit code."""
+"""Reports errors of commands as lines or as JSON, and sets the exit code."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .wording import in_options
 
 @contextmanager
 def reported(*, as_json: bool = False) -> Generator[None]:
-    """Run the body of a command; ends it with `typer.Exit` for our errors."""
+    """Runs the body of a command; reports an `AbstractCoreError` and raises `typer.Exit`."""
     try:
         yield
     except abstractcore.AbstractCoreError as error:
@@ -25,13 +25,13 @@ def reported(*, as_json: bool = False) -> Generator[None]:
         if as_json:
             write(error_json(error, code))
         else:
-            complain_of(error)
+            print_error(error)
         raise typer.Exit(code) from None
 
 
 @contextmanager
 def usage_reported(*, as_json: bool) -> Generator[None]:
-    """Where the command line is read; what is wrong with it is told as any other error is, if JSON is wanted."""
+    """Wraps the parsing of arguments; with JSON, usage errors are reported like other errors."""
     try:
         yield
     except typer.TyperException as error:
@@ -39,11 +39,11 @@ def usage_reported(*, as_json: bool) -> Generator[None]:
             raise
         with reported(as_json=True):
             message = error.format_message()
-            raise abstractcore.InvalidInputError(message, hint="`abstractcore --help` says what there is.") from None
+            raise abstractcore.InvalidInputError(message, hint="Run `abstractcore --help`.") from None
 
 
-def complain_of(error: abstractcore.AbstractCoreError) -> None:
-    """Show an error with its hint on a line of its own."""
+def print_error(error: abstractcore.AbstractCoreError) -> None:
+    """Prints an error, and its hint on a line of its own."""
     hint = error.hint
     message = str(error)
     complain(in_options(message.removesuffix(hint).rstrip() if hint else message), hint and in_options(hint))

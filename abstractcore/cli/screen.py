@@ -1,4 +1,4 @@
-"""What reaches the person: answers on stdout; notes, errors and hints on stderr; tables."""
+"""Terminal output: answers on stdout; notes, errors and hints on stderr; tables."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import Console
 
-# An answer or a file name is other people's text: with escape sequences it could rewrite the screen, the window's
-# title or the clipboard. They are shown as symbols instead; a carriage return, common in line ends, is left out.
+# Answers and file names are untrusted: escape sequences could change the screen, the window title or the clipboard.
+# Control characters are shown as symbols; carriage returns, common in line ends, are removed.
 _SHOWN: dict[int, int | None] = {
     **{code: 0x2400 + code for code in range(0x20)},
     **dict.fromkeys(range(0x7F, 0xA0), 0xFFFD),
@@ -22,30 +22,30 @@ _SHOWN: dict[int, int | None] = {
 
 
 def shown(text: str) -> str:
-    """`text` with its control characters made visible."""
+    """Returns `text` with visible control characters."""
     return text.translate(_SHOWN)
 
 
 def write(text: str) -> None:
-    """Put text on stdout at once; on anything but a terminal, every character as it is."""
+    """Writes text to stdout and flushes it; unchanged unless stdout is a terminal."""
     sys.stdout.write(shown(text) if sys.stdout.isatty() else text)
     sys.stdout.flush()
 
 
 def note(line: str) -> None:
-    """One line beside the answer."""
+    """Prints a line to stderr."""
     _print(" ".join(line.split("\n")), "dim")
 
 
 def complain(message: str, hint: str | None) -> None:
-    """An error, and what to do about it."""
+    """Prints an error and its hint to stderr."""
     _print(f"error: {message}", "bold red")
     if hint:
         _print(hint, "")
 
 
 def show_table(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """A table on a terminal; elsewhere one line a row with tabs between, for other programs."""
+    """Prints a table on a terminal; tab-separated lines elsewhere."""
     if not sys.stdout.isatty():
         for row in rows:
             write("\t".join(" ".join(shown(cell).split()) for cell in row) + "\n")
@@ -66,7 +66,7 @@ def _print(text: str, style: str) -> None:
     from rich.text import Text
 
     console = _stderr()
-    # Elsewhere than on a terminal a line stays one line, so that it can be searched for.
+    # Lines are not wrapped unless on a terminal, so that they can be searched.
     console.print(Text(shown(text), style=style), soft_wrap=not console.is_terminal)
 
 

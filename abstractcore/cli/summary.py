@@ -1,4 +1,4 @@
-"""The lines under an answer: what became of each file, warnings, and what it took."""
+"""The lines below an answer: how each file was sent, warnings, tokens, seconds and cost."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import abstractcore
 
 
 def summary(response: abstractcore.GenerateResponse[Any]) -> Iterator[str]:
-    """The lines, in order."""
+    """Yields the lines in order."""
     for decision in response.media:
         yield _decision(decision)
     for warning in response.warnings:
         yield f"warning: {warning.message}"
     if response.finish_reason != "stop":
-        yield f"warning: the answer may not be whole; it ended with {response.finish_reason!r}"
+        yield f"warning: the answer may be incomplete: finish_reason is {response.finish_reason!r}"
     yield f"{response.provider}/{response.model}: {_took(response)}"
 
 
@@ -37,7 +37,7 @@ def _types(sent: abstractcore.MediaSent) -> str:
 def _took(response: abstractcore.GenerateResponse[Any]) -> str:
     usage = response.usage
     cached = f" ({usage.cached} cached)" if usage.cached else ""
-    cost = "price not known" if response.cost is None else f"${response.cost:.6f}" if response.cost else "$0"
+    cost = "unknown cost" if response.cost is None else f"${response.cost:.6f}" if response.cost else "$0"
     return f"{_count(usage.input)} tokens in{cached}, {_count(usage.output)} out, {response.seconds:.1f} s, {cost}"
 
 

@@ -1,4 +1,4 @@
-"""`abstractcore models`: the weights on this machine."""
+"""`abstractcore models`: lists, downloads and removes model weights."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from .screen import complain, note, show_table, write
 _MEBIBYTE = 1 << 20
 
 
-def show_kept() -> None:
-    """A table of the models, or what to do if there are none."""
+def show_stored() -> None:
+    """Prints a table of the models, and how to download one."""
     with reported():
         store = abstractcore.FileModelStore()
         kept = {model.name: model for model in store.list()}
         rows = [(model.name, _size(model.size), str(model.path)) for model in kept.values()]
         rows += [
-            (model.name, _size(model.size), f"not fetched yet: {model.summary}")
+            (model.name, _size(model.size), f"not downloaded: {model.summary}")
             for model in store.catalogue
             if model.name not in kept
         ]
         show_table(("name", "size", "path"), rows)
-        note("`abstractcore models pull NAME` fetches one; hf:owner/repository/file.gguf is a name too.")
+        note("Download a model with `abstractcore models pull NAME`; NAME may be hf:owner/repository/file.gguf.")
 
 
 def pull(name: str) -> None:
-    """Fetch a model and say where it is."""
+    """Downloads a model and prints its path."""
     with reported():
         model = abstractcore.FileModelStore().pull(name)
         write(f"{model.path}\n")
 
 
 def remove(name: str) -> None:
-    """Delete a model."""
+    """Removes a model."""
     with reported():
         if not abstractcore.FileModelStore().remove(name):
-            complain(f"{name} is not kept here.", "`abstractcore models list` shows what is.")
+            complain(f"{name} is not stored.", "Run `abstractcore models list`.")
             raise typer.Exit(1)
         note(f"removed {name}")
 

@@ -1,4 +1,4 @@
-"""Errors name what Python programs write; the command's own options are named in their place here."""
+"""Rewrites hints for Python programs into options of the command line."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ _OPTIONS = {
     "temperature": ("--temperature", "NUMBER"),
     "timeout": ("--timeout", "SECONDS"),
 }
-"""What Python calls an option, what the command calls it, and what it takes."""
+"""Each option in Python, the option of the command, and its argument."""
 
 _PHRASES = (
     (", or pass api_key=...", "."),
     ("api_key=..., or ", ""),
-    ("Pass api_key=...", "Put the key into the provider's environment variable."),
-    ("None is no limit.", "It is 600 unless given."),
+    ("Pass api_key=...", "Set the provider's environment variable."),
+    ("None is no limit.", "The default is 600."),
 )
-"""What a Python program may do and the command may not: keys are read from the environment only."""
+"""Texts to replace: the command reads keys from the environment only."""
 
 _CALL = re.compile(r"create_llm\('[^']*', (model=[^)]*)\)")
 _VALUE = re.compile(rf"\b({'|'.join(_OPTIONS)})=('[^']*'|[A-Z]+|\.\.\.)")
@@ -28,10 +28,10 @@ _NAME = re.compile(rf"(?<![\w-])({'|'.join(name for name in _OPTIONS if '_' in n
 
 
 def in_options(text: str) -> str:
-    """`text`, with `timeout=SECONDS` as `--timeout SECONDS` and the like."""
-    for spoken, written in _PHRASES:
-        text = text.replace(spoken, written)
-    stop = "." if text.endswith("=...") else ""  # the dots of a value that ends a sentence end it too
+    """Returns `text` with options of the command, as `--timeout SECONDS` for `timeout=SECONDS`."""
+    for replaced, written in _PHRASES:
+        text = text.replace(replaced, written)
+    stop = "." if text.endswith("=...") else ""  # "..." as the value at the end of a sentence also ends it
     text = _VALUE.sub(_option_with_value, _CALL.sub(r"\1", text))
     return _NAME.sub(lambda match: _OPTIONS[match[1]][0], text) + stop
 

@@ -1,4 +1,4 @@
-"""`response_model`: its JSON Schema for the model, its check of what came back, and the result as JSON.
+"""`response_model`: its JSON Schema, the validation of answers, and their JSON.
 
 pydantic is loaded at first use.
 """

@@ -1,4 +1,4 @@
-"""The one JSON value in an answer that says more than that: a code fence around it, or a sentence before or after."""
+"""Extracts the JSON value of an answer with other text: a code fence, or sentences before or after it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _DECODER = json.JSONDecoder()
 
 
 def json_in(text: str) -> str | None:
-    """The text of the JSON value in `text`; None unless there is exactly one.
+    """Returns the JSON value in `text` as text; None unless there is exactly one.
 
-    That is the only code block that holds JSON, or without one the only object or array among the words. Brackets that
-    begin no JSON make it unclear what the answer is: there is none then.
+    It is the only code block of JSON, or, without code blocks, the only object or array in the text. Returns None if
+    there are brackets that do not begin JSON, since the answer is then ambiguous.
     """
     blocks = [block for block in _code_blocks(text) if _is_json(block)]
     found = blocks or list(_values(text))
@@ -23,7 +23,7 @@ def json_in(text: str) -> str | None:
 
 
 def _code_blocks(text: str) -> Iterator[str]:
-    """What stands between lines of three backticks, the first of which may name a language."""
+    """Yields the content of code blocks, fenced by three backticks and an optional language."""
     block: list[str] | None = None
     for line in text.splitlines(keepends=True):
         mark = line.strip()
@@ -45,13 +45,13 @@ def _is_json(text: str) -> bool:
 
 
 def _values(text: str) -> Iterator[str]:
-    """The objects and arrays in `text`, and an empty text for a bracket that begins none."""
+    """Yields the objects and arrays in `text`, and an empty text for a bracket that does not begin one."""
     end = 0
     while (begins := _BEGINS.search(text, end)) is not None:
         try:
             _, end = _DECODER.raw_decode(text, begins.start())
         except (ValueError, RecursionError):
-            # Looking further inside would take a piece of a broken answer for the answer.
+            # Searching inside it could return a part of an invalid answer.
             yield ""
             return
         yield text[begins.start() : end]

@@ -1,4 +1,4 @@
-"""Documents and digests of the schema's objects, in which a response's `output` may be of any type pydantic knows."""
+"""JSON documents and digests of schema objects; `output` of a response may be of any type that pydantic supports."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from ..schema.quoting import shortened
 
 
 def to_json(value: object) -> str:
-    """A call, reply, response, message or another object of the schema as a JSON document; `from_json` reads it.
+    """Returns a call, reply, response, message or other schema object as a JSON document, which `from_json` reads.
 
-    The `output` of a response is written whole, as pydantic writes its type. `from_json` gives its JSON data, of which
-    `TypeAdapter(City).validate_python(response.output)` makes the value again. Raises `SchemaError` for an object that
-    is no document of its own, and with the path for what JSON cannot carry.
+    The `output` of a response is serialised by pydantic. `from_json` returns its JSON data, which
+    `TypeAdapter(City).validate_python(response.output)` validates again. Raises `SchemaError` for an object of a class
+    without a document type, and with the path of a value that JSON cannot represent.
     """
     return schema.to_json(_as_data(value))
 
 
 def canonical_json(value: object) -> str:
-    """The one JSON text of a value: sorted keys, no spaces, fields at their default left out.
+    """Returns the canonical JSON of a value: sorted keys, no spaces, without fields at their default.
 
-    A blob stands in it by its hash, wherever its content is, so it cannot be read back. Raises as `to_json` does.
+    A blob is written as its hash, wherever its content is, so the value cannot be read back. Raises as `to_json` does.
     """
     return schema.canonical_json(_as_data(value))
 
 
 def digest(value: object) -> str:
-    """SHA-256 of `canonical_json(value)` in hex: the same for the same content, in every process."""
+    """Returns the SHA-256 of `canonical_json(value)` in hex: equal for equal content, in every process."""
     return schema.digest(_as_data(value))
 
 
 def _as_data(value: object) -> object:
-    """The value; a response with its `output` as JSON data."""
+    """Returns the value; of a response, a copy with `output` as JSON data."""
     if not isinstance(value, GenerateResponse):
         return value
     response = cast("GenerateResponse[Any]", value)
@@ -46,13 +46,13 @@ def _as_data(value: object) -> object:
 
 
 def _output_data(output: Any) -> Any:
-    """The output as pydantic writes it: by its own class, and where that says nothing, by what it is."""
+    """Returns the output as pydantic serialises it: by its class, else by its value."""
     from pydantic import TypeAdapter
     from pydantic_core import to_jsonable_python
 
     try:
         return to_jsonable_python(output, bytes_mode="base64")
-    except Exception:  # it holds a type that only its own class can describe; that, too, may raise anything
+    except Exception:  # a type that only its own class can serialise, which may raise any exception
         try:
             return cast(Any, TypeAdapter)(type(output)).dump_python(output, mode="json")
         except Exception as error:

@@ -1,4 +1,4 @@
-"""`OutputType`: a type that an answer is to have."""
+"""`OutputType`: the type of an answer, given as `response_model`."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ ResponseModel: TypeAlias = "TypeForm[Any]"
 """A class, or a type expression: `list[City]`, `City | None`, `Literal["yes", "no"]`."""
 
 WRAPPER_KEY: Final = "value"
-"""Where the answer stands in the object around one that is no object itself."""
+"""The property that holds an answer that is not an object."""
 
 _LONGEST_NAME = 64
-"""Of an output schema, at OpenAI; letters, digits, `_` and `-` only."""
+"""The maximum length of the name of an output schema at OpenAI, of letters, digits, `_` and `-`."""
 
 _TYPING = frozenset({"typing", "typing_extensions"})
-_CUT = "it was cut off at max_output_tokens"
+_CUT = "it was truncated at max_output_tokens"
 
 
 class OutputType:
-    """A type that an answer is to have: a pydantic model, a dataclass, a TypedDict, or any type pydantic knows.
+    """The type of an answer: a pydantic model, a dataclass, a TypedDict, or any type that pydantic supports.
 
-    Most vendors take schemas of objects only. A list, a number, a choice or a union is asked for as an object with one
-    property, `value`, and read with or without that object around it. Raises `InvalidInputError` for what is no type,
-    and for a type that has no JSON Schema.
+    Most vendors accept only schemas of objects. A list, a number, a choice or a union is requested as an object with
+    the property `value`, and read with or without that object. Raises `InvalidInputError` for a value that is not a
+    type, and for a type without a JSON Schema.
     """
 
     def __init__(self, response_model: ResponseModel) -> None:
@@ -63,18 +63,18 @@ class OutputType:
                 self._wrapper = TypeAdapter(cast(Any, create_model)(name, **{WRAPPER_KEY: (response_model, ...)}))
                 schema = self._wrapper.json_schema()
             self.schema = OutputSchema(name, schema)
-        except Exception as error:  # the type's own hooks may raise anything
+        except Exception as error:  # hooks of the type may raise any exception
             raise InvalidInputError(
                 f"{shortened(self._label, 200)} has no JSON Schema: {_first_line(error)}",
                 path="response_model",
-                hint="Use types that JSON has words for: str, int, float, bool, None, list, dict, Literal, Enum, "
+                hint="Use types with a JSON Schema: str, int, float, bool, None, list, dict, Literal, Enum, "
                 "dataclasses, TypedDicts and pydantic models of these.",
             ) from error
 
     def read(self, reply: ModelReply) -> Any:
-        """The answer as this type, also from a code block or a sentence with one JSON value in it.
+        """Returns the answer as this type, also from a code block or text with one JSON value.
 
-        Raises `OutputValidationError` with the reply in `partial`; what a validator of the type raised is its cause.
+        Raises `OutputValidationError` with the reply in `partial`; an exception of a validator is its cause.
         """
         from pydantic import ValidationError
 
@@ -84,19 +84,19 @@ class OutputType:
             where, problem = self._first_problem(error)
             is_cut = reply.finish_reason == "length"
             raise self._refusal(_CUT if is_cut else f"{where}: {problem}", reply, is_cut=is_cut) from None
-        except Exception as error:  # validators of the type's own may raise anything
-            raise self._refusal(f"its check failed with {type(error).__name__}: {_first_line(error)}", reply) from error
+        except Exception as error:  # validators of the type may raise any exception
+            raise self._refusal(f"its validator raised {type(error).__name__}: {_first_line(error)}", reply) from error
 
     def _refusal(self, problem: str, reply: ModelReply, *, is_cut: bool = False) -> OutputValidationError:
-        more = "Allow more with max_output_tokens=... " if is_cut else ""
+        more = "Allow more with max_output_tokens=NUMBER. " if is_cut else ""
         return OutputValidationError(
             f"the answer is not a valid {shortened(self._label, 200)}: {problem}",
-            hint=f"{more}The answer itself is in the error's `partial`.",
+            hint=f"{more}The error's `partial` holds the answer.",
             partial=reply,
         )
 
     def _found(self, reply: ModelReply) -> Any:
-        """The value in an answer; raises pydantic's error, and what a validator raises."""
+        """Returns the value of an answer; raises pydantic's error, and exceptions of validators."""
         from pydantic import ValidationError
 
         try:
@@ -109,7 +109,7 @@ class OutputType:
         return self._value(found)
 
     def _value(self, text: str) -> Any:
-        """The value that a JSON text holds; raises pydantic's error."""
+        """Returns the value of a JSON text; raises pydantic's error."""
         from pydantic import ValidationError
 
         if self._wrapper is None:
@@ -122,37 +122,37 @@ class OutputType:
         return self._adapter.validate_json(text)
 
     def _first_problem(self, error: ValidationError) -> tuple[str, str]:
-        """Where the first thing wrong is, and what."""
+        """Returns the place and the message of the first error."""
         first = _first(error)
         location = first["loc"][1:] if self._wrapper is not None and _has_wrapper(error) else first["loc"]
         return shortened(".".join(map(str, location)), 200) or "the answer", first["msg"]
 
 
 def no_output(reply: ModelReply) -> None:
-    """The output of a call without `response_model`."""
+    """Returns None, the output of a call without `response_model`."""
     return
 
 
 def _check_is_type(given: object) -> None:
-    """Raise `InvalidInputError`, with what to write, for a value in a type's place."""
+    """Raises `InvalidInputError`, with a hint, for a value that is not a type."""
     if isinstance(given, type) or get_origin(given) is not None or type(given).__module__ in _TYPING:
         return
     if isinstance(given, Mapping):
         message = "expected a type, got a mapping"
         hint = (
-            "Give the type that the schema describes: a pydantic model, a dataclass, a TypedDict, list[str]. "
+            "Pass the type that the schema describes: a pydantic model, a dataclass, a TypedDict, list[str]. "
             "For a JSON Schema alone: llm.run(llm.build(prompt).with_(output=OutputSchema('answer', schema)))."
         )
     else:
         message = f"expected a type, got {shown(given)}"
         name = given if isinstance(given, str) and given.isidentifier() else type(given).__name__
         example = "" if callable(given) or len(name) > _LONGEST_NAME else f", as in response_model={name}"
-        hint = f"Give the class itself{example}, or a type such as list[str]."
+        hint = f"Pass the class itself{example}, or a type such as list[str]."
     raise InvalidInputError(message, path="response_model", hint=hint)
 
 
 def _is_object(schema: JSONObject) -> bool:
-    """Whether the root is an object's schema, or refers to one."""
+    """Returns whether the root is the schema of an object, or refers to one."""
     node: Any = schema
     for _ in range(len(schema.get("$defs", ())) + 1):  # type: ignore[arg-type]
         if not isinstance(node, Mapping) or "$ref" not in node:
@@ -163,7 +163,7 @@ def _is_object(schema: JSONObject) -> bool:
 
 
 def _label(type_: Any) -> str:
-    """The type as people write it, without modules: `list[City]`."""
+    """Returns the type as written in code, without modules: `list[City]`."""
     origin, arguments = get_origin(type_), get_args(type_)
     if origin is None:
         return "None" if type_ is type(None) else str(getattr(type_, "__name__", None) or "output")
@@ -186,7 +186,7 @@ def _is_no_json(error: ValidationError) -> bool:
 
 
 def _has_wrapper(error: ValidationError) -> bool:
-    """Whether it is about what stands in the object around the answer, so that there is one."""
+    """Returns whether the error is inside the wrapper object, so that the answer has one."""
     first = _first(error)
     return first["loc"][:1] == (WRAPPER_KEY,) and (first["loc"], first["type"]) != ((WRAPPER_KEY,), "missing")
 

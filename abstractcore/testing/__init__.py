@@ -1,8 +1,8 @@
 """Helpers for tests: scripted replies, a virtual clock, sync and async calls with one interface, laws of wire formats.
 
-For authors of wire formats, `check_laws(MyTranspiler(), provider="mine")` in a test runs all laws on made-up calls and
-replies. That needs Hypothesis (the `test` extra), which is loaded only when a strategy is asked for.
-For authors of transports, `abstractcore.testing.transports` has tests to inherit, and `http_server` their server.
+Authors of wire formats call `check_laws(MyTranspiler(), provider="mine")` in a test, which checks all laws with
+generated calls and replies. It needs Hypothesis (the `test` extra), which is imported only then. For authors of
+transports, `abstractcore.testing.transports` has test suites to inherit, and `http_server` their server.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _LATER = {
     "SyncCalls": "sync_and_async",
     "check_laws": "checking",
 }
-"""Names whose modules are loaded when first asked for: they load HTTP, or Hypothesis."""
+"""Names whose modules are imported on first use: they import HTTP libraries or Hypothesis."""
 
 __all__ = [
     "CALL_STYLES",

@@ -1,4 +1,4 @@
-"""Calls and replies changed as their warnings say, and what differs between two. Plain JSON data; knows no format."""
+"""Applies the changes that warnings describe to JSON data of calls and replies, and compares two such data."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _NOT_OFF_BY_DEFAULT = ("parallel_tool_calls", "strict")
 
 
 class FalseWarningError(AbstractCoreError):
-    """A warning that names no real change."""
+    """A warning that does not describe a real change."""
 
 
 def full_data(value: object) -> JSONValue:
-    """As `to_data`, with every field, so that a warning can name one that is at its default."""
+    """Returns the data of `to_data` with every field, so that a warning can name one at its default."""
     if is_dataclass(value):
         tag = getattr(value, "type", None)
         data = {field.name: full_data(getattr(value, field.name)) for field in fields(cast(Any, value)) if field.init}
@@ -33,21 +33,21 @@ def full_data(value: object) -> JSONValue:
 
 
 def changed_as_warned(data: Data, warnings: Sequence[CallWarning]) -> Data:
-    """`data` with every path that a warning names taken out, replaced by what was sent, or moved.
+    """Returns `data` with the path of every warning removed, replaced by `sent`, or moved.
 
-    Raises `FalseWarningError` for a warning of something that is not there or did not change.
+    Raises `FalseWarningError` for a warning of a value that does not exist or did not change.
     """
     edits: dict[Trail, CallWarning] = {}
     for warning in warnings:
         trail = _located(data, warning)
         if trail in edits:
-            raise FalseWarningError(f"{warning.path} is warned of twice")
+            raise FalseWarningError(f"{warning.path} has two warnings")
         edits[trail] = warning
     for trail, warning in edits.items():
         for length in range(len(trail)):
             outer = edits.get(trail[:length])
             if outer is not None and outer.code != "reordered":
-                raise FalseWarningError(f"{warning.path} lies within {outer.path}, which is warned of too")
+                raise FalseWarningError(f"{warning.path} lies within {outer.path}, which has a warning too")
     return cast(Data, _rebuilt(data, (), edits))
 
 
@@ -65,14 +65,14 @@ def _located(data: Data, warning: CallWarning) -> Trail:
 
 
 def _is_nothing(value: JSONValue, trail: Trail) -> bool:
-    """Whether leaving `value` out changes nothing. A flag that is off by default is as good as not given."""
+    """Returns whether `value` can be left out without a change, as a flag that is off by default."""
     if value is False:
         return not trail or trail[-1] not in _NOT_OFF_BY_DEFAULT
     return value is None or value in ("", [], {})
 
 
 def _walk(node: JSONValue, path: str | None) -> Trail | None:
-    """The keys and indexes that `path` names; None as a path is its end. Keys may hold dots and brackets."""
+    """Returns the keys and indexes of `path`; None for an empty path. Keys may contain dots and brackets."""
     if path is None:
         return ()
     if isinstance(node, list):
@@ -134,7 +134,7 @@ def _rebuilt_list(items: list[JSONValue], trail: Trail, edits: dict[Trail, CallW
 
 
 def differences(left: JSONValue, right: JSONValue, path: str = "") -> list[str]:
-    """The paths in which two JSON values differ, each with both values."""
+    """Returns the paths in which two JSON values differ, with both values."""
     if isinstance(left, dict) and right is None:
         right = {}
     if isinstance(right, dict) and left is None:

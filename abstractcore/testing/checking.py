@@ -1,4 +1,4 @@
-"""All the laws at once, over made-up calls, replies and errors."""
+"""`check_laws`: checks all laws with generated calls, replies and errors."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _PATIENCE = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large
 
 
 class _Case(NamedTuple):
-    """An example that is printed by its own repr, and not as the calls of strategies that it was drawn with: where
-    one object occurs often, printing those takes Hypothesis minutes.
+    """An example that Hypothesis prints by its repr, not as calls of strategies, which takes minutes for objects that
+    occur often.
     """
 
     value: Any
@@ -51,9 +51,9 @@ def check_laws(
     errors: SearchStrategy[ProviderError] | None = None,
     max_examples: int = 100,
 ) -> None:
-    """Raise `LawBrokenError` with the smallest example found for a law that `transpiler` breaks.
+    """Raises `LawBrokenError` with the smallest example for a law that `transpiler` breaks.
 
-    `provider` is the name it gives to calls and replies. Narrow `calls` to content that may be sent at all.
+    `provider` is the provider name in calls and replies. Restrict `calls` to content that the format accepts.
     """
     plainest = ModelCall("model", (Message.user("hello"),), provider)
     try:

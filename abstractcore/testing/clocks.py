@@ -1,4 +1,4 @@
-"""A clock for tests: time passes by sleeping, and takes none."""
+"""`VirtualClock`: a clock for tests, whose sleeps take no real time."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import threading
 from collections.abc import Callable
 
 _TURNS_AT_REST = 20
-"""So many turns of an event loop without a new sleeper, and all its tasks are taken to be asleep."""
+"""After so many iterations of an event loop without a new sleeper, all its tasks count as asleep."""
 
 
 class VirtualClock:
-    """Time that passes only when code sleeps on it, for `Services(clock=VirtualClock())`.
+    """A clock that advances only by sleeping, for `Services(clock=VirtualClock())`.
 
     Pauses before retries, `Retry-After`, deadlines and the delays of scripted replies then take no real time, and are
-    the same in every run. `sleeps` has every sleep in the order in which they began, in seconds.
+    the same in every run. `sleeps` holds the seconds of every sleep, in the order in which they began.
 
-    Plain code that sleeps moves the time on at once, so what several threads sleep adds up. In an event loop the time
-    moves on when its tasks are asleep, to the one that wakes first. It does not wait for tasks that wait for threads
-    or for the network, and several loops do not wait for each other. `asyncio.sleep` and `asyncio.timeout` go by the
-    loop's own clock: a call's deadline is looked at between reads.
+    A sleep in sync code advances the clock at once, so sleeps of several threads add up. In an event loop the clock
+    advances when all tasks sleep, to the first one to wake. It does not wait for tasks that wait for threads or for the
+    network, and several loops do not wait for each other. `asyncio.sleep` and `asyncio.timeout` use the loop's own
+    clock: the deadline of a call is checked between reads.
     """
 
     def __init__(self, *, time_of_day: float = 0.0) -> None:
@@ -29,43 +29,43 @@ class VirtualClock:
         self._epoch = time_of_day
         self._now = 0.0
         self._lock = threading.Lock()
-        self._dormitories: dict[asyncio.AbstractEventLoop, _Dormitory] = {}
+        self._dormitories: dict[asyncio.AbstractEventLoop, _Sleepers] = {}
 
     def now(self) -> float:
-        """Seconds since the clock was made."""
+        """Returns the seconds since the clock was created."""
         return self._now
 
     def time_of_day(self) -> float:
-        """Seconds since the epoch: `time_of_day` at the beginning."""
+        """Returns seconds since the epoch, beginning at `time_of_day`."""
         return self._epoch + self._now
 
     def advance(self, seconds: float) -> None:
-        """Let time pass. Tasks that have slept long enough wake at the next turns of their loop."""
+        """Advances the clock. Tasks that have slept long enough wake in the next iterations of their loop."""
         with self._lock:
             self._now += max(0.0, seconds)
 
     def sleep(self, seconds: float) -> None:
-        """Move the time on."""
+        """Advances the clock by `seconds`."""
         self.sleeps.append(seconds)
         self.advance(seconds)
 
     async def asleep(self, seconds: float) -> None:
-        """Let other tasks run until the time has come."""
+        """Lets other tasks run until the clock has advanced by `seconds`."""
         self.sleeps.append(seconds)
         loop = asyncio.get_running_loop()
         for other in [other for other in self._dormitories if other.is_closed()]:
             del self._dormitories[other]
-        dormitory = self._dormitories.setdefault(loop, _Dormitory(loop, self._reach))
+        dormitory = self._dormitories.setdefault(loop, _Sleepers(loop, self._reach))
         await dormitory.sleep(self._now + max(0.0, seconds))
 
     def _reach(self, time: float) -> None:
-        """Move the time on to `time`, unless it is later already."""
+        """Advances the clock to `time`, unless it is later already."""
         with self._lock:
             self._now = max(self._now, time)
 
 
-class _Dormitory:
-    """The sleepers of one event loop. Those that wake at the same time wake in the order in which they lay down."""
+class _Sleepers:
+    """The sleeping tasks of one event loop. Those that wake at the same time wake in the order of their sleeps."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, reach: Callable[[float], None]) -> None:
         self._loop = loop
@@ -83,7 +83,7 @@ class _Dormitory:
         await sleeper
 
     def _turn(self) -> None:
-        """Wait for a turn, or wake the first sleeper. Called once a turn while anybody sleeps."""
+        """Waits for an iteration, or wakes the first sleeper. Called once per iteration while tasks sleep."""
         self._turns_left -= 1
         if self._turns_left == 0:
             self._wake_first()

@@ -1,4 +1,4 @@
-"""HTTP/1.1 responses as bytes, right or wrong, for scripts of a `ScriptedServer`."""
+"""Builds HTTP/1.1 responses as bytes, valid or not, for scripts of a `ScriptedServer`."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ def answer(
     length: int | None = None,
     **headers: str,
 ) -> bytes:
-    """A whole response; header names are written with underscores. `length` may lie about the body's, in bytes."""
+    """Returns a complete response; header names are written with underscores. `length` overrides Content-Length."""
     data = body if isinstance(body, bytes) else body.encode() if isinstance(body, str) else json.dumps(body).encode()
     rows = {"content_type": content_type, "content_length": str(len(data) if length is None else length), **headers}
     return head(status, rows) + data
 
 
 def stream_head(**headers: str) -> bytes:
-    """The beginning of a streamed response, whose pieces follow as chunks."""
+    """Returns the head of a chunked response."""
     return head(200, {"content_type": "text/event-stream", "transfer_encoding": "chunked", **headers})
 
 
 def chunk(data: bytes) -> bytes:
-    """A piece of a chunked body."""
+    """Returns a chunk of a chunked body."""
     return f"{len(data):x}\r\n".encode() + data + b"\r\n"
 
 
 def head(status: int, headers: Mapping[str, str]) -> bytes:
-    """A response up to its body."""
+    """Returns the head of a response."""
     rows = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in headers.items())
     return f"HTTP/1.1 {status} X\r\n{rows}\r\n".encode("latin-1")

@@ -1,7 +1,7 @@
-"""An HTTP/1.1 server on this machine that misbehaves as told, byte by byte, and records what its clients do.
+"""`ScriptedServer`: an HTTP/1.1 server on this machine that sends scripted bytes, and records requests and connections.
 
-Every request takes the next script: a sequence of bytes to send (see `http_bytes`) and of steps in between. Nothing
-here sleeps, but for `Pause`, with which a script plays a slow server.
+Every request is answered by the next script: a sequence of bytes (see `http_bytes`) and of steps between them. Only
+`Pause` sleeps, for scripts of a slow server.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from typing import Any, TypeAlias
 from .http_bytes import answer
 
 PATIENCE_SECONDS = 30.0
-"""How long a test waits for something that must happen."""
+"""How long a test waits for an expected event."""
 
 PROMPTLY_SECONDS = 5.0
-"""How soon after the end of a call its connection must be closed."""
+"""The maximum time from the end of a call to the close of its connection."""
 
 
 class End(Enum):
     """How a script can end a connection."""
 
-    CUT = "close it in order"
+    CUT = "close it normally"
     RESET = "close it with a TCP reset"
-    HANG = "say nothing until the client closes it"
+    HANG = "send nothing until the client closes it"
 
 
 CUT, RESET, HANG = End.CUT, End.RESET, End.HANG
 
 
 class Gate:
-    """Holds a script until the test lets it pass, once for each `open`."""
+    """Blocks a script until the test calls `open`, once for each pass."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
@@ -48,22 +48,22 @@ class Gate:
         self._reached = threading.Event()
 
     def open(self) -> None:
-        """Let one script pass once."""
+        """Lets one script pass once."""
         self._loop.call_soon_threadsafe(self._passes.release)
 
     def wait_until_reached(self) -> None:
-        """Return once a script waits here: what it sent before is on its way."""
+        """Returns when a script waits here: everything before it has been sent."""
         _expect(self._reached.wait(PATIENCE_SECONDS), "a script's coming to its gate")
 
     async def wait(self) -> None:
-        """Wait to be let pass."""
+        """Waits until the test calls `open`."""
         self._reached.set()
         await self._passes.acquire()
 
 
 @dataclass(frozen=True)
 class Pause:
-    """A server that takes its time."""
+    """A delay in a script, in seconds."""
 
     seconds: float
 
@@ -74,19 +74,19 @@ _TLS_HANDSHAKE = b"\x16"
 
 @dataclass
 class Connection:
-    """One connection of a client; times are of the monotonic clock."""
+    """One connection of a client; times are monotonic seconds."""
 
     number: int
     requests: int = 0
     closed_at: float | None = None
-    """When the client closed it, if it did."""
+    """When the client closed it, or None."""
     ended: bool = False
     """Whether the server closed it."""
 
 
 @dataclass
 class Request:
-    """One request as it came."""
+    """One request as received."""
 
     connection: Connection
     method: str
@@ -97,13 +97,13 @@ class Request:
 
     @property
     def json(self) -> Any:
-        """The body as data."""
+        """Returns the body parsed as JSON."""
         return json.loads(self.body)
 
 
 @dataclass
 class _Line:
-    """A connection's inside: requests that came, and whether the client has gone."""
+    """The state of a connection: its requests, and whether the client has closed it."""
 
     connection: Connection
     reader: asyncio.StreamReader
@@ -112,7 +112,7 @@ class _Line:
 
 
 class ScriptedServer:
-    """Runs in a thread from `with` to the end of it; over TLS if it is given a context."""
+    """A server that runs in a thread during `with`; with TLS if a context is given."""
 
     def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self._tls = tls
@@ -137,41 +137,41 @@ class ScriptedServer:
 
     @property
     def url(self) -> str:
-        """Its address."""
+        """The base URL of the server."""
         return f"{'https' if self._tls else 'http'}://127.0.0.1:{self.port}"
 
     def script(self, *steps: Step) -> None:
-        """What the next request that has none yet gets."""
+        """Adds the script of a request: the first one of the next request without a script, and so on."""
         self._scripts.append(steps)
 
     def always(self, *steps: Step) -> None:
-        """What every request without a script of its own gets."""
+        """Sets the script of every request without a script of its own."""
         self._always = lambda request: steps
 
     def always_by(self, script: Callable[[Request], Sequence[Step]]) -> None:
-        """As `always`, with a script made for the request."""
+        """Sets a function that returns the script of every request without a script of its own."""
         self._always = script
 
     def gate(self) -> Gate:
-        """A gate to put into a script."""
+        """Returns a new gate for a script."""
         return Gate(self._loop)
 
     @property
     def open(self) -> list[Connection]:
-        """The connections that neither side has closed."""
+        """The open connections."""
         return [each for each in self.connections if each.closed_at is None and not each.ended]
 
     def wait_for(self, condition: Callable[[], object], what: str = "the expected") -> None:
-        """Return once `condition` holds; fail if it does not in good time."""
+        """Waits until `condition` holds; raises `AssertionError` if it does not in `PATIENCE_SECONDS`."""
         with self._changed:
             _expect(self._changed.wait_for(condition, PATIENCE_SECONDS), what)
 
     def wait_for_requests(self, count: int) -> None:
-        """Return once so many requests have come."""
+        """Waits until so many requests have arrived."""
         self.wait_for(lambda: len(self.requests) >= count, f"request {count}")
 
     def assert_closed_promptly(self, since: float, number: int = 0) -> None:
-        """Fail unless the client closes the connection, and does so promptly after `since` (monotonic)."""
+        """Raises `AssertionError` unless the client closes the connection within `PROMPTLY_SECONDS` of `since`."""
         connection = self.connections[number]
         self.wait_for(lambda: connection.closed_at is not None, f"the end of connection {number}")
         late = (connection.closed_at or since) - since
@@ -194,7 +194,9 @@ class ScriptedServer:
         self._stopping = True
         for listener in server.sockets:
             self._loop.remove_reader(listener.fileno())
-        await asyncio.sleep(0)  # what was accepted in this turn gets its transport, which a closed server cannot give
+        await asyncio.sleep(
+            0
+        )  # connections that were accepted in this iteration get their transport, which a closed server cannot make
         server.close()
         for line in self._lines.values():
             line.writer.transport.abort()
@@ -234,7 +236,7 @@ class ScriptedServer:
             self._record(lambda: setattr(line.connection, "ended", ours))
 
     async def _listen(self, line: _Line) -> None:
-        """Reads all the time, so that the moment a client goes is known."""
+        """Reads continuously, to notice when the client closes the connection."""
         with suppress(OSError, asyncio.IncompleteReadError):
             while True:
                 start = await line.reader.readexactly(1)
@@ -263,7 +265,7 @@ class ScriptedServer:
         return (answer(f"no script for request {len(self.requests)}: {request.target}", 500),)
 
     async def _play(self, script: Sequence[Step], line: _Line) -> bool:
-        """Whether the connection lives on after the script."""
+        """Plays a script; returns whether the connection stays open."""
         with suppress(OSError):
             for step in script:
                 if isinstance(step, bytes):
@@ -291,7 +293,7 @@ class ScriptedServer:
 
 
 def drip(data: bytes, between: Step) -> list[Step]:
-    """`data` a byte at a time, with the step `between` before each."""
+    """Returns `data` one byte at a time, with the step `between` before each."""
     return [step for byte in data for step in (between, bytes([byte]))]
 
 

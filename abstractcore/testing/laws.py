@@ -1,7 +1,7 @@
 """The laws of a transpiler, as functions that raise `LawBrokenError`.
 
-A call or reply "changed as its warnings say" has, at the path of every warning, nothing (`sent` is None), or `sent`;
-a part with a warning of code "reordered" has moved to position `sent`. It is then put in canonical form.
+The changes in warnings: the value at the path of every warning is removed (`sent` is None) or replaced by `sent`; a
+part with a warning of code "reordered" moves to position `sent`. The result is in canonical form.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ from .changes import Data, FalseWarningError, changed_as_warned, differences, fu
 
 Law: TypeAlias = Literal["call_losses", "encode_again", "reply_losses", "render_again", "stream", "errors"]
 LAWS: Mapping[Law, str] = {
-    "call_losses": "a call changed as its warnings say is the call that the other side reads",
-    "encode_again": "the call that the other side reads is encoded as the same request, without a warning",
-    "reply_losses": "a reply changed as its warnings say is the reply that the other side reads",
-    "render_again": "the reply that the other side reads is rendered as the same body, without a warning",
-    "stream": "a stream adds up to what the body says, wherever its bytes are split",
+    "call_losses": "a call with the changes in its warnings equals the parsed request",
+    "encode_again": "the parsed request is encoded as the same request, without a warning",
+    "reply_losses": "a reply with the changes in its warnings equals the decoded response",
+    "render_again": "the decoded response is rendered as the same body, without a warning",
+    "stream": "a stream accumulates to the reply in the body, wherever its bytes are split",
     "errors": "an error keeps its class and does not ask for an earlier retry",
 }
 _REFUSALS = (InvalidInputError, UnsupportedContentError, UnsupportedOptionError)
@@ -53,7 +53,7 @@ _MAX_SPLITS = 1000
 
 
 class LawBrokenError(AbstractCoreError, AssertionError):
-    """A transpiler breaks `law`; the message shows both sides whole."""
+    """A transpiler breaks `law`; the message shows both values in full."""
 
     _longest_message = 10_000_000
 
@@ -63,10 +63,10 @@ class LawBrokenError(AbstractCoreError, AssertionError):
 
 
 def check_call_losses(transpiler: Transpiler, call: ModelCall) -> None:
-    """Every loss of `call` is named, and every warning is a real loss. A call that is refused loses nothing.
+    """Checks that every change of `call` has a warning, and every warning a change. A refused call has no changes.
 
-    What is never sent (`strict`, `media_policy`, `tags`, `parent_id`, `trace_context`, a tool's flags) does not
-    count, nor do the names of tool calls, as long as results follow their calls.
+    Fields that are never sent (`strict`, `media_policy`, `tags`, `parent_id`, `trace_context`, a tool's flags) are
+    ignored, as are the ids of tool calls, as long as results match their calls.
     """
     encoded = _encode(transpiler, call)
     if encoded is None:
@@ -83,7 +83,7 @@ def check_call_losses(transpiler: Transpiler, call: ModelCall) -> None:
 
 
 def check_encode_again(transpiler: Transpiler, call: ModelCall) -> None:
-    """What the other side reads loses nothing when it is encoded again."""
+    """Checks that the parsed request is encoded as the same request, without warnings."""
     encoded = _encode(transpiler, call)
     if encoded is None:
         return
@@ -97,7 +97,7 @@ def check_encode_again(transpiler: Transpiler, call: ModelCall) -> None:
 
 
 def check_reply_losses(transpiler: Transpiler, reply: ModelReply) -> None:
-    """As `check_call_losses`, for replies; `raw_finish_reason` and `warnings` do not count."""
+    """Checks a reply as `check_call_losses` checks a call; `raw_finish_reason` and `warnings` are ignored."""
     rendered = transpiler.render(reply)
     data = cast(Data, full_data(_as_rendered(reply)))
     decoded = _as_rendered(_decode(transpiler, rendered.body))
@@ -105,7 +105,7 @@ def check_reply_losses(transpiler: Transpiler, reply: ModelReply) -> None:
 
 
 def check_render_again(transpiler: Transpiler, reply: ModelReply) -> None:
-    """As `check_encode_again`, for replies."""
+    """Checks a reply as `check_encode_again` checks a call."""
     body = transpiler.render(reply).body
     again = transpiler.render(_decode(transpiler, body))
     _no_warnings("render_again", again.warnings)
@@ -114,28 +114,28 @@ def check_render_again(transpiler: Transpiler, reply: ModelReply) -> None:
 
 
 def check_stream(transpiler: Transpiler, reply: ModelReply, deltas: Sequence[Delta] | None = None) -> None:
-    """`reply` streamed (as `deltas`, if given) adds up to what its body says, at every split of the bytes."""
+    """Checks that the stream of `reply` (or `deltas`) accumulates to the decoded body, at every split of its bytes."""
     body = _decode(transpiler, transpiler.render(reply).body)
     renderer = transpiler.renderer()
     stream = b"".join(renderer.feed(delta) for delta in deltas or deltas_of(reply)) + renderer.finish()
     frames = _frames(transpiler, [stream])
     _same("stream", replace(body, warnings=()), accumulate(_deltas(transpiler, frames)))
     if _frames(transpiler, [stream[i : i + 1] for i in range(len(stream))]) != frames:
-        raise LawBrokenError("stream", "its frames are others when every byte comes alone")
+        raise LawBrokenError("stream", "its frames differ when every byte arrives alone")
     step = max(1, len(stream) // _MAX_SPLITS)
     for place in range(0, len(stream), step):
         if _frames(transpiler, [stream[:place], stream[place:]]) != frames:
-            raise LawBrokenError("stream", f"its frames are others when it is split at byte {place}")
+            raise LawBrokenError("stream", f"its frames differ when it is split at byte {place}")
 
 
 def check_errors(transpiler: Transpiler, error: ProviderError) -> None:
-    """`error` comes back as the same class, with the same wait to a millisecond, or up to a second more."""
+    """Checks that `error` is decoded as the same class, with the same `retry_after`, or up to one second more."""
     again = transpiler.error(transpiler.render_error(error))
     if type(again) is not type(error):
         raise LawBrokenError("errors", f"{type(error).__name__} became {type(again).__name__}")
-    asked, told = error.retry_after, again.retry_after
-    if (asked is None) != (told is None) or not -0.001 < (told or 0.0) - (asked or 0.0) < 1:
-        raise LawBrokenError("errors", f"retry_after {asked} became {told}")
+    expected, found = error.retry_after, again.retry_after
+    if (expected is None) != (found is None) or not -0.001 < (found or 0.0) - (expected or 0.0) < 1:
+        raise LawBrokenError("errors", f"retry_after {expected} became {found}")
 
 
 def _encode(transpiler: Transpiler, call: ModelCall) -> Encoded | None:
@@ -162,7 +162,7 @@ def _frames(transpiler: Transpiler, pieces: Sequence[bytes]) -> list[Any]:
 
 
 def _deltas(transpiler: Transpiler, frames: Sequence[Any]) -> list[Delta]:
-    """What the engine makes of `frames`: it goes on until the decoder says that the reply is complete."""
+    """Returns the deltas of `frames` as the engine reads them: until the decoder reports that the reply is complete."""
     decoder = transpiler.decoder()
     deltas: list[Delta] = []
     for frame in frames:
@@ -184,7 +184,7 @@ def _expect(
     except FalseWarningError as error:
         raise LawBrokenError(law, f"a false warning: {error}") from None
     except SchemaError as error:
-        raise LawBrokenError(law, f"changed as its warnings say, it does not fit the schema: {error}") from error
+        raise LawBrokenError(law, f"with the changes in its warnings, it is invalid: {error}") from error
     _same(law, expected, found)
 
 
@@ -201,7 +201,7 @@ def _no_warnings(law: Law, warnings: Sequence[CallWarning]) -> None:
 
 
 def _call_of(data: Data) -> ModelCall:
-    """The call, without messages of which nothing is left."""
+    """Returns the call without messages that have become empty."""
     messages = cast("list[Data]", data["messages"])
     return from_data(ModelCall, {**data, "messages": [message for message in messages if message.get("parts")]})
 

@@ -60,7 +60,7 @@ def json_values() -> SearchStrategy[JSONValue]:
 
 
 def json_objects() -> SearchStrategy[JSONObject]:
-    """JSON objects without entries that are null."""
+    """JSON objects without null values."""
     return OBJECT
 
 
@@ -86,7 +86,7 @@ def tool_arguments() -> SearchStrategy[str]:
 
 
 def blobs(*media_types: str) -> SearchStrategy[Blob]:
-    """Binary content in memory, with one of the types given."""
+    """Binary content in memory, with one of the given types."""
     types = st.sampled_from(media_types or _MEDIA_TYPES)
     return st.builds(Blob.from_bytes, st.binary(max_size=12), types, name=st.none() | NAME)
 
@@ -109,7 +109,7 @@ def citations() -> SearchStrategy[Citation]:
 
 
 def cache_points() -> SearchStrategy[CachePoint]:
-    """Marks of how far a provider is to keep what it has read."""
+    """Cache points."""
     return st.builds(CachePoint, st.none() | st.integers(1, 86400))
 
 
@@ -141,13 +141,13 @@ def image_parts() -> SearchStrategy[ImagePart]:
 
 
 def audio_parts() -> SearchStrategy[AudioPart]:
-    """Sound."""
+    """Audio."""
     types = ("audio/wav", "audio/mpeg", "audio/flac")
     return st.builds(AudioPart, blobs(*types) | blobs_elsewhere(*types), st.none() | TEXT, st.none() | NAME, CACHE)
 
 
 def video_parts() -> SearchStrategy[VideoPart]:
-    """Moving pictures."""
+    """Videos."""
     return st.builds(VideoPart, blobs("video/mp4"), CACHE)
 
 
@@ -158,33 +158,33 @@ def document_parts() -> SearchStrategy[DocumentPart]:
 
 
 def content_parts() -> SearchStrategy[ContentPart]:
-    """What a user or a tool can show."""
+    """Text and media parts."""
     return st.one_of(text_parts(), image_parts(), audio_parts(), video_parts(), document_parts())
 
 
 def tool_calls() -> SearchStrategy[ToolCall]:
-    """Requests to run a tool."""
+    """Tool calls."""
     return st.builds(ToolCall, NAME, NAME, tool_arguments(), st.none() | NAME, CACHE)
 
 
 def tool_results(content: SearchStrategy[ContentPart] | None = None) -> SearchStrategy[ToolResult]:
-    """What tools gave."""
+    """Tool results."""
     return st.builds(ToolResult, NAME, tuples(content_parts() if content is None else content), FLAG, CACHE)
 
 
 def hosted_parts() -> SearchStrategy[Part]:
-    """Calls of a provider's own tools, and their results."""
+    """Calls of hosted tools, and their results."""
     calls = st.builds(HostedToolCall, NAME, NAME, tool_arguments(), OBJECT)
     return calls | st.builds(HostedToolResult, NAME, tuples(content_parts()), OBJECT)
 
 
 def opaque_parts() -> SearchStrategy[OpaquePart]:
-    """What only its provider understands."""
+    """Opaque parts."""
     return st.builds(OpaquePart, NAME, NAME, JSON)
 
 
 def reply_parts() -> SearchStrategy[Part]:
-    """Everything a model can answer with, tool calls apart: text and reasoning for the most part."""
+    """Parts of replies except tool calls: mostly text and reasoning."""
     return st.one_of(text_parts(), reasoning_parts(), text_parts() | content_parts(), hosted_parts() | opaque_parts())
 
 

@@ -158,7 +158,7 @@ PROVIDER_ERRORS: tuple[type[ProviderError], ...] = (
     RequestTimeoutError,
     ServerError,
 )
-"""The errors a provider can tell of over the wire."""
+"""The errors that a provider can report in a response."""
 
 _KINDS: tuple[MediaKind, ...] = get_args(MediaKind)
 _LEVELS: tuple[ThinkingLevel, ...] = get_args(ThinkingLevel)
@@ -167,11 +167,11 @@ _OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 _ROUTES: tuple[MediaRoute, ...] = get_args(MediaRoute)
 _MODALITIES: tuple[Modality, ...] = get_args(Modality)
 _MOST_CALLS = 2
-"""Of tools, in one answer."""
+"""The maximum number of tool calls in one reply."""
 
 
 def _with_calls(others: SearchStrategy[Any]) -> SearchStrategy[tuple[Part, ...]]:
-    """Some parts, and some tool calls with different ids anywhere between them."""
+    """Parts and tool calls with distinct ids, in any order."""
     return st.builds(_mixed, tuples(others), st.lists(st.tuples(st.integers(0, 3), tool_calls()), max_size=_MOST_CALLS))
 
 
@@ -208,9 +208,7 @@ def _answer(some: tuple[Part, ...]) -> Message:
 def conversations(
     user_content: SearchStrategy[ContentPart] | None = None, tool_content: SearchStrategy[ContentPart] | None = None
 ) -> SearchStrategy[tuple[Message, ...]]:
-    """Messages that follow each other as they do: tools are called after the user's words, and every call gets its
-    result, right after its turn.
-    """
+    """Conversations: tools are called after a user message, and every call has a result right after its turn."""
     shown = content_parts() if user_content is None else user_content
     results = st.lists(tool_results(tool_content), min_size=_MOST_CALLS, max_size=_MOST_CALLS)
     turns = st.builds(_turn, _said(shown), st.none() | _assistant(shown), results)
@@ -218,7 +216,7 @@ def conversations(
 
 
 def _turn(said: Message, answer: Message | None, results: Sequence[ToolResult]) -> list[Message]:
-    """As many of `results` as the answer has calls are for these."""
+    """Returns a turn with one of `results` for each call of the answer."""
     if answer is None:
         return [said]
     if not answer.tool_calls:
@@ -229,25 +227,25 @@ def _turn(said: Message, answer: Message | None, results: Sequence[ToolResult]) 
 
 
 def tool_specs() -> SearchStrategy[ToolSpec]:
-    """Tools as a model sees them."""
+    """Tool specs."""
     schemas = st.just({"type": "object", "properties": {"a": {"type": "integer"}}}) | OBJECT
     return st.builds(ToolSpec, NAME, TEXT, schemas, st.sampled_from([None, True, False]), FLAG, FLAG, FLAG, CACHE)
 
 
 def samplings() -> SearchStrategy[Sampling]:
-    """How tokens are chosen."""
+    """Sampling parameters."""
     large, limits = st.none() | st.integers(0, 10**6), st.none() | st.integers(1, 10**6)
     heat, share, penalty = (st.none() | st.floats(*ends) for ends in ((0, 2), (0, 1), (-2, 2)))
     return st.builds(Sampling, limits, heat, share, large, large, tuples(SOME_TEXT, 2), penalty, penalty, large)
 
 
 def output_schemas() -> SearchStrategy[OutputSchema]:
-    """Schemas an answer must match."""
+    """Output schemas."""
     return st.builds(OutputSchema, NAME, OBJECT, st.none() | TEXT, FLAG)
 
 
 def hosted_tools() -> SearchStrategy[HostedTool]:
-    """Tools that a provider runs by itself."""
+    """Hosted tools."""
     return st.builds(HostedTool, st.sampled_from(_HOSTED), OBJECT)
 
 
@@ -258,9 +256,9 @@ def calls(
     hosted: SearchStrategy[HostedTool] | None = None,
     options: SearchStrategy[ProviderOptions] | None = None,
 ) -> SearchStrategy[ModelCall]:
-    """Calls to `provider`, lowered: with content it may be sent, which `user_content` and `tool_content` can narrow.
+    """Lowered calls of `provider`, with content that `user_content` and `tool_content` can restrict.
 
-    Without `hosted`, none of its own tools are asked for; without `options`, parts and messages have none.
+    Without `hosted`, calls have no hosted tools; without `options`, parts and messages have no provider options.
     """
     choices = st.sampled_from([None, *map(ToolChoice, ("auto", "none", "required"))]) | st.builds(
         ToolChoice, st.just("tool"), NAME
@@ -295,7 +293,7 @@ def _placed(options: SearchStrategy[ProviderOptions]) -> SearchStrategy[list[tup
 
 
 def _with_options(call: ModelCall, placed: Sequence[tuple[int, ProviderOptions]]) -> ModelCall:
-    """`call` with options on some of its messages and parts, those of tools' results among them."""
+    """Returns `call` with provider options on some messages and parts, also in tool results."""
     messages = list(call.messages)
     for number, options in placed:
         index = number % len(messages)
@@ -336,9 +334,9 @@ def replies(
     others: SearchStrategy[Part] | None = None,
     options: SearchStrategy[ProviderOptions] | None = None,
 ) -> SearchStrategy[ModelReply]:
-    """Replies of `provider`, whose reasoning is its own. `others` are the parts beside tool calls.
+    """Replies of `provider` with reasoning of that provider. `others` are the parts besides tool calls.
 
-    Without `options`, the parts have none.
+    Without `options`, the parts have no provider options.
     """
     made = st.builds(
         ModelReply,
@@ -373,13 +371,13 @@ def _with_origin(reply: ModelReply) -> ModelReply:
 
 
 def attempt_records() -> SearchStrategy[AttemptRecord]:
-    """Tries at a provider."""
+    """Attempt records."""
     counts = st.integers(0, 10**6)
     return st.builds(AttemptRecord, counts, numbers(), numbers(), st.none() | counts, st.none() | NAME)
 
 
 def media_decisions() -> SearchStrategy[MediaDecision]:
-    """What was decided for files."""
+    """Media decisions."""
     sizes = st.none() | st.integers(0, 2**40)
     return st.builds(
         MediaDecision,
@@ -398,7 +396,7 @@ def media_decisions() -> SearchStrategy[MediaDecision]:
 
 
 def responses() -> SearchStrategy[GenerateResponse[JSONValue]]:
-    """What users get."""
+    """Responses."""
     return st.builds(
         cast("type[GenerateResponse[JSONValue]]", GenerateResponse),
         reply=replies(),
@@ -417,7 +415,7 @@ def responses() -> SearchStrategy[GenerateResponse[JSONValue]]:
 
 
 def call_records() -> SearchStrategy[CallRecord]:
-    """What subscribers are told of."""
+    """Call records."""
     errors = st.builds(ErrorRecord, NAME, TEXT, st.none() | st.integers(100, 599), st.none() | NAME, FLAG)
     return st.builds(
         CallRecord,
@@ -448,12 +446,12 @@ _SIZES = st.lists(st.integers(1, 5), min_size=1, max_size=4)
 
 
 def deltas(reply: ModelReply) -> SearchStrategy[list[Delta]]:
-    """Streams that add up to `reply`, with its texts in pieces."""
+    """Streams that accumulate to `reply`, with its texts in pieces."""
     return _SIZES.map(lambda sizes: _in_pieces(reply, sizes))
 
 
 def streams(replies: SearchStrategy[ModelReply]) -> SearchStrategy[tuple[ModelReply, list[Delta]]]:
-    """Replies, each with a stream that adds up to it."""
+    """Replies, each with a stream that accumulates to it."""
     return st.builds(_streamed, replies, _SIZES)
 
 
@@ -486,7 +484,7 @@ def _pieces(text: str, sizes: Sequence[int]) -> list[str]:
 
 
 def errors() -> SearchStrategy[ProviderError]:
-    """Failures a provider can tell of, with and without a time to wait."""
+    """Errors of a provider, with and without `retry_after`."""
     waits = st.none() | st.integers(0, 3600).map(float) | st.floats(0, 3600)
     return st.builds(_failure, st.sampled_from(PROVIDER_ERRORS), SOME_TEXT, waits)
 

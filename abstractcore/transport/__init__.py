@@ -1,7 +1,7 @@
 """HTTP transports, sync and async, with the same behaviour. Only this package imports HTTP libraries.
 
-`pycurl_http` and `aiohttp_http` have the fast ones, on libcurl for plain code and on aiohttp for event loops. They are
-loaded when they are asked for: pycurl and aiohttp are optional packages.
+`pycurl_http` and `aiohttp_http` are the fast ones, on libcurl for sync calls and on aiohttp for async calls. They are
+imported on first use: pycurl and aiohttp are optional packages.
 """
 
 from .async_http import AsyncHttpTransport

@@ -1,4 +1,4 @@
-"""Our error for the exceptions of aiohttp."""
+"""Maps the exceptions of aiohttp to errors of this package."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from .failures import (
     broken,
     cannot_connect,
     cannot_unpack,
+    connect_timeout,
     no_address,
+    read_timeout,
     refused_by_proxy,
-    slow_to_answer,
-    slow_to_connect,
 )
 
 FAILURES: tuple[type[Exception], ...] = (
@@ -29,15 +29,15 @@ FAILURES: tuple[type[Exception], ...] = (
     ValueError,
     zlib.error,
 )
-"""What aiohttp and zlib raise; RuntimeError comes from a connection that another task has closed."""
+"""The exceptions of aiohttp and zlib; RuntimeError is raised for a connection that another task has closed."""
 
 
-def as_ours(error: BaseException, url: str, seconds: float, proxy: ProxyInUse | None = None) -> AbstractCoreError:
-    """Our error for one of `FAILURES`. Raise it after the `except` block: the original holds the request's headers."""
+def map_error(error: BaseException, url: str, seconds: float, proxy: ProxyInUse | None = None) -> AbstractCoreError:
+    """Returns the error for one of `FAILURES`. Raise it after the `except` block: the cause holds request headers."""
     if isinstance(error, aiohttp.ConnectionTimeoutError):
-        return slow_to_connect(url, seconds, proxy)
+        return connect_timeout(url, seconds, proxy)
     if isinstance(error, TimeoutError):
-        return slow_to_answer(url, seconds)
+        return read_timeout(url, seconds)
     if isinstance(error, aiohttp.ClientHttpProxyError):
         return refused_by_proxy(url, proxy)
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
@@ -52,11 +52,11 @@ def as_ours(error: BaseException, url: str, seconds: float, proxy: ProxyInUse | 
 
 
 def _reason(error: BaseException) -> str:
-    """In words of our own: aiohttp's quote the address."""
+    """Returns the reason in our own words: aiohttp's messages quote the URL."""
     if isinstance(error, aiohttp.ClientResponseError | HttpProcessingError):
-        return "what came is not HTTP"
+        return "the response is not HTTP"
     if isinstance(error, aiohttp.ClientPayloadError):
-        return "the body is not complete"
+        return "the body is incomplete"
     if isinstance(error, OSError) and error.errno:
         return os.strerror(error.errno)
-    return "it was closed"
+    return "connection closed"

@@ -1,4 +1,4 @@
-"""The async transport on aiohttp, which needs less processor time than httpx2 where many calls run at once."""
+"""The async transport on aiohttp, which needs less processor time than httpx2 for many concurrent calls."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import aiohttp
 from ..ports import Body
 from ..schema import WireRequest
 from ..schema.wire import unexpected_encoding
-from .aiohttp_failures import FAILURES, as_ours
+from .aiohttp_failures import FAILURES, map_error
 from .aiohttp_pools import AiohttpPool
 from .decompression import decompressor_for
 from .failures import broken
@@ -22,7 +22,7 @@ from .settings import Route, Routes, TransportSettings, http_only
 
 
 class AiohttpTransport:
-    """Connections of aiohttp for any number of event loops."""
+    """Sends requests with aiohttp, from any number of event loops."""
 
     def __init__(self, settings: TransportSettings) -> None:
         self._settings = settings
@@ -31,7 +31,7 @@ class AiohttpTransport:
         self.pools = LoopPools(self._pool, AiohttpPool.close)
 
     async def open(self, request: WireRequest, timeout: float) -> Body:
-        """Send `request` and read the response's head in `timeout` seconds; connecting has ten at most."""
+        """Sends `request` and reads the head of the response within `timeout` seconds; connecting takes ten at most."""
         route = self._routes.of(request.url)
         http_only(route.proxy)
         pool = await self.pools.of(route)
@@ -42,7 +42,7 @@ class AiohttpTransport:
         return UnreadBody(body)
 
     async def close(self) -> None:
-        """Close this loop's connections."""
+        """Closes the connections of the running loop."""
         await self.pools.close()
 
     def _pool(self, route: Route) -> AiohttpPool:
@@ -50,7 +50,7 @@ class AiohttpTransport:
 
 
 class AiohttpBody:
-    """A response being read."""
+    """The body of a response."""
 
     __slots__ = (
         "__weakref__",
@@ -74,7 +74,7 @@ class AiohttpBody:
         self._timeout = timeout
         self._process = os.getpid()
         self._aborted = False
-        self._dropped = finalize(self, pool.leave_later, response, asyncio.get_running_loop())
+        self._dropped = finalize(self, pool.release_soon, response, asyncio.get_running_loop())
         self._dropped.atexit = False
         self.status: int = response.status
         self.headers: Mapping[str, str] = lower_headers(response.raw_headers)
@@ -82,7 +82,7 @@ class AiohttpBody:
         self._decompressed: Iterator[bytes] = iter(())
 
     async def read(self) -> bytes:
-        """The next piece of the body; empty at its end."""
+        """Returns the next chunk of the body; empty at its end."""
         content = self._response.content
         try:
             piece = next(self._decompressed, b"") or self._unpacked(_arrived(content))
@@ -91,28 +91,28 @@ class AiohttpBody:
                     while not piece and not content.at_eof():
                         piece = self._unpacked(await content.readany())
         except FAILURES as error:
-            failure = as_ours(error, self._url, self._timeout)
+            failure = map_error(error, self._url, self._timeout)
         else:
             if not self._aborted:
                 return piece
-            failure = broken(self._url, "it was cut on this side")
+            failure = broken(self._url, "it was closed by the client")
         self._response.close()
         raise failure
 
     def _unpacked(self, data: bytes) -> bytes:
-        """The first piece of what `data` gives; the next read goes on with the others."""
+        """Returns the first decompressed chunk of `data`; the next reads return the others."""
         if self._decompressor is None:
             return data
         self._decompressed = self._decompressor.feed(data)
         return next(self._decompressed, b"")
 
     async def close(self) -> None:
-        """Give the connection back, or cut it if the body is not read to its end."""
+        """Returns the connection to the pool, or closes it if the body was not read to its end."""
         if self._dropped.detach():
-            self._pool.leave(self._response)
+            self._pool.release(self._response)
 
     def abort(self) -> None:
-        """Cut the connection from another thread; in a forked child it is the parent's, and stays."""
+        """Closes the connection, from any thread; does nothing in a forked child, where it is the parent's."""
         connection = self._response.connection
         if self._process == os.getpid() and connection is not None and connection.transport is not None:
             self._aborted = True
@@ -120,7 +120,7 @@ class AiohttpBody:
 
 
 def _arrived(content: aiohttp.StreamReader) -> bytes:
-    """What waits to be read, also if the connection broke after it."""
+    """Returns buffered data, also if the connection broke after it."""
     if content.exception() is None:
         return content.read_nowait()
     return content._read_nowait(-1) or content.read_nowait()  # pyright: ignore[reportPrivateUsage]

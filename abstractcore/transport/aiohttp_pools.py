@@ -1,4 +1,4 @@
-"""aiohttp's connections of one event loop: how they are made, used again, and left alone by forked children."""
+"""aiohttp's connection pools of one event loop."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ from multidict import CIMultiDict
 
 from ..errors import AbstractCoreError
 from ..schema import WireRequest
-from .aiohttp_failures import FAILURES, as_ours
-from .failures import bad_header, no_address, none_came_free
+from .aiohttp_failures import FAILURES, map_error
+from .failures import bad_header, no_address, pool_timeout
 from .messages import headers_of, parsed
 from .name_lookup import aaddresses
 from .settings import Route, TransportSettings, proxy_in_use
 from .timeouts import CONNECT_SECONDS
 
 _HEAD_BYTES = 100 * 1024
-"""The longest line of a response's head, as in httpx2; the number of lines is as good as free."""
+"""The longest header line, as in httpx2; the number of lines is practically unlimited."""
 _READ_BYTES = 256 * 1024
-"""What an event loop takes from a socket at once."""
+"""The bytes that an event loop reads from a socket at once."""
 _NUMERIC = socket.AI_NUMERICHOST | socket.AI_NUMERICSERV
 _SENDABLE = re.compile(r"[\t\x20-\x7e]*")
 
 
 class AiohttpPool:
-    """The connections over one route."""
+    """The connection pool of one route."""
 
     def __init__(self, settings: TransportSettings, route: Route) -> None:
         self._settings = settings
@@ -60,14 +60,14 @@ class AiohttpPool:
         )
 
     async def close(self) -> None:
-        """Close all connections."""
+        """Closes all connections."""
         await self._session.close()
 
     async def send(self, request: WireRequest, timeout: float) -> aiohttp.ClientResponse:
-        """The response, its body not read; whoever gets it says `leave` in the end. Raises our errors."""
+        """Returns the response without its body; the caller must `release` it. Raises `AbstractCoreError`."""
         if not all(map(_SENDABLE.fullmatch, request.headers.values())):
             raise bad_header()
-        await asyncio.sleep(0)  # the event loop sees which idle connections the server has closed meanwhile
+        await asyncio.sleep(0)  # lets the event loop notice idle connections that the server has closed
         crowded = self._in_use >= self._limit
         self._in_use += 1
         try:
@@ -83,33 +83,33 @@ class AiohttpPool:
                 )
         except FAILURES as error:
             self._in_use -= 1
-            failure = self._as_ours(error, request.url, timeout, crowded)
+            failure = self._map_error(error, request.url, timeout, crowded)
         except BaseException:
             self._in_use -= 1
             raise
         raise failure
 
-    def leave(self, response: aiohttp.ClientResponse) -> None:
-        """Take `response`'s connection back, or cut it if there is more to come."""
+    def release(self, response: aiohttp.ClientResponse) -> None:
+        """Returns the connection of `response` to the pool, or closes it if the body is incomplete."""
         self._in_use -= 1
         response.release()
 
-    def leave_later(self, response: aiohttp.ClientResponse, loop: asyncio.AbstractEventLoop) -> None:
-        """As `leave`, from any thread, and after the loop's end."""
+    def release_soon(self, response: aiohttp.ClientResponse, loop: asyncio.AbstractEventLoop) -> None:
+        """Releases `response` from any thread, also after the loop's end."""
         with suppress(RuntimeError):
             if loop.is_closed():
-                self.leave(response)
+                self.release(response)
             else:
-                loop.call_soon_threadsafe(self.leave, response)
+                loop.call_soon_threadsafe(self.release, response)
 
-    def _as_ours(self, error: Exception, url: str, timeout: float, crowded: bool) -> AbstractCoreError:
+    def _map_error(self, error: Exception, url: str, timeout: float, crowded: bool) -> AbstractCoreError:
         if crowded and isinstance(error, TimeoutError) and not isinstance(error, aiohttp.ConnectionTimeoutError):
-            return none_came_free(url, timeout)
-        return as_ours(error, url, timeout, proxy_in_use(self._settings, self._route))
+            return pool_timeout(url, timeout)
+        return map_error(error, url, timeout, proxy_in_use(self._settings, self._route))
 
 
 class _Connector(aiohttp.TCPConnector):
-    """Never uses a connection again on which the server has said something unasked: it would be the next answer."""
+    """Never reuses a connection with unsolicited data: it would be read as the next response."""
 
     async def connect(
         self, req: aiohttp.ClientRequest, traces: list[Trace], timeout: aiohttp.ClientTimeout
@@ -123,8 +123,8 @@ class _Connector(aiohttp.TCPConnector):
 
 
 def _has_begun_another_response(protocol: ResponseHandler) -> bool:
-    """Whether the server has sent the beginning of one after the last, which aiohttp would drop, and read what follows
-    as the response to the next request. Only the last request's parser knows; the next request gets its own.
+    """Returns whether the server has sent the beginning of an unsolicited response. aiohttp would drop it, and read the
+    rest as the response to the next request. Only the last request's parser knows; the next request has a new one.
     """
     parser: Any = protocol._parser  # pyright: ignore[reportPrivateUsage]
     if parser is None:
@@ -136,12 +136,12 @@ def _has_begun_another_response(protocol: ResponseHandler) -> bool:
 
 
 class _Resolver(AbstractResolver):
-    """Looks names up as the other transports do: not in the event loop's own threads."""
+    """Resolves host names as the other transports do: not in the event loop's default executor."""
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        """The addresses of `host`."""
+        """Returns the addresses of `host`."""
         wanted = [info for info in await aaddresses(host, port) if family in (socket.AF_UNSPEC, info[0])]
         return [
             ResolveResult(hostname=host, host=info[4][0], port=port, family=info[0], proto=info[2], flags=_NUMERIC)
@@ -149,7 +149,7 @@ class _Resolver(AbstractResolver):
         ]
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Does nothing: there is nothing to close."""
 
 
 def _connector(settings: TransportSettings, route: Route) -> aiohttp.TCPConnector:
@@ -168,7 +168,7 @@ _connectors: WeakSet[aiohttp.TCPConnector] = WeakSet()
 
 
 def _leave_to_the_parent() -> None:
-    """Closing a connection in a forked child would take it out of the event loop of the parent, which shares it."""
+    """Detaches connections in a forked child: closing one would remove it from the parent's event loop."""
     for connector in list(_connectors):
         connector._closed = True  # pyright: ignore[reportPrivateUsage]
 
@@ -179,7 +179,7 @@ if hasattr(os, "register_at_fork"):
 
 @lru_cache(maxsize=256)
 def _address(url: str) -> yarl.URL:
-    """`url` escaped as for httpx2, and without a user part: keys go into headers."""
+    """Returns `url` escaped as for httpx2, and without userinfo: credentials go into headers."""
     try:
         address = parsed(url)
     except httpx2.InvalidURL:

@@ -1,4 +1,4 @@
-"""The async transport on httpx2: one set of connections per event loop, closed when the loop shuts down."""
+"""The async transport on httpx2: one connection pool per event loop, closed when the loop shuts down."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from ..ports import Body
 from ..schema import WireRequest
 from ..schema.wire import unexpected_encoding
 from .decompression import Decompressor, decompressor_for
-from .failures import FAILURES, as_ours, broken
+from .failures import FAILURES, broken, map_error
 from .generators import first_piece
 from .http_pools import async_pool
-from .leases import Loan
+from .leases import ConnectionLease
 from .loops import LoopPools
-from .messages import UnreadBody, cut_after_surplus, head_of, to_http
+from .messages import UnreadBody, close_after_surplus, head_of, to_http
 from .settings import Route, Routes, TransportSettings, proxy_in_use
 from .timeouts import step_seconds
 
 
 class AsyncHttpTransport:
-    """Connections of httpx2 for any number of event loops."""
+    """Sends requests with httpx2, from any number of event loops."""
 
     def __init__(self, settings: TransportSettings) -> None:
         self._settings = settings
@@ -33,31 +33,35 @@ class AsyncHttpTransport:
         self.pools = LoopPools(self._pool, httpcore2.AsyncConnectionPool.aclose)
 
     async def open(self, request: WireRequest, timeout: float) -> Body:
-        """Send `request` and read the response's head in `timeout` seconds; connecting has ten at most."""
-        loan = Loan()
+        """Sends `request` and reads the head of the response within `timeout` seconds; connecting takes ten at most."""
+        lease = ConnectionLease()
         try:
-            http_request = to_http(request, step_seconds(timeout), loan.atrace)
+            http_request = to_http(request, step_seconds(timeout), lease.atrace)
             pool = await self.pools.of(self._routes.of(request.url))
-            response = await loan.within(timeout, pool.handle_async_request(http_request))
+            response = await lease.within(timeout, pool.handle_async_request(http_request))
         except TimeoutError:
-            failure = loan.too_late(request.url, timeout, proxy_in_use(self._settings, self._routes.of(request.url)))
+            failure = lease.timeout_error(
+                request.url, timeout, proxy_in_use(self._settings, self._routes.of(request.url))
+            )
         except FAILURES as error:
-            failure = as_ours(error, request.url, timeout, proxy_in_use(self._settings, self._routes.of(request.url)))
+            failure = map_error(error, request.url, timeout, proxy_in_use(self._settings, self._routes.of(request.url)))
         else:
-            return await begun(response, request.url, loan, timeout)
+            return await begun(response, request.url, lease, timeout)
         raise failure
 
     async def close(self) -> None:
-        """Close this loop's connections."""
+        """Closes the connections of the running loop."""
         await self.pools.close()
 
     def _pool(self, route: Route) -> httpcore2.AsyncConnectionPool:
         return async_pool(self._settings, route)
 
 
-async def begun(response: httpx2.Response | httpcore2.Response, url: str, loan: Loan, timeout: float) -> Body:
-    """The body of a response whose head has been read."""
-    body = AsyncHttpBody(response, url, loan, timeout)
+async def begun(
+    response: httpx2.Response | httpcore2.Response, url: str, lease: ConnectionLease, timeout: float
+) -> Body:
+    """Returns the body of a response whose head has been read."""
+    body = AsyncHttpBody(response, url, lease, timeout)
     if unexpected_encoding(body.headers) is None:
         return body
     await response.aclose()
@@ -65,10 +69,10 @@ async def begun(response: httpx2.Response | httpcore2.Response, url: str, loan: 
 
 
 def _chunks(response: httpx2.Response | httpcore2.Response, headers: Mapping[str, str]) -> AsyncIterator[bytes]:
-    """The body, decompressed."""
+    """Yields the decompressed body."""
     if isinstance(response, httpcore2.Response):
         pieces = _pieces(response)
-    elif response.is_stream_consumed:  # by a hook of the user's client
+    elif response.is_stream_consumed:  # read by an event hook of the user's client
         return response.aiter_bytes()
     else:
         pieces = response.aiter_raw()
@@ -84,24 +88,24 @@ async def _decompressed(pieces: AsyncIterator[bytes], decompressor: Decompressor
 
 
 async def _pieces(response: httpcore2.Response) -> AsyncIterator[bytes]:
-    """The body as it comes. The connection is given back at its end, and also when what is left of it is dropped."""
+    """Yields the body as received. The connection is released at its end, and when the rest is dropped."""
     try:
         async for piece in cast("AsyncIterable[bytes]", response.stream):
             yield piece
     finally:
-        cut_after_surplus(response)
+        close_after_surplus(response)
         await response.aclose()
 
 
 class AsyncHttpBody:
-    """A response being read."""
+    """The body of a response."""
 
     __slots__ = (
         "_aborted",
         "_begun",
         "_chunks",
         "_closing",
-        "_loan",
+        "_lease",
         "_response",
         "_timeout",
         "_url",
@@ -109,10 +113,12 @@ class AsyncHttpBody:
         "status",
     )
 
-    def __init__(self, response: httpx2.Response | httpcore2.Response, url: str, loan: Loan, timeout: float) -> None:
+    def __init__(
+        self, response: httpx2.Response | httpcore2.Response, url: str, lease: ConnectionLease, timeout: float
+    ) -> None:
         self._response = response
         self._url = url
-        self._loan = loan
+        self._lease = lease
         self._timeout = timeout
         self._aborted = False
         self._begun = False
@@ -121,7 +127,7 @@ class AsyncHttpBody:
         self._chunks = _chunks(response, self.headers)
 
     async def read(self) -> bytes:
-        """The next piece of the body; empty at its end."""
+        """Returns the next chunk of the body; empty at its end."""
         try:
             if self._begun:
                 piece = await anext(self._chunks, b"")
@@ -129,15 +135,15 @@ class AsyncHttpBody:
                 self._begun = True
                 piece = await first_piece(self._chunks)
         except FAILURES as error:
-            failure = as_ours(error, self._url, self._timeout)
+            failure = map_error(error, self._url, self._timeout)
         else:
             if not self._aborted:
                 return piece
-            failure = broken(self._url, "it was cut on this side")
+            failure = broken(self._url, "it was closed by the client")
         raise failure
 
     async def close(self) -> None:
-        """Give the connection back, or cut it if the body is not read to its end."""
+        """Returns the connection to the pool, or closes it if the body was not read to its end."""
         if self._closing:  # in another task
             return
         self._closing = True
@@ -148,5 +154,5 @@ class AsyncHttpBody:
             self._closing = False
 
     def abort(self) -> None:
-        """Cut the connection from another thread; in a forked child it is the parent's, and stays."""
-        self._aborted = self._loan.cut(self._response)
+        """Closes the connection, from any thread; does nothing in a forked child, where it is the parent's."""
+        self._aborted = self._lease.cut(self._response)

@@ -1,4 +1,4 @@
-"""TCP and TLS for httpx2's async pools: names are looked up outside the event loop's own threads."""
+"""TCP and TLS for httpx2's async pools, with DNS look-ups outside the event loop's default executor."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .joined_writes import JoinedWrites
 from .name_lookup import aaddresses
 
 _NEXT_ADDRESS_SECONDS = 0.25
-"""How long an address may take before the next is tried as well: the delay that RFC 8305 recommends."""
+"""The delay before the next address is tried in parallel, as RFC 8305 recommends."""
 
 
 class AsyncNetwork(httpcore2.AsyncNetworkBackend):
-    """The connections of httpx2's own backend, to addresses that are found here."""
+    """Connects with httpx2's own backend, to addresses that are resolved here."""
 
     def __init__(self) -> None:
         self._backend = cast("httpcore2.AsyncNetworkBackend", httpcore2.AnyIOBackend())
@@ -30,7 +30,7 @@ class AsyncNetwork(httpcore2.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
     ) -> httpcore2.AsyncNetworkStream:
-        """A connection to the first address that answers."""
+        """Returns a connection to the first address that answers."""
 
         def connect(place: str) -> Callable[[], Awaitable[httpcore2.AsyncNetworkStream]]:
             async def connected() -> httpcore2.AsyncNetworkStream:
@@ -50,43 +50,43 @@ class AsyncNetwork(httpcore2.AsyncNetworkBackend):
 
 
 class JoiningStream(httpcore2.AsyncNetworkStream):
-    """A connection over which the head of a request waits for its body."""
+    """A connection that sends the head of a request together with its body."""
 
     def __init__(self, stream: httpcore2.AsyncNetworkStream) -> None:
         self._stream = stream
         self._writes = JoinedWrites()
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """What has arrived, `max_bytes` at most; empty at the end."""
+        """Returns received data, up to `max_bytes`; empty at the end."""
         rest = self._writes.rest()
         if rest:
             await self._stream.write(rest, timeout)
         return await self._stream.read(max_bytes, timeout)
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        """Send all of `buffer`; the head of a request waits for its body."""
+        """Sends all of `buffer`; the head of a request is sent with its body."""
         for joined in self._writes.add(buffer):
             await self._stream.write(joined, timeout)
 
     async def aclose(self) -> None:
-        """Close the connection."""
+        """Closes the connection."""
         await self._stream.aclose()
 
     async def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> JoiningStream:
-        """The same connection inside TLS."""
+        """Returns the connection with TLS."""
         return JoiningStream(await self._stream.start_tls(ssl_context, server_hostname, timeout))
 
     def get_extra_info(self, info: str) -> Any:
-        """What httpx2 asks of its own streams."""
+        """Returns transport information for httpx2."""
         return self._stream.get_extra_info(info)
 
 
 async def _first(
     attempts: Sequence[Callable[[], Awaitable[httpcore2.AsyncNetworkStream]]],
 ) -> httpcore2.AsyncNetworkStream:
-    """The first connection made; each attempt begins when the one before it has failed or takes long."""
+    """Returns the first connection; each attempt begins when the one before it has failed or takes long."""
     if len(attempts) == 1:
         return await attempts[0]()
     tasks: list[asyncio.Future[httpcore2.AsyncNetworkStream]] = []

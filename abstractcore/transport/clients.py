@@ -1,7 +1,7 @@
-"""Transports on a client of the user's own: with his authentication, certificates, event hooks, or HTTP/2.
+"""Transports on the user's own httpx2 client: with its authentication, certificates, event hooks, or HTTP/2.
 
-The client is used as it is set up, and closed by its owner. It follows redirects only if it was told to. Cookies it was
-made with are sent; those that answers set are not, so that none travels from one call to the next.
+The client is used as configured, and closed by its owner. It follows redirects only if configured to. It sends the
+cookies it was made with, but not cookies that responses set, so that calls do not share them.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from ..ports import Body, Transport, interruptible
 from ..schema import WireRequest
 from ..scrubbing import credentials_in
 from . import async_http, sync_http
-from .failures import FAILURES, as_ours, slow_to_answer
-from .leases import Loan
+from .failures import FAILURES, map_error, read_timeout
+from .leases import ConnectionLease
 from .messages import Trace, headers_of, parsed
 from .timeouts import Timeouts, step_seconds
 
@@ -29,88 +29,88 @@ HttpClient: TypeAlias = httpx2.Client | httpx2.AsyncClient
 
 
 def client_transports(client: HttpClient) -> tuple[Transport, Transport]:
-    """The transports for plain code and for event loops: one is on `client`, the other tells which client to pass.
+    """Returns the sync and the async transport: one uses `client`, the other raises an error with the class to pass.
 
-    Raises `ConfigurationError` for what is no client.
+    Raises `ConfigurationError` if `client` is not an httpx2 client.
     """
     if isinstance(client, httpx2.Client):
-        return SyncClientTransport(client), WrongClientTransport("an event loop", "httpx2.AsyncClient")
+        return SyncClientTransport(client), WrongClientTransport("async calls", "httpx2.AsyncClient")
     if isinstance(client, httpx2.AsyncClient):  # pyright: ignore[reportUnnecessaryIsInstance]
-        return WrongClientTransport("plain code", "httpx2.Client"), AsyncClientTransport(client)
+        return WrongClientTransport("sync calls", "httpx2.Client"), AsyncClientTransport(client)
     kind = type(client).__name__
-    raise ConfigurationError(f"`http_client` is an httpx2.Client or an httpx2.AsyncClient, not {kind}.")
+    raise ConfigurationError(f"`http_client` must be an httpx2.Client or an httpx2.AsyncClient, got {kind}.")
 
 
 _alarms = AlarmClock()
 
 
 class SyncClientTransport:
-    """Sends through an `httpx2.Client`."""
+    """Sends requests with an `httpx2.Client`."""
 
     def __init__(self, client: httpx2.Client) -> None:
         self._client = client
         self._request = _RequestMaker(client)
 
     async def open(self, request: WireRequest, timeout: float) -> Body:
-        """Send `request` and read the response's head in `timeout` seconds, as far as the client's own code can be
-        ended: a look-up of a name runs on, and over a connection used again each wait has what is left at its start.
+        """Sends `request` and reads the head of the response within `timeout` seconds, as far as the client can be
+        interrupted: a DNS look-up continues, and on a reused connection each wait has the time left at its start.
         """
         _check_open(self._client)
-        loan, timeouts = Loan(), Timeouts(timeout)
-        alarm_off = _alarms.set(timeout, loan.cut_new)
+        lease, timeouts = ConnectionLease(), Timeouts(timeout)
+        alarm_off = _alarms.set(timeout, lease.cut_new)
         try:
-            with interruptible(loan.cut_new):
-                response = self._client.send(self._request(request, timeouts, loan.trace), stream=True)
+            with interruptible(lease.cut_new):
+                response = self._client.send(self._request(request, timeouts, lease.trace), stream=True)
         except _FAILURES as error:
-            failure = slow_to_answer(request.url, timeout) if loan.was_cut else _as_ours(error, request.url, timeout)
+            failure = read_timeout(request.url, timeout) if lease.was_cut else _map_error(error, request.url, timeout)
         else:
-            return sync_http.begun(response, request.url, loan, timeouts)
+            return sync_http.begun(response, request.url, lease, timeouts)
         finally:
             alarm_off()
         raise failure
 
     @property
     def secrets(self) -> Sequence[str]:
-        """What the client shows who asks with."""
+        """The credentials of the client."""
         return self._request.secrets
 
     async def close(self) -> None:
-        """Nothing: the client is its owner's."""
+        """Does nothing: the owner closes the client."""
 
 
 class AsyncClientTransport:
-    """Sends through an `httpx2.AsyncClient`, in the event loop it belongs to."""
+    """Sends requests with an `httpx2.AsyncClient`, in the event loop it belongs to."""
 
     def __init__(self, client: httpx2.AsyncClient) -> None:
         self._client = client
         self._request = _RequestMaker(client)
 
     async def open(self, request: WireRequest, timeout: float) -> Body:
-        """Send `request` and read the response's head in `timeout` seconds."""
+        """Sends `request` and reads the head of the response within `timeout` seconds."""
         _check_open(self._client)
-        loan = Loan()
+        lease = ConnectionLease()
         try:
-            http_request = self._request(request, step_seconds(timeout), loan.atrace)
-            response = await loan.within(timeout, self._client.send(http_request, stream=True))
+            http_request = self._request(request, step_seconds(timeout), lease.atrace)
+            response = await lease.within(timeout, self._client.send(http_request, stream=True))
         except TimeoutError:
-            failure = slow_to_answer(request.url, timeout)
+            failure = read_timeout(request.url, timeout)
         except _FAILURES as error:
-            failure = _as_ours(error, request.url, timeout)
+            failure = _map_error(error, request.url, timeout)
         else:
-            return await async_http.begun(response, request.url, loan, timeout)
+            return await async_http.begun(response, request.url, lease, timeout)
         raise failure
 
     @property
     def secrets(self) -> Sequence[str]:
-        """What the client shows who asks with."""
+        """The credentials of the client."""
         return self._request.secrets
 
     async def close(self) -> None:
-        """Nothing: the client is its owner's."""
+        """Does nothing: the owner closes the client."""
 
 
 class WrongClientTransport:
-    """Stands where the client given cannot be used."""
+    """Raises an error for calls that the given client cannot make."""
 
     def __init__(self, place: str, needed: str) -> None:
         self._place = place
@@ -118,31 +118,33 @@ class WrongClientTransport:
 
     async def open(self, request: WireRequest, timeout: float) -> Body:
         """Raises `ConfigurationError`."""
-        hint = f"Make an LLM with http_client={self._needed}(...) for it."
-        raise ConfigurationError(f"`http_client` is of the wrong kind for {self._place}.", hint=hint)
+        hint = f"Pass create_llm(..., http_client={self._needed}()) for {self._place}."
+        raise ConfigurationError(f"`http_client` is of the wrong class for {self._place}.", hint=hint)
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Does nothing: there is nothing to close."""
 
 
 _FAILURES = (*FAILURES, RuntimeError)
-"""RuntimeError comes from a client of another event loop."""
+"""RuntimeError is raised for a client of another event loop."""
 
 
-def _as_ours(error: Exception, url: str, seconds: float) -> AbstractCoreError:
+def _map_error(error: Exception, url: str, seconds: float) -> AbstractCoreError:
     if isinstance(error, httpx2.HTTPStatusError):
-        message = f"an event hook of `http_client` refused an answer with HTTP status {error.response.status_code}"
-        return ConfigurationError(message, hint="Leave raise_for_status out: errors are raised here.")
+        message = f"an event hook of `http_client` raised for a response with HTTP status {error.response.status_code}"
+        return ConfigurationError(
+            message, hint="Remove raise_for_status() from the hook: abstractcore raises errors by status."
+        )
     if isinstance(error, RuntimeError) and not isinstance(error, httpx2.StreamError):
-        hint = "An AsyncClient belongs to the event loop it was first used in."
+        hint = "Use an AsyncClient in the event loop where it was first used."
         return ConfigurationError(f"`http_client` cannot be used here: {error}", hint=hint)
     if isinstance(error, httpx2.TooManyRedirects):
-        return ConfigurationError("`http_client` was sent from one address to the next too often.")
-    return as_ours(error, url, seconds)
+        return ConfigurationError("`http_client` followed too many redirects.")
+    return map_error(error, url, seconds)
 
 
 class _RequestMaker:
-    """Makes requests with the client's own headers, parameters and cookies, as they are now."""
+    """Makes requests with the current headers, parameters and cookies of the client."""
 
     def __init__(self, client: HttpClient) -> None:
         self._client = client
@@ -151,12 +153,12 @@ class _RequestMaker:
 
     @property
     def secrets(self) -> Sequence[str]:
-        """The credentials that the client has put on its last requests, also by its authentication and hooks."""
+        """The credentials in the last requests of the client, also of its authentication and hooks."""
         made = list(self._made)
         return [secret for url, headers in made for secret in credentials_in(str(url), dict(headers))]
 
     def __call__(self, request: WireRequest, timeouts: Mapping[str, float], trace: Trace) -> httpx2.Request:
-        """The request; what is sent may differ in what authentication and hooks add."""
+        """Returns the request, to which authentication and hooks may add."""
         headers = httpx2.Headers(self._client.headers)
         headers.update(headers_of(request))
         url, params = parsed(request.url), self._client.params

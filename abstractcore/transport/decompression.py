@@ -1,4 +1,4 @@
-"""Bodies compressed with gzip or deflate, decompressed piece by piece.
+"""Incremental decompression of bodies in gzip and deflate.
 
 The HTTP libraries' own decoders differ: httpx2's stops after the first member of a gzip body, of which there may be
 several (RFC 1952, section 2.2).
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 _LONGEST_PIECE = 1024 * 1024
-"""The most that is made of compressed data at a time: a kilobyte may stand for a megabyte."""
+"""The maximum output of one step: a kilobyte may decompress to a megabyte."""
 _GZIP = zlib.MAX_WBITS | 16
 _DEFLATE_METHOD = 8
 
@@ -24,7 +24,7 @@ class Decompressor:
         self._member: Any = None
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """What `data` gives, a megabyte at most at a time. Raises `zlib.error`."""
+        """Yields the decompressed data, up to a megabyte at a time. Raises `zlib.error`."""
         while data:
             if self._member is None:
                 self._member = zlib.decompressobj(self._window(data))
@@ -43,15 +43,15 @@ class Decompressor:
             data = self._member.unused_data if self._member.eof else b""
 
     def _window(self, data: bytes) -> int:
-        """zlib's `wbits`: some servers send deflate without its header (RFC 1950)."""
+        """Returns zlib's `wbits`: some servers send deflate without its header (RFC 1950)."""
         if self._encoding == "gzip":
             return _GZIP
         return zlib.MAX_WBITS if data[0] & 0xF == _DEFLATE_METHOD else -zlib.MAX_WBITS
 
 
 def decompressor_for(headers: Mapping[str, str]) -> Decompressor | None:
-    """What decompresses the body of a response with these headers, which have no unexpected encoding; None if nothing
-    has to.
+    """Returns the decompressor for a response with these headers, or None if its body is not compressed. The encoding
+    must be one of `ENCODINGS`.
     """
     encoding = headers.get("content-encoding", "").strip().lower()
     return Decompressor(encoding) if encoding in ("gzip", "deflate") else None

@@ -1,7 +1,7 @@
-"""Chains of async generators, as httpx2 reads a body with, that event loops are not to know of.
+"""Runs nested async generators, with which httpx2 reads bodies, without registering them with the event loop.
 
-A loop that shuts down closes all async generators that began in it, and all at the same time. One that is inside
-another is then closed twice at once, which prints `RuntimeError: aclose(): asynchronous generator is already running`.
+A loop that shuts down closes all async generators that began in it concurrently. A nested one is then closed twice at
+once, which prints `RuntimeError: aclose(): asynchronous generator is already running`.
 """
 
 from __future__ import annotations
@@ -15,16 +15,15 @@ from typing import Any
 
 @coroutine
 def first_piece(chain: AsyncIterator[bytes]) -> Generator[Any, Any, bytes]:
-    """The first piece of `chain`, or nothing at its end. All generators of the chain begin before it waits.
+    """Returns the first item of `chain`, or empty bytes at its end. All nested generators begin before it waits.
 
-    A chain that is dropped is closed by the loop as usual. Of what is inside it nothing runs then by itself: closing
-    the outermost generator closes it.
+    The loop closes a dropped chain as usual: closing the outermost generator closes the nested ones.
     """
     hooks = sys.get_asyncgen_hooks()
     sys.set_asyncgen_hooks(firstiter=None)
     try:
         steps = anext(chain, b"").__await__()
-        sys.set_asyncgen_hooks(finalizer=_leave)
+        sys.set_asyncgen_hooks(finalizer=_ignore)
         waits_for = next(steps)
     except StopIteration as stop:
         return stop.value
@@ -43,5 +42,5 @@ def first_piece(chain: AsyncIterator[bytes]) -> Generator[Any, Any, bytes]:
             return stop.value
 
 
-def _leave(generator: object) -> None:
-    """Nothing: without this, Python would run the end of a dropped generator, and complain where that waits."""
+def _ignore(generator: object) -> None:
+    """Does nothing. Without this hook, Python would finalize a dropped generator, and warn if that waits."""

@@ -1,4 +1,4 @@
-"""httpx2's pools of connections, on networks of our own."""
+"""httpx2's connection pools, with our network backends."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .sync_network import SyncNetwork
 
 
 def sync_pool(settings: TransportSettings, route: Route) -> httpcore2.ConnectionPool:
-    """The connections of plain code over one route."""
+    """Returns the sync connection pool of one route."""
     return httpcore2.ConnectionPool(**_options(settings, route), network_backend=SyncNetwork())
 
 
 def async_pool(settings: TransportSettings, route: Route) -> httpcore2.AsyncConnectionPool:
-    """The connections of one event loop over one route."""
+    """Returns the connection pool of one event loop and one route."""
     return httpcore2.AsyncConnectionPool(**_options(settings, route), network_backend=AsyncNetwork())
 
 
@@ -32,7 +32,7 @@ def _options(settings: TransportSettings, route: Route) -> dict[str, Any]:
 
 
 def _proxy(settings: TransportSettings, route: Route) -> httpcore2.Proxy | None:
-    """The route's proxy in the pools' words."""
+    """Returns the route's proxy for the pools."""
     proxy = settings.proxy_of(route)
     if proxy is None:
         return None

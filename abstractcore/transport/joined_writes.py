@@ -1,18 +1,18 @@
-"""The pieces in which httpcore2 writes a request, joined so that it leaves in one packet."""
+"""Joins the writes of httpcore2, so that a request leaves in one packet."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 _JOINED_BYTES = 65536
-"""A body beyond this is not copied to stand behind its head."""
+"""Larger bodies are not copied to join them with the head."""
 
 
 class JoinedWrites:
-    """What is to be sent over one connection, when.
+    """Buffers the writes of one connection.
 
-    httpcore2 writes a request's head, its body, and nothing to say that it ends. The head is kept back until more is
-    written, or something is to be read: a packet less for both sides, and the server has the whole request at once.
+    httpcore2 writes the head of a request, then its body. The head is buffered until more is written, or something is
+    read: this saves a packet, and the server has the complete request at once.
     """
 
     __slots__ = ("_head",)
@@ -21,7 +21,7 @@ class JoinedWrites:
         self._head: bytes | None = None
 
     def add(self, buffer: bytes) -> Sequence[bytes]:
-        """What to send now that `buffer` is written."""
+        """Returns the data to send now that `buffer` is written."""
         head = self._head
         if head is None:
             self._head = buffer
@@ -32,6 +32,6 @@ class JoinedWrites:
         return (head, buffer) if len(buffer) > _JOINED_BYTES else (head + buffer,)
 
     def rest(self) -> bytes:
-        """What to send before something is read; the next write begins another request."""
+        """Returns the data to send before a read; the next write begins another request."""
         head, self._head = self._head, None
         return head or b""

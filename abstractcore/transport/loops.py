@@ -1,4 +1,4 @@
-"""Connections that belong to one event loop each, and are closed when that loop shuts down."""
+"""Connection pools of event loops, closed when their loop shuts down."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PoolT = TypeVar("PoolT")
 
 
 class LoopPools(Generic[PoolT]):
-    """Pools for any number of event loops, a pool for each route. A forked child leaves its parent's alone."""
+    """Pools by event loop and route. A forked child does not touch its parent's."""
 
     def __init__(self, make: Callable[[Route], PoolT], close: Callable[[PoolT], Awaitable[object]]) -> None:
         self._make = make
@@ -21,11 +21,11 @@ class LoopPools(Generic[PoolT]):
         self._loops: LoopLocal[dict[Route, PoolT]] = LoopLocal(dict, self._close_pools)
 
     def __len__(self) -> int:
-        """How many event loops have pools."""
+        """Returns the number of event loops that have pools."""
         return len(self._loops)
 
     async def of(self, route: Route) -> PoolT:
-        """This loop's pool for `route`."""
+        """Returns the pool of the running loop for `route`."""
         pools = self._loops.get()
         pool = pools.get(route)
         if pool is None:
@@ -33,7 +33,7 @@ class LoopPools(Generic[PoolT]):
         return pool
 
     async def close(self) -> None:
-        """Close this loop's pools; new ones are made when they are needed."""
+        """Closes the pools of the running loop; later calls create new ones."""
         await self._loops.close()
 
     async def _close_pools(self, pools: dict[Route, PoolT]) -> None:

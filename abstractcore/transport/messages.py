@@ -1,4 +1,4 @@
-"""Requests and responses between our data and httpx2's, alike sync and async, and what all transports ask for."""
+"""Converts requests and responses between our data and httpx2's; headers and checks of all transports."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ HEADERS: list[tuple[str, str]] = [
     ("accept-encoding", ", ".join(ENCODINGS)),
     ("user-agent", f"abstractcore/{__version__}"),
 ]
-"""What every request says."""
+"""The headers of every request."""
 
 Trace: TypeAlias = Callable[[str, object], object]
-"""Is told of each step that httpx2 makes."""
+"""Called with the trace events of httpx2."""
 
 
 def to_http(request: WireRequest, timeouts: Mapping[str, float], trace: Trace | None = None) -> httpcore2.Request:
-    """The request for httpx2's pools; `timeouts` has the seconds for each step, and `trace`, if given, sees each.
+    """Returns the request for httpx2's pools; `timeouts` holds the seconds for each step, and `trace` gets its events.
 
-    It is made without httpx2's own requests and clients, which take longer than all else that is done here.
+    httpx2's own requests and clients are slower than everything else that is done here.
     """
     url, host = _target(request.url)
     headers = [(b"host", host), (b"content-length", b"%d" % len(request.body))]
@@ -48,21 +48,21 @@ def to_http(request: WireRequest, timeouts: Mapping[str, float], trace: Trace | 
 
 @lru_cache(maxsize=256)
 def _target(url: str) -> tuple[httpcore2.URL, bytes]:
-    """`url` for a pool, and its `Host` header."""
+    """Returns `url` for a pool, and its `Host` header."""
     address = parsed(url)
     target = httpcore2.URL(scheme=address.raw_scheme, host=address.raw_host, port=address.port, target=address.raw_path)
     return target, address.netloc
 
 
 def headers_of(request: WireRequest) -> list[tuple[str, str]]:
-    """What every request says, where it says nothing else itself, and its own headers."""
+    """Returns the headers of a request, with defaults for those that it does not set."""
     own = request.headers
     return [*(pair for pair in HEADERS if pair[0] not in own), *own.items()]
 
 
 @lru_cache(maxsize=256)
 def parsed(url: str) -> httpx2.URL:
-    """`url`, with what an address cannot hold escaped and nothing else changed. Raises `httpx2.InvalidURL`."""
+    """Returns `url` with invalid characters escaped. Raises `httpx2.InvalidURL`."""
     address = httpx2.URL(url)
     if not address.host:
         raise httpx2.InvalidURL("no host")
@@ -70,7 +70,7 @@ def parsed(url: str) -> httpx2.URL:
 
 
 def lower_headers(raw: Iterable[tuple[bytes, bytes]]) -> Mapping[str, str]:
-    """Header fields with lower-case names; a repeated field's values are joined with commas."""
+    """Returns headers with lower-case names; values of a repeated header are joined with commas."""
     headers: dict[str, str] = {}
     for raw_name, raw_value in raw:
         name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
@@ -79,16 +79,16 @@ def lower_headers(raw: Iterable[tuple[bytes, bytes]]) -> Mapping[str, str]:
 
 
 def head_of(response: httpx2.Response | httpcore2.Response) -> tuple[int, Mapping[str, str]]:
-    """The status and the header fields."""
+    """Returns the status and the headers."""
     if isinstance(response, httpx2.Response):
         return response.status_code, lower_headers(response.headers.raw)
     return response.status, lower_headers(response.headers)
 
 
-def cut_after_surplus(response: httpcore2.Response) -> None:
-    """Cut the connection of a response that was read to its end if the server has sent more than the response.
+def close_after_surplus(response: httpcore2.Response) -> None:
+    """Closes the connection of a response that was read to its end if the server has sent more than the response.
 
-    httpcore2 keeps what is left and would take it for the response to the next request, which may be another tenant's.
+    httpcore2 would read the surplus as the response to the next request, which may be another tenant's.
     Only h11's state knows of it, and httpcore2 has no public access to that (HTTP/2 is not used here).
     """
     stream = getattr(response.stream, "_stream", None)
@@ -99,33 +99,33 @@ def cut_after_surplus(response: httpcore2.Response) -> None:
 
 
 class UnreadBody:
-    """The body of an error in an unexpected encoding, taken as empty: the status and the headers still say much."""
+    """The body of an error response with an unexpected encoding, read as empty: status and headers are useful."""
 
     def __init__(self, body: Body) -> None:
-        """`body` is closed, or will be, by whoever makes this.
+        """The caller closes `body`.
 
-        Raises `ServerError` if its response is no error: then the body is what was asked for.
+        Raises `ServerError` if the response is not an error: then its body is needed.
         """
         if 200 <= body.status < 300:
             encoding = shown(unexpected_encoding(body.headers))
-            message = f"the response has the unexpected Content-Encoding {encoding}: {' and '.join(ENCODINGS)} are read"
+            message = f"unexpected Content-Encoding {encoding}: expected {' or '.join(ENCODINGS)}"
             raise ServerError(message, status=body.status)
         self.status: int = body.status
         self.headers: Mapping[str, str] = body.headers
 
     async def read(self) -> bytes:
-        """Nothing."""
+        """Returns empty bytes."""
         return b""
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Does nothing: there is nothing to close."""
 
     def abort(self) -> None:
-        """Nothing can be cut."""
+        """Does nothing: there is no connection."""
 
 
 def shut_down(connection: socket.socket | None) -> None:
-    """End what waits for `connection` in any thread."""
+    """Shuts `connection` down, which ends waits for it in any thread."""
     if connection is not None:
         with suppress(OSError):
             connection.shutdown(socket.SHUT_RDWR)

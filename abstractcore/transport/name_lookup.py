@@ -1,4 +1,4 @@
-"""Addresses of host names, looked up in threads: the system's look-up can be interrupted by nothing."""
+"""DNS look-ups in threads: `getaddrinfo` cannot be interrupted."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from typing import Any, TypeAlias
 from ..concurrency import Abandoned, Workers
 
 AddressInfo: TypeAlias = tuple[socket.AddressFamily, socket.SocketKind, int, str, tuple[Any, ...]]
-"""As `socket.getaddrinfo` gives it."""
+"""An item of the result of `socket.getaddrinfo`."""
 _MOST_AT_ONCE = 32
 
 _workers = Workers("names", _MOST_AT_ONCE, Abandoned())
 _running: dict[tuple[int, str, int], Future[Sequence[AddressInfo]]] = {}
-"""The look-ups of now, by process, host and port: who asks for the same waits for the same one. That way names that
-are not answered fill the pool only if they are many."""
+"""Running look-ups by process, host and port: concurrent calls share them. So only many different unanswered names can
+fill the pool."""
 
 
 def addresses(host: str, port: int, timeout: float | None) -> Sequence[AddressInfo]:
-    """Where to connect to; blocks. Raises `TimeoutError` after `timeout` seconds, and `OSError` or
-    `UnicodeError` for names that have none."""
+    """Returns the addresses of `host`; blocks. Raises `TimeoutError` after `timeout` seconds, and `OSError` or
+    `UnicodeError` if there are none."""
     known = _numeric(host, port)
     if known is not None:
         return known
@@ -38,7 +38,7 @@ def addresses(host: str, port: int, timeout: float | None) -> Sequence[AddressIn
 
 
 async def aaddresses(host: str, port: int) -> Sequence[AddressInfo]:
-    """As `addresses`, in an event loop; not in its own pool, which other slow work may fill."""
+    """Returns the addresses of `host`, without the loop's default executor, which other slow work may fill."""
     known = _numeric(host, port)
     if known is not None:
         return known
@@ -47,7 +47,7 @@ async def aaddresses(host: str, port: int) -> Sequence[AddressInfo]:
     done = asyncio.Event()
 
     def wake(_: Future[Sequence[AddressInfo]]) -> None:
-        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+        with suppress(RuntimeError):  # the loop is closed
             loop.call_soon_threadsafe(done.set)
 
     lookup.add_done_callback(wake)
@@ -56,7 +56,7 @@ async def aaddresses(host: str, port: int) -> Sequence[AddressInfo]:
 
 
 def _numeric(host: str, port: int) -> Sequence[AddressInfo] | None:
-    """What needs no look-up: an address in digits."""
+    """Returns the address of a numeric `host`, which needs no look-up."""
     try:
         ipaddress.ip_address(host)
     except ValueError:
@@ -65,7 +65,7 @@ def _numeric(host: str, port: int) -> Sequence[AddressInfo] | None:
 
 
 def _lookup(host: str, port: int) -> Future[Sequence[AddressInfo]]:
-    """The look-up that runs for them, or a new one."""
+    """Returns the running look-up, or starts one."""
     key = os.getpid(), host, port
     running = _running.get(key)
     if running is not None:
@@ -75,7 +75,7 @@ def _lookup(host: str, port: int) -> Future[Sequence[AddressInfo]]:
     job.result.add_done_callback(lambda _: _running.pop(key, None))
     try:
         job.begin()
-    except RuntimeError:  # there can be no more threads
+    except RuntimeError:  # no more threads can be started
         job.abandon()
     return job.result
 
@@ -84,7 +84,7 @@ def _result(lookup: Future[Sequence[AddressInfo]]) -> Sequence[AddressInfo]:
     try:
         return lookup.result()
     except concurrent.futures.CancelledError:
-        raise OSError("no thread can be started to look the name up") from None
+        raise OSError("cannot start a thread for the DNS look-up") from None
 
 
 def _getaddrinfo(host: str, port: int) -> Sequence[AddressInfo]:

@@ -1,4 +1,4 @@
-"""The body of a response over libcurl."""
+"""`PycurlBody`: the body of a response over libcurl."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from collections.abc import Iterator, Mapping
 
 from ..ports import interruptible
 from .decompression import decompressor_for
-from .failures import broken, cannot_unpack, slow_to_answer
+from .failures import broken, cannot_unpack, read_timeout
 from .pycurl_connections import CurlConnection, Exchange
 from .pycurl_failures import failed_in_body
 from .pycurl_pools import CurlPool, Origin
 
 _in_use: set[CurlConnection] = set()
-"""A body that is collected in a cycle closes its connection, and must be the first to do so: without these references,
-the garbage collector would call the finalizers of libcurl's handles and of the socket in any order."""
+"""References to connections in use. A body in a reference cycle must close its connection first: without these
+references the garbage collector would finalize libcurl's handles and the socket in any order."""
 
 
 class Lease:
-    """A connection in use by one exchange, to be given back once. In a forked child it is the parent's."""
+    """The use of a connection by one exchange, to be released once. In a forked child it is the parent's."""
 
     __slots__ = ("_held", "_origin", "_pool", "_process", "connection")
 
@@ -34,12 +34,12 @@ class Lease:
         _in_use.add(connection)
 
     def release(self) -> None:
-        """Give the connection back after the whole exchange."""
+        """Returns the connection to the pool after a complete exchange."""
         if self._take():
             self._pool.release(self._origin, self.connection)
 
     def discard(self) -> None:
-        """Cut the connection."""
+        """Closes the connection."""
         if self._take():
             self._pool.discard(self.connection)
 
@@ -52,7 +52,7 @@ class Lease:
 
 
 class PycurlBody:
-    """A response being read."""
+    """The body of a response."""
 
     __slots__ = (
         "_aborted",
@@ -73,7 +73,7 @@ class PycurlBody:
         self._url = url
         self._timeout = timeout
         self._aborted = False
-        # Reentrant: a thread that reads may be interrupted by a signal whose handler closes the body.
+        # Reentrant: a signal handler may close the body in the thread that reads it.
         self._lock = threading.RLock()
         self.status: int = lease.connection.status()
         self.headers = headers
@@ -83,7 +83,7 @@ class PycurlBody:
             lease.release()
 
     async def read(self) -> bytes:
-        """The next piece of the body; empty at its end."""
+        """Returns the next chunk of the body; empty at its end."""
         with self._lock:
             if self._decompressor is None:
                 return self._arrived()
@@ -99,12 +99,12 @@ class PycurlBody:
         raise failure
 
     def _arrived(self) -> bytes:
-        """All that has arrived and was not read, as it came; waits for some if there is none."""
+        """Returns all received data that was not read; waits for some if there is none."""
         exchange = self._exchange
         if exchange.running and not exchange.pieces:
             self._wait()
         if self._aborted:
-            raise broken(self._url, "it was cut on this side")
+            raise broken(self._url, "it was closed by the client")
         if exchange.pieces:
             arrived = b"".join(exchange.pieces)
             exchange.pieces.clear()
@@ -114,7 +114,7 @@ class PycurlBody:
         return b""
 
     def _wait(self) -> None:
-        """Until something arrives, or the exchange is over."""
+        """Waits until data arrives or the exchange ends."""
         exchange, connection = self._exchange, self._lease.connection
         due = time.monotonic() + self._timeout
         try:
@@ -122,7 +122,7 @@ class PycurlBody:
                 while exchange.running and not exchange.pieces:
                     connection.advance(exchange, due)
         except TimeoutError:
-            failure = slow_to_answer(self._url, self._timeout)
+            failure = read_timeout(self._url, self._timeout)
         else:
             if not exchange.running:
                 self._lease.release()
@@ -130,20 +130,20 @@ class PycurlBody:
         raise failure
 
     async def close(self) -> None:
-        """Give the connection back, or cut it if the body is not read to its end."""
+        """Returns the connection to the pool, or closes it if the body was not read to its end."""
         if self._lock.acquire(blocking=False):
             try:
                 self._lease.discard()
             finally:
                 self._lock.release()
         else:
-            self.abort()  # another thread reads: that ends, and gives the connection back
+            self.abort()  # another thread reads: its read ends, and releases the connection
 
     def abort(self) -> None:
-        """Cut the connection from another thread; in a forked child it is the parent's, and stays."""
+        """Closes the connection, from any thread; does nothing in a forked child, where it is the parent's."""
         self._aborted = True
         self._lease.connection.cut(self._exchange)
 
     def __del__(self) -> None:
-        """Cut the connection of a body that is dropped."""
+        """Closes the connection of a dropped body."""
         self._lease.discard()

@@ -1,4 +1,4 @@
-"""One connection of libcurl, and one exchange at a time over it, driven by the thread that reads the response."""
+"""`CurlConnection`: a connection of libcurl, driven by the thread that reads the response."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ from .messages import shut_down
 from .pycurl_sockets import is_same_connection, wait_for_sockets
 
 _READ_BYTES = 256 * 1024
-"""What libcurl takes from a socket at once."""
+"""The bytes that libcurl reads from a socket at once."""
 _SUPPRESS_CONNECT_HEADERS = 265
-"""CURLOPT_SUPPRESS_CONNECT_HEADERS, which pycurl does not name: a proxy's answer to CONNECT is no response."""
+"""CURLOPT_SUPPRESS_CONNECT_HEADERS, which pycurl does not define: hides a proxy's response to CONNECT."""
 OF_LIBCURL = -1
-"""The error code where libcurl itself fails, rather than the exchange."""
+"""The error code of failures of libcurl itself."""
 _SURPLUS = b"Leftovers after chunking"
-"""Where a server sends more than a chunked response, libcurl drops the surplus and keeps the connection. What follows
-would be read as the next response, which may be another tenant's. Only libcurl's log has it
+"""If a server sends more than a chunked response, libcurl drops the surplus and keeps the connection. Later data would
+be read as the next response, which may be another tenant's. Only libcurl's log reports it
 (https://github.com/curl/curl/blob/master/lib/http_chunks.c)."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class WireCall:
-    """A request as libcurl takes it: headers are whole lines. Its text form shows none of them: one may be the key."""
+    """A request for libcurl, with complete header lines. Its repr hides them, since one may be the key."""
 
     method: str
     url: str
     headers: Sequence[str]
     body: bytes
     connect_due: float
-    """When connecting must be over (monotonic seconds)."""
+    """The deadline of connecting (monotonic seconds)."""
 
 
 class Exchange:
-    """One request's response, as far as it has arrived."""
+    """The response to one request, as received so far."""
 
     __slots__ = (
         "connect_due",
@@ -63,24 +63,23 @@ class Exchange:
         self.pieces: deque[bytes] = deque()
         self.running = True
         self.connecting = False
-        """Whether it makes a connection, and has none yet that carries requests."""
+        """Whether it is still opening a connection."""
         self.connect_error: BaseException | None = None
         self.failure: tuple[int, str] | None = None
         """libcurl's error code and message."""
 
 
 class CurlConnection:
-    """A multi handle with one easy handle, so that each connection can be read in another thread.
+    """A multi handle with one easy handle, so that each connection can be read in its own thread.
 
-    `configure` sets options of the easy handle; `connect` makes the socket and is given the time (monotonic) by which
-    it must be there. The socket is a second descriptor of libcurl's: shutting it down ends what waits for either, and
-    closing it hits no other.
+    `configure` sets options of the easy handle; `connect` opens the socket, and gets the deadline (monotonic seconds).
+    The socket is a duplicate of libcurl's descriptor: shutting it down ends waits on both, and closing it is safe.
     """
 
     def __init__(self, configure: Callable[[Any], None], connect: Callable[[float], socket.socket]) -> None:
         self._connect = connect
         self._process = os.getpid()
-        # Reentrant: a thread that cuts a connection may collect a body, which cuts its own.
+        # Reentrant: a thread that closes a connection may garbage-collect a body, which closes its own.
         self._lock = threading.RLock()
         self._socket: socket.socket | None = None
         self._curls_descriptor = -1
@@ -119,10 +118,10 @@ class CurlConnection:
         configure(self._easy)
 
     def begin(self, call: WireCall) -> Exchange:
-        """Start an exchange, which `advance` moves on.
+        """Starts an exchange, which `advance` continues.
 
-        A connection that carried one before is used again if it is quiet, and then no other is made in its place:
-        libcurl would send the request a second time, which a model may be answering already.
+        A used connection is reused if it has no unread data, and libcurl may not replace it by a new one: it would send
+        the request twice, which a model may already be processing.
         """
         exchange = self._exchange = Exchange(call.connect_due)
         reused = self._socket is not None and not any(wait_for_sockets({self._socket.fileno(): pycurl.POLL_IN}, 0.0))
@@ -142,7 +141,7 @@ class CurlConnection:
         return exchange
 
     def advance(self, exchange: Exchange, due: float) -> None:
-        """Wait for the network once, and take what comes; raises `TimeoutError` at `due` (monotonic)."""
+        """Waits for the network once, and handles its events; raises `TimeoutError` at `due` (monotonic seconds)."""
         if exchange.connecting:
             exchange.connecting = self._easy.getinfo(pycurl.PRETRANSFER_TIME) == 0
             due = min(due, exchange.connect_due) if exchange.connecting else due
@@ -159,16 +158,16 @@ class CurlConnection:
                 self._act(exchange, descriptor, events)
 
     def status(self) -> int:
-        """The HTTP status of the response."""
+        """Returns the HTTP status of the response."""
         return self._easy.getinfo(pycurl.RESPONSE_CODE)
 
     def proxy_status(self) -> int:
-        """The HTTP status of a proxy's answer to CONNECT; 0 if there was none."""
+        """Returns the HTTP status of a proxy's response to CONNECT; 0 if there was none."""
         return self._easy.getinfo(pycurl.HTTP_CONNECTCODE)
 
     def cut(self, exchange: Exchange) -> None:
-        """Shut the connection down while it is `exchange`'s, whichever thread waits for it; in a forked child it is the
-        parent's, and stays.
+        """Shuts the connection down while `exchange` uses it, whichever thread waits for it; does nothing in a forked
+        child, where it is the parent's.
         """
         if self._process == os.getpid():
             with self._lock:
@@ -176,7 +175,7 @@ class CurlConnection:
                     shut_down(self._socket)
 
     def close(self) -> None:
-        """Close the connection, also in the middle of an exchange, and free libcurl's handles."""
+        """Closes the connection, also during an exchange, and frees libcurl's handles."""
         self.is_reusable = False
         if self._exchange is not None:
             self._exchange.running = False
@@ -186,7 +185,7 @@ class CurlConnection:
         self._forget_socket()
 
     def leave_to_parent(self, nowhere: int) -> None:
-        """In a forked child: what libcurl sends at the end of its handles goes to the descriptor `nowhere`."""
+        """In a forked child: redirects what libcurl sends when its handles are freed to the descriptor `nowhere`."""
         self._lock = threading.RLock()
         if self._socket is not None:
             if is_same_connection(self._curls_descriptor, self._socket):
@@ -213,7 +212,7 @@ class CurlConnection:
         self._remove()
 
     def _remove(self) -> None:
-        """Take the handle out of the multi handle, and what it would keep of the request out of memory."""
+        """Removes the handle from the multi handle, and the request from memory."""
         if self._is_added:
             self._is_added = False
             self._multi.remove_handle(self._easy)
@@ -225,7 +224,7 @@ class CurlConnection:
                 self._socket.close()
                 self._socket = None
 
-    # What libcurl calls, in `add_handle` and `socket_action`:
+    # Callbacks of libcurl, in `add_handle` and `socket_action`:
 
     def _want(self, events: int, descriptor: int, multi: object, data: object) -> None:
         if events == pycurl.POLL_REMOVE:

@@ -1,31 +1,31 @@
-"""Our error for what libcurl reports, in words of our own: its messages may quote the address."""
+"""Maps the errors of libcurl to errors of this package, with our own messages: libcurl's may quote the URL."""
 
 from __future__ import annotations
 
 import pycurl
 
 from ..errors import AbstractCoreError, ConnectionFailedError
-from .failures import ProxyInUse, broken, cannot_connect, refused_by_proxy, slow_to_connect
+from .failures import ProxyInUse, broken, cannot_connect, connect_timeout, refused_by_proxy
 from .pycurl_connections import OF_LIBCURL, CurlConnection, Exchange
 
-_CLOSED = "it was closed"
+_CLOSED = "connection closed"
 _REASONS = {
     OF_LIBCURL: "libcurl failed",
     pycurl.E_COULDNT_CONNECT: _CLOSED,
     pycurl.E_GOT_NOTHING: _CLOSED,
-    pycurl.E_PARTIAL_FILE: "the body is not complete",
+    pycurl.E_PARTIAL_FILE: "the body is incomplete",
     pycurl.E_RECV_ERROR: _CLOSED,
     pycurl.E_SEND_ERROR: _CLOSED,
 }
-_NOT_HTTP = "what came is not HTTP"
+_NOT_HTTP = "the response is not HTTP"
 
 
 def failed_before_response(
     connection: CurlConnection, exchange: Exchange, url: str, timeout: float, proxy: ProxyInUse | None
 ) -> AbstractCoreError:
-    """The error for an exchange that ended without the head of a response."""
+    """Returns the error for an exchange that ended without the head of a response."""
     if isinstance(exchange.connect_error, TimeoutError):
-        return slow_to_connect(url, timeout, proxy)
+        return connect_timeout(url, timeout, proxy)
     if exchange.connect_error is not None:
         return cannot_connect(url, str(exchange.connect_error), proxy)
     if exchange.failure is None:
@@ -41,10 +41,10 @@ def failed_before_response(
 
 
 def failed_in_body(failure: tuple[int, str], url: str) -> ConnectionFailedError:
-    """The error for a body that broke off; `failure` is libcurl's error code and message."""
+    """Returns the error for an interrupted body; `failure` is libcurl's error code and message."""
     return broken(url, _REASONS.get(failure[0], _NOT_HTTP))
 
 
 def not_http(url: str) -> ConnectionFailedError:
-    """The error for a head that is not HTTP's."""
+    """Returns the error for a head that is not HTTP."""
     return broken(url, _NOT_HTTP)

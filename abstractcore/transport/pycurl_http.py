@@ -1,4 +1,4 @@
-"""The sync transport on libcurl, which needs less processor time than httpx2 for calls and for pieces of streams."""
+"""The sync transport on libcurl, which needs less processor time than httpx2 for calls and for chunks of streams."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..errors import AbstractCoreError
 from ..ports import Body, interruptible
 from ..schema import WireRequest
 from ..schema.wire import unexpected_encoding
-from .failures import bad_header, no_address, none_came_free, slow_to_answer, slow_to_connect
+from .failures import bad_header, connect_timeout, no_address, pool_timeout, read_timeout
 from .messages import UnreadBody, headers_of, lower_headers, parsed
 from .pycurl_bodies import Lease, PycurlBody
 from .pycurl_connections import Exchange, WireCall
@@ -29,7 +29,7 @@ _FIELD = re.compile(rb"([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*(.*?)[ \t]*\r?\n", r
 
 
 class PycurlTransport:
-    """Connections shared by all threads of a process. A forked child has its own, and leaves its parent's alone."""
+    """Sends requests with libcurl. Threads share connections; a forked child does not touch its parent's."""
 
     def __init__(self, settings: TransportSettings) -> None:
         self._settings = settings
@@ -38,7 +38,7 @@ class PycurlTransport:
         self._pools: dict[tuple[int, Route], CurlPool] = {}
 
     async def open(self, request: WireRequest, timeout: float) -> Body:
-        """Send `request` and read the response's head in `timeout` seconds; connecting has ten at most."""
+        """Sends `request` and reads the head of the response within `timeout` seconds; connecting takes ten at most."""
         due = time.monotonic() + timeout
         target = _target(request.url)
         if not all(map(_SENDABLE.fullmatch, request.headers.values())):
@@ -58,11 +58,11 @@ class PycurlTransport:
         return UnreadBody(body)
 
     async def close(self) -> None:
-        """Close idle connections."""
+        """Closes idle connections."""
         self.close_now()
 
     def close_now(self) -> None:
-        """As `close`, from plain code."""
+        """Closes idle connections, in sync code."""
         for place in list(self._pools):
             if place[0] == os.getpid():
                 pool = self._pools.pop(place, None)
@@ -81,11 +81,11 @@ class PycurlTransport:
         try:
             return Lease(pool, target.origin, pool.acquire(target.origin, timeout))
         except TimeoutError:
-            failure = none_came_free(url, timeout)
+            failure = pool_timeout(url, timeout)
         raise failure
 
     def _head(self, lease: Lease, call: WireCall, url: str, due: float, timeout: float) -> Exchange:
-        """The exchange once the response's head is there."""
+        """Returns the exchange after the head of the response has been read."""
         connection = lease.connection
         exchange = connection.begin(call)
         late = False
@@ -102,14 +102,14 @@ class PycurlTransport:
         if not late:
             failure = failed_before_response(connection, exchange, url, timeout, proxy)
         elif exchange.connecting:
-            failure = slow_to_connect(url, timeout, proxy)
+            failure = connect_timeout(url, timeout, proxy)
         else:
-            failure = slow_to_answer(url, timeout)
+            failure = read_timeout(url, timeout)
         raise failure
 
 
 class _Target(NamedTuple):
-    """A URL for libcurl, and where it leads."""
+    """A URL for libcurl, and its origin."""
 
     url: str
     origin: Origin
@@ -117,7 +117,7 @@ class _Target(NamedTuple):
 
 @lru_cache(maxsize=256)
 def _target(url: str) -> _Target:
-    """`url` escaped as for httpx2, and without a user part: keys go into headers."""
+    """Returns `url` escaped as for httpx2, and without userinfo: credentials go into headers."""
     try:
         address = parsed(url)
     except httpx2.InvalidURL:
@@ -130,7 +130,7 @@ def _target(url: str) -> _Target:
 
 
 def _wire_call(request: WireRequest, target: _Target, due: float, timeout: float) -> WireCall:
-    """The request with all its headers, and those empty that libcurl would add by itself."""
+    """Returns the request with all its headers, and empty ones to suppress those that libcurl would add."""
     lines = [f"{name}: {value}" if value else f"{name};" for name, value in headers_of(request)]
     if "content-type" not in request.headers:
         lines.append("content-type:")

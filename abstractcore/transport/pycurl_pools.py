@@ -1,4 +1,4 @@
-"""libcurl's connections over one route: how many there are, how they are set up, and which are used again."""
+"""`CurlPool`: the libcurl connections of one route."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 class Origin(NamedTuple):
-    """Where connections lead to."""
+    """The server that connections lead to."""
 
     scheme: str
     host: str
@@ -30,7 +30,7 @@ class Origin(NamedTuple):
 
 
 class CurlPool:
-    """The connections over one route."""
+    """The connection pool of one route."""
 
     def __init__(self, settings: TransportSettings, route: Route) -> None:
         self._settings = settings
@@ -40,13 +40,13 @@ class CurlPool:
         self._idle: list[tuple[Origin, CurlConnection]] = []
         self._open = 0
         self._closed = False
-        # Reentrant: a body that is collected while its thread is in here gives its place back.
+        # Reentrant: a body that is garbage-collected in a thread inside the pool releases its connection.
         self._changed = threading.Condition(threading.RLock())
 
     def acquire(self, origin: Origin, timeout: float) -> CurlConnection:
-        """A connection to `origin` for one exchange, to be given back with `release` or `discard`.
+        """Returns a connection to `origin` for one exchange, to be passed to `release` or `discard`.
 
-        Raises `TimeoutError` if none comes free in `timeout` seconds.
+        Raises `TimeoutError` if none becomes available in `timeout` seconds.
         """
         due = time.monotonic() + timeout
         with self._changed:
@@ -70,7 +70,7 @@ class CurlPool:
             raise
 
     def release(self, origin: Origin, connection: CurlConnection) -> None:
-        """Take `connection` back: to be used again if its exchange ended well, closed otherwise."""
+        """Returns `connection` to the pool if its exchange was complete; closes it otherwise."""
         with self._changed:
             keep = connection.is_reusable and not self._closed
             if keep and len(self._idle) < self._settings.max_idle_connections:
@@ -81,13 +81,13 @@ class CurlPool:
             self._changed.notify()
 
     def discard(self, connection: CurlConnection) -> None:
-        """Close `connection`, whatever is still to come over it."""
+        """Closes `connection`, also during an exchange."""
         with self._changed:
             self._close(connection)
             self._changed.notify()
 
     def close(self) -> None:
-        """Close the idle connections, and those in use when they are given back."""
+        """Closes idle connections, and those in use when they are released."""
         with self._changed:
             self._closed = True
             while self._idle:
@@ -117,7 +117,7 @@ class CurlPool:
             self._close_oldest()
 
     def _nearest(self, origin: Origin) -> tuple[str, int]:
-        """Host and port of the proxy, or of `origin`."""
+        """Returns host and port of the proxy, or of `origin`."""
         if self._proxy is None:
             return origin.host, origin.port
         url = self._proxy.url
@@ -127,7 +127,7 @@ class CurlPool:
         return connected(*self._nearest(origin), due)
 
     def _configure(self, origin: Origin, easy: Any) -> None:
-        """The proxy of the settings and no other, the authorities to trust, and no look-up of names by libcurl."""
+        """Sets the proxy of the settings only, the trusted authorities, and no DNS look-up by libcurl."""
         easy.setopt(pycurl.NOPROXY, "")
         easy.setopt(pycurl.PROXY, "" if self._proxy is None else _place(self._proxy.url))
         if self._proxy is not None and self._proxy.raw_auth:

@@ -1,4 +1,4 @@
-"""Sockets for libcurl: made here, so that names, addresses and time limits are as on httpx2, and waited for here."""
+"""Sockets for libcurl, opened and waited for here, so that DNS, addresses and timeouts work as with httpx2."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from .messages import shut_down
 from .name_lookup import addresses
 
 Wait: TypeAlias = Callable[[Mapping[int, int], float], Iterable[tuple[int, int]]]
-"""Waits up to so many seconds for descriptors, by what libcurl wants of each (`pycurl.POLL_IN`, `POLL_OUT`,
-`POLL_INOUT`); returns those that are ready, with what they are ready for (`pycurl.CSELECT_...`)."""
+"""Waits up to the given seconds for descriptors, with the event to wait for (`pycurl.POLL_IN`, `POLL_OUT`,
+`POLL_INOUT`); returns those that are ready, with their events (`pycurl.CSELECT_...`)."""
 
 
 def connected(host: str, port: int, due: float) -> socket.socket:
-    """A connection to the first address of `host` that answers, each of which has an equal part of the time until `due`
-    (monotonic). Raises `TimeoutError`, other `OSError` and `UnicodeError`.
+    """Returns a connection to the first address of `host` that answers. Each address gets an equal part of the time
+    until `due` (monotonic seconds). Raises `TimeoutError`, other `OSError` and `UnicodeError`.
     """
     found = addresses(host, port, max(0.0, due - time.monotonic()))
     failure: OSError | None = None
@@ -48,14 +48,14 @@ def connected(host: str, port: int, due: float) -> socket.socket:
 
 
 def is_same_connection(descriptor: int, connection: socket.socket) -> bool:
-    """Whether `descriptor` is another one of `connection`, and not closed or in use for something else."""
+    """Returns whether `descriptor` is a duplicate of `connection`, and not closed or reused."""
     with suppress(OSError), socket.fromfd(descriptor, connection.family, connection.type) as twin:
         return (twin.getsockname(), twin.getpeername()) == (connection.getsockname(), connection.getpeername())
     return False
 
 
 def wait_with_poll(wanted: Mapping[int, int], seconds: float) -> Iterable[tuple[int, int]]:
-    """`Wait` with `select.poll`, which takes any descriptor."""
+    """Waits with `select.poll`, which supports any descriptor."""
     poller = select.poll()
     for descriptor, events in wanted.items():
         reading = select.POLLIN if events & pycurl.POLL_IN else 0
@@ -72,7 +72,7 @@ def _ready(events: int) -> int:
 
 
 def wait_with_select(wanted: Mapping[int, int], seconds: float) -> Iterable[tuple[int, int]]:
-    """`Wait` with `select.select`, for Windows."""
+    """Waits with `select.select`, for Windows."""
     if not wanted:
         time.sleep(seconds)
         return []
@@ -87,4 +87,4 @@ def wait_with_select(wanted: Mapping[int, int], seconds: float) -> Iterable[tupl
 
 
 wait_for_sockets: Wait = wait_with_poll if hasattr(select, "poll") else wait_with_select
-"""What this system has."""
+"""The function for this system."""

@@ -1,4 +1,4 @@
-"""Which certificate authorities libcurl trusts: those that httpx2 does with the same settings, and no others."""
+"""The certificate authorities that libcurl trusts: the same as httpx2 with the same settings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pycurl
 from .settings import TransportSettings
 
 _NATIVE_CA = 1 << 4
-"""CURLSSLOPT_NATIVE_CA: the system's own store, of Windows and macOS."""
+"""CURLSSLOPT_NATIVE_CA: the certificate store of Windows and macOS."""
 _USUAL_FILES = (
     "/etc/ssl/cert.pem",
     "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
@@ -20,12 +20,12 @@ _USUAL_FILES = (
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/ssl/ca-bundle.pem",
 )
-"""Those of Alpine and Arch, Fedora and RHEL, older ones of both, Debian and Ubuntu, SUSE, as truststore lists them."""
+"""The files of Alpine and Arch, Fedora and RHEL, older versions, Debian and Ubuntu, SUSE, as truststore lists them."""
 
 
 def trust_options(settings: TransportSettings) -> Mapping[int, int | str | None]:
-    """libcurl's options, for servers and for proxies; None unsets one. Raises `ConfigurationError` for a file or folder
-    that cannot be read.
+    """Returns libcurl's options for servers and proxies; None unsets one. Raises `ConfigurationError` for a file or
+    folder that cannot be read.
     """
     verify = settings.verify
     if verify is False:
@@ -36,7 +36,7 @@ def trust_options(settings: TransportSettings) -> Mapping[int, int | str | None]
             pycurl.PROXY_SSL_VERIFYHOST: 0,
         }
     if isinstance(verify, str):
-        settings.tls("https")  # reads them, and says what is wrong with them
+        settings.tls("https")  # reads the certificates, and raises an error if they are invalid
         return _from(folder=verify) if os.path.isdir(verify) else _from(file=verify)
     file, folder = os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")
     if file or folder:
@@ -47,7 +47,7 @@ def trust_options(settings: TransportSettings) -> Mapping[int, int | str | None]
 
 
 def _of_this_system() -> Mapping[int, int | str | None]:
-    """Where Python's OpenSSL looks, or a usual place: the paths built into a wheel of pycurl are another system's."""
+    """Returns the paths of Python's OpenSSL, or common ones: the paths in a wheel of pycurl are of another system."""
     paths = ssl.get_default_verify_paths()
     if os.path.isfile(paths.openssl_cafile):
         return _from(file=paths.openssl_cafile)

@@ -1,4 +1,4 @@
-"""How connections are made: proxies, certificates, limits. The TLS context is made once for all that share these."""
+"""`TransportSettings`: proxies, certificates and limits. Equal settings share one TLS context."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from ..scrubbing import credentials_in
 from .failures import ProxyInUse
 
 _MAX_CONNECTIONS = 1000
-"""More than any program has calls at once by design, and fewer than files a process may have open."""
+"""More than the concurrent calls of any program, and fewer than the open files of a process."""
 _MAX_IDLE_CONNECTIONS = 100
-"""httpx2 looks at each idle connection before each request."""
+"""httpx2 checks each idle connection before each request."""
 
 
 class Route(NamedTuple):
-    """How a URL is reached: its scheme, and the URL of the proxy to go through."""
+    """How a URL is reached: its scheme, and the URL of its proxy."""
 
     scheme: str
     proxy: str | None = None
@@ -33,13 +33,13 @@ class Route(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TransportSettings:
-    """Transports with equal settings are shared by the process.
+    """The settings of a transport. Transports with equal settings are shared by the process.
 
-    `proxy` is a URL; None takes the environment's (HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY), or none at all if
+    `proxy` is a URL; None means the environment's (HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY), or no proxy if
     `environment_proxies` is False.
-    `verify` is True, or the path of a file with the certificate authorities to trust. `max_connections` are open at
-    once to one scheme through one proxy, `max_idle_connections` of them kept for `idle_seconds`. Raises
-    `ConfigurationError` for a proxy of a kind that cannot be used.
+    `verify` is True, or the path of a file with trusted certificate authorities. `max_connections` is the limit for
+    each scheme and proxy, `max_idle_connections` of which are kept for `idle_seconds`. Raises `ConfigurationError` for
+    a proxy of an unsupported kind.
     """
 
     proxy: str | None = field(default=None, repr=False)
@@ -49,7 +49,7 @@ class TransportSettings:
     idle_seconds: float = 30.0
     environment_proxies: bool = True
     proxies: tuple[tuple[str, str], ...] = field(init=False, repr=False, default=())
-    """Those of the environment as it was when the settings were made, by the scheme that they serve."""
+    """The proxies of the environment when the settings were made, by URL scheme."""
 
     def __post_init__(self) -> None:
         if self.proxy is None and self.environment_proxies:
@@ -57,19 +57,19 @@ class TransportSettings:
         if isinstance(self.verify, os.PathLike):
             object.__setattr__(self, "verify", os.fspath(self.verify))
         if not isinstance(self.verify, bool | str):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise ConfigurationError("`verify` is True, or the path of a file with certificate authorities.")
+            raise ConfigurationError("`verify` must be True, or the path of a file with certificate authorities.")
         if self.proxy is not None:
             object.__setattr__(self, "proxy", _proxy_url(self.proxy))
 
     def proxy_of(self, route: Route) -> httpx2.Proxy | None:
-        """The route's proxy in httpx2's words; one that is reached over TLS is checked as `verify` says."""
+        """Returns the route's proxy for httpx2; `verify` applies to a proxy with TLS too."""
         if route.proxy is None:
             return None
         over_tls = route.proxy.startswith("https:")
         return httpx2.Proxy(route.proxy, ssl_context=self.tls("https") if over_tls else None)
 
     def tls(self, scheme: str) -> ssl.SSLContext:
-        """The TLS context for `scheme`. Plain HTTP never uses it, so certificates are not read for it."""
+        """Returns the TLS context for `scheme`. Plain HTTP does not use it, so certificates are not loaded for it."""
         with _making_tls:
             return _tls_context(scheme != "http" and self.verify, os.environ.get("SSL_CERT_FILE"))
 
@@ -80,8 +80,8 @@ _PROXY_VARIABLES = tuple(
 
 
 def _environment_proxies() -> tuple[tuple[str, str], ...]:
-    """Proxies by scheme. Searching the environment takes as long as all else that is done for a new LLM: it is
-    searched again only when a variable that names a proxy has changed. macOS and Windows have settings beside it.
+    """Returns proxies by scheme. Searching the environment takes as long as everything else in `create_llm`, so it is
+    searched again only if a proxy variable has changed. macOS and Windows also have system settings.
     """
     if urllib.request.getproxies is not urllib.request.getproxies_environment:
         return tuple(sorted(urllib.request.getproxies().items()))
@@ -90,14 +90,14 @@ def _environment_proxies() -> tuple[tuple[str, str], ...]:
 
 @lru_cache(maxsize=8)
 def _proxies_where(*variables: str | None) -> tuple[tuple[str, str], ...]:
-    """The proxies of the environment as it is now, where `variables` say so."""
+    """Returns the proxies of the current environment; `variables` are the key of the cache."""
     return tuple(sorted(urllib.request.getproxies().items()))
 
 
 class Routes:
-    """Which pool a URL belongs to: its scheme, and the proxy to go through.
+    """Maps URLs to routes.
 
-    `secrets` are the users and passwords of proxies.
+    `secrets` are the user names and passwords of proxies.
     """
 
     def __init__(self, settings: TransportSettings) -> None:
@@ -107,7 +107,7 @@ class Routes:
         self.secrets = tuple(secret for proxy in proxies for secret in credentials_in(proxy, {}))
 
     def of(self, url: str) -> Route:
-        """The route of `url`."""
+        """Returns the route of `url`."""
         parts = urlsplit(url)
         if not self._proxies:
             return Route(parts.scheme, self._fixed)
@@ -118,7 +118,7 @@ class Routes:
 
 
 def proxy_in_use(settings: TransportSettings, route: Route) -> ProxyInUse | None:
-    """The proxy of a route, and where it comes from."""
+    """Returns the proxy of a route, and its source."""
     if route.proxy is None or settings.proxy is not None:
         return None if route.proxy is None else ProxyInUse(route.proxy, None)
     names = (name for kind in (route.scheme, "all") for name in (f"{kind}_proxy", f"{kind.upper()}_PROXY"))
@@ -126,29 +126,29 @@ def proxy_in_use(settings: TransportSettings, route: Route) -> ProxyInUse | None
 
 
 def _proxy_url(proxy: str) -> str:
-    """A proxy's URL, also from the short form HOST:PORT. Errors show its scheme only: the rest may hold a password."""
+    """Returns a proxy's URL, also from HOST:PORT. Errors show its scheme only: the rest may hold a password."""
     try:
         url = proxy if "://" in proxy else f"http://{proxy}"
         httpx2.URL(url)
     except (TypeError, httpx2.InvalidURL):
-        raise ConfigurationError("the proxy is no address.", hint="As in proxy='http://host:8080'.") from None
+        raise ConfigurationError("`proxy` is not a valid URL.", hint="Write proxy='http://HOST:PORT'.") from None
     scheme = url.partition("://")[0].lower()
     if scheme in ("http", "https") or (scheme in ("socks5", "socks5h") and find_spec("socksio")):
         return url
     hint = "Run: pip install socksio" if scheme.startswith("socks5") else "Use an http:// or https:// proxy."
-    raise ConfigurationError(f"a proxy of kind {scheme!r} cannot be used here.", hint=hint)
+    raise ConfigurationError(f"proxies with the scheme {scheme!r} are not supported here.", hint=hint)
 
 
 def http_only(proxy: str | None) -> None:
-    """Raise `ConfigurationError` for a SOCKS proxy."""
+    """Raises `ConfigurationError` for a SOCKS proxy."""
     if proxy is not None and not proxy.startswith(("http:", "https:")):
         hint = "Use transport='httpx2', or an http:// or https:// proxy."
-        raise ConfigurationError("transport='fast' cannot use a SOCKS proxy.", hint=hint)
+        raise ConfigurationError("transport='fast' does not support SOCKS proxies.", hint=hint)
 
 
 _making_tls = threading.Lock()
-"""Held while a TLS context is made, and by a fork: OpenSSL's own locks stay locked for ever in a child that is forked
-in the middle."""
+"""Held while a TLS context is made, and during a fork: otherwise OpenSSL's own locks could stay locked forever in the
+child."""
 
 if hasattr(os, "register_at_fork"):
     _done = _making_tls.release
@@ -157,7 +157,7 @@ if hasattr(os, "register_at_fork"):
 
 @cache
 def _tls_context(verify: bool | str, certificate_file: str | None) -> ssl.SSLContext:
-    """Reading the certificates takes about 40 ms; `certificate_file` is the environment's, part of the key only."""
+    """Returns a TLS context; loading the certificates takes 40 ms. `certificate_file` is part of the cache key only."""
     if not isinstance(verify, str):
         return httpx2.create_ssl_context(verify=verify)
     try:

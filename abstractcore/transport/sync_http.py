@@ -1,4 +1,4 @@
-"""The sync transport, on httpx2: its coroutines never suspend, so that plain code can run them."""
+"""The sync transport on httpx2: its coroutines never suspend, so sync code can run them."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from ..ports import Body
 from ..schema import WireRequest
 from ..schema.wire import unexpected_encoding
 from .decompression import Decompressor, decompressor_for
-from .failures import FAILURES, as_ours, broken
+from .failures import FAILURES, broken, map_error
 from .http_pools import sync_pool
-from .leases import Loan
-from .messages import UnreadBody, cut_after_surplus, head_of, to_http
+from .leases import ConnectionLease
+from .messages import UnreadBody, close_after_surplus, head_of, to_http
 from .settings import Route, Routes, TransportSettings, proxy_in_use
 from .timeouts import Timeouts
 
 
 class SyncHttpTransport:
-    """Connections shared by all threads of a process. A forked child has its own, and leaves its parent's alone."""
+    """Sends requests with httpx2. Threads share connections; a forked child does not touch its parent's."""
 
     def __init__(self, settings: TransportSettings) -> None:
         self._settings = settings
@@ -32,26 +32,26 @@ class SyncHttpTransport:
         self._pools: dict[tuple[int, Route], httpcore2.ConnectionPool] = {}
 
     async def open(self, request: WireRequest, timeout: float) -> Body:
-        """Send `request` and read the response's head in `timeout` seconds; connecting has ten at most."""
-        loan, timeouts = Loan(), Timeouts(timeout)
+        """Sends `request` and reads the head of the response within `timeout` seconds; connecting takes ten at most."""
+        lease, timeouts = ConnectionLease(), Timeouts(timeout)
         try:
             http_request = to_http(request, timeouts)
             response = self._pool(request.url).handle_request(http_request)
         except FAILURES as error:
-            failure = as_ours(error, request.url, timeout, proxy_in_use(self._settings, self._routes.of(request.url)))
+            failure = map_error(error, request.url, timeout, proxy_in_use(self._settings, self._routes.of(request.url)))
         else:
-            loan.begin()
-            # Only the end of the loan is traced: the other events would cost 10 us a call.
-            cast("dict[str, object]", http_request.extensions)["trace"] = loan.trace
-            return begun(response, request.url, loan, timeouts)
+            lease.begin()
+            # Only the release is traced: the other events would cost 10 us per call.
+            cast("dict[str, object]", http_request.extensions)["trace"] = lease.trace
+            return begun(response, request.url, lease, timeouts)
         raise failure
 
     async def close(self) -> None:
-        """Close idle connections."""
+        """Closes idle connections."""
         self.close_now()
 
     def close_now(self) -> None:
-        """As `close`, from plain code."""
+        """Closes idle connections, in sync code."""
         for place in list(self._pools):
             if place[0] == os.getpid():
                 pool = self._pools.pop(place, None)
@@ -67,9 +67,9 @@ class SyncHttpTransport:
         return pool
 
 
-def begun(response: httpx2.Response | httpcore2.Response, url: str, loan: Loan, timeouts: Timeouts) -> Body:
-    """The body of a response whose head has been read."""
-    body = SyncHttpBody(response, url, loan, timeouts)
+def begun(response: httpx2.Response | httpcore2.Response, url: str, lease: ConnectionLease, timeouts: Timeouts) -> Body:
+    """Returns the body of a response whose head has been read."""
+    body = SyncHttpBody(response, url, lease, timeouts)
     if unexpected_encoding(body.headers) is None:
         return body
     response.close()
@@ -77,10 +77,10 @@ def begun(response: httpx2.Response | httpcore2.Response, url: str, loan: Loan, 
 
 
 def _chunks(response: httpx2.Response | httpcore2.Response, headers: Mapping[str, str]) -> Iterator[bytes]:
-    """The body, decompressed."""
+    """Yields the decompressed body."""
     if isinstance(response, httpcore2.Response):
         pieces = _pieces(response)
-    elif response.is_stream_consumed:  # by a hook of the user's client
+    elif response.is_stream_consumed:  # read by an event hook of the user's client
         return response.iter_bytes()
     else:
         pieces = response.iter_raw()
@@ -95,54 +95,54 @@ def _decompressed(pieces: Iterator[bytes], decompressor: Decompressor) -> Iterat
 
 
 def _pieces(response: httpcore2.Response) -> Iterator[bytes]:
-    """The body as it comes. The connection is given back at its end, and also when what is left of it is dropped."""
+    """Yields the body as received. The connection is released at its end, and when the rest is dropped."""
     try:
         yield from cast("Iterable[bytes]", response.stream)
     finally:
-        cut_after_surplus(response)
+        close_after_surplus(response)
         response.close()
 
 
 class SyncHttpBody:
-    """A response being read."""
+    """The body of a response."""
 
-    __slots__ = ("_aborted", "_chunks", "_loan", "_response", "_timeouts", "_url", "headers", "status")
+    __slots__ = ("_aborted", "_chunks", "_lease", "_response", "_timeouts", "_url", "headers", "status")
 
     def __init__(
-        self, response: httpx2.Response | httpcore2.Response, url: str, loan: Loan, timeouts: Timeouts
+        self, response: httpx2.Response | httpcore2.Response, url: str, lease: ConnectionLease, timeouts: Timeouts
     ) -> None:
         self._response = response
         self._url = url
-        self._loan = loan
+        self._lease = lease
         self._timeouts = timeouts
         self._aborted = False
         self.status, self.headers = head_of(response)
         self._chunks = _chunks(response, self.headers)
 
     async def read(self) -> bytes:
-        """The next piece of the body; empty at its end."""
+        """Returns the next chunk of the body; empty at its end."""
         self._timeouts.restart()
         try:
             piece = next(self._chunks, b"")
         except FAILURES as error:
-            failure = as_ours(error, self._url, self._timeouts.seconds)
+            failure = map_error(error, self._url, self._timeouts.seconds)
         else:
             if not self._aborted:
                 return piece
-            failure = broken(self._url, "it was cut on this side")
+            failure = broken(self._url, "it was closed by the client")
         raise failure
 
     async def close(self) -> None:
-        """Give the connection back, or cut it if the body is not read to its end."""
+        """Returns the connection to the pool, or closes it if the body was not read to its end."""
         close_generator = getattr(cast(object, self._chunks), "close", None)
         try:
             if close_generator is not None:
                 close_generator()
             self._response.close()
         except ValueError:
-            # Another thread is inside the generator: ending its socket ends the read there, which then closes.
+            # Another thread is inside the generator: shutting its socket down ends the read, which then closes.
             self.abort()
 
     def abort(self) -> None:
-        """Cut the connection from another thread; in a forked child it is the parent's, and stays."""
-        self._aborted = self._loan.cut(self._response)
+        """Closes the connection, from any thread; does nothing in a forked child, where it is the parent's."""
+        self._aborted = self._lease.cut(self._response)

@@ -1,4 +1,4 @@
-"""TCP and TLS for httpx2's sync pools, with one time for all that an exchange waits for."""
+"""TCP and TLS for httpx2's sync pools, with one deadline for all waits of an exchange."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .timeouts import seconds_left
 
 
 class SyncNetwork(httpcore2.NetworkBackend):
-    """Looks names up in a thread, and gives each address an equal part of the time that is left."""
+    """Resolves host names in a thread, and gives each address an equal part of the time left."""
 
     def __init__(self) -> None:
         self._backend = httpcore2.SyncBackend()
@@ -31,7 +31,7 @@ class SyncNetwork(httpcore2.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
     ) -> SyncNetworkStream:
-        """A connection to the first address that answers."""
+        """Returns a connection to the first address that answers."""
         try:
             found = addresses(host, port, seconds_left(timeout))
             places = list(dict.fromkeys(str(info[4][0]) for info in found))
@@ -52,20 +52,20 @@ class SyncNetwork(httpcore2.NetworkBackend):
 
 
 class SyncNetworkStream(httpcore2.NetworkStream):
-    """A connection whose reads and writes each wait for what is left of the exchange's time."""
+    """A connection whose reads and writes wait no longer than the time left of the exchange."""
 
     def __init__(self, stream: httpcore2.NetworkStream) -> None:
         self._stream = stream
         self._writes = JoinedWrites()
         connection: Any = stream.get_extra_info("socket")
-        # In TLS through a proxy over TLS the socket carries the outer layer only: the stream itself knows the inner.
+        # In TLS through a proxy with TLS the socket has the outer layer only; the stream has the inner one.
         inner = stream.get_extra_info("ssl_object") is not None and not isinstance(connection, ssl.SSLSocket)
         self._socket: socket.socket | None = None if inner else connection
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """What has arrived, `max_bytes` at most; empty at the end."""
+        """Returns received data, up to `max_bytes`; empty at the end."""
         try:
-            if current_interruption() is None:  # by far the most: all that is read of a body
+            if current_interruption() is None:  # the most frequent: reads of a body
                 return self._read(max_bytes, timeout)
             with interruptible(self._cut):
                 return self._read(max_bytes, timeout)
@@ -75,7 +75,7 @@ class SyncNetworkStream(httpcore2.NetworkStream):
             raise httpcore2.ReadError(str(error)) from None
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        """Send all of `buffer`; the head of a request waits for its body."""
+        """Sends all of `buffer`; the head of a request is sent with its body."""
         for joined in self._writes.add(buffer):
             self._send(joined, timeout)
 
@@ -111,24 +111,24 @@ class SyncNetworkStream(httpcore2.NetworkStream):
         shut_down(self._stream.get_extra_info("socket"))
 
     def close(self) -> None:
-        """Close the connection."""
+        """Closes the connection."""
         self._stream.close()
 
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> SyncNetworkStream:
-        """The same connection inside TLS."""
+        """Returns the connection with TLS."""
         try:
             left = seconds_left(timeout)
         except TimeoutError as error:
             self.close()
             raise httpcore2.ConnectTimeout(str(error)) from None
-        # The handshake takes the socket away: what cuts it meanwhile needs one of its own.
+        # The handshake detaches the socket: closing it from outside needs a duplicate.
         raw: socket.socket = self._stream.get_extra_info("socket")
         twin = socket.fromfd(raw.fileno(), raw.family, raw.type)
         with twin, interruptible(partial(shut_down, twin)):
             return SyncNetworkStream(self._stream.start_tls(ssl_context, server_hostname, left))
 
     def get_extra_info(self, info: str) -> Any:
-        """What httpx2 asks of its own streams."""
+        """Returns transport information for httpx2."""
         return self._stream.get_extra_info(info)

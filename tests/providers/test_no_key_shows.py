@@ -73,13 +73,13 @@ def quotes(key: str) -> list[str]:
     ]
 
 
-def told(key: str) -> str:
+def quoting(key: str) -> str:
     return "Incorrect API key provided: " + ", ".join(quotes(key)) + ". See the docs."
 
 
 def body(*keys: str) -> dict[str, Any]:
     """An error that every format reads a message from."""
-    message = " ".join(map(told, keys))
+    message = " ".join(map(quoting, keys))
     detail = {"message": message, "type": "authentication_error", "code": "invalid_api_key", "status": keys[0]}
     return {"type": "error", "error": detail, "message": message, "detail": message, "__type": "UnrecognizedClient"}
 
@@ -124,16 +124,16 @@ SECRETS = {"bedrock": (KEY, OTHER, "session-canary-0123456789")}
 PATHS: dict[str, Callable[[tuple[str, ...]], list[Any]]] = {
     **{str(status): lambda keys, status=status: failing(status, *keys) for status in (400, 401, 403, 404, 409, 500)},
     "redirect": lambda keys: failing(307, *keys, location=f"https://elsewhere/?key={KEY}"),
-    "no JSON": lambda keys: [answer(told(KEY).encode(), 401, content_type="text/plain")],
-    "broken JSON": lambda keys: [answer(b'{"error": "' + told(KEY).encode() + b"\xff", 502)],
-    "a web page": lambda keys: [answer(f"<h1>{told(KEY)}</h1>".encode(), 200, content_type="text/html")],
+    "no JSON": lambda keys: [answer(quoting(KEY).encode(), 401, content_type="text/plain")],
+    "broken JSON": lambda keys: [answer(b'{"error": "' + quoting(KEY).encode() + b"\xff", 502)],
+    "a web page": lambda keys: [answer(f"<h1>{quoting(KEY)}</h1>".encode(), 200, content_type="text/html")],
     "an error in an answer": lambda keys: [answer(body(*keys), 200, x_request_id=KEY)],
-    "an answer that is none": lambda keys: [answer({told(KEY): [told(KEY)]}, 200)],
+    "an answer that is none": lambda keys: [answer({quoting(KEY): [quoting(KEY)]}, 200)],
     "a cut body": lambda keys: [answer(body(*keys), 401)[:-20], CUT],
     "an unknown encoding": lambda keys: [answer(b"x", 200, content_encoding=quote(KEY))],
     "an error in a stream": lambda keys: [stream_head() + chunk(delta("a")) + chunk(event(body(*keys))), CUT],
     "a cut event": lambda keys: [stream_head() + chunk(delta("a")) + chunk(event(body(*keys))[:-40]), CUT],
-    "a cut stream that quoted it": lambda keys: [stream_head() + chunk(delta(told(KEY))), CUT],
+    "a cut stream that quoted it": lambda keys: [stream_head() + chunk(delta(quoting(KEY))), CUT],
 }
 
 
@@ -207,7 +207,7 @@ def test_no_crash_of_a_middleware_shows_the_key(server, services, watch, ring, w
     class Crashing:
         async def _run(self, given, next):
             if where == "before":
-                raise ValueError(f"without {KEY}") from KeyError(told(KEY))
+                raise ValueError(f"without {KEY}") from KeyError(quoting(KEY))
             try:
                 await next(given)
             except AbstractCoreError as error:
@@ -283,7 +283,7 @@ def operations(call_style, llm) -> dict[str, Callable[[], object]]:
 @pytest.mark.parametrize("operation", ["count", "create", "read", "extend", "delete"])
 def test_no_operation_shows_the_key(call_style, server, services, watch, operation):
     server.script(*failing(401, KEY))
-    server.script(answer(f"<p>{told(KEY)}".encode(), 200, content_type="application/json"))
+    server.script(answer(f"<p>{quoting(KEY)}".encode(), 200, content_type="application/json"))
     llm = create_llm(
         "google",
         "m",

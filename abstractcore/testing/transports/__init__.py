@@ -1,12 +1,12 @@
-"""For authors of transports: what every transport does, as tests to inherit.
+"""Test suites for authors of transports, to inherit from.
 
     class TestMine(SyncTransportSuite, ForkSuite):
         def make_transport(self) -> Transport:
             return MyTransport()
 
-`SyncTransportSuite` is for transports of plain code, `AsyncTransportSuite` for those of event loops. `EventLoopSuite`
-goes with a transport that serves any number of event loops, `ForkSuite` with one that is shared with forked children.
-Each test talks to a server of its own on this machine. pytest runs them; nothing here imports it.
+`SyncTransportSuite` is for sync transports, `AsyncTransportSuite` for async ones. Add `EventLoopSuite` for a transport
+that serves any number of event loops, and `ForkSuite` for one that is shared with forked children. Each test has a
+server of its own on this machine. pytest runs the tests; nothing here imports it.
 """
 
 from .cases import SyncCase, TransportCase
@@ -21,8 +21,8 @@ __all__ = ["AsyncTransportSuite", "EventLoopSuite", "ForkSuite", "SyncTransportS
 
 
 class SyncTransportSuite(SyncCase, ExchangeTests, FailureTests, StallTests, ConnectionTests):
-    """What a transport for plain code does."""
+    """Tests of a sync transport."""
 
 
 class AsyncTransportSuite(CancellationTests, ExchangeTests, FailureTests, StallTests, ConnectionTests):
-    """What a transport for event loops does."""
+    """Tests of an async transport."""

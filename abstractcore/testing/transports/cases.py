@@ -1,4 +1,4 @@
-"""What each test has: a server, a transport, and a way to run it."""
+"""Base classes of transport tests: a server, a transport, and methods to run them."""
 
 from __future__ import annotations
 
@@ -20,35 +20,35 @@ from ..http_server import PATIENCE_SECONDS, ScriptedServer
 T = TypeVar("T")
 ErrorT = TypeVar("ErrorT", bound=AbstractCoreError)
 KEY = "sk-canary-0123456789"
-"""Sent with every request, and never to be seen in an error."""
+"""Sent with every request; must not occur in an error."""
 
 
 class TransportCase:
-    """A server and a transport for each test, both gone after it. Override `make_transport`."""
+    """Makes a server and a transport for each test, and closes both. Override `make_transport`."""
 
     server: ScriptedServer
     transport: Transport
 
     def make_transport(self) -> Transport:
-        """The transport to be tested, new."""
+        """Returns a new transport to test."""
         raise NotImplementedError
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine of the transport to its end."""
+        """Runs a coroutine of the transport to its end."""
         raise NotImplementedError
 
     def run_at_once(self, coroutines: Sequence[Callable[[], Coroutine[Any, Any, T]]]) -> list[T]:
-        """Run many at the same time."""
+        """Runs coroutines concurrently."""
         raise NotImplementedError
 
     def begin_in_child(self) -> None:
         """Called in a forked child before it runs anything."""
 
     async def settle(self) -> None:
-        """Let what has come over the network be taken note of."""
+        """Lets pending network events be handled."""
 
     def at_end(self, last: Callable[[], object]) -> None:
-        """Call `last` after the test, when the transport is closed."""
+        """Calls `last` after the test, when the transport is closed."""
         self._last.append(last)
 
     def setup_method(self) -> None:
@@ -68,16 +68,16 @@ class TransportCase:
     def request(
         self, body: bytes = b"{}", path: str = "/", headers: Mapping[str, str] | None = None, url: str | None = None
     ) -> WireRequest:
-        """A request to the server, with a key."""
+        """Returns a request to the server, with a key."""
         address = self.server.url if url is None else url
         return WireRequest(address + path, {"authorization": f"Bearer {KEY}", **(headers or {})}, body)
 
     async def open(self, timeout: float = PATIENCE_SECONDS, **request: Any) -> Body:
-        """A response whose body is not read."""
+        """Returns a response whose body is not read."""
         return await self.transport.open(self.request(**request), timeout)
 
     async def fetch(self, timeout: float = PATIENCE_SECONDS, **request: Any) -> WireResponse:
-        """A whole exchange; the body is closed whatever happens."""
+        """Makes a complete exchange, and closes the body."""
         body = await self.open(timeout, **request)
         try:
             return WireResponse(body.status, body.headers, await rest(body))
@@ -85,28 +85,28 @@ class TransportCase:
             await body.close()
 
     def answer(self, timeout: float = PATIENCE_SECONDS, **request: Any) -> WireResponse:
-        """A whole exchange."""
+        """Makes a complete exchange."""
         return self.run(self.fetch(timeout, **request))
 
     def failure(self, expected: type[ErrorT], timeout: float = PATIENCE_SECONDS, **request: Any) -> ErrorT:
-        """The error in which an exchange ends; it is `expected` and tells no key."""
+        """Returns the error of an exchange, which must be an `expected` and must not contain the key."""
         try:
             response = self.answer(timeout, **request)
         except expected as error:
-            expect(KEY not in told(error), f"the error holds the key: {told(error)}")
+            expect(KEY not in error_text(error), f"the error holds the key: {error_text(error)}")
             return error
         raise AssertionError(f"{expected.__name__} was expected, and the answer was {response.body[:80]!r}")
 
 
 class SyncCase(TransportCase):
-    """Plain code: a coroutine that never suspends is run by its first step."""
+    """Runs tests in sync code: a coroutine that never suspends ends in its first step."""
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Run it here."""
+        """Runs the coroutine here."""
         return drive(coroutine)
 
     def run_at_once(self, coroutines: Sequence[Callable[[], Coroutine[Any, Any, T]]]) -> list[T]:
-        """A thread for each."""
+        """Runs each coroutine in a thread."""
 
         def call(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
             return drive(make())
@@ -116,14 +116,14 @@ class SyncCase(TransportCase):
 
 
 class AsyncCase(TransportCase):
-    """An event loop for each test, which runs whenever something is asked of it and stands still in between."""
+    """Runs tests in an event loop of their own, which runs only during each method."""
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Run it in the loop."""
+        """Runs the coroutine in the loop."""
         return self._runner.run(coroutine)
 
     def run_at_once(self, coroutines: Sequence[Callable[[], Coroutine[Any, Any, T]]]) -> list[T]:
-        """A task for each."""
+        """Runs each coroutine in a task."""
 
         async def gather() -> list[T]:
             return await asyncio.gather(*(make() for make in coroutines))
@@ -131,12 +131,12 @@ class AsyncCase(TransportCase):
         return self.run(gather())
 
     async def settle(self) -> None:
-        """The loop goes round a few times."""
+        """Runs a few iterations of the loop."""
         for _ in range(10):
             await asyncio.sleep(0)
 
     def begin_in_child(self) -> None:
-        """A loop of its own; the parent's is kept, since closing it would take the parent's connections out of it."""
+        """Creates a loop for the child; the parent's stays open, since closing it would affect its connections."""
         self._runner, self._parents = asyncio.Runner(), self._runner
 
     def setup_method(self) -> None:
@@ -151,26 +151,26 @@ class AsyncCase(TransportCase):
 
 
 def expect(condition: object, otherwise: str) -> None:
-    """Fail with `otherwise` unless `condition` holds: pytest does not explain assertions of installed packages."""
+    """Raises `AssertionError(otherwise)` unless `condition` holds: pytest does not explain assertions of packages."""
     if not condition:
         raise AssertionError(otherwise)
 
 
 def same(found: object, expected: object) -> None:
-    """Fail unless both are equal."""
+    """Raises `AssertionError` unless both are equal."""
     expect(found == expected, f"{expected!r} was expected, not {found!r}")
 
 
 async def rest(body: Body) -> bytes:
-    """What is left of a body."""
+    """Returns the rest of a body."""
     pieces: list[bytes] = []
     while piece := await body.read():
         pieces.append(piece)
     return b"".join(pieces)
 
 
-def told(error: BaseException) -> str:
-    """All that an error says, with those it came from."""
+def error_text(error: BaseException) -> str:
+    """Returns the text of an error and of the errors in its chain."""
     texts: list[str] = []
     todo: list[BaseException | None] = [error]
     while todo:
@@ -183,7 +183,7 @@ def told(error: BaseException) -> str:
 
 @contextmanager
 def no_warning() -> Generator[None]:
-    """Fail if there is any warning inside, also in finalizers."""
+    """Raises `AssertionError` for a warning in its body, also in finalizers."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield

@@ -1,4 +1,4 @@
-"""How connections are kept, given back and cut, and what they never carry from one call to the next."""
+"""Tests of connection reuse, and of the isolation of calls."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _AT_ONCE = 64
 
 
 class ConnectionTests(TransportCase):
-    """One call does not meet another."""
+    """Calls are isolated from each other."""
 
     def test_calls_one_after_the_other_share_a_connection(self) -> None:
-        """Whole answers with a length, in chunks, and failures."""
+        """Complete responses with a length, in chunks, and errors."""
         self.server.script(answer("a"))
         self.server.script(stream_head(), chunk(b"b"), LAST_CHUNK)
         self.server.script(answer("c", 500))
@@ -25,7 +25,7 @@ class ConnectionTests(TransportCase):
         same([request.connection.number for request in self.server.requests], [0, 0, 0, 0])
 
     def test_a_kept_connection_that_the_server_closed_is_replaced(self) -> None:
-        """Nobody is told of it."""
+        """The caller does not notice."""
         for text in (b"one", b"two", b"three"):
             gate = self.server.gate()
             self.server.script(answer(text), gate, CUT)
@@ -34,8 +34,8 @@ class ConnectionTests(TransportCase):
             self.server.wait_for(lambda: not self.server.open, "the server's end")
         same(len(self.server.connections), 3)
 
-    def test_what_a_server_says_unasked_is_no_answer(self) -> None:
-        """It would be the answer to another caller's question."""
+    def test_unsolicited_data_is_not_read_as_a_response(self) -> None:
+        """It could be the response to another caller's request."""
         gate, said = self.server.gate(), self.server.gate()
         self.server.script(answer("one"), gate, answer("unasked"), said)
         same(self.answer().body, b"one")
@@ -47,7 +47,7 @@ class ConnectionTests(TransportCase):
         same(self.answer().body, b"two")
 
     def test_a_request_is_sent_once_also_where_a_kept_connection_breaks(self) -> None:
-        """A model may be answering it already."""
+        """A model may already be processing it."""
         self.server.script(answer("one"))
         same(self.answer().body, b"one")
         self.server.script(CUT)
@@ -64,7 +64,7 @@ class ConnectionTests(TransportCase):
         same(len(self.server.connections) <= _AT_ONCE, True)
 
     def test_a_body_closed_early_cuts_its_connection(self) -> None:
-        """The rest of it is not the next call's."""
+        """The rest of it must not reach the next call."""
 
         async def leave() -> None:
             body = await self.open()
@@ -81,7 +81,7 @@ class ConnectionTests(TransportCase):
         same(len(self.server.connections), 2)
 
     def test_a_failed_exchange_leaves_nothing_open(self) -> None:
-        """Cut, late and refused answers."""
+        """Interrupted, late and refused responses."""
         scripts = [[stream_head(), CUT], [HANG], [stream_head(), HANG], [answer(b"x", content_encoding="br")]]
         for script in scripts:
             self.server.script(*script)
@@ -101,7 +101,7 @@ class ConnectionTests(TransportCase):
             same(elsewhere.requests, [])
 
     def test_cookies_are_not_kept(self) -> None:
-        """They would tell one tenant of another."""
+        """They could identify another tenant."""
         self.server.script(answer("one", set_cookie="tenant=a; Path=/"))
         self.server.script(answer("two"))
         self.answer()
@@ -109,7 +109,7 @@ class ConnectionTests(TransportCase):
         same("cookie" in self.server.requests[1].headers, False)
 
     def test_a_closed_transport_can_be_used_again(self) -> None:
-        """Closing is for what is idle."""
+        """Closing affects idle connections only."""
         for text in (b"one", b"two"):
             self.server.script(answer(text))
             same(self.answer().body, text)

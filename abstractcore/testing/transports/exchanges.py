@@ -1,4 +1,4 @@
-"""What goes out and what comes in, when all is well."""
+"""Tests of successful exchanges."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _UNPACKED = b"0123456789" * 1000
 
 
 class ExchangeTests(TransportCase):
-    """Requests arrive as they are, and answers whole."""
+    """Requests are sent unchanged, and responses are complete."""
 
     def test_a_request_arrives_as_it_is(self) -> None:
-        """Nothing of the path is quoted again."""
+        """The path is not percent-encoded again."""
         self.server.script(answer("ok"))
         self.answer(body=b"\x00\xff", path="/a%2Fb/c%3A1?q=%20x&r=y", headers={"x-mine": "a b"})
         (request,) = self.server.requests

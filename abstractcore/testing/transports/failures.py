@@ -1,4 +1,4 @@
-"""What goes wrong, and how it is told: in our errors, soon enough, and without the key."""
+"""Tests of failures: the class of the error, its timing, and that it does not contain the key."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _UNEXPECTED = ("gzip, gzip", "br", "zstd", "gzip, identity")
 
 
 class FailureTests(TransportCase):
-    """Each failure is told by its cause; `failure` also looks for the key."""
+    """Each failure has the error of its cause; `failure` also checks for the key."""
 
     def test_an_answer_that_breaks_off_is_a_broken_connection(self) -> None:
         """Before the head, in it, and in bodies of each kind."""
@@ -40,7 +40,7 @@ class FailureTests(TransportCase):
             self.server.script(garbage, CUT)
             self.failure(ConnectionFailedError)
 
-    def test_what_came_before_a_cut_can_be_read(self) -> None:
+    def test_data_received_before_a_disconnect_can_be_read(self) -> None:
         """The caller may be slower than the network."""
         gate = self.server.gate()
         self.server.script(stream_head(), chunk(b"first"), gate, chunk(b"second"), CUT)
@@ -81,12 +81,12 @@ class FailureTests(TransportCase):
         error = self.failure(ConnectionFailedError, url=url, path=f"/{KEY}")
         expect(url in str(error), f"{url} is not in {error}")
 
-    def test_what_is_no_address_is_an_error_of_configuration(self) -> None:
+    def test_an_invalid_url_is_a_configuration_error(self) -> None:
         """Other schemes, no host, characters that no address has."""
         for url in ("ftp://127.0.0.1", "http://", "127.0.0.1", "http://127.0.0.1:1/\n"):
             self.failure(ConfigurationError, url=url)
 
-    def test_headers_that_http_cannot_carry_are_an_error_of_configuration(self) -> None:
+    def test_headers_with_invalid_characters_are_a_configuration_error(self) -> None:
         """A key with a line break could add headers of its own."""
         for value in (f"{KEY}\r\nx-more: 1", f"{KEY}\n", f"{KEY}\x00", f"{KEY}\u00e9", f"{KEY}\u2603"):
             self.failure(ConfigurationError, headers={"authorization": value})
@@ -107,7 +107,7 @@ class FailureTests(TransportCase):
             same((response.status, response.body, response.headers["retry-after"]), (401, b"", "7"))
 
     def test_a_body_that_cannot_be_unpacked_is_the_servers_fault(self) -> None:
-        """It says gzip and is not."""
+        """Its Content-Encoding is gzip, its data is not."""
         for body in (b"plain text", gzip.compress(b"one") + b"plain text"):
             self.server.script(answer(body, content_encoding="gzip"))
             self.failure(ServerError)
@@ -126,13 +126,13 @@ class FailureTests(TransportCase):
             except ConnectionFailedError:
                 self.server.assert_closed_promptly(time.monotonic(), number)
             else:
-                raise AssertionError(f"the cut body went on with {more!r}, and ended")
+                raise AssertionError(f"the aborted body returned {more!r}, and ended")
             finally:
                 cutter.join()
                 self.run(body.close())
 
     def test_abort_after_the_end_leaves_the_next_call_its_connection(self) -> None:
-        """The body has given its connection back by then, and somebody else may have it."""
+        """The body has released its connection by then, and another request may use it."""
         gate = self.server.gate()
         self.server.script(stream_head() + chunk(b"one") + LAST_CHUNK)
         self.server.script(stream_head() + chunk(b"two"), gate, chunk(b"three") + LAST_CHUNK)

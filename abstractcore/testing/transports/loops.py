@@ -1,4 +1,4 @@
-"""Event loops: calls that are cancelled in them, and many loops with one transport."""
+"""Tests with event loops: cancelled calls, and many loops with one transport."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .cases import AsyncCase, same
 
 
 class CancellationTests(AsyncCase):
-    """A cancelled task leaves nothing behind."""
+    """A cancelled task leaves no open connection."""
 
     def test_a_cancelled_call_closes_its_connection(self) -> None:
         """While it waits for the head, and for the body."""

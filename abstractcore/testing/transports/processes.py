@@ -1,4 +1,4 @@
-"""Forked children, where there are any."""
+"""Tests with forked children."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FORKS = hasattr(os, "fork")
 
 
 def in_fork(function: Callable[[], object]) -> None:
-    """Run `function` in a forked child; fail if it fails there."""
+    """Runs `function` in a forked child; raises `AssertionError` if it fails there."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # the server runs in a thread: the child has none
         child = os.fork()
@@ -33,10 +33,10 @@ def in_fork(function: Callable[[], object]) -> None:
 
 
 class ForkSuite(TransportCase):
-    """For a transport that forked children share. Where nothing forks, there is nothing to see."""
+    """For a transport that is shared with forked children. Skipped where fork is not available."""
 
     def test_a_forked_child_has_connections_of_its_own(self) -> None:
-        """The parent goes on with its own."""
+        """The parent keeps its own."""
         if not _FORKS:
             return
         self.server.always_by(lambda request: [answer(request.body)])

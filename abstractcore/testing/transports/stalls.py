@@ -1,4 +1,4 @@
-"""Servers that keep a request waiting: at each step, and without ever falling silent."""
+"""Tests with servers that stall at each step of an exchange, or send data slowly."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .cases import TransportCase, expect, same
 
 _TIMEOUT_SECONDS = 0.3
 _BETWEEN_SECONDS = 0.05
-"""Between two bytes of a drip: every single wait ends long before the time-out."""
+"""The delay between two bytes: every single wait ends long before the timeout."""
 _LONG_HEAD = stream_head(x_long="v" * 1000)
 _LONG_BODY = b"x" * 64_000_000
 """More than the buffers of both sides hold."""
 
 
 class StallTests(TransportCase):
-    """`timeout` is for connecting, sending and the head together, whatever the server does."""
+    """`timeout` is the total for connecting, sending and reading the head."""
 
     def test_a_head_that_drips_ends_in_time(self) -> None:
         """It would take a minute."""
@@ -80,7 +80,7 @@ class StallTests(TransportCase):
 
 @contextmanager
 def _listener(backlog: int) -> Generator[str]:
-    """A place that says nothing. With a backlog of 0 it is full already, and takes no connection."""
+    """Yields the URL of a server that never answers. With a backlog of 0 it accepts no connection."""
     with ExitStack() as stack:
         listener = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=backlog))
         port = listener.getsockname()[1]

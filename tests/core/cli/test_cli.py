@@ -78,7 +78,7 @@ def test_the_answer_goes_to_stdout_and_remarks_to_stderr(server, to_server):
     result = invoke("ask", "hi", *to_server)
     assert (result.exit_code, result.stdout) == (0, "hello\n")
     assert "openai-compatible/m-1: 3 tokens in, 2 out, " in result.stderr
-    assert "price not known" in result.stderr
+    assert "unknown cost" in result.stderr
     assert "stream" not in server.requests[0].json
 
 
@@ -106,7 +106,7 @@ def test_a_stream_is_asked_for_and_shown(server, to_server):
 
 def test_an_answer_that_was_cut_short_is_told_of(server, to_server):
     server.script(completion("hel", "length"))
-    assert "may not be whole; it ended with 'length'" in invoke("ask", "hi", *to_server).stderr
+    assert "may be incomplete: finish_reason is 'length'" in invoke("ask", "hi", *to_server).stderr
 
 
 def test_what_became_of_a_file_is_told(server, to_server, tmp_path):
@@ -186,7 +186,7 @@ def test_a_broken_stream_ends_its_line_before_the_error(server, to_server):
         (["ask", "hi", "--provider", "openai-compatible/m"], 2, "As in --base-url http://localhost:8000/v1."),
         (["ask", "hi", "--max-tokens", "0"], 2, "--max-tokens: must be at least 1, got 0"),
         (["ask", "hi", "--context-size", "12"], 2, "--context-size is 12"),
-        (["ask", "hi", "--provider", "openai/gpt-5", "--context-size", "999"], 2, "Leave it out: not every"),
+        (["ask", "hi", "--provider", "openai/gpt-5", "--context-size", "999"], 2, "Leave it out: the provider"),
         (["ask", "hi", "--temperature", "nan"], 2, "temperature"),
         (["ask", "hi", "--media", "missing.wav"], 2, "missing.wav does not exist"),
         (["ask", "hi", "--api-key", "x"], 2, "No such option"),
@@ -261,7 +261,7 @@ def hints() -> list[str]:
     for path in [*ROOT.glob("abstractcore/**/*.py"), *ROOT.glob("providers/**/*.py"), *ROOT.glob("media/**/*.py")]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.keyword | ast.Assign | ast.AnnAssign) and node.value and is_hint(node):
-                found += told(node.value)
+                found += texts_of(node.value)
     return found
 
 
@@ -269,19 +269,19 @@ def is_hint(node: ast.keyword | ast.Assign | ast.AnnAssign) -> bool:
     return "hint" in (node.arg or "" if isinstance(node, ast.keyword) else ast.unparse(node).split("=")[0].lower())
 
 
-def told(expression: ast.expr) -> list[str]:
+def texts_of(expression: ast.expr) -> list[str]:
     """The texts in an expression, those of f-strings as wholes."""
     if isinstance(expression, ast.JoinedStr):
         return ["".join(part.value if isinstance(part, ast.Constant) else "X" for part in expression.values)]
     if isinstance(expression, ast.Constant):
         return [expression.value] if isinstance(expression.value, str) else []
-    return [text for part in ast.iter_child_nodes(expression) if isinstance(part, ast.expr) for text in told(part)]
+    return [text for part in ast.iter_child_nodes(expression) if isinstance(part, ast.expr) for text in texts_of(part)]
 
 
 def test_no_hint_that_the_command_shows_speaks_python():
-    spoken = [hint for hint in hints() if PYTHON_ONLY.search(hint)]
-    assert len(spoken) > 5
-    assert [hint for hint in map(in_options, spoken) if PYTHON_ONLY.search(hint)] == []
+    python_hints = [hint for hint in hints() if PYTHON_ONLY.search(hint)]
+    assert len(python_hints) > 5
+    assert [hint for hint in map(in_options, python_hints) if PYTHON_ONLY.search(hint)] == []
 
 
 def test_markup_is_text(server, to_server, tmp_path):
@@ -330,7 +330,7 @@ def test_help_loads_nothing_heavy():
 def test_models_that_can_be_fetched_are_listed(monkeypatch, tmp_path):
     monkeypatch.setenv("ABSTRACTCORE_CACHE", str(tmp_path))
     result = invoke("models", "list")
-    assert (result.exit_code, result.stdout.count("not fetched yet")) == (0, 2)
+    assert (result.exit_code, result.stdout.count("not downloaded")) == (0, 2)
     assert "abstractcore models pull NAME" in result.stderr
 
 
@@ -469,7 +469,7 @@ def test_chat_sends_no_command_that_it_does_not_know_to_the_model(to_server, ter
     with terminal("chat", *to_server) as window:
         window.wait_for("> ")
         window.type("/help\n")
-        window.wait_for("there is no command /help: /exit ends the chat")
+        window.wait_for("unknown command /help: /exit ends the chat")
         window.type("/exit\n")
         assert window.wait_for_end() == 0
 

@@ -119,8 +119,8 @@ def test_every_way_of_asking_refuses_the_same_with_the_path(door: str):
         ({"messages": [{"role": "user", "content": "\ud800"}]}, "messages[0].text", "lone surrogate"),
         ({"tools": {"a": 1}}, "tools", "expected a list, got dict"),
         ({"media": (item for item in ())}, "media", "expected a list, got generator"),
-        ({"response_model": 5}, "response_model", "expected a type, got 5. Give the class itself"),
-        ({"response_model": "Nothing"}, "response_model", "expected a type, got 'Nothing'. Give the class"),
+        ({"response_model": 5}, "response_model", "expected a type, got 5. Pass the class itself"),
+        ({"response_model": "Nothing"}, "response_model", "expected a type, got 'Nothing'. Pass the class"),
     ],
 )
 def test_the_error_names_the_argument_and_what_is_wrong(request_: dict[str, Any], path: str, what: str):

@@ -166,19 +166,19 @@ def test_a_provider_that_needs_a_model_says_so(name, services):
 def test_an_address_that_is_none_is_refused_without_its_password(url, services):
     with pytest.raises(ConfigurationError, match="address") as caught:
         create_llm("openai-compatible", model="m", base_url=url, services=services)
-    assert CANARY not in told(caught.value)
+    assert CANARY not in error_text(caught.value)
 
 
 def test_an_address_with_a_query_is_refused_since_paths_are_put_behind_it(services):
     with pytest.raises(ConfigurationError, match="base_url has a query") as caught:
         create_llm("openai-compatible", model="m", base_url=f"http://host.test/v1?key={CANARY}", services=services)
-    assert CANARY not in told(caught.value)
+    assert CANARY not in error_text(caught.value)
 
 
 def test_an_address_with_a_password_is_refused_since_it_would_not_be_sent(services):
     with pytest.raises(ConfigurationError, match="base_url has a user or a password") as caught:
         create_llm("openai-compatible", model="m", base_url=f"http://user:{CANARY}@host.test/v1", services=services)
-    assert CANARY not in told(caught.value)
+    assert CANARY not in error_text(caught.value)
 
 
 def test_a_provider_that_needs_an_address_says_so(services):
@@ -189,7 +189,7 @@ def test_a_provider_that_needs_an_address_says_so(services):
 # Keys
 
 
-def told(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """All that an error says, with its causes."""
     texts = traceback.format_exception(error)
     each: BaseException | None = error
@@ -214,7 +214,7 @@ def told(error: BaseException) -> str:
 def test_a_key_that_no_header_can_carry_is_refused_and_never_shown(key, services):
     with pytest.raises(ConfigurationError, match="API key") as caught:
         create_llm("openai", model="m", api_key=key, services=services)
-    assert CANARY not in told(caught.value)
+    assert CANARY not in error_text(caught.value)
 
 
 @pytest.mark.parametrize("key", [f"{CANARY}\n", f" {CANARY}", f"{CANARY}\r\n", f"\t{CANARY} "])

@@ -11,7 +11,7 @@ import pytest
 from abstractcore import InvalidInputError, NotFoundError, Services, create_llm, record, to_json
 from abstractcore.errors import AuthenticationError
 from abstractcore.ports import Answer, CallContext, CallNext
-from abstractcore.testing.transports.cases import told
+from abstractcore.testing.transports.cases import error_text
 from tests.chaos_server import completion, failure, streamed
 
 SECRET = "gateway-secret-0123456789"
@@ -105,7 +105,7 @@ def test_what_no_header_can_be_is_refused_without_its_value(connect, server, hea
         with pytest.raises(InvalidInputError, match=what) as caught:
             give()
         assert caught.value.path == path
-        assert SECRET not in told(caught.value)
+        assert SECRET not in error_text(caught.value)
     assert server.requests == []
 
 
@@ -115,7 +115,7 @@ def test_a_call_as_data_holds_none_and_says_so(connect):
     for given in ({"headers": {"X-Team": SECRET}}, {"options": {"headers": {"X-Team": SECRET}}}):
         with pytest.raises(InvalidInputError, match="holds no headers") as caught:
             llm.build("hi", **given)
-        assert (caught.value.path, SECRET in told(caught.value)) == ("headers", False)
+        assert (caught.value.path, SECRET in error_text(caught.value)) == ("headers", False)
         assert list(llm.plan("hi", **given)) == []
 
 

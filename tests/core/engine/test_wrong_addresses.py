@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 
 from abstractcore import ConnectionFailedError, ModelNotFoundError, NotFoundError, ProviderError, Services, create_llm
-from abstractcore.testing.transports.cases import told
+from abstractcore.testing.transports.cases import error_text
 from tests.chaos_server import CUT, ScriptedServer, answer, failure
 
 SECRET = "a1b2c3d4e5f6a7b8c9d0e1f2"
@@ -98,7 +98,7 @@ def test_what_looks_like_a_key_in_a_path_is_not_shown(call_style, server, reach)
     server.script(NOTHING_HERE)
     with pytest.raises(NotFoundError, match=r"/gateway/\*\*\*/chat/completions") as caught:
         call_style.generate(reach("openai-compatible", f"{server.url}/gateway/{SECRET}"), "hi")
-    assert SECRET not in told(caught.value)
+    assert SECRET not in error_text(caught.value)
 
 
 # Ollama
@@ -144,7 +144,7 @@ def test_a_server_that_is_not_there_is_to_be_started_or_looked_for_elsewhere(cal
         url = gone.url
     with pytest.raises(ConnectionFailedError) as caught:
         call_style.generate(reach("openai-compatible", url), "hi")
-    assert caught.value.hint == "Check that the server is running, and that base_url is right."
+    assert caught.value.hint == "Check that the server is running, and that base_url is correct."
 
 
 def test_a_name_that_leads_nowhere_is_to_be_spelt_right(call_style, reach):
@@ -176,7 +176,7 @@ def test_a_server_without_tls_is_to_be_asked_without_it(call_style, plain_server
     url = f"https://127.0.0.1:{plain_server.server_port}/v1"
     with pytest.raises(ConnectionFailedError) as caught:
         call_style.generate(reach("openai-compatible", url, transport=transport), "hi")
-    assert (caught.value.hint or "").endswith("write http:// in place of https:// in base_url.")
+    assert (caught.value.hint or "").endswith("write http:// instead of https:// in base_url.")
 
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic", "google", "cohere", "ollama", "bedrock"])

@@ -119,7 +119,7 @@ def test_an_invalid_answer_is_an_error_that_holds_it(call_style, answer, reason)
 def test_an_answer_cut_off_says_so(call_style):
     cut = ModelReply((TextPart('{"name": "Be'),), "length")
     llm = create_llm("scripted", replies=[cut])
-    with pytest.raises(OutputValidationError, match="cut off at max_output_tokens") as caught:
+    with pytest.raises(OutputValidationError, match="truncated at max_output_tokens") as caught:
         call_style.generate(llm, "hi", response_model=Model)
     assert caught.value.partial == cut
     assert str(caught.value.hint).startswith("Allow more with max_output_tokens=")
@@ -129,14 +129,14 @@ def test_an_answer_cut_off_says_so(call_style):
     ("type_", "hint"),
     [
         (3, "response_model=int"),
-        (len, "Give the class itself, or"),
+        (len, "Pass the class itself, or"),
         (Data("Bern", 1), "response_model=Data"),
         (Model(name="Bern", people=1), "response_model=Model"),
         ("Model", "response_model=Model"),
         ("a type", "response_model=str"),
-        ("x" * 65, "Give the class itself, or a type such as list[str]."),
+        ("x" * 65, "Pass the class itself, or a type such as list[str]."),
         ({"type": "object"}, "OutputSchema('answer', schema)"),
-        (Callable[[], int], "Use types that JSON has words for"),
+        (Callable[[], int], "Use types with a JSON Schema"),
     ],
     ids=["number", "function", "dataclass", "model", "name", "words", "long name", "schema", "callable"],
 )
@@ -314,7 +314,7 @@ def test_an_answer_with_several_values_or_a_broken_one_is_refused(call_style, an
 
 def test_a_piece_of_an_answer_that_was_cut_off_is_not_taken_for_it(call_style):
     cut = ModelReply((TextPart(f"First {SHORT} and then"),), "length")
-    with pytest.raises(OutputValidationError, match="cut off at max_output_tokens"):
+    with pytest.raises(OutputValidationError, match="truncated at max_output_tokens"):
         call_style.generate(create_llm("scripted", replies=[cut]), "hi", response_model=Model)
 
 
@@ -339,7 +339,7 @@ class Failing(BaseModel):
 def test_what_a_types_own_validator_raises_is_the_cause_of_our_error(type_: Any, streamed: bool):
     answer = '{"value": [{"name": "Ulm"}]}' if type_ is not Failing else '{"name": "Ulm"}'
     llm = create_llm("scripted", replies=[answer])
-    with pytest.raises(OutputValidationError, match="its check failed with KeyError: 'Ulm'") as caught:
+    with pytest.raises(OutputValidationError, match="its validator raised KeyError: 'Ulm'") as caught:
         if streamed:
             with llm.stream("Where?", response_model=type_) as stream:
                 list(stream)

@@ -168,7 +168,7 @@ MOVED = CallWarning("reordered", "messages[1].parts[4]", "moved", 4, 1)
         (Toy(lambda call: call.with_(sampling=WITHOUT_TOP_K), "sampling"), "sampling.temperature: None became 0.5"),
         (
             Toy(lambda call: call.with_(sampling=WITHOUT_TOP_K), "sampling.top_k", "sampling.top_k"),
-            "is warned of twice",
+            "has two warnings",
         ),
         (Toy(lambda call: call.with_(sampling=Sampling()), "sampling", "sampling.top_k"), "lies within sampling"),
         (Toy(lambda call: call, "messages[1].parts[1].name"), "does not fit the schema: .*name: missing"),
@@ -476,8 +476,8 @@ class Hasty(CanonicalDecoder):
         ({"renderer": Deaf}, "parts: 4 became 3"),
         ({"decoder": Merging}, "parts: 4 became 1"),
         ({"decoder": Hasty}, "parts: 4 became 2"),
-        ({"framer": Impatient}, "when every byte comes alone"),
-        ({"framer": Careless}, "when it is split at byte|when every byte comes alone"),
+        ({"framer": Impatient}, "when every byte arrives alone"),
+        ({"framer": Careless}, "when it is split at byte|when every byte arrives alone"),
     ],
     ids=["drops a delta", "merges blocks", "ends too early", "takes reads for lines", "loses a byte at a split"],
 )

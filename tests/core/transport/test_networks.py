@@ -11,7 +11,7 @@ import trustme
 
 from abstractcore import ConnectionFailedError, RequestTimeoutError, create_llm
 from abstractcore.testing import AsyncCalls, SyncCalls
-from abstractcore.testing.transports.cases import told
+from abstractcore.testing.transports.cases import error_text
 from tests.chaos_server import CUT, HANG, PATIENCE_SECONDS, Pause, ScriptedServer, completion, drip
 from tests.proxy_server import ProxyServer
 
@@ -142,8 +142,8 @@ def test_a_proxy_that_refuses_the_password_is_named_and_the_password_is_not(call
         llm = reach(tls_server.url, proxy=f"http://user:{PASSWORD}@127.0.0.1:{proxy.port}", verify=trusted)
         with pytest.raises(ConnectionFailedError, match=f"the proxy http://127.0.0.1:{proxy.port} refused") as caught:
             call_style.generate(llm, "hi")
-    assert PASSWORD not in told(caught.value)
-    assert "right user and password" in str(caught.value)
+    assert PASSWORD not in error_text(caught.value)
+    assert "Check its user and password" in str(caught.value)
 
 
 def free_port() -> int:
@@ -156,8 +156,8 @@ def test_a_proxy_that_is_gone_is_named_without_its_password(call_style, reach, s
     place = f"127.0.0.1:{free_port()}"
     with pytest.raises(ConnectionFailedError, match=f"through the proxy http://{place}") as caught:
         call_style.generate(reach(server.url, proxy=f"http://user:{PASSWORD}@{place}"), "hi")
-    assert PASSWORD not in told(caught.value)
-    assert caught.value.hint == "Is the proxy running? It is the one given as proxy=..."
+    assert PASSWORD not in error_text(caught.value)
+    assert caught.value.hint == "Check that the proxy is running. It is set by proxy=..."
     assert caught.value.proxy == f"http://{place}"
     assert "base_url" not in str(caught.value)
 
@@ -173,10 +173,10 @@ def test_a_proxy_of_the_environment_that_is_gone_is_blamed_with_its_variable(
     monkeypatch.setenv(variable, f"http://user:{PASSWORD}@{place}")
     with pytest.raises(ConnectionFailedError, match=f"cannot connect to .* through the proxy http://{place}") as caught:
         call_style.generate(reach(f"{scheme}://api.test:{server.port}/v1"), "hi")
-    assert f"It comes from {variable} in the environment" in (caught.value.hint or "")
+    assert f"It is set by the environment variable {variable}" in (caught.value.hint or "")
     assert "NO_PROXY" in (caught.value.hint or "")
     assert "base_url" not in str(caught.value)
-    assert PASSWORD not in told(caught.value)
+    assert PASSWORD not in error_text(caught.value)
 
 
 def test_a_proxy_that_breaks_off_is_named_too(call_style, reach, server):

@@ -40,7 +40,7 @@ def test_a_pool_that_is_used_up_is_a_timeout_that_says_why(small, server):
     request = WireRequest(server.url, {}, b"")
     server.script(stream_head(), HANG)
     held = run(transport.open(request, 5.0))
-    with pytest.raises(RequestTimeoutError, match=r"came free in 0\.2 s") as caught:
+    with pytest.raises(RequestTimeoutError, match=r"became available in 0\.2 s") as caught:
         run(transport.open(request, 0.2))
     assert "max_connections" in str(caught.value)
     run(held.close())

@@ -21,7 +21,7 @@ from abstractcore import (
     Services,
     create_llm,
 )
-from abstractcore.testing.transports.cases import told
+from abstractcore.testing.transports.cases import error_text
 from abstractcore.transport import TransportSettings
 from tests.chaos_server import (
     CUT,
@@ -170,14 +170,14 @@ def test_a_proxys_password_goes_to_the_proxy_and_nowhere_else(call_style, server
     with pytest.raises(ConnectionFailedError) as caught:
         call_style.generate(llm, "hi")
     assert server.requests[0].headers["proxy-authorization"].startswith("Basic ")
-    assert CANARY not in told(caught.value)
+    assert CANARY not in error_text(caught.value)
 
 
 @pytest.mark.parametrize("proxy", ["socks4://127.0.0.1:9", "ftp://127.0.0.1:9", f"carrier://{CANARY}@pigeon"])
 def test_a_proxy_of_another_kind_is_refused(call_style, connect, services, monkeypatch, proxy):
     with pytest.raises(ConfigurationError, match="proxy") as caught:
         connect(proxy=proxy)
-    assert CANARY not in told(caught.value)
+    assert CANARY not in error_text(caught.value)
     monkeypatch.setenv("ALL_PROXY", proxy)
     with pytest.raises(ConfigurationError, match="proxy"):
         call_style.generate(connect(), "hi")
@@ -196,7 +196,7 @@ def test_nothing_listening_is_a_connection_error_that_names_the_place_only(call_
     )
     with pytest.raises(ConnectionFailedError, match=r"http://127\.0\.0\.1:9: ") as caught:
         call_style.generate(llm, "hi")
-    assert CANARY not in told(caught.value)
+    assert CANARY not in error_text(caught.value)
 
 
 def test_an_address_of_ipv6_is_shown_as_it_is_written(call_style, services):
@@ -269,7 +269,7 @@ def test_a_key_never_shows_in_an_error(call_style, server, connect, steps, call)
     with pytest.raises(AbstractCoreError) as caught:
         list(call_style.stream(llm, "hi")) if call == "stream" else call_style.generate(llm, "hi")
     assert server.requests[0].headers["authorization"] == f"Bearer {CANARY}"
-    assert CANARY not in told(caught.value)
+    assert CANARY not in error_text(caught.value)
     assert CANARY not in variables(caught.value)
 
 
