@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..ports import Auth, Endpoint, KnownPlace
+from ..ports import Auth, Endpoint, KnownAddress
 from ..schema import WireRequest
 from ..scrubbing import Secrets
 
@@ -31,6 +31,6 @@ def held_by(holder: object) -> Sequence[str]:
 def credentials_of_place(endpoint: Endpoint, secrets: Secrets) -> None:
     """Have `secrets` know what `endpoint` signs with, where that is known before the first request."""
     secrets.add(held_by(endpoint))
-    if isinstance(endpoint, KnownPlace):
+    if isinstance(endpoint, KnownAddress):
         address = endpoint.address
         signed(_UNSIGNED.with_url(address.url), address.auth, 0.0, secrets)

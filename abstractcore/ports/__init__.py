@@ -1,4 +1,4 @@
-"""The interfaces between the kernel and everything that plugs into it. No behaviour, no imports but the data."""
+"""Ports: the interfaces between the kernel and everything that plugs into it. Imports only schema and errors."""
 
 from .interruptions import Interruption, current_interruption, interruptible
 from .media_handlers import Conversion, ListsEndings, MediaContext, MediaHandler, Recognised
@@ -31,7 +31,7 @@ from .transpilers import (
     Transpiler,
     WireFormat,
 )
-from .transports import Address, Auth, Body, Endpoint, KnownPlace, KnownUrl, SecretHolder, Transport
+from .transports import Address, Auth, Body, Endpoint, KnownAddress, KnownUrl, SecretHolder, Transport
 
 __all__ = [
     "CHAT",
@@ -56,7 +56,7 @@ __all__ = [
     "Framer",
     "HasOperations",
     "Interruption",
-    "KnownPlace",
+    "KnownAddress",
     "KnownUrl",
     "ListsEndings",
     "MediaContext",

@@ -1,4 +1,4 @@
-"""Ending what a call waits for from another thread or task."""
+"""`Interruption`: ends the waits of a call from another thread or task."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ _log = logging.getLogger("abstractcore")
 
 
 class Interruption:
-    """Set once, from any thread. Whatever waits on behalf of the call says meanwhile how its wait is ended."""
+    """A flag that is set once, from any thread. Waits of the call register functions that end them."""
 
     def __init__(self) -> None:
         self.is_set = False
         self._ends: list[Callable[[], object]] = []
-        # Reentrant: a thread that ends a wait may collect another stream.
+        # Reentrant: a thread that ends a wait may garbage-collect another stream.
         self._lock = threading.RLock()
 
     def set(self) -> None:
-        """End what is waited for now, and let nothing more be waited for."""
+        """Ends current waits, and prevents further ones."""
         with self._lock:
             self.is_set = True
             for end in tuple(self._ends):
                 try:
                     end()
                 except Exception:
-                    _log.exception("a wait could not be ended")
+                    _log.exception("ending a wait failed")
 
     def check(self) -> None:
-        """Raise `StreamInterruptedError` if it is set."""
+        """Raises `StreamInterruptedError` if it is set."""
         if self.is_set:
             raise StreamInterruptedError("this stream was closed while it was read")
 
     @contextmanager
     def ending(self, end: Callable[[], object]) -> Generator[None]:
-        """A wait that `end`, called from any thread, ends. It is not called after the wait."""
+        """Wraps a wait. `end` ends the wait; it may be called from any thread, and is not called after the wait."""
         with self._lock:
             self._ends.append(end)
             if self.is_set:
@@ -52,7 +52,7 @@ class Interruption:
 
     @contextmanager
     def of_this_call(self) -> Generator[None]:
-        """What runs inside, in this context and in copies of it, finds it with `current_interruption`."""
+        """Makes `current_interruption` return this one in its body, and in copies of its context."""
         token = _current.set(self)
         try:
             yield
@@ -67,11 +67,11 @@ _NOTHING = nullcontext()
 
 
 def interruptible(end: Callable[[], object]) -> AbstractContextManager[None]:
-    """A wait that `end`, called from any thread, ends if the call that is being made is interrupted."""
+    """Wraps a wait. `end`, which may be called from any thread, ends it if the current call is interrupted."""
     interruption = _current.get()
     return _NOTHING if interruption is None else interruption.ending(end)
 
 
 def current_interruption() -> Interruption | None:
-    """The one of the call that is being made; None where no call can be interrupted."""
+    """Returns the interruption of the current call, or None."""
     return _current.get()

@@ -1,4 +1,4 @@
-"""Kinds of files: recognising them, checking them, and converting them to content that a model takes."""
+"""`MediaHandler`: recognises, checks and converts a kind of files."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from .stores import ModelStore
 
 @dataclass(frozen=True, slots=True)
 class MediaContext:
-    """What a media handler may use from above: model weights, options, and what the model takes."""
+    """What a media handler may use: model weights, options, and the media types that the model accepts."""
 
     models: ModelStore
     options: JSONObject = EMPTY
     spare_cores: int = 1
     """Processor cores that a conversion may use."""
     takes: Set[str] = frozenset({"text"})
-    """What of the handler's `gives` the model takes: a conversion holds nothing else."""
+    """The subset of the handler's `gives` that the model accepts: a conversion holds nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recognised:
-    """What a file is. `kind` is the kind of part it becomes; "text" for a file that is text by itself."""
+    """The type of a file. `kind` is the kind of its part; "text" for a text file."""
 
     kind: MediaKind
     media_type: str
@@ -42,12 +42,12 @@ class Recognised:
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """What a handler made of a file: the content that takes its place, what that content is, and what it cost.
+    """The result of converting a file: the content that replaces it, a label, and its usage.
 
     `content` is a text, or texts and media parts in order; media parts hold their bytes, or name a local file. A text
     before an image is its label: `["[page 1]", ImagePart(...), "[page 2]", ImagePart(...)]`. `label` is a word or two
-    for the model, such as "transcript" or "3 page images". Records hold `warnings` also where they hold no content:
-    a warning does not quote the file.
+    for the model, such as "transcript" or "3 page images". `warnings` must not quote the file: records hold them also
+    without capture of content.
     """
 
     content: str | Sequence[str | ContentPart]
@@ -57,30 +57,30 @@ class Conversion:
 
     @property
     def parts(self) -> tuple[ContentPart, ...]:
-        """The content as parts, without empty texts; raises `SchemaError` for what is neither text nor media."""
+        """The content as parts, without empty texts; raises `SchemaError` for values other than text and media."""
         content = (self.content,) if isinstance(self.content, str) else self.content
-        if isinstance(content, list | tuple):  # anything else is refused below, with its type
+        if isinstance(content, list | tuple):  # other types are refused below
             content = [TextPart(item) if isinstance(item, str) else item for item in content]
         return canonical_content(content, "content")
 
     @property
     def text(self) -> str:
-        """All texts, joined."""
+        """The joined texts."""
         return "".join(part.text for part in self.parts if isinstance(part, TextPart))
 
 
 @runtime_checkable
 class ListsEndings(Protocol):
-    """A media handler that lists its files for people: a handler may be one too."""
+    """A media handler that lists its file name extensions. Handlers may implement it."""
 
     @property
     def endings(self) -> Sequence[str]:
-        """How the names of its files end, without the dot: "pdf"."""
+        """File name extensions without the dot: "pdf"."""
         ...
 
 
 class MediaHandler(Protocol):
-    """Everything about one kind of file: recognising, checking and converting it. `check` and `convert` may block.
+    """Recognises, checks and converts one kind of files. `check` and `convert` may block.
 
     They raise `MediaError` for a file that is broken, locked or without content, and `MissingExtraError` where an
     optional package is needed.
@@ -88,27 +88,27 @@ class MediaHandler(Protocol):
 
     @property
     def name(self) -> str:
-        """As in `MediaDecision.handler`."""
+        """The name in `MediaDecision.handler`."""
         ...
 
     @property
     def gives(self) -> Set[str]:
-        """What its conversions may hold: "text", and media types such as "image/png". Empty if it converts nothing."""
+        """What its conversions may contain: "text", media types such as "image/png". Empty if it converts nothing."""
         ...
 
     def recognise(self, head: bytes, name: str, declared: str | None) -> Recognised | None:
-        """What a file is that begins with `head` (8 KiB at most) and is called `name` ("" if it has no name); None if
-        it is not this handler's.
+        """Returns the type of a file that begins with `head` (up to 8 KiB) and is called `name` ("" if it has none);
+        None if the handler does not handle it.
 
-        With `declared`, the media type that the file is said to have, the answer depends on that type and `head` is
-        empty: the file may be elsewhere. This is asked for every file of a call, also in event loops.
+        With `declared`, the declared media type, the result depends on that type, and `head` is empty: the file may be
+        elsewhere. Called for every file of a call, also in event loops.
         """
         ...
 
     def check(self, part: MediaPart) -> None:
-        """Look whether a file that is sent as it is can be read at all."""
+        """Checks that a file that is sent natively can be read."""
         ...
 
     def convert(self, part: MediaPart, context: MediaContext) -> Conversion:
-        """The content to take the file's place: text always, and other content of `context.takes` only."""
+        """Returns the content that replaces the file: text, or content of a type in `context.takes`."""
         ...

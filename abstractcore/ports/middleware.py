@@ -1,4 +1,4 @@
-"""Code around calls and around requests."""
+"""Middleware: the interfaces of code around calls and around attempts."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ from .runtimes import Runtime
 
 
 class DeltaStream(Protocol):
-    """A streamed reply, pulled one network chunk at a time."""
+    """A streamed reply, read one network chunk at a time."""
 
     async def read(self) -> list[Delta]:
-        """The next deltas; an empty list is the end."""
+        """Returns the next deltas; an empty list at the end."""
         ...
 
     async def close(self) -> None:
-        """Let go of the connection. May be called again."""
+        """Releases the connection. May be called again."""
         ...
 
     def abort(self) -> None:
-        """Cut the connection from another thread."""
+        """Closes the connection. May be called from any thread."""
         ...
 
 
 @runtime_checkable
 class MeteredStream(DeltaStream, Protocol):
-    """A stream over an answer that was paid for."""
+    """A stream that reports its usage."""
 
     @property
     def taken(self) -> Usage:
-        """What the answer took, as far as the provider has reported it."""
+        """The usage that the provider has reported so far."""
         ...
 
 
@@ -55,10 +55,10 @@ result of an operation other than chat."""
 
 @dataclass(frozen=True, slots=True)
 class CallEnd:
-    """How a call ended. `deltas` are what a stream gave, as far as it came; `reply` is there if it is whole,
-    `result` is that of an operation other than chat.
+    """How a call ended. `deltas` are those of a stream so far; `reply` is set if it is complete, `result` for an
+    operation other than chat.
 
-    `seconds` counts from the beginning of the call, `seconds_to_first` to a stream's first deltas.
+    `seconds` is the duration of the call, `seconds_to_first` the time to a stream's first deltas.
     """
 
     outcome: Outcome
@@ -72,18 +72,17 @@ class CallEnd:
 
 @dataclass(slots=True)
 class CallContext:
-    """One logical call on its way through the rings. A middleware may put another call in `call`.
+    """One logical call on its way through the middleware. A middleware may set `call` to another one.
 
-    `operation` is what the provider is asked for: `operation.is_chat`, or `operation.name` is "count_tokens", say.
+    `operation` is the requested operation: `operation.is_chat`, or a name such as "count_tokens" in `operation.name`.
 
     `began` and `deadline` are on the runtime's clock, `started_at` in seconds since the epoch. `attempts` and
-    `warnings` grow as the call goes on. The functions in `at_end` are called once, however the call ends: for a stream
-    that is later than `next` returns. `streams` are those that attempts gave, `middleware_streams` those that
-    middleware returned: all of them are closed when the call ends. `spent` is what each whole answer to a request took,
-    whatever a middleware made of it; what a streamed one took is in `streams`. A middleware that answers without a
-    request adds to neither: such an answer costs nothing. `headers` are HTTP headers of the user's own, names in lower
-    case, which every request gets last. `secrets` are the credentials of the LLM:
-    `secrets.text(...)` is a text without them.
+    `warnings` grow during the call. The functions in `at_end` are called once, however the call ends; for a stream that
+    is after `next` has returned. `streams` are those of attempts, `middleware_streams` those that middleware returned:
+    all of them are closed when the call ends. `spent` is the usage of each complete response, whatever middleware
+    returned instead; the usage of streamed ones is in `streams`. A middleware that answers without a request adds to
+    neither: its answer costs nothing. `headers` are the user's HTTP headers, with lower-case names, which are added
+    last to every request. `secrets` are the credentials of the LLM: `secrets.text(...)` returns a text without them.
     """
 
     call: ModelCall
@@ -106,7 +105,7 @@ class CallContext:
 
 @dataclass(slots=True)
 class Attempt:
-    """One request on its way to the provider. `operation` reads its response."""
+    """One attempt: a request to the provider. `operation` decodes its response."""
 
     context: CallContext
     request: WireRequest
@@ -115,29 +114,28 @@ class Attempt:
 
 
 class CallMiddleware(Protocol):
-    """Code around every logical call. It may answer without going on, change what goes on, or fail.
+    """Code around every logical call, of any operation. It may change the call, answer without `next`, or raise.
 
-    Calls of every operation come here. One that answers by itself answers an operation other than chat with an
-    `OperationResult`, or returns `await next(context)`.
+    To answer an operation other than chat, it returns an `OperationResult`, or the result of `await next(context)`.
 
-    For a stream, `next` returns when the first deltas are there; what happens later is seen by returning a
-    `DeltaStream` of one's own.
+    For a stream, `next` returns when the first deltas have arrived; return a `DeltaStream` that wraps it to handle the
+    following ones.
     """
 
     def around_call(self, context: CallContext, next: CallNext) -> Awaitable[Answer]:
-        """Once per call, before files are handled and the request is made."""
+        """Called once per call, before files are handled and the request is encoded."""
         ...
 
 
 class AttemptMiddleware(Protocol):
-    """Code around every request. It may also try again.
+    """Code around every attempt. It may retry.
 
-    One that answers every request by itself may say so with an attribute `offline` that is True: its LLM needs no API
-    key, and sends nothing. `attempt.operation.read(response)` is the answer in a response that it has.
+    One that answers every request without sending it may set an attribute `offline` to True: its LLM needs no API key.
+    `attempt.operation.read(response)` decodes a response.
     """
 
     def around_attempt(self, attempt: Attempt, next: AttemptNext) -> Awaitable[Answer]:
-        """Once per request, before its bytes leave."""
+        """Called once per attempt, before the request is sent."""
         ...
 
 

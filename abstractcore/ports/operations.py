@@ -1,4 +1,4 @@
-"""What a provider can be asked for: a chat, a token count, content to keep; later embeddings, speech, images."""
+"""`Operation`: a kind of request to a provider: chat, counting tokens, cached contents."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def _nothing(value: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Operation(Generic[T]):
-    """One operation of a wire format. Pure, as the format is; the engine sends, limits, retries and records it.
+    """One operation of a wire format, as pure functions. The engine sends, limits, retries and records it.
 
-    `encode` makes the request for a lowered call; it raises `UnsupportedContentError` for content that has no place in
-    it. `decode` reads a successful response; it raises `ServerError` for what is not one. `usage` returns the tokens
-    that the provider reports in the result, and `to_record` what a record with full content shows of it.
+    `encode` returns the request for a lowered call; it raises `UnsupportedContentError` for content that the request
+    cannot express. `decode` reads a successful response; it raises `ServerError` for an invalid one. `usage` returns
+    the tokens that the provider reports in the result, and `to_record` its JSON for records with full content.
     """
 
     name: str
@@ -36,11 +36,11 @@ class Operation(Generic[T]):
 
     @property
     def is_chat(self) -> bool:
-        """Whether its result is a reply, which may be streamed."""
+        """Whether the result is a reply, which may be streamed."""
         return self.name == CHAT
 
     def read(self, response: WireResponse) -> ModelReply | OperationResult[T]:
-        """Returns the result in a successful response. Raises as `decode` does."""
+        """Returns the result of a successful response. Raises as `decode` does."""
         value = self.decode(response)
         return value if isinstance(value, ModelReply) else OperationResult(value, self.usage(value))
 
@@ -51,7 +51,7 @@ CHAT = "chat"
 
 @dataclass(frozen=True, slots=True)
 class OperationResult(Generic[T]):
-    """The result of an operation other than chat. `warnings` name what the request could not ask for."""
+    """The result of an operation other than chat. `warnings` name what the request could not express."""
 
     value: T
     usage: Usage = field(default_factory=Usage)
@@ -59,26 +59,26 @@ class OperationResult(Generic[T]):
 
 
 Operations: TypeAlias = Mapping[str, Callable[..., Operation[Any]]]
-"""Operations other than chat by name. Each takes the arguments that it needs beside the call, by keyword."""
+"""Operations other than chat by name. Each takes its arguments besides the call by keyword."""
 
 
 class Operator(Protocol):
-    """What can be asked for operations, as an LLM can; for helpers of a vendor's own."""
+    """An object with operations, such as an LLM; for helpers of one vendor."""
 
     @property
     def operate(self) -> Callable[..., OperationResult[Any]]:
-        """As `LLM.operate`: the operation's name, then the arguments of `generate`."""
+        """The method `LLM.operate`: takes the operation's name, then the arguments of `generate`."""
         ...
 
     @property
     def aoperate(self) -> Callable[..., Awaitable[OperationResult[Any]]]:
-        """As `operate`, in an event loop."""
+        """The async version of `operate`."""
         ...
 
 
 @runtime_checkable
 class HasOperations(Protocol):
-    """A wire format with operations other than chat: a transpiler may be one too."""
+    """A wire format with operations other than chat. Transpilers may implement it."""
 
     @property
     def operations(self) -> Operations:

@@ -1,4 +1,4 @@
-"""What a plugin may bring beside providers and media handlers: capabilities, tools, subscribers to call records."""
+"""What a plugin may register besides providers and media handlers: capabilities, tools, trace subscribers."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from .stores import ArtifactStore, ModelStore
 
 
 class CapabilityServices(Protocol):
-    """What a capability may use from above."""
+    """The services that a capability may use."""
 
     @property
     def models(self) -> ModelStore:
-        """The weights on this machine."""
+        """The store of model weights."""
         ...
 
     @property
     def artifacts(self) -> ArtifactStore:
-        """Where what it makes may be kept."""
+        """The store of artifacts."""
         ...
 
     @property
@@ -34,22 +34,22 @@ class CapabilityServices(Protocol):
 
 
 class Capability(Protocol):
-    """Something an LLM gains beside generating: a voice, sight, music."""
+    """A feature of an LLM besides generating text: speech, vision, music."""
 
     @property
     def name(self) -> str:
-        """One word, as in `llm.capability(name)`; its options begin with it and `_`."""
+        """The name in `llm.capability(name)`, without `_`; names of its options begin with it and `_`."""
         ...
 
     @property
     def summary(self) -> str:
-        """One line for people."""
+        """One line of help."""
         ...
 
     def connect(self, options: Mapping[str, Any], services: CapabilityServices) -> Any:
-        """The object users get, for `create_llm`'s options that begin with the capability's name and `_`. No I/O.
+        """Returns the object that users get, for `create_llm`'s options that begin with the name and `_`. No I/O.
 
-        Called once an LLM, when the capability is first asked for.
+        Called once per LLM, when the capability is first used.
         """
         ...
 
@@ -59,36 +59,36 @@ class ToolSource(Protocol):
 
     @property
     def name(self) -> str:
-        """As in `generate(tools=[name])`."""
+        """The name in `generate(tools=[name])`."""
         ...
 
     @property
     def summary(self) -> str:
-        """One line for people."""
+        """One line of help."""
         ...
 
     def tools(self) -> Sequence[ToolSpec]:
-        """The tools as the model sees them, each with a name of its own. Asked at every call that has them. No I/O."""
+        """Returns the tool specs, with distinct names. Called at every call that uses them. No I/O."""
         ...
 
     async def call(self, call: ToolCall) -> ToolResult:
-        """Run one of them; raises `ToolError`."""
+        """Runs a tool; raises `ToolError`."""
         ...
 
 
 class TraceSubscriber(Protocol):
-    """Told of every call when it has ended, in a thread of its own."""
+    """Notified of every finished call, in a thread of its own."""
 
     @property
     def name(self) -> str:
-        """For reports and logs."""
+        """The name in reports and logs."""
         ...
 
     @property
     def capture(self) -> Capture:
-        """How much content its records hold."""
+        """How much content its records contain."""
         ...
 
     def __call__(self, record: CallRecord) -> Awaitable[object] | object:
-        """Take note of one call. What it raises is logged."""
+        """Handles the record of a call. Exceptions are logged."""
         ...

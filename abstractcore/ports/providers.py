@@ -1,4 +1,4 @@
-"""Who answers: a provider, and a session with one of its models."""
+"""`Provider`, and `ProviderSession`, its session with one model."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from .transports import Endpoint
 
 @dataclass(frozen=True, slots=True)
 class ProviderConfig:
-    """What the user said of a provider: model, address, key and options of the provider's own.
+    """The user's settings of a provider: model, URL, key and options of that provider.
 
-    `header_names` are those of the headers that every request has from the user, in lower case.
+    `header_names` are the lower-case names of the user's headers for every request.
     """
 
     provider: str
@@ -29,11 +29,11 @@ class ProviderConfig:
 
 
 class ProviderServices(Protocol):
-    """What a provider may use from above."""
+    """The services that a provider may use."""
 
     @property
     def models(self) -> ModelStore:
-        """The weights on this machine."""
+        """The store of model weights."""
         ...
 
     @property
@@ -49,7 +49,7 @@ class ProviderServices(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ProviderSession:
-    """A provider made ready for one model. Making it does no I/O."""
+    """A provider connected to one model. Creating it does no I/O."""
 
     model: str
     transpiler: Transpiler
@@ -60,42 +60,42 @@ class ProviderSession:
     which the choices of `profile` are made, and returns what can be sent, with a warning for each change. Pure; raises
     `UnsupportedContentError` for content that cannot be left out. The default changes nothing."""
     calls: Sequence[ModelCall] | None = None
-    """The calls made so far, for providers that keep them: scripted models."""
+    """The calls so far, for providers that record them: scripted models."""
     own_process: bool = False
-    """Whether a process of this program answers: requests to it go through no proxy of the environment."""
+    """Whether a child process of this program answers: proxies of the environment are not used for it."""
     close: Callable[[], object] | None = None
-    """Called once when the LLM is closed, to end what the session holds on this machine. Calls may still be running,
-    and an LLM may be dropped without it."""
+    """Called once when the LLM is closed, to release resources of the session. Calls may still be running, and an LLM
+    may be dropped without being closed."""
 
 
 @runtime_checkable
 class NamesModels(Protocol):
-    """A provider whose models can be told by their names: a provider may be one too."""
+    """A provider whose models can be recognised by their names. Providers may implement it."""
 
     @property
     def model_examples(self) -> Mapping[str, str]:
-        """Beginnings of its models' names in lower case, as "gpt", each with the whole name of such a model."""
+        """Lower-case prefixes of its models' names, as "gpt", each with the full name of a model."""
         ...
 
 
 class Provider(Protocol):
-    """A provider: its name, what it may be called with, and how a session with it is made."""
+    """A provider: its name, its options, and the creation of sessions."""
 
     @property
     def name(self) -> str:
-        """As in `create_llm(name)`."""
+        """The name in `create_llm(name)`."""
         ...
 
     @property
     def summary(self) -> str:
-        """One line for people."""
+        """One line of help."""
         ...
 
     @property
     def options(self) -> Mapping[str, str]:
-        """Options of its own for `create_llm`, each with a line of help."""
+        """Its own options of `create_llm`, each with a line of help."""
         ...
 
     def connect(self, config: ProviderConfig, services: ProviderServices) -> ProviderSession:
-        """A session for `config.model`; raises `ConfigurationError` for what cannot work. No I/O."""
+        """Returns a session for `config.model`; raises `ConfigurationError` for invalid settings. No I/O."""
         ...

@@ -1,4 +1,4 @@
-"""What differs between plain code and event loops."""
+"""`Runtime`: what differs between sync and async calls."""
 
 from __future__ import annotations
 
@@ -11,40 +11,40 @@ from .interruptions import Interruption
 
 T = TypeVar("T")
 WorkKind: TypeAlias = Literal["files", "other"]
-"""Functions that block run in a pool of threads for their kind: a flood of slow files holds up nothing else."""
+"""Blocking functions run in a thread pool for their kind: many slow files do not block other work."""
 
 
 class Clock(Protocol):
-    """Time, and waiting for it to pass. Seconds everywhere."""
+    """A clock, with sleeps. All times are in seconds."""
 
     def now(self) -> float:
-        """On a clock that only goes forward, for durations and deadlines."""
+        """Returns monotonic seconds, for durations and deadlines."""
         ...
 
     def time_of_day(self) -> float:
-        """Since the epoch."""
+        """Returns seconds since the epoch."""
         ...
 
     def sleep(self, seconds: float) -> None:
-        """Block the thread."""
+        """Blocks the thread for `seconds`."""
         ...
 
     async def asleep(self, seconds: float) -> None:
-        """Let other tasks run meanwhile."""
+        """Sleeps for `seconds` without blocking the event loop."""
         ...
 
 
 @runtime_checkable
 class WakeableClock(Protocol):
-    """A clock whose `sleep` takes real time, and can be cut short."""
+    """A clock whose sleeps take real time, and can be interrupted."""
 
     def sleep_until(self, woken: threading.Event, seconds: float) -> None:
-        """Block the thread until `woken` is set, `seconds` at most."""
+        """Blocks the thread until `woken` is set, for `seconds` at most."""
         ...
 
 
 class TimeLimit(Protocol):
-    """What `Runtime.timeout` gives, for `async with`."""
+    """An async context manager that limits the time of its body."""
 
     async def __aenter__(self) -> object: ...
 
@@ -53,7 +53,7 @@ class TimeLimit(Protocol):
     ) -> bool | None: ...
 
     def expired(self) -> bool:
-        """Whether it ended what ran inside: a `TimeoutError` may have other reasons."""
+        """Returns whether the limit ended its body: a `TimeoutError` may have other causes."""
         ...
 
 
@@ -61,57 +61,57 @@ class Runtime(Protocol):
     """What differs between sync and async calls. The sync runtime never suspends, the async one never blocks."""
 
     def now(self) -> float:
-        """Seconds on a clock that only goes forward, for durations and deadlines."""
+        """Returns monotonic seconds, for durations and deadlines."""
         ...
 
     async def sleep(self, seconds: float) -> None:
-        """Wait."""
+        """Sleeps for `seconds`."""
         ...
 
     async def gather(self, *thunks: Callable[[], Awaitable[T]]) -> list[T]:
-        """Run several at once; the first failure ends the others and is raised."""
+        """Runs the thunks concurrently; the first failure cancels the others and is raised."""
         ...
 
     async def call(self, function: Callable[..., T], *arguments: object, kind: WorkKind = "other") -> T:
-        """Run a function that blocks, in a thread of a bounded pool with a copy of the context; in plain code without
-        a time limit, here.
+        """Runs a blocking function in a thread of a bounded pool, with a copy of the context; in sync calls without a
+        time limit in this thread.
 
-        A call that is cancelled, or whose time limit passes, before it has begun never begins. One that has begun runs
-        on: it is counted in `abandoned`, and warned of in the log.
+        A function that has not begun when the call is cancelled or its time limit passes is not called. One that has
+        begun continues: it is counted in `abandoned`, and logged as a warning.
         """
         ...
 
     async def invoke(
         self, function: Callable[..., Awaitable[T] | T], *arguments: object, timeout: float | None = None
     ) -> T:
-        """Run a user's function, plain or async, for `timeout` seconds at most; in another thread it has a copy of
-        the context. In plain code a plain function has a thread if it has a time limit, its own or one around it.
+        """Runs a user's function, sync or async, for `timeout` seconds at most; in another thread it has a copy of the
+        context. In sync calls a sync function runs in a thread if there is a time limit.
 
-        Past its time it raises the builtin `TimeoutError`. An async function is cancelled then; a plain one, which
-        cannot be stopped, runs on: it is counted in `abandoned`, and warned of in the log. Raises `ConfigurationError`
-        for an async function whose event loop cannot go on before this call has ended.
+        Raises the builtin `TimeoutError` at the limit. An async function is cancelled then; a sync one, which cannot be
+        stopped, continues: it is counted in `abandoned`, and logged as a warning. Raises `ConfigurationError` for an
+        async function whose event loop is blocked until this call ends.
         """
         ...
 
     @property
     def abandoned(self) -> int:
-        """How many functions still run though nobody waits for them any more."""
+        """The number of functions that still run after their caller stopped waiting."""
         ...
 
     def timeout(self, seconds: float | None) -> TimeLimit:
-        """End what runs inside after `seconds` with the builtin `TimeoutError`: in plain code what waits through this
-        runtime, which it cannot interrupt else."""
+        """Returns a context that ends its body after `seconds` with the builtin `TimeoutError`. In sync calls it ends
+        waits through this runtime only."""
         ...
 
     async def interruptible(self, interruption: Interruption, make: Callable[[], Awaitable[T]]) -> T:
-        """What `make` gives. Raises `StreamInterruptedError` once `interruption` is set: plain code ends waits that go
-        through this runtime or a transport.
+        """Awaits `make()`. Raises `StreamInterruptedError` when `interruption` is set; in sync calls this ends waits
+        through this runtime or a transport only.
         """
         ...
 
     def alarm(self, seconds: float, ring: Callable[[], object]) -> Callable[[], object]:
-        """Call `ring` after `seconds`, in plain code from another thread; gives the function that calls the alarm off.
+        """Calls `ring` after `seconds`, in sync calls from another thread; returns a function that cancels the alarm.
 
-        One alarm for a whole stream costs less than a `timeout` around each of its reads.
+        One alarm for a stream costs less than a `timeout` around each of its reads.
         """
         ...

@@ -1,4 +1,4 @@
-"""Where weights and content are kept."""
+"""Stores of model weights and of artifacts."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ class StoredModel:
 
 
 class ModelStore(Protocol):
-    """Keeps model weights on this machine. All of it blocks; raises `ModelStoreError`."""
+    """Stores model weights on this machine. Methods may block, and raise `ModelStoreError`."""
 
     def path(self, name: str) -> Path:
-        """The weights of `name`, fetched and checked first if they are not there."""
+        """Returns the path of the weights of `name`, which are downloaded and verified first if necessary."""
         ...
 
     def list(self) -> Sequence[StoredModel]:
-        """What is kept."""
+        """Returns the stored models."""
         ...
 
     def pull(self, name: str) -> StoredModel:
-        """Fetch and check `name` unless it is there already."""
+        """Downloads and verifies `name` unless it is stored already."""
         ...
 
     def remove(self, name: str) -> bool:
-        """Delete `name`; False if it was not there."""
+        """Deletes `name`; returns False if it was not stored."""
         ...
 
 
 class ArtifactStore(Protocol):
-    """Keeps content by its SHA-256, for blobs that refer to it. All of it blocks; raises `ArtifactError`."""
+    """Stores content by its SHA-256, for blobs that refer to it. Methods may block, and raise `ArtifactError`."""
 
     def put(self, data: bytes, media_type: str, name: str | None = None) -> Blob:
-        """Keep `data`; gives the reference to it, of form "artifact"."""
+        """Stores `data`; returns a blob of form "artifact" that refers to it."""
         ...
 
     def get(self, sha256: str) -> bytes:
-        """The content whose hash is `sha256`, in lower-case hex digits."""
+        """Returns the content with the hash `sha256`, in lower-case hex digits."""
         ...

@@ -1,4 +1,4 @@
-"""A wire format: between our data and a provider's bytes, both ways. Pure."""
+"""`Transpiler`: translates between schema objects and a wire format, in both directions. Does no I/O."""
 
 from __future__ import annotations
 
@@ -21,60 +21,60 @@ from ..schema import (
 
 
 class Framer(Protocol):
-    """Cuts a stream of bytes into frames, however the bytes are split."""
+    """Splits a byte stream into frames, however the bytes arrive."""
 
     def accepts(self, start: bytes) -> bool | None:
-        """Whether a body that begins with `start` is such a stream, rather than a web page or one JSON document.
+        """Returns whether a body that begins with `start` is such a stream, rather than a web page or a JSON document.
 
         None if `start` is too short to decide. `start` is the body from its first byte, with long runs of white space
-        shortened; any framer may be asked.
+        shortened. A framer that has been fed may be asked too.
         """
         ...
 
     def feed(self, data: bytes) -> Sequence[Any]:
-        """The frames that are complete with `data`."""
+        """Returns the frames that `data` completes."""
         ...
 
     def finish(self) -> Sequence[Any]:
-        """The frames that the end of the stream completes; raises `ServerError` if it cuts one in the middle."""
+        """Returns the frames that the end of the stream completes; raises `ServerError` for an incomplete one."""
         ...
 
 
 class StreamDecoder(Protocol):
-    """Turns frames into deltas."""
+    """Decodes frames into deltas."""
 
     @property
     def complete(self) -> bool:
-        """Whether the stream has said that nothing follows: it is finished then, and what may follow is not read."""
+        """Whether the reply is complete: `finish` is called then, and further data is not read."""
         ...
 
     def feed(self, frame: Any) -> list[Delta]:
-        """The deltas of one frame; raises `ProviderError` for an error event."""
+        """Returns the deltas of one frame; raises `ProviderError` for an error event."""
         ...
 
     def finish(self) -> list[Delta]:
-        """The deltas the end of the stream adds; raises `StreamInterruptedError` if the reply is not complete."""
+        """Returns the deltas at the end of the stream; raises `StreamInterruptedError` if the reply is incomplete."""
         ...
 
 
 class StreamRenderer(Protocol):
-    """Turns deltas into the bytes of a stream (server side)."""
+    """Encodes deltas as the bytes of a stream (server side)."""
 
     def feed(self, delta: Delta) -> bytes:
-        """The bytes one delta gives, maybe none."""
+        """Returns the bytes of a delta, possibly none."""
         ...
 
     def finish(self) -> bytes:
-        """The bytes that end the stream."""
+        """Returns the bytes that end the stream."""
         ...
 
     def error(self, error: AbstractCoreError) -> bytes:
-        """The bytes of an error in the middle of the stream."""
+        """Returns the bytes of an error during the stream."""
         ...
 
 
 class MessageRead(NamedTuple):
-    """A message read, None if it says nothing, and what of it has no place in ours."""
+    """A decoded message, None if it is empty, and warnings for fields that the schema does not have."""
 
     message: Message | None
     warnings: tuple[CallWarning, ...]
@@ -82,68 +82,68 @@ class MessageRead(NamedTuple):
 
 @runtime_checkable
 class MessageReader(Protocol):
-    """A wire format whose single messages users may write in `messages`: a transpiler may be one too."""
+    """A wire format whose messages users may pass in `messages`. Transpilers may implement it."""
 
     def read_message(self, value: object, path: str, model: str) -> MessageRead:
-        """The message in a JSON object of the format, of a conversation with `model`; raises `InvalidInputError` with
-        what is wrong, at a path that begins with `path`.
+        """Decodes a message, a JSON object of the format, of a conversation with `model`; raises `InvalidInputError`
+        with a path that begins with `path`.
         """
         ...
 
 
 class Transpiler(Protocol):
-    """One wire format, both sides. Pure: no await, client, clock, logger or environment."""
+    """One wire format, for clients and servers. Pure functions: no await, client, clock, logger or environment."""
 
     def encode(self, call: ModelCall) -> Encoded:
-        """The request for a lowered call. Raises `UnsupportedContentError` for content the format cannot carry."""
+        """Returns the request for a lowered call. Raises `UnsupportedContentError` for content without a field."""
         ...
 
     def decode(self, response: WireResponse) -> ModelReply:
-        """The reply in a successful response; raises `ServerError` for what is not one."""
+        """Returns the reply of a successful response; raises `ServerError` for an invalid response."""
         ...
 
     def framer(self) -> Framer:
-        """How this format's streams are cut into frames."""
+        """Returns a framer for one stream."""
         ...
 
     def decoder(self) -> StreamDecoder:
-        """A decoder for one stream."""
+        """Returns a decoder for one stream."""
         ...
 
     def error(self, response: WireResponse) -> ProviderError:
-        """The error that a response with a failure status stands for."""
+        """Returns the error of a response with an error status."""
         ...
 
     def parse(self, request: WireRequest) -> Parsed:
-        """The call in a client's request; raises `InvalidInputError` with the path of what is wrong."""
+        """Returns the call of a client's request; raises `InvalidInputError` with the path of an invalid value."""
         ...
 
     def render(self, reply: ModelReply) -> Rendered:
-        """The response body for a reply."""
+        """Returns the response body for a reply."""
         ...
 
     def renderer(self) -> StreamRenderer:
-        """A renderer for one stream."""
+        """Returns a renderer for one stream."""
         ...
 
     def render_error(self, error: AbstractCoreError) -> WireResponse:
-        """The response that tells a client of an error."""
+        """Returns the response for an error."""
         ...
 
 
 class WireFormat(Protocol):
-    """A wire format under its name, for those who need one apart from a provider."""
+    """A named wire format, for code that uses one without a provider."""
 
     @property
     def name(self) -> str:
-        """As in `registry.wire_format(name)`: "openai_chat"."""
+        """The name in `registry.wire_format(name)`: "openai_chat"."""
         ...
 
     @property
     def summary(self) -> str:
-        """One line for people."""
+        """One line of help."""
         ...
 
     def transpiler(self) -> Transpiler:
-        """The format in its vendor's own dialect, loaded when it is first asked for."""
+        """The transpiler in its vendor's own dialect, imported on first use."""
         ...

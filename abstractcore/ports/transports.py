@@ -1,4 +1,4 @@
-"""Reaching a provider: the bytes of a request out, those of its response in."""
+"""`Transport`: sends requests and reads responses; `Endpoint`: where and how to send them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .runtimes import Runtime
 
 
 class Body(Protocol):
-    """An HTTP response whose content is read piece by piece."""
+    """An HTTP response whose content is read in chunks."""
 
     @property
     def status(self) -> int:
@@ -21,42 +21,41 @@ class Body(Protocol):
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """Header fields, names in lower case."""
+        """The headers, with lower-case names."""
         ...
 
     async def read(self) -> bytes:
-        """The next piece, decompressed; empty at the end. Raises `ConnectionFailedError` or `RequestTimeoutError`."""
+        """Returns the next decompressed chunk; empty at the end. Raises as `Transport.open` does."""
         ...
 
     async def close(self) -> None:
-        """Release the connection, and cut it if there is more to come. May be called again."""
+        """Releases the connection, and closes it if the body is incomplete. May be called again."""
         ...
 
     def abort(self) -> None:
-        """Cut the connection from another thread, so that a read in progress ends."""
+        """Closes the connection, which ends a read in progress. May be called from any thread."""
         ...
 
 
 class Transport(Protocol):
-    """Sends a request. `open` takes `timeout` seconds at most, whatever it waits for; each read of the body may wait as
-    long again.
+    """Sends requests. `timeout` is the limit of `open` for all its waits; each read of the body may wait as long again.
 
     `open` raises `ConnectionFailedError` and `RequestTimeoutError`, and no exception of an HTTP library.
     """
 
     async def open(self, request: WireRequest, timeout: float) -> Body:
-        """Send `request`; the body is not read yet."""
+        """Sends `request`, and returns the response before its body is read."""
         ...
 
     async def close(self) -> None:
-        """Close idle connections; a transport can be used again after it."""
+        """Closes idle connections; the transport can be used afterwards."""
         ...
 
 
 @runtime_checkable
 class SecretHolder(Protocol):
-    """What knows credentials that do not show in the requests it is given or makes: an `Auth` that signs with a key, a
-    `Transport` that goes through a proxy with a password. They are kept out of errors, records, logs and recordings.
+    """An object with credentials that are not in its requests: an `Auth` that signs with a key, a `Transport` that uses
+    a proxy with a password. They are removed from errors, records, logs and recordings.
     """
 
     @property
@@ -66,24 +65,23 @@ class SecretHolder(Protocol):
 
 
 class Auth(Protocol):
-    """Puts credentials on a request; `now` is the time of day in seconds since the epoch.
+    """Adds credentials to a request; `now` is in seconds since the epoch.
 
-    What it puts there is kept out of errors, records, logs and recordings; what it knows beside that it may name as a
-    `SecretHolder`.
+    The added credentials are removed from errors, records, logs and recordings; it may list others as a `SecretHolder`.
     """
 
     def sign(self, request: WireRequest, now: float) -> WireRequest:
-        """The request with its credentials."""
+        """Returns the request with its credentials."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where requests go: the URL that paths are put behind, and how they are signed.
+    """Where requests are sent: the base URL, and how they are signed.
 
-    `transport` stands in for the LLM's own, for what is not reached over a network. `query` goes behind the URL of
-    every request, as `api-version=2024-10-21`. `release` is called when the exchange is over, perhaps more than once:
-    what answers must stay until then.
+    `transport` replaces the LLM's own, for endpoints that are not reached over a network. `query` is added to the URL
+    of every request, as `api-version=2024-10-21`. `release` is called when the exchange has ended, possibly more than
+    once: the server must be available until then.
     """
 
     url: str
@@ -93,7 +91,7 @@ class Address:
     release: Callable[[], object] | None = field(default=None, compare=False)
 
     def url_of(self, path: str) -> str:
-        """The URL of an operation at `path`, which may have a query of its own."""
+        """Returns the URL of an operation at `path`, which may have a query of its own."""
         url = self.url + path
         if not self.query:
             return url
@@ -102,31 +100,31 @@ class Address:
 
 @runtime_checkable
 class KnownUrl(Protocol):
-    """An endpoint that may know its address before it is opened: an endpoint may be one too."""
+    """An endpoint that may know its URL before it is opened. Endpoints may implement it."""
 
     @property
     def url(self) -> str | None:
-        """What paths are put behind; None if it is found out when the endpoint is opened."""
+        """The base URL; None if it is known only when the endpoint is opened."""
         ...
 
 
 @runtime_checkable
-class KnownPlace(Protocol):
+class KnownAddress(Protocol):
     """An `Endpoint` whose address is known before it is opened."""
 
     @property
     def address(self) -> Address:
-        """What opening gives."""
+        """The address that `open` returns."""
         ...
 
 
 class Endpoint(Protocol):
-    """A place that answers. Opening may start a process or fetch a token; it is asked before every attempt."""
+    """The destination of requests. `open` is called before every attempt; it may start a process or fetch a token."""
 
     async def open(self, runtime: Runtime) -> Address:
-        """Where to send the next request."""
+        """Returns the address for the next request."""
         ...
 
     def diagnose(self, error: ProviderError) -> AbstractCoreError:
-        """A better error for a failed exchange, if this end knows the cause, else `error` itself."""
+        """Returns a more specific error for a failed exchange, or `error` itself."""
         ...

@@ -44,7 +44,7 @@ def test_an_argument_of_a_call_is_taken_or_refused_whatever_it_is(name: str):
             asked_or_refused(options={name: thing})
 
 
-def test_what_is_neither_true_nor_false_is_no_stream_at_once():
+def test_stream_is_refused_unless_true_or_false():
     for thing in junk_and_arrays().values():
         if not isinstance(thing, bool):
             with pytest.raises(InvalidInputError, match="expected True or False") as caught:
@@ -316,7 +316,7 @@ def test_a_stream_of_event_loops_names_the_one_for_plain_code():
         list(llm.astream("hi"))  # type: ignore[call-overload]
 
 
-def test_an_answer_100_000_levels_deep_is_no_answer_of_the_type_asked_for():
+def test_an_answer_100_000_levels_deep_fails_validation():
     class Tree(BaseModel):
         children: list["Tree"]
 

@@ -125,7 +125,7 @@ def test_a_closed_llm_runs_no_calls(call_style, connect):
 
 
 @pytest.mark.parametrize("junk", [None, {}, "hi", ModelCall])
-def test_what_is_no_call_is_refused(call_style, connect, junk):
+def test_a_value_that_is_not_a_call_is_refused(call_style, connect, junk):
     with pytest.raises(InvalidInputError, match=r"^call: expected a ModelCall, got "):
         run(call_style, connect(), junk)
 

@@ -130,7 +130,7 @@ def test_a_provider_keeps_an_option_that_looks_like_a_capabilitys(with_capabilit
     assert llm.capability("dance")[0] == {"dance_speed": 1}
 
 
-def test_an_unknown_capability_is_told_with_the_nearest_names(with_capability):
+def test_an_unknown_capability_is_an_error_with_similar_names(with_capability):
     with pytest.raises(UnknownCapabilityError, match=r"no capability is called 'danse'\. Did you mean dance\?"):
         make(with_capability()).capability("danse")
     with pytest.raises(UnknownCapabilityError, match="Install a plugin that provides it"):

@@ -112,6 +112,6 @@ def test_a_block_in_an_async_generator_may_be_left_by_another_task():
         ({"parent_id": 3}, "parent_id"),
     ],
 )
-def test_what_is_no_text_is_refused(given, path):
+def test_a_value_that_is_not_text_is_refused(given, path):
     with pytest.raises(InvalidInputError, match=f"^{path}: "), context(**given):
         pytest.fail("the block was entered")

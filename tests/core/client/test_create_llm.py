@@ -22,7 +22,7 @@ from tests.chaos_server import completion
 CANARY = "sk-canary-0123456789"
 
 
-def test_a_model_is_named_in_an_argument_or_behind_the_providers_name(services):
+def test_a_model_is_named_in_an_argument_or_after_the_providers_name(services):
     for llm in (
         create_llm("openai", model="gpt-5", api_key="k", services=services),
         create_llm("openai", "gpt-5", api_key="k", services=services),
@@ -75,7 +75,7 @@ def test_a_colon_before_the_model_is_answered_with_the_slash_that_belongs_there(
     assert caught.value.hint == f'Use a slash instead of the colon: create_llm("{written}").'
 
 
-def test_a_name_that_is_no_text_is_an_error():
+def test_a_name_that_is_not_text_is_an_error():
     with pytest.raises(InvalidInputError, match="provider"):
         create_llm(3)  # type: ignore[arg-type]
 
@@ -169,7 +169,7 @@ def test_an_address_that_is_none_is_refused_without_its_password(url, services):
     assert CANARY not in error_text(caught.value)
 
 
-def test_an_address_with_a_query_is_refused_since_paths_are_put_behind_it(services):
+def test_a_base_url_with_a_query_is_refused(services):
     with pytest.raises(ConfigurationError, match="base_url has a query") as caught:
         create_llm("openai-compatible", model="m", base_url=f"http://host.test/v1?key={CANARY}", services=services)
     assert CANARY not in error_text(caught.value)
@@ -225,7 +225,7 @@ def test_white_space_around_a_key_is_cut_off(call_style, server, connect, key):
 
 
 @pytest.mark.parametrize("key", ["", " ", "\n", None])
-def test_a_key_of_nothing_is_no_key(call_style, server, connect, services, key):
+def test_an_empty_key_counts_as_missing(call_style, server, connect, services, key):
     with pytest.raises(AuthenticationError, match="OPENAI_API_KEY"):
         create_llm("openai", model="m", api_key=key, services=services)
     server.script(completion())

@@ -227,7 +227,7 @@ def test_a_failure_is_an_error_by_cause_that_says_where(call_style, server, conn
     ],
     ids=["html", "empty", "no-content", "no-choices", "bad-gzip", "cut-body", "garbage", "cut-head", "no-head"],
 )
-def test_what_is_no_answer_is_a_typed_error_and_its_connection_is_not_used_again(
+def test_an_invalid_response_is_a_typed_error_and_its_connection_is_not_reused(
     call_style, server, connect, steps, expected
 ):
     llm = connect(max_retries=0)

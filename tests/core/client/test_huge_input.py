@@ -166,7 +166,7 @@ BODIES = {
 
 @pytest.mark.parametrize("body", BODIES)
 @pytest.mark.parametrize("name", sorted(FORMATS))
-def test_a_vendors_long_error_is_told_in_short(name: str, body: str):
+def test_a_vendors_long_error_is_shortened(name: str, body: str):
     transpiler = FORMATS[name]()
     for status in (400, 401, 404, 429, 500):
         error = transpiler.error(WireResponse(status, {"content-type": "application/json"}, BODIES[body]))

@@ -159,7 +159,7 @@ def test_empty_bytes_are_refused(llm):
 
 
 @pytest.mark.parametrize("item", [3, None, ["a"], {"path": "a"}])
-def test_what_is_no_file_at_all_is_refused_with_its_place(llm, item):
+def test_a_value_that_is_not_a_file_is_refused_with_its_path(llm, item):
     with pytest.raises(InvalidInputError) as caught:
         llm.build("hi", media=[PICTURE, item])
     assert caught.value.path == "media[1]"

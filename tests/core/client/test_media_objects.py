@@ -278,7 +278,7 @@ def test_a_data_url_is_its_content(llm, url, part_type, media_type, data):
         ("data:", "has no comma"),
     ],
 )
-def test_what_is_no_data_url_is_refused_without_showing_it_whole(llm, url, what):
+def test_an_invalid_data_url_is_refused_and_shortened_in_the_error(llm, url, what):
     with pytest.raises(MediaError, match=what) as caught:
         loaded(llm, url)
     assert caught.value.source == "media[0]"
@@ -296,7 +296,7 @@ def test_what_is_no_data_url_is_refused_without_showing_it_whole(llm, url, what)
     ],
     ids=["numpy", "array", "dict"],
 )
-def test_what_is_no_file_is_refused_with_its_type(llm, item, what):
+def test_a_value_that_is_not_a_file_is_refused_with_its_type(llm, item, what):
     with pytest.raises(InvalidInputError, match=what) as caught:
         loaded(llm, item)
     assert caught.value.path == "media[0]"

@@ -75,7 +75,7 @@ def test_a_responses_message_is_the_one_that_messages_makes_of_it(call_style):
     assert built(response, Message.user("go on")) == built(response.reply, Message.user("go on"))
 
 
-def test_an_empty_answer_is_no_message(call_style):
+def test_an_empty_answer_has_no_message(call_style):
     llm = create_llm("scripted", replies=[ModelReply((), "length")])
     response = call_style.generate(llm, "hi")
     with pytest.raises(SchemaError, match=r"the answer is empty \(it ended with 'length'\)"):
@@ -310,7 +310,7 @@ USER = {"role": "user", "content": "hi"}
         ("hi", "messages[1]", "expected a Message, a response, a tool result or a mapping"),
     ],
 )
-def test_what_is_no_message_is_refused_with_its_path(message: Any, path: str | None, what: str):
+def test_a_value_that_is_not_a_message_is_refused_with_its_path(message: Any, path: str | None, what: str):
     with pytest.raises(InvalidInputError, match=what) as caught:
         built(USER, message)
     assert path is None or caught.value.path == path

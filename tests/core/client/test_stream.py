@@ -137,7 +137,7 @@ class Clock:
         return self.now() + self.ahead
 
 
-def test_there_is_no_response_before_the_end_but_what_arrived_is_at_hand(call_style, server, connect):
+def test_before_the_end_there_is_a_partial_reply_and_no_response(call_style, server, connect):
     server.script(HELLO, HANG)
     with call_style.stream(connect(), "hi") as stream:
         with pytest.raises(StreamInterruptedError, match="no response yet"):

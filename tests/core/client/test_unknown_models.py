@@ -255,7 +255,7 @@ def test_google_is_sent_the_sound_and_video_that_it_lists(make, model: str, medi
 
 
 @pytest.mark.parametrize("accepts", [["images"], ["image", "pdf"], [""]])
-def test_a_word_that_is_no_kind_of_file_is_refused_with_the_kinds(make, accepts: list[str]):
+def test_an_unknown_kind_of_file_is_refused_with_the_kinds(make, accepts: list[str]):
     with pytest.raises(ConfigurationError, match=f"{accepts[-1]!r}, which is neither") as caught:
         make(accepts=accepts)
     assert "Kinds are text, image" in (caught.value.hint or "")

@@ -107,7 +107,7 @@ def test_a_function_sees_the_callers_context(call_style, runtime, function):
     assert contextvars.copy_context().run(call_style.run, main()) == ["mine", "mine"]
 
 
-def test_a_plain_function_past_its_time_is_left_behind_counted_and_warned_of(call_style, runtime, release, caplog):
+def test_a_sync_function_past_its_timeout_is_abandoned_counted_and_logged(call_style, runtime, release, caplog):
     ended = threading.Event()
 
     def slow() -> None:
@@ -195,7 +195,7 @@ def test_async_functions_called_from_several_threads_run_at_once():
         assert list(pool.map(lambda _: drive(runtime.invoke(meet)), range(2))) == [2, 2]
 
 
-def test_an_async_function_that_refuses_to_be_cancelled_is_left_behind(release, monkeypatch):
+def test_an_async_function_that_ignores_cancellation_is_abandoned(release, monkeypatch):
     monkeypatch.setattr("abstractcore.concurrency.portal._CLEANING_UP_SECONDS", SHORT_SECONDS)
     runtime = SyncRuntime()
 
@@ -341,7 +341,7 @@ def test_async_runs_async_functions_in_its_task_and_plain_ones_elsewhere():
     asyncio.run(main())
 
 
-def test_a_cancelled_caller_leaves_a_plain_function_behind_and_the_loop_ends_without_it(release, caplog):
+def test_a_cancelled_caller_abandons_a_sync_function_and_the_loop_ends_without_it(release, caplog):
     runtime = AsyncRuntime()
     begun = threading.Event()
 

@@ -121,7 +121,7 @@ def test_ctrl_c_cancels_an_async_function_and_waits_for_its_end(ctrl_c):
     assert drive(runtime.invoke(asynchronous, 1)) == 2
 
 
-def test_ctrl_c_leaves_a_plain_function_with_a_time_behind(ctrl_c):
+def test_ctrl_c_abandons_a_sync_function_with_a_timeout(ctrl_c):
     begun, release, ended = threading.Event(), threading.Event(), threading.Event()
 
     def hang() -> None:
@@ -138,7 +138,7 @@ def test_ctrl_c_leaves_a_plain_function_with_a_time_behind(ctrl_c):
     assert ended.wait(PATIENCE_SECONDS)
 
 
-def test_all_llms_of_one_services_object_share_one_loop_behind_plain_code(services, connect):
+def test_llms_with_the_same_services_share_one_event_loop_of_sync_calls(services, connect):
     async def where() -> threading.Thread:
         return threading.current_thread()
 
@@ -176,7 +176,7 @@ def test_a_forked_child_gets_a_loop_of_its_own():
     assert results == [42]
 
 
-def test_a_forked_child_forgets_what_its_parent_left_behind():
+def test_a_forked_child_does_not_count_functions_that_its_parent_abandoned():
     runtime = SyncRuntime()
     release = threading.Event()
     with pytest.raises(TimeoutError):

@@ -278,7 +278,7 @@ def test_a_stream_is_closed_with_its_loop_over_a_client_of_the_users_own(server,
     assert kept[0]._call.state == "closed"
 
 
-def test_a_body_dropped_while_its_loop_stands_still_leaves_no_task_behind(server):
+def test_a_body_dropped_while_its_loop_is_blocked_leaves_no_task(server):
     """What reads it consists of generators, one inside the other, each of which Python would have the loop close."""
 
     async def read() -> None:

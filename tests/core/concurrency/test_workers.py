@@ -206,7 +206,7 @@ def test_a_forked_child_has_all_places(workers, release, abandoned):
     release.set()
 
 
-def test_a_program_that_can_begin_no_thread_is_told_so(workers, monkeypatch):
+def test_an_error_is_raised_if_no_thread_can_be_started(workers, monkeypatch):
     def start(thread: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 

@@ -216,7 +216,7 @@ def test_images_for_an_unknown_model_are_a_warning(call_style, make, server):
     assert "multipage.tif is converted to it" in warnings[0].message
 
 
-def test_the_cache_point_of_a_file_stands_behind_its_last_part(make):
+def test_the_cache_point_of_a_file_is_at_its_last_part(make):
     llm = make()
     llm.generate("hi", media=[ImagePart(Blob.from_file(TIFF, "image/tiff"), cache=CachePoint(300))])
     *before, closing, prompt = llm.calls[0].messages[0].parts

@@ -105,7 +105,7 @@ def test_what_looks_like_a_key_in_a_path_is_not_shown(call_style, server, reach)
 
 
 @pytest.mark.parametrize("path", ["/v1", "/api"])
-def test_ollamas_address_is_without_what_other_clients_put_behind_it(call_style, server, reach, path: str):
+def test_ollamas_base_url_is_used_without_the_paths_of_other_clients(call_style, server, reach, path: str):
     server.script(answer(b"404 page not found", 404))
     with pytest.raises(NotFoundError, match=rf"POST {server.url}{path}/api/chat ") as caught:
         call_style.generate(reach("ollama", f"{server.url}{path}"), "hi")

@@ -262,7 +262,7 @@ def test_an_answer_that_is_none_names_the_middleware(call_style, ring, answer):
             ask(llm, "hi")
 
 
-def test_a_middleware_that_is_not_async_is_told_so(call_style):
+def test_a_middleware_that_is_not_async_is_an_error_with_a_hint(call_style):
     class Plain:
         def around_call(self, context, next):
             return ModelReply((TextPart("a"),), "stop")
@@ -293,7 +293,7 @@ def test_a_middleware_may_be_plain_and_hand_on(call_style):
         (type("Odd", (), {"around_call": 3})(), "is a Odd: expected an object with the method"),
     ],
 )
-def test_what_is_no_middleware_is_refused_when_the_llm_is_made(member, message):
+def test_an_invalid_middleware_is_refused_when_the_llm_is_made(member, message):
     with pytest.raises(ConfigurationError, match=rf"middleware\[1\] {message}"):
         create_llm("scripted", replies=["a"], middleware=[Louder(), member])
 
@@ -306,7 +306,7 @@ class Twice:
         return await next(context)
 
 
-def test_what_is_warned_of_is_told_once_however_often_a_middleware_goes_on(call_style, server, connect):
+def test_a_warning_occurs_once_however_often_a_middleware_calls_next(call_style, server, connect):
     server.always(completion())
     response = call_style.generate(connect(middleware=[Twice()]), "hi", thinking="high", top_k=3)
     once = call_style.generate(connect(), "hi", thinking="high", top_k=3)

@@ -60,7 +60,7 @@ def test_n_retries_are_n_plus_1_requests_exactly(call_style, server, connect, re
     assert {(attempt.status, attempt.error) for attempt in caught.value.attempts} == {(503, "OverloadedError")}
 
 
-def test_there_are_two_retries_unless_told_otherwise(call_style, server, connect):
+def test_there_are_two_retries_by_default(call_style, server, connect):
     server.always(failure(500))
     with pytest.raises(ServerError):
         call_style.generate(connect(), "hi")

@@ -72,7 +72,7 @@ def test_the_output_is_the_answer_as_the_type(call_style, type_, answer, output)
     assert response.content == answer
 
 
-def test_without_a_type_there_is_no_output(call_style):
+def test_without_a_type_output_is_none(call_style):
     assert call_style.generate(create_llm("scripted", replies=[ANSWER]), "hi").output is None
 
 
@@ -189,7 +189,7 @@ OBJECTS: list[Any] = [Model, Data, Dict, Tree, dict[str, int], RootModel[dict[st
 
 
 @pytest.mark.parametrize(("type_", "value"), NO_OBJECTS, ids=lambda each: str(each)[:40])
-def test_what_is_no_object_is_asked_for_inside_one_and_read_without_it(call_style, server, connect, type_, value):
+def test_a_type_that_is_not_an_object_is_requested_in_a_wrapper_object(call_style, server, connect, type_, value):
     answer = TypeAdapter(type_).dump_json(value).decode()
     for said in (f'{{"value": {answer}}}', answer, f'```json\n{{"value": {answer}}}\n```'):
         server.script(completion(said))
@@ -233,7 +233,7 @@ def test_a_schema_is_named_after_its_type_in_the_letters_that_vendors_take(type_
 
 @pytest.mark.parametrize("type_", [type_ for type_, _ in NO_OBJECTS], ids=lambda each: str(each)[:40])
 @pytest.mark.parametrize("name", sorted(FORMATS))
-def test_every_format_can_ask_for_what_is_no_object(name, type_):
+def test_every_format_can_request_types_that_are_not_objects(name, type_):
     call = create_llm("scripted", replies=[]).build("hi", response_model=type_)
     encoded = FORMATS[name]().encode(call)
     assert "value" in json.dumps(json.loads(encoded.request.body))

@@ -99,14 +99,14 @@ def test_other_peoples_broken_entry_points_are_nobodys_business(install):
 
 
 @pytest.mark.parametrize("metadata", ["", "Name: \n", "\x00"])
-def test_a_plugin_without_metadata_is_told_of_by_what_is_known(install, metadata):
+def test_a_plugin_without_metadata_is_reported_with_its_location(install, metadata):
     install("nameless", metadata=metadata, code=PROVIDER)
     (found,) = (each for each in Registry.from_entry_points().reports if each.name == "nameless")
     assert found.distribution.startswith("? in ")
     assert found.registered == (("provider", "parrot"),)
 
 
-def test_a_plugin_for_another_version_is_told_so_and_not_even_imported(install):
+def test_a_plugin_for_another_version_is_reported_and_not_imported(install):
     install("newer", requires="abstractcore (>=0.2,<0.3)", code="raise SystemExit('imported')")
     assert report("newer").error == (
         "it is for another version: it requires abstractcore>=0.2,<0.3, and this is 0.1.0. "

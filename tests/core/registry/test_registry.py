@@ -195,7 +195,7 @@ def test_a_broken_plugin_is_reported_and_takes_nothing_down(load, error):
 @pytest.mark.parametrize(
     "load", [older, lambda: plugin(register_x=nothing), lambda: plugin(register_tools=lambda x: [])]
 )
-def test_what_a_plugin_for_another_version_looks_like_is_told_as_that(load):
+def test_errors_typical_of_a_plugin_for_another_version_have_a_hint(load):
     error = Registry().add_plugin("p", load).error
     assert error.endswith("The plugin may be written for another version of abstractcore: this is 0.1.0.")
 
@@ -303,7 +303,7 @@ def test_things_of_two_kinds_may_share_a_name():
 # Slow plugins
 
 
-def test_a_slow_plugin_is_told_by_its_seconds_whether_it_works_or_not():
+def test_a_slow_plugin_is_reported_whether_it_works_or_not():
     now = iter([0.0, 0.4, 10.0, 13.0, 20.0, 22.0])
     registry = Registry(now=lambda: next(now))
     for load in (plugin, lambda: giving(provider=[]), missing_library):
@@ -326,7 +326,7 @@ def test_a_plugin_that_warns_works():
 # Subscribers
 
 
-def test_a_plugins_subscriber_is_told_of_every_call_once_and_harms_none(services, call_style, caplog):
+def test_a_plugins_subscriber_is_notified_of_every_call_once_and_harms_none(services, call_style, caplog):
     told = []
 
     def raising_subscriber(record):
@@ -356,7 +356,7 @@ def test_a_plugins_subscriber_is_told_of_every_call_once_and_harms_none(services
         ("tool_source", InvalidInputError, "no tool source is called 'voise'. Did you mean voice?"),
     ],
 )
-def test_an_unknown_name_is_told_with_the_nearest(look_up, error, said):
+def test_an_unknown_name_is_an_error_with_similar_names(look_up, error, said):
     registry = Registry()
     names = {kind: [thing(kind, name) for name in ("voice", "xyz")] for kind in ("provider", "capability")}
     registry.add_plugin("p", lambda: giving(**names, tool_source=[thing("tool source", "voice")]))

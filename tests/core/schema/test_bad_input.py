@@ -260,7 +260,7 @@ def test_only_a_reply_can_be_streamed():
         deltas_of("text")  # type: ignore[arg-type]
 
 
-def test_what_is_no_document_is_a_schema_error():
+def test_an_invalid_document_is_a_schema_error():
     for thing in junk().values():
         with pytest.raises(SchemaError):
             from_json(thing)

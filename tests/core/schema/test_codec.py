@@ -284,12 +284,12 @@ def test_a_changed_document_reads_or_is_a_schema_error(call: ModelCall, data: st
     assert from_json(to_json(again)) == again
 
 
-def test_an_object_that_is_no_document_of_its_own_is_refused():
+def test_an_object_without_a_document_type_is_refused():
     with pytest.raises(SchemaError, match="Usage has no JSON document type"):
         to_json(Usage())
 
 
-def test_data_can_be_read_as_a_type_that_is_no_document():
+def test_data_can_be_read_as_a_class_without_a_document_type():
     assert from_data(Usage, {"input": 1}) == Usage(1)
     with pytest.raises(SchemaError, match="expected int, got str") as caught:
         from_data(Usage, {"input": "1"}, "usage")

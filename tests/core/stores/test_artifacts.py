@@ -38,7 +38,7 @@ def test_putting_the_same_from_many_threads_keeps_one_file(store):
     assert len(files(store)) == 1
 
 
-def test_what_is_not_there_is_told_with_the_folder(store):
+def test_a_missing_artifact_is_an_error_with_the_folder(store):
     with pytest.raises(ArtifactError, match="no artifact has the hash 00") as caught:
         store.get("0" * 64)
     assert str(store._root) in caught.value.hint
@@ -57,7 +57,7 @@ def test_a_folder_that_cannot_be_written_is_an_error_with_its_path(tmp_path):
         FileArtifactStore(tmp_path / "artifacts").put(b"content", "text/plain")
 
 
-def test_a_write_that_fails_leaves_nothing_behind(store, monkeypatch):
+def test_a_failed_write_leaves_no_files(store, monkeypatch):
     def fail(*arguments: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -87,7 +87,7 @@ def test_an_artifact_a_model_cannot_take_is_converted(call_style, server, connec
     assert (decision.source, decision.route, decision.sent.text) == ("note.txt", "inline", "Bring two copies.")
 
 
-def test_an_artifact_that_is_gone_is_told_before_anything_is_sent(call_style, server, connect, services, store):
+def test_a_missing_artifact_is_an_error_before_anything_is_sent(call_style, server, connect, services, store):
     services._artifacts = store
     gone = ImagePart(Blob.from_artifact("0" * 64, "image/png", 3))
     with pytest.raises(ArtifactError):

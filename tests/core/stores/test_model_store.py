@@ -319,7 +319,7 @@ def test_own_paths_are_returned_and_never_removed(
 
 
 @pytest.mark.parametrize(("content", "message"), [(None, "cannot be read"), (b"", "not a GGUF"), (b"PK", "not a GGUF")])
-def test_own_path_that_is_no_model_is_refused(
+def test_a_path_that_is_not_a_model_is_refused(
     store: FileModelStore, tmp_path: Path, content: bytes | None, message: str
 ) -> None:
     path = tmp_path / "own.gguf"

@@ -120,7 +120,7 @@ def test_a_stream_that_is_left_is_abandoned(call_style, server, connect, records
     assert (record.outcome, record.error, record.reply.text) == ("abandoned", None, "hello")
 
 
-def test_a_stream_that_was_never_begun_is_no_call(call_style, connect, records):
+def test_a_stream_that_was_never_read_is_not_recorded(call_style, connect, records):
     call_style.stream(connect(), "hi").close()
     assert records() == []
 
@@ -288,9 +288,7 @@ def test_an_end_that_nobody_wants_to_know_of_is_not_prepared(call_style, server,
     assert prepared == [int(listening)]
 
 
-def test_a_function_told_of_the_end_that_fails_harms_neither_the_call_nor_others(
-    call_style, server, connect, records, caplog
-):
+def test_a_listener_that_raises_harms_neither_the_call_nor_others(call_style, server, connect, records, caplog):
     told: list[str] = []
 
     class Watch:
@@ -317,7 +315,9 @@ def test_a_record_is_immutable_and_goes_through_json(call_style, server, connect
     assert json.loads(to_json(record))["type"] == "call_record"
 
 
-def test_a_subscriber_that_raises_is_logged_and_told_of_the_next_call(call_style, server, connect, services, caplog):
+def test_a_subscriber_that_raises_is_logged_and_notified_of_the_next_call(
+    call_style, server, connect, services, caplog
+):
     server.always(completion())
     told: list[str] = []
 
@@ -378,7 +378,7 @@ def test_a_coroutine_function_can_subscribe(call_style, server, connect, service
     assert told == traces
 
 
-def test_after_closing_a_subscriber_is_told_no_more(call_style, server, connect, services):
+def test_a_closed_subscription_gets_no_more_records(call_style, server, connect, services):
     server.always(completion())
     told: list[CallRecord] = []
     subscription = services.records.subscribe(told.append)
@@ -394,12 +394,12 @@ def test_after_closing_a_subscriber_is_told_no_more(call_style, server, connect,
 
 
 @pytest.mark.parametrize(("arguments", "path"), [(["nothing"], "subscriber"), ([print, "all"], "capture")])
-def test_what_cannot_be_told_is_refused(services, arguments, path):
+def test_an_invalid_subscriber_is_refused(services, arguments, path):
     with pytest.raises(InvalidInputError, match=f"^{path}: "):
         services.records.subscribe(*arguments)
 
 
-def test_a_forked_child_tells_its_own_calls(server, connect, services, tmp_path):
+def test_a_forked_child_notifies_subscribers_of_its_own_calls(server, connect, services, tmp_path):
     server.always(completion())
     llm = connect()
     out = tmp_path / "told"
@@ -424,7 +424,7 @@ abstractcore.create_llm("scripted", replies=["one two"]).generate("hi")
 """
 
 
-def test_what_is_left_is_told_at_the_end_of_the_program():
+def test_waiting_records_are_delivered_at_the_end_of_the_program():
     result = subprocess.run(
         [sys.executable, "-W", "error", "-c", AT_EXIT], capture_output=True, text=True, timeout=60, check=False
     )
@@ -477,7 +477,7 @@ def test_a_subscriber_that_flushes_does_not_wait_for_itself(server, connect, ser
     assert len(flushed) == 2
 
 
-def test_without_a_thread_to_tell_it_in_a_record_is_lost_and_counted(server, connect, services, monkeypatch, caplog):
+def test_a_record_is_dropped_and_counted_if_no_thread_can_be_started(server, connect, services, monkeypatch, caplog):
     def no_thread(name: str, gathering: float) -> None:
         raise RuntimeError("can't start new thread at interpreter shutdown")
 
@@ -562,7 +562,7 @@ def test_a_call_cancelled_between_its_attempts_is_recorded_with_those_made(serve
     assert [attempt.status for attempt in record.attempts] == [503]
 
 
-def test_a_plugins_subscriber_is_told_once_however_many_llms_are_made(services):
+def test_a_plugins_subscriber_is_notified_once_however_many_llms_are_made(services):
     told: list[str] = []
 
     class Plugin:

@@ -171,7 +171,7 @@ MOVED = CallWarning("reordered", "messages[1].parts[4]", "moved", 4, 1)
             "has two warnings",
         ),
         (Toy(lambda call: call.with_(sampling=Sampling()), "sampling", "sampling.top_k"), "lies within sampling"),
-        (Toy(lambda call: call, "messages[1].parts[1].name"), "does not fit the schema: .*name: missing"),
+        (Toy(lambda call: call, "messages[1].parts[1].name"), "it is invalid: .*name: missing"),
         (Toy(lambda call: call, warnings=(MOVED,)), r"messages\[1\].parts"),
         (
             Toy(lambda call: call, warnings=(CallWarning("x", "sampling.top_k", "x", 5, 5),)),

@@ -190,7 +190,7 @@ def test_a_clients_own_authentication_and_hooks_work(call_style, server, connect
     assert seen == ["/v1/chat/completions"]
 
 
-def test_a_client_follows_redirects_only_if_it_was_told_to(call_style, server, connect, client_of):
+def test_a_client_follows_redirects_only_if_configured_to(call_style, server, connect, client_of):
     server.always_by(
         lambda request: [
             completion("there") if request.target == "/there" else answer(b"", 307, location=f"{server.url}/there")
@@ -226,7 +226,7 @@ def test_an_asgi_application_answers_without_a_network(services):
 
 
 @pytest.mark.parametrize("client", ["client", object(), httpx2.HTTPTransport, 3])
-def test_what_is_no_client_is_refused(connect, client):
+def test_a_value_that_is_not_a_client_is_refused(connect, client):
     with pytest.raises(ConfigurationError, match=r"httpx2\.Client or an httpx2\.AsyncClient, got"):
         connect(http_client=client)
 

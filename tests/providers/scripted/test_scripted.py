@@ -305,7 +305,7 @@ def test_parts_of_a_reply_wait_each_for_its_own_delay(call_style):
 
 
 @pytest.mark.parametrize("error", [StreamInterruptedError("cut"), ServerError("broke"), ConnectionFailedError("lost")])
-def test_a_reply_breaks_off_where_it_is_told_to(call_style, error):
+def test_a_scripted_stream_ends_in_its_error(call_style, error):
     with call_style.stream(scripted(ScriptedReply.chunks(["a", "b"], then=error)), "hi") as stream:
         texts = []
         with pytest.raises((StreamInterruptedError, ServerError)) as caught:
@@ -395,7 +395,7 @@ def test_an_error_in_a_stream_comes_back():
 @pytest.mark.parametrize(
     "body", [b"", b"{}", b"[]", b"\xff", to_json(ModelReply()).encode(), to_json(TextPart("x")).encode()]
 )
-def test_what_is_no_call_is_refused(body: bytes):
+def test_a_value_that_is_not_a_call_is_refused(body: bytes):
     with pytest.raises(InvalidInputError):
         JSON.parse(WireRequest("/call", {}, body))
 

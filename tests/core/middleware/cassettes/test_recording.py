@@ -43,7 +43,7 @@ def test_an_older_recording_is_replaced_by_the_first_exchange_and_not_before(cal
     assert len(lines(path)) == 2
 
 
-def test_a_folder_is_no_file(path):
+def test_a_folder_is_refused_as_a_cassette(path):
     path.mkdir(parents=True)
     for make in (record, replay):
         with pytest.raises(CassetteError, match="directory"):
@@ -129,7 +129,7 @@ def test_a_recording_can_be_written_by_hand_in_any_order_of_fields(call_style, p
     assert call_style.generate(llm, "hi").content == "a"
 
 
-def test_a_stream_collected_while_its_own_thread_writes_is_written_behind_it(server, connect, path):
+def test_a_stream_collected_while_its_own_thread_writes_is_written_after_it(server, connect, path):
     """A finalizer may run at any line, also where the file's lock is held."""
     for _ in range(2):
         server.script(stream_head() + chunk(delta("left")), HANG)

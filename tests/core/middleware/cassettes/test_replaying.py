@@ -130,7 +130,7 @@ def test_a_stream_that_is_replayed_asks_for_the_stream_that_was_recorded(call_st
         list(call_style.stream(again()[0], "hi"))
 
 
-def test_a_cancelled_call_is_no_exchange(server, connect, path):
+def test_a_cancelled_call_is_not_recorded(server, connect, path):
     server.script(HANG)
     llm = connect(middleware=[record(path)])
 

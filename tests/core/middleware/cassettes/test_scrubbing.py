@@ -115,7 +115,7 @@ def test_only_harmless_headers_keep_their_values():
     }
 
 
-def test_a_body_that_is_no_json_is_kept_as_bytes_without_its_keys():
+def test_a_body_that_is_not_json_is_recorded_as_bytes_without_its_keys():
     request = scrubbed(data=b"api_key=" + CANARY.encode() + b"&file=\xff\x00")
     assert request.body is None
     assert request.body_base64 == b"api_key=[scrubbed]&file=\xff\x00"
