@@ -185,10 +185,10 @@ def _mixed(others: tuple[Part, ...], calls: Sequence[tuple[int, ToolCall]]) -> t
 def messages(content: SearchStrategy[ContentPart] | None = None) -> SearchStrategy[Message]:
     """One message of any role."""
     shown = content_parts() if content is None else content
-    return st.one_of(_said(shown), _assistant(shown), tool_results(shown).map(Message.tool))
+    return st.one_of(_system_or_user(shown), _assistant(shown), tool_results(shown).map(Message.tool))
 
 
-def _said(content: SearchStrategy[Any]) -> SearchStrategy[Message]:
+def _system_or_user(content: SearchStrategy[Any]) -> SearchStrategy[Message]:
     user = st.builds(Message, st.just("user"), tuples(content | opaque_parts(), min_size=1))
     return user | st.builds(Message, st.just("system"), tuples(text_parts() | opaque_parts(), min_size=1))
 
@@ -211,19 +211,19 @@ def conversations(
     """Conversations: tools are called after a user message, and every call has a result right after its turn."""
     shown = content_parts() if user_content is None else user_content
     results = st.lists(tool_results(tool_content), min_size=_MOST_CALLS, max_size=_MOST_CALLS)
-    turns = st.builds(_turn, _said(shown), st.none() | _assistant(shown), results)
+    turns = st.builds(_turn, _system_or_user(shown), st.none() | _assistant(shown), results)
     return st.lists(turns, min_size=1, max_size=3).map(lambda turns: tuple(chain.from_iterable(turns)))
 
 
-def _turn(said: Message, answer: Message | None, results: Sequence[ToolResult]) -> list[Message]:
+def _turn(message: Message, answer: Message | None, results: Sequence[ToolResult]) -> list[Message]:
     """Returns a turn with one of `results` for each call of the answer."""
     if answer is None:
-        return [said]
+        return [message]
     if not answer.tool_calls:
-        return [said, answer]
-    asked = [said] if said.role == "user" else [said, Message.user("Go on.")]
+        return [message, answer]
+    first = [message] if message.role == "user" else [message, Message.user("Go on.")]
     pairs = zip(answer.tool_calls, results, strict=False)
-    return [*asked, answer, Message("tool", tuple(replace(result, call_id=call.id) for call, result in pairs))]
+    return [*first, answer, Message("tool", tuple(replace(result, call_id=call.id) for call, result in pairs))]
 
 
 def tool_specs() -> SearchStrategy[ToolSpec]:
@@ -235,8 +235,8 @@ def tool_specs() -> SearchStrategy[ToolSpec]:
 def samplings() -> SearchStrategy[Sampling]:
     """Sampling parameters."""
     large, limits = st.none() | st.integers(0, 10**6), st.none() | st.integers(1, 10**6)
-    heat, share, penalty = (st.none() | st.floats(*ends) for ends in ((0, 2), (0, 1), (-2, 2)))
-    return st.builds(Sampling, limits, heat, share, large, large, tuples(SOME_TEXT, 2), penalty, penalty, large)
+    temperature, top_p, penalty = (st.none() | st.floats(*ends) for ends in ((0, 2), (0, 1), (-2, 2)))
+    return st.builds(Sampling, limits, temperature, top_p, large, large, tuples(SOME_TEXT, 2), penalty, penalty, large)
 
 
 def output_schemas() -> SearchStrategy[OutputSchema]:

@@ -604,7 +604,7 @@ def _as_found() -> Iterator[None]:
 )
 def test_made_up_cases_find_the_fault_by_the_name_of_the_law(toy: CanonicalJson, law: Law):
     with pytest.raises(LawBrokenError) as caught:
-        check_laws(toy, "scripted", max_examples=60)
+        check_laws(toy, "scripted", max_examples=500)
     assert caught.value.law == law
 
 
