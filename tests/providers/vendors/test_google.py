@@ -11,7 +11,8 @@ from abstractcore.errors import AuthenticationError, ConfigurationError
 from abstractcore.ports import ProviderConfig, ProviderSession
 from abstractcore.schema import Message, ModelCall, WireRequest
 from abstractcore_providers.formats.gemini import Dialect, Gemini
-from abstractcore_providers.vendors.google import GEMINI_URL, GoogleProvider, VertexProvider
+from abstractcore_providers.vendors.google import GoogleProvider, VertexProvider
+from abstractcore_providers.vendors.google.provider import GEMINI_URL
 
 CLOUD = {"GOOGLE_CLOUD_PROJECT": "p-1"}
 
