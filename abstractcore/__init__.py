@@ -48,7 +48,6 @@ from .errors import (
 )
 from .outputs import canonical_json, digest, to_json
 from .schema import (
-    SCHEMA_VERSION,
     AttemptRecord,
     AudioPart,
     Blob,
@@ -61,7 +60,6 @@ from .schema import (
     ContentPart,
     Delta,
     DocumentPart,
-    ErrorRecord,
     FinishReason,
     GenerateResponse,
     HostedTool,
@@ -123,30 +121,21 @@ if TYPE_CHECKING:
     from .client.services import Services, subscribe
     from .client.streams import AsyncStream, Stream
     from .middleware.cassettes import record, replay
-    from .registry import PluginReport, Registry
-    from .registry.hooks import hookimpl
-    from .stores.artifacts import FileArtifactStore
-    from .stores.models import FileModelStore
     from .telemetry import Subscription
 
 _LATER = {
     "AsyncStream": "client.streams",
     "CallOptions": "client.options",
     "CallRequest": "client.options",
-    "FileArtifactStore": "stores.artifacts",
-    "FileModelStore": "stores.models",
     "LLM": "client.llm",
     "LLMOptions": "client.options",
     "MediaInput": "client.media_loading",
     "MessageInput": "client.message_inputs",
-    "PluginReport": "registry",
-    "Registry": "registry",
     "Services": "client.services",
     "Stream": "client.streams",
     "Subscription": "telemetry",
     "context": "client.contexts",
     "create_llm": "client.factory",
-    "hookimpl": "registry.hooks",
     "record": "middleware.cassettes",
     "replay": "middleware.cassettes",
     "subscribe": "client.services",
@@ -165,7 +154,6 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "LLM",
-    "SCHEMA_VERSION",
     "AbstractCoreError",
     "AccessDeniedError",
     "ArtifactError",
@@ -191,10 +179,7 @@ __all__ = [
     "ContextOverflowError",
     "Delta",
     "DocumentPart",
-    "ErrorRecord",
     "FallbackExhaustedError",
-    "FileArtifactStore",
-    "FileModelStore",
     "FinishReason",
     "GenerateResponse",
     "HostedTool",
@@ -230,7 +215,6 @@ __all__ = [
     "PartDelta",
     "Plan",
     "PluginError",
-    "PluginReport",
     "ProviderError",
     "QuotaError",
     "RateLimitError",
@@ -238,7 +222,6 @@ __all__ = [
     "ReasoningEnd",
     "ReasoningPart",
     "ReasoningStart",
-    "Registry",
     "ReplayMismatchError",
     "ReplyEnd",
     "ReplyStart",
@@ -281,7 +264,6 @@ __all__ = [
     "create_llm",
     "digest",
     "from_json",
-    "hookimpl",
     "record",
     "replay",
     "subscribe",

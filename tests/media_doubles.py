@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from abstractcore import CallWarning, MediaError, MediaKind, Registry, Usage
+from abstractcore import CallWarning, MediaError, MediaKind, Usage
 from abstractcore.ports import Conversion, Recognised
+from abstractcore.registry import Registry
 from abstractcore_providers.plugin import register_providers
 
 PICTURE = b"PICTURE" + bytes(20)

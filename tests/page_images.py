@@ -6,8 +6,9 @@ import io
 
 from PIL import Image, ImageSequence
 
-from abstractcore import Blob, CallWarning, ContentPart, ImagePart, MediaPart, Registry, Usage
+from abstractcore import Blob, CallWarning, ContentPart, ImagePart, MediaPart, Usage
 from abstractcore.ports import Conversion, MediaContext, Recognised
+from abstractcore.registry import Registry
 from abstractcore_providers.plugin import register_providers
 
 MEDIA_TYPES = {b"II*\0": "image/tiff", b"MM\0*": "image/tiff", b"GIF8": "image/gif"}

@@ -5,8 +5,9 @@ from __future__ import annotations
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from abstractcore import ToolCall, ToolResult, ToolSpec, hookimpl
+from abstractcore import ToolCall, ToolResult, ToolSpec
 from abstractcore.ports import Conversion
+from abstractcore.registry import hookimpl
 
 HOOKS = {
     "provider": "register_providers",

@@ -6,6 +6,7 @@ import re
 import tomllib
 
 import abstractcore
+from abstractcore.registry import Registry
 from tests.documents import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -18,7 +19,7 @@ def first_column(header: str) -> set[str]:
 
 
 def test_the_table_of_providers_is_the_registry() -> None:
-    assert first_column("provider") == set(abstractcore.Registry.from_entry_points().providers)
+    assert first_column("provider") == set(Registry.from_entry_points().providers)
 
 
 def test_the_tables_of_extras_and_policies_name_what_there_is() -> None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import abstractcore
 
 from .plugins import registry
+
+if TYPE_CHECKING:
+    from ..stores.models import FileModelStore, Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,7 @@ def connected(connection: Connection) -> Generator[abstractcore.LLM]:
         "context_size": connection.context_size,
     }
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
-    models = abstractcore.FileModelStore(progress=_unseen if connection.quiet else None)
+    models = model_store(_unseen if connection.quiet else None)
     services = abstractcore.Services(models=models, registry=registry())
     try:
         yield abstractcore.create_llm(connection.provider, connection.model, services=services, **given)
@@ -46,6 +49,13 @@ def connected(connection: Connection) -> Generator[abstractcore.LLM]:
         raise
     finally:
         services.close()
+
+
+def model_store(progress: Progress | None = None) -> FileModelStore:
+    """The weights on this machine; loaded when a command needs them."""
+    from ..stores.models import FileModelStore
+
+    return FileModelStore(progress=progress)
 
 
 def _unseen(name: str, done: int, total: int) -> None:

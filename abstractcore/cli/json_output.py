@@ -6,11 +6,14 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import abstractcore
 
 from .wording import in_options
+
+if TYPE_CHECKING:
+    from ..registry import PluginReport
 
 _CONTROL = re.compile("[\x7f-\x9f]")
 
@@ -55,7 +58,7 @@ def error_json(error: abstractcore.AbstractCoreError, code: int) -> str:
     )
 
 
-def plugins_json(reports: Iterable[abstractcore.PluginReport], code: int) -> str:
+def plugins_json(reports: Iterable[PluginReport], code: int) -> str:
     """Returns plugin reports as JSON; `registered` holds pairs of a kind and a name."""
     return _line({"plugins": [{**asdict(report), "slow": report.slow} for report in reports], "exit_code": code})
 

@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, redirect_stdout
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -15,6 +16,9 @@ from .exit_codes import exit_code
 from .json_output import plugins_json
 from .reporting import reported
 from .screen import note, show_table, write
+
+if TYPE_CHECKING:
+    from ..registry import PluginReport, Registry
 
 _PATIENCE_SECONDS = 2.0
 
@@ -37,9 +41,11 @@ def show_plugins(*, as_json: bool = False) -> None:
             raise typer.Exit(code)
 
 
-def registry() -> abstractcore.Registry:
+def registry() -> Registry:
     """Returns the registry. Reports plugins that take long to load, and keeps them from writing to stdout."""
-    return abstractcore.Registry.from_entry_points(_watched)
+    from ..registry import Registry
+
+    return Registry.from_entry_points(_watched)
 
 
 @contextmanager
@@ -55,7 +61,7 @@ def _watched(owner: str) -> Generator[None]:
         timer.cancel()
 
 
-def _table(reports: Sequence[abstractcore.PluginReport]) -> tuple[Sequence[str], list[Sequence[str]]]:
+def _table(reports: Sequence[PluginReport]) -> tuple[Sequence[str], list[Sequence[str]]]:
     """Returns headers and rows, with a column for errors if there are any."""
     errors = any(report.error is not None for report in reports)
     headers = ("plugin", "from", "registered", *(("error",) if errors else ()))
@@ -66,7 +72,7 @@ def _table(reports: Sequence[abstractcore.PluginReport]) -> tuple[Sequence[str],
     return headers, [*rows]
 
 
-def _by_kind(report: abstractcore.PluginReport) -> str:
+def _by_kind(report: PluginReport) -> str:
     """Returns registered names by kind, as in `provider a, b; tool source c`."""
     kinds: dict[str, list[str]] = {}
     for kind, name in report.registered:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import typer
 
-import abstractcore
-
+from .connection import model_store
 from .reporting import reported
 from .screen import complain, note, show_table, write
 
@@ -15,7 +14,7 @@ _MEBIBYTE = 1 << 20
 def show_stored() -> None:
     """Prints a table of the models, and how to download one."""
     with reported():
-        store = abstractcore.FileModelStore()
+        store = model_store()
         kept = {model.name: model for model in store.list()}
         rows = [(model.name, _size(model.size), str(model.path)) for model in kept.values()]
         rows += [
@@ -30,14 +29,14 @@ def show_stored() -> None:
 def pull(name: str) -> None:
     """Downloads a model and prints its path."""
     with reported():
-        model = abstractcore.FileModelStore().pull(name)
+        model = model_store().pull(name)
         write(f"{model.path}\n")
 
 
 def remove(name: str) -> None:
     """Removes a model."""
     with reported():
-        if not abstractcore.FileModelStore().remove(name):
+        if not model_store().remove(name):
             complain(f"{name} is not stored.", "Run `abstractcore models list`.")
             raise typer.Exit(1)
         note(f"removed {name}")

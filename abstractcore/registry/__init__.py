@@ -3,6 +3,7 @@
 from .entry_points import FoundPlugin, found_plugins
 from .failures import failure_text, failures_of
 from .guarded_handlers import GuardedHandler
+from .hooks import hookimpl
 from .kinds import CAPABILITY, KINDS, MEDIA_HANDLER, PROVIDER, TOOL_SOURCE, TRACE_SUBSCRIBER, WIRE_FORMAT, Kind
 from .registry import Registry
 from .reports import PluginReport
@@ -26,6 +27,7 @@ __all__ = [
     "failure_text",
     "failures_of",
     "found_plugins",
+    "hookimpl",
     "nearest_names",
     "tools_of",
 ]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 
-from abstractcore import CallRecord, Capture, MediaPart, ToolCall, ToolResult, ToolSpec, hookimpl
+from abstractcore import CallRecord, Capture, MediaPart, ToolCall, ToolResult, ToolSpec
 from abstractcore.ports import CapabilityServices, Conversion, MediaContext, Recognised
+from abstractcore.registry import hookimpl
 from abstractcore_providers import Preset
 
 

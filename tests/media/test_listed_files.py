@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from abstractcore import MediaError, Registry, Services, create_llm
+from abstractcore import MediaError, Services, create_llm
 from abstractcore.ports import ListsEndings
+from abstractcore.registry import Registry
 from tests.media_doubles import registry
 
 

@@ -99,7 +99,7 @@ print(json.dumps({use.__name__.replace("_", " "): outcome(use) for use in uses})
 
 
 QUIET = """
-from abstractcore import hookimpl
+from abstractcore.registry import hookimpl
 
 @hookimpl
 def register_tools():

@@ -14,7 +14,7 @@ class City:
     name: str
 
 
-class CallStyle(Enum):
+class Colour(Enum):
     RED = "red"
 
 
@@ -32,7 +32,7 @@ assert_type(llm.generate("hi", response_model=City | None).output, City | None)
 assert_type(llm.generate("hi", response_model=Union[City, int]).output, City | int)  # noqa: UP007
 assert_type(llm.generate("hi", response_model=Optional[City]).output, City | None)  # noqa: UP045
 assert_type(llm.generate("hi", response_model=Literal["yes", "no"]).output, Literal["yes", "no"])
-assert_type(llm.generate("hi", response_model=CallStyle).output, CallStyle)
+assert_type(llm.generate("hi", response_model=Colour).output, Colour)
 assert_type(llm.stream("hi", response_model=dict[str, int]).response.output, dict[str, int])
 assert_type(llm.generate("hi", response_model=list[int], stream=True), Stream[list[int]])
 assert_type(llm.build("hi", response_model=list[City] | None), ModelCall)

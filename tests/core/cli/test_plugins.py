@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from abstractcore import PluginReport, Registry
 from abstractcore.cli import plugins as command
 from abstractcore.cli.app import app
+from abstractcore.registry import PluginReport, Registry
 
 PATIENCE_SECONDS = 60.0
 CODE = """
-from abstractcore import hookimpl
+from abstractcore.registry import hookimpl
 from abstractcore_providers.scripted import ScriptedProvider
 
 @hookimpl

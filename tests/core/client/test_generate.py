@@ -24,7 +24,6 @@ from abstractcore import (
     ProviderError,
     QuotaError,
     RateLimitError,
-    Registry,
     ScriptExhaustedError,
     ServerError,
     Services,
@@ -34,6 +33,7 @@ from abstractcore import (
     UnsupportedOptionError,
     create_llm,
 )
+from abstractcore.registry import Registry
 from abstractcore.schema import WireResponse
 from abstractcore_providers.scripted import CanonicalJson, ScriptedProvider
 from tests.chaos_server import CUT, answer, completion, completion_body, failure

@@ -12,7 +12,6 @@ from abstractcore import (
     AbstractCoreError,
     Blob,
     CallRecord,
-    FileModelStore,
     MediaError,
     Message,
     ModelCall,
@@ -34,6 +33,7 @@ from abstractcore.client.options import CALL_OPTIONS, REQUEST_FIELDS
 from abstractcore.errors import ServerError
 from abstractcore.schema import WireResponse, freeze
 from abstractcore.schema.quoting import shortened, shown
+from abstractcore.stores.models import FileModelStore
 from abstractcore.telemetry import Subscription
 from abstractcore.testing import ScriptedReply
 from abstractcore_providers.formats.registered import FORMATS

@@ -177,7 +177,7 @@ def test_a_file_that_changed_or_went_after_it_was_looked_at_is_a_media_error(cal
 
 
 def test_without_handlers_the_error_says_so(folder):
-    from abstractcore import Registry
+    from abstractcore.registry import Registry
     from abstractcore_providers.scripted import ScriptedProvider
 
     empty = Registry()

@@ -19,7 +19,6 @@ from abstractcore import (
     Message,
     ModelReply,
     ReasoningPart,
-    Registry,
     SchemaError,
     Services,
     TextPart,
@@ -27,6 +26,7 @@ from abstractcore import (
     ToolResult,
     create_llm,
 )
+from abstractcore.registry import Registry
 from abstractcore.testing import ScriptedReply
 from abstractcore_providers.scripted import ScriptedProvider
 from tests.chaos_server import completion

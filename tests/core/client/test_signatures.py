@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 
-from abstractcore import LLM, CallRequest, Registry, create_llm
+from abstractcore import LLM, CallRequest, create_llm
 from abstractcore.client.options import LLM_OPTIONS, CreateOptions
 from abstractcore.client.signatures import option_lines, option_types
+from abstractcore.registry import Registry
 from tests.option_table import PAGE, page
 
 TYPING = Path(__file__).parents[2] / "typing" / "options.py"

@@ -19,7 +19,6 @@ from abstractcore import (
     MediaSent,
     Message,
     PluginError,
-    Registry,
     Services,
     TextPart,
     ToolCall,
@@ -31,6 +30,7 @@ from abstractcore import (
     to_json,
 )
 from abstractcore.ports import Conversion
+from abstractcore.registry import Registry
 from tests.chaos_server import completion, streamed
 from tests.page_images import NO_IMAGES, PageImages, page_images, registry
 from tests.plugin_doubles import giving

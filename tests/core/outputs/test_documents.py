@@ -56,7 +56,7 @@ class Entry(TypedDict):
     city: City
 
 
-class CallStyle(enum.Enum):
+class Colour(enum.Enum):
     RED = "red"
 
 
@@ -89,7 +89,7 @@ VALUES: list[tuple[Any, Any, Any]] = [
     (frozenset[str], frozenset({"a"}), ["a"]),
     (tuple[int, Price], (1, Price()), None),
     (Pair, Pair(1, "a"), [1, "a"]),
-    (CallStyle, CallStyle.RED, "red"),
+    (Colour, Colour.RED, "red"),
     (datetime.datetime, datetime.datetime(2026, 1, 2, tzinfo=datetime.UTC), None),
     (datetime.timedelta, datetime.timedelta(seconds=5), None),
     (decimal.Decimal, decimal.Decimal("1.10"), "1.10"),

@@ -158,7 +158,7 @@ def test_what_the_error_says_of_a_schema_without_a_type_works():
     assert llm.calls[0].output == OutputSchema("answer", schema)
 
 
-class CallStyle(Enum):
+class Colour(Enum):
     RED = "red"
     BLUE = "blue"
 
@@ -174,7 +174,7 @@ NO_OBJECTS: list[tuple[Any, Any]] = [
     (list[Tree], [Tree(name="a", children=[Tree(name="b")])]),
     (tuple[int, str], (1, "a")),
     (int, 3),
-    (CallStyle, CallStyle.BLUE),
+    (Colour, Colour.BLUE),
     (Literal["yes", "no"], "no"),
     (Model | None, Model(name="Bern", people=1)),
     (Optional[Model], None),  # noqa: UP045

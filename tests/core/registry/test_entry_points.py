@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from abstractcore import Registry
-from abstractcore.registry import found_plugins
+from abstractcore.registry import Registry, found_plugins
 
 
 @pytest.fixture
@@ -42,7 +41,7 @@ def report(name: str):
 
 
 PROVIDER = """
-from abstractcore import hookimpl
+from abstractcore.registry import hookimpl
 from abstractcore_providers.scripted import ScriptedProvider
 
 @hookimpl

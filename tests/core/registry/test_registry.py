@@ -12,14 +12,13 @@ import pytest
 from abstractcore import (
     InvalidInputError,
     PluginError,
-    Registry,
     Services,
     ToolSpec,
     UnknownCapabilityError,
     UnknownProviderError,
     create_llm,
-    hookimpl,
 )
+from abstractcore.registry import Registry, hookimpl
 from abstractcore_providers.scripted import ScriptedProvider
 from tests.plugin_doubles import HOOKS, giving, plugin, thing
 

@@ -93,7 +93,7 @@ def test_numbers_are_written_as_the_standard_library_does(number: float):
 
 
 def test_texts_and_numbers_of_a_class_of_their_own_are_written_as_plain_ones():
-    class CallStyle(StrEnum):
+    class Colour(StrEnum):
         RED = "red"
 
     class Size(IntEnum):
@@ -103,8 +103,8 @@ def test_texts_and_numbers_of_a_class_of_their_own_are_written_as_plain_ones():
         def __repr__(self) -> str:
             return "a ratio"
 
-    assert canonical_json([CallStyle.RED, Size.SMALL, Ratio(0.5)]) == '["red",1,0.5]'
-    kept = OpaquePart("p", "k", [CallStyle.RED, Size.SMALL, Ratio(0.5)]).data
+    assert canonical_json([Colour.RED, Size.SMALL, Ratio(0.5)]) == '["red",1,0.5]'
+    kept = OpaquePart("p", "k", [Colour.RED, Size.SMALL, Ratio(0.5)]).data
     assert [type(item) for item in kept] == [str, int, float]
 
 

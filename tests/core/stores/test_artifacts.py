@@ -7,7 +7,8 @@ import threading
 
 import pytest
 
-from abstractcore import ArtifactError, Blob, DocumentPart, FileArtifactStore, ImagePart, Services, create_llm
+from abstractcore import ArtifactError, Blob, DocumentPart, ImagePart, Services, create_llm
+from abstractcore.stores.artifacts import FileArtifactStore
 from tests.chaos_server import completion
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(64)

@@ -17,7 +17,6 @@ import pytest
 from abstractcore import (
     CallRecord,
     CallWarning,
-    ErrorRecord,
     InvalidInputError,
     ModelReply,
     OutputValidationError,
@@ -35,6 +34,7 @@ from abstractcore import (
     subscribe,
     to_json,
 )
+from abstractcore.schema import ErrorRecord
 from tests.chaos_server import CUT, HANG, PATIENCE_SECONDS, chunk, completion, delta, failure, stream_head, streamed
 from tests.media_doubles import SOUND, registry
 

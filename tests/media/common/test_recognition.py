@@ -5,8 +5,9 @@ from __future__ import annotations
 import puremagic
 import pytest
 
-from abstractcore import DocumentPart, ImagePart, Registry
+from abstractcore import DocumentPart, ImagePart
 from abstractcore.client.media_loading import load_media
+from abstractcore.registry import Registry
 from abstractcore.schema import Blob
 from abstractcore_media import ImageHandler, register_media_handlers
 from tests.media.parts import FILES, takes, type_of

@@ -48,6 +48,12 @@ def check_type(value: Any, place: str) -> None:
             raise InvalidInputError(f"{name!r} is no type", path=place, hint=f"Types are {', '.join(_TYPES)}.")
 
 
+def check_schema(value: Any, place: str) -> None:
+    """Raise `InvalidInputError` with the place for what is not a schema: neither an object nor true or false."""
+    if not isinstance(value, dict | bool):
+        raise InvalidInputError("expected a schema", path=place)
+
+
 def is_list(value: Any) -> TypeGuard[Sequence[Any]]:
     """Whether a value is a JSON array."""
     return isinstance(value, list)

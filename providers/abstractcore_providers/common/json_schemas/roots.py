@@ -9,7 +9,7 @@ from abstractcore.errors import InvalidInputError
 
 from .changes import Changes
 from .merging import merged
-from .places import ROOT, Node, as_list, is_list
+from .places import ROOT, Node, as_list, as_named, is_list
 from .references import end_of, without_definitions
 from .rules import Rules
 from .unions import merge_all_of
@@ -84,7 +84,7 @@ def _without_union(node: Node, branches: Sequence[Any]) -> Node | None:
             known = properties.setdefault(name, [])
             known += [schema] if schema not in known else []
         required.append(list(data.get("required", ())) if is_list(data.get("required", ())) else [])
-    own = cast("Node", node.get("properties", {}))
+    own = as_named(node.get("properties", {}), f"{ROOT}.properties")
     more = {
         name: schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
         for name, schemas in properties.items()
@@ -93,5 +93,8 @@ def _without_union(node: Node, branches: Sequence[Any]) -> Node | None:
     of_all = [name for name in required[0] if all(name in names for names in required)] if required else []
     whole: Node = {name: value for name, value in node.items() if name not in ("properties", "required")}
     whole["properties"] = {**own, **more}
-    whole["required"] = list(dict.fromkeys([*node.get("required", ()), *of_all]))
+    own_required = node.get("required", [])
+    if not is_list(own_required):
+        raise InvalidInputError("expected a list of names", path=f"{ROOT}.required")
+    whole["required"] = list(dict.fromkeys([*own_required, *of_all]))
     return whole

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from .changes import Changes
 from .merging import merged
-from .places import Node, as_list, is_list, type_of, types_of
+from .places import Node, as_list, check_schema, is_list, type_of, types_of
 from .references import end_of
 
 TURNS = frozenset({"oneOf", "not", "if"})
@@ -33,7 +33,9 @@ def merge_all_of(node: Node, root: Mapping[str, Any], place: str, changes: Chang
 def _with_branches(node: Node, root: Mapping[str, Any], place: str, seen: set[str]) -> Node | None:
     branches = list(as_list(node["allOf"], f"{place}.allOf"))
     rest = {name: value for name, value in node.items() if name != "allOf"}
-    if len(branches) == 1 and not rest.keys() & _keys(branches[0]):
+    for index, branch in enumerate(branches):
+        check_schema(branch, f"{place}.allOf[{index}]")
+    if len(branches) == 1 and isinstance(branches[0], dict) and not rest.keys() & _keys(branches[0]):
         return {**rest, **branches[0]}
     for index, branch in enumerate(branches):
         if isinstance(branch, dict) and "$ref" in branch:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, RootModel
 
 
-class CallStyle(enum.Enum):
+class Colour(enum.Enum):
     RED = "red"
     BLUE = "blue"
 
@@ -32,7 +32,7 @@ class Person(BaseModel):
 
     name: str
     born: date
-    favourite: CallStyle = Field(description="What they like.")
+    favourite: Colour = Field(description="What they like.")
     home: Address = Field(description="Where they live.")
     work: Address | None = None
     nickname: str | None = None

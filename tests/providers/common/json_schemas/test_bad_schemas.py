@@ -12,6 +12,8 @@ from abstractcore_providers.common.json_schemas import OLLAMA, OPENAI, Limits, R
 from abstractcore_providers.common.json_schemas.changes import Changes
 from abstractcore_providers.common.json_schemas.limits import check_limits
 from abstractcore_providers.common.json_schemas.rewriting import rewritten
+from tests.providers.common.json_schemas import schemas
+from tests.providers.damage import places_in, with_value
 
 VENDORS: dict[str, SchemaRules] = {
     name: rules for name, rules in vars(json_schemas).items() if isinstance(rules, SchemaRules)
@@ -159,3 +161,41 @@ def test_a_limit_that_is_passed_is_named_with_its_place(limits: Limits, schema: 
 
 def test_the_levels_of_a_definition_count_from_itself():
     check_limits({"type": "object", "$defs": {"a": {"type": "array", "items": {}}}}, Limits(depth=1))
+
+
+KINDS_OF_SCHEMA = {
+    **schemas.TOOLS,
+    "combined": {
+        "type": "object",
+        "properties": {
+            "a": {"allOf": [{"type": "string"}]},
+            "b": {"anyOf": [{"type": "number"}, {"$ref": "#/$defs/c"}]},
+        },
+        "allOf": [{"required": ["a"]}],
+        "$defs": {"c": {"oneOf": [{"const": 1}, {"enum": ["x", None]}]}},
+    },
+}
+REPLACEMENTS: list[Any] = [None, True, 5, "x", [], [None], {}, {"x": []}, {"allOf": [None]}]
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+@pytest.mark.parametrize("name", KINDS_OF_SCHEMA)
+def test_a_schema_with_anything_in_one_place_is_sent_or_is_a_typed_error(vendor, name):
+    rules, whole, refused = VENDORS[vendor], KINDS_OF_SCHEMA[name], 0
+    for trail in places_in(whole):
+        for value in REPLACEMENTS if trail else ():
+            damaged = with_value(whole, trail, value)
+            try:
+                fit_tool(ToolSpec("t", parameters=damaged, strict=True), "tools[0]", rules, [])
+                fit_output(OutputSchema("o", damaged), rules, [])
+            except InvalidInputError:
+                refused += 1
+    assert refused > 0
+
+
+@pytest.mark.parametrize("branch", [None, 5, "x", []])
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_a_lone_branch_that_is_not_a_schema_is_a_typed_error(vendor, branch):
+    with pytest.raises(InvalidInputError, match="expected a schema") as caught:
+        fit_output(OutputSchema("o", {"type": "object", "allOf": [branch]}), VENDORS[vendor], [])
+    assert caught.value.path == "output.schema.allOf[0]"
