@@ -1,1 +1,1 @@
-"""What users meet: `create_llm`, `LLM`, streams, options, and everything that makes a call of what they give."""
+"""The public client: `create_llm`, `LLM`, streams, options, and the building of calls."""

@@ -1,4 +1,4 @@
-"""From what the user says to the `ModelCall` it means."""
+"""Builds a `ModelCall` from the arguments of `generate`."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def build_call(
     options: Mapping[str, Any],
     stream: bool,
 ) -> ModelCall:
-    """The call: `messages`, then one user message of `media` and `prompt`, after `system_prompt`.
+    """Returns the call: `system_prompt`, `messages`, then one user message of `media` and `prompt`.
 
-    Raises `InvalidInputError` with the path of what does not fit.
+    Raises `InvalidInputError` with the path of an invalid value.
     """
     conversation = list(messages)
     try:
@@ -60,7 +60,7 @@ def build_call(
 
 
 def check_options(options: Mapping[str, Any]) -> None:
-    """Raise `InvalidInputError` with the path for an option of a call that no call could be made with."""
+    """Raises `InvalidInputError` with the path of an invalid option."""
     build_call(
         provider="",
         model="",

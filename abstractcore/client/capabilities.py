@@ -1,4 +1,4 @@
-"""What an LLM has beside generating: the objects that capability plugins make for it."""
+"""The capabilities of an LLM: objects that capability plugins create."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ..registry import Registry, failures_of
 
 
 class Capabilities:
-    """The capabilities of one LLM, each made when it is first asked for, of the LLM's options that are its own.
+    """The capabilities of one LLM, each created on first use with its options.
 
-    It has no lock, which a fork could leave locked for ever: what two threads make at once, one of them throws away.
+    It has no lock, which a fork could leave locked forever: if two threads create one at once, one of them is dropped.
     """
 
     def __init__(self, registry: Registry, services: CapabilityServices, options: Mapping[str, Any]) -> None:
@@ -23,7 +23,7 @@ class Capabilities:
         self._made: dict[str, Any] = {}
 
     def get(self, name: str) -> Any:
-        """The object; raises `UnknownCapabilityError`, `PluginError`, and errors of ours from the capability."""
+        """Returns the object; raises `UnknownCapabilityError`, `PluginError`, and errors of the capability."""
         if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInputError(f"expected a capability's name, got {type(name).__name__}", path="name")
         if name not in self._made:

@@ -1,4 +1,4 @@
-"""How an LLM's requests travel: from `create_llm`'s options to its transports."""
+"""Chooses the transports of an LLM from the options of `create_llm`."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from .option_values import at_least_one
 from .services import Services
 
 TransportName: TypeAlias = Literal["httpx2", "fast"]
-"""What carries calls: httpx2, or "fast", which is libcurl in plain code and aiohttp in event loops."""
+"""The HTTP stack: httpx2, or "fast", which is libcurl for sync calls and aiohttp for async calls."""
 _FAST_PACKAGES = ("aiohttp", "pycurl")
 _NOT_WITH_A_CLIENT = ("transport", "proxy", "verify", "max_connections")
 
 
 class Connections(NamedTuple):
-    """What gives the transport for plain code and the one for event loops, when they are needed."""
+    """Functions that return the sync and the async transport, called when needed."""
 
     sync: Callable[[], Transport]
     asynchronous: Callable[[], Transport]
 
 
 def connections(given: Mapping[str, Any], services: Services, own_process: bool = False) -> Connections:
-    """The connections of an LLM made with these options, to a process of this program's own or to a server; raises
-    `ConfigurationError` for what cannot work.
+    """Returns the connections of an LLM with these options, to a child process or to a server; raises
+    `ConfigurationError` for invalid options.
     """
     client = given.get("http_client")
     if client is None:

@@ -1,4 +1,4 @@
-"""What calls made inside a block have in common: tags, a session, a parent."""
+"""`context`: tags, a session and a parent for all calls in a block."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..schema import ModelCall
 
 @dataclass(frozen=True, slots=True)
 class CallScope:
-    """The tags and the parent that calls get from around them."""
+    """The tags and the parent of enclosing blocks."""
 
     tags: Mapping[str, str]
     parent_id: str | None
@@ -24,7 +24,7 @@ _scope: ContextVar[CallScope | None] = ContextVar("abstractcore_call_scope", def
 
 
 def scoped(defaults: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Defaults for a call's options, with what the block around it gives over them."""
+    """Returns the defaults of a call's options, with those of the enclosing block over them."""
     scope = _scope.get()
     if scope is None:
         return defaults
@@ -33,7 +33,7 @@ def scoped(defaults: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def scoped_call(call: ModelCall) -> ModelCall:
-    """`call` with what the block around it gives, where it says nothing itself."""
+    """Returns `call` with tags and parent of the enclosing block, where it sets none."""
     scope = _scope.get()
     if scope is None:
         return call

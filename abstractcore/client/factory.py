@@ -28,7 +28,7 @@ _DEFAULT_PROVIDER = "local"
 _DEFAULT_RETRIES = 2
 _NO_KEY = "no-key-is-needed"
 _DEFAULTS = CALL_OPTIONS | {"system_prompt"}
-"""The options that every call has unless it says otherwise."""
+"""The options of `create_llm` that are defaults for every call."""
 _TEXT_OPTIONS = ("base_url", "api_key", "proxy", "transcription_model")
 
 
@@ -96,7 +96,7 @@ def _names(provider: str | None, model: str | None) -> tuple[str, str | None]:
 
 
 def _check_defaults(given: dict[str, Any]) -> None:
-    """Wrong values are told of here, not at the first call."""
+    """Raises errors for invalid defaults when the LLM is created, not at the first call."""
     if not _DEFAULTS.isdisjoint(given):
         check_options(given)
     for name in _TEXT_OPTIONS:
@@ -137,7 +137,7 @@ def _session(
 
 
 def _connect(provider: Provider, config: ProviderConfig, services: Services, offline: bool) -> ProviderSession:
-    """The session; one that sends nothing needs no API key, and has no way to send one."""
+    """Returns the session; an offline one needs no API key, and cannot send one."""
     if not offline:
         return provider.connect(config, services)
     try:

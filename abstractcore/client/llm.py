@@ -1,4 +1,4 @@
-"""`LLM`: one model of one provider, ready to be asked, in plain code and in any event loop."""
+"""`LLM`: one model of one provider, for sync and async calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From what a user passes in `media=[...]` to a part of a message: looked at and hashed, not converted."""
+"""Loads the items of `media=[...]` as parts: their type is detected and their hash computed; nothing is converted."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _load(item: object, path: str, handlers: Sequence[MediaHandler]) -> MediaPar
 
 
 def _content(item: object, path: str) -> Content | None:
-    """The content of what holds it; None for what only says where it is."""
+    """Returns the content of an item, or None for a path or URL."""
     if isinstance(item, bytes | bytearray | memoryview):
         try:
             return Content(checked(bytes(cast(bytes, item)), path, MAX_FILE_BYTES))
@@ -151,7 +151,7 @@ def _from_file(path: str, handlers: Sequence[MediaHandler]) -> MediaPart:
 
 
 def _recognise(head: bytes, name: str, path: str, handlers: Sequence[MediaHandler]) -> Recognised:
-    """What a file is by its content and name, according to the first handler that knows it."""
+    """Returns the type of a file by content and name, from the first handler that recognises it."""
     found = _first_recognised(head, name, None, handlers)
     if found is not None:
         return found
@@ -164,13 +164,13 @@ def _recognise(head: bytes, name: str, path: str, handlers: Sequence[MediaHandle
 
 
 def _files_of(handler: MediaHandler) -> str:
-    """A handler's files, for people."""
+    """Returns the file types of a handler, for messages."""
     endings = handler.endings if isinstance(handler, ListsEndings) else ()
     return f"{handler.name} ({', '.join(endings)})" if endings else handler.name
 
 
 def _of_declared_type(blob: Blob, handlers: Sequence[MediaHandler]) -> MediaPart:
-    """The part for content whose media type is given: nothing of it is read."""
+    """Returns the part for content with a declared media type, which is not read."""
     found = _first_recognised(b"", blob.name or "", blob.media_type, handlers)
     kind = found.kind if found is not None else media_kind_of(blob.media_type)
     return MEDIA_PART_BY_KIND[kind](blob)

@@ -1,4 +1,4 @@
-"""Content that a program has in its hands: open files, pictures of Pillow, data URLs. Pillow is never imported here."""
+"""Content in memory: open files, Pillow images, data URLs. Pillow is never imported here."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PNG_MODES = frozenset({"1", "L", "LA", "I;16", "P", "RGB", "RGBA"})
 _WITH_ALPHA = {"La": "LA", "PA": "RGBA", "RGBa": "RGBA"}
 _OF_NUMBERS = frozenset({"F", "I", "I;16B", "I;16L", "I;16N"})
 _JPEG_MODES = frozenset({"L", "RGB"})
-"""Not CMYK: what reads pictures for models may take it for inverted colours, or refuse it."""
+"""Without CMYK: image decoders of models may invert its colours, or reject it."""
 
 
 _CHARSET = re.compile(r"(?:^|;)\s*charset=\"?([^\s;\"]+)", re.IGNORECASE)
@@ -50,7 +50,7 @@ class Picture(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """Bytes, with the type and the name that are known of them."""
+    """Bytes, with their media type and name, if known."""
 
     data: bytes
     media_type: str | None = None
@@ -206,7 +206,7 @@ def _as_utf8(data: bytes, parameters: str, path: str) -> bytes:
 
 
 def checked(data: bytes, path: str, limit: int) -> bytes:
-    """The same bytes; raises `MediaError` if there are none, or more than `limit`."""
+    """Returns the bytes; raises `MediaError` if there are none, or more than `limit`."""
     if not data:
         raise MediaError(f"{path} is empty: there is nothing to send.", source=path)
     if len(data) > limit:

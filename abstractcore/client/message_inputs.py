@@ -1,4 +1,4 @@
-"""From what a user passes in `messages=[...]` to messages: ours, responses, tool results, OpenAI's mappings."""
+"""Reads the items of `messages=[...]`: messages, responses, tool results, mappings as of OpenAI."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _written(item: Mapping[str, object], path: str, reader: Callable[[], Message
 
 
 def _elsewhere(item: Mapping[str, object]) -> str | None:
-    """Where to write what a message without content may have said."""
+    """Returns a hint for fields of a message without content."""
     others = [name for name in item if name not in ("role", "content", "name") and item[name] is not None]
     return (
         f"Nothing here reads {shown(others)}: write text into `content`, calls into `tool_calls`." if others else None
@@ -116,7 +116,7 @@ def _elsewhere(item: Mapping[str, object]) -> str | None:
 
 
 def _is_ours(content: object) -> bool:
-    """Whether content is text, or texts and parts of ours: what needs no reader."""
+    """Returns whether content is text, or texts and parts of the schema, which need no reader."""
     if isinstance(content, str):
         return True
     if not isinstance(content, list | tuple):

@@ -1,4 +1,4 @@
-"""Options in the short forms users write, as the values of a `ModelCall`."""
+"""Converts options in their short forms to values of a `ModelCall`."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _header_value(value: object, path: str) -> str:
 
 
 def seconds(value: object, path: str) -> float | None:
-    """A time to wait, above zero; None for ever."""
+    """Returns a positive timeout in seconds, or None for no limit."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= _MAX_SECONDS:
@@ -110,14 +110,14 @@ def seconds(value: object, path: str) -> float | None:
 
 
 def at_least_zero(value: object, path: str) -> int:
-    """A count."""
+    """Returns an integer of at least 0."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise InvalidInputError(f"expected an integer of at least 0, got {shown(value)}", path=path)
     return value
 
 
 def at_least_one(value: object, path: str) -> int:
-    """A count of something that is needed."""
+    """Returns an integer of at least 1."""
     count = at_least_zero(value, path)
     if count == 0:
         raise InvalidInputError("expected 1 or more, got 0", path=path)
@@ -125,7 +125,7 @@ def at_least_one(value: object, path: str) -> int:
 
 
 def tool_choice(value: object) -> ToolChoice | None:
-    """A choice from its short form: a mode, or the choice itself."""
+    """Returns a tool choice from a mode or a `ToolChoice`."""
     if value is None or isinstance(value, ToolChoice):
         return value
     if isinstance(value, str) and value in ("auto", "none", "required"):

@@ -1,4 +1,4 @@
-"""The two pipelines of an LLM, each made at its first use: so that making an LLM costs nothing and does no I/O."""
+"""The sync and the async pipeline of an LLM, created on first use, so that creating an LLM does no I/O."""
 
 from __future__ import annotations
 
@@ -42,20 +42,20 @@ class Pipelines:
 
     @property
     def sync(self) -> Pipeline:
-        """For plain code."""
+        """The pipeline of sync calls."""
         if self._sync is None:
             self._sync = self._make(self._services.sync_runtime, self._connections.sync())
         return self._sync
 
     @property
     def asynchronous(self) -> Pipeline:
-        """For event loops."""
+        """The pipeline of async calls."""
         if self._async is None:
             self._async = self._make(self._services.async_runtime, self._connections.asynchronous())
         return self._async
 
     def close(self) -> None:
-        """Have the provider end what it holds for this LLM on this machine."""
+        """Closes the provider's session."""
         if self.session.close is None:
             return
         try:

@@ -1,4 +1,4 @@
-"""From the arguments of `generate` and its kin to a call that is ready to go, checked before anything is sent."""
+"""Validates the arguments of `generate` and similar methods, and prepares the call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything a call needs from its surroundings, in one object that can be put together differently."""
+"""`Services`: the clock, ids, registry, stores, environment and connections that LLMs use."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Services:
     """Clock, ids, chance, registry, stores, environment, subscribers and connections.
 
     `random` gives numbers from 0 to 1; `new_id` a new trace id of 32 hex digits (W3C Trace Context). What is not given
-    is the real thing. There are no locks in it, which a fork could leave locked for ever: what two threads make at
-    once, one of them throws away. Raises `ConfigurationError` for a clock that is none.
+    is the real thing. It has no locks, which a fork could leave locked forever: if two threads create a service at
+    once, one of them is dropped. Raises `ConfigurationError` for a clock that is none.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What `stream` and `astream` give: the deltas of an answer as they arrive, and the response at the end."""
+"""`Stream` and `AsyncStream`: the deltas of an answer as they arrive, and the response at the end."""
 
 from __future__ import annotations
 
@@ -71,13 +71,13 @@ class Stream(_StreamBase[T]):
         return delta
 
     def text(self) -> Iterator[str]:
-        """The pieces of the answer's text."""
+        """Yields the text of the answer in pieces."""
         for delta in self:
             if isinstance(delta, TextDelta):
                 yield delta.text
 
     def close(self) -> None:
-        """End the stream and its connection, also from another thread."""
+        """Closes the stream and its connection, also from another thread."""
         drive(self._call.close())
 
     if not TYPE_CHECKING:  # a type checker names the mistake better where these are missing
@@ -122,11 +122,11 @@ class AsyncStream(_StreamBase[T]):
         return delta
 
     def text(self) -> AsyncIterator[str]:
-        """The pieces of the answer's text."""
+        """Yields the text of the answer in pieces."""
         return _AsyncTexts(self)
 
     async def close(self) -> None:
-        """End the stream and its connection."""
+        """Closes the stream and its connection."""
         await self._call.close()
         self._forget_if_ended()
 

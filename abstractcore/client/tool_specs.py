@@ -1,4 +1,4 @@
-"""The tools of a call: specs as they are, and the specs of a registered tool source for its name."""
+"""The tools of a call: specs, and the specs of tool sources given by name."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ ToolInput: TypeAlias = ToolSpec | HostedTool | str
 
 
 def tool_specs(tools: object, registry: Registry) -> tuple[ToolSpec | HostedTool, ...]:
-    """What the model is told of `tools`, None being none.
+    """Returns the tool specs of `tools`; None means no tools.
 
-    Raises `InvalidInputError` with the path of what cannot be sent, `PluginError` if a tool source gives rubbish.
+    Raises `InvalidInputError` with the path of an invalid tool, `PluginError` if a tool source returns invalid ones.
     """
     if tools is None:
         return ()

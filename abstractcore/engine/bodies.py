@@ -1,6 +1,6 @@
-"""What the body of a successful response is: a stream of frames or one document. Servers send either for the other.
+"""Detects whether the body of a successful response is a stream of frames or one document.
 
-The first bytes decide, since content types are often wrong; the type decides what they leave open.
+The first bytes decide, since content types are often wrong; the content type decides if they are ambiguous.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _STREAM_TYPES = frozenset(
     }
 )
 _OF_DOCUMENTS = (b"{", b"[", b"<")
-"""What JSON and web pages begin with, and streams of other types never do."""
+"""The first bytes of JSON and web pages, which streams of other types never begin with."""
 _MOST_BLANKS = 16
-"""How much of a run of white space a framer is shown again: all of it each time would take quadratic time."""
+"""How much of a run of white space is passed to a framer again: all of it would take quadratic time."""
 
 
 async def read_start(body: Body, framer: Framer, context: CallContext) -> tuple[bytes, bool]:
-    """The first bytes of `body`, as many as it takes to see whether it is a stream, and whether it is one.
+    """Returns the first bytes of `body`, as many as are needed to detect a stream, and whether it is one.
 
     Raises as `Body.read` does, and `RequestTimeoutError` past the deadline.
     """
@@ -51,9 +51,9 @@ async def read_start(body: Body, framer: Framer, context: CallContext) -> tuple[
 
 
 def decode_whole(transpiler: Transpiler, response: WireResponse, request: WireRequest) -> ModelReply:
-    """The reply in a whole body, which may be a stream though none was asked for.
+    """Returns the reply of a complete body, which may be a stream though none was requested.
 
-    Raises as `Transpiler.decode` does; an `UnexpectedResponseError` names what was asked.
+    Raises as `Transpiler.decode` does; an `UnexpectedResponseError` names the request.
     """
     try:
         return transpiler.decode(response)
@@ -69,7 +69,7 @@ def decode_whole(transpiler: Transpiler, response: WireResponse, request: WireRe
 
 
 def name_request(error: UnexpectedResponseError, request: WireRequest) -> None:
-    """Say in `error` what was asked, without what may be secret in a URL."""
+    """Adds the request to the message of `error`, without secrets in its URL."""
     error.url = shown_url(request.url)
     error.message += f", in answer to {request.method} {error.url}"
 
@@ -89,5 +89,5 @@ def _added_up(decoder: StreamDecoder, frames: Sequence[Any]) -> ModelReply:
 
 
 def _is_labelled(body: Body) -> bool:
-    """Whether the content type says that it is a stream."""
+    """Returns whether the content type is that of a stream."""
     return body.headers.get("content-type", "").partition(";")[0].strip().lower() in _STREAM_TYPES

@@ -1,4 +1,4 @@
-"""A streamed call from the user's side: opened at the first read, then done, or broken."""
+"""`CallStream`: a streamed call, which is sent at the first read."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any, Literal
 from ..errors import InvalidInputError, StreamInterruptedError
 from ..ports import CallContext, DeltaStream, Interruption
 from ..schema import Delta, GenerateResponse, ModelReply, partial_reply
-from .endings import abort_all, close_all, end_call, let_go, streams_of
+from .endings import abort_all, close_all, close_streams, end_call, streams_of
 from .pipeline import OutputReader, Pipeline, Prepare, as_batch, complete, fail
 
 
 class CallStream:
-    """One reader at a time. Reading on after a failure raises `StreamInterruptedError`, so that a broken answer is
-    never taken for a whole one. `response` is there once `read` has given its empty list. Time counts from the
-    first read.
+    """A streamed call, for one reader at a time. Reading after a failure raises `StreamInterruptedError`, so that an
+    incomplete answer is never mistaken for a complete one. `response` is set when `read` has returned an empty list.
+    The timeout begins with the first read.
     """
 
     def __init__(self, pipeline: Pipeline, prepare: Prepare, timeout: float | None, read_output: OutputReader) -> None:
@@ -40,7 +40,7 @@ class CallStream:
         return self._response
 
     async def read(self) -> list[Delta]:
-        """The next deltas; empty at the end."""
+        """Returns the next deltas; an empty list at the end."""
         if self.state == "done":
             return []
         if self._reading:
@@ -75,7 +75,7 @@ class CallStream:
             self._response = self._pipeline.respond(reply, self._context, self._read_output)
             self.state = "done"
             end_call(self._context, "done", answer=reply, seconds_to_first=self._seconds_to_first)
-            await let_go(self._context)
+            await close_streams(self._context)
         return batch
 
     async def _open(self) -> DeltaStream:
@@ -91,7 +91,7 @@ class CallStream:
         await close_all(self._streams())
 
     async def close(self) -> None:
-        """Let go of the connection; from another thread or task than the reader's, cut it.
+        """Releases the connection; closes it if called from another thread or task than the reader's.
 
         The reader gets `StreamInterruptedError`, also while it connects, waits for the answer to begin, or pauses
         before it tries again.
@@ -104,17 +104,17 @@ class CallStream:
         await close_all(self._streams())
 
     def drop(self) -> None:
-        """As `close`, for a stream that nobody has any more: the connection is cut, and nothing waited for."""
+        """Closes a stream without references: closes the connection without waiting."""
         self._leave()
         self.abort()
 
     def abort(self) -> None:
-        """Cut the connection without waiting for anything; the next read raises."""
+        """Closes the connection without waiting; the next read raises."""
         self._interruption.set()
         abort_all(self._streams())
 
     def _streams(self) -> list[DeltaStream]:
-        """Those to be closed: what is read, and what attempts and middleware gave."""
+        """Returns the streams to close: the one that is read, and those of attempts and middleware."""
         streams = [] if self._context is None else streams_of(self._context)
         source = self._source
         return streams if source is None or any(each is source for each in streams) else [source, *streams]
@@ -133,5 +133,5 @@ class CallStream:
         return error
 
     def partial(self) -> ModelReply:
-        """What has arrived so far."""
+        """Returns the reply so far."""
         return partial_reply(self._deltas)

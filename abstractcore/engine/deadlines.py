@@ -1,4 +1,4 @@
-"""The time that a call has left."""
+"""Deadlines of calls."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from ..ports import CallContext, Runtime, TimeLimit
 from ..schema.quoting import shown_seconds
 
 _GRACE_SECONDS = 0.1
-"""How much later than an attempt the call around it ends, so that a middleware can answer to a time-out."""
+"""How much later than its attempts a call ends, so that middleware can handle a timeout."""
 
 
 class InTime:
-    """For `async with`: raises `RequestTimeoutError` where what is inside takes more than `seconds`.
+    """An async context manager that raises `RequestTimeoutError` if its body takes more than `seconds`.
 
-    Plain code ends only waits of `runtime`. `given` is the time of the whole call, where `seconds` is what is left of
-    it.
+    In sync calls it ends only waits of `runtime`. `given` is the timeout of the call, of which `seconds` are left.
     """
 
     __slots__ = ("_given", "_limit")
@@ -38,12 +37,12 @@ class InTime:
             await self._limit.__aexit__(kind, error, traceback)
         except TimeoutError as timeout:
             error = timeout
-        if isinstance(error, TimeoutError) and self._limit.expired():  # else a middleware's own
+        if isinstance(error, TimeoutError) and self._limit.expired():  # otherwise it is raised by a middleware
             raise out_of_time(self._given) from None
 
 
 def remaining(context: CallContext) -> float | None:
-    """Seconds to the deadline; raises `RequestTimeoutError` if none are left. None without a deadline."""
+    """Returns the seconds to the deadline, or None; raises `RequestTimeoutError` past it."""
     if context.deadline is None:
         return None
     left = context.deadline - context.runtime.now()
@@ -53,23 +52,23 @@ def remaining(context: CallContext) -> float | None:
 
 
 def last_moment(context: CallContext) -> float | None:
-    """Seconds until the call ends whatever goes on in it; raises `RequestTimeoutError` past the deadline."""
+    """Returns the seconds until the call is ended; raises `RequestTimeoutError` past that time."""
     left = remaining(context)
     return None if left is None else left + _GRACE_SECONDS
 
 
 def overdue(context: CallContext) -> bool:
-    """Whether the deadline has passed: what interrupts an attempt then is the deadline."""
+    """Returns whether the deadline has passed, and so has interrupted an attempt."""
     return context.deadline is not None and context.runtime.now() >= context.deadline
 
 
 def time_given(context: CallContext) -> float | None:
-    """Seconds from the beginning of the call to its deadline."""
+    """Returns the seconds from the beginning of the call to its deadline."""
     return None if context.deadline is None else context.deadline - context.began
 
 
 def out_of_time(seconds: float | None) -> RequestTimeoutError:
-    """The error for a call that did not finish in `seconds`; None if it had no limit of its own."""
+    """Returns the error for a call that did not finish in `seconds`; None if it had no timeout."""
     message = "the call did not finish in the time given"
     if seconds is not None:
         message += f" ({shown_seconds(seconds)})"

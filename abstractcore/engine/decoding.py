@@ -1,4 +1,4 @@
-"""A streamed reply being decoded: bytes in, deltas out, one network chunk at a time."""
+"""`DecodedStream`: decodes a streamed reply, one network chunk at a time."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from .reasoning_origins import set_origin
 
 AnyError = TypeVar("AnyError", bound=BaseException)
 MAX_BODY_BYTES = 256 * 1024 * 1024
-"""A longer reply is refused, so that a broken server cannot fill the memory."""
+"""The maximum size of a reply, so that a faulty server cannot fill the memory."""
 _LAST_BYTES_SECONDS = 0.25
-"""How long the end of a body is waited for when the reply is complete, so that its connection can be used again."""
+"""How long to wait for the end of the body of a complete reply, so that the connection can be reused."""
 
 
 class DecodedStream:
     """A `DeltaStream` over a response body. `deltas` holds all that arrived so far.
 
-    `start` is what has been read of the body already, with `framer` asked whether it begins a stream.
+    `start` is the part of the body that has been read to detect a stream.
     """
 
     def __init__(
@@ -51,14 +51,14 @@ class DecodedStream:
 
     @property
     def taken(self) -> Usage:
-        """What the answer took, as far as the provider has reported it."""
+        """The usage that the provider has reported so far."""
         return usage_so_far(self.deltas)
 
     async def begin(self) -> None:
-        """Read up to the first deltas, so that a failure before them can be tried again.
+        """Reads up to the first deltas, so that a failure before them can be retried.
 
-        From then on one alarm cuts the connection at the deadline: a time-out around every read would cost more
-        than all the decoding.
+        From then on one alarm closes the connection at the deadline: a timeout around every read would cost more
+        than decoding.
         """
         self._first = await self._decode()
         left = self._remaining()
@@ -66,7 +66,7 @@ class DecodedStream:
             self._alarm_off = self._context.runtime.alarm(left, self.abort)
 
     async def read(self) -> list[Delta]:
-        """The next deltas; empty at the end. Raises `StreamInterruptedError` if the reply broke off."""
+        """Returns the next deltas; empty at the end. Raises `StreamInterruptedError` if the reply is incomplete."""
         if self._first:
             first, self._first = self._first, []
             return first
@@ -98,14 +98,14 @@ class DecodedStream:
             raise
 
     async def close(self) -> None:
-        """Let go of the connection."""
+        """Releases the connection."""
         self._ended, self._held = True, False
         if self._alarm_off is not None:
             self._alarm_off()
         await close_all([self._body])
 
     def abort(self) -> None:
-        """Cut the connection from another thread. One that was given back is another call's by now."""
+        """Closes the connection, from any thread. One that was released may be in use by another call."""
         if not self._ended or self._held:
             self._body.abort()
 
@@ -126,7 +126,7 @@ class DecodedStream:
             try:
                 self._feed(data, new)
             except AbstractCoreError as error:
-                # What came before it is told first, however the network has cut the stream.
+                # Deltas before the error are returned first, however the network has split the stream.
                 self._failure = error
             else:
                 if not data:
@@ -151,7 +151,7 @@ class DecodedStream:
             new += decoder.finish()
 
     async def _read_last_bytes(self) -> None:
-        """Let go of the connection of a complete reply. What still comes over it changes nothing any more."""
+        """Releases the connection of a complete reply, ignoring further data."""
         alarm_off = self._context.runtime.alarm(_LAST_BYTES_SECONDS, self._body.abort)
         try:
             while await self._body.read():
@@ -163,7 +163,7 @@ class DecodedStream:
             await self.close()
 
     def _remaining(self) -> float | None:
-        """Seconds to the deadline; raises `TimeoutError` if none are left. Sync calls rely on it."""
+        """Returns the seconds to the deadline; raises `TimeoutError` if none are left. Sync calls rely on it."""
         if self._context.deadline is None:
             return None
         left = self._context.deadline - self._context.runtime.now()
@@ -172,7 +172,7 @@ class DecodedStream:
         return left
 
     def _explained(self, error: ProviderError) -> AbstractCoreError:
-        """The end's own explanation of a broken connection, else that the stream was interrupted."""
+        """Returns the endpoint's explanation of a broken connection, else that the stream was interrupted."""
         better = self._endpoint.diagnose(error)
         if better is not error:
             better.partial = partial_reply(self.deltas)
@@ -180,7 +180,7 @@ class DecodedStream:
         return self._interrupted(error.message)
 
     def _scrubbed(self, error: AnyError) -> AnyError:
-        """`error` without credentials, for the middleware that its stream passes."""
+        """Removes credentials from `error`, since its stream passes through middleware."""
         self._context.secrets.error(error)
         return error
 

@@ -1,4 +1,4 @@
-"""The end of a call, told once to whoever asked to know."""
+"""The end of a call: notifies listeners once, and closes streams."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def end_call(
     error: BaseException | None = None,
     seconds_to_first: float | None = None,
 ) -> None:
-    """Call the functions in `context.at_end`, the first time. What one raises is logged: the call has ended."""
+    """Calls the functions in `context.at_end` once. Their exceptions are logged, since the call has ended."""
     if not context.at_end:
         return
     seconds = context.runtime.now() - context.began
@@ -33,18 +33,18 @@ def end_call(
         try:
             listener(end)
         except Exception:
-            _log.exception("a function told of a call's end failed")
+            _log.exception("a listener of the end of a call failed")
 
 
 def _taken(listeners: list[Callable[[CallEnd], None]]) -> Iterator[Callable[[CallEnd], None]]:
-    """Each of them once, also where two threads end a call at once."""
+    """Yields each listener once, also if two threads end a call at once."""
     with suppress(IndexError):
         while True:
             yield listeners.pop(0)
 
 
 class Closable(Protocol):
-    """A stream, a body."""
+    """An object with an async `close`: a stream, a body."""
 
     async def close(self) -> None:
         """Let go of the connection."""
@@ -52,7 +52,7 @@ class Closable(Protocol):
 
 
 async def close_all(items: Iterable[Closable]) -> None:
-    """Close each of `items`, whatever another one raises. An error is logged: it would hide how the call ended."""
+    """Closes each of `items`. Errors are logged: raising them would hide how the call ended."""
     left = list(items)
     try:
         while left:
@@ -65,13 +65,13 @@ async def close_all(items: Iterable[Closable]) -> None:
             await close_all(left)
 
 
-async def let_go(context: CallContext) -> None:
-    """Close the call's streams: also one that a middleware took and did not hand on."""
+async def close_streams(context: CallContext) -> None:
+    """Closes the streams of a call, also those that a middleware did not return."""
     await close_all(streams_of(context))
 
 
 def streams_of(context: CallContext) -> list[DeltaStream]:
-    """The call's streams, each once, the outermost first."""
+    """Returns the distinct streams of a call, outermost first."""
     streams: list[DeltaStream] = []
     for stream in (*reversed(context.middleware_streams), *reversed(context.streams)):
         if not any(stream is each for each in streams):
@@ -80,14 +80,14 @@ def streams_of(context: CallContext) -> list[DeltaStream]:
 
 
 def abort_all(streams: Iterable[DeltaStream]) -> None:
-    """Cut the connection of each of `streams`, whatever another one raises, which is logged."""
+    """Closes the connection of each of `streams`. Errors are logged."""
     for stream in streams:
         try:
             stream.abort()
         except Exception:
-            _log.exception("cutting a stream's connection failed")
+            _log.exception("closing a stream's connection failed")
 
 
 def outcome_of(error: BaseException) -> Outcome:
-    """Cancellation and Ctrl-C are no failures of the call."""
+    """Returns "cancelled" for cancellation and Ctrl-C, else "failed"."""
     return "failed" if isinstance(error, Exception) else "cancelled"

@@ -1,4 +1,4 @@
-"""One request and its answer: sign, send, read, decode, and say what went wrong."""
+"""`Exchange`: makes one attempt: signs, sends, reads and decodes, and explains failures."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from .signing import held_by, signed
 
 _LONGEST_STEP_SECONDS = 600.0
 _REQUEST_ID_HEADERS = ("x-request-id", "request-id", "x-amzn-requestid")
-"""Where vendors name a request: OpenAI and most others, Anthropic, AWS."""
+"""The headers of request ids: of OpenAI and most others, Anthropic, AWS."""
 
 
 class Exchange:
@@ -44,7 +44,7 @@ class Exchange:
         self._clock = clock
 
     async def __call__(self, attempt: Attempt) -> Answer:
-        """The answer to one request; raises our errors only, located and with all attempts so far."""
+        """Returns the answer to one request; raises `AbstractCoreError` with place and attempts."""
         context = attempt.context
         interruption = current_interruption()
         if interruption is not None:
@@ -90,8 +90,8 @@ class Exchange:
     async def _read(self, body: Body, attempt: Attempt, request: WireRequest) -> Answer:
         """The reply in `body`, or a stream of it with its first deltas read.
 
-        An alarm cuts the connection at the deadline, since plain code cannot be interrupted while it reads. A stream
-        has one of its own from then on.
+        An alarm closes the connection at the deadline, since sync code cannot be interrupted while it reads. A stream
+        has its own alarm from then on.
         """
         context = attempt.context
         left = remaining(context)
@@ -120,7 +120,7 @@ class Exchange:
     def _decode(
         self, attempt: Attempt, response: WireResponse, request: WireRequest
     ) -> ModelReply | OperationResult[Any]:
-        """Returns the reply or result in a whole response; raises the error that it stands for."""
+        """Returns the reply or result of a complete response; raises the error that it reports."""
         transpiler = self._session.transpiler
         if not 200 <= response.status < 300:
             raise _with_encoding(transpiler.error(response), response)
@@ -133,7 +133,7 @@ class Exchange:
             raise
 
     def _explained(self, error: ProviderError, address: Address | None, attempt: Attempt) -> AbstractCoreError:
-        """`error` with what is known of its place and cause."""
+        """Adds place and cause to `error`."""
         if address is not None:
             error = with_place(error, address.url, attempt.request)
         return self._session.endpoint.diagnose(error)
@@ -152,7 +152,7 @@ def located(error: AbstractCoreError, context: CallContext, body: Body | None = 
 
 
 def _with_encoding(error: ProviderError, response: WireResponse) -> ProviderError:
-    """`error`; for a body that a transport did not read, it says why."""
+    """Adds the reason to `error` if the transport did not read the body."""
     encoding = unexpected_encoding(response.headers)
     if encoding is not None and not response.body:
         error.message += f"; its body was not read: unexpected Content-Encoding {shown(encoding)}"
@@ -160,7 +160,7 @@ def _with_encoding(error: ProviderError, response: WireResponse) -> ProviderErro
 
 
 async def _content(body: Body, context: CallContext, start: bytes) -> bytes:
-    """All of `body`, of which `start` has been read already.
+    """Returns all of `body`, of which `start` has been read.
 
     Raises `RequestTimeoutError` past the deadline and `ServerError` past `MAX_BODY_BYTES`.
     """

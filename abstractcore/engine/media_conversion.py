@@ -1,4 +1,4 @@
-"""Carrying out what was decided for each file: checks, conversions, and the content that takes a file's place."""
+"""Executes the decisions for files: checks or converts each file, and replaces it by the result."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .untrusted_content import as_untrusted, sent_parts
 
 
 class _Done(NamedTuple):
-    """A decision carried out, what takes the file's place (None: the file itself), and warnings."""
+    """An executed decision, the content that replaces the file (None: the file itself), and warnings."""
 
     decision: MediaDecision
     parts: tuple[ContentPart, ...] | None = None
@@ -41,7 +41,7 @@ async def carry_out(
     artifact: Callable[[str], bytes],
     runtime: Runtime,
 ) -> Lowered:
-    """The call with every decision done: files sent as they are are checked, the others are converted.
+    """Returns the call with every decision executed: files sent natively are checked, the others converted.
 
     `artifact` gives the content that has a hash. Raises `MediaError`, `ArtifactError` or `MissingExtraError`; nothing
     has been sent by then.
@@ -96,7 +96,7 @@ def _converted(decision: MediaDecision, part: MediaPart, handler: MediaHandler, 
 
 
 def _fetched(part: MediaPart, artifact: Callable[[str], bytes]) -> MediaPart:
-    """The part with its artifact's bytes in it."""
+    """Returns the part with the bytes of its artifact."""
     blob = part.blob
     data = artifact(blob.sha256 or "")
     return replace(part, blob=Blob.from_bytes(data, blob.media_type, name=blob.name))
@@ -113,7 +113,7 @@ def _with_parts(call: ModelCall, replaced: Mapping[str, tuple[Part, ...]]) -> Mo
 
 
 def _replaced(parts: Sequence[Part], path: str, replaced: Mapping[str, tuple[Part, ...]]) -> tuple[Part, ...]:
-    """The parts with what takes their places; a text that ends a file's content has an empty line before the next."""
+    """Returns the parts with replacements; a text that ends a file's content is followed by an empty line."""
     done: list[Part] = []
     for index, part in enumerate(parts):
         place = f"{path}[{index}]"

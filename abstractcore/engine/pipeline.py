@@ -37,7 +37,7 @@ from ..schema import (
 )
 from ..scrubbing import Secrets
 from .deadlines import InTime, last_moment, remaining, time_given
-from .endings import end_call, let_go, outcome_of
+from .endings import close_streams, end_call, outcome_of
 from .exchange import Exchange, located
 from .lowering import lower
 from .media_conversion import carry_out
@@ -47,7 +47,7 @@ from .tool_result_media import beside_results
 
 
 class OutputReader(Protocol):
-    """Makes the user's `output` of a reply; raises `OutputValidationError`."""
+    """Returns the user's `output` of a reply; raises `OutputValidationError`."""
 
     def __call__(self, reply: ModelReply) -> Any:
         """The output."""
@@ -60,8 +60,8 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A call that is ready to go, what of the request could not become part of it, and headers of the user's own, which
-    may be secret and are no part of it.
+    """A call to make, warnings for what it could not include, and the user's headers, which are not part of it since
+    they may be secret.
     """
 
     call: ModelCall
@@ -70,7 +70,7 @@ class Prepared:
 
 
 Prepare: TypeAlias = Callable[[Runtime], Awaitable[Prepared]]
-"""Makes the call; reading the user's files is part of it."""
+"""Builds the call, which includes reading the user's files."""
 
 
 class Pipeline:
@@ -124,7 +124,7 @@ class Pipeline:
         timeout: float | None,
         finish: Callable[[Answer, CallContext], R],
     ) -> R:
-        """Takes a call through both rings; `finish` makes what the user gets of the answer."""
+        """Makes a call through both middleware rings; `finish` turns the answer into the result for the user."""
         context = await self.begin(operation, prepare, timeout)
         try:
             async with InTime(self.runtime, last_moment(context), time_given(context)):
@@ -137,12 +137,12 @@ class Pipeline:
             raise
         finally:
             if context.streams or context.middleware_streams:
-                await let_go(context)
+                await close_streams(context)
         end_call(context, "done", answer=answer)
         return result
 
     async def begin(self, operation: Operation[Any], prepare: Prepare, timeout: float | None) -> CallContext:
-        """The call that `prepare` makes, on its way. What goes wrong before that is no call."""
+        """Begins the call that `prepare` builds. Errors before that are not recorded."""
         began, started_at = self.runtime.now(), self._clock.time_of_day()
         deadline = None if timeout is None else began + timeout
         prepared, trace_id, secrets = await prepare(self.runtime), self._new_id(), self._secrets
@@ -156,7 +156,7 @@ class Pipeline:
         return context
 
     async def open(self, context: CallContext) -> DeltaStream:
-        """A stream of the reply, its first deltas read."""
+        """Returns a stream of the reply, with its first deltas read."""
         async with InTime(self.runtime, last_moment(context), time_given(context)):
             answer = await self._around_call(context)
         if isinstance(answer, OperationResult):
@@ -164,18 +164,18 @@ class Pipeline:
         return WholeReply(answer) if isinstance(answer, ModelReply) else answer
 
     async def _perform(self, context: CallContext) -> Answer:
-        """The inside of the outer ring: lower, carry out, encode, and make attempts."""
+        """The innermost function of the outer ring: lowers, converts files, encodes, and makes attempts."""
         lowered, encoded = await self._encoded(context)
         if context.call.strict:
             refuse_losses((*lowered.warnings, *encoded.warnings), context.call)
         context.decisions = lowered.decisions
-        # A middleware may come here twice: what was warned of before is not warned of again.
+        # A middleware may call this twice: warnings are not repeated.
         known = tuple(context.warnings)
         context.warnings += (each for each in (*lowered.warnings, *encoded.warnings) if each not in known)
         return await self._around_attempt(Attempt(context, encoded.request, context.operation))
 
     async def _encoded(self, context: CallContext) -> tuple[Lowered, Encoded]:
-        """Returns the call with every decision made and carried out, and its request.
+        """Returns the lowered call with converted files, and its request.
 
         Raises `UnsupportedOptionError` for what a strict call would lose before any file is converted.
         """
@@ -191,14 +191,14 @@ class Pipeline:
             return await self._carried_out(lowered, encode)
 
     async def _carried_out(self, lowered: Lowered, encode: Callable[[ModelCall], Encoded]) -> tuple[Lowered, Encoded]:
-        """As `_encoded`, for a call with files: encoding it reads those that are sent as they are."""
+        """Returns what `_encoded` returns for a call with files: encoding reads those that are sent natively."""
         done = await carry_out(lowered, self._handlers, self._media_context(), self._artifact, self.runtime)
         if self._session.profile.media_beside_results:
             done = beside_results(done)
         return done, await self.runtime.call(encode, done.call, kind="files")
 
     def respond(self, reply: ModelReply, context: CallContext, read_output: OutputReader) -> GenerateResponse[Any]:
-        """The response for a complete reply."""
+        """Returns the response for a complete reply."""
         seconds = self.runtime.now() - context.began
         return as_response(reply, context, read_output(reply), self._session.profile.price, seconds)
 
@@ -225,7 +225,7 @@ def _wrong_answer(answer: Answer, context: CallContext) -> ConfigurationError:
 
 
 def explain(error: BaseException, context: CallContext) -> None:
-    """Say in `error`, on its way to the user, where it happened, and take credentials out of it."""
+    """Adds the place to `error` before it is raised to the user, and removes credentials."""
     if isinstance(error, AbstractCoreError):
         located(error, context)
     context.secrets.error(error)
@@ -234,7 +234,7 @@ def explain(error: BaseException, context: CallContext) -> None:
 def fail(
     context: CallContext, error: BaseException, deltas: Sequence[Delta] = (), seconds_to_first: float | None = None
 ) -> None:
-    """Say in `error` where it happened, and end the call with it."""
+    """Adds the place to `error`, and ends the call with it."""
     explain(error, context)
     end_call(context, outcome_of(error), deltas=deltas, error=error, seconds_to_first=seconds_to_first)
 
@@ -243,12 +243,12 @@ _NO_LOSSES = frozenset({"unknown_model", "media_type_mismatch", "already_so", "s
 
 
 def _beside_sampling(warnings: Sequence[CallWarning]) -> tuple[CallWarning, ...]:
-    """The warnings that matter to a request without a reply, of which nothing is sampled."""
+    """Returns the warnings that apply to an operation without sampling."""
     return tuple(warning for warning in warnings if not warning.path.startswith("sampling."))
 
 
 def refuse_losses(warnings: Sequence[CallWarning], call: ModelCall) -> None:
-    """Raise `UnsupportedOptionError` for what a strict call would lose; an odd file name, say, is no loss."""
+    """Raises `UnsupportedOptionError` for warnings of losses in a strict call; others, as of file names, pass."""
     losses = "; ".join(str(warning) for warning in warnings if warning.code not in _NO_LOSSES)
     if losses:
         raise UnsupportedOptionError(
@@ -260,7 +260,7 @@ def refuse_losses(warnings: Sequence[CallWarning], call: ModelCall) -> None:
 
 
 async def read_to_end(stream: DeltaStream) -> ModelReply:
-    """The reply a stream adds up to."""
+    """Returns the reply that a stream accumulates to."""
     deltas: list[Delta] = []
     while batch := as_batch(await stream.read()):
         deltas += batch
@@ -268,14 +268,14 @@ async def read_to_end(stream: DeltaStream) -> ModelReply:
 
 
 def as_batch(batch: list[Delta]) -> list[Delta]:
-    """`batch`, as it is; raises `ServerError` for what a stream may not give."""
+    """Returns `batch`; raises `ServerError` unless it is a list of deltas."""
     if isinstance(batch, list):  # pyright: ignore[reportUnnecessaryIsInstance]
         return batch
-    raise ServerError(f"the stream gives a {type(batch).__name__} where a list of deltas is needed")
+    raise ServerError(f"the stream returned a {type(batch).__name__}: expected a list of deltas")
 
 
 def complete(deltas: Sequence[Delta]) -> ModelReply:
-    """The reply that all its deltas add up to; raises `ServerError` if they do not fit the schema."""
+    """Returns the reply that deltas accumulate to; raises `ServerError` if it is invalid."""
     try:
         return accumulate(deltas)
     except SchemaError as error:
@@ -283,18 +283,18 @@ def complete(deltas: Sequence[Delta]) -> ModelReply:
 
 
 class WholeReply:
-    """A reply that is complete already (from a cache, say) as a stream."""
+    """A complete reply (from a cache, for example) as a stream."""
 
     def __init__(self, reply: ModelReply) -> None:
         self._deltas = deltas_of(reply)
 
     async def read(self) -> list[Delta]:
-        """All deltas at once, then none."""
+        """Returns all deltas, then an empty list."""
         deltas, self._deltas = self._deltas, []
         return deltas
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Does nothing: there is nothing to close."""
 
     def abort(self) -> None:
-        """Nothing can be cut."""
+        """Does nothing: there is no connection."""

@@ -1,7 +1,7 @@
-"""Whose reasoning a reply holds: that of the model asked, under the name it was asked by.
+"""Sets the origin of reasoning to the model name of the call.
 
-Vendors answer under another name than they are called by: an alias becomes the dated name of a version. What is kept
-under that name would not go back to the alias.
+Vendors report another name: the dated version of an alias. With that origin, reasoning would not be sent back to the
+alias.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _HOLDERS = frozenset({ReasoningStart, PartDelta})
 
 
 def with_origin(reply: ModelReply, call: ModelCall) -> ModelReply:
-    """`reply`, with its reasoning that of `call`'s model."""
+    """Returns `reply` with the model of `call` as the origin of its reasoning."""
     if not any(isinstance(part, ReasoningPart) for part in reply.parts):
         return reply
     parts = (_owned(part, call) if isinstance(part, ReasoningPart) else part for part in reply.parts)
@@ -23,9 +23,9 @@ def with_origin(reply: ModelReply, call: ModelCall) -> ModelReply:
 
 
 def set_origin(deltas: Iterable[Delta], call: ModelCall) -> None:
-    """As `with_origin`, for the deltas of a stream, which are changed."""
+    """Sets the origin in deltas of a stream, in place."""
     for delta in deltas:
-        if type(delta) not in _HOLDERS:  # nearly all: this runs for every delta
+        if type(delta) not in _HOLDERS:  # the most frequent case: this runs for every delta
             continue
         if isinstance(delta, ReasoningStart):
             delta.origin = _origin(delta.origin, call)
@@ -38,7 +38,7 @@ def _owned(part: ReasoningPart, call: ModelCall) -> ReasoningPart:
 
 
 def _origin(named: str | None, call: ModelCall) -> str | None:
-    """The model asked, unless it is said to be another provider's."""
+    """Returns the model of the call, unless the origin is another provider's."""
     if named is not None and not named.startswith(f"{call.provider}/"):
         return named
     return f"{call.provider}/{call.model}" if call.provider and call.model else named

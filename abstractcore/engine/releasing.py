@@ -1,4 +1,4 @@
-"""Responses of an endpoint that is notified when they are closed."""
+"""Releases the endpoint when its response is closed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..schema import WireRequest
 
 
 def open_at(address: Address, transport: Transport, request: WireRequest, timeout: float) -> Awaitable[Body]:
-    """The response to `request`, sent to `address`, which is released once the response is closed or cut."""
+    """Sends `request` to `address`, which is released when the response is closed."""
     transport = address.transport or transport
     if address.release is None:
         return transport.open(request, timeout)
@@ -27,7 +27,7 @@ async def _open_releasing(
 
 
 class _ReleasingBody:
-    """A body that calls `release` when it is closed or cut. That may be more than once."""
+    """A body that calls `release` when it is closed, possibly more than once."""
 
     def __init__(self, body: Body, release: Callable[[], object]) -> None:
         self._body = body

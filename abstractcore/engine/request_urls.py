@@ -1,4 +1,4 @@
-"""What was asked of whom, for errors: the address without anything secret."""
+"""URLs of requests in errors, without secrets."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _LIKE_A_KEY = re.compile(r"(?=[^/]*\d)[\w~+=-]{20,}")
 
 
 def shown_url(url: str) -> str:
-    """`url` without user, password and query, and with what looks like a key in its path left out."""
+    """Returns `url` without user, password, query, and texts in its path that look like a key."""
     parts = urlsplit(url)
     path = "/".join("***" if _LIKE_A_KEY.fullmatch(segment) else segment for segment in parts.path.split("/"))
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{path}"
 
 
 def with_place(error: ProviderError, base: str, request: WireRequest) -> ProviderError:
-    """`error` with the method and the URL, if it means that there is nothing at that path. `base` is the endpoint's."""
+    """Adds method and URL to an `error` that means that the path does not exist. `base` is the endpoint's URL."""
     missing = isinstance(error, NotFoundError) and not isinstance(error, ModelNotFoundError)
     if not (missing and error.status in (None, _NOT_FOUND)) and error.status != _METHOD_NOT_ALLOWED:
         return error

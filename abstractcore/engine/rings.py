@@ -1,4 +1,4 @@
-"""Middleware composed into one function a ring; code that only hands on costs nothing."""
+"""Composes middleware into one function for each ring, without overhead for rings that a middleware does not have."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Out = TypeVar("Out")
 def compose(
     middleware: Sequence[Middleware], ring: str, innermost: Callable[[In], Awaitable[Out]]
 ) -> Callable[[In], Awaitable[Out]]:
-    """`innermost` inside the method `ring` of each middleware that has one, the first outermost."""
+    """Returns `innermost` wrapped by the method `ring` of each middleware that has it, the first one outermost."""
     composed: Callable[..., Awaitable[Any]] = innermost
     for layer in reversed(middleware):
         method = getattr(layer, ring, None)

@@ -1,4 +1,4 @@
-"""Requests signed, and the credentials that show who asks put where errors, records and logs are scrubbed of them."""
+"""Signs requests, and registers their credentials for scrubbing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _UNSIGNED = WireRequest("", {}, b"")
 def signed(
     request: WireRequest, auth: Auth, now: float, secrets: Secrets, headers: Mapping[str, str] | None = None
 ) -> WireRequest:
-    """`request` with its credentials, which `secrets` knows from then on, and with `headers` over everything else."""
+    """Returns `request` with its credentials, which are added to `secrets`, and with `headers` over its own."""
     made = auth.sign(request, now)
     if headers:
         made = made.with_headers(headers)
@@ -24,12 +24,12 @@ def signed(
 
 
 def held_by(holder: object) -> Sequence[str]:
-    """The credentials that a `SecretHolder` names; none of what is not one."""
+    """Returns the credentials of a `SecretHolder`; none for other objects."""
     return getattr(holder, "secrets", ())
 
 
 def credentials_of_place(endpoint: Endpoint, secrets: Secrets) -> None:
-    """Have `secrets` know what `endpoint` signs with, where that is known before the first request."""
+    """Adds the credentials of `endpoint` to `secrets`, if they are known before the first request."""
     secrets.add(held_by(endpoint))
     if isinstance(endpoint, KnownAddress):
         address = endpoint.address

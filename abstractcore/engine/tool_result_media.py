@@ -1,4 +1,4 @@
-"""Files that tools give, for models that take text only in results: each stands behind, with a marker in its place."""
+"""Moves files out of tool results, for models that accept only text there."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from ..schema import MEDIA_PARTS, CallWarning, ContentPart, Lowered, Message, Te
 
 
 def beside_results(lowered: Lowered) -> Lowered:
-    """The call with a user's message behind every tool message that held files, and a warning for each of them.
+    """Returns the call with a user message of files after each tool message that held them, and warnings.
 
-    A marker, `[media_1 of the result of tool call call_1]`, stands where the file stood and before the file itself.
+    A marker, `[media_1 of the result of tool call call_1]`, replaces the file, and precedes it in the user message.
     """
     messages: list[Message] = []
     warnings: list[CallWarning] = []
@@ -40,7 +40,7 @@ def _without_files(message: Message, path: str, beside: list[ContentPart], warni
             content.append(marker)
             beside += [marker, part]
             where = f"{path}[{place}].content[{index}]"
-            told = "results hold text only here: the file stands in a message behind, and a marker in its place"
-            warnings.append(CallWarning("moved_beside", where, told, sent=marker.text))
+            reason = "tool results hold text only: the file is in the next message, and a marker in its place"
+            warnings.append(CallWarning("moved_beside", where, reason, sent=marker.text))
         results.append(replace(result, content=tuple(content)))
     return Message("tool", tuple(results))

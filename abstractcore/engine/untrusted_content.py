@@ -1,4 +1,4 @@
-"""What was made of a file, labelled with its name and fenced so that no text in it can close the fence."""
+"""Labels and fences converted content, so that no text in it can close the fence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SEVERAL = "multipart/mixed"
 
 
 def as_untrusted(source: str, label: str, content: Sequence[ContentPart]) -> tuple[ContentPart, ...]:
-    """The content of the file called `source` between an opening and a closing tag, so that the last part is text."""
+    """Returns the content of the file `source` between an opening and a closing tag; the last part is text."""
     parts: list[ContentPart] = []
     text = f'<{_TAG} name="{_escaped(source)}" content="{_escaped(label)}">\n'
     for part in content or (TextPart(""),):
@@ -31,7 +31,7 @@ def _escaped(value: str) -> str:
 
 
 def sent_parts(parts: Sequence[ContentPart], content: Sequence[ContentPart]) -> MediaSent:
-    """What a report says of `parts`, which are the `content` of a file with labels and delimiters around it."""
+    """Returns the report of `parts`, the `content` of a file with labels and delimiters."""
     reports = tuple(map(_report, content))
     if all(isinstance(part, TextPart) for part in content):
         size = sum(map(_size, parts))

@@ -36,7 +36,7 @@ _HEAD_BYTES = 100 * 1024
 _READ_BYTES = 256 * 1024
 """The bytes that an event loop reads from a socket at once."""
 _NUMERIC = socket.AI_NUMERICHOST | socket.AI_NUMERICSERV
-_SENDABLE = re.compile(r"[\t\x20-\x7e]*")
+_VALID_HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
 
 
 class AiohttpPool:
@@ -65,7 +65,7 @@ class AiohttpPool:
 
     async def send(self, request: WireRequest, timeout: float) -> aiohttp.ClientResponse:
         """Returns the response without its body; the caller must `release` it. Raises `AbstractCoreError`."""
-        if not all(map(_SENDABLE.fullmatch, request.headers.values())):
+        if not all(map(_VALID_HEADER_VALUE.fullmatch, request.headers.values())):
             raise bad_header()
         await asyncio.sleep(0)  # lets the event loop notice idle connections that the server has closed
         crowded = self._in_use >= self._limit

@@ -24,7 +24,7 @@ from .pycurl_pools import DEFAULT_PORTS, CurlPool, Origin
 from .settings import Route, Routes, TransportSettings, http_only, proxy_in_use
 from .timeouts import CONNECT_SECONDS
 
-_SENDABLE = re.compile(r"[\t\x20-\x7e]*")
+_VALID_HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
 _FIELD = re.compile(rb"([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*(.*?)[ \t]*\r?\n", re.DOTALL)
 
 
@@ -41,7 +41,7 @@ class PycurlTransport:
         """Sends `request` and reads the head of the response within `timeout` seconds; connecting takes ten at most."""
         due = time.monotonic() + timeout
         target = _target(request.url)
-        if not all(map(_SENDABLE.fullmatch, request.headers.values())):
+        if not all(map(_VALID_HEADER_VALUE.fullmatch, request.headers.values())):
             raise bad_header()
         route = self._routes.of(request.url)
         http_only(route.proxy)

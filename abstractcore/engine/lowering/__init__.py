@@ -1,4 +1,4 @@
-"""Every choice that depends on the model, made before a call is encoded. Pure."""
+"""Lowering: adapts a call to its model before it is encoded. Pure functions."""
 
 from .lowering import lower
 

@@ -1,4 +1,4 @@
-"""Where a provider is asked to keep what it has read, and no more often than it takes."""
+"""Lowers cache points: sets those of `cache=True`, and drops those above the model's maximum."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...schema import CachePoint, CallWarning, Message, ModelCall
 
 
 class _Place(NamedTuple):
-    """What can hold a point: the part of a message, or a tool (`message` is None)."""
+    """What can hold a cache point: a part of a message, or a tool (`message` is None)."""
 
     message: int | None
     number: int
@@ -21,10 +21,10 @@ class _Place(NamedTuple):
 
 
 def lower_cache(call: ModelCall, most: int | None) -> tuple[ModelCall, list[CallWarning]]:
-    """The call with points in place of `call.cache`, and with `most` points at most.
+    """Returns the call with cache points for `call.cache`, and with `most` points at most.
 
-    Points of messages go before those of system and tools, the earliest first, each with a warning. `most` 0 is a
-    provider that decides by itself; None, one of which nothing is known.
+    Points of messages are dropped before those of system and tools, the earliest first, each with a warning. `most` is
+    0 for a provider that caches without them, None if unknown.
     """
     warnings: list[CallWarning] = []
     if call.cache and most == 0:
@@ -41,7 +41,7 @@ def lower_cache(call: ModelCall, most: int | None) -> tuple[ModelCall, list[Call
 
 
 def _best(call: ModelCall) -> list[_Place]:
-    """After tools and system, and after the last user message (or the last results), where nothing stands yet."""
+    """Returns the free places after tools and system, and after the last user message (or the last results)."""
     best: list[_Place] = []
     system = [i for i, _ in takewhile(lambda item: item[1].role == "system", enumerate(call.messages))]
     asked = [i for i, message in enumerate(call.messages) if message.role in ("user", "tool")]
@@ -55,7 +55,7 @@ def _best(call: ModelCall) -> list[_Place]:
 
 
 def _held(call: ModelCall) -> list[_Place]:
-    """All points there are: those of the conversation in order, then those of system and tools."""
+    """Returns all cache points: those of the conversation in order, then those of system and tools."""
     places = [
         _Place(i, j)
         for i, message in enumerate(call.messages)
@@ -76,7 +76,7 @@ def _holder(call: ModelCall, place: _Place) -> Any:
 
 
 def _with(call: ModelCall, places: Collection[_Place], point: CachePoint | None) -> ModelCall:
-    """The call with `point` at `places`."""
+    """Returns the call with `point` at `places`."""
     if not places:
         return call
     tools = tuple(

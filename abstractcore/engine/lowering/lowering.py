@@ -1,4 +1,4 @@
-"""The model-dependent choices, in one pure function: what a model cannot take is decided here, before encoding."""
+"""`lower`: adapts a call to its model in one pure function."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def lower(
     handlers: Sequence[MediaHandler],
     rules: Callable[[ModelCall], Lowered] = Lowered,
 ) -> Lowered:
-    """Decide what becomes of every file in `call`, and of options that depend on the model: thinking, cache points,
-    recommended sampling, then what else the model's own `rules` change. Pure: nothing is read, converted or sent.
+    """Decides how each file of `call` is sent, and adapts thinking, cache points and sampling, then applies the model's
+    own `rules`. Pure: nothing is read, converted or sent.
 
     Raises `UnsupportedContentError`, naming the choices, for a file that neither the model nor the policy lets in,
     `MediaError` for one that text is to be made of and that is given as a URL or by a provider's name, and
@@ -51,7 +51,7 @@ def lower(
 
 
 def _refuse_prefill(messages: Sequence[Message]) -> None:
-    """A turn with a hosted tool in it may be last: the provider may have paused it, and continues it."""
+    """Refuses a last message of the assistant, unless it has a hosted tool: the provider may have paused it."""
     last = messages[-1]
     if last.role == "assistant" and not any(isinstance(part, HostedToolCall) for part in last.parts):
         raise InvalidInputError(

@@ -1,4 +1,4 @@
-"""Which route each file of a call takes: sent as it is, as text, converted, or refused."""
+"""Decides how each file of a call is sent: natively, as text, converted, or refused."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ELSEWHERE = ("url", "provider_file")
 def lower_media(
     call: ModelCall, profile: ModelProfile, handlers: Sequence[MediaHandler]
 ) -> tuple[tuple[MediaDecision, ...], list[CallWarning]]:
-    """The decision for every file of `call`, in order, and warnings. Pure.
+    """Returns the decision for each file of `call`, in order, and warnings. Pure.
 
     Raises `UnsupportedContentError`, naming the choices, for a file that neither the model nor the policy lets in, and
     `MediaError` for one that is to be converted and is given as a URL or by a provider's name.
@@ -49,7 +49,7 @@ def lower_media(
 
 
 def media_parts(call: ModelCall) -> list[tuple[str, MediaPart]]:
-    """The files in the messages of a call and in the tool results there, each with its path."""
+    """Returns the files of a call, in messages and tool results, each with its path."""
     found: list[tuple[str, MediaPart]] = []
     for i, message in enumerate(call.messages):
         for j, part in enumerate(message.parts):
@@ -65,7 +65,7 @@ def media_parts(call: ModelCall) -> list[tuple[str, MediaPart]]:
 
 
 def _handler_for(part: MediaPart, handlers: Sequence[MediaHandler]) -> tuple[MediaHandler | None, MediaKind]:
-    """The first handler that takes files of this type for parts of this class, and the kind it says they are."""
+    """Returns the first handler for files of this type and parts of this class, and the kind that it reports."""
     blob = part.blob
     for handler in handlers:
         found = handler.recognise(b"", blob.name or "", blob.media_type)
@@ -75,7 +75,7 @@ def _handler_for(part: MediaPart, handlers: Sequence[MediaHandler]) -> tuple[Med
 
 
 def _usable(handler: MediaHandler, profile: ModelProfile) -> tuple[str, ...]:
-    """What of the content that a handler gives may be sent to the model."""
+    """Returns the content types of a handler that may be sent to the model."""
     only_natively = "text" not in handler.gives
     return tuple(
         sorted(
@@ -136,7 +136,7 @@ def _not_taken(handler: MediaHandler, gives: Sequence[str], model: str) -> str:
 
 
 def _why_not(model: str, media_type: str, unknown: bool) -> str:
-    """Why a file is not sent as it is."""
+    """Returns why a file is not sent natively."""
     if unknown:
         return f"neither {model} nor its wire format is known to take {media_type}"
     return f"{model} does not take {media_type}"
@@ -147,7 +147,7 @@ def _not_known(model: str, media_type: str) -> str:
 
 
 def _unsure(decision: MediaDecision, call: ModelCall, profile: ModelProfile) -> list[CallWarning]:
-    """A warning for each type of content that is sent to a model that nobody said takes it."""
+    """Returns a warning for each type of content that the model is not known to accept."""
     if decision.route == "native":
         sent = [(decision.kind, decision.type, "it is sent as it is")]
     else:
@@ -212,7 +212,7 @@ def _not_at_hand(decision: MediaDecision, call: ModelCall) -> MediaError:
 
 
 def source_name(blob: Blob) -> str:
-    """What a file is called in reports and to the model."""
+    """Returns the name of a file in reports and for the model."""
     if blob.name:
         return blob.name
     if blob.form == "url" and blob.location:
@@ -221,7 +221,7 @@ def source_name(blob: Blob) -> str:
 
 
 def _misnamed(blob: Blob, path: str) -> list[CallWarning]:
-    """A warning if the file's name promises another kind of content than was found in it."""
+    """Returns a warning if the file's name suggests another type than its content."""
     named = mimetypes.guess_type(blob.name or "")[0]
     if named is None or _family(named) == _family(blob.media_type):
         return []
@@ -230,7 +230,7 @@ def _misnamed(blob: Blob, path: str) -> list[CallWarning]:
 
 
 def _family(media_type: str) -> str:
-    """Types that are often told apart by name alone count as one."""
+    """Returns one type for types that often differ by name only."""
     top, _, sub = media_type.partition("/")
     if top in ("image", "audio", "video"):
         return top

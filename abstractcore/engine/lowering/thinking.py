@@ -1,4 +1,4 @@
-"""How much a model is asked to think, in the words that the model takes."""
+"""Lowers `thinking` to a level or a budget that the model supports."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Asked = ThinkingLevel | int | None
 
 
 def lower_thinking(asked: Asked, takes: Thinking | None) -> tuple[Asked, list[CallWarning]]:
-    """What to send for what was asked, and a warning if that is something else.
+    """Returns the value to send for the requested one, and a warning if it differs.
 
     A level becomes a budget, within the model's bounds, without one: that is what a level means there. Of two levels
     that are equally near, it is the higher one.
@@ -31,9 +31,9 @@ def lower_thinking(asked: Asked, takes: Thinking | None) -> tuple[Asked, list[Ca
 
 
 def room_to_think(recommended: Sampling, thinking: Asked, takes: Thinking | None) -> Sampling:
-    """The recommended sampling with a limit that a budget of tokens fits into: thinking is part of the output.
+    """Returns the recommended sampling with a token limit above the thinking budget, which is part of the output.
 
-    The limit is at most one token above the highest budget, which is all that such a model can write.
+    The limit is at most one token above the highest budget, the maximum output of such a model.
     """
     limit = recommended.max_output_tokens
     if limit is None or not isinstance(thinking, int) or takes is None or takes.budget is None:

@@ -458,4 +458,4 @@ def test_a_connection_is_cut_though_cutting_a_middlewares_stream_fails(server, c
     next(stream)
     stream._call.drop()
     server.wait_for(lambda: not server.open, "the end of the connection")
-    assert {record.message for record in caplog.records} == {"cutting a stream's connection failed"}
+    assert {record.message for record in caplog.records} == {"closing a stream's connection failed"}
