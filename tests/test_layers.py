@@ -1,6 +1,7 @@
 """The architecture's layers, as import-linter's contracts in pyproject.toml state them."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -57,3 +58,22 @@ def test_each_contract_catches_a_stray_import(tmp_path: Path):
     assert "Contracts: 0 kept," in report, f"\n{report}"
     missed = [module for module, imported in STRAY_IMPORTS.items() if f"{module} -> {imported} (" not in report]
     assert missed == [], f"\n{report}"
+
+
+def test_the_page_and_its_picture_name_every_package_of_the_kernel():
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    table = page.partition("| package | what is in it |")[2].partition("\n\n")[0]
+    named = set(re.findall(r"`(\w+)`", "\n".join(row.split("|")[1] for row in table.splitlines()[2:])))
+    packages = {path.parent.name for path in (ROOT / "abstractcore").glob("*/__init__.py")} | {"errors"}
+    assert named == packages
+    drawn = set(re.findall(r">([a-z]+)</text>", (ROOT / "docs" / "rooms.svg").read_text(encoding="utf-8")))
+    assert packages <= drawn
+
+
+def test_the_page_names_modules_that_are_there():
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    paths = re.findall(r"`([\w/]+(?:\.py|/))`", page)
+    places = ("", "abstractcore", "providers/abstractcore_providers", "media/abstractcore_media")
+    missing = [path for path in paths if not any((ROOT / place / path).exists() for place in places)]
+    assert len(paths) > 15
+    assert missing == []
