@@ -23,7 +23,6 @@ TESTING = (ROOT / "docs" / "testing.md").read_text(encoding="utf-8")
 def test_there_is_something_to_run():
     assert {block.page.name for block in PAGE_BLOCKS} == {
         "README.md",
-        "adding-a-provider.md",
         "architecture.md",
         "models.md",
         "plugins.md",
