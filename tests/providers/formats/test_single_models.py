@@ -16,7 +16,9 @@ from abstractcore.ports import Transpiler
 from abstractcore.schema import ModelCall, ReasoningPart, WireRequest, to_data
 from abstractcore_providers.common.claude_families import rules_by_name
 from abstractcore_providers.common.rules import DEEPSEEK, OPENAI, OPENROUTER, XAI
+from abstractcore_providers.formats.openai_chat import OpenAIChat
 from abstractcore_providers.plugin import register_wire_formats
+from abstractcore_providers.vendors.rows import VENDORS
 from tests.properties import examples
 from tests.providers.formats.anthropic_messages import made as anthropic
 from tests.providers.formats.bedrock_converse import made as bedrock
@@ -27,6 +29,8 @@ from tests.providers.formats.openai_chat import made as chat
 from tests.providers.formats.openai_responses import made as responses
 
 FORMATS = {each.name: each.transpiler for each in register_wire_formats()}
+VENDORS_OF_CHAT = {f"openai_chat, {each.name}": OpenAIChat(each.dialect) for each in VENDORS if each.rules}
+TRANSPILERS: Mapping[str, Transpiler] = {name: make() for name, make in FORMATS.items()} | VENDORS_OF_CHAT
 CALLS: Mapping[str, Callable[[], SearchStrategy[ModelCall]]] = {
     "anthropic_messages": anthropic.calls,
     "bedrock_converse": bedrock.calls,
@@ -49,7 +53,7 @@ BEDROCK_NAMES = {
     "other": ["meta.llama3-70b-instruct-v1:0", "mistral.pixtral-large-2502-v1:0"],
 }
 """An id of Bedrock says whose model it is, and the format's `additionalModelRequestFields` are that maker's own."""
-GROUPS = {name: (BEDROCK_NAMES if name == "bedrock_converse" else {"all": NAMES}) for name in FORMATS}
+GROUPS = {name: (BEDROCK_NAMES if name == "bedrock_converse" else {"all": NAMES}) for name in TRANSPILERS}
 
 
 def named(call: ModelCall, model: str) -> ModelCall:
@@ -91,7 +95,7 @@ def without_name(request: WireRequest, model: str) -> tuple[str, bytes | str, Ma
 @examples(20)
 @given(st.data())
 def test_the_name_of_a_model_changes_nothing_but_itself(format: str, group: str, data: st.DataObject):
-    transpiler, call = FORMATS[format](), data.draw(CALLS[format]())
+    transpiler, call = TRANSPILERS[format], data.draw(CALLS[format.partition(",")[0]]())
     first, *others = GROUPS[format][group]
     expected = written(transpiler, named(call, first))
     for model in others:
@@ -100,3 +104,4 @@ def test_the_name_of_a_model_changes_nothing_but_itself(format: str, group: str,
 
 def test_every_format_is_tried():
     assert CALLS.keys() == FORMATS.keys()
+    assert len(VENDORS_OF_CHAT) == 5
