@@ -28,9 +28,9 @@ _COUNT_TOKENS = "count_tokens"
 
 
 class LLM:
-    """Made by `create_llm`. Safe to share between threads and event loops; holds no connection of its own.
+    """A model of a provider, created by `create_llm`. Threads and event loops may share it; it holds no connections.
 
-    `with` or `close` ends it: calls after that raise `ConfigurationError`. Never closing it is fine.
+    After `with` or `close`, calls raise `ConfigurationError`. Closing it is optional.
     """
 
     def __init__(self, provider: str, pipelines: Pipelines, capabilities: Capabilities, calls: CallPreparer) -> None:
@@ -43,7 +43,7 @@ class LLM:
 
     @property
     def calls(self) -> Sequence[ModelCall]:
-        """The calls a scripted model has got; raises `ConfigurationError` for a real one, which keeps none."""
+        """The calls of a scripted model so far; raises `ConfigurationError` for other models."""
         calls = self._pipelines.session.calls
         if calls is None:
             raise ConfigurationError(f"{self.provider!r} keeps no record of its calls: only scripted models do.")
@@ -98,13 +98,13 @@ class LLM:
         stream: bool = False,
         **request: Unpack[CallRequest],
     ) -> GenerateResponse[Any] | Stream[Any]:
-        """Ask the model and wait for its answer; with `stream=True` the same as `stream(...)`.
+        """Calls the model and returns the response; with `stream=True` the same as `stream(...)`.
 
-        `messages` come first, then one user message of `media` and `prompt`. `response_model` is the type that
-        `response.output` is to have: a class, or a type such as `list[City]`, `City | None` or `Literal["yes", "no"]`.
-        `timeout` is in seconds for the whole call with its files and retries, 600 unless given, None for no limit but
-        600 s of silence. Only code that blocks by itself, such as a middleware that calls `time.sleep`, is not
-        interrupted; a file's conversion that takes longer runs on in its thread.
+        `messages` come first, then one user message of `media` and `prompt`. `response_model` is the type of
+        `response.output`: a class, or a type such as `list[City]`, `City | None` or `Literal["yes", "no"]`.
+        `timeout` is in seconds for the whole call with its files and retries; the default is 600, None means no limit
+        but 600 s without data. Only code that blocks by itself, such as a middleware that calls `time.sleep`, is not
+        interrupted; the conversion of a file that takes longer continues in its thread.
 
         Raises `InvalidInputError`, `MediaError`, `MissingExtraError` and `UnsupportedContentError` before anything is
         sent, `ProviderError` after, `OutputValidationError` at the end.
@@ -164,9 +164,10 @@ class LLM:
         stream: bool = False,
         **request: Unpack[CallRequest],
     ) -> GenerateResponse[Any] | AsyncStream[Any]:
-        """As `generate`, in an event loop. Cancelling the task closes the connection.
+        """The async version of `generate`. Cancelling the task closes the connection.
 
-        With `stream=True` it gives what `astream` gives: `async with await llm.agenerate(..., stream=True) as stream`.
+        With `stream=True` it returns what `astream` returns: `async with await llm.agenerate(..., stream=True) as
+        stream`.
         """
         pending = self._request(prompt, response_model, request, stream)
         if stream:
@@ -188,7 +189,7 @@ class LLM:
     def stream(
         self, prompt: str | None = None, *, response_model: ResponseModel | None = None, **request: Unpack[CallRequest]
     ) -> Stream[Any]:
-        """Ask the model and get its answer piece by piece; nothing is sent before the first read."""
+        """Returns a stream of the answer; the request is sent at the first read."""
         pending = self._request(prompt, response_model, request, True)
         return Stream(CallStream(self._pipelines.sync, pending.prepare, pending.timeout, pending.read_output))
 
@@ -206,7 +207,7 @@ class LLM:
     def astream(
         self, prompt: str | None = None, *, response_model: ResponseModel | None = None, **request: Unpack[CallRequest]
     ) -> AsyncStream[Any]:
-        """As `stream`, for `async with` and `async for`."""
+        """The async version of `stream`, for `async with` and `async for`."""
         pending = self._request(prompt, response_model, request, True)
         return AsyncStream(
             CallStream(self._pipelines.asynchronous, pending.prepare, pending.timeout, pending.read_output)
@@ -221,9 +222,9 @@ class LLM:
         stream: bool = False,
         **request: Unpack[CallRequest],
     ) -> ModelCall:
-        """The call that `generate` would make, as data. Reads the files in `media`; sends nothing.
+        """Returns the call that `generate` would make, as data. Reads the files in `media`; sends nothing.
 
-        Raises `InvalidInputError` for `headers`, which are no part of it, and else as `generate`.
+        Raises `InvalidInputError` for `headers`, which are not part of a call, and errors as `generate` does.
         """
         call = self._build(prompt, response_model, request, stream).call
         if request.get("headers") or (request.get("options") or {}).get("headers"):
@@ -238,25 +239,25 @@ class LLM:
         return drive(cast(Any, pending.prepare(self._pipelines.sync.runtime)))
 
     def run(self, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS) -> GenerateResponse[None]:
-        """Make a call that is there as data: from `build`, from JSON, from a server. As `generate` else.
+        """Makes a call given as data: from `build`, from JSON, from a server. Otherwise as `generate`.
 
-        Raises `InvalidInputError` for a call that is meant for another provider or model.
+        Raises `InvalidInputError` for a call of another provider or model.
         """
         pending = self._given(call, timeout, stream=False)
         return drive(self._pipelines.sync.generate(pending.prepare, pending.timeout, pending.read_output))
 
     async def arun(self, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS) -> GenerateResponse[None]:
-        """As `run`, in an event loop."""
+        """The async version of `run`."""
         pending = self._given(call, timeout, stream=False)
         return await self._pipelines.asynchronous.generate(pending.prepare, pending.timeout, pending.read_output)
 
     def stream_call(self, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS) -> Stream[None]:
-        """As `run`, piece by piece."""
+        """Makes a call given as data, and returns a stream of the answer."""
         pending = self._given(call, timeout, stream=True)
         return Stream(CallStream(self._pipelines.sync, pending.prepare, pending.timeout, pending.read_output))
 
     def astream_call(self, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS) -> AsyncStream[None]:
-        """As `stream_call`, for `async with` and `async for`."""
+        """The async version of `stream_call`, for `async with` and `async for`."""
         pending = self._given(call, timeout, stream=True)
         return AsyncStream(
             CallStream(self._pipelines.asynchronous, pending.prepare, pending.timeout, pending.read_output)
@@ -271,10 +272,10 @@ class LLM:
         stream: bool = False,
         **request: Unpack[CallRequest],
     ) -> int:
-        """How many tokens the same `generate` would send, by the provider's own count; nothing is generated.
+        """Returns the provider's count of the tokens that the same `generate` would send; nothing is generated.
 
-        `stream` makes no difference. Raises `UnsupportedOptionError` where the provider does not count, else as
-        `generate`.
+        `stream` has no effect. Raises `UnsupportedOptionError` if the provider has no token-counting endpoint, and
+        errors as `generate` does.
         """
         operation = self._count_operation()
         pending = self._request(prompt, response_model, request, False)
@@ -289,7 +290,7 @@ class LLM:
         stream: bool = False,
         **request: Unpack[CallRequest],
     ) -> int:
-        """As `count_tokens`, in an event loop."""
+        """The async version of `count_tokens`."""
         operation = self._count_operation()
         pending = self._request(prompt, response_model, request, False)
         return (await self._pipelines.asynchronous.operate(operation, pending.prepare, pending.timeout)).value
@@ -303,10 +304,10 @@ class LLM:
         arguments: Mapping[str, Any] = EMPTY,
         **request: Unpack[CallRequest],
     ) -> OperationResult[Any]:
-        """Ask the provider for an operation other than chat, such as "count_tokens", for what `generate` would send.
+        """Makes a request of an operation other than chat, such as "count_tokens", for what `generate` would send.
 
-        `arguments` are what the operation takes beside that. It is timed, retried, recorded and replayed as a chat is.
-        Raises `UnsupportedOptionError` for an operation that the provider does not have, else as `generate`.
+        `arguments` are further arguments of the operation. Timeouts, retries, records and cassettes work as for chats.
+        Raises `UnsupportedOptionError` for an operation that the provider does not have, and errors as `generate` does.
         """
         wanted = find_operation(self._pipelines.session.transpiler, operation, arguments)
         pending = self._request(prompt, None, request, False)
@@ -321,7 +322,7 @@ class LLM:
         arguments: Mapping[str, Any] = EMPTY,
         **request: Unpack[CallRequest],
     ) -> OperationResult[Any]:
-        """As `operate`, in an event loop."""
+        """The async version of `operate`."""
         wanted = find_operation(self._pipelines.session.transpiler, operation, arguments)
         pending = self._request(prompt, None, request, False)
         return await self._pipelines.asynchronous.operate(wanted, pending.prepare, pending.timeout)
@@ -335,7 +336,7 @@ class LLM:
         stream: bool = False,
         **request: Unpack[CallRequest],
     ) -> Plan:
-        """Returns the decision for each file, as in `response.media`, and warnings of what this model does not take.
+        """Returns the decision for each file, as in `response.media`, and warnings for what the model does not support.
         Nothing is converted or sent.
 
         Raises what `generate` would raise before it converts files, with `strict=True` for those warnings too.
@@ -348,18 +349,18 @@ class LLM:
         return Plan(lowered.decisions, (*prepared.warnings, *lowered.warnings))
 
     def capability(self, name: str) -> Any:
-        """What the capability plugin `name` makes for this LLM: made at the first asking, the same object afterwards.
+        """Returns the object of the capability plugin `name`, which is created on first use.
 
         Its options are those of `create_llm` that begin with its name and `_`. Raises `UnknownCapabilityError` with
-        the nearest names, and `PluginError` if the plugin fails.
+        similar names, and `PluginError` if the plugin fails.
         """
         self._check_open()
         return self._capabilities.get(name)
 
     def close(self) -> None:
-        """End this LLM. Connections are shared by the process: they stay for other LLMs, and end when idle.
+        """Closes this LLM. Connections are shared by the process: they stay open for others, and are closed when idle.
 
-        A model on this machine leaves the memory if no other LLM uses it, after the calls that it is answering.
+        A model on this machine is unloaded after its running calls, if no other LLM uses it.
         """
         if not self._closed:
             self._closed = True
@@ -407,7 +408,7 @@ class LLM:
 
 
 def _place(endpoint: Endpoint) -> str:
-    """Where requests go, if that is a place elsewhere."""
+    """Returns the URL of the endpoint for the repr, if it has one."""
     if not isinstance(endpoint, KnownUrl):
         return ""
     return " at an address found at the first call" if endpoint.url is None else f" at {shown_url(endpoint.url)}"

@@ -33,7 +33,7 @@ _BASE64_HINT = "Is it base64? Write it as data:image/png;base64,..., or give the
 
 
 def media_items(media: object) -> Sequence[MediaInput]:
-    """What `media` holds, None being nothing; raises `InvalidInputError` for what is no list."""
+    """Returns the items of `media`, none for None; raises `InvalidInputError` unless it is a list."""
     if media is None:
         return ()
     if isinstance(media, list | tuple):
@@ -47,8 +47,8 @@ def media_items(media: object) -> Sequence[MediaInput]:
 
 
 def load_media(items: Sequence[MediaInput], handlers: Sequence[MediaHandler]) -> list[MediaPart]:
-    """The parts for `items`. Reads files; raises `MediaError` for one that cannot be used, `InvalidInputError` for
-    what is no file at all.
+    """Returns the parts for `items`. Reads files; raises `MediaError` for an unusable file, `InvalidInputError` for a
+    value that is not a file.
     """
     return [_load(item, f"media[{index}]", handlers) for index, item in enumerate(items)]
 

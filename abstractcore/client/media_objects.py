@@ -16,7 +16,7 @@ from ..errors import AbstractCoreError, InvalidInputError, MediaError
 
 _CHUNK_BYTES = 1 << 20
 _PNG_MODES = frozenset({"1", "L", "LA", "I;16", "P", "RGB", "RGBA"})
-"""What Pillow writes as PNG: https://pillow.readthedocs.io/en/stable/handbook/image-file-formats.html#png-saving."""
+"""The modes that Pillow writes as PNG: https://pillow.readthedocs.io/en/stable/handbook/image-file-formats.html#png-saving."""
 _WITH_ALPHA = {"La": "LA", "PA": "RGBA", "RGBa": "RGBA"}
 _OF_NUMBERS = frozenset({"F", "I", "I;16B", "I;16L", "I;16N"})
 _JPEG_MODES = frozenset({"L", "RGB"})
@@ -31,7 +31,7 @@ class OpenFile(Protocol):
     """A file opened for reading, `io.BytesIO`, or anything else with `read(size)`."""
 
     def read(self, size: int = ..., /) -> bytes | str:
-        """At most `size` bytes; none at the end."""
+        """Returns up to `size` bytes; empty at the end."""
         ...
 
 
@@ -40,11 +40,11 @@ class Picture(Protocol):
 
     @property
     def mode(self) -> str:
-        """The kind of its pixels."""
+        """The pixel format."""
         ...
 
     def save(self, fp: IO[bytes], format: str | None = None, **params: Any) -> None:
-        """Write it to a file."""
+        """Writes the image to a file."""
         ...
 
 
@@ -58,13 +58,13 @@ class Content:
 
 
 def is_picture(item: object) -> bool:
-    """Whether it is one of Pillow's, which is loaded then."""
+    """Returns whether `item` is an image of Pillow, which is imported then."""
     pillow = sys.modules.get("PIL.Image")
     return pillow is not None and isinstance(item, pillow.Image)
 
 
 def of_picture(item: object, path: str, limit: int) -> Content:
-    """A picture as it is now, with its EXIF data: as JPEG with the same quality if it was read from one, else as PNG.
+    """Returns a picture with its EXIF data: as JPEG of the same quality if it was read from one, else as PNG.
 
     Raises `MediaError` for one that cannot be written, or is longer than `limit` bytes.
     """
@@ -81,7 +81,7 @@ def of_picture(item: object, path: str, limit: int) -> Content:
             media_type, ending = "image/png", ".png"
     except AbstractCoreError:
         raise
-    except Exception as error:  # decoders of damaged and closed files raise anything
+    except Exception as error:  # decoders of damaged and closed files may raise any exception
         raise MediaError(
             f"{path}: the picture cannot be read: {str(error).rstrip('.') or type(error).__name__}.", source=path
         ) from None
@@ -89,7 +89,7 @@ def of_picture(item: object, path: str, limit: int) -> Content:
 
 
 def _savable(picture: Any, path: str) -> Any:
-    """The picture in a mode that PNG has, with its transparency, and with its brightness if that can be told."""
+    """Returns the picture in a mode of PNG, with its transparency, and with its brightness if known."""
     if picture.mode in _PNG_MODES:
         return picture
     if picture.mode not in _OF_NUMBERS:
@@ -108,12 +108,12 @@ def _savable(picture: Any, path: str) -> Any:
 
 
 def _file_name(path: str) -> str:
-    """The last part of a path, as text: names of files may hold bytes that are none."""
+    """Returns the last part of a path as text: file names may contain bytes that are not."""
     return os.path.basename(path).encode("utf-8", "replace").decode("utf-8")
 
 
 def of_open_file(file: OpenFile, path: str, limit: int) -> Content:
-    """What is left to read in a file, which is put back where it stood if it can be. Text is encoded as UTF-8.
+    """Returns the rest of a file, whose position is restored if possible. Text is encoded as UTF-8.
 
     Raises `MediaError` for a file that cannot be read, has nothing left, or more than `limit` bytes.
     """
@@ -129,7 +129,7 @@ def of_open_file(file: OpenFile, path: str, limit: int) -> Content:
         raise MediaError(f"{path} is not text, and was opened as text.", source=name or path, hint=hint) from None
     except AbstractCoreError:
         raise
-    except Exception as error:  # files of other libraries raise anything
+    except Exception as error:  # files of other libraries may raise any exception
         hint = "Make the call while the file is open." if getattr(file, "closed", False) else None
         reason = str(error).rstrip(".") or type(error).__name__
         raise MediaError(f"{path} cannot be read: {reason}.", source=name or path, hint=hint) from None
@@ -140,11 +140,11 @@ def of_open_file(file: OpenFile, path: str, limit: int) -> Content:
 
 
 def _position(file: object) -> int | None:
-    """Where a file stands; None for one that cannot be put back."""
+    """Returns the position of a file; None if it is not seekable."""
     given = cast(Any, file)
     try:
         return given.tell() if given.seekable() else None
-    except Exception:  # what cannot be put back is still read
+    except Exception:  # a file that is not seekable is still read
         return None
 
 
@@ -173,7 +173,7 @@ def _no_bytes(piece: object, path: str) -> InvalidInputError:
 
 
 def of_data_url(url: str, path: str, limit: int) -> Content:
-    """The content of a data URL (RFC 2397), in base64 or percent-encoded; raises `MediaError` for what is none."""
+    """Returns the content of a data URL (RFC 2397), in base64 or percent-encoded; raises `MediaError` if invalid."""
     header, comma, text = url[len("data:") :].partition(",")
     media_type, _, encoding = header.rpartition(";")
     try:
@@ -194,7 +194,7 @@ def of_data_url(url: str, path: str, limit: int) -> Content:
 
 
 def _as_utf8(data: bytes, parameters: str, path: str) -> bytes:
-    """Text in the charset that the parameters of its type name, as UTF-8; raises `MediaError` if it is not."""
+    """Returns text in the charset of `parameters` as UTF-8; raises `MediaError` if it cannot be decoded."""
     charset = _CHARSET.search(parameters)
     if charset is None:
         return data

@@ -19,7 +19,7 @@ class Dumpable(Protocol):
     """A pydantic model, such as the message objects of OpenAI's package."""
 
     def model_dump(self) -> dict[str, Any]:
-        """Its fields as plain data."""
+        """Returns the fields as plain data."""
         ...
 
 
@@ -34,10 +34,9 @@ _HINT = "As in {'role': 'user', 'content': 'text'}, Message.user('text'), a resp
 
 
 def read_messages(messages: object, reader: Callable[[], MessageReader], model: str) -> tuple[Message, ...]:
-    """The conversation; `reader` gives what reads the mappings that are more than a role and a text, written for
-    `model`.
+    """Returns the conversation. `reader` returns the reader of mappings with more than a role and a text, for `model`.
 
-    Raises `InvalidInputError` with the path of what does not fit.
+    Raises `InvalidInputError` with the path of an invalid item.
     """
     if messages is None:
         return ()
@@ -132,9 +131,9 @@ def _parts(content: Any) -> tuple[Part, ...]:
 
 
 def _plain(value: object, path: str, depth: int = 0) -> object:
-    """A copy in which mappings are dicts, sequences lists, and objects of OpenAI's package what they hold.
+    """Returns a copy with dicts, lists, and the data of objects of OpenAI's package.
 
-    Raises `SchemaError` with the path for what JSON cannot carry.
+    Raises `SchemaError` with the path of a value that JSON cannot represent.
     """
     if value is None or isinstance(value, str):
         return value

@@ -46,7 +46,7 @@ _MAX_SECONDS = 366 * 86400
 
 
 def sampling(options: Mapping[str, Any]) -> Sampling:
-    """The sampling part of options; raises `SchemaError`."""
+    """Returns the sampling parameters of options; raises `SchemaError`."""
     if _SAMPLING.isdisjoint(options):
         return _DEFAULT_SAMPLING
     stop = options.get("stop", ())
@@ -55,7 +55,7 @@ def sampling(options: Mapping[str, Any]) -> Sampling:
 
 
 def media_policy(value: object) -> Mapping[str, str]:
-    """A policy by kind, from one policy for all kinds or a mapping; raises `InvalidInputError`."""
+    """Returns policies by kind, from one policy for all kinds or a mapping; raises `InvalidInputError`."""
     if isinstance(value, str):
         return dict.fromkeys(MEDIA_KINDS, value)
     if not isinstance(value, Mapping):
@@ -64,12 +64,12 @@ def media_policy(value: object) -> Mapping[str, str]:
 
 
 def kept(value: object) -> object:
-    """An option that was checked, as a copy that its giver cannot change."""
+    """Returns a copy of a checked option that the caller cannot change."""
     return value if isinstance(value, ToolChoice) else freeze(value)
 
 
 def extra_headers(value: object) -> Mapping[str, str]:
-    """HTTP headers of the user's own, names in lower case; raises `InvalidInputError`, without their values."""
+    """Returns the user's HTTP headers with lower-case names; raises `InvalidInputError`, without their values."""
     if value is None:
         return {}
     if not isinstance(value, Mapping):

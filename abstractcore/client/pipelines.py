@@ -15,7 +15,7 @@ _log = logging.getLogger("abstractcore")
 
 
 class Pipelines:
-    """What the sync and the async pipeline share, and the pipelines themselves.
+    """The sync and the async pipeline of an LLM, and what they share.
 
     Not `cached_property`: until Python 3.12 it has one lock for all instances, which a fork could leave locked.
     """
@@ -79,10 +79,10 @@ class Pipelines:
         )
 
     def _artifact(self, sha256: str) -> bytes:
-        """The content of an artifact; the store is made for the first one."""
+        """Returns the content of an artifact; the store is created on first use."""
         return self._services.artifacts.get(sha256)
 
     def _media_context(self) -> MediaContext:
-        """Made for the first file: the model store takes a while to load."""
+        """Creates the context for the first file: the model store takes a while to import."""
         options = {"transcription_model": self._transcription_model} if self._transcription_model else {}
         return MediaContext(self._services.models, options, self._services.spare_cores)

@@ -27,7 +27,7 @@ _MESSAGES_FORMAT = "openai_chat"
 
 @dataclass(frozen=True, slots=True)
 class PendingCall:
-    """A request, checked as far as it can be without reading files; `timeout` is in seconds."""
+    """A request, validated as far as possible without reading files; `timeout` is in seconds."""
 
     prepare: Prepare
     timeout: float | None
@@ -35,8 +35,8 @@ class PendingCall:
 
 
 class CallPreparer:
-    """Makes the calls of one LLM. `unused` are names of options that it was given and that no installed plugin takes:
-    every call warns of them.
+    """Prepares the calls of one LLM. `unused` are names of its options that no installed plugin uses: every call has a
+    warning for them.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class CallPreparer:
     def request(
         self, prompt: str | None, response_model: ResponseModel | None, request: CallRequest, *, stream: bool = False
     ) -> PendingCall:
-        """A call of the prompt and the rest of a request; raises `InvalidInputError` and `UnknownOptionError`."""
+        """Returns the call of a request; raises `InvalidInputError` and `UnknownOptionError`."""
         registry = self._pipelines.registry
         if request:
             check_names(request, REQUEST_FIELDS, "a call", registry.capabilities, provider=self._provider)
@@ -98,8 +98,8 @@ class CallPreparer:
         return PendingCall(prepare, timeout, output.read if output is not None else no_output)
 
     def _message_reader(self) -> MessageReader:
-        """What reads mappings in `messages`: the provider's own format if that is OpenAI's chat, so that fields of the
-        vendor's own go back to it; else OpenAI's.
+        """The reader of mappings in `messages`: the provider's own format if it is OpenAI's chat, so that the vendor's
+        own fields are kept; else OpenAI's.
         """
         transpiler = self._pipelines.session.transpiler
         if not isinstance(transpiler, MessageReader):
@@ -109,7 +109,7 @@ class CallPreparer:
         return transpiler
 
     def given(self, call: ModelCall, timeout: float | None, *, stream: bool) -> PendingCall:
-        """A call that is there as data; raises `InvalidInputError` for one of another provider or model."""
+        """Returns a given call; raises `InvalidInputError` for one of another provider or model."""
         if not isinstance(call, ModelCall):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInputError(f"expected a ModelCall, got {type(call).__name__}", path="call")
         if (call.provider, call.model) != (self._provider, self._model):
@@ -134,14 +134,14 @@ def _checked(call: ModelCall, warnings: tuple[CallWarning, ...], headers: Mappin
 
 
 def _headers(defaults: Mapping[str, str], given: object) -> Mapping[str, str]:
-    """An LLM's headers with those of a call over them; None for the call means none at all."""
+    """Returns an LLM's headers with those of a call over them; None in the call means no headers."""
     if given is defaults:
         return defaults
     return {} if given is None else {**defaults, **extra_headers(given)}
 
 
 def _unused(name: str, capabilities: Collection[str]) -> CallWarning:
-    """The warning for an option of a capability that nothing takes. Its value, which may be a key, is not shown."""
+    """Returns the warning for an unused option of a capability. Its value, which may be a key, is not shown."""
     installed = name.partition("_")[0] in capabilities
     message = f"{name!r} is taken by `create_llm` only" if installed else f"no installed plugin takes {name!r}"
     return CallWarning("unsupported_option", name, message)

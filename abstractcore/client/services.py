@@ -25,11 +25,11 @@ _LAST_RECORDS_SECONDS = 2.0
 
 
 class Services:
-    """Clock, ids, chance, registry, stores, environment, subscribers and connections.
+    """Clock, ids, random numbers, registry, stores, environment, subscribers and connections.
 
-    `random` gives numbers from 0 to 1; `new_id` a new trace id of 32 hex digits (W3C Trace Context). What is not given
-    is the real thing. It has no locks, which a fork could leave locked forever: if two threads create a service at
-    once, one of them is dropped. Raises `ConfigurationError` for a clock that is none.
+    `random` returns numbers from 0 to 1; `new_id` a trace id of 32 hex digits (W3C Trace Context). The defaults are
+    those of this machine. It has no locks, which a fork could leave locked forever: if two threads create a service at
+    once, one of them is dropped. Raises `ConfigurationError` for an invalid clock.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Services:
 
     @property
     def registry(self) -> Registry:
-        """What plugins registered; collected when first asked for."""
+        """The registry of plugins, loaded on first use."""
         if self._registry is None:
             registry = Registry.from_entry_points()
             self._registry = self._registry or registry
@@ -70,7 +70,7 @@ class Services:
 
     @property
     def models(self) -> ModelStore:
-        """The weights on this machine."""
+        """The store of model weights."""
         if self._models is None:
             from ..stores.models import FileModelStore
 
@@ -79,7 +79,7 @@ class Services:
 
     @property
     def artifacts(self) -> ArtifactStore:
-        """Where blobs of form "artifact" have their content."""
+        """The store of blobs of form "artifact"."""
         if self._artifacts is None:
             from ..stores.artifacts import FileArtifactStore
 
@@ -88,29 +88,29 @@ class Services:
 
     @property
     def spare_cores(self) -> int:
-        """Physical cores this process may use, minus one for everything else; at least one."""
+        """Returns the physical cores this process may use, minus one for everything else; at least 1."""
         return spare_cores()
 
     def sync_transport(self, settings: TransportSettings) -> SyncHttpTransport:
-        """The sync transport that all LLMs with these settings share."""
+        """Returns the sync transport that all LLMs with these settings share."""
         from ..transport import SyncHttpTransport
 
         return self._sync.get(settings) or self._sync.setdefault(settings, SyncHttpTransport(settings))
 
     def async_transport(self, settings: TransportSettings) -> AsyncHttpTransport:
-        """The async transport that all LLMs with these settings share."""
+        """Returns the async transport that all LLMs with these settings share."""
         from ..transport import AsyncHttpTransport
 
         return self._async.get(settings) or self._async.setdefault(settings, AsyncHttpTransport(settings))
 
     def pycurl_transport(self, settings: TransportSettings) -> PycurlTransport:
-        """As `sync_transport`, on libcurl."""
+        """Returns the sync transport on libcurl."""
         from ..transport.pycurl_http import PycurlTransport
 
         return self._pycurl.get(settings) or self._pycurl.setdefault(settings, PycurlTransport(settings))
 
     def aiohttp_transport(self, settings: TransportSettings) -> AiohttpTransport:
-        """As `async_transport`, on aiohttp."""
+        """Returns the async transport on aiohttp."""
         from ..transport.aiohttp_http import AiohttpTransport
 
         return self._aiohttp.get(settings) or self._aiohttp.setdefault(settings, AiohttpTransport(settings))
@@ -135,11 +135,13 @@ _shared: dict[str, Services] = {}
 
 
 def default_services() -> Services:
-    """The services of LLMs that are given none: one set a process, closed at its end."""
+    """Returns the services of LLMs that are given none: one object per process, closed at its end."""
     services = _shared.get("default")
     if services is None:
         new = Services()
-        services = _shared.setdefault("default", new)  # the first of several threads wins; `cache` would not see to it
+        services = _shared.setdefault(
+            "default", new
+        )  # the first of several threads wins, which `cache` does not ensure
         if services is new:
             atexit.register(services.close)
     return services

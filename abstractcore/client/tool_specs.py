@@ -10,7 +10,7 @@ from ..registry import Registry, tools_of
 from ..schema import HostedTool, ToolSpec
 
 ToolInput: TypeAlias = ToolSpec | HostedTool | str
-"""A tool, one that the provider runs, or the name of a tool source: all of its tools."""
+"""A tool, a hosted tool, or the name of a tool source, for all of its tools."""
 
 
 def tool_specs(tools: object, registry: Registry) -> tuple[ToolSpec | HostedTool, ...]:
@@ -59,7 +59,7 @@ def _specs(tool: object, path: str, registry: Registry) -> tuple[ToolSpec, ...]:
 
 
 def _hint(tool: object) -> str:
-    """What to write instead; a mapping as of OpenAI's chat completions has all that is needed."""
+    """Returns a hint; a mapping as of OpenAI's chat completions can be converted."""
     if isinstance(tool, Mapping) and isinstance(cast("Mapping[str, object]", tool).get("function"), Mapping):
         return "Use ToolSpec(**tool['function']) for a tool as OpenAI's chat completions write it."
     return "Use ToolSpec(name, description, parameters) with a JSON Schema."
