@@ -15,8 +15,8 @@ from .vendors.bedrock import BedrockProvider
 from .vendors.cohere import CohereProvider
 from .vendors.google import GoogleProvider, VertexProvider
 from .vendors.ollama import OllamaProvider
+from .vendors.openai_compatible import VENDORS
 from .vendors.openai_responses import OpenAIResponsesProvider
-from .vendors.rows import VENDORS
 
 
 @hookimpl

@@ -16,9 +16,9 @@ from typing import IO, cast
 
 from abstractcore.errors import ConfigurationError, ModelCrashedError
 
-from .child import LOAD_FAILED
+from .child_main import LOAD_FAILED
 
-_CHILD = Path(__file__).with_name("child.py")
+_CHILD = Path(__file__).with_name("child_main.py")
 _GRACE = 1.0
 _LOG_LINES = 8
 _LOG_BYTES = 4096

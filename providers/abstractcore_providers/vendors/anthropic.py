@@ -8,8 +8,8 @@ from abstractcore.errors import ConfigurationError
 from abstractcore.ports import ProviderConfig, ProviderServices, ProviderSession
 from abstractcore.schema import EMPTY
 
-from ..common.claude_families import profile_of, rules_of
 from ..common.endpoints import FixedEndpoint, base_url, key_auth
+from .claude_families import profile_of, rules_of
 
 _URL = "https://api.anthropic.com/v1"
 _KEY_VARIABLE = "ANTHROPIC_API_KEY"

@@ -10,11 +10,11 @@ from abstractcore.errors import ConfigurationError
 from abstractcore.ports import ModelProfile, ProviderConfig, ProviderServices, ProviderSession
 from abstractcore.schema import EMPTY
 
-from ..common import rules
 from ..common.endpoints import FixedEndpoint, base_url, key_auth
 from ..common.media_types import OPENAI_IMAGES, with_images
-from ..common.model_rules import rules_in
+from . import rule_tables
 from .families import OPENAI
+from .model_rules import rules_in
 
 _URL = "https://api.openai.com/v1"
 _KEY = "OPENAI_API_KEY"
@@ -48,7 +48,7 @@ class OpenAIResponsesProvider:
             transpiler=OpenAIResponses(self.name, not config.model.startswith(_WITHOUT_REASONING)),
             endpoint=FixedEndpoint.at(url, key_auth(config, services.environment, _KEY), _URL),
             profile=_profile(config.model),
-            lower=rules_in(rules.OPENAI, config.model).lower_for_responses,
+            lower=rules_in(rule_tables.OPENAI, config.model).lower_for_responses,
         )
 
 

@@ -12,8 +12,8 @@ from abstractcore.ports import Endpoint, ModelProfile, ProviderConfig, ProviderS
 
 from ..common.endpoints import FixedEndpoint, base_url, key_auth
 from ..common.media_types import with_images
-from ..common.model_rules import ModelTable, rules_in
 from ..formats.openai_chat import CARRIED, Dialect, OpenAIChat
+from .model_rules import ModelTable, rules_in
 
 Families: TypeAlias = "tuple[tuple[str, ModelProfile], ...]"
 """Beginnings of models' names, each with what those models can do; the first that fits counts."""

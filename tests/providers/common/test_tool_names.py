@@ -23,7 +23,7 @@ from abstractcore_providers.formats.gemini import Gemini
 from abstractcore_providers.formats.ollama import OllamaChat
 from abstractcore_providers.formats.openai_chat import OpenAIChat
 from abstractcore_providers.formats.openai_responses import OpenAIResponses
-from abstractcore_providers.vendors.rows import VENDORS
+from abstractcore_providers.vendors.openai_compatible import VENDORS
 from tests.properties import examples
 from tests.providers.formats.bedrock_converse.wire import MODEL, faults
 

@@ -32,7 +32,7 @@ from abstractcore_providers.formats.gemini import Dialect as GeminiDialect
 from abstractcore_providers.formats.gemini import Gemini
 from abstractcore_providers.formats.openai_chat import OpenAIChat
 from abstractcore_providers.formats.registered import FORMATS
-from abstractcore_providers.vendors.rows import VENDORS
+from abstractcore_providers.vendors.openai_compatible import VENDORS
 from tests.providers.damage import JUNK, Trail, unlike_places, with_junk, with_value
 from tests.providers.formats.test_fuzz import payload_of, requests, with_payload
 from tests.providers.operations import operations_of

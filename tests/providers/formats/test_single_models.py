@@ -14,11 +14,11 @@ from hypothesis.strategies import SearchStrategy
 from abstractcore.errors import InvalidInputError, UnsupportedContentError
 from abstractcore.ports import Transpiler
 from abstractcore.schema import ModelCall, ReasoningPart, WireRequest, to_data
-from abstractcore_providers.common.claude_families import rules_by_name
-from abstractcore_providers.common.rules import DEEPSEEK, OPENAI, OPENROUTER, XAI
 from abstractcore_providers.formats.openai_chat import OpenAIChat
 from abstractcore_providers.plugin import register_wire_formats
-from abstractcore_providers.vendors.rows import VENDORS
+from abstractcore_providers.vendors.claude_families import rules_by_name
+from abstractcore_providers.vendors.openai_compatible import VENDORS
+from abstractcore_providers.vendors.rule_tables import DEEPSEEK, OPENAI, OPENROUTER, XAI
 from tests.properties import examples
 from tests.providers.formats.anthropic_messages import made as anthropic
 from tests.providers.formats.bedrock_converse import made as bedrock

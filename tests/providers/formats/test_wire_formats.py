@@ -30,7 +30,7 @@ def test_the_code_that_is_shown_stands_in_the_files_that_are_named():
 @pytest.mark.parametrize("format", FORMATS)
 def test_every_format_has_the_modules_that_the_guide_names(format: str):
     folder = ROOT / "providers" / "abstractcore_providers" / "formats" / format
-    names = ["transpiler", "encode", "decode", "decoder", "parse", "render", "renderer", "vocabulary"]
+    names = ["transpiler", "encode", "decode", "stream_decoder", "parse", "render", "stream_renderer", "vocabulary"]
     assert [name for name in names if not (folder / f"{name}.py").exists()] == []
 
 

@@ -8,10 +8,10 @@ import pytest
 from abstractcore.errors import AuthenticationError, ConfigurationError
 from abstractcore.ports import ProviderConfig, ProviderSession
 from abstractcore.schema import WireRequest
-from abstractcore_providers.common.claude_families import rules_of
-from abstractcore_providers.common.claude_rules import ClaudeRules
 from abstractcore_providers.formats.anthropic_messages import AnthropicMessages, Dialect
 from abstractcore_providers.vendors.anthropic import AnthropicProvider
+from abstractcore_providers.vendors.claude_families import rules_of
+from abstractcore_providers.vendors.claude_rules import ClaudeRules
 from tests.providers.vendors.test_presets import Services, address
 
 LEVELS = ("low", "medium", "high")

@@ -13,7 +13,7 @@ import pytest
 from abstractcore import Services, create_llm
 from abstractcore.errors import AuthenticationError, ConfigurationError
 from abstractcore.ports import ProviderConfig, ProviderSession
-from abstractcore_providers.vendors.rows import VENDORS
+from abstractcore_providers.vendors.openai_compatible import VENDORS
 from tests.chaos_server import completion, failure
 from tests.providers.sessions import Services as ProviderServices
 from tests.providers.sessions import address

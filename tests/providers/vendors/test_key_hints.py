@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from abstractcore import AuthenticationError, Services, create_llm
-from abstractcore_providers.vendors.rows import VENDORS
+from abstractcore_providers.vendors.openai_compatible import VENDORS
 from tests.chaos_server import answer
 
 KEY = "sk-canary-0123456789"

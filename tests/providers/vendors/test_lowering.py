@@ -22,9 +22,9 @@ from abstractcore.schema import (
 )
 from abstractcore.testing import check_call_losses, check_encode_again
 from abstractcore.testing.changes import changed_as_warned, full_data
-from abstractcore_providers.common.claude_families import rules_by_name
-from abstractcore_providers.common.rules import DEEPSEEK, OPENAI, OPENROUTER, XAI
 from abstractcore_providers.plugin import register_providers
+from abstractcore_providers.vendors.claude_families import rules_by_name
+from abstractcore_providers.vendors.rule_tables import DEEPSEEK, OPENAI, OPENROUTER, XAI
 from tests.properties import examples
 from tests.providers.sessions import Services
 

@@ -12,8 +12,8 @@ from abstractcore.schema import WireRequest
 from abstractcore_providers.common.endpoints import BearerAuth, FixedEndpoint, NoAuth, check_key
 from abstractcore_providers.common.media_types import with_images
 from abstractcore_providers.formats.openai_chat import CARRIED, OpenAIChat
+from abstractcore_providers.vendors.openai_compatible import VENDORS
 from abstractcore_providers.vendors.presets import Preset
-from abstractcore_providers.vendors.rows import VENDORS
 
 ROWS = {preset.name: preset for preset in VENDORS}
 OPENAI, AZURE, COMPATIBLE = ROWS["openai"], ROWS["azure"], ROWS["openai-compatible"]

@@ -7,7 +7,7 @@ from abstractcore.schema import Encoded, ModelCall, WireResponse
 from ...common.response_bodies import read_count
 from .dialect import Dialect
 from .encode import draft
-from .failures import RIGHT_ADDRESS, error_in_body
+from .errors import RIGHT_ADDRESS, error_in_body
 
 PATH = "/messages/count_tokens"
 _COUNTED = ("model", "system", "messages", "tools", "tool_choice", "thinking", "output_config")

@@ -13,7 +13,7 @@ from ...common.raw_arguments import WrittenArguments
 from ...common.response_bodies import no_reply, read_body
 from .blocks import CALLS, read_block
 from .dialect import Dialect
-from .failures import RIGHT_ADDRESS, error_in_body
+from .errors import RIGHT_ADDRESS, error_in_body
 from .vocabulary import finish_reason_to_ours, metadata_to_ours, usage_to_ours
 
 _MARKS = frozenset({"content", "stop_reason", "usage"})

@@ -11,13 +11,13 @@ from abstractcore.schema import Encoded, ModelCall, ModelReply, Parsed, Rendered
 from ...common.operations import COUNT_TOKENS, count_tokens
 from .count import decode_count, encode_count
 from .decode import decode
-from .decoder import MessageDecoder
 from .dialect import Dialect
 from .encode import encode
-from .failures import error_of, render_error
+from .errors import error_of, render_error
 from .parse import parse
 from .render import render
-from .renderer import MessageRenderer
+from .stream_decoder import MessageDecoder
+from .stream_renderer import MessageRenderer
 
 _ANTHROPIC = Dialect()
 

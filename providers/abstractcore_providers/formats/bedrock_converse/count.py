@@ -6,7 +6,7 @@ from abstractcore.schema import CallWarning, Encoded, ModelCall, WireResponse
 
 from ...common.response_bodies import read_count
 from .encode import request_body, request_to
-from .failures import RIGHT_ADDRESS, error_in_body
+from .errors import RIGHT_ADDRESS, error_in_body
 from .model_fields import FIELDS
 
 _COUNTED = ("messages", "system", "toolConfig", FIELDS)

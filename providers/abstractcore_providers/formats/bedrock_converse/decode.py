@@ -10,7 +10,7 @@ from ...common.finish_reasons import calls_tools
 from ...common.json_reading import Object, as_object, as_objects, text_of
 from ...common.raw_arguments import WrittenArguments
 from ...common.response_bodies import no_reply, read_body
-from .failures import RIGHT_ADDRESS, error_in_body
+from .errors import RIGHT_ADDRESS, error_in_body
 from .media_blocks import MEDIA_KINDS
 from .read_blocks import INPUT, BlockReader
 from .render import PADDING

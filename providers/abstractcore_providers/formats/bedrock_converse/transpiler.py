@@ -11,12 +11,12 @@ from abstractcore.schema import Encoded, ModelCall, ModelReply, Parsed, WireRequ
 from ...common.operations import COUNT_TOKENS, count_tokens
 from .count import decode_count, encode_count
 from .decode import decode
-from .decoder import ConverseDecoder
 from .encode import encode
-from .failures import error_of, render_error
+from .errors import error_of, render_error
 from .parse import parse
 from .render import render
-from .renderer import ConverseRenderer
+from .stream_decoder import ConverseDecoder
+from .stream_renderer import ConverseRenderer
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from ...common.item_options import read_options
 from ...common.json_reading import Object, as_object, as_objects, text_of
 from ...common.response_bodies import no_reply, read_body
 from .citations import citation_to_ours, citations_of
-from .failures import FAILED, RIGHT_ADDRESS, error_in_body
+from .errors import FAILED, RIGHT_ADDRESS, error_in_body
 from .vocabulary import (
     CALL_FIELDS,
     PROVIDER,

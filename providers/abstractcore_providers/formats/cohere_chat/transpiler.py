@@ -8,12 +8,12 @@ from abstractcore.framing import ServerSentEventFramer
 from abstractcore.schema import ModelReply, WireResponse
 
 from .decode import decode
-from .decoder import CohereDecoder
 from .encode import encode
-from .failures import error_of, render_error
+from .errors import error_of, render_error
 from .parse import parse
 from .render import render
-from .renderer import CohereRenderer
+from .stream_decoder import CohereDecoder
+from .stream_renderer import CohereRenderer
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from ...common.json_reading import Object, as_object, count_of, text_of
 from ...common.response_bodies import read_body
 from .dialect import Dialect
 from .encode import HEADERS, body_of, resource_of
-from .failures import RIGHT_ADDRESS, error_in_body
+from .errors import RIGHT_ADDRESS, error_in_body
 from .writing import Writing
 
 PREFIX = "cached_contents."

@@ -7,7 +7,7 @@ from abstractcore.schema import Encoded, ModelCall, WireRequest, WireResponse
 from ...common.response_bodies import read_count
 from .dialect import Dialect
 from .encode import HEADERS, body_of, resource_of
-from .failures import RIGHT_ADDRESS, error_in_body
+from .errors import RIGHT_ADDRESS, error_in_body
 from .writing import Writing
 
 _COUNTED = ("contents", "systemInstruction", "tools", "generationConfig")

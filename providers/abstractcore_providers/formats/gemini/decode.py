@@ -9,9 +9,9 @@ from abstractcore.schema import CallWarning, ModelReply, SchemaError, WireRespon
 
 from ...common.json_reading import Object, as_object, as_objects
 from ...common.response_bodies import no_reply, read_body
-from .decoder import ReplyDecoder
 from .dialect import Dialect
-from .failures import RIGHT_ADDRESS, error_in_body
+from .errors import RIGHT_ADDRESS, error_in_body
+from .stream_decoder import ReplyDecoder
 from .vocabulary import block_reason
 
 _MARKS = frozenset({"candidates", "modelVersion", "promptFeedback", "responseId", "usageMetadata"})

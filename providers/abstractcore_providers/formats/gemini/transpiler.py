@@ -19,14 +19,14 @@ from ...common.operations import COUNT_TOKENS, count_tokens
 from .cached_contents import cached_content_operations
 from .count import decode_count, encode_count
 from .decode import decode
-from .decoder import ReplyDecoder
 from .dialect import Dialect
 from .encode import encode
-from .failures import error_of, render_error
+from .errors import error_of, render_error
 from .framer import AnswerFramer
 from .parse import parse
 from .render import render
-from .renderer import ReplyRenderer
+from .stream_decoder import ReplyDecoder
+from .stream_renderer import ReplyRenderer
 
 _GOOGLE = Dialect()
 

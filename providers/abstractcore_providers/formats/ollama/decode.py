@@ -23,7 +23,7 @@ from ...common.item_options import read_options
 from ...common.json_reading import Object, as_object, as_objects, text_of
 from ...common.raw_arguments import WrittenArguments, arguments_text
 from ...common.response_bodies import no_reply, read_body
-from .failures import RIGHT_ADDRESS, error_in_body
+from .errors import RIGHT_ADDRESS, error_in_body
 from .images import image_of
 from .vocabulary import CALL_FIELDS, PROVIDER, finish_reason_to_ours, metadata_to_ours, origin_of, usage_to_ours
 from .writing import ARGUMENTS

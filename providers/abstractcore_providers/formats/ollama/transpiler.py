@@ -8,12 +8,12 @@ from abstractcore.framing import LineFramer
 from abstractcore.schema import Encoded, ModelCall, Parsed, WireRequest
 
 from .decode import decode
-from .decoder import OllamaDecoder
 from .encode import encode
-from .failures import error_of, render_error
+from .errors import error_of, render_error
 from .parse import parse
 from .render import render
-from .renderer import OllamaRenderer
+from .stream_decoder import OllamaDecoder
+from .stream_renderer import OllamaRenderer
 
 
 @dataclass(frozen=True, slots=True)

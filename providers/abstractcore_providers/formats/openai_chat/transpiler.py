@@ -11,13 +11,13 @@ from abstractcore.schema import CallWarning, Encoded, ModelCall, ModelReply, Par
 from ...common.openai_errors import error_of, render_error
 from ...common.openai_words import origin_of
 from .decode import decode
-from .decoder import ChatDecoder
 from .dialect import DETAILS, Dialect
 from .encode import encode
 from .parse import parse
 from .read_messages import read_message
 from .render import render
-from .renderer import ChatRenderer
+from .stream_decoder import ChatDecoder
+from .stream_renderer import ChatRenderer
 from .streamed_details import MovedBlocks
 
 _OPENAI = Dialect()

@@ -12,11 +12,11 @@ from ...common.openai_errors import error_of, render_error
 from ...common.operations import COUNT_TOKENS, count_tokens
 from .count import decode_count, encode_count
 from .decode import decode
-from .decoder import ResponsesDecoder
 from .encode import encode
 from .parse import parse
 from .render import render
-from .renderer import ResponsesRenderer
+from .stream_decoder import ResponsesDecoder
+from .stream_renderer import ResponsesRenderer
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from abstractcore.ports import ModelProfile, Thinking
 
-from ...common.claude_families import known_profile_of
 from ...common.media_types import BEDROCK_IMAGES
+from ..claude_families import known_profile_of
 
 _OFFICE = "application/vnd.openxmlformats-officedocument"
 _DOCUMENTS = frozenset(

@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 from abstractcore.schema import CachePoint, CallWarning, Lowered, Message, ModelCall, Part, Sampling, ToolSpec
 
 from ...common.cache_times import CACHE_TIMES, CacheTimes
-from ...common.claude_families import rules_of
-from ...common.claude_rules import ClaudeRules, fit_choice, thinks
 from ...formats.bedrock_converse import Maker, maker_of
+from ..claude_families import rules_of
+from ..claude_rules import ClaudeRules, fit_choice, thinks
 from .families import claude_name
 
 T = TypeVar("T", bound=Part | ToolSpec)

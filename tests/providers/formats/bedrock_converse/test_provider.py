@@ -20,12 +20,12 @@ from abstractcore.ports import Address, ProviderConfig, ProviderSession
 from abstractcore.schema import WireRequest
 from abstractcore.testing import CallStyle
 from abstractcore.testing.http_bytes import LAST_CHUNK, answer, chunk, stream_head
-from abstractcore_providers.common.claude_families import profile_of, rules_by_name
 from abstractcore_providers.common.endpoints import BearerAuth
 from abstractcore_providers.formats.bedrock_converse import BedrockConverse
 from abstractcore_providers.vendors.bedrock import BedrockProvider
 from abstractcore_providers.vendors.bedrock.credentials import ChainEndpoint
 from abstractcore_providers.vendors.bedrock.signature import AwsKeys, SignatureAuth
+from abstractcore_providers.vendors.claude_families import profile_of, rules_by_name
 from tests.chaos_server import PATIENCE_SECONDS, ScriptedServer
 from tests.providers.formats.bedrock_converse.wire import COUNTS, END, MODEL, START, delta, reply_with, stop, stream_of
 from tests.providers.sessions import Services as Environment

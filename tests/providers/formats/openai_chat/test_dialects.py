@@ -26,7 +26,7 @@ from abstractcore.schema import (
 )
 from abstractcore.testing import check_laws, strategies
 from abstractcore_providers.formats.openai_chat import Dialect, OpenAIChat
-from abstractcore_providers.vendors.rows import VENDORS
+from abstractcore_providers.vendors.openai_compatible import VENDORS
 from tests.properties import examples
 from tests.providers.answering import answered
 from tests.providers.formats.openai_chat import made

@@ -8,7 +8,7 @@ import pytest
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import Message, ModelCall, OutputSchema
 from abstractcore_providers.formats.openai_chat import OpenAIChat
-from abstractcore_providers.vendors.rows import VENDORS
+from abstractcore_providers.vendors.openai_compatible import VENDORS
 from tests.providers.formats.openai_chat.wire import request
 
 (DEEPSEEK,) = [OpenAIChat(preset.dialect) for preset in VENDORS if preset.name == "deepseek"]

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 from abstractcore.errors import UnsupportedContentError
 from abstractcore.schema import CallWarning, Lowered, ModelCall, Sampling, ThinkingLevel
 
-from .sampling_options import SAMPLING_OPTIONS
+from ..common.sampling_options import SAMPLING_OPTIONS
 
 Asked = ThinkingLevel | int | None
 _NONE = frozenset[str]()

@@ -27,7 +27,7 @@ from abstractcore.schema import (
 
 from ...common.json_reading import Object, as_object, read_answer
 from .citations import citations_to_theirs, fitting
-from .failures import render_error
+from .errors import render_error
 from .vocabulary import PROVIDER, finish_reason_to_theirs, metadata_to_theirs, usage_to_theirs
 
 

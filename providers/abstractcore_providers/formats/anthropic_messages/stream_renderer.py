@@ -30,7 +30,7 @@ from ...common.json_reading import Object
 from .blocks import own_block
 from .citations import spanned_citations
 from .dialect import Dialect
-from .failures import render_error
+from .errors import render_error
 from .vocabulary import finish_reason_to_theirs, metadata_to_theirs, usage_to_theirs
 
 _NO_USAGE: Object = {"input_tokens": None, "output_tokens": None}

@@ -9,12 +9,12 @@ import pytest
 
 from abstractcore.errors import UnsupportedContentError
 from abstractcore.schema import Encoded, Message, ModelCall, Sampling, ToolSpec
-from abstractcore_providers.common.model_rules import rules_in
-from abstractcore_providers.common.rules import OPENAI
 from abstractcore_providers.common.sampling_options import SAMPLING_OPTIONS
 from abstractcore_providers.formats.openai_chat import OpenAIChat
 from abstractcore_providers.formats.openai_responses import OpenAIResponses
-from abstractcore_providers.vendors.rows import VENDORS
+from abstractcore_providers.vendors.model_rules import rules_in
+from abstractcore_providers.vendors.openai_compatible import VENDORS
+from abstractcore_providers.vendors.rule_tables import OPENAI
 from tests.providers.formats.openai_chat.wire import faults
 
 PRESETS = {preset.name: preset for preset in VENDORS}

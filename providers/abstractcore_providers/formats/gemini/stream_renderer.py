@@ -34,7 +34,7 @@ from abstractcore.schema import (
 from ...common.json_reading import Object
 from .audio_formats import is_samples
 from .dialect import Dialect
-from .failures import render_error
+from .errors import render_error
 from .grounding import write_grounding
 from .render import head, place_metadata, shifted
 from .vocabulary import finish_reason_to_theirs, usage_to_theirs

@@ -18,7 +18,7 @@ from .block_fields import BLOCK_FIELDS
 from .blocks import read_block
 from .citations import citation_to_ours
 from .dialect import Dialect
-from .failures import RIGHT_ADDRESS, error_in_answer
+from .errors import RIGHT_ADDRESS, error_in_answer
 from .streamed_blocks import StreamedBlock
 from .vocabulary import finish_reason_to_ours, metadata_to_ours, usage_to_ours
 

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from abstractcore.schema import CallWarning, Message, ModelCall, Sampling, ToolChoice
-from abstractcore_providers.common.claude_families import rules_of
-from abstractcore_providers.common.claude_rules import Asked, ClaudeRules, fit_budget, fit_choice, fit_sampling
 from abstractcore_providers.formats.anthropic_messages import AnthropicMessages
+from abstractcore_providers.vendors.claude_families import rules_of
+from abstractcore_providers.vendors.claude_rules import Asked, ClaudeRules, fit_budget, fit_choice, fit_sampling
 
 ANY, NEWEST = ClaudeRules(), ClaudeRules(takes_sampling=False, tools_forced=False)
 EITHER = ClaudeRules(one_of_temperature_and_top_p=True)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from abstractcore.ports import ModelProfile, Price, Thinking
 from abstractcore.schema import Sampling
 
+from ..common.media_types import ANTHROPIC_IMAGES
 from .claude_rules import ClaudeRules
-from .media_types import ANTHROPIC_IMAGES
 
 _READS = ANTHROPIC_IMAGES | {"application/pdf", "text/plain"}
 _CACHE_POINTS = 4

@@ -15,15 +15,8 @@ from ...common.item_options import read_options
 from ...common.json_reading import Object, as_object, as_objects, count_of, mended, text_of
 from .citations import PLAN, citation_to_ours
 from .decode import read_call
-from .failures import FAILED, RIGHT_ADDRESS, error_in_answer
-from .vocabulary import (
-    PROVIDER,
-    TEXT_FIELDS,
-    finish_reason_to_ours,
-    metadata_to_ours,
-    origin_of,
-    usage_to_ours,
-)
+from .errors import FAILED, RIGHT_ADDRESS, error_in_answer
+from .vocabulary import PROVIDER, TEXT_FIELDS, finish_reason_to_ours, metadata_to_ours, origin_of, usage_to_ours
 
 _PLAN = 1 << 20
 _FIRST_CALL = _PLAN + 1

@@ -14,7 +14,7 @@ from ...common.frame_decoder import FrameDecoder
 from ...common.json_reading import Object, as_object, as_objects, mended, text_of
 from ...common.raw_arguments import WrittenArguments
 from .decode import read_call, read_images
-from .failures import RIGHT_ADDRESS, error_in_answer
+from .errors import RIGHT_ADDRESS, error_in_answer
 from .vocabulary import PROVIDER, finish_reason_to_ours, metadata_to_ours, origin_of, usage_to_ours
 from .writing import ARGUMENTS
 

@@ -21,7 +21,7 @@ from abstractcore.schema import (
 )
 
 from ...common.json_reading import Object
-from .failures import render_error
+from .errors import render_error
 from .images import is_at_hand, write_image
 from .vocabulary import finish_reason_to_theirs, metadata_to_theirs, usage_to_theirs
 from .write_messages import write_call

@@ -17,7 +17,7 @@ from ...common.item_options import read_options
 from ...common.json_reading import Cut, Object, as_object, count_of, text_of
 from .block_fields import BLOCK_FIELDS
 from .decode import metadata_to_ours
-from .failures import RIGHT_ADDRESS, error_in_stream
+from .errors import RIGHT_ADDRESS, error_in_stream
 from .render import STOP_FIELDS
 from .streamed_blocks import (
     CallBlock,

@@ -29,7 +29,7 @@ from abstractcore.schema import (
 
 from ...common.json_reading import Object
 from .citations import fit_citations, streamed_citation
-from .failures import told
+from .errors import told
 from .fit import fit_reasoning
 from .render import STOP_FIELDS, fit_answer, image_of, metadata_to_theirs
 from .vocabulary import finish_reason_to_theirs, own_options, usage_to_theirs

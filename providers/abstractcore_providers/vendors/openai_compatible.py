@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..common import json_schemas, media_types, rules
+from ..common import json_schemas, media_types
 from ..formats.openai_chat import Dialect
 from ..formats.openai_chat.dialect import COMMON_OPTIONS, COMPATIBLE, DETAILS, PIECES, ThinkingFields
-from . import families
+from . import families, rule_tables
 from .azure import AzurePreset
 from .presets import Preset
 
@@ -19,7 +19,7 @@ VENDORS = (
         "https://api.openai.com/v1",
         "OPENAI_API_KEY",
         url_variable="OPENAI_BASE_URL",
-        rules=rules.OPENAI,
+        rules=rule_tables.OPENAI,
         families=families.OPENAI,
         images=media_types.OPENAI_IMAGES,
         assumed=families.READS,
@@ -37,7 +37,7 @@ VENDORS = (
         None,
         "AZURE_OPENAI_API_KEY",
         dialect=Dialect("azure"),
-        rules=rules.OPENAI,
+        rules=rule_tables.OPENAI,
         families=families.OPENAI,
         images=media_types.OPENAI_IMAGES,
         assumed=families.READS,
@@ -56,7 +56,7 @@ VENDORS = (
             ),
             reasoning_field=DETAILS,
         ),
-        rules=rules.OPENROUTER,
+        rules=rule_tables.OPENROUTER,
         families=families.OPENROUTER,
         images=media_types.OPENROUTER_IMAGES,
         model_examples={
@@ -121,7 +121,7 @@ VENDORS = (
             json_mode_only=True,
             schemas=json_schemas.DEEPSEEK,
         ),
-        rules=rules.DEEPSEEK,
+        rules=rule_tables.DEEPSEEK,
         families=families.DEEPSEEK,
         model_examples={"deepseek-": "deepseek-v4-pro"},
     ),
@@ -131,7 +131,7 @@ VENDORS = (
         "https://api.x.ai/v1",
         "XAI_API_KEY",
         dialect=Dialect("xai", schemas=json_schemas.XAI),
-        rules=rules.XAI,
+        rules=rule_tables.XAI,
         families=families.XAI,
         images=media_types.XAI_IMAGES,
         model_examples={"grok": "grok-4.3"},
