@@ -8,6 +8,8 @@ from abstractcore.ports import Operation
 from abstractcore.schema import Encoded, ModelCall, Usage, WireResponse
 
 COUNT_TOKENS = "count_tokens"
+CACHED_CONTENTS = "cached_contents"
+"""Begins the names of operations on content that a provider caches: `cached_contents.create`."""
 
 
 def count_tokens(encode: Callable[[ModelCall], Encoded], decode: Callable[[WireResponse], int]) -> Operation[int]:

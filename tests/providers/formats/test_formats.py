@@ -162,7 +162,8 @@ def test_every_kind_of_file_is_there_and_its_source_is_named(format: str):
 def test_no_format_is_loaded_before_it_is_made():
     """But for the one that the vendors' rows are of."""
     code = (
-        "import sys, abstractcore_providers.formats.registered as formats\n"
+        "import sys, abstractcore_providers.formats.registered as formats, abstractcore_providers.plugin as plugin\n"
+        "plugin.register_providers(), plugin.register_wire_formats()\n"
         "print([name for name in formats.FORMATS if f'abstractcore_providers.formats.{name}' in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -23,13 +23,13 @@ from abstractcore.schema import (
 )
 
 from ...common.json_reading import Object, as_object, count_of, text_of
+from ...common.operations import CACHED_CONTENTS
 from ...common.response_bodies import read_body
 from .dialect import Dialect
 from .encode import HEADERS, body_of, resource_of
 from .errors import RIGHT_ADDRESS, error_in_body
 from .writing import Writing
 
-PREFIX = "cached_contents."
 _COLLECTION = "cachedContents"
 _KEPT = ("contents", "systemInstruction", "tools", "toolConfig")
 _OF_AN_ANSWER = ("sampling", "output", "thinking", "modalities", "parallel_tool_calls")
@@ -49,14 +49,14 @@ def cached_content_operations(dialect: Dialect) -> Operations:
         return operation("extend", lambda call: encode_extension(name, seconds))
 
     def delete(*, name: str) -> Operation[None]:
-        return Operation(f"{PREFIX}delete", lambda call: encode_deletion(name), lambda response: None)
+        return Operation(f"{CACHED_CONTENTS}.delete", lambda call: encode_deletion(name), lambda response: None)
 
     def operation(action: str, encode: Callable[[ModelCall], Encoded]) -> Operation[CachedContent]:
         return Operation(
-            f"{PREFIX}{action}", encode, lambda response: decode_kept(response, dialect), to_record=to_data
+            f"{CACHED_CONTENTS}.{action}", encode, lambda response: decode_kept(response, dialect), to_record=to_data
         )
 
-    return {f"{PREFIX}{each.__name__}": each for each in (create, read, extend, delete)}
+    return {f"{CACHED_CONTENTS}.{each.__name__}": each for each in (create, read, extend, delete)}
 
 
 def encode_keeping(call: ModelCall, seconds: int, title: str | None, dialect: Dialect) -> Encoded:

@@ -10,7 +10,7 @@ from abstractcore.errors import InvalidInputError
 from abstractcore.ports import OperationResult, Operator
 from abstractcore.schema import CachedContent
 
-from ...formats.gemini.cached_contents import PREFIX
+from ...common.operations import CACHED_CONTENTS
 
 
 class CachedContents:
@@ -34,14 +34,14 @@ class CachedContents:
         `title` is for people. What else was asked for is named in the warnings; with `strict` it is an error.
         """
         arguments = {"seconds": _lifetime(seconds), "title": title}
-        return _kept(self._llm.operate(f"{PREFIX}create", prompt, arguments=arguments, **request))
+        return _kept(self._llm.operate(f"{CACHED_CONTENTS}.create", prompt, arguments=arguments, **request))
 
     async def acreate(
         self, prompt: str | None = None, *, seconds: int, title: str | None = None, **request: Any
     ) -> CachedContent:
         """As `create`, in an event loop."""
         arguments = {"seconds": _lifetime(seconds), "title": title}
-        return _kept(await self._llm.aoperate(f"{PREFIX}create", prompt, arguments=arguments, **request))
+        return _kept(await self._llm.aoperate(f"{CACHED_CONTENTS}.create", prompt, arguments=arguments, **request))
 
     def read(self, kept: CachedContent | str) -> CachedContent:
         """Returns what is kept under a name."""
@@ -71,13 +71,15 @@ class CachedContents:
         self, action: str, kept: CachedContent | str, arguments: Mapping[str, Any] | None = None
     ) -> OperationResult[Any]:
         name = _name(kept)
-        return self._llm.operate(f"{PREFIX}{action}", name, arguments={"name": name, **(arguments or {})})
+        return self._llm.operate(f"{CACHED_CONTENTS}.{action}", name, arguments={"name": name, **(arguments or {})})
 
     async def _aoperate(
         self, action: str, kept: CachedContent | str, arguments: Mapping[str, Any] | None = None
     ) -> OperationResult[Any]:
         name = _name(kept)
-        return await self._llm.aoperate(f"{PREFIX}{action}", name, arguments={"name": name, **(arguments or {})})
+        return await self._llm.aoperate(
+            f"{CACHED_CONTENTS}.{action}", name, arguments={"name": name, **(arguments or {})}
+        )
 
 
 def _kept(result: OperationResult[Any]) -> CachedContent:
