@@ -57,7 +57,7 @@ def _shared(given: Mapping[str, Any], services: Services, own_process: bool) -> 
 def _transport_name(given: Mapping[str, Any]) -> TransportName:
     name = given.get("transport", "httpx2")
     if not isinstance(name, str) or name not in ("httpx2", "fast"):
-        raise ConfigurationError(f"there is no transport {shown(name)}.", hint="Use 'httpx2' or 'fast'.")
+        raise ConfigurationError(f"unknown transport {shown(name)}.", hint="Use 'httpx2' or 'fast'.")
     missing = [package for package in _FAST_PACKAGES if name == "fast" and find_spec(package) is None]
     if missing:
         hint = f"Install with: pip install {' '.join(missing)} (the extra 'fast')."

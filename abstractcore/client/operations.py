@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ..errors import InvalidInputError, UnsupportedOptionError
-from ..ports import HasOperations, Operation, Operations, Transpiler
+from ..ports import CHAT, HasOperations, Operation, Operations, Transpiler
 from ..registry import did_you_mean, nearest_names
 from ..schema.quoting import shown
 
@@ -18,17 +18,28 @@ _NONE: Operations = MappingProxyType({})
 def find_operation(transpiler: Transpiler, name: str, arguments: Mapping[str, Any]) -> Operation[Any]:
     """Returns the operation `name` with its arguments.
 
-    Raises `UnsupportedOptionError` for one that the provider does not have, `InvalidInputError` for arguments that it
-    does not take.
+    Raises `UnsupportedOptionError` for one that the provider does not have, `InvalidInputError` for chat, which has
+    methods of its own, and for arguments that the operation does not take.
     """
+    if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidInputError(f"expected an operation's name, got {type(name).__name__}", path="operation")
+    if not isinstance(arguments, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidInputError(f"expected a mapping, got {type(arguments).__name__}", path="arguments")
+    if name == CHAT:
+        raise InvalidInputError("chat has its own methods", path="operation", hint="Use llm.generate(...).")
     operations: Operations = transpiler.operations if isinstance(transpiler, HasOperations) else _NONE
     factory = operations.get(name)
     if factory is None:
-        nearest = nearest_names(name, operations)
-        hint = did_you_mean(nearest) if nearest else f"Its operations are: {', '.join(['chat', *operations])}."
-        raise UnsupportedOptionError(f"this provider has no operation {shown(name)}.", hint=hint)
+        raise UnsupportedOptionError(f"this provider has no operation {shown(name)}.", hint=_hint(name, operations))
     try:
         inspect.signature(factory).bind(**arguments)
     except TypeError as error:
         raise InvalidInputError(f"the operation {name!r}: {error}", path="arguments") from None
     return factory(**arguments)
+
+
+def _hint(name: str, operations: Operations) -> str:
+    nearest = nearest_names(name, operations)
+    if nearest:
+        return did_you_mean(nearest)
+    return f"Its operations are: {', '.join(operations)}." if operations else "It has chat only: use llm.generate(...)."

@@ -62,7 +62,7 @@ class Recording:
         if isinstance(answer, OperationResult):
             raise CassetteError(
                 f"a middleware answered the operation {attempt.operation.name!r}: there is no response to record.",
-                hint="Put record(path) before that middleware's place in the list.",
+                hint="Put record(path) last in the list of middleware.",
             )
         return _RecordedStream(answer, exchange(), write)
 

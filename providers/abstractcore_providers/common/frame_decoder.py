@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
@@ -12,10 +13,10 @@ from .delta_writer import DeltaWriter
 from .json_reading import Cut, read_answer, read_event
 
 
-class FrameDecoder:
+class FrameDecoder(ABC):
     """The base of a decoder of one stream, whose deltas go through `_out`.
 
-    A subclass has `feed`, which counts and reads a frame, and `_end`, which writes the end of the reply. `frame` is
+    A subclass has `feed`, which counts and reads a frame. `frame` is
     what its frames are called, `hint` what a right address looks like, `unfinished` and `nothing` what is wrong with a
     stream that stops before its end or its beginning. `cut` names the texts in which a character may come in halves,
     all if it is None.
@@ -60,8 +61,9 @@ class FrameDecoder:
         """Whether the stream said how the reply ends."""
         return self.complete
 
+    @abstractmethod
     def _end(self) -> None:
-        raise NotImplementedError
+        """Writes the end of the reply."""
 
     def _read_with_care(self, raw: bytes) -> Any:
         """The JSON of a frame that is not plain JSON, since it holds half a character or NaN."""

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from abstractcore import (
+    CassetteError,
     ConfigurationError,
     InvalidInputError,
     RequestTimeoutError,
@@ -198,7 +199,36 @@ def test_unknown_operations_and_arguments_are_refused_before_anything_is_sent(ca
     assert "embed" in caught.value.hint
     with pytest.raises(UnsupportedOptionError, match=r"no operation .rerank.") as caught:
         operate(call_style, make(), "rerank", "hi")
-    assert caught.value.hint == "Its operations are: chat, embed."
+    assert caught.value.hint == "Its operations are: embed."
     with pytest.raises(InvalidInputError, match=r"arguments: the operation .embed.: got an unexpected keyword"):
         operate(call_style, make(), "embed", "hi", arguments={"dimensions": 3})
     assert server.requests == []
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "message"),
+    [
+        (5, {}, r"operation: expected an operation's name, got int"),
+        ([], {}, r"operation: expected an operation's name, got list"),
+        (None, {}, r"operation: expected an operation's name, got NoneType"),
+        ("chat", {}, r"operation: chat has its own methods.*llm\.generate"),
+        ("embed", [3], r"arguments: expected a mapping, got list"),
+        ("embed", 3, r"arguments: expected a mapping, got int"),
+        ("embed", None, r"arguments: expected a mapping, got NoneType"),
+    ],
+)
+def test_an_operation_that_is_not_one_is_invalid_input(call_style, make, server, name, arguments, message):
+    with pytest.raises(InvalidInputError, match=message):
+        operate(call_style, make(), name, "hi", arguments=arguments)
+    assert server.requests == []
+
+
+def test_a_recording_of_an_answer_without_a_response_says_where_record_belongs(call_style, make, tmp_path):
+    class Cached:
+        async def around_attempt(self, attempt, next):
+            return OperationResult([[1.0]], Usage(5, 0))
+
+    path = tmp_path / "tape.jsonl"
+    with pytest.raises(CassetteError, match=r"Put record\(path\) last in the list of middleware"):
+        operate(call_style, make(record(path), Cached()), "embed", "hi")
+    assert operate(call_style, make(Cached(), record(path)), "embed", "hi").value == [[1.0]]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from urllib.parse import quote
 
-from abstractcore.errors import ServerError
+from abstractcore.errors import InvalidInputError, ServerError
 from abstractcore.ports import Operation, Operations
 from abstractcore.schema import (
     CachedContent,
@@ -21,6 +21,7 @@ from abstractcore.schema import (
     WireResponse,
     to_data,
 )
+from abstractcore.schema.quoting import shown
 
 from ...common.json_reading import Object, as_object, count_of, text_of
 from ...common.operations import CACHED_CONTENTS
@@ -37,18 +38,28 @@ _NOTHING = (None, (), Sampling())
 
 
 def cached_content_operations(dialect: Dialect) -> Operations:
-    """The operations on `cachedContents` by name. Names of contents are those that the provider gave."""
+    """The operations on `cachedContents` by name. Names of contents are those that the provider gave.
+
+    The functions raise `InvalidInputError` for arguments that are not a lifetime in whole seconds, a name or a title.
+    """
 
     def create(*, seconds: int, title: str | None = None) -> Operation[CachedContent]:
+        _check_seconds(seconds)
+        if title is not None:
+            _check_text(title, "title")
         return operation("create", lambda call: encode_keeping(call, seconds, title, dialect))
 
     def read(*, name: str) -> Operation[CachedContent]:
+        _check_text(name, "name")
         return operation("read", lambda call: encode_kept(name))
 
     def extend(*, name: str, seconds: int) -> Operation[CachedContent]:
+        _check_text(name, "name")
+        _check_seconds(seconds)
         return operation("extend", lambda call: encode_extension(name, seconds))
 
     def delete(*, name: str) -> Operation[None]:
+        _check_text(name, "name")
         return Operation(f"{CACHED_CONTENTS}.delete", lambda call: encode_deletion(name), lambda response: None)
 
     def operation(action: str, encode: Callable[[ModelCall], Encoded]) -> Operation[CachedContent]:
@@ -57,6 +68,17 @@ def cached_content_operations(dialect: Dialect) -> Operations:
         )
 
     return {f"{CACHED_CONTENTS}.{each.__name__}": each for each in (create, read, extend, delete)}
+
+
+def _check_seconds(seconds: object) -> None:
+    if type(seconds) is not int or seconds < 1:
+        message = f"expected a whole number of at least 1, got {shown(seconds)}"
+        raise InvalidInputError(message, path="arguments.seconds")
+
+
+def _check_text(value: object, name: str) -> None:
+    if not isinstance(value, str) or not value:
+        raise InvalidInputError(f"expected a text, got {shown(value)}", path=f"arguments.{name}")
 
 
 def encode_keeping(call: ModelCall, seconds: int, title: str | None, dialect: Dialect) -> Encoded:

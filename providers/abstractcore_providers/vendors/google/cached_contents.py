@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from abstractcore.errors import InvalidInputError
 from abstractcore.ports import OperationResult, Operator
 from abstractcore.schema import CachedContent
 
@@ -33,14 +32,14 @@ class CachedContents:
 
         `title` is for people. What else was asked for is named in the warnings; with `strict` it is an error.
         """
-        arguments = {"seconds": _lifetime(seconds), "title": title}
+        arguments = {"seconds": seconds, "title": title}
         return _kept(self._llm.operate(f"{CACHED_CONTENTS}.create", prompt, arguments=arguments, **request))
 
     async def acreate(
         self, prompt: str | None = None, *, seconds: int, title: str | None = None, **request: Any
     ) -> CachedContent:
         """As `create`, in an event loop."""
-        arguments = {"seconds": _lifetime(seconds), "title": title}
+        arguments = {"seconds": seconds, "title": title}
         return _kept(await self._llm.aoperate(f"{CACHED_CONTENTS}.create", prompt, arguments=arguments, **request))
 
     def read(self, kept: CachedContent | str) -> CachedContent:
@@ -53,11 +52,11 @@ class CachedContents:
 
     def extend(self, kept: CachedContent | str, *, seconds: int) -> CachedContent:
         """Keep it for `seconds` from now on."""
-        return self._operate("extend", kept, {"seconds": _lifetime(seconds)}).value
+        return self._operate("extend", kept, {"seconds": seconds}).value
 
     async def aextend(self, kept: CachedContent | str, *, seconds: int) -> CachedContent:
         """As `extend`, in an event loop."""
-        return (await self._aoperate("extend", kept, {"seconds": _lifetime(seconds)})).value
+        return (await self._aoperate("extend", kept, {"seconds": seconds})).value
 
     def delete(self, kept: CachedContent | str) -> None:
         """Delete it now."""
@@ -87,10 +86,4 @@ def _kept(result: OperationResult[Any]) -> CachedContent:
 
 
 def _name(kept: CachedContent | str) -> str:
-    return kept if isinstance(kept, str) else kept.name
-
-
-def _lifetime(seconds: int) -> int:
-    if type(seconds) is not int or seconds < 1:
-        raise InvalidInputError(f"expected a whole number of at least 1, got {seconds!r}", path="seconds")
-    return seconds
+    return kept.name if isinstance(kept, CachedContent) else kept

@@ -137,6 +137,27 @@ def test_a_time_that_is_none_is_refused_before_anything_is_sent(llm: LLM, caches
     assert caches.seen == []
 
 
+@pytest.mark.parametrize(
+    ("name", "arguments", "path"),
+    [
+        ("create", {"seconds": "300"}, "seconds"),
+        ("create", {"seconds": True}, "seconds"),
+        ("create", {"seconds": 300, "title": 5}, "title"),
+        ("read", {"name": 5}, "name"),
+        ("read", {"name": ""}, "name"),
+        ("extend", {"name": None, "seconds": 300}, "name"),
+        ("extend", {"name": "cachedContents/c1", "seconds": 0}, "seconds"),
+        ("delete", {"name": b"cachedContents/c1"}, "name"),
+    ],
+)
+def test_bad_arguments_are_refused_before_anything_is_sent(
+    llm: LLM, caches: CacheServer, name: str, arguments: dict[str, Any], path: str
+):
+    with pytest.raises(InvalidInputError, match=rf"arguments\.{path}: expected a"):
+        llm.operate(f"cached_contents.{name}", "long", arguments=arguments)
+    assert caches.seen == []
+
+
 def test_a_provider_without_such_requests_says_so(services: Services):
     llm = create_llm("scripted", services=services)
     with pytest.raises(UnsupportedOptionError, match=r"has no operation .cached_contents.create"):
