@@ -31,8 +31,8 @@ def call_stages(setup: Setup) -> list[Row]:
     wire_format, body = OpenAIChat(), wire.completion()
     response = WireResponse(200, {}, body)
     ends: list[tuple[CallContext, CallEnd]] = []
-    offline, online = _offline([body], middleware=[_Watching(ends)]), clients.ours(f"{setup.url}/v1")
-    offline.generate(clients.PROMPT, system_prompt=clients.SYSTEM)
+    offline, online = _offline([body]), clients.ours(f"{setup.url}/v1")
+    _offline([body], middleware=[_Watching(ends)]).generate(clients.PROMPT, system_prompt=clients.SYSTEM)
     (context, end) = ends.pop()
     call = context.call
     request = BearerAuth(clients.KEY).sign(wire_format.encode(call).request.with_url(f"{setup.url}/v1/x"), 0.0)

@@ -225,6 +225,6 @@ def merged(defaults: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str,
     Tags add up.
     """
     both = {**defaults, **options}
-    if isinstance(options.get("tags"), Mapping) and "tags" in defaults:
+    if "tags" in defaults and isinstance(options.get("tags"), Mapping):
         both["tags"] = {**defaults["tags"], **options["tags"]}
     return {name: value for name, value in both.items() if value is not None or name == "timeout"}

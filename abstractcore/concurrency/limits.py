@@ -26,10 +26,11 @@ class Limit:
         self._ended = False
 
     async def __aenter__(self) -> None:
+        if self._due is None:
+            return
         outer = current_limit()
         nearest = self if outer is None or self.left() < outer.left() else outer
-        if self._due is not None:
-            self._token = _limit.set(nearest)
+        self._token = _limit.set(nearest)
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /

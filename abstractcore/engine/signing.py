@@ -15,10 +15,10 @@ def signed(
     request: WireRequest, auth: Auth, now: float, secrets: Secrets, headers: Mapping[str, str] | None = None
 ) -> WireRequest:
     """Returns `request` with its credentials, which are added to `secrets`, and with `headers` over its own."""
-    made = auth.sign(request, now)
+    made, unsigned = auth.sign(request, now), request.headers
     if headers:
-        made = made.with_headers(headers)
-    secrets.add_request(made.url, made.headers, {**request.headers, **(headers or {})})
+        made, unsigned = made.with_headers(headers), {**unsigned, **headers}
+    secrets.add_request(made.url, made.headers, unsigned)
     secrets.add(held_by(auth))
     return made
 

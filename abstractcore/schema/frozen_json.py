@@ -148,7 +148,7 @@ def _frozen(value: object, depth: int) -> JSONValue:
 def _frozen_mapping(value: Mapping[Any, object], depth: int) -> FrozenDict:
     frozen: FrozenDict = dict.__new__(FrozenDict)
     for key, item in value.items():
-        name = check_key(key)
+        name = check_text(key) if type(key) is str else check_key(key)
         try:
             _put(frozen, name, _frozen(item, depth + 1))
         except SchemaError as error:

@@ -87,7 +87,9 @@ def check_choice(value: object, choices: Sequence[str], path: str) -> None:
 
 def check_items(items: object, cls: type[T], path: str) -> tuple[T, ...]:
     """Returns a list or tuple as a tuple; raises `SchemaError` for another type, or an item that is not a `cls`."""
-    if not isinstance(items, list | tuple):
+    if type(items) is tuple and not items:
+        return ()
+    if not isinstance(items, (list, tuple)):
         raise SchemaError(f"expected a list, got {type(items).__name__}", path)
     for index, item in enumerate(cast("list[object]", items)):
         if not isinstance(item, cls):

@@ -365,13 +365,13 @@ def canonical_parts(parts: object, path: str, allowed: tuple[type, ...] = ALL_PA
     separates them or one has provider options; so are adjacent plain reasonings of one origin. Raises `SchemaError` for
     a part of a class that is not `allowed`.
     """
-    if not isinstance(parts, tuple | list):
+    if not isinstance(parts, (tuple, list)):
         raise SchemaError(f"expected a sequence of parts, got {type(parts).__name__}", path)
     canonical: list[Part] = []
     for index, part in enumerate(cast("list[object]", parts)):
         if not isinstance(part, allowed):
             raise SchemaError(f"a {type(part).__name__} is not allowed here", f"{path}[{index}]")
-        if isinstance(part, TextPart | ReasoningPart) and canonical:
+        if canonical and isinstance(part, TextPart | ReasoningPart):
             joined = _joined(canonical[-1], part)
             if joined is not None:
                 canonical[-1] = joined
