@@ -1,7 +1,7 @@
-"""AbstractCore: one Python SDK that speaks to every language model and takes any file.
+"""AbstractCore: one Python SDK for every language model and any file.
 
-`create_llm(...)` gives an `LLM`; `llm.generate(prompt, media=[...])` asks it. This module is the only door: everything
-public is a name here. HTTP and event loops are loaded when the first LLM is made.
+`create_llm(...)` creates an `LLM`; `llm.generate(prompt, media=[...])` calls it. All public names are exported here.
+HTTP and event loops are imported when the first LLM is created.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ _LATER = {
     "replay": "middleware.cassettes",
     "subscribe": "client.services",
 }
-"""Names whose modules are loaded when first asked for."""
+"""Names whose modules are imported on first access."""
 
 
 def __getattr__(name: str) -> Any:

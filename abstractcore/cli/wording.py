@@ -18,7 +18,7 @@ _PHRASES = (
     (", or pass api_key=...", "."),
     ("api_key=..., or ", ""),
     ("Pass api_key=...", "Set the provider's environment variable."),
-    ("None is no limit.", "The default is 600."),
+    ("None means no limit.", "The default is 600."),
 )
 """Texts to replace: the command reads keys from the environment only."""
 

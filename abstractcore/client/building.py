@@ -79,9 +79,9 @@ def _system(system_prompt: object, conversation: Sequence[Message]) -> Message:
     if not isinstance(system_prompt, str):
         raise SchemaError(f"expected text, got {type(system_prompt).__name__}", "system_prompt")
     if any(message.role == "system" for message in conversation):
-        raise SchemaError("`messages` has a system message already: give one or the other", "system_prompt")
+        raise SchemaError("`messages` already has a system message: pass only one of them", "system_prompt")
     if not system_prompt:
-        raise SchemaError("is empty: leave it out", "system_prompt")
+        raise SchemaError("must not be empty: leave it out", "system_prompt")
     return _at("system_prompt", Message.system, system_prompt)
 
 
@@ -90,7 +90,7 @@ def _user(prompt: object, media: Sequence[MediaPart]) -> Message | None:
         hint = "Pass a conversation as messages=[...]." if isinstance(prompt, list | tuple | Message) else None
         raise SchemaError(f"expected text, got {type(cast(object, prompt)).__name__}", "prompt", hint=hint)
     if prompt is not None and not prompt.strip() and not media:
-        raise SchemaError("is empty: ask something, or pass media", "prompt")
+        raise SchemaError("must not be empty: pass text or media", "prompt")
     content = [*media, *([prompt] if prompt else [])]
     return _at("prompt", Message.user, *content) if content else None
 

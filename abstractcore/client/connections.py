@@ -36,8 +36,8 @@ def connections(given: Mapping[str, Any], services: Services, own_process: bool 
         return _shared(given, services, own_process)
     for name in _NOT_WITH_A_CLIENT:
         if name in given:
-            hint = "Set the client up for it, and leave the option out."
-            raise ConfigurationError(f"`{name}` has no effect on an `http_client` of one's own.", hint=hint)
+            hint = "Configure the client instead, and leave the option out."
+            raise ConfigurationError(f"`{name}` has no effect together with `http_client`.", hint=hint)
     sync, asynchronous = client_transports(client)
     return Connections(lambda: sync, lambda: asynchronous)
 
@@ -61,5 +61,7 @@ def _transport_name(given: Mapping[str, Any]) -> TransportName:
     missing = [package for package in _FAST_PACKAGES if name == "fast" and find_spec(package) is None]
     if missing:
         hint = f"Install with: pip install {' '.join(missing)} (the extra 'fast')."
-        raise MissingExtraError(f"transport='fast' needs {' and '.join(missing)}, not installed here.", hint=hint)
+        raise MissingExtraError(
+            f"transport='fast' requires {' and '.join(missing)}, which is not installed.", hint=hint
+        )
     return name

@@ -44,11 +44,11 @@ def scoped_call(call: ModelCall) -> ModelCall:
 def context(
     *, session: str | None = None, tags: Mapping[str, str] | None = None, parent_id: str | None = None
 ) -> Generator[None]:
-    """Give every call made in the block these tags (`session` is one of them) and this parent.
+    """Adds these tags (`session` is one of them) and this parent to every call in the block.
 
-    Inner blocks add to outer ones; what a call says itself comes before both. It reaches tasks made in the block and
-    `asyncio.to_thread`. Until Python 3.14 a plain thread starts without context variables: give it
-    `contextvars.copy_context().run` to call your function with. Raises `InvalidInputError` for a tag that is not text.
+    Inner blocks add to outer ones; a call's own values take precedence. It applies to tasks created in the block and
+    to `asyncio.to_thread`. Before Python 3.14 a new thread starts without context variables: run your function in it
+    with `contextvars.copy_context().run`. Raises `InvalidInputError` for a tag that is not a string.
     """
     outer = _scope.get() or CallScope({}, None)
     given = {**_checked(tags or {}), **({"session": _text(session, "session")} if session is not None else {})}
@@ -57,7 +57,7 @@ def context(
     try:
         yield
     finally:
-        with suppress(ValueError):  # an async generator may be closed by another task, which never was in the block
+        with suppress(ValueError):  # an async generator may be closed by another task, in another context
             _scope.reset(token)
 
 

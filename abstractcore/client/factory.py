@@ -1,4 +1,4 @@
-"""`create_llm`: from a provider's name and options to an `LLM`."""
+"""`create_llm`: creates an `LLM` from a provider's name and options."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def create_llm(
     services: Services | None = None,
     **options: Unpack[CreateOptions],
 ) -> LLM:
-    """An LLM of `provider`, as in `create_llm("openai", model="gpt-5.4")` and `create_llm("openai/gpt-5.4")`; the
-    embedded model if none is named.
+    """Creates an LLM, as in `create_llm("openai", model="gpt-5.4")` or `create_llm("openai/gpt-5.4")`; without a
+    provider, the embedded model.
 
-    `options` are defaults for every call (see `CallOptions`), how the provider is reached (see `LLMOptions`), and the
-    provider's own. Makes no connection and does no I/O. Raises `UnknownProviderError` and `UnknownOptionError` with
-    the nearest names, and `ConfigurationError` for what cannot work.
+    `options` are defaults for every call (see `CallOptions`), connection settings (see `LLMOptions`), and options of
+    the provider. Makes no connection and does no I/O. Raises `UnknownProviderError` and `UnknownOptionError` with
+    similar names, and `ConfigurationError` for an invalid configuration.
     """
     if services is None:
         services = default_services()
@@ -82,7 +82,7 @@ def create_llm(
 
 
 def _names(provider: str | None, model: str | None) -> tuple[str, str | None]:
-    """The provider's and the model's name, from two arguments or from `provider/model` in one."""
+    """Returns the names of provider and model, from two arguments or from `provider/model` in one."""
     if provider is None:
         return _DEFAULT_PROVIDER, model
     if not isinstance(provider, str):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -91,7 +91,7 @@ def _names(provider: str | None, model: str | None) -> tuple[str, str | None]:
         raise InvalidInputError(f"expected a name, got {type(model).__name__}", path="model")
     name, slash, rest = provider.partition("/")
     if slash and model is not None:
-        raise InvalidInputError(f"two models are named, {rest!r} and {model!r}", path="model", hint="Give one of them.")
+        raise InvalidInputError(f"two models given, {rest!r} and {model!r}", path="model", hint="Pass only one.")
     return name, rest if slash else model
 
 
@@ -149,11 +149,13 @@ def _connect(provider: Provider, config: ProviderConfig, services: Services, off
 
 def _accepting(profile: ModelProfile, accepts: Sequence[str]) -> ModelProfile:
     if not isinstance(accepts, list | tuple | set | frozenset) or not all(isinstance(kind, str) for kind in accepts):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise ConfigurationError("`accepts` is a list of kinds or media types.", hint="As in accepts=['image'].")
+        raise ConfigurationError(
+            "`accepts` must be a list of kinds or media types.", hint="For example: accepts=['image']."
+        )
     for kind in accepts:
         if kind not in MEDIA_KINDS and "/" not in kind:
             raise ConfigurationError(
                 f"`accepts` has {shown(kind)}, which is neither a kind of file nor a media type.",
-                hint=f"Kinds are {', '.join(MEDIA_KINDS)}; a media type is as 'application/pdf'.",
+                hint=f"Kinds are {', '.join(MEDIA_KINDS)}; a media type is, for example, 'application/pdf'.",
             )
     return replace(profile, accepts=frozenset(accepts), assumed=frozenset(), carried=frozenset(), known=True)

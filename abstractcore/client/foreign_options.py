@@ -1,4 +1,4 @@
-"""Options as other libraries call them, and what to write here in their place. Data only.
+"""Option names of other libraries, and what to write here instead. Data only.
 
 Names are those of the clients of OpenAI, Anthropic, Google, Cohere and Ollama, of LiteLLM and LangChain.
 """
@@ -52,7 +52,7 @@ _FIELDS_OF_ONE_PROVIDER = (
 OTHER_NAMES: Mapping[str, str] = MappingProxyType(
     {name: ours for ours, names in _SAME.items() for name in names.split()}
 )
-"""Another library's name of an option that there is here, each with our name."""
+"""Other libraries' names of options that exist here, each with our name."""
 
 OTHER_WAYS: Mapping[str, str] = MappingProxyType(
     {
@@ -61,13 +61,13 @@ OTHER_WAYS: Mapping[str, str] = MappingProxyType(
             ("model", "model_name", "model_id", "engine", "deployment", "deployment_name", "provider"),
             "create_llm('PROVIDER/MODEL')",
         ),
-        **dict.fromkeys(("n", "best_of", "candidate_count", "num_generations"), "a call for each answer"),
+        **dict.fromkeys(("n", "best_of", "candidate_count", "num_generations"), "one call per answer"),
         **dict.fromkeys(("prompt", "input", "message", "content", "question", "query"), "generate('the prompt')"),
         **dict.fromkeys(("stream", "streaming"), "llm.stream(...), or generate(..., stream=True)"),
-        "stream_options": "stream.response.usage, which is always asked for",
+        "stream_options": "stream.response.usage, which is always requested",
         "extra_query": "create_llm(..., http_client=httpx2.Client(params={...}))",
         "organization": "headers={'OpenAI-Organization': '...'}",
         "web_search": "tools=[HostedTool('web_search')]",
     }
 )
-"""What is done in another way here, each with what to write; PROVIDER_NAME is to be the name of the LLM's provider."""
+"""Options that work differently here, each with what to write; PROVIDER_NAME is replaced by the LLM's provider."""

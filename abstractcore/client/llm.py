@@ -46,7 +46,7 @@ class LLM:
         """The calls of a scripted model so far; raises `ConfigurationError` for other models."""
         calls = self._pipelines.session.calls
         if calls is None:
-            raise ConfigurationError(f"{self.provider!r} keeps no record of its calls: only scripted models do.")
+            raise ConfigurationError(f"{self.provider!r} does not record its calls: only scripted models do.")
         return calls
 
     @overload
@@ -228,8 +228,8 @@ class LLM:
         """
         call = self._build(prompt, response_model, request, stream).call
         if request.get("headers") or (request.get("options") or {}).get("headers"):
-            hint = "Give them to create_llm: calls made by run(...) have them too."
-            raise InvalidInputError("a call as data holds no headers: they may be secret", path="headers", hint=hint)
+            hint = "Pass them to create_llm: run(...) sends them too."
+            raise InvalidInputError("a call as data has no headers: they may be secret", path="headers", hint=hint)
         return call
 
     def _build(
@@ -339,7 +339,8 @@ class LLM:
         """Returns the decision for each file, as in `response.media`, and warnings for what the model does not support.
         Nothing is converted or sent.
 
-        Raises what `generate` would raise before it converts files, with `strict=True` for those warnings too.
+        Raises the errors that `generate` would raise before it converts files; with `strict=True`, also for these
+        warnings.
         """
         session = self._pipelines.session
         prepared = self._build(prompt, response_model, request, stream)
@@ -404,11 +405,11 @@ class LLM:
 
     def _check_open(self) -> None:
         if self._closed:
-            raise ConfigurationError("this LLM is closed.", hint="Make another with create_llm.")
+            raise ConfigurationError("this LLM is closed.", hint="Create another with create_llm.")
 
 
 def _place(endpoint: Endpoint) -> str:
     """Returns the URL of the endpoint for the repr, if it has one."""
     if not isinstance(endpoint, KnownUrl):
         return ""
-    return " at an address found at the first call" if endpoint.url is None else f" at {shown_url(endpoint.url)}"
+    return " at a URL known after the first call" if endpoint.url is None else f" at {shown_url(endpoint.url)}"

@@ -20,16 +20,16 @@ from ..schema.quoting import shortened, shown, shown_address
 from .media_objects import Content, OpenFile, Picture, checked, is_picture, of_data_url, of_open_file, of_picture
 
 MediaInput: TypeAlias = str | os.PathLike[str] | bytes | OpenFile | Picture | Blob | MediaPart
-"""A path, an http(s) URL for the provider to fetch, a data URL, the bytes themselves, an open file, a picture of
-Pillow, a blob, or a part made by hand."""
+"""A path, an http(s) URL for the provider to fetch, a data URL, bytes, an open file, a Pillow image, a blob, or a media
+part."""
 
 MAX_FILE_BYTES = 256 * 1024 * 1024
-"""A bigger file is refused: no provider takes one in a request, and a fallback would read it whole."""
+"""Larger files are refused: no provider accepts one in a request, and a fallback would read it into memory."""
 
 _HEAD_BYTES = 8192
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
-_ARRAY_HINT = "Arrays have no file format: make a picture of one with PIL.Image.fromarray(array), or save it to a file."
-_BASE64_HINT = "Is it base64? Write it as data:image/png;base64,..., or give the bytes: base64.b64decode(text)."
+_ARRAY_HINT = "Arrays have no file format: convert it with PIL.Image.fromarray(array), or save it to a file."
+_BASE64_HINT = "If it is base64, pass data:image/png;base64,..., or the bytes: base64.b64decode(text)."
 
 
 def media_items(media: object) -> Sequence[MediaInput]:
@@ -40,9 +40,9 @@ def media_items(media: object) -> Sequence[MediaInput]:
         return cast("Sequence[MediaInput]", media)
     hint = None
     if isinstance(media, (str, os.PathLike, bytes, Blob, *MEDIA_PARTS)):
-        hint = f"As in media=[{shown(media)}]."  # pyright: ignore[reportUnknownArgumentType]
+        hint = f"Pass a list: media=[{shown(media)}]."  # pyright: ignore[reportUnknownArgumentType]
     elif isinstance(media, OpenFile) or is_picture(media):
-        hint = "Put it into a list: media=[...]."
+        hint = "Pass a list: media=[...]."
     raise InvalidInputError(f"expected a list, got {type(media).__name__}", path="media", hint=hint)  # pyright: ignore[reportUnknownArgumentType]
 
 
@@ -66,14 +66,14 @@ def _load(item: object, path: str, handlers: Sequence[MediaHandler]) -> MediaPar
     if isinstance(item, str) and _ADDRESS.match(item):
         scheme = item.partition(":")[0]
         raise MediaError(
-            f"{shown(shown_address(item))}: nothing here fetches {scheme}: addresses.",
+            f"{shown(shown_address(item))}: URLs with the scheme {scheme}: are not supported.",
             source=path,
-            hint="Providers fetch http:// and https://. For anything else pass the path of a file, or the bytes.",
+            hint="Providers fetch http:// and https:// URLs. For others, pass the path of a file, or its bytes.",
         )
     if isinstance(item, str | os.PathLike):
         return _from_file(os.fsdecode(cast(str, item)), handlers)
     raise InvalidInputError(
-        f"expected a path, bytes, an open file, a picture, a Blob or a media part, got {type(item).__name__}",
+        f"expected a path, bytes, an open file, a Pillow image, a Blob or a media part, got {type(item).__name__}",
         path=path,
         hint=_ARRAY_HINT if hasattr(item, "__array__") else None,
     )
@@ -107,10 +107,10 @@ def _from_url(url: str) -> Blob:
         check_text(url)
         media_type = mimetypes.guess_type(urlsplit(url).path)[0]
     except ValueError:
-        raise MediaError(f"{shown(shown_address(url))} is not an address.", source=shown_address(url)) from None
+        raise MediaError(f"{shown(shown_address(url))} is not a valid URL.", source=shown_address(url)) from None
     if media_type is None:
         raise MediaError(
-            f"{shown_address(url)} does not say what it is: its path has no known ending.",
+            f"{shown_address(url)} has an unknown media type: its path has no known file extension.",
             source=shown_address(url),
             hint="Download it, or pass a part with its type: ImagePart(Blob.from_url(url, 'image/png')).",
         )
@@ -122,7 +122,7 @@ def _from_file(path: str, handlers: Sequence[MediaHandler]) -> MediaPart:
     try:
         status = os.stat(path)
         if stat.S_ISDIR(status.st_mode):
-            raise MediaError(f"{path} is a directory.", source=name, hint="Pass the files in it one by one.")
+            raise MediaError(f"{path} is a directory.", source=name, hint="Pass its files one by one.")
         if not stat.S_ISREG(status.st_mode):
             raise MediaError(f"{path} is not a regular file.", source=name, hint="Copy its content to a file first.")
         if status.st_size == 0:
@@ -131,19 +131,21 @@ def _from_file(path: str, handlers: Sequence[MediaHandler]) -> MediaPart:
             raise MediaError(
                 f"{path} has {status.st_size:,} bytes; the limit is {MAX_FILE_BYTES:,}.",
                 source=name,
-                hint="Cut it into smaller files, or extract the part you need.",
+                hint="Split it into smaller files, or extract the part you need.",
             )
         with open(path, "rb") as file:
             head = file.read(_HEAD_BYTES)
         found = _recognise(head, name, path, handlers)
         return MEDIA_PART_BY_KIND[found.kind](Blob.from_file(path, found.media_type))
     except ValueError:
-        raise MediaError(f"{path!r} is not a path.", source=name) from None
+        raise MediaError(f"{path!r} is not a valid path.", source=name) from None
     except FileNotFoundError:
         looked = None if os.path.isabs(path) else f"Looked in {Path.cwd()}."
         raise MediaError(f"{path} does not exist.", source=name, hint=looked) from None
     except PermissionError:
-        raise MediaError(f"{path} cannot be read: permission denied.", source=name, hint="Check its mode.") from None
+        raise MediaError(
+            f"{path} cannot be read: permission denied.", source=name, hint="Check its permissions."
+        ) from None
     except OSError as error:
         hint = _BASE64_HINT if error.errno == errno.ENAMETOOLONG else None
         problem = f"{shortened(path, 200)} cannot be read: {error.strerror or error}."
@@ -157,9 +159,9 @@ def _recognise(head: bytes, name: str, path: str, handlers: Sequence[MediaHandle
         return found
     files = "; ".join(map(_files_of, handlers)) or "none: is a media plugin installed?"
     raise MediaError(
-        f"{path} is of a kind that nothing installed here reads.",
+        f"{path} has an unsupported file type.",
         source=name or path,
-        hint=f"Files that are read: {files}. Convert it to one of them; if it is text, save it as UTF-8.",
+        hint=f"Supported file types: {files}. Convert it to one of them; if it is text, save it as UTF-8.",
     )
 
 

@@ -20,7 +20,7 @@ _PNG_MODES = frozenset({"1", "L", "LA", "I;16", "P", "RGB", "RGBA"})
 _WITH_ALPHA = {"La": "LA", "PA": "RGBA", "RGBa": "RGBA"}
 _OF_NUMBERS = frozenset({"F", "I", "I;16B", "I;16L", "I;16N"})
 _JPEG_MODES = frozenset({"L", "RGB"})
-"""Without CMYK: image decoders of models may invert its colours, or reject it."""
+"""Without CMYK: image decoders of models may invert its colors, or reject it."""
 
 
 _CHARSET = re.compile(r"(?:^|;)\s*charset=\"?([^\s;\"]+)", re.IGNORECASE)
@@ -58,15 +58,15 @@ class Content:
 
 
 def is_picture(item: object) -> bool:
-    """Returns whether `item` is an image of Pillow, which is imported then."""
+    """Returns whether `item` is a Pillow image; if so, Pillow is already imported."""
     pillow = sys.modules.get("PIL.Image")
     return pillow is not None and isinstance(item, pillow.Image)
 
 
 def of_picture(item: object, path: str, limit: int) -> Content:
-    """Returns a picture with its EXIF data: as JPEG of the same quality if it was read from one, else as PNG.
+    """Returns an image with its EXIF data: as JPEG of the same quality if it was read from one, else as PNG.
 
-    Raises `MediaError` for one that cannot be written, or is longer than `limit` bytes.
+    Raises `MediaError` for one that cannot be encoded, or is longer than `limit` bytes.
     """
     picture = cast(Any, item)
     stem = os.path.splitext(_file_name(str(getattr(picture, "filename", ""))))[0] or "image"
@@ -83,13 +83,13 @@ def of_picture(item: object, path: str, limit: int) -> Content:
         raise
     except Exception as error:  # decoders of damaged and closed files may raise any exception
         raise MediaError(
-            f"{path}: the picture cannot be read: {str(error).rstrip('.') or type(error).__name__}.", source=path
+            f"{path}: the image cannot be read: {str(error).rstrip('.') or type(error).__name__}.", source=path
         ) from None
     return Content(checked(file.getvalue(), path, limit), media_type, stem + ending)
 
 
 def _savable(picture: Any, path: str) -> Any:
-    """Returns the picture in a mode of PNG, with its transparency, and with its brightness if known."""
+    """Returns the image in a mode of PNG, with its transparency, and with its brightness if known."""
     if picture.mode in _PNG_MODES:
         return picture
     if picture.mode not in _OF_NUMBERS:
@@ -101,14 +101,14 @@ def _savable(picture: Any, path: str) -> Any:
     if low >= 0 and high <= 65535 and numbers.mode == "I":
         return numbers.convert("I;16")
     raise MediaError(
-        f"{path}: the picture's pixels are numbers from {low:g} to {high:g}: their brightness is not known.",
+        f"{path}: the image has pixel values from {low:g} to {high:g}: their scale is unknown.",
         source=path,
-        hint="Scale them to 0 to 255: PIL.Image.fromarray((array * 255).astype('uint8')).",
+        hint="Scale them to 0..255: PIL.Image.fromarray((array * 255).astype('uint8')).",
     )
 
 
 def _file_name(path: str) -> str:
-    """Returns the last part of a path as text: file names may contain bytes that are not."""
+    """Returns the last part of a path as text: file names may contain bytes that are not valid text."""
     return os.path.basename(path).encode("utf-8", "replace").decode("utf-8")
 
 
@@ -125,8 +125,8 @@ def of_open_file(file: OpenFile, path: str, limit: int) -> Content:
         if position is not None:
             cast(Any, file).seek(position)
     except UnicodeDecodeError:
-        hint = "Open it for bytes: open(path, 'rb')."
-        raise MediaError(f"{path} is not text, and was opened as text.", source=name or path, hint=hint) from None
+        hint = "Open it in binary mode: open(path, 'rb')."
+        raise MediaError(f"{path} is not text, but was opened in text mode.", source=name or path, hint=hint) from None
     except AbstractCoreError:
         raise
     except Exception as error:  # files of other libraries may raise any exception
@@ -134,7 +134,7 @@ def of_open_file(file: OpenFile, path: str, limit: int) -> Content:
         reason = str(error).rstrip(".") or type(error).__name__
         raise MediaError(f"{path} cannot be read: {reason}.", source=name or path, hint=hint) from None
     if not data:
-        hint = "It has been read already: put it back with file.seek(0)." if position else None
+        hint = "It has been read already: rewind it with file.seek(0)." if position else None
         raise MediaError(f"{path} is empty: there is nothing to send.", source=name or path, hint=hint)
     return Content(data, None, name)
 
@@ -168,8 +168,8 @@ def _read(file: OpenFile, path: str, limit: int) -> bytes:
 def _no_bytes(piece: object, path: str) -> InvalidInputError:
     if inspect.iscoroutine(piece):
         piece.close()
-        return InvalidInputError("the file is to be awaited", path=path, hint="Pass its bytes: await file.read().")
-    return InvalidInputError(f"read() of the file gives {type(piece).__name__} in place of bytes", path=path)
+        return InvalidInputError("async files are not supported", path=path, hint="Pass its bytes: await file.read().")
+    return InvalidInputError(f"read() of the file returned {type(piece).__name__}, expected bytes", path=path)
 
 
 def of_data_url(url: str, path: str, limit: int) -> Content:
@@ -184,8 +184,8 @@ def of_data_url(url: str, path: str, limit: int) -> Content:
         else:
             media_type, data = header, unquote_to_bytes(text)
     except ValueError as error:
-        hint = "As in data:image/png;base64,iVBORw0..."
-        raise MediaError(f"{path} is not a data URL: {error}.", source=path, hint=hint) from None
+        hint = "For example: data:image/png;base64,iVBORw0..."
+        raise MediaError(f"{path} is not a valid data URL: {error}.", source=path, hint=hint) from None
     media_type, _, parameters = media_type.partition(";")
     media_type = media_type.strip()
     if media_type.lower().startswith("text/"):
@@ -201,7 +201,7 @@ def _as_utf8(data: bytes, parameters: str, path: str) -> bytes:
     try:
         return data.decode(charset[1]).encode()
     except (LookupError, UnicodeError):
-        hint = "Name the charset that it has, or send it as UTF-8: data:text/plain;charset=utf-8,..."
+        hint = "Give its actual charset, or encode it as UTF-8: data:text/plain;charset=utf-8,..."
         raise MediaError(f"{path} is not text in the charset {charset[1]!r}.", source=path, hint=hint) from None
 
 
@@ -218,5 +218,5 @@ def _too_long(size: int, path: str, limit: int) -> MediaError:
     return MediaError(
         f"{path} has {size:,} bytes or more; the limit is {limit:,}.",
         source=path,
-        hint="Cut it into smaller files, or extract the part you need.",
+        hint="Split it into smaller files, or extract the part you need.",
     )

@@ -1,4 +1,4 @@
-"""Reads the items of `messages=[...]`: messages, responses, tool results, mappings as of OpenAI."""
+"""Reads the items of `messages=[...]`: messages, responses, tool results, mappings in OpenAI's format."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class Dumpable(Protocol):
 
 
 MessageInput: TypeAlias = Message | GenerateResponse[Any] | ModelReply | ToolResult | Mapping[str, Any] | Dumpable
-"""A message; a response, for what the model said; a tool's result (`call.result("sunny")`); or a message as OpenAI's
-chat completions write it, as a mapping or as an object of OpenAI's package: `{"role": "user", "content": "text"}`."""
+"""A message; a response, for the assistant's turn; a tool result (`call.result("sunny")`); or a message in the format
+of OpenAI's Chat Completions, as a mapping or an object of OpenAI's package: `{"role": "user", "content": "text"}`."""
 
 _TEXT_ROLES = ("system", "user", "assistant")
 _EXPECTED = "expected a Message, a response, a tool result or a mapping"
-_MIXED = "Write all parts of a message as OpenAI does, or all as parts of AbstractCore."
-_HINT = "As in {'role': 'user', 'content': 'text'}, Message.user('text'), a response, or call.result('text')."
+_MIXED = "Write all parts of a message in OpenAI's format, or all as parts of AbstractCore."
+_HINT = "For example: {'role': 'user', 'content': 'text'}, Message.user('text'), a response, call.result('text')."
 
 
 def read_messages(messages: object, reader: Callable[[], MessageReader], model: str) -> tuple[Message, ...]:
@@ -50,9 +50,9 @@ def read_messages(messages: object, reader: Callable[[], MessageReader], model: 
 
 def _list_hint(messages: object) -> str | None:
     if isinstance(messages, Message | GenerateResponse | ModelReply | ToolResult | Mapping):
-        return "Put it into a list: messages=[...]."
+        return "Pass a list: messages=[...]."
     if isinstance(messages, str):
-        return "Pass it as the prompt, as in generate('text'), or as messages=[Message.user('text')]."
+        return "Pass it as the prompt, generate('text'), or as messages=[Message.user('text')]."
     return None
 
 
@@ -101,7 +101,7 @@ def _written(item: Mapping[str, object], path: str, reader: Callable[[], Message
     for warning in warnings:
         raise InvalidInputError(warning.message, path=warning.path, hint="Leave it out.")
     if message is None:
-        problem = f"the {role} message is empty: give it text, a file or tool calls"
+        problem = f"the {role} message is empty: add text, a file or tool calls"
         raise InvalidInputError(problem, path=path, hint=_elsewhere(item))
     return message
 
@@ -110,7 +110,7 @@ def _elsewhere(item: Mapping[str, object]) -> str | None:
     """Returns a hint for fields of a message without content."""
     others = [name for name in item if name not in ("role", "content", "name") and item[name] is not None]
     return (
-        f"Nothing here reads {shown(others)}: write text into `content`, calls into `tool_calls`." if others else None
+        f"Unknown fields: {shown(others)}. Put text into `content`, tool calls into `tool_calls`." if others else None
     )
 
 
@@ -148,7 +148,7 @@ def _plain(value: object, path: str, depth: int = 0) -> object:
         items = cast("Sequence[object]", value)
         return [_plain(item, f"{path}[{index}]", depth + 1) for index, item in enumerate(items)]
     if isinstance(value, ALL_PARTS):
-        raise SchemaError(f"expected a content part as OpenAI writes it, got {type(value).__name__}", path, hint=_MIXED)
+        raise SchemaError(f"expected a content part in OpenAI's format, got {type(value).__name__}", path, hint=_MIXED)
     if isinstance(value, Dumpable) and not isinstance(value, type):
         return _plain(_dumped(value, path), path, depth + 1)
     raise SchemaError(f"expected JSON data, got {type(value).__name__}", path)
@@ -160,5 +160,7 @@ def _dumped(item: Dumpable, path: str) -> Mapping[str, object]:
     except Exception as error:
         raise InvalidInputError(f"{type(item).__name__}.model_dump() failed: {error}", path=path) from error
     if not isinstance(data, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InvalidInputError(f"{type(item).__name__}.model_dump() gives a {type(data).__name__}", path=path)
+        raise InvalidInputError(
+            f"{type(item).__name__}.model_dump() returned a {type(data).__name__}, expected a mapping", path=path
+        )
     return cast("Mapping[str, object]", data)

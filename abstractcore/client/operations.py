@@ -26,7 +26,7 @@ def find_operation(transpiler: Transpiler, name: str, arguments: Mapping[str, An
     if not isinstance(arguments, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidInputError(f"expected a mapping, got {type(arguments).__name__}", path="arguments")
     if name == CHAT:
-        raise InvalidInputError("chat has its own methods", path="operation", hint="Use llm.generate(...).")
+        raise InvalidInputError("chat is not available here", path="operation", hint="Use llm.generate(...).")
     operations: Operations = transpiler.operations if isinstance(transpiler, HasOperations) else _NONE
     factory = operations.get(name)
     if factory is None:
@@ -42,4 +42,6 @@ def _hint(name: str, operations: Operations) -> str:
     nearest = nearest_names(name, operations)
     if nearest:
         return did_you_mean(nearest)
-    return f"Its operations are: {', '.join(operations)}." if operations else "It has chat only: use llm.generate(...)."
+    return (
+        f"Its operations: {', '.join(operations)}." if operations else "It supports chat only: use llm.generate(...)."
+    )

@@ -25,7 +25,7 @@ _DEFAULT_SAMPLING = Sampling()
 MEDIA_KINDS: tuple[MediaKind, ...] = ("text", "image", "audio", "video", "document")
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
-"""Names and values as RFC 9110, section 5, has them; beyond ASCII no two servers agree."""
+"""Names and values of RFC 9110, section 5; servers disagree about values outside ASCII."""
 _FIXED_HEADERS = frozenset(
     {
         "accept-encoding",
@@ -42,7 +42,7 @@ _FIXED_HEADERS = frozenset(
     }
 )
 _MAX_SECONDS = 366 * 86400
-"""A year. More is a mistake, or a way to say "no limit"; clocks overflow at some point beyond."""
+"""A year. More is a mistake, or means "no limit"; clocks overflow at some point beyond."""
 
 
 def sampling(options: Mapping[str, Any]) -> Sampling:
@@ -73,7 +73,7 @@ def extra_headers(value: object) -> Mapping[str, str]:
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        hint = "As in headers={'X-Team': 'search'}."
+        hint = "For example: headers={'X-Team': 'search'}."
         raise InvalidInputError(f"expected a mapping, got {type(value).__name__}", path="headers", hint=hint)
     given = cast("Mapping[object, object]", value)
     return {_header_name(name): _header_value(each, f"headers.{name}") for name, each in given.items()}
@@ -81,9 +81,9 @@ def extra_headers(value: object) -> Mapping[str, str]:
 
 def _header_name(name: object) -> str:
     if not isinstance(name, str) or not _HEADER_NAME.fullmatch(name):
-        raise InvalidInputError(f"{shown(name)} is not the name of a header", path="headers")
+        raise InvalidInputError(f"{shown(name)} is not a valid header name", path="headers")
     if name.lower() in _FIXED_HEADERS:
-        raise InvalidInputError("this header describes the request itself, and cannot be given", path=f"headers.{name}")
+        raise InvalidInputError("this header is set by the transport, and cannot be overridden", path=f"headers.{name}")
     return name.lower()
 
 
@@ -91,7 +91,7 @@ def _header_value(value: object, path: str) -> str:
     if not isinstance(value, str):
         raise InvalidInputError(f"expected text, got {type(value).__name__}", path=path)
     if not _HEADER_VALUE.fullmatch(value.strip()):
-        message = "the value has characters that HTTP headers do not carry, such as line breaks"
+        message = "the value has characters that are not allowed in HTTP headers, such as line breaks"
         raise InvalidInputError(message, path=path, hint="Use printable ASCII characters.")
     return value.strip()
 
@@ -104,7 +104,7 @@ def seconds(value: object, path: str) -> float | None:
         raise InvalidInputError(
             f"expected seconds, more than 0 and at most {_MAX_SECONDS:,}, got {shown(value)}",
             path=path,
-            hint="None is no limit.",
+            hint="None means no limit.",
         )
     return float(value)
 
@@ -131,7 +131,7 @@ def tool_choice(value: object) -> ToolChoice | None:
     if isinstance(value, str) and value in ("auto", "none", "required"):
         return ToolChoice(cast(Any, value))
     raise InvalidInputError(
-        f"{shown(value)} is not a choice",
+        f"{shown(value)} is not a valid tool choice",
         path="tool_choice",
         hint="Use 'auto', 'none', 'required', or ToolChoice('tool', NAME).",
     )

@@ -1,4 +1,4 @@
-"""The options of a call and of an LLM: their types, and an error with the nearest names for any other."""
+"""The options of calls and LLMs: their types, and errors with similar names for unknown ones."""
 
 from __future__ import annotations
 
@@ -20,150 +20,150 @@ if TYPE_CHECKING:
     from .connections import TransportName
 
 KNOWN_CAPABILITIES = ("music", "vision", "voice")
-"""Their options are no mistake where their plugin is not installed."""
+"""Capabilities whose options are accepted even if their plugin is not installed."""
 
 
 class CallOptions(TypedDict, total=False):
-    """The options of a call beside its content; as defaults for every call, `create_llm` takes them too.
+    """The options of a call; `create_llm` accepts them too, as defaults for every call.
 
-    None is the provider's own default, also where `create_llm` was given another; for `timeout` it is no limit.
+    None means the provider's own default, and overrides a default of `create_llm`; for `timeout` it means no limit.
     """
 
     max_output_tokens: int | None
-    """Longest answer in tokens, reasoning included where the provider counts it."""
+    """Maximum length of the answer in tokens, including reasoning if the provider counts it."""
     temperature: float | None
     """Randomness of the answer, from 0; the highest value depends on the provider."""
     top_p: float | None
-    """Nucleus sampling: only the most probable tokens that add up to this share, between 0 and 1."""
+    """Nucleus sampling: only the most probable tokens whose probabilities add up to this, between 0 and 1."""
     top_k: int | None
     """Only this many of the most probable tokens, at least 0."""
     seed: int | None
-    """Seed of the random choices, for answers that can be repeated as far as the provider allows."""
+    """Random seed, for answers as deterministic as the provider allows."""
     stop: str | Sequence[str] | None
-    """One text or several that end the answer where they appear; they are not part of it."""
+    """One or several stop sequences: the answer ends before one."""
     presence_penalty: float | None
     """Penalty for tokens that have appeared already, whatever their count."""
     frequency_penalty: float | None
     """Penalty for tokens in proportion to how often they have appeared."""
     top_logprobs: int | None
-    """How many alternatives to report for each token with their log probabilities, at least 0."""
+    """Number of alternatives to report for each token with their log probabilities, at least 0."""
     thinking: ThinkingLevel | int | None
     """Reasoning effort: "off", "minimal", "low", "medium", "high", or a budget in tokens."""
     cache: bool | None
-    """Whether to place prompt cache points where they pay most: after tools, system prompt and last user message."""
+    """Whether to place prompt cache points automatically: after tools, system prompt and last user message."""
     tool_choice: Literal["auto", "none", "required"] | ToolChoice | None
-    """Whether the model may, must or must not call tools; `ToolChoice("tool", NAME)` names the one it must call."""
+    """Whether the model may, must or must not call tools; `ToolChoice("tool", NAME)` forces one."""
     parallel_tool_calls: bool | None
     """Whether the model may call several tools in one turn."""
     modalities: Sequence[Modality] | None
-    """Kinds of output to ask for: "text", "image", "audio"."""
+    """Output modalities to request: "text", "image", "audio"."""
     media_policy: MediaPolicy | Mapping[MediaKind, MediaPolicy] | None
-    """What may happen to files, for all or by kind: "auto", "native", "fallback_only", "refuse"."""
+    """How files are handled, for all or by kind: "auto", "native", "fallback_only", "refuse"."""
     provider_options: Mapping[str, JSONObject] | None
-    """Fields for one provider's request, by the provider's name: sent as they are."""
+    """Fields for one provider's request, by the provider's name: sent unchanged."""
     headers: Mapping[str, str] | None
-    """Extra HTTP headers. They replace the provider's own of the same name, the key's too, and add to the headers of
-    `create_llm`. They are in no record, error or call as data."""
+    """Extra HTTP headers. They override the provider's own, including that of the key, and add to the headers of
+    `create_llm`. They never appear in records, errors or calls as data."""
     tags: Mapping[str, str] | None
     """Labels for call records; never sent. They add to the tags of `create_llm`."""
     parent_id: str | None
-    """Id of what the call is part of, for call records; never sent."""
+    """Id of the parent operation, for call records; never sent."""
     trace_context: Mapping[str, str] | None
     """W3C Trace Context of the caller (`traceparent`, `tracestate`), for call records; never sent."""
     timeout: float | None
-    """Seconds for the whole call with its retries, 600 unless given."""
+    """Timeout in seconds for the whole call including retries; default 600."""
     strict: bool | None
-    """Whether an option that cannot be granted is an error before anything is sent, instead of a warning."""
+    """Whether an unsupported option is an error before anything is sent, instead of a warning."""
 
 
 class CallContent(TypedDict, total=False):
-    """The content of a call beside its prompt."""
+    """The content of a call, except its prompt."""
 
     messages: Sequence[MessageInput] | None
-    """The conversation so far: messages, responses, results of tool calls, mappings as of OpenAI's chat completions.
-    It comes before the user message that is made of `media` and the prompt."""
+    """The conversation so far: messages, responses, tool results, mappings in the format of OpenAI's Chat Completions.
+    The user message with `media` and the prompt comes after it."""
     system_prompt: str | None
-    """Instructions to the model, put before everything else."""
+    """Instructions to the model, sent before everything else."""
     media: Sequence[MediaInput] | None
     """Files for the prompt: paths, http(s) URLs (for providers that fetch them), data URLs, bytes, open files,
-    pictures of Pillow, blobs, media parts."""
+    Pillow images, blobs, media parts."""
     tools: Sequence[ToolInput] | None
     """Tools the model may call: `ToolSpec`, `HostedTool` for one that the provider runs, or a tool source's name."""
 
 
 class CallRequest(CallContent, CallOptions, total=False):
-    """What `generate` and its kin take beside the prompt: the content of the call, and its options."""
+    """The keyword arguments of `generate` and similar methods: the content of the call, and its options."""
 
     options: CallOptions | None
-    """The options of the call as a mapping, for those who have them as one."""
+    """The options of the call as a mapping."""
 
 
 class LLMOptions(CallOptions, total=False):
-    """What `create_llm` takes for every provider: defaults for every call, and how the provider is reached.
+    """The options of `create_llm` for every provider: defaults for every call, and connection settings.
 
-    An `http_client` carries the calls in place of `transport`, `proxy`, `verify` and `max_connections`: an
-    `httpx2.Client` those of plain code, an `httpx2.AsyncClient` those of an event loop. It is set up and closed by its
-    owner; HTTP/2, client certificates and event hooks are to be had this way.
+    An `http_client` replaces `transport`, `proxy`, `verify` and `max_connections`: an `httpx2.Client` for sync calls,
+    an `httpx2.AsyncClient` for async calls. Its owner configures and closes it; use it for HTTP/2, client certificates
+    and event hooks.
     """
 
     base_url: str | None
-    """Address of the provider's API; its own, or the environment's, unless given."""
+    """Base URL of the provider's API; default: from the environment, or the provider's own."""
     api_key: str | None
-    """API key; read from the environment unless given."""
+    """API key; default: from the environment."""
     system_prompt: str | None
-    """Instructions to the model for every call that has neither a system prompt nor a system message of its own."""
+    """System prompt of every call that has neither a system prompt nor a system message."""
     accepts: Sequence[str] | None
-    """Kinds of files or media types that the model takes, where its own list is not right: `["image"]`."""
+    """Kinds of files or media types that the model accepts, if its built-in list is wrong: `["image"]`."""
     max_retries: int | None
-    """How often a request that may succeed later is sent again: 2 unless given."""
+    """Maximum number of retries after transient errors; default 2."""
     middleware: Sequence[Middleware] | None
-    """Code around calls and requests: objects with `around_call` or `around_attempt`."""
+    """Code around calls and attempts: objects with `around_call` or `around_attempt`."""
     proxy: str | None
-    """URL of an HTTP proxy; the environment's, as it is when the LLM is made, unless given."""
+    """URL of an HTTP proxy; default: from the environment when the LLM is created."""
     verify: bool | str | None
-    """Path of a file with certificate authorities; False turns the check of certificates off."""
+    """Path of a CA bundle; False turns certificate verification off."""
     max_connections: int | None
-    """How many calls of an event loop, or of all threads, run at once: 1000, of which 100 stay open between calls,
-    unless given; given, as many stay open."""
+    """Size of the connection pool of an event loop, or of all threads, and number of idle connections kept; default
+    1000, of which 100 are kept."""
     transport: TransportName | None
-    """What carries calls: "httpx2", or "fast" (the extra `fast`), which needs less processor time: libcurl in plain
-    code, aiohttp in event loops."""
+    """The HTTP stack: "httpx2", or "fast" (the extra `fast`), which needs less CPU time: libcurl for sync calls,
+    aiohttp for async calls."""
     http_client: HttpClient | None
-    """An `httpx2.Client` or `httpx2.AsyncClient` of your own that carries the calls. Use it with servers you trust:
-    bytes that one sends beyond a response's Content-Length are read as the next response over that connection. The
-    built-in transports close such a connection; httpx2 has no public access to what is left in a connection."""
+    """An `httpx2.Client` or `httpx2.AsyncClient` of your own. Use it with servers you trust: bytes that a server sends
+    beyond a response's Content-Length are read as the next response over that connection. The built-in transports
+    close such a connection; httpx2 has no public access to a connection's unread bytes."""
     transcription_model: str | None
     """Speech recognition model for files that are sent as transcripts."""
 
 
 class CreateOptions(LLMOptions, total=False):
-    """As `LLMOptions`, with the options of the built-in providers; each is taken by the providers that it names."""
+    """As `LLMOptions`, with the options of the built-in providers, each with the providers that support it."""
 
     access_token: str | Callable[[], str | Awaitable[str]] | None
-    """`azure`, `vertex`: an OAuth token, or a function that returns one, plain or async, called for every request.
-    Unless given, AZURE_OPENAI_AD_TOKEN; google-auth's default credentials."""
+    """`azure`, `vertex`: an OAuth token, or a sync or async function that returns one, called for every request;
+    default: AZURE_OPENAI_AD_TOKEN; google-auth's default credentials."""
     api_version: str | None
-    """`azure`: version of the API, as in "2024-10-21"; OPENAI_API_VERSION, or the v1 API, unless given."""
+    """`azure`: API version, as in "2024-10-21"; default: OPENAI_API_VERSION, or the v1 API."""
     azure_endpoint: str | None
-    """`azure`: address of the resource, as in https://RESOURCE.openai.azure.com; AZURE_OPENAI_ENDPOINT unless given."""
+    """`azure`: URL of the resource, as in https://RESOURCE.openai.azure.com; default: AZURE_OPENAI_ENDPOINT."""
     context_size: int | None
     """`local`, `ollama`: size of the context window in tokens, prompt and answer together."""
     credentials: Mapping[str, str] | None
-    """`bedrock`: `aws_access_key_id`, `aws_secret_access_key` and, where there is one, `aws_session_token`."""
+    """`bedrock`: `aws_access_key_id`, `aws_secret_access_key` and, if needed, `aws_session_token`."""
     location: str | None
-    """`vertex`: where the model runs, as in "europe-west4"; GOOGLE_CLOUD_LOCATION, or global, unless given."""
+    """`vertex`: region of the model, as in "europe-west4"; default: GOOGLE_CLOUD_LOCATION, or global."""
     profile: str | None
-    """`bedrock`: name of the profile in ~/.aws that has the keys; AWS_PROFILE unless given."""
+    """`bedrock`: name of the profile in ~/.aws with the keys; default: AWS_PROFILE."""
     project: str | None
-    """`vertex`: Google Cloud project; GOOGLE_CLOUD_PROJECT unless given. Not needed with an API key."""
+    """`vertex`: Google Cloud project; default: GOOGLE_CLOUD_PROJECT. Not needed with an API key."""
     region: str | None
-    """`bedrock`: where the model runs, as in "us-east-1"; AWS_REGION or the profile's unless given."""
+    """`bedrock`: region of the model, as in "us-east-1"; default: AWS_REGION, or the profile's region."""
     replies: Script
     """`scripted`: the replies in order: texts, `ScriptedReply` and `ModelReply` objects, errors to raise, functions."""
     resource: str | None
     """`azure`: name of the Azure OpenAI resource, as in https://RESOURCE.openai.azure.com."""
     threads: int | None
-    """`local`: processor threads; the physical cores less one unless given."""
+    """`local`: number of CPU threads; default: the physical cores minus one."""
 
 
 CALL_OPTIONS = frozenset(CallOptions.__annotations__)
@@ -171,7 +171,7 @@ REQUEST_FIELDS = frozenset(CallRequest.__annotations__)
 LLM_OPTIONS = frozenset(LLMOptions.__annotations__)
 _CREATE_OPTIONS = frozenset(CreateOptions.__annotations__)
 _PARAMETERS = frozenset({"response_model"})
-"""What `generate` takes under a name of its own, of what others have as an option."""
+"""Parameters of `generate` that are options in other libraries."""
 
 
 def check_names(
@@ -182,33 +182,33 @@ def check_names(
     *,
     provider: str = "PROVIDER",
 ) -> None:
-    """Raise `UnknownOptionError` with the nearest names for an option that is neither known nor a capability's.
+    """Raises `UnknownOptionError` with similar names for an option that is neither known nor a capability's.
 
-    `provider` is named where the option is to be given as one of the provider's own.
+    `provider` is the name to show in hints about `provider_options`.
     """
     if not isinstance(options, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidInputError(f"expected a mapping, got {type(options).__name__}", path="options")
     for name in options:
         if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InvalidInputError(f"{shown(name)} is not the name of an option", path="options")
+            raise InvalidInputError(f"{shown(name)} is not an option name", path="options")
         if name not in known and not _is_capability_option(name, capabilities):
             raise UnknownOptionError(f"{where} has no option {name!r}.", hint=_hint(name, known, provider))
 
 
 def _hint(name: str, known: Collection[str], provider: str) -> str:
-    """What to write instead: our name, where the option belongs, another way, or the nearest names."""
+    """Returns what to write instead: our name, the function that takes it, an alternative, or similar names."""
     ours = OTHER_NAMES.get(name, name)
     on_a_call = REQUEST_FIELDS.issuperset(known)
     if ours in known or (on_a_call and ours in _PARAMETERS):
-        return f"It is called {ours} here: {ours}=..."
+        return f"Here it is named {ours}: {ours}=..."
     if on_a_call and ours in _CREATE_OPTIONS:
-        return f"It is for all calls of an LLM: create_llm(..., {ours}=...)."
+        return f"It is an option of create_llm: create_llm(..., {ours}=...)."
     if ours in REQUEST_FIELDS | _PARAMETERS:
-        return f"It goes with each call: llm.generate(..., {ours}=...)."
+        return f"It is an option of each call: llm.generate(..., {ours}=...)."
     if name in OTHER_WAYS:
         return f"Use {OTHER_WAYS[name].replace('PROVIDER_NAME', provider)}."
     if ours in _CREATE_OPTIONS:
-        return f"Only other providers take {ours}: help(create_llm) says which."
+        return f"Only other providers support {ours}: see help(create_llm)."
     near = nearest_names(name, known)
     where = "llm.generate" if on_a_call else "create_llm"
     return did_you_mean(near) if near else f"help({where}) lists the options."
@@ -220,9 +220,9 @@ def _is_capability_option(name: str, capabilities: Collection[str]) -> bool:
 
 
 def merged(defaults: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """A call's options over an LLM's defaults; an option given as None falls back to the provider's own default.
+    """Returns a call's options merged over an LLM's defaults; None resets an option to the provider's own default.
 
-    Tags add up.
+    Tags are merged too.
     """
     both = {**defaults, **options}
     if "tags" in defaults and isinstance(options.get("tags"), Mapping):

@@ -22,7 +22,7 @@ from .tool_specs import tool_specs
 
 DEFAULT_TIMEOUT_SECONDS = 600.0
 _MESSAGES_FORMAT = "openai_chat"
-"""The wire format that mappings in `messages` are read as, wherever the call goes."""
+"""The wire format of mappings in `messages`, whatever the provider."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class CallPreparer:
         if not isinstance(transpiler, MessageReader):
             transpiler = self._pipelines.registry.wire_format(_MESSAGES_FORMAT).transpiler()
         if not isinstance(transpiler, MessageReader):
-            raise ConfigurationError(f"the wire format {_MESSAGES_FORMAT!r} reads no messages.")
+            raise ConfigurationError(f"the wire format {_MESSAGES_FORMAT!r} cannot read messages.")
         return transpiler
 
     def given(self, call: ModelCall, timeout: float | None, *, stream: bool) -> PendingCall:
@@ -114,9 +114,9 @@ class CallPreparer:
             raise InvalidInputError(f"expected a ModelCall, got {type(call).__name__}", path="call")
         if (call.provider, call.model) != (self._provider, self._model):
             raise InvalidInputError(
-                f"the call is for {call.provider}/{call.model}, this is {self._provider}/{self._model}",
+                f"the call is for {call.provider}/{call.model}, this LLM is {self._provider}/{self._model}",
                 path="call.model",
-                hint=f"Use call.with_(provider={self._provider!r}, model={self._model!r}) to make it here.",
+                hint=f"Use call.with_(provider={self._provider!r}, model={self._model!r}) to run it here.",
             )
         headers = self._defaults.get("headers", {})
         made = _checked(scoped_call(call.with_(stream=stream)), self._unused, headers)
@@ -143,5 +143,5 @@ def _headers(defaults: Mapping[str, str], given: object) -> Mapping[str, str]:
 def _unused(name: str, capabilities: Collection[str]) -> CallWarning:
     """Returns the warning for an unused option of a capability. Its value, which may be a key, is not shown."""
     installed = name.partition("_")[0] in capabilities
-    message = f"{name!r} is taken by `create_llm` only" if installed else f"no installed plugin takes {name!r}"
+    message = f"{name!r} is an option of `create_llm` only" if installed else f"no installed plugin uses {name!r}"
     return CallWarning("unsupported_option", name, message)

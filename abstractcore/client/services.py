@@ -118,7 +118,7 @@ class Services:
     def close(self) -> None:
         """Close the idle connections of sync code; those of event loops close with their loop.
 
-        Async functions that plain code waits for are cancelled. Subscribers to records have two seconds to be
+        Async functions that sync code waits for are cancelled. Subscribers to records have two seconds to be
         notified of the last calls.
         """
         self.sync_runtime.close()
@@ -135,7 +135,7 @@ _shared: dict[str, Services] = {}
 
 
 def default_services() -> Services:
-    """Returns the services of LLMs that are given none: one object per process, closed at its end."""
+    """Returns the services of LLMs created without any: one object per process, closed at exit."""
     services = _shared.get("default")
     if services is None:
         new = Services()
@@ -148,18 +148,18 @@ def default_services() -> Services:
 
 
 def subscribe(subscriber: Subscriber, capture: Capture = "off") -> Subscription:
-    """Notify `subscriber`, a function or a coroutine function, of every call from now on with a `CallRecord`.
+    """Notifies `subscriber`, a function or a coroutine function, of every call from now on with a `CallRecord`.
 
-    It is called when the call has ended, also if it failed, was cancelled or was left before its end, in a thread of
-    its own: what it raises is logged, what it waits for holds up nothing. `capture` says how much content the records
-    hold. Up to 10,000 records and 64 MiB of content wait for one that is slow; `dropped` counts what is lost then.
+    It is called when the call has ended, also if it failed, was cancelled or abandoned, in a separate thread: its
+    exceptions are logged, and it does not block calls. `capture` sets how much content the records hold. Up to 10,000
+    records and 64 MiB of content are queued for a slow subscriber; `dropped` counts the records lost beyond that.
 
-    A subscriber may call models. It is not notified of the calls that it makes in its notifications, in tasks and
-    `asyncio.to_thread` too, nor of those that others make because of them. A plain thread starts without context
-    variables (see `context`): give it `contextvars.copy_context().run` to call your function with, or an LLM with
-    `services` of its own; else each of its calls is a new one, and the subscriber is notified of it.
+    A subscriber may call models. It is not notified of calls that it makes itself, including those in its tasks and
+    in `asyncio.to_thread`, nor of calls that other subscribers make because of them. A new thread starts without
+    context variables (see `context`): run your function in it with `contextvars.copy_context().run`, or use an LLM
+    with separate `services`; otherwise the subscriber is notified of its calls.
 
-    Covers the LLMs that were given no `services` of their own; for others use `services.records.subscribe`.
-    Raises `InvalidInputError` for what cannot be notified.
+    Applies to LLMs created without `services`; for others use `services.records.subscribe`. Raises
+    `InvalidInputError` if `subscriber` is not callable or `capture` is unknown.
     """
     return default_services().records.subscribe(subscriber, capture)

@@ -19,8 +19,8 @@ _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 def takes(options: type) -> Callable[[F], F]:
     """Decorates a function whose last parameter is `**name: Unpack[options]`, `options` being a TypedDict.
 
-    `inspect.signature` shows each option as a keyword with its type (`= ...`, since there is no value that stands for
-    an option left out), and `help` a line for each. What the function does is left as it is.
+    `inspect.signature` shows each option as a keyword with its type (`= ...`, since no value means an omitted
+    option), and `help` a line for each. The behaviour of the function does not change.
     """
 
     def decorate(function: F) -> F:
@@ -39,29 +39,29 @@ def takes(options: type) -> Callable[[F], F]:
 
 @cache
 def option_types(options: type) -> dict[str, str]:
-    """The type of each option as it is written in its TypedDict, those of its bases first."""
+    """Returns the type of each option as written in its TypedDict, those of its bases first."""
     return {name: getattr(hint, "__forward_arg__", str(hint)) for name, hint in options.__annotations__.items()}
 
 
 @cache
 def option_lines(options: type) -> dict[str, str]:
-    """What the string under each field of a TypedDict says, in one line, in the order of `option_types`.
+    """Returns the docstring under each field of a TypedDict, in one line, in the order of `option_types`.
 
-    Its bases are in the same module. A field is left out where the source of that module is not installed.
+    Its bases must be in the same module. Fields are missing if the source of that module is not installed.
     """
     documented = _documented(options.__module__, options.__name__)
     return {name: documented[name] for name in option_types(options) if name in documented}
 
 
 class _Source(str):
-    """An annotation as it is written, which signatures show without quotes."""
+    """An annotation as written in the source, which signatures show without quotes."""
 
     __slots__ = ()
     __repr__ = str.__str__
 
 
 class _LeftOut:
-    """The default of an option, which no value stands for."""
+    """The default of an option that may be omitted; it has no value."""
 
     def __repr__(self) -> str:
         return "..."
@@ -84,7 +84,7 @@ def _parameters(options: type) -> tuple[inspect.Parameter, ...]:
 
 
 def _documented(module: str, name: str) -> dict[str, str]:
-    """The documented fields of a class and its bases."""
+    """Returns the documented fields of a class and its bases."""
     definition = _classes(module).get(name)
     if definition is None:
         return {}

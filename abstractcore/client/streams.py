@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 def _needs(what: str, use: str) -> Callable[..., NoReturn]:
     def refuse(*arguments: object) -> NoReturn:
-        raise InvalidInputError(f"this stream is for {what}.", hint=f"Use `{use}`.")
+        raise InvalidInputError(f"this stream supports only {what}.", hint=f"Use `{use}`.")
 
     return refuse
 
@@ -46,7 +46,7 @@ class _StreamBase(Generic[T]):
 class Stream(_StreamBase[T]):
     """The deltas of an answer. The request is sent at the first read; `close`, or leaving `with`, ends it.
 
-    `for delta in stream` gives deltas, `for text in stream.text()` just the text of the answer.
+    `for delta in stream` yields deltas, `for text in stream.text()` only the text of the answer.
     """
 
     def __enter__(self) -> Stream[T]:
@@ -71,7 +71,7 @@ class Stream(_StreamBase[T]):
         return delta
 
     def text(self) -> Iterator[str]:
-        """Yields the text of the answer in pieces."""
+        """Yields the text of the answer in chunks."""
         for delta in self:
             if isinstance(delta, TextDelta):
                 yield delta.text
@@ -80,8 +80,8 @@ class Stream(_StreamBase[T]):
         """Closes the stream and its connection, also from another thread."""
         drive(self._call.close())
 
-    if not TYPE_CHECKING:  # a type checker names the mistake better where these are missing
-        __aenter__ = __aexit__ = __aiter__ = _needs("plain code", "async with llm.astream(...) as stream")
+    if not TYPE_CHECKING:  # type checkers give better messages if these are missing
+        __aenter__ = __aexit__ = __aiter__ = _needs("sync code", "async with llm.astream(...) as stream")
 
     def __del__(self) -> None:
         if self._call.state == "open":
@@ -89,7 +89,7 @@ class Stream(_StreamBase[T]):
 
 
 class AsyncStream(_StreamBase[T]):
-    """As `Stream`, for `async with` and `async for`. Leave neither out: only they can close the connection in time."""
+    """As `Stream`, for `async with` and `async for`. Use both: only they can close the connection in time."""
 
     def __init__(self, call: CallStream) -> None:
         super().__init__(call)
@@ -122,7 +122,7 @@ class AsyncStream(_StreamBase[T]):
         return delta
 
     def text(self) -> AsyncIterator[str]:
-        """Yields the text of the answer in pieces."""
+        """Yields the text of the answer in chunks."""
         return _AsyncTexts(self)
 
     async def close(self) -> None:
@@ -135,7 +135,7 @@ class AsyncStream(_StreamBase[T]):
             self._closer.forget()
 
     if not TYPE_CHECKING:
-        __enter__ = __exit__ = __iter__ = _needs("event loops", "with llm.stream(...) as stream")
+        __enter__ = __exit__ = __iter__ = _needs("async code", "with llm.stream(...) as stream")
 
     def __del__(self, _warn: Any = warnings.warn) -> None:
         if self._call.state == "open":

@@ -22,7 +22,7 @@ def tool_specs(tools: object, registry: Registry) -> tuple[ToolSpec | HostedTool
         return ()
     if not isinstance(tools, list | tuple):
         raise InvalidInputError(
-            f"expected a list, got {type(tools).__name__}", path="tools", hint="Put it into a list: tools=[...]."
+            f"expected a list, got {type(tools).__name__}", path="tools", hint="Pass a list: tools=[...]."
         )
     specs: dict[str, ToolSpec] = {}
     hosted: list[HostedTool] = []
@@ -59,7 +59,7 @@ def _specs(tool: object, path: str, registry: Registry) -> tuple[ToolSpec, ...]:
 
 
 def _hint(tool: object) -> str:
-    """Returns a hint; a mapping as of OpenAI's chat completions can be converted."""
+    """Returns a hint; a mapping in the format of OpenAI's Chat Completions can be converted."""
     if isinstance(tool, Mapping) and isinstance(cast("Mapping[str, object]", tool).get("function"), Mapping):
-        return "Use ToolSpec(**tool['function']) for a tool as OpenAI's chat completions write it."
+        return "Use ToolSpec(**tool['function']) for a tool in the format of OpenAI's Chat Completions."
     return "Use ToolSpec(name, description, parameters) with a JSON Schema."

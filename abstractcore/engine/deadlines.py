@@ -69,7 +69,7 @@ def time_given(context: CallContext) -> float | None:
 
 def out_of_time(seconds: float | None) -> RequestTimeoutError:
     """Returns the error for a call that did not finish in `seconds`; None if it had no timeout."""
-    message = "the call did not finish in the time given"
+    message = "the call timed out"
     if seconds is not None:
-        message += f" ({shown_seconds(seconds)})"
-    return RequestTimeoutError(message, hint="Give it more with timeout=SECONDS.")
+        message += f" after {shown_seconds(seconds)}"
+    return RequestTimeoutError(message, hint="Allow more time with timeout=SECONDS.")

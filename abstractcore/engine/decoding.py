@@ -186,9 +186,9 @@ class DecodedStream:
 
     def _interrupted(self, why: str) -> StreamInterruptedError:
         return StreamInterruptedError(
-            f"the answer broke off: {why}",
+            f"the stream was interrupted: {why}",
             partial=partial_reply(self.deltas),
-            hint="What arrived is in the error's `partial`.",
+            hint="The error's `partial` holds what arrived.",
         )
 
 

@@ -47,7 +47,7 @@ class Closable(Protocol):
     """An object with an async `close`: a stream, a body."""
 
     async def close(self) -> None:
-        """Let go of the connection."""
+        """Releases the connection."""
         ...
 
 

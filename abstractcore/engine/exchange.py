@@ -67,7 +67,7 @@ class Exchange:
             failure = out_of_time(time_given(context))
             raise located(failure, context, body) from None
         except SchemaError as error:
-            failure = ServerError(f"the reply does not fit the schema: {error}")
+            failure = ServerError(f"the reply does not match the schema: {error}")
             raise located(failure, context, body) from error
         except AbstractCoreError as error:
             failure = self._explained(error, address, attempt) if isinstance(error, ProviderError) else error
@@ -88,7 +88,7 @@ class Exchange:
                 await close_all([body])
 
     async def _read(self, body: Body, attempt: Attempt, request: WireRequest) -> Answer:
-        """The reply in `body`, or a stream of it with its first deltas read.
+        """Returns the reply in `body`, or a stream of it with its first deltas read.
 
         An alarm closes the connection at the deadline, since sync code cannot be interrupted while it reads. A stream
         has its own alarm from then on.
@@ -140,7 +140,7 @@ class Exchange:
 
 
 def located(error: AbstractCoreError, context: CallContext, body: Body | None = None) -> AbstractCoreError:
-    """`error` with the provider, the model, the attempts and the last request's id, where it does not have them yet."""
+    """Returns `error` with the provider, the model, the attempts and the last request id, if not set yet."""
     error.provider = error.provider or context.call.provider or None
     error.model = error.model or context.call.model or None
     error.attempts = error.attempts or tuple(context.attempts)

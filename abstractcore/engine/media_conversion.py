@@ -79,7 +79,7 @@ def _handle(
             done = replace(decision, sent=MediaSent(decision.type, part.blob.size))
             return _Done(done, (part,) if fetched else None)
         if handler is None:
-            raise MediaError(f"nothing here reads {decision.type}", source=decision.source)
+            raise MediaError(f"no media handler reads {decision.type}", source=decision.source)
         return _converted(decision, part, handler, context)
     except (SchemaError, OSError) as error:
         raise MediaError(f"{decision.source} cannot be read: {error}", source=decision.source) from error

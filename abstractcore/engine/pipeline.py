@@ -220,7 +220,7 @@ def _result(answer: Answer, context: CallContext) -> OperationResult[Any]:
 def _wrong_answer(answer: Answer, context: CallContext) -> ConfigurationError:
     return ConfigurationError(
         f"a middleware answered the operation {context.operation.name!r} with a {type(answer).__name__}.",
-        hint="Return `await next(...)` for operations that the middleware does not answer by itself.",
+        hint="Return `await next(...)` for operations that the middleware does not answer itself.",
     )
 
 
@@ -279,7 +279,7 @@ def complete(deltas: Sequence[Delta]) -> ModelReply:
     try:
         return accumulate(deltas)
     except SchemaError as error:
-        raise ServerError(f"the reply does not fit the schema: {error}") from error
+        raise ServerError(f"the reply does not match the schema: {error}") from error
 
 
 class WholeReply:

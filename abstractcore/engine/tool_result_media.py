@@ -40,7 +40,7 @@ def _without_files(message: Message, path: str, beside: list[ContentPart], warni
             content.append(marker)
             beside += [marker, part]
             where = f"{path}[{place}].content[{index}]"
-            reason = "tool results hold text only: the file is in the next message, and a marker in its place"
+            reason = "tool results support only text: the file is moved to the next message, and replaced by a marker"
             warnings.append(CallWarning("moved_beside", where, reason, sent=marker.text))
         results.append(replace(result, content=tuple(content)))
     return Message("tool", tuple(results))

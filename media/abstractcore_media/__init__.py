@@ -1,4 +1,4 @@
-"""Media handlers: a module or folder for each kind of file. None knows a model or a vendor."""
+"""Media handlers: a module or folder for each kind of file, independent of models and vendors."""
 
 from .audio import AudioHandler
 from .common.sniffing import media_type_of

@@ -12,33 +12,35 @@ from .common.recognition import recognised
 
 
 class ImageHandler:
-    """Knows pictures. SVG is text, and is left to the handler of text."""
+    """Handles images. SVG is text, and is left to the text handler."""
 
     name = "image"
     gives = frozenset[str]()
     endings = endings_of("image/")
 
     def recognise(self, head: bytes, name: str, declared: str | None) -> Recognised | None:
-        """A picture; None for any other file."""
-        return recognised("image", _is_picture, head, name, declared)
+        """Returns the type of an image; None for any other file."""
+        return recognised("image", _is_image, head, name, declared)
 
     def check(self, part: MediaPart) -> None:
-        """Raise `MediaError` if the first bytes are not those of the picture's format: vendors compare the two."""
+        """Raises `MediaError` if the content does not match the declared format: vendors compare the two."""
         found = check_family(part, "image/")
         claimed = part.blob.media_type
         if found is not None and found != claimed:
             source = source_of(part)
             raise MediaError(
-                f"{source} is said to be {claimed}, and its content is {found}.",
+                f"{source} is declared as {claimed}, but its content is {found}.",
                 source=source,
-                hint=f"Give it the media type {found}.",
+                hint=f"Declare it as {found}.",
             )
 
     def convert(self, part: MediaPart, context: MediaContext) -> Conversion:
-        """Always raises `MediaError`: pictures have no text form here."""
+        """Raises `MediaError`: images cannot be converted to text."""
         source = source_of(part)
-        raise MediaError(f"No text can be made of {source}.", source=source, hint="Use a model that takes images.")
+        raise MediaError(
+            f"{source} cannot be converted to text.", source=source, hint="Use a model that accepts images."
+        )
 
 
-def _is_picture(media_type: str) -> bool:
+def _is_image(media_type: str) -> bool:
     return media_type.startswith("image/") and not is_text_type(media_type)

@@ -13,5 +13,5 @@ from .video import VideoHandler
 
 @hookimpl
 def register_media_handlers() -> list[MediaHandler]:
-    """New handlers, most specific first: the first that recognises a file has it."""
+    """Returns new handlers, most specific first: the first that recognises a file handles it."""
     return [ImageHandler(), AudioHandler(), VideoHandler(), PdfHandler(), TextHandler()]

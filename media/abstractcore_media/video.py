@@ -1,4 +1,4 @@
-"""Videos: known by their first bytes, never decoded here."""
+"""Videos: recognised by their first bytes, never decoded."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from .common.recognition import recognised
 
 
 class VideoHandler:
-    """Knows videos."""
+    """Handles videos."""
 
     name = "video"
     gives = frozenset[str]()
     endings = endings_of("video/")
 
     def recognise(self, head: bytes, name: str, declared: str | None) -> Recognised | None:
-        """A video; None for any other file."""
+        """Returns the type of a video; None for any other file."""
         return recognised("video", _is_video, head, name, declared)
 
     def check(self, part: MediaPart) -> None:
-        """Raise `MediaError` if the first bytes are not those of a video."""
+        """Raises `MediaError` if the first bytes are not those of a video."""
         check_family(part, "video/")
 
     def convert(self, part: MediaPart, context: MediaContext) -> Conversion:
-        """Always raises `MediaError`: videos have no text form here."""
+        """Raises `MediaError`: videos cannot be converted to text."""
         source = source_of(part)
         raise MediaError(
-            f"No text can be made of {source}.",
+            f"{source} cannot be converted to text.",
             source=source,
-            hint="Use a model that takes videos, or send its sound: ffmpeg -i video.mp4 sound.wav",
+            hint="Use a model that accepts videos, or send its audio: ffmpeg -i video.mp4 audio.wav",
         )
 
 

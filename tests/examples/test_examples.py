@@ -57,7 +57,7 @@ def test_the_demo_understands_the_recording_and_the_document(run):
 def test_ask_answers(run):
     answer, reason, tokens = run(str(EXAMPLES / "ask.py")).splitlines()
     assert "12 euros" in answer
-    assert reason.endswith("so the pdf handler makes text of it")
+    assert reason.endswith("so the pdf handler converts it to text")
     assert re.fullmatch(r"\d+ tokens in, \d+ out", tokens)
 
 

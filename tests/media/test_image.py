@@ -28,13 +28,13 @@ def test_a_picture_is_recognised_and_passes_its_check(file: str, media_type: str
 
 
 def test_a_picture_under_the_wrong_type_is_refused_with_the_right_one():
-    with pytest.raises(MediaError, match=r"small.jpg is said to be image/png, and its content is image/jpeg"):
+    with pytest.raises(MediaError, match=r"small.jpg is declared as image/png, but its content is image/jpeg"):
         ImageHandler().check(ImagePart(blob(FILES / "small.jpg", "image/png")))
 
 
 @pytest.mark.parametrize("content", [b"\x89PNG", b"\0" * 99, b"<html>Not found</html>", b"%PDF-1.4 ..."])
 def test_what_is_no_picture_is_refused(content: bytes):
-    with pytest.raises(MediaError, match="the-file is broken or not image/png"):
+    with pytest.raises(MediaError, match="the-file is corrupt or not image/png"):
         ImageHandler().check(ImagePart(blob(content, "image/png")))
 
 
@@ -49,7 +49,7 @@ def test_svg_is_left_to_text_and_other_kinds_to_their_handlers():
 def test_no_text_is_made_of_a_picture():
     handler = ImageHandler()
     assert not handler.gives
-    with pytest.raises(MediaError, match="Use a model that takes images"):
+    with pytest.raises(MediaError, match="Use a model that accepts images"):
         handler.convert(ImagePart(blob(FILES / "small.png", "image/png")), NO_MODELS)
 
 

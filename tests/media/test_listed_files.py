@@ -31,7 +31,7 @@ def word_file(tmp_path: Path) -> Path:
 
 
 def test_a_file_that_nothing_reads_is_answered_with_the_endings_that_are(word_file: Path):
-    with pytest.raises(MediaError, match=r"letter\.docx is of a kind that nothing") as caught:
+    with pytest.raises(MediaError, match=r"letter\.docx has an unsupported file type") as caught:
         create_llm("scripted", replies=["never"]).build("Sum it up.", media=[word_file])
     hint = caught.value.hint or ""
     assert "pdf (pdf)" in hint
@@ -54,4 +54,4 @@ def test_a_handler_that_lists_no_endings_goes_by_its_name(word_file: Path):
     services = Services(registry=registry())
     with pytest.raises(MediaError) as caught:
         create_llm("scripted", replies=["never"], services=services).build("Sum it up.", media=[word_file])
-    assert (caught.value.hint or "").startswith("Files that are read: text; sound; picture. ")
+    assert (caught.value.hint or "").startswith("Supported file types: text; sound; picture. ")

@@ -26,12 +26,12 @@ def test_sound_alone_is_no_video():
 
 
 def test_what_is_no_video_is_refused():
-    with pytest.raises(MediaError, match=r"meeting.wav is broken or not video/mp4: its content is audio/wav"):
+    with pytest.raises(MediaError, match=r"meeting.wav is corrupt or not video/mp4: its content is audio/wav"):
         VideoHandler().check(VideoPart(blob(EXAMPLES / "meeting.wav", "video/mp4")))
 
 
 def test_no_text_is_made_of_a_video():
     handler = VideoHandler()
     assert not handler.gives
-    with pytest.raises(MediaError, match="send its sound"):
+    with pytest.raises(MediaError, match="send its audio"):
         handler.convert(VideoPart(blob(FILES / "clip.mp4", "video/mp4")), NO_MODELS)

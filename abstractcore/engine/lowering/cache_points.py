@@ -28,14 +28,14 @@ def lower_cache(call: ModelCall, most: int | None) -> tuple[ModelCall, list[Call
     """
     warnings: list[CallWarning] = []
     if call.cache and most == 0:
-        message = "this provider decides by itself what it keeps"
+        message = "this provider caches automatically, without cache points"
         warnings.append(CallWarning("cache_left_out", "cache", message, True))
     elif call.cache:
         call = _with(call, _best(call), CachePoint())
     held = _held(call)
     over = held[: max(0, len(held) - most)] if most is not None else []
     if over:
-        message = f"this provider keeps {most} points at most"
+        message = f"this provider accepts at most {most} cache points"
         warnings += [CallWarning("cache_left_out", f"{place}.cache", message) for place in over]
     return _with(call.with_(cache=False) if call.cache else call, over, None), warnings
 

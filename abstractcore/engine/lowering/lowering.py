@@ -21,9 +21,9 @@ def lower(
     """Decides how each file of `call` is sent, and adapts thinking, cache points and sampling, then applies the model's
     own `rules`. Pure: nothing is read, converted or sent.
 
-    Raises `UnsupportedContentError`, naming the choices, for a file that neither the model nor the policy lets in,
-    `MediaError` for one that text is to be made of and that is given as a URL or by a provider's name, and
-    `InvalidInputError` for a call that ends with the assistant's message, if the model accepts no prefill.
+    Raises `UnsupportedContentError`, naming the choices, for a file that the model or the policy does not allow,
+    `MediaError` for one that must be converted and is given as a URL or a provider file, and `InvalidInputError` for a
+    call that ends with an assistant message, if the model does not support prefill.
     """
     if not profile.accepts_prefill:
         _refuse_prefill(call.messages)
@@ -35,7 +35,7 @@ def lower(
             CallWarning(
                 "unknown_model",
                 "model",
-                f"nothing is known of {call.model!r}: it may not take all it is asked",
+                f"the model {call.model!r} is unknown: it may not support every option",
                 call.model,
             )
         )
@@ -51,11 +51,11 @@ def lower(
 
 
 def _refuse_prefill(messages: Sequence[Message]) -> None:
-    """Refuses a last message of the assistant, unless it has a hosted tool: the provider may have paused it."""
+    """Refuses an assistant message at the end, unless it has a hosted tool: the provider may have paused it."""
     last = messages[-1]
     if last.role == "assistant" and not any(isinstance(part, HostedToolCall) for part in last.parts):
         raise InvalidInputError(
-            "the last message is the assistant's: this model accepts no prefill",
+            "the last message has the role assistant: this model does not support prefill",
             path=f"messages[{len(messages) - 1}]",
-            hint="Add a user's message, as 'Go on.'.",
+            hint="Add a user message, such as 'Go on.'.",
         )

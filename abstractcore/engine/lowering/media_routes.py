@@ -33,8 +33,8 @@ def lower_media(
 ) -> tuple[tuple[MediaDecision, ...], list[CallWarning]]:
     """Returns the decision for each file of `call`, in order, and warnings. Pure.
 
-    Raises `UnsupportedContentError`, naming the choices, for a file that neither the model nor the policy lets in, and
-    `MediaError` for one that is to be converted and is given as a URL or by a provider's name.
+    Raises `UnsupportedContentError`, naming the choices, for a file that the model or the policy does not allow, and
+    `MediaError` for one that must be converted and is given as a URL or a provider file.
     """
     decisions: list[MediaDecision] = []
     warnings: list[CallWarning] = []
@@ -104,7 +104,7 @@ def _decide(
         type=media_type,
         kind=kind,
         route="native",
-        reason=f"{call.model} takes {media_type} as it is" if known else _not_known(call.model, media_type),
+        reason=f"{call.model} accepts {media_type}" if known else _not_known(call.model, media_type),
         handler=handler.name if handler is not None else None,
     )
     instead = [] if native else profile.like(media_type)
@@ -115,45 +115,45 @@ def _decide(
     if native and policy != "fallback_only" and not (is_text and policy == "auto"):
         return decision
     if is_text:
-        reason = "a text file stands in the message as text"
+        reason = "text files are sent as text"
         return replace(decision, route="inline", reason=reason, gives=gives)
     unknown = bool(profile.assumed or profile.carried)
     why = "the policy is 'fallback_only'" if policy == "fallback_only" else _why_not(call.model, media_type, unknown)
     if handler is None or only_natively:
         if handler is not None and handler.gives and not gives:
-            why += f", and {_not_taken(handler, gives, call.model)} of it"
+            why += f", and {_not_taken(handler, gives, call.model)}"
         choices = _choices(decision, native, gives, handler, instead, may_be_wrong=not native and not unknown)
         raise _refused(decision, call, why, choices)
-    reason = f"{why}, so the {handler.name} handler makes {' and '.join(gives)} of it"
+    reason = f"{why}, so the {handler.name} handler converts it to {' and '.join(gives)}"
     if len(gives) < len(handler.gives):
-        reason += f"; {_not_taken(handler, gives, call.model)} too"
+        reason += f"; {_not_taken(handler, gives, call.model)}"
     return replace(decision, route="fallback", reason=reason, gives=gives)
 
 
 def _not_taken(handler: MediaHandler, gives: Sequence[str], model: str) -> str:
     left_out = ", ".join(sorted(set(handler.gives) - set(gives)))
-    return f"{model} does not take {left_out}, which the {handler.name} handler makes"
+    return f"{model} does not accept {left_out}, which the {handler.name} handler can convert it to"
 
 
 def _why_not(model: str, media_type: str, unknown: bool) -> str:
     """Returns why a file is not sent natively."""
     if unknown:
-        return f"neither {model} nor its wire format is known to take {media_type}"
-    return f"{model} does not take {media_type}"
+        return f"neither {model} nor its wire format is known to accept {media_type}"
+    return f"{model} does not accept {media_type}"
 
 
 def _not_known(model: str, media_type: str) -> str:
-    return f"it is not known whether {model} takes {media_type}"
+    return f"it is not known whether {model} accepts {media_type}"
 
 
 def _unsure(decision: MediaDecision, call: ModelCall, profile: ModelProfile) -> list[CallWarning]:
     """Returns a warning for each type of content that the model is not known to accept."""
     if decision.route == "native":
-        sent = [(decision.kind, decision.type, "it is sent as it is")]
+        sent = [(decision.kind, decision.type, "it is sent unchanged")]
     else:
         made = [given for given in decision.gives if given != "text"]
         sent = [(media_kind_of(given), given, f"{decision.source} is converted to it") for given in made]
-    hint = "create_llm(..., accepts=[...]) says what the model takes"
+    hint = "create_llm(..., accepts=[...]) declares what the model accepts"
     return [
         CallWarning("unknown_model", decision.part_path, f"{_not_known(call.model, type_)}: {what}; {hint}", type_)
         for kind, type_, what in sent
@@ -170,21 +170,22 @@ def _choices(
     *,
     may_be_wrong: bool,
 ) -> list[str]:
-    """What the user can do about a file that is refused: `instead` are types that are taken, and `may_be_wrong` says
-    whether what is known of the model may be.
+    """Returns what the user can do about a refused file. `instead` are accepted types; `may_be_wrong` is True if the
+    profile of the model may be wrong.
     """
     choices = [f"convert it to {', '.join(instead)}"] if instead else []
     if not native and not instead:
         made = sorted({media_kind_of(given) for given in handler.gives - {"text"}} if handler is not None else ())
-        choices.append(f"choose a model that takes {' or '.join(dict.fromkeys([decision.kind, *made]))}")
+        choices.append(f"choose a model that accepts {' or '.join(dict.fromkeys([decision.kind, *made]))}")
     if may_be_wrong:
         what = decision.type if instead or decision.kind in ("document", "text") else decision.kind
-        choices.append(f"say that this one does with create_llm(..., accepts=[{what!r}])")
+        choices.append(f"declare that this model accepts it with create_llm(..., accepts=[{what!r}])")
     if native:
         choices.append(f"allow it with media_policy={{{decision.kind!r}: 'auto'}}")
     elif handler is not None and gives:
         choices.append(
-            f"let {handler.name} make {' and '.join(gives)} of it with media_policy={{{decision.kind!r}: 'auto'}}"
+            f"let the {handler.name} handler convert it to {' and '.join(gives)} "
+            f"with media_policy={{{decision.kind!r}: 'auto'}}"
         )
     else:
         choices.append("describe it in the prompt")
@@ -202,8 +203,8 @@ def _refused(decision: MediaDecision, call: ModelCall, why: str, choices: Sequen
 
 def _not_at_hand(decision: MediaDecision, call: ModelCall) -> MediaError:
     error = MediaError(
-        f"{decision.source} ({decision.part_path}) is given as an address, which is passed on and never downloaded, "
-        f"and this call cannot pass it on: {decision.reason}.",
+        f"{decision.source} ({decision.part_path}) is a URL or a provider file, which is never downloaded here, "
+        f"and cannot be sent natively: {decision.reason}.",
         source=decision.source,
         hint="Download it, and pass the path of the file.",
     )
@@ -225,7 +226,7 @@ def _misnamed(blob: Blob, path: str) -> list[CallWarning]:
     named = mimetypes.guess_type(blob.name or "")[0]
     if named is None or _family(named) == _family(blob.media_type):
         return []
-    message = f"{blob.name} is named like {named}, its content is {blob.media_type}"
+    message = f"the name {blob.name} suggests {named}, but the content is {blob.media_type}"
     return [CallWarning("media_type_mismatch", path, message, named, blob.media_type)]
 
 

@@ -8,7 +8,7 @@ from ...ports import Thinking
 from ...schema import CallWarning, Sampling, ThinkingLevel
 
 _BUDGETS: dict[ThinkingLevel, int] = {"minimal": 1024, "low": 1024, "medium": 8192, "high": 24576}
-"""Tokens for a level, as Google takes the levels of others (ai.google.dev/gemini-api/docs/openai, "Thinking")."""
+"""Tokens for a level, as Google maps OpenAI's levels (ai.google.dev/gemini-api/docs/openai, "Thinking")."""
 
 Asked = ThinkingLevel | int | None
 
@@ -16,8 +16,8 @@ Asked = ThinkingLevel | int | None
 def lower_thinking(asked: Asked, takes: Thinking | None) -> tuple[Asked, list[CallWarning]]:
     """Returns the value to send for the requested one, and a warning if it differs.
 
-    A level becomes a budget, within the model's bounds, without one: that is what a level means there. Of two levels
-    that are equally near, it is the higher one.
+    A level becomes a budget within the model's bounds, without a warning: that is what a level means there. If two
+    levels are equally near, it is the higher one.
     """
     if asked is None or takes is None:
         return asked, []
@@ -27,7 +27,7 @@ def lower_thinking(asked: Asked, takes: Thinking | None) -> tuple[Asked, list[Ca
         return _budget(asked, takes.budget)
     if takes.levels:
         return _level(asked, takes.levels)
-    return None, [_warning("thinking_left_out", asked, None, "this model does not think")]
+    return None, [_warning("thinking_left_out", asked, None, "this model does not support thinking")]
 
 
 def room_to_think(recommended: Sampling, thinking: Asked, takes: Thinking | None) -> Sampling:
@@ -47,14 +47,14 @@ def _off(takes: Thinking) -> tuple[Asked, list[CallWarning]]:
     if takes.can_be_off:
         return "off", []
     least: Asked = takes.budget[0] if takes.budget is not None else takes.levels[0]
-    return least, [_warning("thinking_changed", "off", least, "this model always thinks")]
+    return least, [_warning("thinking_changed", "off", least, "thinking cannot be turned off for this model")]
 
 
 def _budget(asked: ThinkingLevel | int, bounds: tuple[int, int]) -> tuple[Asked, list[CallWarning]]:
     lowest, highest = bounds
     tokens = min(max(_tokens(asked), lowest), highest)
     if isinstance(asked, int) and tokens != asked:
-        message = f"this model thinks with {lowest:,} to {highest:,} tokens"
+        message = f"this model's thinking budget is {lowest:,} to {highest:,} tokens"
         return tokens, [_warning("thinking_changed", asked, tokens, message)]
     return tokens, []
 
@@ -64,7 +64,7 @@ def _level(asked: ThinkingLevel | int, levels: tuple[ThinkingLevel, ...]) -> tup
         return asked, []
     tokens = _tokens(asked)
     nearest = min(reversed(levels), key=lambda level: abs(_tokens(level) - tokens))
-    message = f"this model takes {', '.join(levels)}"
+    message = f"this model supports the thinking levels {', '.join(levels)}"
     return nearest, [_warning("thinking_changed", asked, nearest, message)]
 
 

@@ -1,4 +1,4 @@
-"""Sound files: decoding, transcription, and the header of WAV."""
+"""Audio files: decoding, transcription, and the WAV header."""
 
 from .handler import AudioHandler
 

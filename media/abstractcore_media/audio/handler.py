@@ -1,4 +1,4 @@
-"""Sound files: known by their first bytes, turned into a transcript of what is said."""
+"""Audio files: recognised by their first bytes, converted to a transcript."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .sound import Sound, decode_sound
 from .speech import Transcriber
 from .wav import read_wav_header
 
-_REEXPORT = "Record or export it again; what there is can often be saved with: ffmpeg -i broken.wav clean.wav"
+_REEXPORT = "Record or export it again; the rest can often be recovered with: ffmpeg -i broken.wav clean.wav"
 
 
 class AudioHandler:
-    """Knows sound files, and transcribes them with the model that the option `transcription_model` names."""
+    """Handles audio files: transcribes them with the model of the option `transcription_model`."""
 
     name = "audio"
     gives = frozenset({"text"})
@@ -28,13 +28,13 @@ class AudioHandler:
         self._transcriber = Transcriber()
 
     def recognise(self, head: bytes, name: str, declared: str | None) -> Recognised | None:
-        """A sound file; None for any other."""
-        return recognised("audio", _is_sound, head, name, declared)
+        """Returns the type of an audio file; None for any other."""
+        return recognised("audio", _is_audio, head, name, declared)
 
     def check(self, part: MediaPart) -> None:
-        """Raise `MediaError` if the header is not one of a sound file, or a WAV file is cut off or empty.
+        """Raises `MediaError` if the header is not one of an audio file, or a WAV file is truncated or empty.
 
-        MP4 and Matroska pass as sound, whatever tracks they have: their headers can stand at the end of the file.
+        MP4 and Matroska pass as audio, whatever tracks they have: their headers may be at the end of the file.
         """
         if check_family(part, "audio/", "video/") != "audio/wav":
             return
@@ -42,24 +42,24 @@ class AudioHandler:
         try:
             header = read_wav_header(content_of(part))
         except ValueError as error:
-            raise MediaError(f"{source} is a broken WAV file: {error}.", source=source, hint=_REEXPORT) from error
+            raise MediaError(f"{source} is a corrupt WAV file: {error}.", source=source, hint=_REEXPORT) from error
         if not header.present:
-            raise MediaError(f"{source} holds no sound: its length is 0 seconds.", source=source, hint=_REEXPORT)
+            raise MediaError(f"{source} has no audio: its length is 0 seconds.", source=source, hint=_REEXPORT)
         if header.present < header.announced:
             raise MediaError(
-                f"{source} is cut off: it has {header.present:.1f} of the {header.announced:.1f} seconds it announces.",
+                f"{source} is truncated: it has {header.present:.1f} of {header.announced:.1f} seconds.",
                 source=source,
                 hint=_REEXPORT,
             )
 
     def convert(self, part: MediaPart, context: MediaContext) -> Conversion:
-        """The transcript.
+        """Returns the transcript.
 
-        Raises `MediaError` also where nothing is said: an empty transcript would invite the model to make one up.
+        Raises `MediaError` also if there is no speech: an empty transcript would invite the model to invent one.
         """
         model = context.options.get("transcription_model", "whisper-tiny.en")
         if not isinstance(model, str):
-            raise InvalidInputError(f"expected a model's name, got {model!r}", path="transcription_model")
+            raise InvalidInputError(f"expected a model name, got {model!r}", path="transcription_model")
         self.check(part)
         source = source_of(part)
         sound = decode_sound(content_of(part), source, self.max_seconds)
@@ -68,21 +68,21 @@ class AudioHandler:
             raise MediaError(
                 f"No speech was found in {source} ({sound.seconds:.1f} s).",
                 source=source,
-                hint="For sounds other than speech, use a model that takes audio natively.",
+                hint="For audio other than speech, use a model that accepts audio.",
             )
         return Conversion(text, "transcript", warnings=_shortfall(sound, source))
 
 
-def _is_sound(media_type: str) -> bool:
+def _is_audio(media_type: str) -> bool:
     return media_type.startswith("audio/")
 
 
 def _shortfall(sound: Sound, source: str) -> tuple[CallWarning, ...]:
-    """A warning if clearly less was decoded than announced; compressed formats announce estimates."""
+    """Returns a warning if clearly less was decoded than the header announces; compressed formats estimate it."""
     if sound.seconds > 0.9 * sound.announced - 1:
         return ()
     message = (
-        f"{source} is cut off or damaged: {sound.seconds:.1f} of the {sound.announced:.1f} seconds it announces "
+        f"{source} is truncated or corrupt: only {sound.seconds:.1f} of {sound.announced:.1f} seconds "
         "could be decoded and transcribed."
     )
     return (CallWarning("media_damaged", "", message, requested=sound.announced, sent=sound.seconds),)

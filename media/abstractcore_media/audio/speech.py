@@ -1,4 +1,4 @@
-"""Speech to text with Whisper, through faster-whisper. Loads a model once and keeps it."""
+"""Speech to text with Whisper, by faster-whisper. Loads a model once and keeps it."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from .sound import Sound
 
 
 class Transcriber:
-    """Whisper models, loaded on first use; safe to share between threads."""
+    """Whisper models, loaded on first use; thread-safe."""
 
     def __init__(self) -> None:
         self._loaded: dict[str, Any] = {}
         self._lock = threading.Lock()
 
     def transcribe(self, sound: Sound, source: str, model: str, context: MediaContext) -> str:
-        """What is said in `sound`; empty if nothing is.
+        """Returns the transcript of `sound`; empty if there is no speech.
 
-        The same sound gives the same text on the same machine: nothing is sampled. Raises `ModelStoreError` if the
-        model is not to be had or broken, `MediaError` if the transcription fails.
+        Deterministic on one machine: nothing is sampled. Raises `ModelStoreError` if the model is unavailable or
+        corrupt, `MediaError` if the transcription fails.
         """
         whisper = self._model(model, context.models, context.spare_cores)
         try:
-            # Silence is cut out first (vad_filter): Whisper hears "You" in it, and in a tone "Beep" a hundred times.
+            # Silence is removed first (vad_filter): Whisper hears "You" in it, and in a tone "Beep" a hundred times.
             segments, _ = whisper.transcribe(sound.samples, beam_size=5, temperature=0.0, vad_filter=True)
             return "".join(segment.text for segment in segments).strip()
         except (RuntimeError, ValueError) as error:
@@ -37,12 +37,12 @@ class Transcriber:
         try:
             from faster_whisper import WhisperModel  # pyright: ignore[reportMissingTypeStubs]
         except ImportError as error:
-            raise missing_extra("Transcribing sound", "faster-whisper", "audio") from error
+            raise missing_extra("Transcribing audio", "faster-whisper", "audio") from error
         with self._lock:
             if name not in self._loaded:
                 path = store.path(name)
                 try:
-                    # With 8-bit weights it is faster by 0.4 and hears "930" for "9.30".
+                    # With 8-bit weights it is 40 % faster, but hears "930" for "9.30".
                     self._loaded[name] = WhisperModel(
                         str(path),
                         device="cpu",
@@ -53,6 +53,6 @@ class Transcriber:
                 except (RuntimeError, ValueError, OSError) as error:
                     raise ModelStoreError(
                         f"The speech model {name} cannot be loaded from {path}.",
-                        hint="Remove it from the model store, so that it is fetched again.",
+                        hint="Remove it from the model store, so that it is downloaded again.",
                     ) from error
             return self._loaded[name]

@@ -1,1 +1,1 @@
-"""What all handlers share: telling a file's media type, reading it, and the error for a missing library."""
+"""Shared by all handlers: media type detection, reading files, and the error for a missing library."""

@@ -1,4 +1,4 @@
-"""What every handler does first: name a file, read it, look whether it is the kind it is said to be."""
+"""Names and reads a file, and checks that its content matches its declared type."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ HEAD_BYTES = 8192
 
 
 def source_of(part: MediaPart) -> str:
-    """The name of the part's file, for messages."""
+    """Returns the name of the part's file, for messages."""
     return part.blob.name or "file"
 
 
 def content_of(part: MediaPart) -> bytes:
-    """The bytes of the part's file; raises `MediaError` if they are not at hand, gone or no longer the same."""
+    """Returns the bytes of the part's file; raises `MediaError` if they are elsewhere, deleted or changed."""
     source = source_of(part)
     if part.blob.form == "url":
         raise MediaError(
-            f"{source} is given as a URL, which is passed on and never downloaded, and this model cannot be given it.",
+            f"{source} is a URL, which is never downloaded here, and this model cannot receive it.",
             source=source,
             hint="Download it, and pass the path of the file.",
         )
@@ -35,20 +35,20 @@ def content_of(part: MediaPart) -> bytes:
 
 
 def check_family(part: MediaPart, *families: str) -> str | None:
-    """The media type that the content itself shows, which must begin with one of `families`, such as "image/".
+    """Returns the media type of the content, which must begin with one of `families`, such as "image/".
 
-    Raises `MediaError` if it does not. None where puremagic would have to tell and is not installed: what is sent as it
-    is needs no optional package.
+    Raises `MediaError` if it does not. None if detection needs puremagic, which is not installed: files that are sent
+    natively need no optional package.
     """
     found = None
     with suppress(MissingExtraError):
         found = media_type_of(content_of(part)[:HEAD_BYTES], "")
         if found is None or not found.startswith(families):
             source, claimed = source_of(part), part.blob.media_type
-            what = f"its content is {found}" if found else "its first bytes are those of no known format"
+            what = f"its content is {found}" if found else "its content has an unknown format"
             raise MediaError(
-                f"{source} is broken or not {claimed}: {what}.",
+                f"{source} is corrupt or not {claimed}: {what}.",
                 source=source,
-                hint="Open it in the program it is for, and export it again.",
+                hint="Open it in its application, and export it again.",
             )
     return found

@@ -6,7 +6,7 @@ from abstractcore.errors import MissingExtraError
 
 
 def missing_extra(purpose: str, package: str, extra: str) -> MissingExtraError:
-    """What to raise where `package`, which `extra` of this distribution installs, cannot be imported."""
+    """Returns the error for `package`, which `extra` of this distribution installs, if it cannot be imported."""
     return MissingExtraError(
         f"{purpose} needs the package {package}, which cannot be imported.",
         hint=f"Install it with: pip install {package} (part of the extra {extra!r}).",

@@ -1,4 +1,4 @@
-"""Media types by file name, and which of them are text. Data only."""
+"""Media types by file extension, and which of them are text. Data only."""
 
 from __future__ import annotations
 
@@ -43,27 +43,27 @@ _BY_SUFFIX = {suffix: media_type for media_type, suffixes in _SUFFIXES.items() f
 
 
 def type_by_name(name: str) -> str | None:
-    """What a file of this name should be; None for an ending that says nothing here.
+    """Returns the media type for a file name; None for an unknown extension.
 
-    The standard library's table is not used: it differs between machines and takes `.ts` for video.
+    The standard library's table is not used: it differs between machines and maps `.ts` to video.
     """
     _, dot, suffix = name.rpartition(".")
     return _BY_SUFFIX.get(suffix.lower()) if dot else None
 
 
 def endings_of(*beginnings: str) -> tuple[str, ...]:
-    """How the names of files end whose media types begin so; of an image or document that is text, nothing."""
+    """Returns the file extensions of media types with these prefixes, except text types."""
     found = (suffix for suffix, type_ in _BY_SUFFIX.items() if type_.startswith(beginnings) and not is_text_type(type_))
     return tuple(sorted(found))
 
 
 def text_endings() -> tuple[str, ...]:
-    """How the names of files end that are text by themselves."""
+    """Returns the file extensions of text types."""
     return tuple(sorted(suffix for suffix, media_type in _BY_SUFFIX.items() if is_text_type(media_type)))
 
 
 def is_text_type(media_type: str) -> bool:
-    """Whether files of this type are text by themselves."""
+    """Returns whether files of this type are text."""
     return (
         media_type.startswith("text/")
         or media_type in ("application/json", "application/xml", "application/yaml")

@@ -1,7 +1,7 @@
-"""The media type of a file, from its content first and its name second.
+"""Detects the media type of a file, from its content first and its name second.
 
-puremagic knows the signatures. Its mistakes are corrected here: text that begins like something else, and containers
-(RIFF, MP4, Matroska, Ogg, ZIP), whose signature alone does not tell sound from video.
+puremagic has the signatures. Its mistakes are corrected here: text that begins like another format, and containers
+(RIFF, MP4, Matroska, Ogg, ZIP), whose signature alone does not distinguish audio from video.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .media_types import is_text_type, type_by_name
 
 UNICODE_MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
-    codecs.BOM_UTF32_LE: "utf-32",  # before UTF-16, whose mark it begins with
+    codecs.BOM_UTF32_LE: "utf-32",  # before UTF-16, whose BOM it begins with
     codecs.BOM_UTF32_BE: "utf-32",
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
@@ -26,10 +26,10 @@ _USUAL_NAMES = {"audio/x-aiff": "audio/aiff", "image/x-ms-bmp": "image/bmp", "vi
 
 
 def media_type_of(head: bytes, name: str) -> str | None:
-    """The media type of a file that begins with `head` and is called `name`; None if neither says anything.
+    """Returns the media type of a file that begins with `head` and is called `name`; None if it is unknown.
 
-    Content wins. The name tells kinds of text apart, settles ties, and speaks for content that nothing else knows.
-    Raises `MissingExtraError` where it takes puremagic and that is not installed.
+    Content takes precedence. The name distinguishes kinds of text, settles ties, and is used for unknown content.
+    Raises `MissingExtraError` if puremagic is needed and not installed.
     """
     named = type_by_name(name)
     if head.lstrip().startswith(b"%PDF-"):
@@ -45,7 +45,7 @@ def media_type_of(head: bytes, name: str) -> str | None:
 
 
 def looks_like_text(head: bytes) -> bool:
-    """Whether the beginning of a file is text in some encoding; a character may be cut at its end."""
+    """Returns whether the beginning of a file is text in some encoding; the last character may be incomplete."""
     if head.startswith(tuple(UNICODE_MARKS)):
         return True
     if b"\0" in head:
@@ -72,7 +72,7 @@ def _type_by_signature(head: bytes, named: str | None) -> str | None:
     try:
         import puremagic
     except ImportError as error:
-        raise missing_extra("Telling what kind of file this is", "puremagic", "media") from error
+        raise missing_extra("Detecting the type of this file", "puremagic", "media") from error
     try:
         matches = cast(list[Any], puremagic.magic_string(head))  # pyright: ignore[reportUnknownMemberType]
     except puremagic.PureError:
@@ -103,7 +103,7 @@ def _mp4_type(head: bytes, named: str | None) -> str:
 
 
 def _matroska_type(head: bytes, named: str | None) -> str:
-    # Element 0x86 is a track's codec, named "A_..." or "V_...": after it comes the length of the name.
+    # Element 0x86 is a track's codec, "A_..." or "V_...", after the length of its name.
     tracks = set(re.findall(rb"\x86[\x80-\xff]([AV]_)", head))
     return ("audio/" if tracks == {b"A_"} else "video/") + ("webm" if b"webm" in head[:64] else "x-matroska")
 

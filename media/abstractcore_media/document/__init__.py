@@ -1,4 +1,4 @@
-"""Documents: text out of PDF, and files that are text by themselves."""
+"""Documents: text extraction from PDF, and text files."""
 
 from .pdf import PdfHandler
 from .text import TextHandler

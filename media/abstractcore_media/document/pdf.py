@@ -1,4 +1,4 @@
-"""PDF documents: the text on their pages, through pypdf. Pictures of text are not read."""
+"""PDF documents: text extraction with pypdf. There is no OCR."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 _PDF = "application/pdf"
 _QUIET = logging.NullHandler()
 _END = re.compile(rb"startxref\s+[1-9]")
-"""Stands at the end of every PDF. One optimised for the web has another at its beginning, with a 0."""
+"""The end of every PDF. A linearised PDF has another one at its beginning, with a 0."""
 
 
 class PdfHandler:
-    """Knows PDF documents, and gives the text on their pages, each page under its number.
+    """Handles PDF documents: extracts the text of their pages, each page under its number.
 
-    The limits bound what one document may cost; beyond them it is refused, never cut.
+    The limits bound the cost of one document; larger ones are refused, never truncated.
     """
 
     name = "pdf"
@@ -42,31 +42,31 @@ class PdfHandler:
     max_seconds = 60.0
 
     def recognise(self, head: bytes, name: str, declared: str | None) -> Recognised | None:
-        """A PDF; None for any other file."""
+        """Returns the type of a PDF; None for any other file."""
         return recognised("document", _PDF.__eq__, head, name, declared)
 
     def check(self, part: MediaPart) -> None:
-        """Raise `MediaError` for a file that is no PDF, cut off, or (where pypdf is installed) locked."""
+        """Raises `MediaError` for a file that is not a PDF, truncated, or (if pypdf is installed) encrypted."""
         data, source = content_of(part), source_of(part)
         _check_ends(data, source)
         if b"/Encrypt" in data:
-            with suppress(MissingExtraError):  # what is sent as it is needs no optional package
+            with suppress(MissingExtraError):  # files that are sent natively need no optional package
                 _open(data, source)
 
     def convert(self, part: MediaPart, context: MediaContext) -> Conversion:
-        """The text, with a line `[page 1]` before each page if there is more than one.
+        """Returns the text, with a line `[page 1]` before each page if there is more than one.
 
-        Raises `MediaError` for a PDF that is broken, locked, over a limit or without any text; pages without text are
-        named in a warning.
+        Raises `MediaError` for a PDF that is corrupt, encrypted, over a limit or without any text; pages without text
+        are listed in a warning.
         """
         data, source = content_of(part), source_of(part)
         _check_ends(data, source)
         pages = self._pages(_open(data, source), source)
         if not any(pages):
             raise MediaError(
-                f"{source} has no text: its pages are pictures, as of a scan, or empty.",
+                f"{source} has no text: its pages are scanned images, or empty.",
                 source=source,
-                hint="Use a model that takes PDF files natively, or add the text first: ocrmypdf scan.pdf text.pdf",
+                hint="Use a model that accepts PDF files, or add a text layer first: ocrmypdf scan.pdf text.pdf",
             )
         if len(pages) == 1:
             return Conversion(pages[0], "text of 1 page")
@@ -84,7 +84,7 @@ class PdfHandler:
         characters = 0
         with _explained(source):
             if len(reader.pages) > self.max_pages:
-                raise _too_big(source, f"it has {len(reader.pages)} pages, and at most {self.max_pages} are read")
+                raise _too_big(source, f"it has {len(reader.pages)} pages; the limit is {self.max_pages}")
             for page in reader.pages:
                 texts.append(_clean(page.extract_text(visitor_operand_before=stop_in_time)))
                 stop_in_time()  # pypdf swallows what is raised inside a form on the page
@@ -99,19 +99,21 @@ def _check_ends(data: bytes, source: str) -> None:
         raise MediaError(
             f"{source} is not a PDF: it does not begin with %PDF.",
             source=source,
-            hint="Give it the ending of what it is, or export it again as PDF.",
+            hint="Correct its file extension, or export it again as PDF.",
         )
     if not _END.search(data):
-        raise MediaError(f"{source} is cut off: the end of the PDF is missing.", source=source, hint="Fetch it again.")
+        raise MediaError(
+            f"{source} is truncated: the end of the PDF is missing.", source=source, hint="Download it again."
+        )
 
 
 def _open(data: bytes, source: str) -> PdfReader:
-    """A reader for the PDF, unlocked if it takes no password; raises `MediaError` if it does."""
+    """Returns a reader of the PDF, decrypted if it needs no password; raises `MediaError` if it does."""
     try:
         from pypdf import PasswordType, PdfReader
     except ImportError as error:
         raise missing_extra("Reading PDF files", "pypdf", "documents") from error
-    # What it repairs on the way it logs, and Python prints that on stderr where nobody has set logging up.
+    # pypdf logs repairs, which Python prints to stderr if logging is not configured.
     logging.getLogger("pypdf").addHandler(_QUIET)
     with _explained(source):
         reader = PdfReader(io.BytesIO(data))
@@ -120,14 +122,14 @@ def _open(data: bytes, source: str) -> PdfReader:
         raise MediaError(
             f"{source} is encrypted and needs a password.",
             source=source,
-            hint="Make a copy without: qpdf --decrypt --password=SECRET locked.pdf open.pdf",
+            hint="Make a decrypted copy: qpdf --decrypt --password=SECRET locked.pdf open.pdf",
         )
     return reader
 
 
 @contextmanager
 def _explained(source: str) -> Generator[None]:
-    """Turns whatever pypdf raises into our errors: on broken files, as its documentation says, that can be anything."""
+    """Converts exceptions of pypdf to our errors: for corrupt files, its documentation says, it may raise any."""
     from pypdf.errors import DependencyError, LimitReachedError
 
     try:
@@ -137,25 +139,25 @@ def _explained(source: str) -> Generator[None]:
     except DependencyError as error:
         raise missing_extra("Reading encrypted PDF files", "cryptography", "documents") from error
     except LimitReachedError as error:
-        raise _too_big(source, "something in it unpacks to an enormous size") from error
+        raise _too_big(source, "a stream in it decompresses to an enormous size") from error
     except Exception as error:
         raise MediaError(
-            f"{source} is a broken PDF.",
+            f"{source} is a corrupt PDF.",
             source=source,
-            hint="If a viewer can open it, this makes a clean copy: qpdf broken.pdf clean.pdf",
+            hint="If a viewer can open it, make a clean copy: qpdf broken.pdf clean.pdf",
         ) from error
 
 
 def _too_big(source: str, why: str) -> MediaError:
     return MediaError(
-        f"{source} is too big: {why}.",
+        f"{source} is too large: {why}.",
         source=source,
-        hint="Send the pages you need: qpdf long.pdf --pages . 1-50 -- part.pdf",
+        hint="Send only the pages you need: qpdf long.pdf --pages . 1-50 -- part.pdf",
     )
 
 
 def _clean(text: str) -> str:
-    """Without spaces at ends of lines and what broken fonts put into text: NULs and halves of surrogate pairs."""
+    """Removes trailing spaces, and what broken fonts put into text: NULs and lone surrogates."""
     text = text.replace("\0", "").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return "\n".join(line.rstrip() for line in text.splitlines()).strip()
 
@@ -164,5 +166,5 @@ def _pages_without_text(pages: list[str], source: str) -> tuple[CallWarning, ...
     empty = [str(number) for number, page in enumerate(pages, 1) if not page]
     if not empty:
         return ()
-    message = f"No text was found on page {', '.join(empty)} of {source}: empty, or a picture of text."
+    message = f"No text was found on page {', '.join(empty)} of {source}: empty, or a scanned image."
     return (CallWarning("page_without_text", "", message),)

@@ -1,4 +1,4 @@
-"""Text files: plain text, Markdown, CSV, JSON, YAML, XML, HTML, source code, in whatever encoding."""
+"""Text files: plain text, Markdown, CSV, JSON, YAML, XML, HTML, source code, in any encoding."""
 
 from __future__ import annotations
 
@@ -14,36 +14,34 @@ from ..common.sniffing import UNICODE_MARKS
 
 _LEGACY_ENCODINGS = ["cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "koi8_r", "cp932", "euc_jp",
                      "gb18030", "big5", "cp949"]  # fmt: skip
-"""What is looked for when it is not Unicode, likeliest first: Windows' code pages, Russian Unix, East Asia."""
+"""Candidates for text that is not Unicode, likeliest first: Windows code pages, Russian Unix, East Asia."""
 
 
 class TextHandler:
-    """Knows files that are text by themselves, and gives their text."""
+    """Handles text files: decodes their text."""
 
     name = "text"
     gives = frozenset({"text"})
     endings = text_endings()
 
     def recognise(self, head: bytes, name: str, declared: str | None) -> Recognised | None:
-        """A text file; None for any other."""
+        """Returns the type of a text file; None for any other."""
         return recognised("text", is_text_type, head, name, declared)
 
     def check(self, part: MediaPart) -> None:
-        """Raise `MediaError` for a file that cannot be decoded."""
+        """Raises `MediaError` for a file that cannot be decoded."""
         self._decode(part)
 
     def convert(self, part: MediaPart, context: MediaContext) -> Conversion:
-        """The text; a warning names an encoding that had to be guessed. Raises `MediaError` for binary content."""
+        """Returns the text, with a warning if its encoding was guessed. Raises `MediaError` for binary content."""
         text, guessed = self._decode(part)
         if guessed is None:
             return Conversion(text, "text")
-        message = (
-            f"{source_of(part)} is not UTF-8; by its letters it was read as {guessed}. Save it as UTF-8 to be sure."
-        )
+        message = f"{source_of(part)} is not UTF-8; its encoding was guessed as {guessed}. Save it as UTF-8 to be sure."
         return Conversion(text, "text", warnings=(CallWarning("text_encoding", "", message, sent=guessed),))
 
     def _decode(self, part: MediaPart) -> tuple[str, str | None]:
-        """The text and the encoding that was guessed, if one was."""
+        """Returns the text, and its encoding if that was guessed."""
         data, source = content_of(part), source_of(part)
         encoding = next((name for mark, name in UNICODE_MARKS.items() if data.startswith(mark)), "utf-8")
         text = _decoded(data, encoding)
@@ -53,15 +51,15 @@ class TextHandler:
         text = guessed and _decoded(data, guessed)
         if text is None:
             raise MediaError(
-                f"{source} is not text: it holds bytes that no text encoding explains.",
+                f"{source} is not text: it cannot be decoded in any known encoding.",
                 source=source,
-                hint="If it is a picture, sound or document, give it the right ending; if text, save it as UTF-8.",
+                hint="If it is an image, audio or document, correct its file extension; if text, save it as UTF-8.",
             )
         return text, guessed
 
 
 def _decoded(data: bytes, encoding: str) -> str | None:
-    """The text; None for bytes that are not in `encoding`, and for NULs, which no text has."""
+    """Returns the text; None for bytes that are not valid in `encoding`, and for NULs, which no text has."""
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError:
@@ -75,7 +73,7 @@ def _guess_encoding(data: bytes) -> str | None:
     except ImportError as error:
         raise missing_extra("Reading text that is not UTF-8", "charset-normalizer", "media") from error
     matches = list(from_bytes(data, cp_isolation=_LEGACY_ENCODINGS))
-    # In short texts many encodings tie, and charset-normalizer then answers by the alphabet: cp1250 for French.
+    # For short texts many encodings tie, and charset-normalizer then returns the first by name: cp1250 for French.
     tied = [match for match in matches if (match.chaos, match.coherence) == (matches[0].chaos, matches[0].coherence)]
     possible = {name for match in tied for name in match.could_be_from_charset}
     return next((name for name in _LEGACY_ENCODINGS if name in possible), None)

@@ -113,7 +113,7 @@ def test_how_a_file_was_sent_is_on_stderr(server, to_server, tmp_path):
     (tmp_path / "notes.txt").write_text("Bring two copies.")
     server.script(completion())
     result = invoke("ask", "What?", "--media", str(tmp_path / "notes.txt"), *to_server)
-    assert "notes.txt: inline, since a text file stands in the message as text; sent text/plain" in result.stderr
+    assert "notes.txt: inline, since text files are sent as text; sent text/plain" in result.stderr
     assert "Bring two copies." in str(sent(server))
 
 

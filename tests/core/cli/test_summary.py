@@ -19,6 +19,7 @@ def test_a_file_that_became_several_parts_is_reported_with_their_types():
     size = response.media[0].sent.size
     assert size > sum(map(len, page_images(TIFF.read_bytes())))
     assert next(summary(response)) == (
-        "multipage.tif: fallback, since scripted does not take image/tiff, so the pages handler makes image/png of it; "
+        "multipage.tif: fallback, since scripted does not accept image/tiff, "
+        "so the pages handler converts it to image/png; "
         f"sent 2 x text/plain, 2 x image/png, {size:,} bytes"
     )

@@ -22,7 +22,7 @@ SECRET = "a1b2c3d4e5f6a7b8c9d0e1f2"
 def table() -> list[tuple[str, str, str]]:
     """The rows of the page: provider, variable, and what is appended to its value."""
     page = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
-    rows = page.split("| provider | variable | appended |")[1].split("\n\n")[0].splitlines()[2:]
+    rows = page.split("| provider | environment variable | appended path |")[1].split("\n\n")[0].splitlines()[2:]
     found: list[tuple[str, str, str]] = []
     for row in rows:
         names, variables, path = (re.findall("`([^`]+)`", cell) for cell in row.strip("|").split("|"))
@@ -126,7 +126,7 @@ def test_an_llm_shows_where_its_calls_go_without_secrets():
 def test_an_address_that_is_found_at_the_first_call_is_said_to_be():
     services = Services(environment={})
     llm = create_llm("bedrock", model="m", profile="mine", services=services)
-    assert repr(llm) == "LLM(bedrock/m at an address found at the first call)"
+    assert repr(llm) == "LLM(bedrock/m at a URL known after the first call)"
 
 
 def test_a_model_that_runs_here_has_no_address():

@@ -98,7 +98,7 @@ def test_every_way_of_asking_refuses_the_same_with_the_path(door: str):
         (
             {"messages": [{"role": "user", "parts": []}]},
             "messages[0]",
-            r"Nothing here reads \['parts'\]: write text into",
+            r"Unknown fields: \['parts'\]. Put text into",
         ),
         ({"strict": 1}, "strict", "expected True or False, got int"),
         ({"parallel_tool_calls": "no"}, "parallel_tool_calls", "expected True or False, got str"),
@@ -113,7 +113,7 @@ def test_every_way_of_asking_refuses_the_same_with_the_path(door: str):
         ({"media_policy": {"smell": "auto"}}, "media_policy", "unknown kind 'smell'"),
         ({"media_policy": 5}, "media_policy", "expected a policy or a mapping, got int"),
         ({"options": 5}, "options", "expected a mapping, got int"),
-        ({"options": {5: 6}}, "options", "5 is not the name of an option"),
+        ({"options": {5: 6}}, "options", "5 is not an option name"),
         ({"messages": (message for message in ())}, "messages", "expected a list, got generator"),
         ({"messages": [{"role": ["user"], "content": "a"}]}, "messages[0].role", "expected text, got list"),
         ({"messages": [{"role": "user", "content": "\ud800"}]}, "messages[0].text", "lone surrogate"),

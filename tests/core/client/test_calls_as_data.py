@@ -111,7 +111,7 @@ def test_a_call_for_another_model_is_refused_with_what_to_type(call_style, conne
     call = llm.build("hi").with_(**changes)
     with pytest.raises(InvalidInputError, match="the call is for") as caught:
         run(call_style, llm, call)
-    assert caught.value.hint == "Use call.with_(provider='openai-compatible', model='m') to make it here."
+    assert caught.value.hint == "Use call.with_(provider='openai-compatible', model='m') to run it here."
 
 
 def test_a_closed_llm_runs_no_calls(call_style, connect):

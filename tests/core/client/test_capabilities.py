@@ -79,8 +79,8 @@ def test_an_option_that_no_installed_plugin_takes_is_a_warning_of_every_call(cal
         dance_speed=3,
     )
     unused = [
-        ("unsupported_option", "voice_speed", "no installed plugin takes 'voice_speed'"),
-        ("unsupported_option", "vision_api_key", "no installed plugin takes 'vision_api_key'"),
+        ("unsupported_option", "voice_speed", "no installed plugin uses 'voice_speed'"),
+        ("unsupported_option", "vision_api_key", "no installed plugin uses 'vision_api_key'"),
     ]
     assert warned(call_style.generate(llm, "hi")) == unused
     with call_style.stream(llm, "hi") as stream:
@@ -95,8 +95,8 @@ def test_a_capabilitys_option_of_a_call_is_a_warning(call_style, with_capability
     llm = create_llm("scripted", replies=["a", "b"], services=with_capability())
     response = call_style.generate(llm, "hi", music_key="C", options={"dance_speed": 3})
     assert sorted(warned(response)) == [
-        ("unsupported_option", "dance_speed", "'dance_speed' is taken by `create_llm` only"),
-        ("unsupported_option", "music_key", "no installed plugin takes 'music_key'"),
+        ("unsupported_option", "dance_speed", "'dance_speed' is an option of `create_llm` only"),
+        ("unsupported_option", "music_key", "no installed plugin uses 'music_key'"),
     ]
     assert call_style.generate(llm, "hi").warnings == ()
 
@@ -104,7 +104,7 @@ def test_a_capabilitys_option_of_a_call_is_a_warning(call_style, with_capability
 @pytest.mark.parametrize("options", [{"voice_speed": 2}, {"options": {"voice_speed": 2}}])
 def test_a_strict_call_refuses_an_option_that_no_plugin_takes_and_sends_nothing(call_style, options):
     llm = create_llm("scripted", replies=["never"])
-    with pytest.raises(UnsupportedOptionError, match="no installed plugin takes 'voice_speed'"):
+    with pytest.raises(UnsupportedOptionError, match="no installed plugin uses 'voice_speed'"):
         call_style.generate(llm, "hi", strict=True, **options)
     with pytest.raises(UnsupportedOptionError, match="voice_speed"):
         llm.build("hi", strict=True, **options)
@@ -113,7 +113,7 @@ def test_a_strict_call_refuses_an_option_that_no_plugin_takes_and_sends_nothing(
 
 def test_a_strict_llm_refuses_its_own_option_that_no_plugin_takes(call_style):
     llm = create_llm("scripted", replies=["never"], voice_speed=2, strict=True)
-    with pytest.raises(UnsupportedOptionError, match="no installed plugin takes 'voice_speed'"):
+    with pytest.raises(UnsupportedOptionError, match="no installed plugin uses 'voice_speed'"):
         call_style.generate(llm, "hi")
     assert list(llm.calls) == []
 

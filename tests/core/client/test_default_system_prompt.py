@@ -34,7 +34,7 @@ def test_it_stands_first_and_streams_have_it_too(call_style):
 
 def test_a_prompt_of_the_call_beside_a_system_message_is_still_an_error():
     llm = create_llm("scripted", replies=["never"], system_prompt="Be brief.")
-    with pytest.raises(InvalidInputError, match="has a system message already") as caught:
+    with pytest.raises(InvalidInputError, match="already has a system message") as caught:
         llm.generate("hi", system_prompt="Be kind.", messages=[Message.system("Be exact.")])
     assert caught.value.path == "system_prompt"
 
@@ -46,7 +46,7 @@ def test_a_call_as_data_is_complete():
     assert systems(llm) == [[]]
 
 
-@pytest.mark.parametrize(("value", "what"), [("", "is empty"), (5, "expected text, got int")])
+@pytest.mark.parametrize(("value", "what"), [("", "must not be empty"), (5, "expected text, got int")])
 def test_what_no_system_prompt_can_be_is_refused_at_once(value: Any, what: str):
     with pytest.raises(InvalidInputError, match=what) as caught:
         create_llm("scripted", replies=[], system_prompt=value)

@@ -45,7 +45,7 @@ def hint_of_llm(services: Services, **options) -> str:
     ],
 )
 def test_another_librarys_name_on_a_call_is_answered_with_ours(name: str, ours: str):
-    assert hint_of_call(**{name: 1}) == f"It is called {ours} here: {ours}=..."
+    assert hint_of_call(**{name: 1}) == f"Here it is named {ours}: {ours}=..."
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_another_librarys_name_on_a_call_is_answered_with_ours(name: str, ours: 
     ],
 )
 def test_an_option_of_the_llm_on_a_call_says_where_it_belongs(name: str, ours: str):
-    assert hint_of_call(**{name: 1}) == f"It is for all calls of an LLM: create_llm(..., {ours}=...)."
+    assert hint_of_call(**{name: 1}) == f"It is an option of create_llm: create_llm(..., {ours}=...)."
 
 
 @pytest.mark.parametrize(
@@ -67,8 +67,8 @@ def test_an_option_of_the_llm_on_a_call_says_where_it_belongs(name: str, ours: s
         ("extra_body", "provider_options={'scripted': {...}}"),
         ("logit_bias", "provider_options={'scripted': {...}}"),
         ("model", "create_llm('PROVIDER/MODEL')"),
-        ("n", "a call for each answer"),
-        ("stream_options", "stream.response.usage, which is always asked for"),
+        ("n", "one call per answer"),
+        ("stream_options", "stream.response.usage, which is always requested"),
         ("extra_query", "create_llm(..., http_client=httpx2.Client(params={...}))"),
         ("web_search", "tools=[HostedTool('web_search')]"),
     ],
@@ -80,13 +80,13 @@ def test_what_is_done_in_another_way_is_named(name: str, what: str):
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("max_tokens", "It is called max_output_tokens here: max_output_tokens=..."),
-        ("api_base", "It is called base_url here: base_url=..."),
-        ("openai_api_key", "It is called api_key here: api_key=..."),
-        ("num_retries", "It is called max_retries here: max_retries=..."),
-        ("verify_ssl", "It is called verify here: verify=..."),
-        ("media", "It goes with each call: llm.generate(..., media=...)."),
-        ("response_format", "It goes with each call: llm.generate(..., response_model=...)."),
+        ("max_tokens", "Here it is named max_output_tokens: max_output_tokens=..."),
+        ("api_base", "Here it is named base_url: base_url=..."),
+        ("openai_api_key", "Here it is named api_key: api_key=..."),
+        ("num_retries", "Here it is named max_retries: max_retries=..."),
+        ("verify_ssl", "Here it is named verify: verify=..."),
+        ("media", "It is an option of each call: llm.generate(..., media=...)."),
+        ("response_format", "It is an option of each call: llm.generate(..., response_model=...)."),
         ("stream", "Use llm.stream(...), or generate(..., stream=True)."),
         ("prompt", "Use generate('the prompt')."),
     ],
@@ -96,7 +96,7 @@ def test_a_name_given_to_create_llm_says_what_and_where(services: Services, name
 
 
 def test_an_option_of_another_provider_is_not_taken_for_a_slip(services: Services):
-    hint = "Only other providers take context_size: help(create_llm) says which."
+    hint = "Only other providers support context_size: see help(create_llm)."
     assert hint_of_llm(services, context_size=1) == hint
     assert hint_of_llm(services, num_ctx=1) == hint
     assert "    context_size: `local`, `ollama`: " in (create_llm.__doc__ or "")
@@ -117,7 +117,7 @@ def test_fields_of_one_provider_are_to_be_given_under_its_name(services: Service
 
 
 def test_the_same_holds_in_a_mapping_of_options():
-    with pytest.raises(UnknownOptionError, match="It is called max_output_tokens here"):
+    with pytest.raises(UnknownOptionError, match="Here it is named max_output_tokens"):
         create_llm("scripted", replies=["never"]).generate("hi", options={"max_tokens": 5})
 
 

@@ -86,17 +86,17 @@ def test_who_shows_himself_by_a_header_needs_no_key(call_style, server, services
 @pytest.mark.parametrize(
     ("headers", "path", "what"),
     [
-        ({"X-Team": f"{SECRET}\r\nX-Evil: 1"}, "headers.X-Team", "characters that HTTP headers do not carry"),
+        ({"X-Team": f"{SECRET}\r\nX-Evil: 1"}, "headers.X-Team", "characters that are not allowed in HTTP headers"),
         ({"X-Team": f"{SECRET}\n"[:-1] + "\0"}, "headers.X-Team", "characters"),
         ({"X-Team": f"{SECRET}é"}, "headers.X-Team", "characters"),
         ({"X-Team": 5}, "headers.X-Team", "expected text, got int"),
-        ({"X Team": SECRET}, "headers", "'X Team' is not the name of a header"),
-        ({"X-Team\r\nX-Evil": SECRET}, "headers", "is not the name of a header"),
-        ({"": SECRET}, "headers", "is not the name of a header"),
-        ({5: SECRET}, "headers", "5 is not the name of a header"),
-        ({"Host": SECRET}, "headers.Host", "describes the request itself"),
-        ({"content-length": "5"}, "headers.content-length", "describes the request itself"),
-        ({"Transfer-Encoding": "chunked"}, "headers.Transfer-Encoding", "describes the request itself"),
+        ({"X Team": SECRET}, "headers", "'X Team' is not a valid header name"),
+        ({"X-Team\r\nX-Evil": SECRET}, "headers", "is not a valid header name"),
+        ({"": SECRET}, "headers", "is not a valid header name"),
+        ({5: SECRET}, "headers", "5 is not a valid header name"),
+        ({"Host": SECRET}, "headers.Host", "is set by the transport"),
+        ({"content-length": "5"}, "headers.content-length", "is set by the transport"),
+        ({"Transfer-Encoding": "chunked"}, "headers.Transfer-Encoding", "is set by the transport"),
         ([("X-Team", SECRET)], "headers", "expected a mapping, got list"),
     ],
 )
@@ -113,7 +113,7 @@ def test_a_call_as_data_holds_none_and_says_so(connect):
     llm = connect(headers={"X-Team": SECRET})
     assert SECRET not in to_json(llm.build("hi"))
     for given in ({"headers": {"X-Team": SECRET}}, {"options": {"headers": {"X-Team": SECRET}}}):
-        with pytest.raises(InvalidInputError, match="holds no headers") as caught:
+        with pytest.raises(InvalidInputError, match="has no headers") as caught:
             llm.build("hi", **given)
         assert (caught.value.path, SECRET in error_text(caught.value)) == ("headers", False)
         assert list(llm.plan("hi", **given)) == []

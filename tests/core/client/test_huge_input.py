@@ -76,7 +76,7 @@ def doors() -> dict[str, Callable[[Any], Any]]:
         "replies": lambda thing: create_llm("scripted", replies=[thing]).generate("hi"),
         "ScriptedReply.text": ScriptedReply.text,
         "ScriptedReply.tool_call": lambda thing: ScriptedReply.tool_call(thing, thing),
-        "name of an option": lambda thing: llm.build("hi", **{as_text(thing): 1}),
+        "option name": lambda thing: llm.build("hi", **{as_text(thing): 1}),
         "run": llm.run,
         "capability": llm.capability,
         "generate": lambda thing: llm.generate("hi", media=[thing]),

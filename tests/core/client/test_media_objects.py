@@ -143,10 +143,10 @@ def at_its_end() -> io.BytesIO:
         (at_its_end(), MediaError, r"is empty: .* file\.seek\(0\)"),
         (closed(), MediaError, r"closed file\. Make the call while the file is open"),
         (Failing(), MediaError, "cannot be read: bad magic"),
-        (Awaited(), InvalidInputError, r"to be awaited.* await file\.read\(\)"),
-        (Odd(), InvalidInputError, "gives int in place of bytes"),
+        (Awaited(), InvalidInputError, r"async files are not supported.* await file\.read\(\)"),
+        (Odd(), InvalidInputError, "returned int, expected bytes"),
         (io.BytesIO, InvalidInputError, "expected a path"),
-        (io.BytesIO(b"??"), MediaError, "nothing installed here reads"),
+        (io.BytesIO(b"??"), MediaError, "unsupported file type"),
     ],
     ids=["empty", "end", "closed", "failing", "awaited", "odd", "class", "unknown"],
 )
@@ -160,7 +160,7 @@ def test_a_picture_opened_as_text_says_how_to_open_it(llm, tmp_path):
     (tmp_path / "p.jpg").write_bytes(b"\xff\xd8\xff")
     with (
         open(tmp_path / "p.jpg", encoding="utf-8") as file,
-        pytest.raises(MediaError, match=r"opened as text\. Open it for bytes: open\(path, 'rb'\)") as caught,
+        pytest.raises(MediaError, match=r"opened in text mode\. Open it in binary mode: open\(path, 'rb'\)") as caught,
     ):
         loaded(llm, file)
     assert caught.value.source == "p.jpg"
@@ -232,11 +232,11 @@ def test_a_picture_is_sent_as_it_is_now(tmp_path):
 def test_a_picture_that_cannot_be_read_is_refused(tmp_path):
     path = photo(tmp_path)
     path.write_bytes(path.read_bytes()[:-40])
-    with PIL.Image.open(path) as picture, pytest.raises(MediaError, match=r"media\[0\]: the picture cannot be read"):
+    with PIL.Image.open(path) as picture, pytest.raises(MediaError, match=r"media\[0\]: the image cannot be read"):
         loaded(create_llm("scripted", replies=[]), picture)
     with PIL.Image.open(photo(tmp_path)) as picture:
         pass
-    with pytest.raises(MediaError, match="the picture cannot be read"):
+    with pytest.raises(MediaError, match="the image cannot be read"):
         loaded(create_llm("scripted", replies=[]), picture)
 
 
@@ -273,7 +273,7 @@ def test_a_data_url_is_its_content(llm, url, part_type, media_type, data):
     ("url", "what"),
     [
         ("data:image/png;base64", "has no comma"),
-        ("data:image/png;base64,@@@", r"not a data URL: .*As in data:image/png;base64"),
+        ("data:image/png;base64,@@@", r"not a valid data URL: .*For example: data:image/png;base64"),
         ("data:image/png;base64,", "is empty"),
         ("data:", "has no comma"),
     ],
@@ -369,5 +369,5 @@ def test_pictures_of_numbers_keep_their_brightness(llm: Any, dtype: str, highest
 )
 def test_pictures_of_other_numbers_are_refused_with_what_to_write(llm: Any, dtype: str, low: int, high: int):
     picture = PIL.Image.fromarray(numpy.array([[low, high]], dtype))
-    with pytest.raises(MediaError, match=rf"numbers from {low} to {high}: .*astype\('uint8'\)"):
+    with pytest.raises(MediaError, match=rf"pixel values from {low} to {high}: .*astype\('uint8'\)"):
         loaded(llm, picture)

@@ -44,8 +44,8 @@ def test_a_tool_source_is_asked_for_its_tools_at_each_call():
 @pytest.mark.parametrize(
     ("tools", "message"),
     [
-        ("math", "tools: expected a list, got str. Put it into a list: tools=[...]."),
-        (ToolSpec("x"), "tools: expected a list, got ToolSpec. Put it into a list: tools=[...]."),
+        ("math", "tools: expected a list, got str. Pass a list: tools=[...]."),
+        (ToolSpec("x"), "tools: expected a list, got ToolSpec. Pass a list: tools=[...]."),
         ([3], "tools[0]: expected a ToolSpec, a HostedTool or the name of a tool source, got int. Use ToolSpec("),
         (["maths"], "tools[0]: no tool source is called 'maths'. Did you mean math?"),
         (

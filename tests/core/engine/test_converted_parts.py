@@ -75,7 +75,9 @@ def test_the_pages_of_a_file_are_sent_as_images_in_order(call_style, make, file:
         assert ImageChops.difference(pixels(image.blob.read())[0], frame).getbbox(alpha_only=False) is None
     (decision,) = response.media
     assert (decision.route, decision.handler, decision.gives) == ("fallback", "pages", ("image/png",))
-    assert decision.reason == (f"scripted does not take {decision.type}, so the pages handler makes image/png of it")
+    assert decision.reason == (
+        f"scripted does not accept {decision.type}, so the pages handler converts it to image/png"
+    )
     assert [sent.media_type for sent in decision.sent.parts] == ["text/plain", "image/png"] * len(frames)
 
 
@@ -146,8 +148,10 @@ def test_a_model_that_takes_no_images_is_refused_before_the_conversion(call_styl
     with pytest.raises(UnsupportedContentError) as caught:
         call_style.generate(llm, "What is on them?", media=[TIFF])
     text = str(caught.value)
-    assert "scripted does not take image/tiff, and scripted does not take image/png, which the pages handler" in text
-    assert "choose a model that takes image" in text
+    assert (
+        "scripted does not accept image/tiff, and scripted does not accept image/png, which the pages handler" in text
+    )
+    assert "choose a model that accepts image" in text
     assert list(llm.calls) == []
     with pytest.raises(UnsupportedContentError) as of_plan:
         llm.plan("What is on them?", media=[TIFF])
@@ -157,8 +161,12 @@ def test_a_model_that_takes_no_images_is_refused_before_the_conversion(call_styl
 @pytest.mark.parametrize(
     ("accepts", "gives", "told"),
     [
-        (("image/png",), ("image/png", "text"), "the pages handler makes image/png and text of it"),
-        ((), ("text",), "makes text of it; scripted does not take image/png, which the pages handler makes too"),
+        (("image/png",), ("image/png", "text"), "the pages handler converts it to image/png and text"),
+        (
+            (),
+            ("text",),
+            "converts it to text; scripted does not accept image/png, which the pages handler can convert it to",
+        ),
     ],
 )
 def test_a_handler_with_a_choice_gives_what_the_model_takes(call_style, make, accepts, gives, told):
@@ -190,7 +198,10 @@ def test_without_images_a_text_stands_in_the_files_place(make):
 
 @pytest.mark.parametrize(
     ("policy", "choice"),
-    [("native", "let pages make image/png of it with media_policy={'image': 'auto'}"), ("refuse", "let pages make")],
+    [
+        ("native", "let the pages handler convert it to image/png with media_policy={'image': 'auto'}"),
+        ("refuse", "let the pages handler"),
+    ],
 )
 def test_a_refusal_by_policy_names_what_could_be_made_of_the_file(make, policy: str, choice: str):
     with pytest.raises(UnsupportedContentError) as caught:

@@ -98,8 +98,8 @@ def test_an_image_to_a_text_only_model_is_refused_before_sending_with_the_choice
     with pytest.raises(UnsupportedContentError) as caught:
         call_style.generate(llm, "hi", media=[PICTURE])
     text = str(caught.value)
-    assert "scripted does not take image" in text
-    assert "choose a model that takes image" in text
+    assert "scripted does not accept image" in text
+    assert "choose a model that accepts image" in text
     assert "describe it in the prompt" in text
     assert "leave the file out" in text
     assert (caught.value.provider, caught.value.model) == ("scripted", "scripted")
@@ -110,8 +110,8 @@ def test_an_image_to_a_text_only_model_is_refused_before_sending_with_the_choice
     ("accepts", "policy", "choice"),
     [
         (["audio"], "refuse", "media_policy={'audio': 'auto'}"),
-        ([], "native", "let sound make text of it with media_policy={'audio': 'auto'}"),
-        ([], "refuse", "let sound make text of it"),
+        ([], "native", "let the sound handler convert it to text with media_policy={'audio': 'auto'}"),
+        ([], "refuse", "let the sound handler convert it to text"),
     ],
 )
 def test_a_refusal_names_the_policy_that_would_help(make, accepts, policy, choice):

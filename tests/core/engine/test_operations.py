@@ -199,7 +199,7 @@ def test_unknown_operations_and_arguments_are_refused_before_anything_is_sent(ca
     assert "embed" in caught.value.hint
     with pytest.raises(UnsupportedOptionError, match=r"no operation .rerank.") as caught:
         operate(call_style, make(), "rerank", "hi")
-    assert caught.value.hint == "Its operations are: embed."
+    assert caught.value.hint == "Its operations: embed."
     with pytest.raises(InvalidInputError, match=r"arguments: the operation .embed.: got an unexpected keyword"):
         operate(call_style, make(), "embed", "hi", arguments={"dimensions": 3})
     assert server.requests == []
@@ -211,7 +211,7 @@ def test_unknown_operations_and_arguments_are_refused_before_anything_is_sent(ca
         (5, {}, r"operation: expected an operation's name, got int"),
         ([], {}, r"operation: expected an operation's name, got list"),
         (None, {}, r"operation: expected an operation's name, got NoneType"),
-        ("chat", {}, r"operation: chat has its own methods.*llm\.generate"),
+        ("chat", {}, r"operation: chat is not available here.*llm\.generate"),
         ("embed", [3], r"arguments: expected a mapping, got list"),
         ("embed", 3, r"arguments: expected a mapping, got int"),
         ("embed", None, r"arguments: expected a mapping, got NoneType"),

@@ -419,7 +419,7 @@ def leave_with_an_error(stream) -> None:
 
 
 def leave_at_a_break(stream) -> None:
-    with pytest.raises(StreamInterruptedError, match="broke off"):
+    with pytest.raises(StreamInterruptedError, match="the stream was interrupted"):
         list(stream)
 
 
@@ -446,7 +446,7 @@ def test_a_stream_that_cannot_be_closed_hides_no_error_of_a_plain_call(call_styl
     server.script(stream_head() + chunk(delta("a")), CUT)
     server.script(streamed("b"))
     llm = connect(middleware=[Streamed()])
-    with pytest.raises(StreamInterruptedError, match="broke off"):
+    with pytest.raises(StreamInterruptedError, match="the stream was interrupted"):
         call_style.generate(llm, "hi")
     assert call_style.generate(llm, "hi").content == "b"
     assert {record.message for record in caplog.records} == {"closing a stream failed"}

@@ -193,7 +193,7 @@ def test_a_notebook_shows_the_text_of_an_answer_and_what_was_warned_of():
     html = read(response)
     assert "Two lines:\n* one" in html.text
     assert "scripted/scripted: stop" in html.text
-    assert "no installed plugin takes 'voice_speed'" in html.text
+    assert "no installed plugin uses 'voice_speed'" in html.text
     assert displayed(response)["text/plain"] == repr(response)
 
 
