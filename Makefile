@@ -1,4 +1,4 @@
-# Everything runs in .venv, made on first use from uv.lock.
+# Everything runs in .venv, which is created from uv.lock on first use.
 
 PYTHON ?= python3
 VENV := .venv
@@ -12,7 +12,7 @@ UV := env -u VIRTUAL_ENV -u UV_PYTHON UV_PROJECT_ENVIRONMENT=$(VENV) UV_PYTHON_D
 help: ## show this help
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' Makefile
 
-demo: $(READY) ## see it work: no key, no server
+demo: $(READY) ## run the demo: no key, no server
 	@$(BIN)/python examples/demo.py
 
 test: $(READY) ## run the tests
@@ -21,31 +21,31 @@ test: $(READY) ## run the tests
 fuzz: $(READY) ## run the property tests with random examples
 	@$(BIN)/python -m pytest -n 2 --hypothesis-profile=fuzz tests/core/schema tests/core/testing tests/providers
 
-check: $(READY) ## check format, style, types and layers
+check: $(READY) ## check formatting, lint, types and layers
 	@$(UV) lock --check --quiet
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports --no-logo
 
-bench: $(READY) ## measure speed and import time
+bench: $(READY) ## run the benchmarks: CPU time per call, import time
 	@$(BIN)/python benchmarks/run.py
 
-docs: $(READY) ## write docs/wire-formats.md and the tables of options anew
+docs: $(READY) ## regenerate docs/wire-formats.md and the option tables
 	@$(BIN)/python -m tests.providers.wire_formats
 	@$(BIN)/python -m tests.option_table
 
 live: $(READY) ## make a small call to every vendor whose key is set
 	@$(BIN)/python -m tests.live
 
-clean: ## remove .venv, builds and caches
+clean: ## remove .venv, build output and caches
 	@rm -rf $(VENV) dist build .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(READY): uv.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
-	  { echo "Python 3.11 or newer is needed, and '$(PYTHON)' is not: try  make PYTHON=/path/to/python3.11" >&2; exit 1; }
-	@echo "Making .venv from uv.lock (once; a cold cache downloads about 300 MB) ..."
+	  { echo "Python 3.11 or newer is required, but '$(PYTHON)' is older or missing: try  make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@echo "Creating .venv from uv.lock (once; a cold cache downloads about 300 MB) ..."
 	@test -x $(BIN)/uv || $(PYTHON) -m venv --clear $(VENV)
 	@test -x $(BIN)/uv || $(BIN)/python -m pip install -qq --disable-pip-version-check \
 	  "uv==$$(sed -n '/^name = "uv"$$/{n;s/^version = "\(.*\)"/\1/p;}' uv.lock)"
