@@ -1,4 +1,4 @@
-"""What `make demo` runs: a recording and a PDF are asked about, and a small model on this machine answers."""
+"""`make demo`: a small model on this machine answers questions about a recording and a PDF."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WIDTH = min(shutil.get_terminal_size().columns, 100)
 
 
 def ask(llm: LLM, file: str, question: str) -> None:
-    """Show the plan for the file, the answer as it comes, and what it took."""
+    """Prints the plan for the file, the answer as it streams, and tokens, time and cost."""
     print(f"\n{file}")
     show("question", question)
     media = [MEDIA / file]
@@ -37,26 +37,26 @@ def ask(llm: LLM, file: str, question: str) -> None:
 
 
 def report(response: GenerateResponse[Any], first: float) -> None:
-    """What became of the file, and what the call took."""
+    """Prints what was sent, and tokens, time and cost."""
     for decision in response.media:
         if decision.sent is not None and decision.sent.text is not None:
-            show("sent", f"{decision.sent.size} bytes of text in place of {decision.type}:")
+            show("sent", f"{decision.sent.size} bytes of text instead of {decision.type}:")
             show("", decision.sent.text.strip())
     show("tokens", f"{response.usage.input} in, {response.usage.output} out")
-    show("time", f"{first:.1f} s to the first word, {response.seconds:.1f} s in all")
-    show("cost", "not known" if response.cost is None else f"${response.cost:.2f}")
+    show("time", f"{first:.1f} s to the first token, {response.seconds:.1f} s in total")
+    show("cost", "unknown" if response.cost is None else f"${response.cost:.2f}")
 
 
 def show(label: str, text: str) -> None:
-    """A labelled text, at most as wide as the terminal."""
+    """Prints a labelled text, at most as wide as the terminal."""
     print(textwrap.fill(text, WIDTH, initial_indent=f"  {label:<10}", subsequent_indent=" " * 12), flush=True)
 
 
 def main() -> None:
-    """Ask each question with its file."""
+    """Asks each question about its file."""
     with create_llm() as llm:
         print(f"AbstractCore {__version__} with {llm.model}, a very small model")
-        print("on this machine: no key, and a network only for its weights (180 MB, once).")
+        print("on this machine: no key, and a network only to download its weights (180 MB, once).")
         for file, question in QUESTIONS.items():
             ask(llm, file, question)
     print("\nYour turn:")

@@ -1,4 +1,4 @@
-"""How to test code of your own without a model: `python -m pytest examples/scripted_test.py`."""
+"""How to test your own code without a model: `python -m pytest examples/scripted_test.py`."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def title(llm: LLM, text: str) -> str:
     return answer.content.strip().rstrip(".")
 
 
-def test_the_answer_is_tidied() -> None:
+def test_title_is_stripped() -> None:
     llm = create_llm("scripted", replies=[" A Short Story.\n"])
     assert title(llm, "Once upon a time ...") == "A Short Story"
 
 
-def test_the_model_is_told_what_to_do() -> None:
+def test_request_has_system_prompt_and_temperature() -> None:
     llm = create_llm("scripted", replies=["A Short Story"])
     title(llm, "Once upon a time ...")
     (call,) = llm.calls
@@ -30,7 +30,7 @@ def test_the_model_is_told_what_to_do() -> None:
     assert call.sampling.temperature == 0
 
 
-def test_a_reply_can_be_made_of_the_call() -> None:
+def test_reply_can_be_a_function_of_the_call() -> None:
     def shout(call: ModelCall) -> str:
         return call.messages[-1].text.upper()
 
@@ -38,13 +38,13 @@ def test_a_reply_can_be_made_of_the_call() -> None:
     assert title(llm, "once upon a time") == "ONCE UPON A TIME"
 
 
-def test_a_reply_can_call_tools() -> None:
+def test_reply_can_call_tools() -> None:
     reply = ScriptedReply.text("Let me look.") + ScriptedReply.tool_call("weather", {"city": "Ulm"})
     (call,) = create_llm("scripted", replies=[reply]).generate("How is it in Ulm?").tool_calls
     assert (call.name, call.arguments) == ("weather", {"city": "Ulm"})
 
 
-def test_an_overloaded_provider_is_tried_three_times_and_is_no_disaster() -> None:
+def test_overloaded_provider_is_retried_twice_then_falls_back() -> None:
     clock = VirtualClock()
     llm = create_llm("scripted", replies=[OverloadedError("busy", retry_after=20)] * 3, services=Services(clock=clock))
     assert title(llm, "Once upon a time there was a king") == "Once upon a time the"
@@ -52,13 +52,13 @@ def test_an_overloaded_provider_is_tried_three_times_and_is_no_disaster() -> Non
 
 
 @pytest.mark.parametrize("words", [1, 100])
-def test_streams_are_scripted_too(words: int) -> None:
+def test_streaming(words: int) -> None:
     text = "word " * words
     with create_llm("scripted", replies=[text]).stream("go") as stream:
         assert "".join(stream.text()) == text
 
 
-def test_a_slow_stream_that_breaks_off_takes_no_time() -> None:
+def test_interrupted_slow_stream_takes_no_real_time() -> None:
     clock = VirtualClock()
     reply = ScriptedReply.chunks(["Once ", "upon"], delay=30, then=StreamInterruptedError("cut"))
     with create_llm("scripted", replies=[reply], services=Services(clock=clock)).stream("go") as stream:

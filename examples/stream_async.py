@@ -1,4 +1,4 @@
-"""An answer word by word in an event loop, with a limit on the time it may take."""
+"""Async streaming with a timeout."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from abstractcore import RequestTimeoutError, create_llm
 
 
 async def main() -> None:
-    """Ask, and print the words as they come."""
+    """Prints the answer as it streams."""
     llm = create_llm(temperature=0, max_output_tokens=40)
     try:
-        async with llm.astream("Name three colours of the rainbow.", timeout=120) as stream:
+        async with llm.astream("Name three colors of the rainbow.", timeout=120) as stream:
             async for text in stream.text():
                 print(text, end="", flush=True)
     except RequestTimeoutError as error:

@@ -1,4 +1,4 @@
-"""One of everything a plugin can bring. Copy it, keep the hook you need, and delete the rest."""
+"""An example of everything a plugin can register. Copy it, keep the hook you need, and delete the rest."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from abstractcore_providers import Preset
 
 @hookimpl
 def register_providers() -> list[Preset]:  # create_llm("hello/any-model")
-    return [Preset("hello", "speaks OpenAI's format", "http://localhost:8642/v1", "HELLO_KEY", key_needed=False)]
+    return [Preset("hello", "a server with OpenAI's format", "http://localhost:8642/v1", "HELLO_KEY", key_needed=False)]
 
 
 class GuestLists:  # generate("Who comes?", media=["party.guests"])
@@ -61,7 +61,7 @@ def register_tools() -> list[Greeters]:
     return [Greeters()]
 
 
-class CallLog:  # is told of every call
+class CallLog:  # notified of every call
     name = "call-log"
     capture: Capture = "off"
 

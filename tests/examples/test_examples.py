@@ -47,7 +47,7 @@ def test_the_demo_understands_the_recording_and_the_document(run):
         tokens = re.search(r"^  tokens +(\d+) in, (\d+) out$", text, re.MULTILINE)
         assert tokens
         assert 0 < int(tokens[1]) <= 220
-        assert re.search(r"^  time +[\d.]+ s to the first word, [\d.]+ s in all$", text, re.MULTILINE)
+        assert re.search(r"^  time +[\d.]+ s to the first token, [\d.]+ s in total$", text, re.MULTILINE)
         assert "cost      $0.00" in text
     heard = set(re.findall(r"\w+", recording.partition("sent")[2].lower()))
     assert set(SPOKEN.split()) <= heard

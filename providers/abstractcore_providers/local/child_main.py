@@ -1,7 +1,7 @@
 """The child process that runs llama.cpp's server. Started by file, alone: it imports nothing of this package.
 
-One JSON line with settings comes in on stdin, one with the server's URL goes out on stdout, logs go to stderr.
-It ends when stdin does, so also when the parent is killed.
+It reads one JSON line with settings from stdin, writes one with the server's URL to stdout, and logs to stderr.
+It exits when stdin is closed, so also when the parent is killed.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ import sys
 from typing import Any
 
 LOAD_FAILED = 3
-"""The exit code when llama.cpp could not load the weights; why is in the log."""
+"""The exit code when llama.cpp could not load the weights; the log has the reason."""
 
 _ERRORS = 1
 _PROMPT_CACHE_MIB = 512
 
 
 def main() -> None:
-    """Serve until stdin ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent to act on
+    """Serves until stdin is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     settings: dict[str, Any] = json.loads(sys.stdin.buffer.readline())
     answer = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # whatever a library prints is log
+    os.dup2(2, 1)  # output of libraries goes to the log
     _end_with_parent()
     sys.path[:] = settings["search_path"]
     try:
@@ -42,10 +42,10 @@ def main() -> None:
 
 
 def _end_with_parent() -> None:
-    """On Linux, have the kernel end this process as soon as stdin does.
+    """On Linux, makes the kernel end this process as soon as stdin is closed.
 
-    llama.cpp keeps the interpreter's lock while it loads, so a thread that watches stdin would not run. Elsewhere
-    the end is seen after the load.
+    llama.cpp holds the GIL while it loads, so a thread that watches stdin would not run. On other systems the end is
+    detected after the load.
     """
     if sys.platform == "linux":
         import fcntl
@@ -56,7 +56,7 @@ def _end_with_parent() -> None:
         fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())
         fcntl.fcntl(0, fcntl.F_SETFL, fcntl.fcntl(0, fcntl.F_GETFL) | os.O_ASYNC)
         if select.select([0], [], [], 0)[0]:
-            os._exit(0)  # it ended before the kernel was asked
+            os._exit(0)  # it was closed before the signal was requested
 
 
 def _parameters(llama: Any, settings: dict[str, Any]) -> Any:

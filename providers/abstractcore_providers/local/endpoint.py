@@ -24,12 +24,12 @@ from .slots import Lease
 
 _DYING = 0.25
 _OVERFLOW_HINT = (
-    "Shorten the prompt or the files, or make room with context_size=TOKENS, as far as the model was trained for it."
+    "Shorten the prompt or the files, or enlarge the context with context_size=TOKENS, up to what the model supports."
 )
 
 
 class LocalEndpoint:
-    """Starts the model at the first request, and again at the first one after its process died."""
+    """Starts the model at the first request, and restarts it at the first one after its process died."""
 
     def __init__(
         self, model: str, context_size: int, threads: int | None, services: ProviderServices, pool: ServerPool
@@ -44,7 +44,7 @@ class LocalEndpoint:
         self._server: ModelProcess | None = None
 
     async def open(self, runtime: Runtime) -> Address:
-        """Where the model answers; may fetch weights and load them first."""
+        """Returns the address of the model's server; may download and load the weights first."""
         lease = self._pool.lease(self._key, self._user) if self._key is not None else None
         if lease is None:
             lease = await runtime.call(self._start)
@@ -52,11 +52,11 @@ class LocalEndpoint:
         return Address(f"{server.url}/v1", BearerAuth(server.key), release=lease.release)
 
     def close(self) -> None:
-        """End the model's process after the calls it is answering, if nobody else uses it."""
+        """Ends the model's process after its running calls, if no other LLM uses it."""
         self._pool.remove_user(self._user)
 
     def diagnose(self, error: ProviderError) -> AbstractCoreError:
-        """What the child died of, if it did; for a prompt too long, how to make room."""
+        """Returns an error with the cause of death if the child died; adds a hint for a prompt that is too long."""
         if isinstance(error, ContextOverflowError):
             error.hint = _OVERFLOW_HINT
         server = self._server
@@ -74,7 +74,7 @@ class LocalEndpoint:
     def _start(self) -> Lease:
         if importlib.util.find_spec("xllamacpp") is None:
             raise MissingExtraError(
-                "the embedded model runs on xllamacpp, which is not installed",
+                "the embedded model requires xllamacpp, which is not installed",
                 hint="Install it with: pip install xllamacpp filelock huggingface-hub (the extra 'local').",
             )
         weights = self._weights()
@@ -91,13 +91,13 @@ class LocalEndpoint:
             path = self._services.models.path(self._model)
         except ModelStoreError as error:
             if error.code == "unknown_model":
-                elsewhere = f'If a provider runs it, name that first: create_llm("PROVIDER/{self._model}").'
+                elsewhere = f'If it is a model of a provider, name the provider: create_llm("PROVIDER/{self._model}").'
                 error.hint = f"{error.hint} {elsewhere}" if error.hint else elsewhere
             raise
         if path.is_dir():
             files = sorted(file.relative_to(path).as_posix() for file in path.rglob("*.gguf"))
             raise ModelStoreError(
-                f"{self._model} is a folder, and a model that runs here is one GGUF file",
-                hint=f"Name the file, as in {self._model}/{files[0]}." if files else "There is none in it.",
+                f"{self._model} is a folder: expected one GGUF file",
+                hint=f"Name the file: {self._model}/{files[0]}." if files else "The folder has no GGUF file.",
             )
         return path.resolve()

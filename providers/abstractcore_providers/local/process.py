@@ -1,4 +1,4 @@
-"""One child process with a model in it: its start, whether it lives, what it died of, its end."""
+"""`ModelProcess`: one child process that serves a model: its start, health, cause of death and end."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LOG_BYTES = 4096
 
 @dataclass(frozen=True, slots=True)
 class ServerKey:
-    """What makes two models on this machine the same: the weights, tokens of context, threads."""
+    """Calls with equal keys share a process: the weights, the context size in tokens, the threads."""
 
     weights: Path
     context_size: int
@@ -34,7 +34,7 @@ class ServerKey:
 
 
 class ModelProcess:
-    """A child that serves one model at `url` to those who show `key`."""
+    """A child process that serves one model at `url`, with the API key `key`."""
 
     def __init__(self, process: subprocess.Popen[bytes], log: IO[bytes], key: str) -> None:
         self.url = ""
@@ -45,13 +45,13 @@ class ModelProcess:
 
     @classmethod
     def start(cls, settings: ServerKey, alias: str, limit: float) -> ModelProcess:
-        """Load the weights in a new child, for `limit` seconds at most. Raises `ModelCrashedError`."""
+        """Loads the weights in a new child, within `limit` seconds. Raises `ModelCrashedError`."""
         if not sys.executable or getattr(sys, "frozen", False):
             raise ConfigurationError(
-                "a model on this machine runs in a second Python interpreter, and this program has none",
+                "a local model runs in a separate Python interpreter, which this frozen program does not have",
                 hint="Run the program with an installed Python, or use a model server such as Ollama.",
             )
-        log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the child
+        log = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the child runs
         process = subprocess.Popen(
             [sys.executable, "-I", str(_CHILD)],
             stdin=subprocess.PIPE,
@@ -73,32 +73,32 @@ class ModelProcess:
         return self._process.pid
 
     def alive(self, patience: float = 0.0) -> bool:
-        """Whether the child still runs; waits up to `patience` seconds for one that is just dying."""
+        """Returns whether the child still runs; waits up to `patience` seconds for one that is exiting."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             return (self._process.wait(patience) if patience else self._process.poll()) is None
         return True
 
     def death(self) -> tuple[str, str]:
-        """What a dead child died of, and what to do about it."""
+        """Returns the cause of a child's death, and a hint."""
         code = self._process.returncode
         if code == LOAD_FAILED:
             text = "llama.cpp could not load the weights"
             hint = (
-                "The file may be damaged, of a kind this llama.cpp does not know, or too big for the memory. "
-                "If the store fetched it, `abstractcore models remove` it and pull it again."
+                "The file may be corrupt, not supported by this llama.cpp, or too large for the memory. "
+                "If the store downloaded it, `abstractcore models remove` it and pull it again."
             )
         elif code is not None and code < 0:
             name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
-            text, hint = f"the process running the model was ended by {name}", "The next call starts a new one."
+            text, hint = f"the model's process was killed by {name}", "The next call starts a new one."
             if name == "SIGKILL":
-                hint = "Most likely memory ran out: use a smaller model or a smaller `context_size`. " + hint
+                hint = "It probably ran out of memory: use a smaller model or a smaller `context_size`. " + hint
         else:
-            text, hint = f"the process running the model ended with exit code {code}", "The next call starts a new one."
+            text, hint = f"the model's process exited with code {code}", "The next call starts a new one."
         lines = self._last_lines()
-        return (f"{text}; its last words were:\n{lines}\n" if lines else text), hint
+        return (f"{text}; its last log lines:\n{lines}\n" if lines else text), hint
 
     def end(self) -> None:
-        """End the child and wait for it. May be called again."""
+        """Ends the child and waits for it. May be called again."""
         if not self.abandoned:
             self._close(self._process.stdin)
             try:
@@ -110,9 +110,9 @@ class ModelProcess:
         self._close(self._log)
 
     def abandon(self) -> None:
-        """Let go of a child that belongs to the process this one was forked from."""
+        """In a forked process: closes the copies of the pipes, and leaves the child to its parent."""
         self.abandoned = True
-        self._process.returncode = 0  # it is not ours to wait for, nor to warn about
+        self._process.returncode = 0  # it is not our child: no wait, no ResourceWarning
         for stream in (self._process.stdin, self._process.stdout, self._log):
             self._close(stream)
 
@@ -146,8 +146,8 @@ class ModelProcess:
             timer.cancel()
         if late.is_set():
             raise ModelCrashedError(
-                f"the model was not loaded within {limit:g} s",
-                hint="Use a smaller model, or try again when the machine has less to do.",
+                f"loading the model timed out after {limit:g} s",
+                hint="Use a smaller model, or retry when the machine is less busy.",
             )
         if not answer:
             self._process.wait()

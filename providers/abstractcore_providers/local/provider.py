@@ -1,4 +1,4 @@
-"""The provider of models that run on this machine, without a key and without a network once their weights are here."""
+"""The provider of local models: they run on this machine, without a key, and without a network after the download."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ DEFAULT_CONTEXT = 8192
 _SMALLEST_CONTEXT = 256
 
 RECOMMENDED_SAMPLING = {DEFAULT_MODEL: Sampling(max_output_tokens=512, temperature=0.2, top_p=0.9)}
-"""Temperature and top_p from SmolLM2's model card. The limit is ours: a model this small may repeat itself without end,
-and 512 tokens take about 15 s; an answer that reaches it has `finish_reason` "length"."""
+"""Temperature and top_p from SmolLM2's model card. The limit is ours: so small a model may repeat itself endlessly, and
+512 tokens take about 15 s; an answer that reaches it has `finish_reason` "length"."""
 
 
 class LocalProvider:
-    """Runs llama.cpp in child processes, which it owns. `start_limit` is how long a model may load, in seconds."""
+    """Runs llama.cpp in child processes, which it owns. `start_limit` is the maximum loading time in seconds."""
 
     name = "local"
     summary = "Small models on this machine, by llama.cpp; no key and no server to set up."
     options: Mapping[str, str] = {
-        "context_size": f"tokens of prompt and reply together, {DEFAULT_CONTEXT} unless told; "
-        "a model trained on fewer stops at its own limit",
-        "threads": "processor threads; physical cores minus one unless told",
+        "context_size": f"context window in tokens, prompt and reply together; default {DEFAULT_CONTEXT}; "
+        "a model trained with a smaller one stops at its own limit",
+        "threads": "CPU threads; default: physical cores minus one",
     }
 
     def __init__(self, start_limit: float = START_LIMIT) -> None:
         self._pool = ServerPool(start_limit)
 
     def connect(self, config: ProviderConfig, services: ProviderServices) -> ProviderSession:
-        """A session for `config.model`, a name or path that the model store knows. No I/O."""
-        # Here and not above: listing the providers should not load a wire format.
+        """Returns a session for `config.model`, a name or path for the model store. Does no I/O."""
+        # Imported here: listing providers must not load a wire format.
         from ..formats.openai_chat import OpenAIChat
         from ..formats.openai_chat.dialect import LLAMA_CPP
 
         if config.base_url:
             raise ConfigurationError(
-                "the local provider runs the model itself and takes no base_url",
-                hint="For a server that is running already, use the provider for its kind, such as `ollama`.",
+                "the provider `local` runs the model itself and does not support base_url",
+                hint="For a running server, use its provider, such as `ollama` or `openai-compatible`.",
             )
         model = config.model or DEFAULT_MODEL
         context_size = _whole_number(config, "context_size", _SMALLEST_CONTEXT) or DEFAULT_CONTEXT
@@ -61,17 +61,15 @@ class LocalProvider:
         )
 
     def close(self) -> None:
-        """End the models' processes; the next call starts them again."""
+        """Ends the models' processes; the next call starts them again."""
         self._pool.close()
 
 
 def _whole_number(config: ProviderConfig, option: str, least: int) -> int | None:
-    """The option's value; None if it was not given."""
+    """Returns the option's value; None if not given."""
     value = config.options.get(option)
     if value is None:
         return None
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise ConfigurationError(
-            f"{option} is {value!r}, expected an integer", hint=f"Give {least} or more.", provider="local"
-        )
+        raise ConfigurationError(f"{option}: expected an integer of at least {least}, got {value!r}", provider="local")
     return value

@@ -1,4 +1,4 @@
-"""The children of this process that run models: one for the same weights and settings, as long as it is of use."""
+"""`ServerPool`: the child processes that run models, shared by calls with the same weights and settings."""
 
 from __future__ import annotations
 
@@ -11,19 +11,18 @@ from .process import ModelProcess, ServerKey
 from .slots import Lease, Slots
 
 START_LIMIT = 120.0
-"""Seconds a model may take to load."""
+"""The maximum loading time of a model in seconds."""
 MOST_PROCESSES = 4
-"""Each has weights and a context in memory. Those that are answering a call may be more."""
+"""Each has weights and a context in memory. There may be more while they answer calls."""
 IDLE_SECONDS = 300.0
-"""How long a model stays in memory that nobody asks anything: as Ollama's default `keep_alive`."""
+"""The idle timeout of a model: as Ollama's default `keep_alive`."""
 
 
 class ServerPool:
-    """Starts children when they are needed. One that answers no call is ended when its last user is gone, when it was
-    idle for `idle_seconds`, or while there are more than `most`. All are ended with the pool, at the latest when the
-    interpreter exits.
+    """Starts child processes on demand. An idle one is ended when its last user is removed, after `idle_seconds`, or
+    while there are more than `most`. All are ended with the pool, at the latest when the interpreter exits.
 
-    A process made by `os.fork` starts its own; it neither uses nor ends those of its parent.
+    A forked process starts its own children; it neither uses nor ends those of its parent.
     """
 
     def __init__(
@@ -35,29 +34,30 @@ class ServerPool:
         _all_slots.add(self._slots)
 
     def add_user(self, owner: object) -> Hashable:
-        """A user of the children that it leases: until `remove_user`, and no longer than `owner` is there."""
+        """Returns a new user, who keeps the children that it leases alive until `remove_user`, or until `owner` is
+        garbage-collected."""
         user = next(self._users)
         weakref.finalize(owner, self._slots.note_removed, user).atexit = False
         return user
 
     def remove_user(self, user: Hashable) -> None:
-        """End the children that nobody else uses, those that are answering after that."""
+        """Ends the children without other users, after their running calls."""
         self._slots.remove_user(user)
 
     def lease(self, key: ServerKey, user: Hashable) -> Lease | None:
-        """The child for `key`, for one call; None if it is not running."""
+        """Returns a lease on the child for `key`, for one call; None if it is not running."""
         return self._slots.lease(key, user)
 
     def start(self, key: ServerKey, user: Hashable, alias: str) -> Lease:
-        """As `lease`, started if need be; blocks. `alias` is what replies call the model."""
+        """As `lease`, but starts the child if necessary; blocks. `alias` is the model's name in replies."""
         return self._slots.start(key, user, alias)
 
     def processes(self) -> list[ModelProcess]:
-        """The children that are of use."""
+        """Returns the running children."""
         return self._slots.processes()
 
     def close(self) -> None:
-        """End all children, whatever they do. The pool can be used again."""
+        """Ends all children, including busy ones. The pool can be used again."""
         self._slots.end_all()
 
 

@@ -1,4 +1,4 @@
-"""Which child processes there are, who uses them, and which of them may end."""
+"""`Slots`: tracks child processes, their users and running calls, and ends those that are no longer needed."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from .process import ModelProcess, ServerKey
 
 
 class Lease:
-    """A child that answers one call, until `release`; a lease that is dropped is released."""
+    """The use of a child by one call, until `release`; a dropped lease is released."""
 
     def __init__(self, process: ModelProcess, end: Callable[[], None]) -> None:
         self.process = process
         self._end: Callable[[], None] | None = end
 
     def release(self) -> None:
-        """The call has ended."""
+        """Ends the lease, when the call has ended. May be called again."""
         end, self._end = self._end, None
         if end is not None:
             end()
@@ -31,7 +31,7 @@ class Lease:
 
 @dataclass(eq=False)
 class _Slot:
-    """The place of one child. It has users also while its child is not running."""
+    """The slot of one child. It keeps its users while the child is not running."""
 
     starting: threading.Lock = field(default_factory=threading.Lock)
     process: ModelProcess | None = None
@@ -49,10 +49,10 @@ class _Slot:
 
 
 class Slots:
-    """Children that answer no call end when they have no users, when they were idle for `idle_seconds`, or, least
-    recently used first, while there are more than `most`.
+    """Ends idle children without users, after `idle_seconds`, or, least recently used first, while there are more than
+    `most`.
 
-    What finalizers have to say goes through a queue without a lock of ours: they run in any thread at any time.
+    Finalizers communicate through a queue without locks: they may run in any thread at any time.
     """
 
     def __init__(self, start_limit: float, most: int, idle_seconds: float) -> None:
@@ -63,7 +63,7 @@ class Slots:
         self._begin()
 
     def lease(self, key: ServerKey, user: Hashable) -> Lease | None:
-        """The child for `key`, if it is running."""
+        """Returns a lease on the child for `key`; None if it is not running."""
         with self._settled():
             slot = self._slots.get(key)
             if slot is None or slot.process is None or not slot.process.alive():
@@ -71,7 +71,7 @@ class Slots:
             return self._lease(self._call_of(slot, user), slot.process)
 
     def start(self, key: ServerKey, user: Hashable, alias: str) -> Lease:
-        """The child for `key`, started if need be: by one of the threads that ask for it at once."""
+        """Returns a lease on the child for `key`; of several concurrent threads, one starts it if necessary."""
         with self._settled():
             slot = self._call_of(self._slots.setdefault(key, _Slot()), user)
         try:
@@ -88,7 +88,7 @@ class Slots:
         return self._lease(slot, process)
 
     def remove_user(self, user: Hashable) -> None:
-        """It makes no more calls."""
+        """Removes a user, who makes no more calls."""
         with self._settled():
             self._remove(user)
 
@@ -97,27 +97,27 @@ class Slots:
         self.note(partial(self._remove, user))
 
     def note(self, news: Callable[[], None]) -> None:
-        """Have `news` called soon, with the lock held."""
+        """Queues `news` to be called soon, with the lock held."""
         self._news.put(news)
 
     def processes(self) -> list[ModelProcess]:
-        """The children that are of use."""
+        """Returns the running children."""
         with self._settled():
             pass
         with self._lock:
             return [slot.process for slot in self._slots.values() if slot.process is not None]
 
     def end_all(self) -> None:
-        """End all children, whatever they do."""
+        """Ends all children, including busy ones."""
         with self._lock:
             taken = [slot.take() for slot in self._slots.values()]
         for process in taken:
             if process is not None:
                 process.end()
-        self.note(_nothing)  # wakes the thread that watches, which then ends
+        self.note(_nothing)  # wakes the watching thread, which then ends
 
     def forget(self) -> None:
-        """In a forked process: leave the parent's children to it."""
+        """In a forked process: leaves the children to the parent."""
         for slot in self._slots.values():
             if slot.process is not None:
                 slot.process.abandon()
@@ -125,7 +125,7 @@ class Slots:
         self._begin()
 
     def _begin(self) -> None:
-        self._lock = threading.RLock()  # a pool's finalizer may run in a thread that has it
+        self._lock = threading.RLock()  # a pool's finalizer may run in a thread that holds it
         self._news: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._watched = False
 
@@ -143,7 +143,7 @@ class Slots:
 
     @contextmanager
     def _settled(self) -> Generator[None]:
-        """Holds the lock, with all news heard. What has become useless ends afterwards, without the lock."""
+        """Holds the lock, after processing all news. Children that are no longer needed end afterwards, unlocked."""
         with self._lock:
             with suppress(queue.Empty):
                 while True:
@@ -167,7 +167,7 @@ class Slots:
         return [process for process in taken if process is not None]
 
     def _watch(self) -> None:
-        """Have a thread end what becomes useless, as long as there are children."""
+        """Starts a thread that ends children when they are no longer needed; it runs while there are children."""
         with self._lock:
             if self._watched:
                 return
@@ -175,14 +175,14 @@ class Slots:
         thread = threading.Thread(target=self._end_useless, name="abstractcore-local-models", daemon=True)
         try:
             thread.start()
-        except RuntimeError:  # the program is ending, and its models with it
+        except RuntimeError:  # the interpreter is shutting down
             self._watched = False
 
     def _end_useless(self) -> None:
         news = self._news
         while self._watched:
             with suppress(queue.Empty):
-                self._news.put(news.get(timeout=self._idle_seconds / 4))  # heard below, with the lock
+                self._news.put(news.get(timeout=self._idle_seconds / 4))  # processed below, with the lock
             with self._settled():
                 self._watched = any(slot.process or slot.calls for slot in self._slots.values())
 

@@ -1,4 +1,4 @@
-"""Scripted models: replies written beforehand, through the same pipeline as real ones, for tests and examples."""
+"""Scripted models: predefined replies, through the same pipeline as real ones, for tests and examples."""
 
 from .canonical_json import CanonicalDecoder, CanonicalJson, CanonicalRenderer
 from .provider import ScriptedProvider

@@ -1,4 +1,4 @@
-"""The schema's own JSON as a wire format: nothing is lost in it."""
+"""The schema's own JSON as a lossless wire format."""
 
 from __future__ import annotations
 
@@ -36,30 +36,30 @@ _DELTAS: tuple[type[Delta], ...] = get_args(Delta)
 
 
 class CanonicalJson:
-    """A transpiler that changes nothing."""
+    """A lossless transpiler: the identity."""
 
     def encode(self, call: ModelCall) -> Encoded:
-        """The call itself."""
+        """Returns the call as JSON."""
         return Encoded(WireRequest("/call", {"content-type": "application/json"}, to_json(call).encode()))
 
     def decode(self, response: WireResponse) -> ModelReply:
-        """The reply itself."""
+        """Returns the reply."""
         return _read(response.body, ModelReply)
 
     def framer(self) -> LineFramer:
-        """One delta a line."""
+        """Returns a framer with one delta per line."""
         return LineFramer()
 
     def decoder(self) -> CanonicalDecoder:
-        """A decoder of lines."""
+        """Returns a decoder of lines."""
         return CanonicalDecoder()
 
     def error(self, response: WireResponse) -> ProviderError:
-        """The error that was rendered; scripted errors are raised as they are and never come here."""
+        """Returns the rendered error; scripted errors are raised directly, without this method."""
         return _read_error(response.body, response.status)
 
     def parse(self, request: WireRequest) -> Parsed:
-        """The call itself."""
+        """Returns the call."""
         try:
             call = from_json(request.body)
         except SchemaError as error:
@@ -69,26 +69,26 @@ class CanonicalJson:
         return Parsed(call)
 
     def render(self, reply: ModelReply) -> Rendered:
-        """The reply itself."""
+        """Returns the reply as JSON."""
         return Rendered(to_json(reply).encode())
 
     def renderer(self) -> CanonicalRenderer:
-        """A renderer of lines."""
+        """Returns a renderer of lines."""
         return CanonicalRenderer()
 
     def render_error(self, error: AbstractCoreError) -> WireResponse:
-        """The class, the message and the time to wait."""
+        """Returns the class, the message and `retry_after` as JSON."""
         return WireResponse(500, {"content-type": "application/json"}, _write_error(error))
 
 
 def _read(data: bytes, kind: type[T] | tuple[type[T], ...]) -> T:
-    """The document of this kind; raises `ServerError` for anything else."""
+    """Returns the document of this kind; raises `ServerError` for any other."""
     try:
         document = from_json(data)
     except SchemaError as error:
-        raise ServerError(f"the script's answer does not fit the schema: {error}") from None
+        raise ServerError(f"the script's answer does not match the schema: {error}") from None
     if not isinstance(document, kind):
-        raise ServerError(f"the script's answer is a {type(document).__name__}")
+        raise ServerError(f"the script's answer has an unexpected type, {type(document).__name__}")
     return document
 
 
@@ -98,14 +98,14 @@ def _write_error(error: AbstractCoreError) -> bytes:
 
 def _read_error(data: bytes, status: int | None) -> ProviderError:
     try:
-        told = as_object(read_answer(data))
+        fields = as_object(read_answer(data))
     except ValueError:
-        told = {}
-    error_class = getattr(errors, text_of(told, "error") or "", None)
+        fields = {}
+    error_class = getattr(errors, text_of(fields, "error") or "", None)
     if not isinstance(error_class, type) or not issubclass(error_class, ProviderError):
         error_class = ServerError
-    message = text_of(told, "message") or data.decode("utf-8", "replace")
-    wait = told.get("wait")
+    message = text_of(fields, "message") or data.decode("utf-8", "replace")
+    wait = fields.get("wait")
     return error_class(message, status=status, retry_after=wait if isinstance(wait, int | float) else None)
 
 
@@ -116,7 +116,7 @@ class CanonicalDecoder:
         self.complete = False
 
     def feed(self, frame: bytes) -> list[Delta]:
-        """The delta in one line; raises the error in a line that holds one."""
+        """Returns the delta of one line; raises the error of an error line."""
         if frame.startswith(b'{"error"'):
             raise _read_error(frame, None)
         delta = _read(frame, _DELTAS)
@@ -124,9 +124,9 @@ class CanonicalDecoder:
         return [delta]
 
     def finish(self) -> list[Delta]:
-        """Nothing; raises `StreamInterruptedError` if the reply did not end."""
+        """Returns an empty list; raises `StreamInterruptedError` if the reply is incomplete."""
         if not self.complete:
-            raise StreamInterruptedError("the stream ended before the reply did")
+            raise StreamInterruptedError("the stream ended before the reply was complete")
         return []
 
 
@@ -134,13 +134,13 @@ class CanonicalRenderer:
     """Writes deltas as lines."""
 
     def feed(self, delta: Delta) -> bytes:
-        """One line."""
+        """Returns the delta as a line."""
         return to_json(delta).encode() + b"\n"
 
     def finish(self) -> bytes:
-        """Nothing more."""
+        """Returns no bytes."""
         return b""
 
     def error(self, error: AbstractCoreError) -> bytes:
-        """The error as a line."""
+        """Returns the error as a line."""
         return _write_error(error) + b"\n"

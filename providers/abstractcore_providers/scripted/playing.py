@@ -1,4 +1,4 @@
-"""What one call of a scripted model is answered with: a whole reply, and the pieces it comes in."""
+"""`Play`: the answer to one call of a scripted model: a complete reply, and the timed chunks of its stream."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from abstractcore.schema import (
 )
 
 Cut: TypeAlias = tuple[float, str]
-"""The delay before a piece, in seconds, and how it goes on: some text or reasoning, or nothing for any other part."""
+"""The delay before a chunk, in seconds, and its text or reasoning; empty for any other part."""
 
 _ENDS = (TextEnd, ReasoningEnd, ToolCallEnd, UsageDelta, ReplyEnd)
 
 
 @dataclass(frozen=True, slots=True)
 class Play:
-    """A reply made for a call, where it is cut into pieces, and the error it breaks off with."""
+    """A reply to a call, its chunks, and the error that interrupts it, if any."""
 
     reply: ModelReply
     cuts: Sequence[Cut]
@@ -45,7 +45,8 @@ class Play:
 
     @classmethod
     def of(cls, answer: ScriptedReply | ModelReply, call: ModelCall) -> Play:
-        """A `ModelReply` unchanged, word by word; a `ScriptedReply` in its pieces, with missing ids and usage set."""
+        """Returns a `ModelReply` unchanged, word by word; a `ScriptedReply` in its chunks, with missing ids and usage
+        set."""
         if isinstance(answer, ModelReply):
             return cls(answer, [cut for part in answer.parts for cut in _words(part)])
         whole = answer.whole()
@@ -60,11 +61,11 @@ class Play:
 
     @property
     def seconds(self) -> float:
-        """How long all of it takes."""
+        """The total duration."""
         return sum(delay for delay, _ in self.cuts)
 
     def deltas(self) -> list[tuple[float, Delta]]:
-        """The stream, each delta with the delay before it."""
+        """Returns the stream, each delta with the delay before it."""
         timed: list[tuple[float, Delta]] = []
         cuts = iter(self.cuts)
         for delta in deltas_of(self.reply):
@@ -98,13 +99,13 @@ def _text(part: Part) -> str:
 
 
 def _words(part: Part) -> list[Cut]:
-    """The cuts of a part that comes without delay: the words of a text."""
+    """Returns the cuts of a part without delay: the words of a text."""
     words = ScriptedReply.text(part.text).pieces if isinstance(part, TextPart) else ()
     return [(0.0, _text(word.part)) for word in words] or [(0.0, _text(part))]
 
 
 def _with_ids(parts: Sequence[Part], call: ModelCall) -> tuple[Part, ...]:
-    """`parts` with ids for the tool calls that have none."""
+    """Returns `parts` with ids for tool calls without one."""
     turn = sum(message.role == "assistant" for message in call.messages)
     calls = [part for part in parts if isinstance(part, ToolCall)]
     ids = {id(part): f"call_{turn}_{index}" for index, part in enumerate(calls) if not part.id}
@@ -114,6 +115,6 @@ def _with_ids(parts: Sequence[Part], call: ModelCall) -> tuple[Part, ...]:
 
 
 def _counted(reply: ModelReply, call: ModelCall) -> Usage:
-    """Words for tokens."""
-    asked = sum(len(message.text.split()) for message in call.messages)
-    return Usage(asked, len(reply.text.split()))
+    """Returns token counts: the numbers of words."""
+    words = sum(len(message.text.split()) for message in call.messages)
+    return Usage(words, len(reply.text.split()))

@@ -17,15 +17,15 @@ class ScriptedProvider:
     """`create_llm("scripted", replies=[...])`."""
 
     name: str = "scripted"
-    summary: str = "replies written beforehand, for tests"
+    summary: str = "predefined replies, for tests"
 
     @property
     def options(self) -> Mapping[str, str]:
-        """Options of its own."""
+        """The provider's own options."""
         return {"replies": "a list of texts, ScriptedReply or ModelReply objects, errors to raise, functions"}
 
     def connect(self, config: ProviderConfig, services: ProviderServices) -> ProviderSession:
-        """A session that plays the script from its beginning."""
+        """Returns a session that plays the script from its beginning."""
         script = Script(config.options.get("replies", ()))
         return ProviderSession(
             model=config.model or "scripted",

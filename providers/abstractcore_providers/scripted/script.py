@@ -1,4 +1,4 @@
-"""A script and how far it has been played: by any number of threads and event loops at once."""
+"""`Script`: the replies of a scripted model and its calls so far. Thread-safe."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ACCEPTED = "a text, a ScriptedReply, a ModelReply, an AbstractCoreError to rais
 
 
 class Script:
-    """`replies` in order, and `calls`: those that were made. Raises `ConfigurationError` for what is no script."""
+    """`replies` in order, and the `calls` so far. Raises `ConfigurationError` for invalid replies."""
 
     def __init__(self, replies: object) -> None:
         self.calls: list[ModelCall] = []
@@ -25,7 +25,7 @@ class Script:
         self._replies = [] if self._for_all else _checked(replies)
 
     async def play(self, call: ModelCall) -> Play:
-        """The next reply; raises the error that stands in its place, or `ScriptExhaustedError`."""
+        """Returns the next reply; raises a scripted error, or `ScriptExhaustedError`."""
         with self._lock:
             self.calls.append(call)
             number = len(self.calls)
@@ -35,7 +35,7 @@ class Script:
             answer = cast("Callable[[ModelCall], Any]", answer)(call)
             if isinstance(answer, Awaitable):
                 answer = await cast("Awaitable[object]", answer)
-            path += ", a function, gave something else"
+            path += ", return value of the function"
         if isinstance(answer, AbstractCoreError):
             raise answer.with_traceback(None)
         if isinstance(answer, str):
@@ -47,15 +47,17 @@ class Script:
     def _reply(self, number: int) -> object:
         if number > len(self._replies):
             raise ScriptExhaustedError(
-                f"the script has {len(self._replies)} replies, and this is call {number}.",
-                hint="Give create_llm('scripted', replies=[...]) one more.",
+                f"the script has {len(self._replies)} replies, but this is call {number}.",
+                hint="Add a reply to create_llm('scripted', replies=[...]).",
             )
         return self._replies[number - 1]
 
 
 def _checked(replies: object) -> list[object]:
     if isinstance(replies, str) or not isinstance(replies, Sequence):
-        raise ConfigurationError("`replies` is a list, or a function of the call.", hint="As in replies=['hello'].")
+        raise ConfigurationError(
+            "`replies` must be a list, or a function of the call.", hint="For example: replies=['hello']."
+        )
     entries = list(cast("Sequence[object]", replies))
     for index, entry in enumerate(entries):
         if not isinstance(entry, str | ScriptedReply | ModelReply | AbstractCoreError) and not _is_function(entry):
@@ -64,7 +66,7 @@ def _checked(replies: object) -> list[object]:
 
 
 def _is_function(entry: object) -> bool:
-    """A class is none: an error's class in the place of an error is a mistake."""
+    """Returns whether `entry` is a function. A class is not: an error class instead of an error is a mistake."""
     return callable(entry) and not isinstance(entry, type)
 
 

@@ -1,4 +1,4 @@
-"""The network end of a scripted model: a script, and the clock it is played by."""
+"""The transport and endpoint of a scripted model: plays a script on a clock."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .script import Script
 
 
 class ScriptedBody:
-    """A response whose pieces, each with the delay before it, are known beforehand. A delay is not cut short."""
+    """A response with predefined chunks, each with the delay before it. A delay is not interrupted."""
 
     status = 200
 
@@ -34,46 +34,47 @@ class ScriptedBody:
         self._cut = False
 
     async def read(self) -> bytes:
-        """The next piece; at the end nothing, or the error the script breaks off with."""
+        """Returns the next chunk; at the end empty bytes, or raises the scripted error."""
         if self._pieces:
             delay, data = self._pieces.popleft()
             await self._wait(delay)
             if self._cut:
-                raise ConnectionFailedError("the connection to the script was cut")
+                raise ConnectionFailedError("the connection to the script was closed")
             return data
         if self._then is not None:
             raise self._then.with_traceback(None)
         return b""
 
     async def close(self) -> None:
-        """What is left is not read."""
+        """Drops the rest."""
         self._pieces.clear()
         self._then = None
 
     def abort(self) -> None:
-        """The next piece does not arrive any more."""
+        """Makes the next read fail."""
         self._cut = True
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptedTransport:
-    """Plays `script` by the clock of `runtime`."""
+    """Plays `script` on the clock of `runtime`."""
 
     script: Script
     runtime: Runtime
 
     async def open(self, request: WireRequest, timeout: float) -> ScriptedBody:
-        """The next reply; raises the error that stands in its place, or `ScriptExhaustedError`.
+        """Returns the next reply; raises a scripted error, or `ScriptExhaustedError`.
 
-        A whole reply takes all its delays at once. A stream opens after the delay of its first piece.
+        A complete reply takes the sum of its delays. A stream opens after the delay of its first chunk.
         """
 
         async def wait(seconds: float) -> None:
             if seconds > 0:
                 await self.runtime.sleep(min(seconds, timeout))
             if seconds > timeout:
-                message = f"the script did not answer in {shown_seconds(timeout)}"
-                raise RequestTimeoutError(message, hint="Its delay is longer: give more with timeout=SECONDS.")
+                message = f"no response from the script within {shown_seconds(timeout)}"
+                hint = "The scripted delay is longer: allow more time with timeout=SECONDS."
+                raise RequestTimeoutError(message, hint=hint)
 
         call = CanonicalJson().parse(request).call
         play = await self.script.play(call)
@@ -89,19 +90,19 @@ class ScriptedTransport:
         return ScriptedBody(((delay, renderer.feed(delta)) for delay, delta in play.deltas()), play.then, wait)
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Does nothing: there are no connections."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptedEndpoint:
-    """Where a script is played: nowhere on a network."""
+    """An endpoint without a network."""
 
     script: Script
 
     async def open(self, runtime: Runtime) -> Address:
-        """The script, on the clock of `runtime`."""
+        """Returns an address whose transport plays the script on the clock of `runtime`."""
         return Address("scripted://", NoAuth(), ScriptedTransport(self.script, runtime))
 
     def diagnose(self, error: ProviderError) -> AbstractCoreError:
-        """The error itself: it is meant."""
+        """Returns `error`: it is intended."""
         return error

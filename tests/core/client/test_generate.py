@@ -275,7 +275,7 @@ def test_a_reply_that_does_not_fit_the_schema_is_a_server_error(call_style):
     registry.add_provider(Nonsense("nonsense"))
     services = Services(registry=registry, environment={})
     llm = create_llm("nonsense", services=services, max_retries=0, replies=["a"])
-    with pytest.raises(ServerError, match="does not fit the schema: parts") as caught:
+    with pytest.raises(ServerError, match="does not match the schema: parts") as caught:
         call_style.generate(llm, "hi")
     assert caught.value.provider == "nonsense"
 
@@ -290,7 +290,7 @@ def test_scripted_replies_are_texts_replies_errors_and_functions(call_style):
         call_style.generate(llm, "c")
     assert caught.value is failing
     assert call_style.generate(llm, "four").content == "FOUR"
-    with pytest.raises(ScriptExhaustedError, match="4 replies, and this is call 5"):
+    with pytest.raises(ScriptExhaustedError, match="4 replies, but this is call 5"):
         call_style.generate(llm, "e")
     assert [call.messages[-1].text for call in llm.calls] == ["a", "b", "c", "four", "e"]
 
