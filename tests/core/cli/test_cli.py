@@ -73,7 +73,7 @@ def sent(server: ScriptedServer, number: int = -1) -> list[tuple[str, str]]:
     return [(message["role"], message["content"]) for message in server.requests[number].json["messages"]]
 
 
-def test_the_answer_goes_to_stdout_and_remarks_to_stderr(server, to_server):
+def test_answer_is_written_to_stdout_and_everything_else_to_stderr(server, to_server):
     server.script(completion("hello"))
     result = invoke("ask", "hi", *to_server)
     assert (result.exit_code, result.stdout) == (0, "hello\n")
@@ -82,13 +82,13 @@ def test_the_answer_goes_to_stdout_and_remarks_to_stderr(server, to_server):
     assert "stream" not in server.requests[0].json
 
 
-def test_quiet_leaves_the_answer_alone(server, to_server):
+def test_quiet_suppresses_stderr(server, to_server):
     server.script(completion("hello"))
     result = invoke("ask", "hi", "--quiet", *to_server)
     assert (result.stdout, result.stderr) == ("hello\n", "")
 
 
-def test_options_are_sent(server, to_server):
+def test_options_are_sent_in_the_request(server, to_server):
     server.script(completion())
     invoke("ask", "hi", "--system", "Be short.", "--temperature", "0.5", "--max-tokens", "7", *to_server)
     assert sent(server) == [("system", "Be short."), ("user", "hi")]
@@ -97,7 +97,7 @@ def test_options_are_sent(server, to_server):
     assert 7 in (body.get("max_tokens"), body.get("max_completion_tokens"))
 
 
-def test_a_stream_is_asked_for_and_shown(server, to_server):
+def test_stream_option_streams_the_answer(server, to_server):
     server.script(streamed("hel", "lo"))
     result = invoke("ask", "hi", "--stream", *to_server)
     assert (result.exit_code, result.stdout) == (0, "hello\n")
@@ -109,7 +109,7 @@ def test_a_truncated_answer_is_a_warning_on_stderr(server, to_server):
     assert "may be incomplete: finish_reason is 'length'" in invoke("ask", "hi", *to_server).stderr
 
 
-def test_how_a_file_was_sent_is_on_stderr(server, to_server, tmp_path):
+def test_route_of_a_file_is_on_stderr(server, to_server, tmp_path):
     (tmp_path / "notes.txt").write_text("Bring two copies.")
     server.script(completion())
     result = invoke("ask", "What?", "--media", str(tmp_path / "notes.txt"), *to_server)
@@ -117,7 +117,7 @@ def test_how_a_file_was_sent_is_on_stderr(server, to_server, tmp_path):
     assert "Bring two copies." in str(sent(server))
 
 
-def test_json_is_one_object_and_nothing_else(server, to_server, tmp_path):
+def test_json_prints_one_object_only(server, to_server, tmp_path):
     (tmp_path / "notes.txt").write_text("Bring two copies.")
     server.script(completion("caf\u00e9"))
     result = invoke("ask", "hi", "--json", "--media", str(tmp_path / "notes.txt"), *to_server)
@@ -130,7 +130,7 @@ def test_json_is_one_object_and_nothing_else(server, to_server, tmp_path):
     assert (data["media"][0]["source"], data["media"][0]["route"]) == ("notes.txt", "inline")
 
 
-def test_json_has_errors_too(server, to_server):
+def test_json_includes_errors(server, to_server):
     server.script(failure(401, "wrong key"))
     result = invoke("ask", "hi", "--json", *to_server)
     data = json.loads(result.stdout)
@@ -155,7 +155,7 @@ def test_json_cannot_be_streamed(server, to_server):
         (["--json"], "No such option: --json"),
     ],
 )
-def test_json_has_mistakes_in_the_arguments_too(arguments, message):
+def test_json_includes_usage_errors(arguments, message):
     result = invoke(*arguments)
     data = json.loads(result.stdout)
     assert (result.exit_code, data["exit_code"], result.stderr) == (2, 2, "")
@@ -163,12 +163,12 @@ def test_json_has_mistakes_in_the_arguments_too(arguments, message):
     assert data["error"]["type"] == "InvalidInputError"
 
 
-def test_json_speaks_of_the_commands_options():
+def test_json_hints_name_the_command_line_options():
     data = json.loads(invoke("ask", "hi", "--json", "--provider", "openai-compatible/m").stdout)
     assert data["error"]["hint"] == "As in --base-url http://localhost:8000/v1."
 
 
-def test_a_broken_stream_ends_its_line_before_the_error(server, to_server):
+def test_interrupted_stream_ends_its_line_before_the_error(server, to_server):
     server.script(stream_head(), chunk(delta("hel")), CUT)
     result = invoke("ask", "hi", "--stream", *to_server)
     assert (result.exit_code, result.stdout) == (4, "hel\n")
@@ -195,27 +195,27 @@ def test_a_broken_stream_ends_its_line_before_the_error(server, to_server):
         (["models", "remove", "./mine.gguf"], 2, "Delete it yourself"),
     ],
 )
-def test_an_error_is_a_line_with_a_hint_and_an_exit_code(arguments, code, message):
+def test_error_is_a_line_with_hint_and_exit_code(arguments, code, message):
     result = invoke(*arguments)
     assert (result.exit_code, result.stdout) == (code, "")
     assert message in result.stderr
     assert "Traceback" not in result.stderr
 
 
-def test_a_picture_for_a_model_that_reads_text_is_refused_before_sending(server, tmp_path):
+def test_image_for_a_text_only_model_is_refused_before_sending(server, tmp_path):
     (tmp_path / "dot.gif").write_bytes(b"GIF89a\1\0\1\0\0\0\0;")
     to_server = ["--provider", "ollama/llama3.2", "--base-url", server.url]
     result = invoke("ask", "hi", "--media", str(tmp_path / "dot.gif"), *to_server)
     assert (result.exit_code, server.requests) == (2, [])
 
 
-def test_no_answer_in_time_is_exit_code_4(server, to_server):
+def test_timeout_is_exit_code_4(server, to_server):
     server.script(HANG)
     result = invoke("ask", "hi", "--timeout", "0.2", *to_server)
     assert (result.exit_code, "with --timeout SECONDS." in result.stderr) == (4, True)
 
 
-def test_no_connection_is_exit_code_4():
+def test_connection_failure_is_exit_code_4():
     result = invoke(
         "ask", "hi", "--provider", "openai-compatible/m", "--base-url", "http://127.0.0.1:1", "--timeout", "1"
     )
@@ -236,15 +236,13 @@ def test_every_error_has_an_exit_code():
     assert codes["MissingExtraError"] == codes["UnknownOptionError"] == codes["MediaError"] == 2
 
 
-def test_a_key_that_was_refused_is_the_providers_error_and_one_that_is_missing_a_mistake_in_the_setup():
+def test_rejected_key_is_exit_code_3_and_missing_key_exit_code_2():
     refused = abstractcore.AuthenticationError("no", status=401)
     in_a_stream = abstractcore.AuthenticationError("no", attempts=[abstractcore.AttemptRecord(0, 0.0, 0.1)])
     assert [exit_code(error) for error in (refused, in_a_stream, abstractcore.AuthenticationError("no"))] == [3, 3, 2]
 
 
-def test_a_prompt_too_long_for_a_model_on_this_machine_says_how_to_make_room(
-    monkeypatch, models: FileModelStore, tmp_path
-):
+def test_context_overflow_hint_names_the_context_size_option(monkeypatch, models: FileModelStore, tmp_path):
     monkeypatch.setenv("ABSTRACTCORE_CACHE", str(models.root.parent))
     (tmp_path / "long.txt").write_text("word " * 1000)
     result = invoke("ask", "How many?", "--media", str(tmp_path / "long.txt"), "--context-size", "256")
@@ -278,13 +276,13 @@ def texts_of(expression: ast.expr) -> list[str]:
     return [text for part in ast.iter_child_nodes(expression) if isinstance(part, ast.expr) for text in texts_of(part)]
 
 
-def test_no_hint_that_the_command_shows_speaks_python():
+def test_hints_of_the_command_have_no_python_code():
     python_hints = [hint for hint in hints() if PYTHON_ONLY.search(hint)]
     assert len(python_hints) > 5
     assert [hint for hint in map(in_options, python_hints) if PYTHON_ONLY.search(hint)] == []
 
 
-def test_markup_is_text(server, to_server, tmp_path):
+def test_markup_in_answers_is_plain_text(server, to_server, tmp_path):
     (tmp_path / "[red]a[_red].txt").write_text("x")
     server.script(completion("[bold]x[/bold] [/nope] :smile:"))
     result = invoke("ask", "hi", "--media", str(tmp_path / "[red]a[_red].txt"), *to_server)
@@ -292,7 +290,7 @@ def test_markup_is_text(server, to_server, tmp_path):
     assert "[red]a[_red].txt: inline" in result.stderr
 
 
-def test_control_characters_are_shown_and_not_obeyed(server, to_server, tmp_path):
+def test_control_characters_are_escaped(server, to_server, tmp_path):
     name = "a\x1b]0;owned\x07\x9b2J.txt"
     (tmp_path / name).write_text("x")
     server.script(completion("x\x9b2J\x1b[2J\r\n"))
@@ -309,7 +307,7 @@ def test_control_characters_are_shown_and_not_obeyed(server, to_server, tmp_path
     )
 
 
-def test_the_version_and_help_are_shown():
+def test_version_and_help():
     assert invoke("--version").stdout == f"abstractcore {abstractcore.__version__}\n"
     for command in ([], ["ask"], ["chat"]):
         text = invoke(*command, "--help").stdout
@@ -317,7 +315,7 @@ def test_the_version_and_help_are_shown():
         assert "  4    connection error or timeout\n" in text
 
 
-def test_help_loads_nothing_heavy():
+def test_help_imports_nothing_heavy():
     script = (
         "import sys, typer.testing; from abstractcore.cli.app import app;"
         "typer.testing.CliRunner().invoke(app, ['ask', '--help']);"
@@ -327,21 +325,21 @@ def test_help_loads_nothing_heavy():
     assert result.stdout == "[]\n"
 
 
-def test_models_that_can_be_fetched_are_listed(monkeypatch, tmp_path):
+def test_downloadable_models_are_listed(monkeypatch, tmp_path):
     monkeypatch.setenv("ABSTRACTCORE_CACHE", str(tmp_path))
     result = invoke("models", "list")
     assert (result.exit_code, result.stdout.count("not downloaded")) == (0, 2)
     assert "abstractcore models pull NAME" in result.stderr
 
 
-def test_a_model_is_pulled_and_listed(monkeypatch, models: FileModelStore):
+def test_model_is_pulled_and_listed(monkeypatch, models: FileModelStore):
     monkeypatch.setenv("ABSTRACTCORE_CACHE", str(models.root.parent))
     pulled = invoke("models", "pull", "smollm2-135m-instruct").stdout
     assert Path(pulled.rstrip("\n")).read_bytes()[:4] == b"GGUF"
     assert f"smollm2-135m-instruct\t93.8 MiB\t{pulled}" in invoke("models", "list").stdout
 
 
-def test_a_model_is_removed_once(monkeypatch, tmp_path):
+def test_model_is_removed_once(monkeypatch, tmp_path):
     monkeypatch.setenv("ABSTRACTCORE_CACHE", str(tmp_path))
     (tmp_path / "models" / "smollm2-135m-instruct").mkdir(parents=True)
     assert invoke("models", "remove", "smollm2-135m-instruct").stderr == "removed smollm2-135m-instruct\n"
@@ -349,7 +347,7 @@ def test_a_model_is_removed_once(monkeypatch, tmp_path):
     assert (again.exit_code, "is not stored" in again.stderr) == (1, True)
 
 
-def test_plugins_are_listed_and_a_broken_one_takes_nothing_down(tmp_path):
+def test_plugins_are_listed_despite_a_broken_one(tmp_path):
     metadata = tmp_path / "unlucky-1.0.dist-info"
     metadata.mkdir()
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: unlucky\nVersion: 1.0\n")
@@ -362,26 +360,26 @@ def test_plugins_are_listed_and_a_broken_one_takes_nothing_down(tmp_path):
     assert b"broken: unlucky\n" in result.stderr
 
 
-def test_what_is_piped_in_is_the_question(server, to_server):
+def test_stdin_is_the_question(server, to_server):
     server.script(completion("hello"))
     result = run("ask", *to_server, stdin=b"Say hello.\n")
     assert (result.returncode, result.stdout) == (0, b"hello\n")
     assert sent(server) == [("user", "Say hello.\n")]
 
 
-def test_what_is_piped_in_stands_after_the_question(server, to_server):
+def test_stdin_is_appended_to_the_question(server, to_server):
     server.script(completion())
     run("ask", "Which language?", *to_server, stdin="caf\u00e9".encode())
     assert sent(server) == [("user", "Which language?\n\ncaf\u00e9")]
 
 
-def test_what_is_piped_in_must_be_text(server, to_server):
+def test_stdin_must_be_utf8_text(server, to_server):
     result = run("ask", "What is it?", *to_server, stdin=b"%PDF-1.7\n%\xff\xfe")
     assert (result.returncode, result.stdout) == (2, b"")
     assert b"with --media FILE" in result.stderr
 
 
-def test_a_reader_that_goes_away_ends_it_without_a_word(server, to_server):
+def test_closed_stdout_ends_the_command_silently(server, to_server):
     gate = server.gate()
     server.script(stream_head(), chunk(delta("one\n")), gate, *[chunk(delta("more\n" * 1000))] * 100, HANG)
     command = [sys.executable, *COMMAND, "ask", "hi", "--stream", *to_server]
@@ -395,7 +393,7 @@ def test_a_reader_that_goes_away_ends_it_without_a_word(server, to_server):
         assert process.wait(PATIENCE_SECONDS) == 1
 
 
-def test_chat_of_a_pipe_answers_line_by_line_and_remembers(server, to_server):
+def test_piped_chat_answers_each_line_and_keeps_the_history(server, to_server):
     server.script(streamed("one"))
     server.script(streamed("two"))
     result = run("chat", "--system", "Count.", *to_server, stdin=b"first\n\nsecond\n/exit\nnever sent\n")
@@ -403,7 +401,7 @@ def test_chat_of_a_pipe_answers_line_by_line_and_remembers(server, to_server):
     assert sent(server) == [("system", "Count."), ("user", "first"), ("assistant", "one"), ("user", "second")]
 
 
-def test_chat_of_a_pipe_ends_with_the_first_error(server, to_server):
+def test_piped_chat_ends_at_the_first_error(server, to_server):
     server.script(failure(401))
     result = run("chat", *to_server, stdin=b"first\nsecond\n")
     assert (result.returncode, len(server.requests)) == (3, 1)
@@ -421,7 +419,7 @@ def terminal() -> Callable[..., Any]:
 
 
 @needs_linux
-def test_a_terminal_gets_the_answer_as_it_comes_and_no_control_characters(server, to_server, terminal):
+def test_terminal_streams_the_answer_without_control_characters(server, to_server, terminal):
     gate = server.gate()
     server.script(
         stream_head(), chunk(delta("[bold]first\x1b[31m")), gate, streamed("\x9b2J second")[len(stream_head()) :]
@@ -434,7 +432,7 @@ def test_a_terminal_gets_the_answer_as_it_comes_and_no_control_characters(server
 
 
 @needs_linux
-def test_chat_goes_on_after_ctrl_c_and_after_an_error(server, to_server, terminal):
+def test_chat_continues_after_ctrl_c_and_after_an_error(server, to_server, terminal):
     server.script(stream_head(), chunk(delta("half an ans")), HANG)
     server.script(failure(400, "not that"))
     server.script(streamed("a whole answer"))
@@ -465,7 +463,7 @@ def test_chat_ends_on_exit_and_end_of_input(to_server, terminal, keys):
 
 
 @needs_linux
-def test_chat_sends_no_command_that_it_does_not_know_to_the_model(to_server, terminal):
+def test_chat_does_not_send_unknown_commands_to_the_model(to_server, terminal):
     with terminal("chat", *to_server) as window:
         window.wait_for("> ")
         window.type("/help\n")

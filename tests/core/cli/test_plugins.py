@@ -67,27 +67,27 @@ BROKEN = PluginReport("bad", "bad", "bad 2.0", error="ImportError: no\nluck")
 SLOW = PluginReport("slow", "slow", "slow 3.0", (("capability", "wait"),), 2.34)
 
 
-def test_each_plugin_is_a_row_with_what_it_registered_by_kind(reports):
+def test_each_plugin_is_a_row_with_its_contributions_by_kind(reports):
     reports(GOOD)
     result = invoke()
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout == "good\tgood 1.0\tprovider a, b; tool source c d\n"
 
 
-def test_broken_plugins_are_rows_with_their_error_and_give_exit_code_2(reports):
+def test_broken_plugins_are_listed_with_their_error_and_exit_code_2(reports):
     reports(GOOD, BROKEN)
     result = invoke()
     assert (result.exit_code, result.stderr) == (2, "broken: bad\n")
     assert result.stdout.splitlines()[1] == "bad\tbad 2.0\t\tImportError: no luck"
 
 
-def test_slow_plugins_are_named_with_their_seconds_and_are_no_failure(reports):
+def test_slow_plugins_are_listed_with_their_seconds_and_exit_code_0(reports):
     reports(GOOD, SLOW)
     result = invoke()
     assert (result.exit_code, result.stderr) == (0, "slow to load: slow (2.3 s)\n")
 
 
-def test_json_is_one_object_with_everything(reports):
+def test_json_is_one_object(reports):
     reports(GOOD, BROKEN, SLOW)
     result = invoke("--json")
     told = json.loads(result.stdout)
@@ -105,14 +105,14 @@ def test_json_is_one_object_with_everything(reports):
     assert (bad["error"], slow["slow"]) == ("ImportError: no\nluck", True)
 
 
-def test_what_a_plugin_prints_goes_to_stderr(install):
+def test_stdout_of_plugins_is_redirected_to_stderr(install):
     install(f"print('I am a parrot')\n{CODE}")
     result = invoke("--json")
     assert [row["name"] for row in json.loads(result.stdout)["plugins"]] == ["media", "providers", "bird"]
     assert result.stderr == "I am a parrot\n"
 
 
-def test_a_plugin_that_takes_long_is_named_while_it_loads(monkeypatch):
+def test_slow_plugin_is_named_while_it_loads(monkeypatch):
     noted, lines = threading.Event(), []
 
     def note(line: str) -> None:

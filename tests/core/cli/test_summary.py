@@ -11,7 +11,7 @@ from tests.page_images import page_images, registry
 TIFF = Path(__file__).parents[2] / "media" / "files" / "multipage.tif"
 
 
-def test_a_file_that_became_several_parts_is_reported_with_their_types():
+def test_file_converted_to_several_parts_is_reported_with_their_types():
     services = Services(registry=registry(), environment={})
     llm = create_llm("scripted", replies=["a"], accepts=["image/png"], services=services)
     response = llm.generate("What is on them?", media=[TIFF])

@@ -37,7 +37,7 @@ def made(provider: str, environment: dict[str, str], **options: Any):
 
 
 @pytest.mark.parametrize(("provider", "variable", "path"), table())
-def test_a_vendors_variable_says_where_its_calls_go(provider: str, variable: str, path: str):
+def test_base_url_is_read_from_the_vendors_environment_variable(provider: str, variable: str, path: str):
     path = path.replace("PROJECT", "p").replace("LOCATION", "global")
     for value in ("https://gateway.test/ai", "https://gateway.test/ai/"):
         assert repr(made(provider, {variable: value})) == f"LLM({provider}/m at https://gateway.test/ai{path})"
@@ -45,13 +45,13 @@ def test_a_vendors_variable_says_where_its_calls_go(provider: str, variable: str
 
 
 @pytest.mark.parametrize(("provider", "variable", "path"), table())
-def test_a_given_base_url_stands_over_the_variable(provider: str, variable: str, path: str):
+def test_base_url_option_overrides_the_environment_variable(provider: str, variable: str, path: str):
     llm = made(provider, {variable: "https://gateway.test"}, base_url="https://given.test/v9")
     assert repr(llm) == f"LLM({provider}/m at https://given.test/v9)"
 
 
 @pytest.mark.parametrize(("provider", "variable", "path"), table())
-def test_a_variable_that_holds_no_address_is_named(provider: str, variable: str, path: str):
+def test_invalid_base_url_in_an_environment_variable_names_the_variable(provider: str, variable: str, path: str):
     with pytest.raises(ConfigurationError, match=f"{variable} .*is no address that begins with http"):
         made(provider, {variable: "ftp://gateway.test"})
     with pytest.raises(ConfigurationError, match=f"{variable} has a user") as caught:
@@ -59,18 +59,18 @@ def test_a_variable_that_holds_no_address_is_named(provider: str, variable: str,
     assert SECRET not in str(caught.value)
 
 
-def test_an_address_that_no_encoding_holds_is_none():
+def test_base_url_that_cannot_be_encoded_is_refused():
     with pytest.raises(ConfigurationError, match=r"base_url .*is no address"):
         made("openai-compatible", {}, base_url="http://127.0.0.1:1/\udcff")
 
 
 @pytest.mark.parametrize(("provider", "variable", "path"), table())
-def test_an_empty_variable_is_none(provider: str, variable: str, path: str):
+def test_empty_environment_variable_is_ignored(provider: str, variable: str, path: str):
     options = {"resource": "r"} if provider == "azure" else {}
     assert repr(made(provider, {variable: " "}, **options)) == repr(made(provider, {}, **options))
 
 
-def test_a_key_for_a_gateway_goes_to_the_gateway(call_style, server):
+def test_gateway_key_is_sent_to_the_gateway(call_style, server):
     server.script(completion())
     services = Services(environment={"OPENAI_API_KEY": "key-of-the-gateway", "OPENAI_BASE_URL": f"{server.url}/v1"})
     call_style.generate(create_llm("openai/gpt-5.4", services=services), "hi")
@@ -79,7 +79,7 @@ def test_a_key_for_a_gateway_goes_to_the_gateway(call_style, server):
     assert (request.target, request.headers["authorization"]) == ("/v1/chat/completions", "Bearer key-of-the-gateway")
 
 
-def test_amazons_variables_can_be_turned_off():
+def test_aws_endpoint_variables_can_be_disabled():
     environment = {"AWS_ENDPOINT_URL": "https://gateway.test", "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS": "TRUE"}
     assert repr(made("bedrock", environment)) == "LLM(bedrock/m at https://bedrock-runtime.us-east-1.amazonaws.com)"
 
@@ -109,7 +109,7 @@ def theirs(variable: str, monkeypatch: pytest.MonkeyPatch) -> str:
         ("cohere", "CO_API_URL"),
     ],
 )
-def test_the_address_is_that_of_the_vendors_client(provider: str, variable: str, monkeypatch: pytest.MonkeyPatch):
+def test_base_url_is_that_of_the_vendors_client(provider: str, variable: str, monkeypatch: pytest.MonkeyPatch):
     expected = theirs(variable, monkeypatch)
     assert repr(made(provider, {variable: "https://gateway.test/ai"})) == f"LLM({provider}/m at {expected})"
 
@@ -117,18 +117,18 @@ def test_the_address_is_that_of_the_vendors_client(provider: str, variable: str,
 # What an LLM shows
 
 
-def test_an_llm_shows_where_its_calls_go_without_secrets():
+def test_repr_shows_the_base_url_without_secrets():
     assert repr(made("anthropic", {})) == "LLM(anthropic/m at https://api.anthropic.com/v1)"
     shown = repr(made("openai-compatible", {}, base_url=f"https://gateway.test/{SECRET}/v1"))
     assert shown == "LLM(openai-compatible/m at https://gateway.test/***/v1)"
 
 
-def test_an_address_that_is_found_at_the_first_call_is_said_to_be():
+def test_repr_of_a_base_url_known_after_the_first_call():
     services = Services(environment={})
     llm = create_llm("bedrock", model="m", profile="mine", services=services)
     assert repr(llm) == "LLM(bedrock/m at a URL known after the first call)"
 
 
-def test_a_model_that_runs_here_has_no_address():
+def test_local_model_has_no_base_url():
     assert repr(create_llm("scripted", replies=[])) == "LLM(scripted/scripted)"
     assert repr(create_llm(services=Services(environment={}))) == "LLM(local/smollm2-135m-instruct)"

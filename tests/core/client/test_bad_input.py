@@ -35,7 +35,7 @@ def asked_or_refused(**request: Any) -> None:
 
 
 @pytest.mark.parametrize("name", [*CONTENT, *sorted(CALL_OPTIONS)])
-def test_an_argument_of_a_call_is_taken_or_refused_whatever_it_is(name: str):
+def test_call_argument_of_any_type_is_accepted_or_refused_with_a_typed_error(name: str):
     for thing in junk_and_arrays().values():
         asked_or_refused(**{name: thing})
         asked_or_refused(**{name: [thing]})
@@ -44,7 +44,7 @@ def test_an_argument_of_a_call_is_taken_or_refused_whatever_it_is(name: str):
             asked_or_refused(options={name: thing})
 
 
-def test_stream_is_refused_unless_true_or_false():
+def test_stream_must_be_true_or_false():
     for thing in junk_and_arrays().values():
         if not isinstance(thing, bool):
             with pytest.raises(InvalidInputError, match="expected True or False") as caught:
@@ -54,12 +54,12 @@ def test_stream_is_refused_unless_true_or_false():
 
 @examples(150)
 @given(st.sampled_from([*CONTENT, *sorted(CALL_OPTIONS)]), values())
-def test_an_argument_of_a_call_is_taken_or_refused_whatever_is_made_up(name: str, thing: Any):
+def test_generated_call_argument_is_accepted_or_refused_with_a_typed_error(name: str, thing: Any):
     asked_or_refused(**{name: thing})
 
 
 @pytest.mark.parametrize("name", [*sorted(CALL_OPTIONS), *REACHED, "provider", "model", "services"])
-def test_an_option_of_an_llm_is_taken_or_refused_whatever_it_is(name: str, services: Services):
+def test_llm_option_of_any_type_is_accepted_or_refused_with_a_typed_error(name: str, services: Services):
     for provider in ("scripted", "openai-compatible"):
         for thing in junk_and_arrays().values():
             given: dict[str, Any] = {"model": "m", "services": services, "base_url": "http://host.test"}
@@ -69,7 +69,7 @@ def test_an_option_of_an_llm_is_taken_or_refused_whatever_it_is(name: str, servi
 
 
 @pytest.mark.parametrize("door", ["generate", "stream", "plan"])
-def test_every_way_of_asking_refuses_the_same_with_the_path(door: str):
+def test_every_method_refuses_bad_input_with_the_same_path(door: str):
     llm = create_llm("scripted", replies=["never"])
     with pytest.raises(InvalidInputError, match="must be at least 0, got -1") as caught:
         answer = getattr(llm, door)("hi", temperature=-1)
@@ -123,7 +123,7 @@ def test_every_way_of_asking_refuses_the_same_with_the_path(door: str):
         ({"response_model": "Nothing"}, "response_model", "expected a type, got 'Nothing'. Pass the class"),
     ],
 )
-def test_the_error_names_the_argument_and_what_is_wrong(request_: dict[str, Any], path: str, what: str):
+def test_error_names_the_argument_and_the_problem(request_: dict[str, Any], path: str, what: str):
     with pytest.raises(InvalidInputError, match=what) as caught:
         create_llm("scripted", replies=["never"]).build("hi", **request_)
     assert caught.value.path == path
@@ -144,7 +144,7 @@ def test_the_error_names_the_argument_and_what_is_wrong(request_: dict[str, Any]
         ({"model": 5}, "model"),
     ],
 )
-def test_a_default_no_call_could_have_is_refused_when_the_llm_is_made(options: dict[str, Any], path: str):
+def test_invalid_default_is_refused_at_creation(options: dict[str, Any], path: str):
     with pytest.raises(InvalidInputError) as caught:
         create_llm(**{"provider": "openai-compatible", "model": "m", "base_url": "http://host.test", **options})
     assert caught.value.path == path
@@ -155,14 +155,14 @@ class Unlimited(BaseModel):
     size: float = float("inf")
 
 
-def test_a_schema_that_json_cannot_carry_is_the_models_fault():
+def test_schema_that_is_not_json_is_reported_as_error_of_the_response_model():
     llm = create_llm("scripted", replies=["never"])
     with pytest.raises(InvalidInputError, match="Unlimited has no JSON Schema") as caught:
         llm.build("hi", response_model=Unlimited)
     assert caught.value.path == "response_model"
 
 
-def test_what_a_caller_changes_afterwards_does_not_change_the_call():
+def test_later_changes_by_the_caller_do_not_change_the_call():
     options: dict[str, Any] = {"scripted": {"list": [1]}}
     messages, parts = [Message.user("a")], [PICTURE]
     parameters: dict[str, Any] = {"type": "object", "properties": {}}
@@ -182,7 +182,7 @@ def test_what_a_caller_changes_afterwards_does_not_change_the_call():
     assert call == ModelCall(**{name: getattr(call, name) for name in call.__slots__})
 
 
-def test_an_llm_keeps_the_defaults_it_was_made_with():
+def test_later_changes_by_the_caller_do_not_change_the_defaults():
     stop, tags = ["END"], {"a": "b"}
     llm = create_llm("scripted", replies=["never"], stop=stop, tags=tags)
     stop.append("STOP")
@@ -200,20 +200,20 @@ def test_an_llm_keeps_the_defaults_it_was_made_with():
     ],
     ids=["path", "bytes", "part"],
 )
-def test_one_file_in_place_of_a_list_is_shown_as_a_list(media: Any, hint: str):
+def test_hint_shows_a_single_file_as_a_list(media: Any, hint: str):
     with pytest.raises(InvalidInputError, match="expected a list") as caught:
         create_llm("scripted", replies=["never"]).build("hi", media=media)
     assert hint.replace("\\", "") in str(caught.value)
 
 
 @pytest.mark.parametrize("url", ["ftp://host.test/a.png", "S3://bucket/a.png", "file:///tmp/a.png"])
-def test_an_address_that_nobody_fetches_says_which_are_fetched(url: str):
+def test_unsupported_url_scheme_names_the_supported_ones(url: str):
     with pytest.raises(MediaError, match=r"Providers fetch http:// and https://") as caught:
         create_llm("scripted", replies=["never"]).build("hi", media=[url])
     assert caught.value.source == "media[0]"
 
 
-def test_only_a_relative_path_was_looked_for_in_the_working_directory():
+def test_hint_shows_the_working_directory_for_relative_paths_only():
     llm = create_llm("scripted", replies=["never"])
     with pytest.raises(MediaError, match="does not exist") as caught:
         llm.build("hi", media=["no/such/file.png"])
@@ -242,7 +242,7 @@ def test_only_a_relative_path_was_looked_for_in_the_working_directory():
         ("accounts/fireworks/models/kimi-k2", "fireworks/accounts/fireworks/models/kimi-k2"),
     ],
 )
-def test_a_models_name_alone_says_how_to_name_its_provider(given: str, call: str):
+def test_model_name_without_provider_hints_at_the_provider(given: str, call: str):
     with pytest.raises(UnknownProviderError) as caught:
         create_llm(given)
     assert (caught.value.hint or "").endswith(f'name its provider first: create_llm("{call}").')
@@ -256,13 +256,13 @@ def test_a_models_name_alone_says_how_to_name_its_provider(given: str, call: str
         ("gemini", "gemini-2.5-pro", 'create_llm("google/gemini-2.5-pro")'),
     ],
 )
-def test_a_familys_name_beside_a_model_names_the_provider(name: str, model: str, call: str):
+def test_model_family_with_a_model_hints_at_the_provider(name: str, model: str, call: str):
     with pytest.raises(UnknownProviderError) as caught:
         create_llm(name, model=model)
     assert call in (caught.value.hint or "")
 
 
-def test_every_familys_name_alone_gives_an_example_that_can_be_typed(services: Services):
+def test_every_model_family_gives_a_typable_example(services: Services):
     providers = {name: p for name, p in services.registry.providers.items() if isinstance(p, NamesModels)}
     assert {"openai", "anthropic", "google", "ollama", "cohere", "bedrock"} <= set(providers)
     for provider in providers.values():
@@ -274,25 +274,25 @@ def test_every_familys_name_alone_gives_an_example_that_can_be_typed(services: S
             create_llm(family)
 
 
-def test_a_vendors_model_without_a_provider_is_looked_for_here_and_says_how_to_name_one():
+def test_model_of_a_vendor_passed_to_the_local_provider_hints_at_the_provider():
     with pytest.raises(ModelStoreError, match=r"no model is called 'gpt-5\.4'") as caught:
         create_llm(model="gpt-5.4").generate("hi")
     assert 'create_llm("PROVIDER/gpt-5.4")' in (caught.value.hint or "")
 
 
-def test_what_is_nobodys_name_has_a_form_to_fill_in():
+def test_unknown_model_name_hint_has_a_template():
     with pytest.raises(UnknownProviderError, match=r'create_llm\("PROVIDER/xyzzy/large"\)'):
         create_llm("xyzzy/large")
 
 
 @pytest.mark.parametrize(("given", "provider"), [("opnai", "openai"), ("llamacpp", "llama-cpp"), ("ollma", "ollama")])
-def test_a_providers_name_with_a_slip_in_it_is_mended_first(given: str, provider: str):
+def test_misspelt_provider_is_suggested_first(given: str, provider: str):
     with pytest.raises(UnknownProviderError, match=f"Did you mean {provider}") as caught:
         create_llm(given)
     assert "PROVIDER" not in str(caught.value)
 
 
-def test_a_stream_of_plain_code_names_the_one_for_event_loops():
+def test_sync_stream_in_async_with_hints_at_astream():
     llm = create_llm("scripted", replies=["never"])
 
     async def entered() -> None:
@@ -308,7 +308,7 @@ def test_a_stream_of_plain_code_names_the_one_for_event_loops():
             asyncio.run(use())
 
 
-def test_a_stream_of_event_loops_names_the_one_for_plain_code():
+def test_async_stream_in_with_hints_at_stream():
     llm = create_llm("scripted", replies=["never"])
     with pytest.raises(InvalidInputError, match=r"with llm\.stream"), llm.astream("hi"):  # type: ignore[attr-defined]
         pass
@@ -316,7 +316,7 @@ def test_a_stream_of_event_loops_names_the_one_for_plain_code():
         list(llm.astream("hi"))  # type: ignore[call-overload]
 
 
-def test_an_answer_100_000_levels_deep_fails_validation():
+def test_answer_100_000_levels_deep_fails_validation():
     class Tree(BaseModel):
         children: list["Tree"]
 
@@ -327,14 +327,14 @@ def test_an_answer_100_000_levels_deep_fails_validation():
     assert llm.generate("hi", response_model=Tree).output == Tree(children=[])
 
 
-def test_a_conversation_in_place_of_the_prompt_is_answered_with_its_keyword():
+def test_conversation_passed_as_prompt_hints_at_messages():
     llm = create_llm("scripted", replies=["never"])
     for conversation in ([{"role": "user", "content": "hi"}], Message.user("hi")):
         with pytest.raises(InvalidInputError, match=r"prompt: expected text, .*Pass a conversation as messages="):
             llm.generate(conversation)  # type: ignore[arg-type]
 
 
-def test_a_text_in_place_of_messages_is_answered_with_both_ways_to_pass_it():
+def test_string_passed_as_messages_hints_at_both_alternatives():
     llm = create_llm("scripted", replies=["never"])
     with pytest.raises(
         InvalidInputError, match=r"messages: expected a list, got str\. Pass it as the prompt"

@@ -36,7 +36,7 @@ def run(call_style, llm, call, **options):
     return llm.run(call, **options) if call_style.name == "sync" else call_style.run(llm.arun(call, **options))
 
 
-def test_a_call_saved_here_gives_the_same_request_in_another_process(server, connect, tmp_path):
+def test_saved_call_gives_the_same_request_in_another_process(server, connect, tmp_path):
     server.always(completion("done"))
     notes = tmp_path / "notes.txt"
     notes.write_text("Bring two copies.")
@@ -68,7 +68,7 @@ def test_a_call_saved_here_gives_the_same_request_in_another_process(server, con
     assert json.loads(here.body)["seed"] == 7
 
 
-def test_run_makes_the_call_that_build_gave(call_style, server, connect):
+def test_run_makes_the_call_of_build(call_style, server, connect):
     server.always(completion("done"))
     llm = connect()
     call = llm.build("hi", temperature=0.5)
@@ -79,7 +79,7 @@ def test_run_makes_the_call_that_build_gave(call_style, server, connect):
     assert first.body == second.body
 
 
-def test_stream_call_streams_it(server, connect):
+def test_stream_call_streams(server, connect):
     server.always(streamed("a", "b"))
     llm = connect()
     call = llm.build("hi")
@@ -88,7 +88,7 @@ def test_stream_call_streams_it(server, connect):
     assert server.requests[0].json["stream"] is True
 
 
-def test_astream_call_streams_it(server, connect):
+def test_astream_call_streams(server, connect):
     server.always(streamed("a", "b"))
     llm = connect()
 
@@ -99,14 +99,14 @@ def test_astream_call_streams_it(server, connect):
     assert asyncio.run(texts()) == ["a", "b"]
 
 
-def test_a_call_that_was_built_for_streaming_can_be_run_whole(call_style, server, connect):
+def test_call_built_for_streaming_can_be_run_without(call_style, server, connect):
     server.always(completion("done"))
     llm = connect()
     assert run(call_style, llm, llm.build("hi", stream=True)).content == "done"
 
 
 @pytest.mark.parametrize("changes", [{"model": "other"}, {"provider": "openai"}])
-def test_a_call_for_another_model_is_refused_with_what_to_type(call_style, connect, changes):
+def test_call_for_another_model_is_refused_with_a_hint(call_style, connect, changes):
     llm = connect()
     call = llm.build("hi").with_(**changes)
     with pytest.raises(InvalidInputError, match="the call is for") as caught:
@@ -114,7 +114,7 @@ def test_a_call_for_another_model_is_refused_with_what_to_type(call_style, conne
     assert caught.value.hint == "Use call.with_(provider='openai-compatible', model='m') to run it here."
 
 
-def test_a_closed_llm_runs_no_calls(call_style, connect):
+def test_closed_llm_refuses_to_run_calls(call_style, connect):
     llm = connect()
     call = llm.build("hi")
     llm.close()
@@ -125,19 +125,19 @@ def test_a_closed_llm_runs_no_calls(call_style, connect):
 
 
 @pytest.mark.parametrize("junk", [None, {}, "hi", ModelCall])
-def test_a_value_that_is_not_a_call_is_refused(call_style, connect, junk):
+def test_value_that_is_not_a_call_is_refused(call_style, connect, junk):
     with pytest.raises(InvalidInputError, match=r"^call: expected a ModelCall, got "):
         run(call_style, connect(), junk)
 
 
 @pytest.mark.parametrize("timeout", [0, -1, True, "soon", float("inf")])
-def test_a_wrong_timeout_is_refused(call_style, connect, timeout):
+def test_invalid_timeout_is_refused(call_style, connect, timeout):
     llm = connect()
     with pytest.raises(InvalidInputError, match=r"^timeout: "):
         run(call_style, llm, llm.build("hi"), timeout=timeout)
 
 
-def test_a_call_read_back_from_json_is_the_same_call():
+def test_call_survives_a_json_round_trip():
     llm = create_llm("scripted", replies=["ok"])
     call = llm.build("hi", tags={"a": "b"})
     assert from_json(to_json(call)) == call

@@ -36,14 +36,14 @@ def make(services: Services, **options):
     return create_llm("scripted", replies=["a"], services=services, **options)
 
 
-def test_a_capability_gets_its_own_options_and_the_services(with_capability):
+def test_capability_receives_its_options_and_the_services(with_capability):
     services = with_capability()
     options, given = make(services, dance_speed=2, voice_speed=3, temperature=0.5).capability("dance")
     assert options == {"dance_speed": 2}
     assert given is services
 
 
-def test_a_capability_is_made_at_the_first_asking_and_once_an_llm(with_capability):
+def test_capability_is_created_on_first_use_once_per_llm(with_capability):
     made = []
 
     def connect(options, services):
@@ -58,7 +58,7 @@ def test_a_capability_is_made_at_the_first_asking_and_once_an_llm(with_capabilit
     assert len(made) == 2
 
 
-def test_an_option_of_a_capability_is_known_only_with_its_plugin(with_capability):
+def test_capability_option_is_unknown_without_its_plugin(with_capability):
     with pytest.raises(UnknownOptionError, match="dance_speed"):
         make(Services(environment={}), dance_speed=2)
     with pytest.raises(UnknownOptionError, match="dancing"):
@@ -69,7 +69,7 @@ def warned(response) -> list[tuple[str, str, str]]:
     return [(warning.code, warning.path, warning.message) for warning in response.warnings]
 
 
-def test_an_option_that_no_installed_plugin_takes_is_a_warning_of_every_call(call_style, with_capability):
+def test_unused_capability_option_is_a_warning_of_every_call(call_style, with_capability):
     llm = create_llm(
         "scripted",
         replies=["a", "b", "c"],
@@ -91,7 +91,7 @@ def test_an_option_that_no_installed_plugin_takes_is_a_warning_of_every_call(cal
     assert [(warning.requested, warning.sent) for warning in response.warnings] == [(None, None)] * 2
 
 
-def test_a_capabilitys_option_of_a_call_is_a_warning(call_style, with_capability):
+def test_capability_option_in_a_call_is_a_warning(call_style, with_capability):
     llm = create_llm("scripted", replies=["a", "b"], services=with_capability())
     response = call_style.generate(llm, "hi", music_key="C", options={"dance_speed": 3})
     assert sorted(warned(response)) == [
@@ -102,7 +102,7 @@ def test_a_capabilitys_option_of_a_call_is_a_warning(call_style, with_capability
 
 
 @pytest.mark.parametrize("options", [{"voice_speed": 2}, {"options": {"voice_speed": 2}}])
-def test_a_strict_call_refuses_an_option_that_no_plugin_takes_and_sends_nothing(call_style, options):
+def test_strict_call_refuses_unused_capability_options_and_sends_nothing(call_style, options):
     llm = create_llm("scripted", replies=["never"])
     with pytest.raises(UnsupportedOptionError, match="no installed plugin uses 'voice_speed'"):
         call_style.generate(llm, "hi", strict=True, **options)
@@ -111,14 +111,14 @@ def test_a_strict_call_refuses_an_option_that_no_plugin_takes_and_sends_nothing(
     assert list(llm.calls) == []
 
 
-def test_a_strict_llm_refuses_its_own_option_that_no_plugin_takes(call_style):
+def test_strict_llm_refuses_its_unused_capability_option(call_style):
     llm = create_llm("scripted", replies=["never"], voice_speed=2, strict=True)
     with pytest.raises(UnsupportedOptionError, match="no installed plugin uses 'voice_speed'"):
         call_style.generate(llm, "hi")
     assert list(llm.calls) == []
 
 
-def test_a_provider_keeps_an_option_that_looks_like_a_capabilitys(with_capability):
+def test_provider_option_that_looks_like_a_capability_option_reaches_the_provider(with_capability):
     class Dancer(ScriptedProvider):
         @property
         def options(self):
@@ -130,7 +130,7 @@ def test_a_provider_keeps_an_option_that_looks_like_a_capabilitys(with_capabilit
     assert llm.capability("dance")[0] == {"dance_speed": 1}
 
 
-def test_an_unknown_capability_is_an_error_with_similar_names(with_capability):
+def test_unknown_capability_suggests_similar_names(with_capability):
     with pytest.raises(UnknownCapabilityError, match=r"no capability is called 'danse'\. Did you mean dance\?"):
         make(with_capability()).capability("danse")
     with pytest.raises(UnknownCapabilityError, match="Install a plugin that provides it"):
@@ -138,12 +138,12 @@ def test_an_unknown_capability_is_an_error_with_similar_names(with_capability):
 
 
 @pytest.mark.parametrize("name", [None, 3, ["dance"]])
-def test_a_capabilitys_name_is_text(with_capability, name):
+def test_capability_name_must_be_a_string(with_capability, name):
     with pytest.raises(InvalidInputError, match="expected a capability's name"):
         make(with_capability()).capability(name)
 
 
-def test_what_a_capability_raises_names_the_plugin(with_capability):
+def test_exception_of_a_capability_names_the_plugin(with_capability):
     llm = make(with_capability(connect=lambda options, services: 1 / 0))
     for _ in range(2):
         with pytest.raises(PluginError) as caught:
@@ -155,7 +155,7 @@ def test_what_a_capability_raises_names_the_plugin(with_capability):
     assert llm.generate("hi").content == "a"
 
 
-def test_an_error_of_ours_from_a_capability_stays_what_it_is(with_capability):
+def test_typed_error_of_a_capability_is_unchanged(with_capability):
     def connect(options, services):
         raise MissingExtraError("shoes are missing")
 
@@ -163,14 +163,14 @@ def test_an_error_of_ours_from_a_capability_stays_what_it_is(with_capability):
         make(with_capability(connect=connect)).capability("dance")
 
 
-def test_a_closed_llm_has_no_capabilities(with_capability):
+def test_closed_llm_refuses_capabilities(with_capability):
     llm = make(with_capability())
     llm.close()
     with pytest.raises(ConfigurationError, match="closed"):
         llm.capability("dance")
 
 
-def test_what_a_providers_plugin_raises_names_the_plugin(services):
+def test_exception_of_a_provider_plugin_names_the_plugin(services):
     def connect(config, services):
         raise KeyError("model")
 

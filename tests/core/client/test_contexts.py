@@ -27,7 +27,7 @@ def test_calls_in_a_block_have_its_tags_session_and_parent(call_style):
     assert [said(call) for call in llm.calls] == [({"team": "a", "session": "s"}, "p"), ({}, None)]
 
 
-def test_the_call_comes_before_the_block_and_the_block_before_the_llm(call_style):
+def test_call_overrides_context_and_context_overrides_llm(call_style):
     llm = scripted(tags={"a": "llm", "b": "llm", "c": "llm"}, parent_id="llm")
     with context(tags={"b": "block", "c": "block"}, parent_id="block"):
         call_style.generate(llm, "hi", tags={"c": "call"})
@@ -45,7 +45,7 @@ def test_inner_blocks_add_to_outer_ones(call_style):
     assert said(llm.calls[0]) == ({"a": "outer", "b": "inner", "session": "s"}, "p")
 
 
-def test_a_stream_belongs_to_the_block_it_was_asked_for_in(call_style):
+def test_stream_belongs_to_the_context_of_its_creation(call_style):
     llm = scripted()
     with context(session="s"):
         stream = call_style.stream(llm, "hi")
@@ -53,7 +53,7 @@ def test_a_stream_belongs_to_the_block_it_was_asked_for_in(call_style):
     assert said(llm.calls[0]) == ({"session": "s"}, None)
 
 
-def test_a_call_held_as_data_gets_what_it_does_not_say_itself(call_style):
+def test_call_as_data_gets_values_of_the_context_that_it_does_not_set(call_style):
     llm = scripted()
     call = llm.build("hi", tags={"a": "call"})
     with context(tags={"a": "block", "b": "block"}, parent_id="p"):
@@ -61,7 +61,7 @@ def test_a_call_held_as_data_gets_what_it_does_not_say_itself(call_style):
     assert said(llm.calls[0]) == ({"a": "call", "b": "block"}, "p")
 
 
-def test_tasks_and_their_threads_are_in_the_block():
+def test_tasks_and_to_thread_inherit_the_context():
     llm = scripted()
 
     async def main() -> None:
@@ -75,7 +75,7 @@ def test_tasks_and_their_threads_are_in_the_block():
     assert sorted(call.tags.get("session", "none") for call in llm.calls) == ["none", "s", "s", "s"]
 
 
-def test_a_thread_that_is_given_the_context_is_in_the_block():
+def test_thread_with_copied_context_inherits_the_context():
     llm = scripted()
     with context(session="s"):
         thread = threading.Thread(target=contextvars.copy_context().run, args=[llm.generate, "hi"])
@@ -84,7 +84,7 @@ def test_a_thread_that_is_given_the_context_is_in_the_block():
     assert said(llm.calls[0]) == ({"session": "s"}, None)
 
 
-def test_a_block_in_an_async_generator_may_be_left_by_another_task():
+def test_context_in_an_async_generator_may_be_left_by_another_task():
     llm = scripted()
 
     async def answers():
@@ -112,6 +112,6 @@ def test_a_block_in_an_async_generator_may_be_left_by_another_task():
         ({"parent_id": 3}, "parent_id"),
     ],
 )
-def test_a_value_that_is_not_text_is_refused(given, path):
+def test_tag_that_is_not_a_string_is_refused(given, path):
     with pytest.raises(InvalidInputError, match=f"^{path}: "), context(**given):
         pytest.fail("the block was entered")

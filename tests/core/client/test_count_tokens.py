@@ -56,7 +56,7 @@ def count(call_style, llm, *arguments, **options) -> int:
     return call_style.run(llm.acount_tokens(*arguments, **options))
 
 
-def test_a_count_takes_the_request_of_generate_and_counts_its_schema(call_style, llm, server):
+def test_count_tokens_accepts_the_arguments_of_generate_and_counts_the_schema(call_style, llm, server):
     server.script(answer(b'{"tokens": 12}', content_type="application/json"))
     request = {"response_model": dict[str, int], "stream": True, "temperature": 0.5}
     assert count(call_style, llm, "hi", **request) == 12
@@ -65,7 +65,7 @@ def test_a_count_takes_the_request_of_generate_and_counts_its_schema(call_style,
     assert list(llm.plan("hi", **request)) == []
 
 
-def test_the_provider_counts_what_generate_would_send(call_style, llm, server, services):
+def test_count_tokens_counts_what_generate_would_send(call_style, llm, server, services):
     server.script(answer(b'{"tokens": 12}', content_type="application/json"))
     told = []
     with services.records.subscribe(told.append):
@@ -77,27 +77,27 @@ def test_the_provider_counts_what_generate_would_send(call_style, llm, server, s
     assert (found.operation, found.outcome, found.reply, found.result) == ("count_tokens", "done", None, None)
 
 
-def test_a_failed_count_is_tried_again(call_style, llm, server, services):
+def test_failed_count_is_retried(call_style, llm, server, services):
     services.random = lambda: 0.0
     server.script(failure(429, retry_after="0"))
     server.script(answer(b'{"tokens": 3}', content_type="application/json"))
     assert count(call_style, llm, "hi") == 3
 
 
-def test_an_answer_without_a_count_is_an_error_that_says_where(call_style, llm, server):
+def test_response_without_a_count_is_a_located_error(call_style, llm, server):
     server.always(answer(b"{}", content_type="application/json"))
     with pytest.raises(ServerError, match="vendor/m: the answer holds no count") as caught:
         count(call_style, create_llm("vendor", services=llm._pipelines._services, max_retries=0), "hi")
     assert [attempt.status for attempt in caught.value.attempts] == [200]
 
 
-def test_a_count_has_a_deadline(call_style, llm, server):
+def test_count_tokens_obeys_the_deadline(call_style, llm, server):
     server.script(HANG)
     with pytest.raises(RequestTimeoutError):
         count(call_style, llm, "hi", timeout=0.2)
 
 
-def test_a_provider_that_does_not_count_says_so_before_anything_is_sent(call_style, connect, server):
+def test_provider_without_token_counting_is_refused_before_sending(call_style, connect, server):
     with pytest.raises(UnsupportedOptionError, match="has no token-counting endpoint"):
         count(call_style, connect(timeout=PATIENCE_SECONDS), "hi")
     assert server.requests == []

@@ -22,7 +22,7 @@ from tests.chaos_server import completion
 CANARY = "sk-canary-0123456789"
 
 
-def test_a_model_is_named_in_an_argument_or_after_the_providers_name(services):
+def test_model_is_given_as_argument_or_after_the_provider_name(services):
     for llm in (
         create_llm("openai", model="gpt-5", api_key="k", services=services),
         create_llm("openai", "gpt-5", api_key="k", services=services),
@@ -35,28 +35,28 @@ def test_a_model_is_named_in_an_argument_or_after_the_providers_name(services):
         )
 
 
-def test_a_models_name_may_hold_slashes(services):
+def test_model_name_may_contain_slashes(services):
     llm = create_llm("openai-compatible/org/model", base_url="http://localhost", services=services)
     assert (llm.provider, llm.model) == ("openai-compatible", "org/model")
 
 
-def test_naming_two_models_is_an_error():
+def test_two_model_names_are_an_error():
     with pytest.raises(InvalidInputError, match="two models"):
         create_llm("openai/gpt-5", model="gpt-4o")
 
 
-def test_no_name_is_the_embedded_model(services):
+def test_default_is_the_embedded_model(services):
     assert create_llm(services=services).provider == "local"
 
 
 @pytest.mark.parametrize("name", ["opnai", "OpenAI", "open-ai"])
-def test_an_unknown_provider_is_an_error_with_the_nearest_name_alone(name):
+def test_unknown_provider_suggests_the_closest_name_only(name):
     with pytest.raises(UnknownProviderError, match=r"Did you mean openai\?$"):
         create_llm(name, model="m")
 
 
 @pytest.mark.parametrize("name", ["xyzzy", "aws", "huggingface", ""])
-def test_an_unknown_provider_like_no_other_is_an_error_with_all_names(name):
+def test_unknown_provider_without_similar_names_lists_all(name):
     with pytest.raises(UnknownProviderError, match=r"The names are anthropic, .*local.*openai.*scripted"):
         create_llm(name, model="m")
 
@@ -69,13 +69,13 @@ def test_an_unknown_provider_like_no_other_is_an_error_with_all_names(name):
         (("openrouter:openai/gpt-5",), "openrouter/openai/gpt-5"),
     ],
 )
-def test_a_colon_before_the_model_is_answered_with_the_slash_that_belongs_there(given, written):
+def test_colon_before_the_model_hints_at_the_slash(given, written):
     with pytest.raises(UnknownProviderError) as caught:
         create_llm(*given)
     assert caught.value.hint == f'Use a slash instead of the colon: create_llm("{written}").'
 
 
-def test_a_name_that_is_not_text_is_an_error():
+def test_name_must_be_a_string():
     with pytest.raises(InvalidInputError, match="provider"):
         create_llm(3)  # type: ignore[arg-type]
 
@@ -83,22 +83,22 @@ def test_a_name_that_is_not_text_is_an_error():
 @pytest.mark.parametrize(
     ("option", "nearest"), [("temprature", "temperature"), ("max_token", "max_output_tokens"), ("apikey", "api_key")]
 )
-def test_an_unknown_option_is_an_error_with_the_nearest_names(option, nearest):
+def test_unknown_option_suggests_similar_names(option, nearest):
     with pytest.raises(UnknownOptionError, match=f"Did you mean .*{nearest}"):
         create_llm("openai", model="m", **{option: 1})
 
 
-def test_an_unknown_option_is_a_type_error_too():
+def test_unknown_option_is_a_type_error():
     with pytest.raises(TypeError):
         create_llm("openai", model="m", colour="red")  # type: ignore[call-arg]
 
 
-def test_an_option_of_another_provider_is_an_error():
+def test_option_of_another_provider_is_an_error():
     with pytest.raises(UnknownOptionError, match="replies"):
         create_llm("openai", model="m", replies=[])
 
 
-def test_an_option_given_as_none_is_as_good_as_left_out(call_style):
+def test_option_none_equals_omitted(call_style):
     options = ("stop", "media_policy", "tool_choice", "base_url", "api_key", "max_retries", "middleware", "proxy")
     llm = create_llm("scripted", replies=["a"], **dict.fromkeys(options))
     assert call_style.generate(llm, "hi").content == "a"
@@ -121,31 +121,31 @@ def test_an_option_given_as_none_is_as_good_as_left_out(call_style):
         ("max_retries", True),
     ],
 )
-def test_a_default_that_does_not_fit_is_refused_at_once(option, value):
+def test_invalid_default_is_refused_at_creation(option, value):
     with pytest.raises(InvalidInputError) as caught:
         create_llm("scripted", replies=[], **{option: value})
     assert caught.value.path == option
 
 
-def test_a_timeout_of_none_is_no_limit(call_style):
+def test_timeout_none_means_no_limit(call_style):
     assert call_style.generate(create_llm("scripted", replies=["a"], timeout=None), "hi").content == "a"
     assert call_style.generate(create_llm("scripted", replies=["a"], timeout=5), "hi", timeout=None).content == "a"
 
 
 @pytest.mark.parametrize("accepts", ["image", 3])
-def test_accepts_is_a_list(accepts):
+def test_accepts_must_be_a_list(accepts):
     with pytest.raises(ConfigurationError, match="list"):
         create_llm("scripted", replies=[], accepts=accepts)
 
 
 @pytest.mark.parametrize("replies", ["hello", 3])
-def test_replies_are_a_list(replies):
+def test_replies_must_be_a_list(replies):
     with pytest.raises(ConfigurationError, match="list"):
         create_llm("scripted", replies=replies)
 
 
 @pytest.mark.parametrize("name", ["openai", "openai/", "openai-compatible"])
-def test_a_provider_that_needs_a_model_says_so(name, services):
+def test_missing_model_is_an_error(name, services):
     with pytest.raises(ConfigurationError, match="model"):
         create_llm(name, api_key="k", base_url="http://localhost", services=services)
 
@@ -163,25 +163,25 @@ def test_a_provider_that_needs_a_model_says_so(name, services):
         f"ftp://user:{CANARY}@localhost",
     ],
 )
-def test_an_address_that_is_none_is_refused_without_its_password(url, services):
+def test_invalid_base_url_is_refused_without_showing_its_password(url, services):
     with pytest.raises(ConfigurationError, match="address") as caught:
         create_llm("openai-compatible", model="m", base_url=url, services=services)
     assert CANARY not in error_text(caught.value)
 
 
-def test_a_base_url_with_a_query_is_refused(services):
+def test_base_url_with_a_query_is_refused(services):
     with pytest.raises(ConfigurationError, match="base_url has a query") as caught:
         create_llm("openai-compatible", model="m", base_url=f"http://host.test/v1?key={CANARY}", services=services)
     assert CANARY not in error_text(caught.value)
 
 
-def test_an_address_with_a_password_is_refused_since_it_would_not_be_sent(services):
+def test_base_url_with_a_password_is_refused(services):
     with pytest.raises(ConfigurationError, match="base_url has a user or a password") as caught:
         create_llm("openai-compatible", model="m", base_url=f"http://user:{CANARY}@host.test/v1", services=services)
     assert CANARY not in error_text(caught.value)
 
 
-def test_a_provider_that_needs_an_address_says_so(services):
+def test_missing_base_url_is_an_error(services):
     with pytest.raises(ConfigurationError, match="base_url"):
         create_llm("openai-compatible", model="m", services=services)
 
@@ -211,21 +211,21 @@ def error_text(error: BaseException) -> str:
         f"{CANARY}\udc80",
     ],
 )
-def test_a_key_that_no_header_can_carry_is_refused_and_never_shown(key, services):
+def test_key_with_characters_invalid_in_headers_is_refused_and_never_shown(key, services):
     with pytest.raises(ConfigurationError, match="API key") as caught:
         create_llm("openai", model="m", api_key=key, services=services)
     assert CANARY not in error_text(caught.value)
 
 
 @pytest.mark.parametrize("key", [f"{CANARY}\n", f" {CANARY}", f"{CANARY}\r\n", f"\t{CANARY} "])
-def test_white_space_around_a_key_is_cut_off(call_style, server, connect, key):
+def test_white_space_around_a_key_is_stripped(call_style, server, connect, key):
     server.script(completion())
     call_style.generate(connect(api_key=key), "hi")
     assert server.requests[0].headers["authorization"] == f"Bearer {CANARY}"
 
 
 @pytest.mark.parametrize("key", ["", " ", "\n", None])
-def test_an_empty_key_counts_as_missing(call_style, server, connect, services, key):
+def test_empty_key_counts_as_missing(call_style, server, connect, services, key):
     with pytest.raises(AuthenticationError, match="OPENAI_API_KEY"):
         create_llm("openai", model="m", api_key=key, services=services)
     server.script(completion())
@@ -233,7 +233,7 @@ def test_an_empty_key_counts_as_missing(call_style, server, connect, services, k
     assert "authorization" not in server.requests[0].headers
 
 
-def test_the_environments_key_is_read_at_creation_only(call_style, server):
+def test_environment_key_is_read_at_creation_only(call_style, server):
     environment = {"OPENAI_COMPATIBLE_API_KEY": "first"}
     services = Services(environment=environment)
     llm = create_llm("openai-compatible", model="m", base_url=server.url, services=services)
@@ -246,7 +246,7 @@ def test_the_environments_key_is_read_at_creation_only(call_style, server):
     assert [request.headers["authorization"] for request in server.requests] == ["Bearer first"] * 2
 
 
-def test_a_key_given_stands_over_the_environments(call_style, server):
+def test_api_key_option_overrides_the_environment(call_style, server):
     services = Services(environment={"OPENAI_COMPATIBLE_API_KEY": "environment"})
     llm = create_llm("openai-compatible", model="m", base_url=server.url, services=services, api_key="given")
     server.script(completion())
@@ -273,7 +273,7 @@ print([event for event in seen if event[0].partition(".")[0] not in ("object", "
 """
 
 
-def test_creating_an_llm_touches_no_file_no_socket_and_no_process():
+def test_creating_an_llm_does_no_io():
     """The first creation loads modules; after that there is nothing to be seen."""
     result = subprocess.run(
         [sys.executable, "-W", "error", "-c", NO_IO], capture_output=True, text=True, timeout=60, check=False

@@ -44,7 +44,7 @@ def hint_of_llm(services: Services, **options) -> str:
         ("request_timeout", "timeout"),
     ],
 )
-def test_another_librarys_name_on_a_call_is_answered_with_ours(name: str, ours: str):
+def test_call_option_of_another_library_hints_at_our_name(name: str, ours: str):
     assert hint_of_call(**{name: 1}) == f"Here it is named {ours}: {ours}=..."
 
 
@@ -57,7 +57,7 @@ def test_another_librarys_name_on_a_call_is_answered_with_ours(name: str, ours: 
         ("num_ctx", "context_size"),
     ],
 )
-def test_an_option_of_the_llm_on_a_call_says_where_it_belongs(name: str, ours: str):
+def test_llm_option_in_a_call_hints_at_create_llm(name: str, ours: str):
     assert hint_of_call(**{name: 1}) == f"It is an option of create_llm: create_llm(..., {ours}=...)."
 
 
@@ -73,7 +73,7 @@ def test_an_option_of_the_llm_on_a_call_says_where_it_belongs(name: str, ours: s
         ("web_search", "tools=[HostedTool('web_search')]"),
     ],
 )
-def test_what_is_done_in_another_way_is_named(name: str, what: str):
+def test_option_without_equivalent_hints_at_the_alternative(name: str, what: str):
     assert hint_of_call(**{name: 1}) == f"Use {what}."
 
 
@@ -91,37 +91,37 @@ def test_what_is_done_in_another_way_is_named(name: str, what: str):
         ("prompt", "Use generate('the prompt')."),
     ],
 )
-def test_a_name_given_to_create_llm_says_what_and_where(services: Services, name: str, hint: str):
+def test_create_llm_option_of_another_library_hints_at_name_and_function(services: Services, name: str, hint: str):
     assert hint_of_llm(services, **{name: 1}) == hint
 
 
-def test_an_option_of_another_provider_is_not_taken_for_a_slip(services: Services):
+def test_option_of_another_provider_is_not_treated_as_a_typo(services: Services):
     hint = "Only other providers support context_size: see help(create_llm)."
     assert hint_of_llm(services, context_size=1) == hint
     assert hint_of_llm(services, num_ctx=1) == hint
     assert "    context_size: `local`, `ollama`: " in (create_llm.__doc__ or "")
 
 
-def test_a_name_like_no_other_is_answered_with_where_all_are_listed(services: Services):
+def test_option_without_similar_names_hints_at_help(services: Services):
     assert hint_of_call(fallbacks=1) == "help(llm.generate) lists the options."
     assert hint_of_llm(services, verbose=1) == "help(create_llm) lists the options."
 
 
 @pytest.mark.parametrize("name", ["temprature", "temp"])
-def test_only_the_names_that_are_truly_near_are_proposed(services: Services, name: str):
+def test_only_similar_names_are_suggested(services: Services, name: str):
     assert hint_of_call(**{name: 1}) == hint_of_llm(services, **{name: 1}) == "Did you mean temperature?"
 
 
-def test_fields_of_one_provider_are_to_be_given_under_its_name(services: Services):
+def test_vendor_field_hints_at_provider_options(services: Services):
     assert hint_of_llm(services, logit_bias=1) == "Use provider_options={'openai': {...}}."
 
 
-def test_the_same_holds_in_a_mapping_of_options():
+def test_options_mapping_gives_the_same_hints():
     with pytest.raises(UnknownOptionError, match="Here it is named max_output_tokens"):
         create_llm("scripted", replies=["never"]).generate("hi", options={"max_tokens": 5})
 
 
-def test_the_table_names_options_that_there_are_and_none_of_our_own():
+def test_table_maps_to_existing_options_and_contains_none_of_ours():
     assert set(OTHER_NAMES.values()) <= OURS
     assert OURS.isdisjoint(OTHER_NAMES)
     assert (OURS - {"model"}).isdisjoint(OTHER_WAYS)
@@ -129,7 +129,7 @@ def test_the_table_names_options_that_there_are_and_none_of_our_own():
     assert CALL_OPTIONS <= LLM_OPTIONS
 
 
-def test_no_name_of_the_table_is_answered_with_the_nearest_names(services: Services):
+def test_no_name_in_the_table_falls_back_to_similar_names(services: Services):
     named = {"prompt", "stream", "model", "provider"}
     for name in {*OTHER_NAMES, *OTHER_WAYS} - named:
         assert "Did you mean" not in hint_of_call(**{name: 1})

@@ -43,7 +43,7 @@ def texts(call) -> list[tuple[str, str]]:
     return [(message.role, message.text) for message in call.messages]
 
 
-def test_generate_gives_the_answer_and_what_it_took(call_style, server, connect):
+def test_generate_returns_answer_usage_cost_and_attempts(call_style, server, connect):
     server.script(completion("hello", headers={"x_request_id": "r-1"}))
     response = call_style.generate(connect(), "hi")
     assert (response.content, str(response), response.finish_reason) == ("hello", "hello", "stop")
@@ -57,12 +57,12 @@ def test_generate_gives_the_answer_and_what_it_took(call_style, server, connect)
 
 
 @pytest.mark.parametrize("header", ["x-request-id", "request-id", "x-amzn-requestid"])
-def test_an_attempt_has_the_vendors_name_for_its_request(call_style, server, connect, header):
+def test_attempt_record_has_the_vendors_request_id(call_style, server, connect, header):
     server.script(completion(headers={header: "r-7"}))
     assert [attempt.request_id for attempt in call_style.generate(connect(), "hi").attempts] == ["r-7"]
 
 
-def test_the_time_of_day_and_the_trace_id_come_from_the_services(call_style, server, connect, services):
+def test_time_and_trace_id_come_from_the_services(call_style, server, connect, services):
     services.clock.time_of_day, services.new_id = (lambda: 12.5), (lambda: "f" * 32)
     server.script(completion())
     response = call_style.generate(connect(), "hi")
@@ -70,7 +70,7 @@ def test_the_time_of_day_and_the_trace_id_come_from_the_services(call_style, ser
     assert response.trace_id == "f" * 32
 
 
-def test_a_request_says_who_asks_and_what(call_style, server, connect):
+def test_request_has_key_model_and_messages(call_style, server, connect):
     server.script(completion())
     call_style.generate(connect(api_key="k-1"), "hi", temperature=0.5, tags={"secret": "tag"}, parent_id="p-1")
     (request,) = server.requests
@@ -81,27 +81,27 @@ def test_a_request_says_who_asks_and_what(call_style, server, connect):
     assert request.json == {"model": "m", "messages": [{"role": "user", "content": "hi"}], "temperature": 0.5}
 
 
-def test_the_conversation_is_the_system_prompt_then_messages_then_the_prompt(call_style):
+def test_conversation_is_system_prompt_then_messages_then_prompt(call_style):
     llm = create_llm("scripted", replies=["a"])
     history = [{"role": "user", "content": "one"}, Message.assistant("two")]
     call_style.generate(llm, "three", messages=history, system_prompt="zero")
     assert texts(llm.calls[0]) == [("system", "zero"), ("user", "one"), ("assistant", "two"), ("user", "three")]
 
 
-def test_messages_alone_are_enough(call_style):
+def test_messages_without_prompt_are_enough(call_style):
     llm = create_llm("scripted", replies=["a"])
     call_style.generate(llm, messages=[{"role": "user", "content": "one"}])
     assert texts(llm.calls[0]) == [("user", "one")]
 
 
-def test_build_gives_the_call_that_generate_makes(call_style):
+def test_build_returns_the_call_that_generate_makes(call_style):
     llm = create_llm("scripted", replies=["a"], temperature=0.5)
     request: dict[str, Any] = {"system_prompt": "s", "seed": 3, "tags": {"a": "b"}}
     call_style.generate(llm, "hi", **request)
     assert llm.build("hi", **request) == llm.calls[0]
 
 
-def test_a_calls_options_stand_over_the_llms_and_none_is_the_providers_default(call_style):
+def test_call_option_overrides_llm_default_and_none_resets_it(call_style):
     llm = create_llm("scripted", replies=["a", "b", "c"], temperature=0.5, seed=1)
     call_style.generate(llm, "hi")
     call_style.generate(llm, "hi", temperature=1.0, options={"seed": 2})
@@ -139,7 +139,7 @@ def test_a_calls_options_stand_over_the_llms_and_none_is_the_providers_default(c
         ({"prompt": "hi", "timeout": True}, "timeout"),
     ],
 )
-def test_what_does_not_fit_is_refused_with_its_path_before_anything_is_sent(call_style, request_, path):
+def test_invalid_argument_is_refused_with_its_path_before_sending(call_style, request_, path):
     llm = create_llm("scripted", replies=["never"])
     with pytest.raises(InvalidInputError) as caught:
         call_style.generate(llm, **request_)
@@ -147,7 +147,7 @@ def test_what_does_not_fit_is_refused_with_its_path_before_anything_is_sent(call
     assert list(llm.calls) == []
 
 
-def test_a_misspelt_option_is_an_error_with_the_nearest_name(call_style):
+def test_misspelt_option_suggests_the_closest_name(call_style):
     llm = create_llm("scripted", replies=["never"])
     with pytest.raises(UnknownOptionError, match="max_output_tokens"):
         call_style.generate(llm, "hi", max_output_token=3)
@@ -156,7 +156,7 @@ def test_a_misspelt_option_is_an_error_with_the_nearest_name(call_style):
     assert list(llm.calls) == []
 
 
-def test_a_closed_llm_says_so(call_style):
+def test_closed_llm_refuses_calls(call_style):
     with create_llm("scripted", replies=["never"]) as llm:
         pass
     for call in (call_style.generate, call_style.stream):
@@ -164,12 +164,12 @@ def test_a_closed_llm_says_so(call_style):
             call(llm, "hi")
 
 
-def test_a_real_provider_keeps_no_calls(connect):
+def test_calls_are_recorded_by_scripted_models_only(connect):
     with pytest.raises(ConfigurationError, match="only scripted models"):
         _ = connect().calls
 
 
-def test_an_option_the_provider_cannot_take_is_a_warning(call_style, server, connect):
+def test_unsupported_option_is_a_warning(call_style, server, connect):
     server.script(completion())
     (warning,) = call_style.generate(connect(), "hi", top_k=3).warnings
     assert (warning.code, warning.path, warning.requested, warning.sent) == (
@@ -180,7 +180,7 @@ def test_an_option_the_provider_cannot_take_is_a_warning(call_style, server, con
     )
 
 
-def test_an_option_the_provider_cannot_take_is_an_error_under_strict_and_nothing_is_sent(call_style, server, connect):
+def test_unsupported_option_in_strict_mode_is_an_error_before_sending(call_style, server, connect):
     with pytest.raises(UnsupportedOptionError, match="top_k"):
         call_style.generate(connect(), "hi", top_k=3, strict=True)
     assert server.requests == []
@@ -202,7 +202,7 @@ def test_an_option_the_provider_cannot_take_is_an_error_under_strict_and_nothing
         (529, {}, OverloadedError),
     ],
 )
-def test_a_failure_is_an_error_by_cause_that_says_where(call_style, server, connect, status, error, expected):
+def test_failure_is_a_typed_located_error(call_style, server, connect, status, error, expected):
     server.script(failure(status, "no such luck", error=error, x_request_id="r-7"))
     with pytest.raises(expected, match="no such luck") as caught:
         call_style.generate(connect(max_retries=0), "hi")
@@ -227,7 +227,7 @@ def test_a_failure_is_an_error_by_cause_that_says_where(call_style, server, conn
     ],
     ids=["html", "empty", "no-content", "no-choices", "bad-gzip", "cut-body", "garbage", "cut-head", "no-head"],
 )
-def test_an_invalid_response_is_a_typed_error_and_its_connection_is_not_reused(
+def test_invalid_response_is_a_typed_error_and_its_connection_is_not_reused(
     call_style, server, connect, steps, expected
 ):
     llm = connect(max_retries=0)
@@ -239,19 +239,19 @@ def test_an_invalid_response_is_a_typed_error_and_its_connection_is_not_reused(
     assert call_style.generate(llm, "again").content == "whole"
 
 
-def test_html_with_status_200_hints_at_the_address(call_style, server, connect):
+def test_html_with_status_200_hints_at_base_url(call_style, server, connect):
     server.script(answer("<!doctype html>", content_type="text/html"))
     with pytest.raises(ServerError, match="base_url"):
         call_style.generate(connect(max_retries=0), "hi")
 
 
-def test_a_compressed_answer_is_read(call_style, server, connect):
+def test_compressed_response_is_read(call_style, server, connect):
     packed = gzip.compress(answer(completion_body("packed")).split(b"\r\n\r\n", 1)[1])
     server.script(answer(packed, content_encoding="gzip"))
     assert call_style.generate(connect(), "hi").content == "packed"
 
 
-def test_a_body_longer_than_the_limit_is_refused(call_style, server, connect, monkeypatch):
+def test_body_over_the_limit_is_refused(call_style, server, connect, monkeypatch):
     monkeypatch.setattr("abstractcore.engine.exchange.MAX_BODY_BYTES", 1000)
     server.script(answer(b"x" * 5000))
     with pytest.raises(ServerError, match="longer than 1,000 bytes"):
@@ -270,7 +270,7 @@ class Nonsense(ScriptedProvider):
         return replace(super().connect(config, services), transpiler=Transpiler())
 
 
-def test_a_reply_that_does_not_fit_the_schema_is_a_server_error(call_style):
+def test_reply_that_violates_the_schema_is_a_server_error(call_style):
     registry = Registry()
     registry.add_provider(Nonsense("nonsense"))
     services = Services(registry=registry, environment={})
@@ -280,7 +280,7 @@ def test_a_reply_that_does_not_fit_the_schema_is_a_server_error(call_style):
     assert caught.value.provider == "nonsense"
 
 
-def test_scripted_replies_are_texts_replies_errors_and_functions(call_style):
+def test_scripted_replies_may_be_strings_replies_errors_and_functions(call_style):
     reply = ModelReply((TextPart("two"),), "length")
     failing = ProviderError("three")
     llm = create_llm("scripted", replies=["one", reply, failing, lambda call: call.messages[-1].text.upper()])
@@ -295,14 +295,14 @@ def test_scripted_replies_are_texts_replies_errors_and_functions(call_style):
     assert [call.messages[-1].text for call in llm.calls] == ["a", "b", "c", "four", "e"]
 
 
-def test_generate_with_stream_true_is_stream():
+def test_generate_with_stream_true_equals_stream():
     llm = create_llm("scripted", replies=["one two"])
     with llm.generate("hi", stream=True) as stream:
         assert list(stream.text()) == ["one", " two"]
     assert stream.response.content == "one two"
 
 
-def test_agenerate_with_stream_true_is_astream():
+def test_agenerate_with_stream_true_equals_astream():
     @dataclass
     class City:
         name: str

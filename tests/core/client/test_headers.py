@@ -17,7 +17,7 @@ from tests.chaos_server import completion, failure, streamed
 SECRET = "gateway-secret-0123456789"
 
 
-def test_headers_of_the_llm_and_of_a_call_add_up_and_the_calls_come_first(call_style, server, connect):
+def test_call_headers_override_llm_headers(call_style, server, connect):
     server.always(completion())
     llm = connect(headers={"X-Team": "search", "X-Room": "1"})
     call_style.generate(llm, "hi")
@@ -28,7 +28,7 @@ def test_headers_of_the_llm_and_of_a_call_add_up_and_the_calls_come_first(call_s
     assert shown == [("search", "1"), ("maps", "1"), ("search", "2"), (None, None)]
 
 
-def test_a_stream_and_a_call_as_data_have_them_too(call_style, server, connect):
+def test_streams_and_calls_as_data_send_headers(call_style, server, connect):
     llm = connect(headers={"X-Team": "search"})
     server.script(streamed("hel", "lo"))
     with call_style.stream(llm, "hi") as stream:
@@ -39,14 +39,14 @@ def test_a_stream_and_a_call_as_data_have_them_too(call_style, server, connect):
 
 
 @pytest.mark.parametrize("transport", ["httpx2", "fast"])
-def test_a_header_that_every_request_has_is_sent_once_with_the_value_given(call_style, server, connect, transport: str):
+def test_standard_header_is_sent_once_with_the_given_value(call_style, server, connect, transport: str):
     server.script(completion())
     call_style.generate(connect(headers={"User-Agent": "mine/1"}, transport=transport), "hi")
     (request,) = server.requests
     assert request.headers["user-agent"] == "mine/1", "a repeated field would be joined with commas"
 
 
-def test_headers_stand_over_those_of_a_client_of_ones_own(server, connect):
+def test_headers_override_those_of_a_custom_http_client(server, connect):
     server.script(completion())
     with httpx2.Client(headers={"X-Team": "client", "User-Agent": "client/1"}) as client:
         connect(headers={"X-Team": "search", "User-Agent": "mine/1"}, http_client=client).generate("hi")
@@ -54,7 +54,7 @@ def test_headers_stand_over_those_of_a_client_of_ones_own(server, connect):
     assert (request.headers["x-team"], request.headers["user-agent"]) == ("search", "mine/1")
 
 
-def test_a_given_authorization_stands_over_the_key(call_style, server, connect):
+def test_authorization_header_replaces_the_key(call_style, server, connect):
     server.script(completion())
     call_style.generate(connect(api_key="of-the-vendor", headers={"Authorization": f"Bearer {SECRET}"}), "hi")
     assert server.requests[0].headers["authorization"] == f"Bearer {SECRET}"
@@ -69,7 +69,9 @@ def test_a_given_authorization_stands_over_the_key(call_style, server, connect):
         ("cohere", "authorization"),
     ],
 )
-def test_who_shows_himself_by_a_header_needs_no_key(call_style, server, services: Services, provider: str, header: str):
+def test_authentication_header_makes_the_key_optional(
+    call_style, server, services: Services, provider: str, header: str
+):
     server.script(failure(404))
     options: dict[str, Any] = {"base_url": f"{server.url}/v1", "services": services, "max_retries": 0}
     llm = create_llm(provider, model="m", headers={header: SECRET}, **options)
@@ -100,7 +102,7 @@ def test_who_shows_himself_by_a_header_needs_no_key(call_style, server, services
         ([("X-Team", SECRET)], "headers", "expected a mapping, got list"),
     ],
 )
-def test_what_no_header_can_be_is_refused_without_its_value(connect, server, headers: Any, path: str, what: str):
+def test_invalid_header_is_refused_without_showing_its_value(connect, server, headers: Any, path: str, what: str):
     for give in (lambda: connect(headers=headers), lambda: connect().generate("hi", headers=headers)):
         with pytest.raises(InvalidInputError, match=what) as caught:
             give()
@@ -109,7 +111,7 @@ def test_what_no_header_can_be_is_refused_without_its_value(connect, server, hea
     assert server.requests == []
 
 
-def test_a_call_as_data_holds_none_and_says_so(connect):
+def test_building_a_call_with_headers_is_an_error(connect):
     llm = connect(headers={"X-Team": SECRET})
     assert SECRET not in to_json(llm.build("hi"))
     for given in ({"headers": {"X-Team": SECRET}}, {"options": {"headers": {"X-Team": SECRET}}}):
@@ -119,7 +121,7 @@ def test_a_call_as_data_holds_none_and_says_so(connect):
         assert list(llm.plan("hi", **given)) == []
 
 
-def test_they_are_in_no_record_repr_or_recording(call_style, server, connect, services: Services, tmp_path):
+def test_headers_are_in_no_record_repr_or_cassette(call_style, server, connect, services: Services, tmp_path):
     records: list[Any] = []
     shown: list[str] = []
 

@@ -130,13 +130,13 @@ def raised(door: Callable[[Any], Any]) -> Iterator[tuple[str, AbstractCoreError]
 
 
 @pytest.mark.parametrize("door", sorted(doors()))
-def test_no_message_grows_with_what_was_passed_in(door: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_error_messages_do_not_grow_with_the_input(door: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     lengths = {name: (len(str(error)), len(repr(error))) for name, error in raised(doors()[door])}
     assert {name: size for name, size in lengths.items() if max(size) >= LONGEST} == {}
 
 
-def test_base64_in_the_place_of_a_path_is_quoted_briefly_with_what_to_write():
+def test_base64_passed_as_path_is_shortened_with_a_hint():
     with pytest.raises(MediaError) as caught:
         create_llm("scripted", replies=[]).generate("hi", media=[PICTURE])
     assert len(str(caught.value)) < 400
@@ -144,7 +144,7 @@ def test_base64_in_the_place_of_a_path_is_quoted_briefly_with_what_to_write():
     assert "data:image/png;base64," in str(caught.value)
 
 
-def test_a_missing_file_of_a_long_name_is_an_os_error_of_a_short_message():
+def test_missing_file_with_a_long_name_is_an_os_error_with_a_short_message():
     with pytest.raises(OSError, match="too long") as caught:
         Blob.from_file(LONG, "text/plain")
     assert len(str(caught.value)) < LONGEST
@@ -166,7 +166,7 @@ BODIES = {
 
 @pytest.mark.parametrize("body", BODIES)
 @pytest.mark.parametrize("name", sorted(FORMATS))
-def test_a_vendors_long_error_is_shortened(name: str, body: str):
+def test_long_vendor_error_is_shortened(name: str, body: str):
     transpiler = FORMATS[name]()
     for status in (400, 401, 404, 429, 500):
         error = transpiler.error(WireResponse(status, {"content-type": "application/json"}, BODIES[body]))
@@ -177,7 +177,7 @@ def test_a_vendors_long_error_is_shortened(name: str, body: str):
     assert len(str(caught.value)) < LONGEST
 
 
-def test_a_record_holds_no_more_of_an_error_than_its_message(services):
+def test_record_contains_only_the_message_of_an_error(services):
     records: list[CallRecord] = []
 
     class Failing:
@@ -193,7 +193,7 @@ def test_a_record_holds_no_more_of_an_error_than_its_message(services):
 
 
 @pytest.mark.parametrize("name", HUGE)
-def test_of_a_large_value_only_the_beginning_is_written(name: str):
+def test_only_the_beginning_of_a_large_value_is_formatted(name: str):
     tracemalloc.start()
     try:
         text = shown(HUGE[name])
@@ -215,7 +215,7 @@ class Counted(list[Any]):
             yield item
 
 
-def test_the_items_of_a_long_list_are_not_all_looked_at():
+def test_only_the_first_items_of_a_long_list_are_visited():
     many = Counted(range(100_000))
     assert shown(many).endswith("...")
     assert many.looked_at < 90
@@ -237,11 +237,11 @@ def test_the_items_of_a_long_list_are_not_all_looked_at():
     ],
     ids=repr,
 )
-def test_a_small_value_is_written_as_python_writes_it(value: Any):
+def test_small_value_is_formatted_like_repr(value: Any):
     assert shown(value) == (repr(value) if len(repr(value)) <= 80 else f"{repr(value)[:80]}...")
 
 
-def test_what_is_cut_out_of_a_text_is_counted():
+def test_number_of_omitted_characters_is_shown():
     text = " ".join(str(number) for number in range(1000))
     cut = shortened(text, 100)
     assert cut.startswith("0 1 2")
@@ -250,7 +250,7 @@ def test_what_is_cut_out_of_a_text_is_counted():
     assert shortened("short", 100) == "short"
 
 
-def test_an_error_keeps_its_hint_and_place_beside_a_long_message():
+def test_error_with_a_long_message_keeps_hint_and_path():
     error = ServerError("why " * 1_000_000, hint="Try again.", provider="p", model="m", status=500)
     assert str(error).startswith("p/m: why why")
     assert str(error).endswith("Try again.")

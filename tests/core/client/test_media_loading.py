@@ -33,7 +33,7 @@ def loaded(llm, item):
     return llm.build("hi", media=[item]).messages[0].parts[0]
 
 
-def test_a_path_becomes_a_part_of_the_kind_its_content_has(llm, folder):
+def test_path_becomes_a_part_of_its_contents_kind(llm, folder):
     for name, part_type, media_type in (
         ("p.png", ImagePart, "image/png"),
         ("s.wav", AudioPart, "audio/wav"),
@@ -51,7 +51,7 @@ def test_a_path_becomes_a_part_of_the_kind_its_content_has(llm, folder):
             )
 
 
-def test_bytes_blobs_and_parts_are_taken_too(llm):
+def test_bytes_blobs_and_parts_are_accepted(llm):
     blob = Blob.from_bytes(PICTURE, "image/png")
     for item in (PICTURE, bytearray(PICTURE), memoryview(PICTURE), blob, ImagePart(blob)):
         assert loaded(llm, item) == ImagePart(blob)
@@ -59,17 +59,17 @@ def test_bytes_blobs_and_parts_are_taken_too(llm):
     assert loaded(llm, part) is part
 
 
-def test_a_blob_no_handler_knows_becomes_the_part_its_type_says(llm):
+def test_blob_without_handler_becomes_the_part_of_its_media_type(llm):
     for media_type, part_type in (("image/x", ImagePart), ("audio/x", AudioPart), ("application/x", DocumentPart)):
         assert type(loaded(llm, Blob.from_bytes(b"?", media_type))) is part_type
 
 
-def test_media_stand_before_the_prompt_in_their_order(llm, folder):
+def test_media_precede_the_prompt_in_order(llm, folder):
     call = llm.build("hi", media=[folder / "s.wav", folder / "p.png"])
     assert [type(part).__name__ for part in call.messages[0].parts] == ["AudioPart", "ImagePart", "TextPart"]
 
 
-def test_a_url_is_typed_by_its_ending_and_not_fetched(llm):
+def test_url_is_typed_by_its_extension_and_not_downloaded(llm):
     for url in ("https://host.test/a/photo.png?size=3", "HTTP://host.test/photo.PNG"):
         part = loaded(llm, url)
         assert (type(part), part.blob.form, part.blob.media_type, part.blob.location) == (
@@ -83,7 +83,7 @@ def test_a_url_is_typed_by_its_ending_and_not_fetched(llm):
 @pytest.mark.parametrize(
     "url", ["https://host.test/photo", "https://host.test/", "http://[bad", "https://x.test/a.zz9"]
 )
-def test_a_url_without_a_known_ending_is_refused(llm, url):
+def test_url_without_a_known_extension_is_refused(llm, url):
     with pytest.raises(MediaError) as caught:
         loaded(llm, url)
     assert caught.value.source == url
@@ -104,7 +104,7 @@ def test_a_url_without_a_known_ending_is_refused(llm, url):
         ("link-to-nothing", "does not exist"),
     ],
 )
-def test_a_file_that_cannot_be_used_is_refused_with_the_reason(llm, folder, name, why):
+def test_unusable_file_is_refused_with_the_reason(llm, folder, name, why):
     (folder / "loop").symlink_to(folder / "loop")
     (folder / "link-to-nothing").symlink_to(folder / "nothing")
     os.mkfifo(folder / "fifo")
@@ -115,12 +115,12 @@ def test_a_file_that_cannot_be_used_is_refused_with_the_reason(llm, folder, name
 
 
 @pytest.mark.parametrize("device", ["/dev/null", "/dev/zero"])
-def test_a_device_is_refused(llm, device):
+def test_device_is_refused(llm, device):
     with pytest.raises(MediaError, match="not a regular file"):
         loaded(llm, device)
 
 
-def test_a_file_of_two_gigabytes_is_refused_without_being_read(llm, folder):
+def test_file_of_two_gigabytes_is_refused_without_reading_it(llm, folder):
     with open(folder / "huge.png", "wb") as file:
         file.write(PICTURE)
         file.truncate(2 << 30)
@@ -143,7 +143,7 @@ def nobody() -> Iterator[None]:
         os.seteuid(0)
 
 
-def test_a_file_without_permission_is_refused(llm):
+def test_file_without_read_permission_is_refused(llm):
     with tempfile.TemporaryDirectory(dir="/tmp") as name:
         os.chmod(name, 0o755)
         secret = Path(name) / "secret.png"
@@ -159,13 +159,13 @@ def test_empty_bytes_are_refused(llm):
 
 
 @pytest.mark.parametrize("item", [3, None, ["a"], {"path": "a"}])
-def test_a_value_that_is_not_a_file_is_refused_with_its_path(llm, item):
+def test_value_that_is_not_a_file_is_refused_with_its_path(llm, item):
     with pytest.raises(InvalidInputError) as caught:
         llm.build("hi", media=[PICTURE, item])
     assert caught.value.path == "media[1]"
 
 
-def test_a_file_that_changed_or_went_after_it_was_looked_at_is_a_media_error(call_style, llm, folder):
+def test_file_changed_or_deleted_after_loading_is_a_media_error(call_style, llm, folder):
     blob = Blob.from_file(folder / "p.png", "image/png")
     (folder / "p.png").write_bytes(PICTURE + b"more")
     with pytest.raises(MediaError, match="changed"):
@@ -176,7 +176,7 @@ def test_a_file_that_changed_or_went_after_it_was_looked_at_is_a_media_error(cal
     assert list(llm.calls) == []
 
 
-def test_without_handlers_the_error_says_so(folder):
+def test_error_without_any_media_handler(folder):
     from abstractcore.registry import Registry
     from abstractcore_providers.scripted import ScriptedProvider
 
@@ -190,13 +190,13 @@ def test_without_handlers_the_error_says_so(folder):
 @pytest.mark.parametrize(
     "url", ["https://user:canary@host.test/a", "https://host.test/a?sig=canary", "ftp://u:canary@h/a"]
 )
-def test_an_error_about_an_address_shows_the_place_only(url: str):
+def test_error_about_a_url_shows_no_query_or_password(url: str):
     with pytest.raises(MediaError) as caught:
         create_llm("scripted", replies=["never"]).build("hi", media=[url])
     assert "canary" not in f"{caught.value} {caught.value.source}"
 
 
-def test_a_decision_about_an_address_shows_the_place_only():
+def test_decision_about_a_url_shows_no_query_or_password():
     llm = create_llm("scripted", replies=["a"], accepts=["image"])
     (decision,) = llm.plan("hi", media=["https://user:canary@host.test/a.png?sig=canary"])
     assert decision.source == "https://host.test/a.png"

@@ -62,7 +62,7 @@ def spooled(content: bytes) -> Any:
 
 
 @pytest.mark.parametrize("way", ["file", "unbuffered", "zip", "bytes", "descriptor", "temporary"])
-def test_an_open_file_is_read_and_put_back_so_that_it_can_be_given_again(llm, tmp_path, way):
+def test_open_file_is_read_and_its_position_restored(llm, tmp_path, way):
     (tmp_path / "p.png").write_bytes(PICTURE)
     with opened(tmp_path / "p.png")[way]() as file:
         for _ in range(2):
@@ -77,7 +77,7 @@ def test_sync_and_async_calls_send_an_open_file(call_style, llm):
     assert type(llm.calls[0].messages[0].parts[0]) is AudioPart
 
 
-def test_a_file_opened_as_text_is_text(llm, tmp_path):
+def test_file_in_text_mode_is_text(llm, tmp_path):
     (tmp_path / "t.txt").write_text("TEXT für alle", encoding="utf-8")
     with open(tmp_path / "t.txt", encoding="utf-8") as file:
         for item in (file, io.StringIO("TEXT für alle")):
@@ -86,7 +86,7 @@ def test_a_file_opened_as_text_is_text(llm, tmp_path):
             assert part.blob.data == "TEXT für alle".encode()
 
 
-def test_what_is_left_of_a_file_is_what_counts(llm):
+def test_open_file_is_read_from_its_position(llm):
     file = io.BytesIO(b"junk" + PICTURE)
     file.seek(4)
     assert loaded(llm, file).blob.data == PICTURE
@@ -103,7 +103,7 @@ class Stream:
         return self._file.read(min(size, 5))
 
 
-def test_a_stream_is_read_to_its_end(llm):
+def test_unseekable_stream_is_read_to_its_end(llm):
     assert loaded(llm, Stream(PICTURE)).blob.data == PICTURE
 
 
@@ -150,13 +150,13 @@ def at_its_end() -> io.BytesIO:
     ],
     ids=["empty", "end", "closed", "failing", "awaited", "odd", "class", "unknown"],
 )
-def test_a_file_that_cannot_be_used_is_refused_with_the_reason(call_style, llm, file, error, what):
+def test_unusable_open_file_is_refused_with_the_reason(call_style, llm, file, error, what):
     with pytest.raises(error, match=what):
         call_style.generate(llm, "hi", media=[file])
     assert list(llm.calls) == []
 
 
-def test_a_picture_opened_as_text_says_how_to_open_it(llm, tmp_path):
+def test_binary_file_in_text_mode_hints_at_binary_mode(llm, tmp_path):
     (tmp_path / "p.jpg").write_bytes(b"\xff\xd8\xff")
     with (
         open(tmp_path / "p.jpg", encoding="utf-8") as file,
@@ -166,7 +166,7 @@ def test_a_picture_opened_as_text_says_how_to_open_it(llm, tmp_path):
     assert caught.value.source == "p.jpg"
 
 
-def test_an_endless_file_is_refused_at_the_limit(llm, monkeypatch):
+def test_endless_file_is_refused_at_the_limit(llm, monkeypatch):
     monkeypatch.setattr("abstractcore.client.media_loading.MAX_FILE_BYTES", 5 << 20)
     with open("/dev/zero", "rb") as file, pytest.raises(MediaError, match="the limit is 5,242,880"):
         loaded(llm, file)
@@ -187,7 +187,7 @@ def reread(part: Any) -> PIL.Image.Image:
 
 
 @pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "I", "F", "CMYK", "YCbCr", "HSV", "LAB"])
-def test_a_picture_of_every_mode_is_sent_as_png(mode):
+def test_pillow_image_of_every_mode_is_sent_as_png(mode):
     llm = create_llm("scripted", replies=[])
     picture = drawn("RGB").convert("L").convert("F") if mode == "F" else drawn(mode) if mode != "LAB" else lab()
     part = loaded(llm, picture)
@@ -211,7 +211,7 @@ def photo(tmp_path: Path) -> Path:
     return tmp_path / "photo.jpg"
 
 
-def test_a_picture_read_from_a_jpeg_stays_one_with_its_quality_and_exif_data(tmp_path):
+def test_pillow_image_from_jpeg_stays_jpeg_with_quality_and_exif(tmp_path):
     path = photo(tmp_path)
     with PIL.Image.open(path) as picture:
         part = loaded(create_llm("scripted", replies=[]), picture)
@@ -222,14 +222,14 @@ def test_a_picture_read_from_a_jpeg_stays_one_with_its_quality_and_exif_data(tmp
     assert found.quantization == quantization
 
 
-def test_a_picture_is_sent_as_it_is_now(tmp_path):
+def test_modified_pillow_image_is_sent_as_modified(tmp_path):
     with PIL.Image.open(photo(tmp_path)) as picture:
         smaller = picture.resize((4, 3))
         part = loaded(create_llm("scripted", replies=[]), smaller)
     assert (part.blob.media_type, reread(part).size) == ("image/png", (4, 3))
 
 
-def test_a_picture_that_cannot_be_read_is_refused(tmp_path):
+def test_corrupt_pillow_image_is_refused(tmp_path):
     path = photo(tmp_path)
     path.write_bytes(path.read_bytes()[:-40])
     with PIL.Image.open(path) as picture, pytest.raises(MediaError, match=r"media\[0\]: the image cannot be read"):
@@ -240,7 +240,7 @@ def test_a_picture_that_cannot_be_read_is_refused(tmp_path):
         loaded(create_llm("scripted", replies=[]), picture)
 
 
-def test_pillow_is_loaded_by_its_user_only():
+def test_pillow_is_not_imported_by_us():
     code = (
         "import sys, abstractcore; abstractcore.create_llm('scripted', replies=['a']).generate('hi', media=[b'text']); "
     )
@@ -263,7 +263,7 @@ def test_pillow_is_loaded_by_its_user_only():
     ],
     ids=["picture", "upper", "untyped", "percent", "short"],
 )
-def test_a_data_url_is_its_content(llm, url, part_type, media_type, data):
+def test_data_url_is_decoded(llm, url, part_type, media_type, data):
     part = loaded(llm, url)
     assert type(part) is part_type
     assert (part.blob.form, part.blob.media_type, part.blob.data) == ("bytes", media_type, data)
@@ -278,7 +278,7 @@ def test_a_data_url_is_its_content(llm, url, part_type, media_type, data):
         ("data:", "has no comma"),
     ],
 )
-def test_an_invalid_data_url_is_refused_and_shortened_in_the_error(llm, url, what):
+def test_invalid_data_url_is_refused_and_shortened_in_the_error(llm, url, what):
     with pytest.raises(MediaError, match=what) as caught:
         loaded(llm, url)
     assert caught.value.source == "media[0]"
@@ -296,43 +296,43 @@ def test_an_invalid_data_url_is_refused_and_shortened_in_the_error(llm, url, wha
     ],
     ids=["numpy", "array", "dict"],
 )
-def test_a_value_that_is_not_a_file_is_refused_with_its_type(llm, item, what):
+def test_value_that_is_not_a_file_is_refused_with_its_type(llm, item, what):
     with pytest.raises(InvalidInputError, match=what) as caught:
         loaded(llm, item)
     assert caught.value.path == "media[0]"
 
 
 @pytest.mark.parametrize("item", [io.BytesIO(PICTURE), drawn()], ids=["file", "picture"])
-def test_one_of_them_in_place_of_a_list_says_so(llm, item):
+def test_single_media_object_hints_at_a_list(llm, item):
     with pytest.raises(InvalidInputError, match=r"expected a list, got .*media=\[\.\.\.\]"):
         llm.build("hi", media=item)
 
 
-def test_text_of_a_file_is_what_a_text_model_gets(llm):
+def test_text_file_object_is_sent_as_text_to_a_text_model(llm):
     assert loaded(llm, io.BytesIO(TEXT)).blob.data == TEXT
 
 
 @pytest.mark.parametrize("charset", ["iso-8859-1", "utf-16", '"ISO-8859-1"'])
-def test_text_of_a_data_url_is_read_in_the_charset_that_it_names(llm: Any, charset: str):
+def test_text_data_url_is_decoded_with_its_charset(llm: Any, charset: str):
     data = base64.b64encode("TEXT für".encode(charset.strip('"'))).decode()
     part = loaded(llm, f"data:text/plain;charset={charset};base64,{data}")
     assert part.blob.read() == "TEXT für".encode()
 
 
 @pytest.mark.parametrize("charset", ["utf-8", "nothing"])
-def test_text_of_a_data_url_in_another_charset_than_it_names_is_refused(llm: Any, charset: str):
+def test_text_data_url_with_the_wrong_charset_is_refused(llm: Any, charset: str):
     with pytest.raises(MediaError, match=f"not text in the charset '{charset}'"):
         loaded(llm, f"data:text/plain;charset={charset},TEXT%FF")
 
 
-def test_a_memoryview_that_was_released_is_refused(llm: Any):
+def test_released_memoryview_is_refused(llm: Any):
     view = memoryview(PICTURE)
     view.release()
     with pytest.raises(MediaError, match=r"media\[0\] cannot be read: .*released"):
         loaded(llm, view)
 
 
-def test_names_that_are_no_text_are_shown_as_far_as_they_are(llm: Any, tmp_path: Path):
+def test_file_names_with_invalid_characters_are_shown_with_replacements(llm: Any, tmp_path: Path):
     path = os.fsencode(tmp_path) + b"/\xff.pic"
     Path(os.fsdecode(path)).write_bytes(PICTURE)
     with open(os.fsdecode(path), "rb") as file:
@@ -347,7 +347,7 @@ def sent(llm: Any, picture: PIL.Image.Image) -> PIL.Image.Image:
 
 
 @pytest.mark.parametrize("mode", ["PA", "RGBa", "La"])
-def test_transparency_is_kept_in_whatever_mode_it_is(llm: Any, mode: str):
+def test_transparency_is_kept_in_every_mode(llm: Any, mode: str):
     clear = PIL.Image.new("LA" if mode == "La" else "RGBA", (2, 2))
     assert sent(llm, clear.convert(mode) if mode != "PA" else PIL.Image.new("PA", (2, 2))).getchannel("A")
 
@@ -356,7 +356,7 @@ def test_transparency_is_kept_in_whatever_mode_it_is(llm: Any, mode: str):
     ("dtype", "highest", "mode"),
     [("int32", 255, "L"), ("int32", 65535, "I;16"), (">u2", 65535, "I;16"), ("float32", 255, "L")],
 )
-def test_pictures_of_numbers_keep_their_brightness(llm: Any, dtype: str, highest: int, mode: str):
+def test_numeric_pillow_modes_keep_brightness(llm: Any, dtype: str, highest: int, mode: str):
     array = numpy.linspace(0, highest, 256).reshape(16, 16).astype(dtype)
     picture = sent(llm, PIL.Image.fromarray(array))
     assert picture.mode == mode
@@ -367,7 +367,7 @@ def test_pictures_of_numbers_keep_their_brightness(llm: Any, dtype: str, highest
     ("dtype", "low", "high"),
     [("float32", 0, 1), ("float32", -1, 255), ("float32", 0, 300), ("int32", -1, 255), ("int32", 0, 70000)],
 )
-def test_pictures_of_other_numbers_are_refused_with_what_to_write(llm: Any, dtype: str, low: int, high: int):
+def test_pixel_values_out_of_range_are_refused_with_a_hint(llm: Any, dtype: str, low: int, high: int):
     picture = PIL.Image.fromarray(numpy.array([[low, high]], dtype))
     with pytest.raises(MediaError, match=rf"pixel values from {low} to {high}: .*astype\('uint8'\)"):
         loaded(llm, picture)

@@ -52,7 +52,7 @@ def built(*messages: Any) -> tuple[Message, ...]:
 # Responses and tool results
 
 
-def test_a_response_is_the_models_turn_in_the_next_call(call_style):
+def test_response_is_the_assistant_turn_of_the_next_call(call_style):
     asks = ModelReply((ReasoningPart("Hm.", signature="s"), TextPart("Let me look."), WEATHER, NEWS), "tool_calls")
     llm = create_llm("scripted", replies=[asks, "Sunny and calm."])
     history = [Message.user("What is it like in Ulm?")]
@@ -67,7 +67,7 @@ def test_a_response_is_the_models_turn_in_the_next_call(call_style):
     )
 
 
-def test_a_responses_message_is_the_one_that_messages_makes_of_it(call_style):
+def test_response_message_equals_the_response_in_messages(call_style):
     llm = create_llm("scripted", replies=["one"])
     response = call_style.generate(llm, "hi")
     assert response.message == Message.assistant("one")
@@ -75,7 +75,7 @@ def test_a_responses_message_is_the_one_that_messages_makes_of_it(call_style):
     assert built(response, Message.user("go on")) == built(response.reply, Message.user("go on"))
 
 
-def test_an_empty_answer_has_no_message(call_style):
+def test_empty_answer_has_no_message(call_style):
     llm = create_llm("scripted", replies=[ModelReply((), "length")])
     response = call_style.generate(llm, "hi")
     with pytest.raises(SchemaError, match=r"the answer is empty \(it ended with 'length'\)"):
@@ -85,7 +85,7 @@ def test_an_empty_answer_has_no_message(call_style):
     assert caught.value.path == "messages[1]"
 
 
-def test_results_are_given_as_parts_messages_or_the_id_of_a_call():
+def test_tool_results_may_be_parts_messages_or_given_by_call_id():
     asks = Message.assistant(WEATHER, NEWS)
     merged = Message.tool(ToolResult.text("c1", "sunny"), ToolResult.text("c2", "none"))
     for results in (
@@ -98,7 +98,7 @@ def test_results_are_given_as_parts_messages_or_the_id_of_a_call():
         assert built(asks, *results) == (asks, merged)
 
 
-def test_a_result_holds_texts_and_files_or_an_error():
+def test_tool_result_holds_texts_and_files_or_an_error():
     image = ImagePart(Blob.from_bytes(PNG, "image/png"))
     assert WEATHER.result("see: ", image) == ToolResult("c1", (TextPart("see: "), image))
     assert WEATHER.result() == ToolResult("c1", ())
@@ -106,7 +106,7 @@ def test_a_result_holds_texts_and_files_or_an_error():
     assert Message.tool("c1", "no", is_error=True) == Message.tool(ToolResult.text("c1", "no", is_error=True))
 
 
-def test_a_result_that_is_neither_text_nor_file_says_how_to_make_it_one():
+def test_invalid_tool_result_content_hints_at_json_dumps():
     with pytest.raises(SchemaError, match=r"content\[1\]: .*got dict\. Write data as text: json\.dumps"):
         WEATHER.result("a", {"degrees": 21})  # type: ignore[arg-type]
     with pytest.raises(SchemaError, match=r"content\[0\]: expected text or a media part, got int"):
@@ -115,7 +115,7 @@ def test_a_result_that_is_neither_text_nor_file_says_how_to_make_it_one():
         Message.tool(WEATHER.result("a"), is_error=True)  # type: ignore[call-overload]
 
 
-def test_a_result_without_its_call_names_the_message():
+def test_tool_result_without_its_call_names_the_message():
     with pytest.raises(InvalidInputError, match="no such call") as caught:
         built(Message.user("hi"), WEATHER.result("sunny"))
     assert caught.value.path == "messages[1]"
@@ -179,7 +179,7 @@ OPENAI: list[tuple[list[dict[str, Any]], list[Message]]] = [
 
 
 @pytest.mark.parametrize(("theirs", "ours"), OPENAI, ids=["developer", "text", "media", "refusal", "tools"])
-def test_messages_as_openai_writes_them_become_ours(theirs: list[dict[str, Any]], ours: list[Message]):
+def test_openai_messages_are_converted(theirs: list[dict[str, Any]], ours: list[Message]):
     assert built(*theirs) == tuple(ours)
     frozen = [MappingProxyType({**message, "content": as_tuple(message["content"])}) for message in theirs]
     assert built(*frozen) == tuple(ours)
@@ -189,13 +189,13 @@ def as_tuple(content: Any) -> Any:
     return tuple(content) if isinstance(content, list) else content
 
 
-def test_the_content_of_a_mapping_may_be_texts_and_parts_of_ours():
+def test_mapping_content_may_be_strings_and_parts():
     assert built({"role": "user", "content": ["What is this?", PICTURE]}) == (Message.user("What is this?", PICTURE),)
     answer = {"role": "assistant", "content": (ReasoningPart("Hm.", signature="s"), "Four.", WEATHER)}
     assert built(answer)[0].parts == (ReasoningPart("Hm.", signature="s"), TextPart("Four."), WEATHER)
 
 
-def test_they_stand_beside_messages_of_ours_whose_calls_they_answer():
+def test_openai_messages_mix_with_messages_and_answer_their_tool_calls():
     history = [Message.user("hi"), Message.assistant(WEATHER), {"role": "tool", "tool_call_id": "c1", "content": "ok"}]
     assert built(*history, {"role": "user", "content": "and?"})[2:] == (
         Message.tool(ToolResult.text("c1", "ok")),
@@ -218,7 +218,7 @@ def reply_of_openai() -> ChatCompletionMessage:
     return ChatCompletion.model_validate(body).choices[0].message
 
 
-def test_the_message_objects_of_openais_package_are_taken_whole_and_in_pieces():
+def test_message_objects_of_the_openai_package_are_accepted_whole_or_as_fields():
     message = reply_of_openai()
     result = {"role": "tool", "tool_call_id": "c1", "content": "sunny"}
     whole = built(message, result)
@@ -231,14 +231,14 @@ def test_the_message_objects_of_openais_package_are_taken_whole_and_in_pieces():
     assert pieces == (Message.assistant("Let me look.", WEATHER), whole[1])
 
 
-def test_the_audio_of_an_answer_of_openai_is_kept_with_its_id():
+def test_audio_id_of_an_openai_answer_is_kept():
     audio = {"id": "a1", "data": encoded(WAV), "expires_at": 1, "transcript": "Hello."}
     message = ChatCompletionMessage.model_validate({"role": "assistant", "content": None, "audio": audio})
     (found,) = built(message)
     assert found.parts == (AudioPart(Blob.from_bytes(WAV, "audio/wav"), "Hello.", "a1"),)
 
 
-def test_a_server_of_openais_format_gets_fields_of_its_own_back(call_style, server, connect):
+def test_vendor_fields_are_sent_back_to_an_openai_compatible_server(call_style, server, connect):
     server.script(completion())
     message = {"role": "user", "content": [{"type": "text", "text": "hi", "x": 1}], "name": "ann"}
     response = call_style.generate(connect(), messages=[message])
@@ -246,7 +246,7 @@ def test_a_server_of_openais_format_gets_fields_of_its_own_back(call_style, serv
     assert response.warnings == ()
 
 
-def test_fields_of_openais_own_are_kept_as_its_options_for_another_provider(services):
+def test_vendor_fields_become_openai_provider_options_for_other_providers(services):
     llm = create_llm("anthropic", model="claude-opus-4-5", api_key="k", services=services)
     call = llm.build(messages=[{"role": "user", "content": "hi", "name": "ann"}])
     assert call.messages == (Message("user", (TextPart("hi"),), {"openai": {"name": "ann"}}),)
@@ -310,20 +310,20 @@ USER = {"role": "user", "content": "hi"}
         ("hi", "messages[1]", "expected a Message, a response, a tool result or a mapping"),
     ],
 )
-def test_a_value_that_is_not_a_message_is_refused_with_its_path(message: Any, path: str | None, what: str):
+def test_invalid_message_is_refused_with_its_path(message: Any, path: str | None, what: str):
     with pytest.raises(InvalidInputError, match=what) as caught:
         built(USER, message)
     assert path is None or caught.value.path == path
 
 
 @pytest.mark.parametrize("messages", [USER, Message.user("hi"), ModelReply((TextPart("a"),))])
-def test_one_message_in_place_of_a_list_says_so(messages: Any):
+def test_single_message_hints_at_a_list(messages: Any):
     with pytest.raises(InvalidInputError, match=r"expected a list, .*messages=\[\.\.\.\]"):
         create_llm("scripted", replies=[]).build(messages=messages)
 
 
 @pytest.mark.parametrize("name", ["role", "content", "tool_calls", "audio", "annotations", "tool_call_id", "refusal"])
-def test_a_field_is_taken_or_refused_whatever_it_is(name: str):
+def test_message_field_of_any_type_is_accepted_or_refused_with_a_typed_error(name: str):
     for thing in junk().values():
         for role in ("user", "assistant", "tool"):
             message: Mapping[str, Any] = {"role": role, "content": "a", "tool_call_id": "c1", name: thing}
@@ -331,14 +331,14 @@ def test_a_field_is_taken_or_refused_whatever_it_is(name: str):
             assert error is None or error.path.startswith("messages[1]")
 
 
-def test_the_type_of_a_data_url_is_what_stands_before_its_parameters():
+def test_media_type_of_a_data_url_precedes_its_parameters():
     url = f"data:image/png;name=a.png;base64,{encoded(PNG)}"
     (message,) = built({"role": "user", "content": [{"type": "image_url", "image_url": {"url": url}}]})
     assert message.parts == (PICTURE,)
 
 
 @pytest.mark.parametrize("provider", ["scripted", "openrouter"])
-def test_what_json_cannot_carry_is_refused_by_its_place_wherever_it_stands(provider: str):
+def test_non_json_value_is_refused_with_its_path(provider: str):
     llm = create_llm(provider, model="m", api_key="none")
     for thing in junk().values():
         for message in (
@@ -352,7 +352,7 @@ def test_what_json_cannot_carry_is_refused_by_its_place_wherever_it_stands(provi
             assert error is None or error.path.startswith("messages[0]")
 
 
-def test_parts_of_ours_among_those_of_openai_are_refused_with_what_to_write():
+def test_mixing_parts_with_openai_parts_is_refused_with_a_hint():
     with pytest.raises(InvalidInputError, match="all as parts of AbstractCore") as caught:
         built({"role": "user", "content": [PICTURE, {"type": "text", "text": "a"}]})
     assert caught.value.path == "messages[0].content[0]"
@@ -365,13 +365,13 @@ class Broken:
         raise RuntimeError("broken")
 
 
-def test_what_an_objects_own_code_raises_is_an_error_of_ours():
+def test_exception_in_model_dump_becomes_a_typed_error():
     with pytest.raises(InvalidInputError, match=r"Broken\.model_dump\(\) failed: broken") as caught:
         built(USER, {"role": "assistant", "tool_calls": [Broken()]})
     assert caught.value.path == "messages[1].tool_calls[0]"
 
 
-def test_without_the_wire_format_texts_work_and_the_rest_names_it():
+def test_without_the_wire_format_text_messages_work_and_others_name_it():
     registry = Registry()
     registry.add_provider(ScriptedProvider())
     llm = create_llm("scripted", replies=["a"], services=Services(registry=registry, environment={}))
@@ -380,6 +380,6 @@ def test_without_the_wire_format_texts_work_and_the_rest_names_it():
         llm.build(messages=[{"role": "developer", "content": "hi"}])
 
 
-def test_a_reply_written_by_hand_is_not_taken_for_a_response():
+def test_handwritten_reply_mapping_is_not_mistaken_for_a_response():
     with pytest.raises(InvalidInputError, match="a response"):
         built(USER, ScriptedReply.text("hi"))

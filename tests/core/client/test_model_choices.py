@@ -70,7 +70,7 @@ def call(*messages: Message, **fields) -> ModelCall:
         (4096, NONE, None, True),
     ],
 )
-def test_thinking_is_asked_for_in_the_models_own_words(asked, takes, sent, warned):
+def test_thinking_is_translated_for_the_model(asked, takes, sent, warned):
     lowered = lower(call(thinking=asked), ModelProfile(thinking=takes), ())
     assert lowered.call.thinking == sent
     assert [(warning.path, warning.requested, warning.sent) for warning in lowered.warnings] == (
@@ -88,7 +88,7 @@ def test_thinking_is_asked_for_in_the_models_own_words(asked, takes, sent, warne
         (50_000, 9000, 9000),
     ],
 )
-def test_a_recommended_limit_leaves_room_for_the_budget(thinking, limit, sent):
+def test_recommended_token_limit_is_raised_by_the_thinking_budget(thinking, limit, sent):
     takes = Thinking(budget=(1024, 63_999))
     profile = ModelProfile(thinking=takes, sampling=Sampling(max_output_tokens=32_000))
     lowered = lower(call(thinking=thinking, sampling=Sampling(max_output_tokens=limit)), profile, ())
@@ -132,18 +132,18 @@ TURN = (Message.assistant(ToolCall("c", "look")), Message.tool(ToolResult.text("
         ),
     ],
 )
-def test_cache_puts_points_after_what_lasts_and_after_what_was_asked(asked, points):
+def test_cache_true_places_points_after_the_stable_prefix_and_the_last_user_message(asked, points):
     lowered = lower(asked, ModelProfile(frozenset({"image"})), ())
     assert held(lowered.call) == points
     assert (lowered.call.cache, lowered.warnings) == (False, ())
 
 
-def test_a_point_of_the_users_own_stays_as_it_is():
+def test_explicit_cache_point_is_unchanged():
     asked = call(Message("user", (TextPart("hi", cache=CachePoint(300)),)), cache=True)
     assert lower(asked, ModelProfile(), ()).call.messages[0].parts[0].cache == CachePoint(300)
 
 
-def test_over_the_providers_most_the_earliest_points_of_messages_go_with_a_warning_each():
+def test_excess_cache_points_are_dropped_earliest_first_with_a_warning_each():
     def user(text: str) -> Message:
         return Message("user", (TextPart(text, cache=POINT),))
 
@@ -165,7 +165,7 @@ def test_over_the_providers_most_the_earliest_points_of_messages_go_with_a_warni
     ]
 
 
-def test_a_provider_that_decides_by_itself_gets_no_points():
+def test_provider_with_automatic_caching_gets_no_cache_points():
     lowered = lower(call(cache=True), ModelProfile(cache_points=0), ())
     assert held(lowered.call) == []
     assert [(warning.code, warning.path) for warning in lowered.warnings] == [("cache_left_out", "cache")]
@@ -173,7 +173,7 @@ def test_a_provider_that_decides_by_itself_gets_no_points():
 
 @examples(80)
 @given(strategies.calls(tool_content=strategies.text_parts()), st.booleans(), st.none() | st.integers(0, 4))
-def test_no_call_gets_more_points_than_its_provider_takes_and_each_loss_is_named(asked, cache, most):
+def test_cache_points_never_exceed_the_providers_maximum_and_each_loss_has_a_warning(asked, cache, most):
     if any(getattr(part, "blob", None) for message in asked.messages for part in message.parts):
         asked = asked.with_(messages=(Message.user("hi"),))
     asked = asked.with_(cache=cache)
@@ -188,21 +188,21 @@ def test_no_call_gets_more_points_than_its_provider_takes_and_each_loss_is_named
         assert len(left_out) == len(held(asked)) - len(points)
 
 
-def test_a_hosted_tool_goes_with_the_call(call_style):
+def test_hosted_tool_is_sent(call_style):
     llm = create_llm("scripted", replies=["ok"])
     call_style.generate(llm, "hi", tools=[TOOL, HostedTool("web_search", {"max_uses": 2})])
     (made,) = llm.calls
     assert (made.tools, made.hosted_tools) == ((TOOL,), (HostedTool("web_search", {"max_uses": 2}),))
 
 
-def test_a_format_without_hosted_tools_refuses_them_before_anything_is_sent(call_style, connect, server):
+def test_format_without_hosted_tools_refuses_them_before_sending(call_style, connect, server):
     with pytest.raises(UnsupportedContentError, match=r"hosted_tools\[0\]: .*web_search"):
         call_style.generate(connect(), "hi", tools=[HostedTool("web_search")])
     assert server.requests == []
 
 
 @pytest.mark.parametrize("options", [{"thinking": 10**6}, {"cache": True}])
-def test_strict_refuses_what_a_model_takes_otherwise(call_style, connect, server, options):
+def test_strict_mode_refuses_options_that_would_be_changed(call_style, connect, server, options):
     server.always(completion())
     llm = connect(strict=True)
     assert call_style.generate(llm, "hi").content == "hello"

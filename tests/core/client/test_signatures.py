@@ -44,13 +44,13 @@ def options_of(function: Callable[..., Any]) -> set[str]:
     return set(inspect.signature(function).parameters) - CONTENT - {"provider", "model", "services"}
 
 
-def test_create_options_are_those_of_every_built_in_provider():
+def test_create_options_cover_every_built_in_provider():
     offered = {name for provider in Registry.from_entry_points().providers.values() for name in provider.options}
     assert set(CreateOptions.__annotations__) - LLM_OPTIONS == offered
 
 
 @pytest.mark.parametrize(("function", "options"), [("generate", CallRequest), ("create_llm", CreateOptions)])
-def test_a_type_checker_sees_every_option_used(function: str, options: Any):
+def test_every_option_is_used_in_a_type_checked_example(function: str, options: Any):
     calls = [node for node in ast.walk(ast.parse(TYPING.read_text())) if isinstance(node, ast.Call)]
     named = {"generate": "attr", "create_llm": "id"}[function]
     used = {word.arg for call in calls if getattr(call.func, named, None) == function for word in call.keywords}
@@ -58,13 +58,13 @@ def test_a_type_checker_sees_every_option_used(function: str, options: Any):
 
 
 @pytest.mark.parametrize("options", [CallRequest, CreateOptions])
-def test_every_option_has_a_line_of_documentation(options: Any):
+def test_every_option_is_documented(options: Any):
     assert list(option_lines(options)) == list(options.__annotations__)
     assert all(line.endswith((".", "`.")) and "\n" not in line for line in option_lines(options).values())
 
 
 @pytest.mark.parametrize("door", DOORS, ids=name_of)
-def test_the_signature_and_the_help_of_every_door_name_every_option(door: Callable[..., Any]):
+def test_signature_and_help_of_every_method_list_every_option(door: Callable[..., Any]):
     assert options_of(door) == set(CallRequest.__annotations__)
     shown = pydoc.render_doc(door, renderer=pydoc.plaintext)
     for name, line in option_lines(CallRequest).items():
@@ -73,14 +73,14 @@ def test_the_signature_and_the_help_of_every_door_name_every_option(door: Callab
     assert "temperature: float | None = ..." in str(inspect.signature(door))
 
 
-def test_the_signature_and_the_help_of_create_llm_name_every_option():
+def test_signature_and_help_of_create_llm_list_every_option():
     assert options_of(create_llm) == set(CreateOptions.__annotations__)
     shown = pydoc.render_doc(create_llm, renderer=pydoc.plaintext)
     for name, line in option_lines(CreateOptions).items():
         assert f"{name}: {line}" in shown
 
 
-def test_a_bound_method_has_the_same_signature_without_self():
+def test_bound_method_has_the_signature_without_self():
     llm = create_llm("scripted", replies=[])
     assert list(inspect.signature(llm.generate).parameters)[:3] == ["prompt", "response_model", "stream"]
     inspect.signature(llm.generate).bind("hi", temperature=0.5)
@@ -88,7 +88,7 @@ def test_a_bound_method_has_the_same_signature_without_self():
         inspect.signature(llm.generate).bind("hi", temprature=0.5)
 
 
-def test_types_are_shown_as_they_are_written():
+def test_types_are_shown_as_written():
     assert option_types(CreateOptions)["region"] == "str | None"
     assert option_types(CreateOptions)["stop"] == "str | Sequence[str] | None"
 
@@ -103,7 +103,7 @@ print(abstractcore.LLM.generate.__doc__)
 
 
 @pytest.mark.parametrize("flags", [[], ["-OO"]])
-def test_a_program_without_its_source_or_docstrings_works(flags: list[str]):
+def test_works_without_source_files_or_docstrings(flags: list[str]):
     command = [sys.executable, "-W", "error", *flags, "-c", WITHOUT_SOURCE]
     result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert result.stderr == ""
@@ -111,5 +111,5 @@ def test_a_program_without_its_source_or_docstrings_works(flags: list[str]):
     assert (result.stdout == "a\nNone\n") == bool(flags)
 
 
-def test_the_page_of_options_is_up_to_date():
+def test_option_tables_in_docs_are_up_to_date():
     assert PAGE.read_text(encoding="utf-8") == page(), "make docs"

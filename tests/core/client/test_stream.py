@@ -63,7 +63,7 @@ def read_until(stream, text: str) -> None:
         so_far += delta.text if isinstance(delta, TextDelta) else ""
 
 
-def test_a_stream_gives_deltas_in_order_that_add_up_to_the_response(call_style, server, connect):
+def test_deltas_accumulate_to_the_response(call_style, server, connect):
     server.script(streamed("hel", "lo"))
     stream = call_style.stream(connect(), "hi")
     deltas = read_all(stream)
@@ -77,7 +77,7 @@ def test_a_stream_gives_deltas_in_order_that_add_up_to_the_response(call_style, 
     assert (response.attempts[0].status, response.attempts[0].error) == (200, None)
 
 
-def test_a_stream_gives_the_reply_that_generate_gives(call_style):
+def test_stream_and_generate_return_the_same_reply(call_style):
     reply = ModelReply((TextPart("one  two\n"),), "length", "max", Usage(1, 2), "m", "scripted", "id-1")
     llm = create_llm("scripted", replies=[reply, reply])
     stream = call_style.stream(llm, "hi")
@@ -85,14 +85,14 @@ def test_a_stream_gives_the_reply_that_generate_gives(call_style):
     assert stream.response.reply == call_style.generate(llm, "hi").reply == reply
 
 
-def test_text_gives_the_pieces_of_the_answer_only(call_style, server, connect):
+def test_text_yields_only_the_text_of_the_answer(call_style, server, connect):
     server.script(streamed("hel", "lo"))
     with call_style.stream(connect(), "hi") as stream:
         assert list(stream.text()) == ["hel", "lo"]
     assert stream.response.content == "hello"
 
 
-def test_a_stream_read_to_its_end_stays_at_its_end_and_gives_its_connection_back(call_style, server, connect):
+def test_exhausted_stream_stays_exhausted_and_releases_its_connection(call_style, server, connect):
     llm = connect()
     server.script(streamed("a"))
     server.script(completion())
@@ -115,7 +115,7 @@ def test_nothing_is_sent_before_the_first_read(call_style, server, connect):
     assert [request.json["messages"][0]["content"] for request in server.requests] == ["now"]
 
 
-def test_the_time_of_a_stream_begins_with_its_first_read(call_style, server, connect):
+def test_timeout_of_a_stream_starts_at_its_first_read(call_style, server, connect):
     server.script(streamed("a"))
     clock = Clock(call_style.runtime.now)
     llm = connect(timeout=5.0)
@@ -137,7 +137,7 @@ class Clock:
         return self.now() + self.ahead
 
 
-def test_before_the_end_there_is_a_partial_reply_and_no_response(call_style, server, connect):
+def test_unfinished_stream_has_a_partial_reply_and_no_response(call_style, server, connect):
     server.script(HELLO, HANG)
     with call_style.stream(connect(), "hi") as stream:
         with pytest.raises(StreamInterruptedError, match="no response yet"):
@@ -149,7 +149,7 @@ def test_before_the_end_there_is_a_partial_reply_and_no_response(call_style, ser
     assert stream.partial.text == "hello"
 
 
-def test_the_same_deltas_come_from_one_byte_at_a_time(call_style, server, connect):
+def test_deltas_do_not_depend_on_chunk_boundaries(call_style, server, connect):
     llm = connect()
     gate = server.gate()
     whole = streamed("h\u00e9l", "lo")
@@ -163,7 +163,7 @@ def test_the_same_deltas_come_from_one_byte_at_a_time(call_style, server, connec
     assert dripped == at_once
 
 
-def test_a_delta_is_given_before_the_next_one_is_sent(call_style, server, connect):
+def test_delta_is_yielded_before_the_next_one_is_sent(call_style, server, connect):
     gate = server.gate()
     server.script(HELLO, gate, chunk(delta(" there", "stop")) + LAST_CHUNK)
     with call_style.stream(connect(), "hi") as stream:
@@ -172,7 +172,7 @@ def test_a_delta_is_given_before_the_next_one_is_sent(call_style, server, connec
         assert [each.text for each in stream if isinstance(each, TextDelta)] == [" there"]
 
 
-def test_a_stream_that_says_it_is_done_ends_though_its_connection_is_held_open(call_style, server, connect):
+def test_done_event_ends_the_stream_though_the_connection_stays_open(call_style, server, connect):
     server.script(HELLO + chunk(delta(finish_reason="stop")) + chunk(DONE), HANG)
     stream = call_style.stream(connect(), "hi")
     began = time.monotonic()
@@ -184,21 +184,21 @@ def test_a_stream_that_says_it_is_done_ends_though_its_connection_is_held_open(c
 
 
 @pytest.mark.parametrize("rest", [chunk(delta("more")), b"garbage"], ids=["events", "garbage"])
-def test_what_comes_after_a_complete_stream_changes_nothing(call_style, server, connect, rest):
+def test_data_after_a_complete_stream_is_ignored(call_style, server, connect, rest):
     server.script(HELLO + chunk(delta(finish_reason="stop")) + chunk(DONE) + rest, CUT)
     stream = call_style.stream(connect(), "hi")
     read_all(stream)
     assert stream.response.content == "hello"
 
 
-def test_the_end_of_a_stream_is_given_before_the_end_of_its_connection(call_style, server, connect):
+def test_last_deltas_are_yielded_before_the_connection_ends(call_style, server, connect):
     server.script(HELLO + chunk(delta(finish_reason="stop")) + chunk(DONE), HANG)
     with call_style.stream(connect(), "hi") as stream:
         while not isinstance(next(stream), ReplyEnd):
             pass
 
 
-def test_a_complete_async_stream_that_is_dropped_before_its_end_closes_its_connection(server, connect):
+def test_complete_async_stream_dropped_before_its_end_closes_its_connection(server, connect):
     server.script(HELLO + chunk(delta(finish_reason="stop")) + chunk(DONE), HANG)
     call_style = AsyncCalls()
     streams = [call_style.stream(connect(), "hi")]
@@ -210,7 +210,7 @@ def test_a_complete_async_stream_that_is_dropped_before_its_end_closes_its_conne
     call_style.close()
 
 
-def test_usage_before_an_early_end_is_kept(call_style, server, connect):
+def test_usage_before_an_interruption_is_kept(call_style, server, connect):
     server.script(HELLO + chunk(USAGE), HANG)
     with call_style.stream(connect(), "hi") as stream:
         while stream.partial.usage.total is None:
@@ -243,7 +243,7 @@ def test_stream_cut_mid_event_raises_interrupted_with_partial_text(call_style, s
     assert not error.retryable
 
 
-def test_an_error_event_in_the_middle_is_typed_with_partial_text(call_style, server, connect):
+def test_error_event_mid_stream_is_a_typed_error_with_partial_text(call_style, server, connect):
     overloaded = event({"error": {"message": "too busy", "type": "overloaded_error"}})
     server.script(HELLO + chunk(overloaded), HANG)
     with pytest.raises(OverloadedError, match="too busy") as caught:
@@ -255,7 +255,7 @@ def test_an_error_event_in_the_middle_is_typed_with_partial_text(call_style, ser
     server.assert_closed_promptly(ended)
 
 
-def test_a_broken_event_is_a_typed_error_with_its_position_and_partial_text(call_style, server, connect):
+def test_malformed_event_is_a_typed_error_with_its_position_and_partial_text(call_style, server, connect):
     server.script(HELLO + chunk(event(b'{"choices": [')), HANG)
     with pytest.raises(ServerError, match=r"event \d of the stream") as caught:
         read_all(call_style.stream(connect(), "hi"))
@@ -281,7 +281,7 @@ class HalfACharacter:
         pass
 
 
-def test_half_a_character_in_a_stream_is_a_server_error_at_its_end_and_the_rest_stays_readable(call_style):
+def test_truncated_utf8_character_is_a_server_error_and_earlier_text_stays_readable(call_style):
     deltas = [ReplyStart(0), TextDelta(1, 0, "hello"), TextDelta(2, 0, "\ud83d"), ReplyEnd(3, "stop")]
     stream = call_style.stream(create_llm("scripted", middleware=[HalfACharacter(deltas)]), "hi")
     with pytest.raises(ServerError, match="surrogate"):
@@ -295,20 +295,20 @@ def test_half_a_character_in_a_stream_is_a_server_error_at_its_end_and_the_rest_
 
 
 @pytest.mark.parametrize("body", ["<html>hello</html>", '{"id": "chat-1"}', ""], ids=["html", "json", "nothing"])
-def test_a_stream_that_is_none_is_an_error(call_style, server, connect, body):
+def test_body_that_is_not_a_stream_is_an_error(call_style, server, connect, body):
     server.script(answer(body, content_type="text/html"))
     with pytest.raises((ServerError, StreamInterruptedError)):
         read_all(call_style.stream(connect(max_retries=0), "hi"))
 
 
-def test_an_error_status_is_an_error_at_the_first_read(call_style, server, connect):
+def test_error_status_is_raised_at_the_first_read(call_style, server, connect):
     server.script(answer({"error": {"message": "busy"}}, 503))
     stream = call_style.stream(connect(max_retries=0), "hi")
     with pytest.raises(OverloadedError, match="busy"):
         next(stream)
 
 
-def test_reading_on_after_a_failure_raises_and_never_looks_like_the_end(call_style, server, connect):
+def test_reading_after_a_failure_raises_instead_of_ending(call_style, server, connect):
     server.script(HELLO, CUT)
     stream = call_style.stream(connect(), "hi")
     with pytest.raises(StreamInterruptedError):
@@ -319,7 +319,7 @@ def test_reading_on_after_a_failure_raises_and_never_looks_like_the_end(call_sty
         assert caught.value.partial.text == "hello"
 
 
-def test_reading_on_after_close_raises(call_style, server, connect):
+def test_reading_after_close_raises(call_style, server, connect):
     server.script(HELLO, HANG)
     stream = call_style.stream(connect(), "hi")
     read_until(stream, "hello")
@@ -329,7 +329,7 @@ def test_reading_on_after_close_raises(call_style, server, connect):
         next(stream)
 
 
-def test_a_stream_that_falls_silent_is_interrupted_at_its_deadline(call_style, server, connect):
+def test_stalled_stream_is_interrupted_at_the_deadline(call_style, server, connect):
     server.script(HELLO, HANG)
     stream = call_style.stream(connect(), "hi", timeout=0.2)
     with pytest.raises(StreamInterruptedError) as caught:
@@ -342,7 +342,7 @@ def test_a_stream_that_falls_silent_is_interrupted_at_its_deadline(call_style, s
         next(stream)
 
 
-def test_a_stream_that_drips_is_interrupted_at_its_deadline(call_style, server, connect):
+def test_dripping_stream_is_interrupted_at_the_deadline(call_style, server, connect):
     server.always(HEAD, *drip(b"".join(chunk(delta("x")) for _ in range(3)), Pause(0.01)))
     began = time.monotonic()
     with pytest.raises((StreamInterruptedError, RequestTimeoutError)):
@@ -350,7 +350,7 @@ def test_a_stream_that_drips_is_interrupted_at_its_deadline(call_style, server, 
     assert time.monotonic() - began < PROMPTLY_SECONDS
 
 
-def test_a_stream_that_never_begins_is_a_timeout(call_style, server, connect):
+def test_stream_that_never_starts_is_a_timeout(call_style, server, connect):
     server.script(HEAD, HANG)
     with pytest.raises(RequestTimeoutError) as caught:
         read_all(call_style.stream(connect(max_retries=0), "hi", timeout=0.2))
@@ -404,21 +404,21 @@ def test_leaving_a_stream_early_closes_its_connection(call_style, server, connec
     assert stream.partial.provider == "openai-compatible"
 
 
-def test_breaking_out_without_with_closes_the_connection_when_the_stream_is_dropped(server, connect):
+def test_stream_dropped_without_with_closes_its_connection(server, connect):
     server.script(HELLO, HANG)
     for _ in connect().stream("hi"):
         break
     server.assert_closed_promptly(time.monotonic())
 
 
-def test_breaking_out_of_text_without_with_closes_the_connection_when_the_stream_is_dropped(server, connect):
+def test_text_iterator_dropped_without_with_closes_its_connection(server, connect):
     server.script(HELLO, HANG)
     for _ in connect().stream("hi").text():
         break
     server.assert_closed_promptly(time.monotonic())
 
 
-def test_a_dropped_async_stream_closes_its_connection_and_is_warned_about(server, connect):
+def test_dropped_async_stream_closes_its_connection_and_warns(server, connect):
     call_style = AsyncCalls()
     server.script(HELLO, HANG)
     streams = [call_style.stream(connect(), "hi")]
@@ -429,7 +429,7 @@ def test_a_dropped_async_stream_closes_its_connection_and_is_warned_about(server
     call_style.close()
 
 
-def test_a_second_reader_is_refused_and_sends_no_second_request(server, connect):
+def test_second_reader_is_refused_without_a_second_request(server, connect):
     gate = server.gate()
     server.script(HEAD, gate, streamed("a").split(b"\r\n\r\n", 1)[1])
     stream = connect().stream("hi")
@@ -457,7 +457,7 @@ def test_close_from_another_thread_ends_a_read_in_progress(server, connect):
         next(stream)
 
 
-def test_close_from_another_thread_holds_while_the_answer_has_not_begun(server, connect):
+def test_close_from_another_thread_ends_the_wait_for_the_response(server, connect):
     gate = server.gate()
     server.script(HEAD, gate, chunk(delta("late")), HANG)
     stream = connect(max_retries=0).stream("hi")
@@ -471,7 +471,7 @@ def test_close_from_another_thread_holds_while_the_answer_has_not_begun(server, 
     server.assert_closed_promptly(closed)
 
 
-def test_ctrl_c_in_a_read_closes_the_connection_and_breaks_the_stream(server, connect, ctrl_c):
+def test_ctrl_c_during_a_read_closes_the_connection_and_interrupts_the_stream(server, connect, ctrl_c):
     server.script(HELLO, HANG)
     stream = connect().stream("hi")
     read_until(stream, "hello")
@@ -519,14 +519,14 @@ class City:
     people: int
 
 
-def test_a_streams_output_is_in_its_response(call_style):
+def test_streamed_structured_output_is_in_the_response(call_style):
     llm = create_llm("scripted", replies=['{"name": "Bern", "people": 134000}'])
     stream = call_style.stream(llm, "hi", response_model=City)
     read_all(stream)
     assert stream.response.output == City("Bern", 134000)
 
 
-def test_a_streams_invalid_output_is_an_error_at_its_end_with_the_answer(call_style):
+def test_invalid_streamed_output_raises_at_the_end_with_the_answer(call_style):
     llm = create_llm("scripted", replies=["Bern"])
     with pytest.raises(OutputValidationError) as caught:
         read_all(call_style.stream(llm, "hi", response_model=City))

@@ -22,18 +22,18 @@ def sent(services: Services, tools) -> list[str]:
     return [tool.name for tool in llm.build("hi", tools=tools).tools]
 
 
-def test_the_name_of_a_tool_source_is_all_of_its_tools(math, call_style):
+def test_tool_source_name_stands_for_all_its_tools(math, call_style):
     llm = create_llm("scripted", replies=["a"], services=math)
     call_style.generate(llm, "hi", tools=[ToolSpec("first"), "math", ToolSpec("last")])
     assert [tool.name for tool in llm.calls[0].tools] == ["first", "add", "subtract", "last"]
 
 
 @pytest.mark.parametrize("tools", [None, [], ()])
-def test_no_tools_are_no_tools(math, tools):
+def test_none_and_empty_list_mean_no_tools(math, tools):
     assert sent(math, tools) == []
 
 
-def test_a_tool_source_is_asked_for_its_tools_at_each_call():
+def test_tool_source_is_queried_at_each_call():
     services, given = Services(environment={}), [ToolSpec("one")]
     services.registry.add_tool_source(thing("tool source", "growing", tools=lambda: given))
     assert sent(services, ["growing"]) == ["one"]
@@ -56,20 +56,20 @@ def test_a_tool_source_is_asked_for_its_tools_at_each_call():
         ([ToolSpec("x"), ToolSpec("x")], "tools[1].name: two tools are named 'x': one comes from tools[0], one from"),
     ],
 )
-def test_tools_that_cannot_be_sent_are_refused_with_their_path(math, tools, message):
+def test_invalid_tools_are_refused_with_their_path(math, tools, message):
     with pytest.raises(InvalidInputError) as caught:
         sent(math, tools)
     assert str(caught.value).startswith(message)
 
 
-def test_a_tool_as_openai_writes_it_is_answered_with_how_to_make_a_spec_of_it(math):
+def test_openai_tool_mapping_hints_at_tool_spec(math):
     tool = {"type": "function", "function": {"name": "add", "description": "Adds.", "parameters": {}, "strict": True}}
     with pytest.raises(InvalidInputError, match=r"Use ToolSpec\(\*\*tool\['function'\]\)"):
         sent(math, [tool])
     assert ToolSpec(**tool["function"]) == ToolSpec("add", "Adds.", {}, strict=True)
 
 
-def test_a_tool_source_that_breaks_later_reaches_only_the_calls_that_name_it():
+def test_failing_tool_source_affects_only_calls_that_name_it():
     services, tools = Services(environment={}), [ToolSpec("one")]
     services.registry.add_tool_source(thing("tool source", "fragile", tools=lambda: [tools[0]]))
     tools.clear()
@@ -78,7 +78,7 @@ def test_a_tool_source_that_breaks_later_reaches_only_the_calls_that_name_it():
     assert sent(services, [ToolSpec("other")]) == ["other"]
 
 
-def test_a_tool_of_a_source_can_be_run(math, call_style):
+def test_tool_of_a_source_can_be_executed(math, call_style):
     source = math.registry.tool_source("math")
 
     assert call_style.run(source.call(ToolCall("c1", "add", '{"a": 1}'))) == ToolResult.text("c1", "add ran")

@@ -55,12 +55,12 @@ def make(services: Services):
     return make
 
 
-def test_every_provider_but_those_that_know_all_their_models_is_listed_here(services: Services):
+def test_every_provider_with_unknown_models_is_listed_here(services: Services):
     assert {*OWN_SERVERS, *VENDORS, "local", "scripted"} == set(services.registry.providers)
 
 
 @pytest.mark.parametrize("provider", [*OWN_SERVERS, *VENDORS])
-def test_a_picture_goes_to_an_unknown_model_of_any_provider(make, provider: str):
+def test_image_is_sent_to_an_unknown_model_of_any_provider(make, provider: str):
     (decision,) = make(provider).plan("What is this?", media=[PICTURE])
     assert (decision.route, decision.reason) == ("native", "it is not known whether brand-new accepts image/png")
 
@@ -76,7 +76,7 @@ def of_type(taken: str) -> Any:
 
 
 @pytest.mark.parametrize("provider", [*OWN_SERVERS, *VENDORS])
-def test_what_is_said_to_be_carried_can_be_written(services: Services, provider: str):
+def test_carried_media_types_can_be_encoded(services: Services, provider: str):
     options = {name: value for name, value in NEEDED.get(provider, {}).items() if name != "base_url"}
     config = ProviderConfig(provider, "brand-new", "http://host.test/v1", "k", options)
     session = services.registry.provider(provider).connect(config, services)
@@ -89,7 +89,7 @@ def test_what_is_said_to_be_carried_can_be_written(services: Services, provider:
 
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("provider", [*OWN_SERVERS, "openrouter", "openai"])
-def test_the_picture_is_sent_with_a_warning_that_is_no_loss(call_style, server, make, provider: str, strict: bool):
+def test_image_for_an_unknown_model_has_a_lossless_warning(call_style, server, make, provider: str, strict: bool):
     server.script(completion("A cat."))
     llm = make(provider, base_url=f"{server.url}/v1")
     response = call_style.generate(llm, "What is this?", media=[PICTURE], strict=strict)
@@ -120,14 +120,14 @@ def test_the_picture_is_sent_with_a_warning_that_is_no_loss(call_style, server, 
         ("bedrock", [VIDEO], "auto", "native"),
     ],
 )
-def test_where_text_can_be_made_of_a_file_only_what_a_vendors_models_take_goes_as_it_is(
+def test_convertible_file_is_sent_natively_only_if_the_vendors_models_accept_it(
     make, provider: str, media: list[Any], policy: str, route: str
 ):
     (decision,) = make(provider).plan("What is this?", media=media, media_policy=policy)
     assert decision.route == route
 
 
-def test_a_file_that_policy_sends_as_it_is_goes_with_a_warning(call_style, server, make):
+def test_file_sent_natively_by_policy_has_a_warning(call_style, server, make):
     server.script(completion("Bells."))
     llm = make(base_url=f"{server.url}/v1")
     response = call_style.generate(llm, "What is this?", media=[SOUND], media_policy={"audio": "native"})
@@ -138,7 +138,7 @@ def test_a_file_that_policy_sends_as_it_is_goes_with_a_warning(call_style, serve
 
 
 @pytest.mark.parametrize("policy", ["auto", "native"])
-def test_what_the_format_cannot_carry_is_refused_before_sending(call_style, server, make, policy: str):
+def test_media_type_that_the_format_cannot_express_is_refused_before_sending(call_style, server, make, policy: str):
     llm = make(base_url=f"{server.url}/v1")
     with pytest.raises(UnsupportedContentError, match="neither brand-new nor its wire format is known to accept") as e:
         call_style.generate(llm, "What is this?", media=[VIDEO], media_policy=policy)
@@ -146,7 +146,7 @@ def test_what_the_format_cannot_carry_is_refused_before_sending(call_style, serv
     assert server.requests == []
 
 
-def test_accepts_says_what_a_model_takes_and_that_is_nothing_to_warn_of(call_style, server, make):
+def test_accepts_overrides_the_profile_without_a_warning(call_style, server, make):
     server.script(completion("A cat."))
     llm = make(base_url=f"{server.url}/v1", accepts=["image"])
     assert call_style.generate(llm, "What is this?", media=[PICTURE]).warnings == ()
@@ -166,7 +166,7 @@ def test_accepts_says_what_a_model_takes_and_that_is_nothing_to_warn_of(call_sty
         ("ollama", "llama3.2"),
     ],
 )
-def test_a_model_that_is_known_to_take_no_pictures_is_refused_them_with_the_way_out(make, provider: str, model: str):
+def test_image_for_a_known_text_only_model_is_refused_with_a_hint(make, provider: str, model: str):
     with pytest.raises(UnsupportedContentError, match=f"{model} does not accept image/png") as caught:
         make(provider, model).plan("What is this?", media=[PICTURE])
     assert "accepts=['image']" in str(caught.value)
@@ -210,7 +210,7 @@ TYPES = [f"image/{name}" for name in ["bmp", "gif", "heic", "heif", "jpeg", "png
 
 
 @pytest.mark.parametrize("provider", IMAGES)
-def test_an_image_goes_only_if_its_vendor_lists_the_type_whether_the_model_is_known_or_not(make, provider: str):
+def test_image_is_sent_only_in_types_that_the_vendor_lists(make, provider: str):
     taken = [f"image/{name}" for name in IMAGES[provider].split()]
     for model in ("brand-new", SEEING.get(provider, "brand-new")):
         llm = make(provider, model)
@@ -226,7 +226,7 @@ def test_an_image_goes_only_if_its_vendor_lists_the_type_whether_the_model_is_kn
         assert llm.plan("What is this?", media=[behind_an_address])[0].route == "native"
 
 
-def test_a_type_that_no_page_lists_is_sent_if_the_caller_says_so(make):
+def test_unlisted_media_type_is_sent_if_accepts_declares_it(make):
     bitmap = ImagePart(Blob.from_bytes(b"pixels", "image/bmp"))
     with pytest.raises(UnsupportedContentError, match=r"accepts=\['image/bmp'\]"):
         make("openai", "gpt-5.4").plan("What is this?", media=[bitmap])
@@ -245,7 +245,7 @@ LISTED = [(f"{kind}/{name}", True) for kind, names in SOUND_AND_VIDEO.items() fo
     ("media_type", "taken"), [*LISTED, ("audio/x-ms-wma", False), ("audio/midi", False), ("video/x-matroska", False)]
 )
 @pytest.mark.parametrize("model", ["brand-new", "gemini-3.5-flash"])
-def test_google_is_sent_the_sound_and_video_that_it_lists(make, model: str, media_type: str, taken: bool):
+def test_google_accepts_its_listed_audio_and_video_types(make, model: str, media_type: str, taken: bool):
     part = (AudioPart if media_type.startswith("audio/") else VideoPart)(Blob.from_bytes(b"content", media_type))
     if taken:
         assert make("google", model).plan("What is this?", media=[part])[0].route == "native"
@@ -255,7 +255,7 @@ def test_google_is_sent_the_sound_and_video_that_it_lists(make, model: str, medi
 
 
 @pytest.mark.parametrize("accepts", [["images"], ["image", "pdf"], [""]])
-def test_an_unknown_kind_of_file_is_refused_with_the_kinds(make, accepts: list[str]):
+def test_unknown_kind_in_accepts_is_refused_with_the_valid_kinds(make, accepts: list[str]):
     with pytest.raises(ConfigurationError, match=f"{accepts[-1]!r}, which is neither") as caught:
         make(accepts=accepts)
     assert "Kinds are text, image" in (caught.value.hint or "")

@@ -17,7 +17,7 @@ def watchers() -> int:
     return [thread.name for thread in threading.enumerate()].count("abstractcore-alarms")
 
 
-def test_an_alarm_rings_once_it_is_due_and_its_thread_ends():
+def test_alarm_runs_once_and_its_thread_ends():
     rung = threading.Event()
     began = time.monotonic()
     AlarmClock().set(0.1, rung.set)
@@ -26,7 +26,7 @@ def test_an_alarm_rings_once_it_is_due_and_its_thread_ends():
     wait_until(lambda: watchers() == 0)
 
 
-def test_an_alarm_that_was_called_off_does_not_ring():
+def test_cancelled_alarm_does_not_run():
     clock, rung, other = AlarmClock(), threading.Event(), threading.Event()
     off = clock.set(0.1, rung.set)
     clock.set(0.2, other.set)
@@ -36,7 +36,7 @@ def test_an_alarm_that_was_called_off_does_not_ring():
     assert not rung.is_set()
 
 
-def test_an_alarm_that_fails_leaves_the_others_alone(caplog):
+def test_failing_alarm_does_not_affect_others(caplog):
     clock, rung = AlarmClock(), threading.Event()
     clock.set(0.0, lambda: 1 / 0)
     clock.set(0.1, rung.set)
@@ -44,7 +44,7 @@ def test_an_alarm_that_fails_leaves_the_others_alone(caplog):
     assert "ZeroDivisionError" in caplog.text
 
 
-def test_many_alarms_have_one_thread():
+def test_alarms_share_one_thread():
     clock, rung = AlarmClock(), threading.Semaphore(0)
     for _ in range(100):
         clock.set(0.1, rung.release)
@@ -52,7 +52,7 @@ def test_many_alarms_have_one_thread():
     assert all(rung.acquire(timeout=PATIENCE_SECONDS) for _ in range(100))
 
 
-def test_no_alarm_is_lost_while_the_thread_ends_and_begins():
+def test_no_alarm_is_lost_while_the_thread_restarts():
     """A thread switch wherever one can be, and no pause between looking and looking again."""
 
     def set_and_wait(_: int) -> bool:
@@ -70,7 +70,7 @@ def test_no_alarm_is_lost_while_the_thread_ends_and_begins():
         sys.setswitchinterval(interval)
 
 
-def test_a_program_that_can_begin_no_thread_goes_on_without_alarms(monkeypatch, caplog):
+def test_works_without_alarms_if_no_thread_can_start(monkeypatch, caplog):
     def start(thread: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
@@ -83,7 +83,7 @@ def test_a_program_that_can_begin_no_thread_goes_on_without_alarms(monkeypatch, 
     assert rung.wait(PATIENCE_SECONDS)
 
 
-def test_a_forked_child_has_alarms_of_its_own():
+def test_forked_child_has_its_own_alarms():
     clock = AlarmClock()
     off = clock.set(PATIENCE_SECONDS * 10, threading.Event().set)
 

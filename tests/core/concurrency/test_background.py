@@ -37,7 +37,7 @@ def collecting(collect: Callable[[], None], file: str = "") -> Callable[[FrameTy
     return trace
 
 
-def test_finalizers_may_put_at_any_line_of_the_workers_own_thread():
+def test_finalizers_may_put_at_any_line_of_the_worker_thread():
     done: list[int] = []
     collected: list[int] = []
 
@@ -61,7 +61,7 @@ def test_finalizers_may_put_at_any_line_of_the_workers_own_thread():
 
 
 @pytest.mark.parametrize("asks", ["put", "flush", "stop"])
-def test_finalizers_may_put_at_any_line_of_a_thread_that_gives_work(asks):
+def test_finalizers_may_put_at_any_line_of_a_producer_thread(asks):
     worker = BackgroundWorker("test")
     done: list[int] = []
 
@@ -87,7 +87,7 @@ def test_finalizers_may_put_at_any_line_of_a_thread_that_gives_work(asks):
     assert -1 in done
 
 
-def test_pieces_that_come_while_another_thread_stops_the_worker_are_done():
+def test_items_put_while_another_thread_stops_the_worker_are_done():
     worker = BackgroundWorker("test")
     done: list[int] = []
 
@@ -111,7 +111,7 @@ def test_pieces_that_come_while_another_thread_stops_the_worker_are_done():
     assert done == list(range(PIECES))
 
 
-def test_threads_that_put_and_stop_at_once_leave_no_piece_undone():
+def test_concurrent_put_and_stop_leave_no_item_undone():
     worker = BackgroundWorker("test")
     done: list[int] = []
     starting = threading.Barrier(4)
@@ -131,7 +131,7 @@ def test_threads_that_put_and_stop_at_once_leave_no_piece_undone():
     assert sorted(done) == sorted(4 * list(range(500)))
 
 
-def test_a_piece_for_which_no_thread_can_be_started_is_reported_to_who_puts_it(monkeypatch):
+def test_put_raises_if_no_thread_can_start(monkeypatch):
     worker = BackgroundWorker("test")
     done: list[int] = []
     worker.stop()
@@ -149,7 +149,7 @@ def test_a_piece_for_which_no_thread_can_be_started_is_reported_to_who_puts_it(m
     assert done == [1]
 
 
-def test_pieces_that_come_close_together_are_done_in_one_go():
+def test_items_put_in_quick_succession_are_batched():
     worker, wakes = BackgroundWorker("test", GATHERING_SECONDS), []
     gather = worker._gather
 
@@ -165,7 +165,7 @@ def test_pieces_that_come_close_together_are_done_in_one_go():
     worker.stop()
 
 
-def test_the_size_of_what_waits_is_counted_until_it_is_done():
+def test_waiting_bytes_are_counted_until_the_item_is_done():
     worker = BackgroundWorker("test")
     begun, free, sizes = threading.Event(), threading.Event(), []
 
@@ -184,7 +184,7 @@ def test_the_size_of_what_waits_is_counted_until_it_is_done():
     worker.stop()
 
 
-def test_what_is_awaited_has_the_context_of_the_piece_that_gave_it():
+def test_awaitable_result_runs_in_the_context_of_its_item():
     worker, seen = BackgroundWorker("test"), []
 
     async def look() -> None:

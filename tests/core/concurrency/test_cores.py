@@ -18,12 +18,14 @@ def test_hyperthreads_count_once_and_affinity_is_respected(allowed: set[int], ex
     assert cores._cores(CPUINFO, allowed) == expected
 
 
-def test_cpuinfo_without_cores_counts_none() -> None:
+def test_cpuinfo_without_cores_returns_zero() -> None:
     assert cores._cores("processor\t: 0\nBogoMIPS\t: 100.0\n", {0}) == 0
 
 
 @pytest.mark.parametrize(("limit", "expected"), [("200000 100000\n", 2), ("50000 100000", 1), ("max 100000", 1 << 16)])
-def test_container_limits_count(limit: str, expected: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_container_cpu_limit_is_respected(
+    limit: str, expected: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     (tmp_path / "cpu.max").write_text(limit)
     monkeypatch.setattr(cores, "_QUOTA", tmp_path / "cpu.max")
     assert cores._quota() == expected

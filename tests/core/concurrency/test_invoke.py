@@ -67,13 +67,13 @@ def release():
 
 @pytest.mark.parametrize("timeout", [None, PATIENCE_SECONDS])
 @pytest.mark.parametrize("function", FUNCTIONS, ids=["plain", "async", "awaitable", "object", "partial"])
-def test_a_function_of_any_kind_gives_its_result(call_style, runtime, function, timeout):
+def test_result_of_any_kind_of_function_is_returned(call_style, runtime, function, timeout):
     assert call_style.run(runtime.invoke(function, 41, timeout=timeout)) == 42
 
 
 @pytest.mark.parametrize("timeout", [None, PATIENCE_SECONDS])
 @pytest.mark.parametrize("error", [ZeroDivisionError, TimeoutError, SystemExit, KeyboardInterrupt])
-def test_what_a_function_raises_reaches_the_caller_as_it_is(call_style, runtime, error, timeout):
+def test_exception_of_a_function_is_unchanged(call_style, runtime, error, timeout):
     def fail() -> None:
         raise error("mine")
 
@@ -89,13 +89,13 @@ def test_what_a_function_raises_reaches_the_caller_as_it_is(call_style, runtime,
 
 
 @pytest.mark.parametrize("timeout", [None, PATIENCE_SECONDS])
-def test_a_stray_stop_iteration_is_an_error_and_hangs_nobody(call_style, runtime, timeout):
+def test_stray_stop_iteration_is_an_error_and_does_not_hang(call_style, runtime, timeout):
     with pytest.raises(RuntimeError, match="StopIteration"):
         call_style.run(runtime.invoke(lambda: next(iter([])), timeout=timeout))
 
 
 @pytest.mark.parametrize("function", ["plain", "async"])
-def test_a_function_sees_the_callers_context(call_style, runtime, function):
+def test_function_runs_in_the_callers_context(call_style, runtime, function):
     async def alook() -> str:
         return VARIABLE.get()
 
@@ -107,7 +107,7 @@ def test_a_function_sees_the_callers_context(call_style, runtime, function):
     assert contextvars.copy_context().run(call_style.run, main()) == ["mine", "mine"]
 
 
-def test_a_sync_function_past_its_timeout_is_abandoned_counted_and_logged(call_style, runtime, release, caplog):
+def test_sync_function_past_its_timeout_is_abandoned_counted_and_logged(call_style, runtime, release, caplog):
     ended = threading.Event()
 
     def slow() -> None:
@@ -126,7 +126,7 @@ def test_a_sync_function_past_its_timeout_is_abandoned_counted_and_logged(call_s
     wait_until(lambda: runtime.abandoned == 0)
 
 
-def test_an_async_function_past_its_time_is_cancelled_and_waited_for(call_style, runtime):
+def test_async_function_past_its_timeout_is_cancelled_and_awaited(call_style, runtime):
     ended = []
 
     async def slow() -> None:
@@ -142,7 +142,7 @@ def test_an_async_function_past_its_time_is_cancelled_and_waited_for(call_style,
     assert runtime.abandoned == 0
 
 
-def test_an_awaitable_result_has_the_time_that_is_left(call_style, runtime):
+def test_awaitable_result_gets_the_remaining_time(call_style, runtime):
     def slow():
         return asyncio.Event().wait()
 
@@ -150,7 +150,7 @@ def test_an_awaitable_result_has_the_time_that_is_left(call_style, runtime):
         call_style.run(runtime.invoke(slow, timeout=SHORT_SECONDS))
 
 
-def test_a_function_that_ends_in_time_leaves_no_thread(call_style, runtime):
+def test_function_that_ends_in_time_leaves_no_thread(call_style, runtime):
     before = threading.active_count()
     for _ in range(5):
         call_style.run(runtime.invoke(plain, 1, timeout=PATIENCE_SECONDS))
@@ -161,13 +161,13 @@ def test_a_function_that_ends_in_time_leaves_no_thread(call_style, runtime):
 # Plain code.
 
 
-def test_sync_runs_a_plain_function_here_unless_it_has_a_time():
+def test_sync_runtime_runs_sync_functions_inline_unless_they_have_a_timeout():
     runtime = SyncRuntime()
     assert drive(runtime.invoke(threading.current_thread)) is threading.current_thread()
     assert drive(runtime.invoke(threading.current_thread, timeout=PATIENCE_SECONDS)).daemon
 
 
-def test_sync_runs_async_functions_in_one_daemon_thread():
+def test_sync_runtime_runs_async_functions_in_one_daemon_thread():
     async def where() -> threading.Thread:
         return threading.current_thread()
 
@@ -178,7 +178,7 @@ def test_sync_runs_async_functions_in_one_daemon_thread():
     assert found.pop().daemon
 
 
-def test_async_functions_called_from_several_threads_run_at_once():
+def test_async_functions_of_several_threads_run_concurrently():
     """Each of the two waits for the other."""
     runtime = SyncRuntime()
     arrived: list[asyncio.Future] = []
@@ -195,7 +195,7 @@ def test_async_functions_called_from_several_threads_run_at_once():
         assert list(pool.map(lambda _: drive(runtime.invoke(meet)), range(2))) == [2, 2]
 
 
-def test_an_async_function_that_ignores_cancellation_is_abandoned(release, monkeypatch):
+def test_async_function_that_ignores_cancellation_is_abandoned(release, monkeypatch):
     monkeypatch.setattr("abstractcore.concurrency.portal._CLEANING_UP_SECONDS", SHORT_SECONDS)
     runtime = SyncRuntime()
 
@@ -213,7 +213,7 @@ def test_an_async_function_that_ignores_cancellation_is_abandoned(release, monke
     wait_until(lambda: runtime.abandoned == 0)
 
 
-def test_a_thread_that_no_longer_has_a_runtime_ends_its_loop():
+def test_event_loop_ends_with_its_runtime():
     async def where() -> threading.Thread:
         return threading.current_thread()
 
@@ -222,7 +222,7 @@ def test_a_thread_that_no_longer_has_a_runtime_ends_its_loop():
     assert not thread.is_alive()
 
 
-def test_a_loop_that_cannot_be_begun_is_an_error_and_the_next_try_is_a_new_one(monkeypatch):
+def test_event_loop_that_cannot_start_is_an_error_and_is_retried(monkeypatch):
     def start(thread: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
@@ -234,7 +234,7 @@ def test_a_loop_that_cannot_be_begun_is_an_error_and_the_next_try_is_a_new_one(m
     assert drive(runtime.invoke(asynchronous, 1)) == 2
 
 
-def test_closing_a_runtime_ends_the_functions_in_it_and_it_can_be_used_again():
+def test_closed_runtime_cancels_its_functions_and_can_be_reused():
     begun = threading.Event()
 
     async def hang() -> None:
@@ -254,7 +254,7 @@ def test_closing_a_runtime_ends_the_functions_in_it_and_it_can_be_used_again():
 # Waiting for oneself.
 
 
-def test_async_in_plain_in_async_code_is_an_error_that_says_what_to_do():
+def test_nested_sync_call_in_async_code_is_an_error_with_a_hint():
     runtime = SyncRuntime()
 
     async def outer() -> None:
@@ -264,7 +264,7 @@ def test_async_in_plain_in_async_code_is_an_error_that_says_what_to_do():
         drive(runtime.invoke(outer))
 
 
-def test_waiting_for_oneself_by_way_of_another_runtime_is_found():
+def test_deadlock_through_another_runtime_is_detected():
     first, second = SyncRuntime(), SyncRuntime()
 
     async def outer() -> None:
@@ -277,7 +277,7 @@ def test_waiting_for_oneself_by_way_of_another_runtime_is_found():
         drive(first.invoke(outer))
 
 
-def test_waiting_for_oneself_by_way_of_a_thread_is_found():
+def test_deadlock_through_a_thread_is_detected():
     runtime = SyncRuntime()
 
     def plain_one() -> None:
@@ -294,7 +294,7 @@ def test_waiting_for_oneself_by_way_of_a_thread_is_found():
             drive(runtime.invoke(outer))
 
 
-def test_an_async_function_that_waits_without_blocking_may_have_others_run_below_it():
+def test_async_function_that_does_not_block_may_nest_calls():
     runtime = SyncRuntime()
 
     async def outer() -> int:
@@ -303,7 +303,7 @@ def test_an_async_function_that_waits_without_blocking_may_have_others_run_below
     assert drive(runtime.invoke(outer)) == 2
 
 
-def test_a_wait_that_is_over_forbids_nothing():
+def test_finished_wait_blocks_nothing():
     """A task begun below a wait keeps its context when the wait has ended."""
     first, second = SyncRuntime(), SyncRuntime()
     ended = threading.Event()
@@ -330,7 +330,7 @@ def test_a_wait_that_is_over_forbids_nothing():
 # Event loops.
 
 
-def test_async_runs_async_functions_in_its_task_and_plain_ones_elsewhere():
+def test_async_runtime_runs_async_functions_in_its_task_and_sync_ones_in_a_thread():
     async def main() -> None:
         async def where() -> object:
             return asyncio.current_task()
@@ -341,7 +341,7 @@ def test_async_runs_async_functions_in_its_task_and_plain_ones_elsewhere():
     asyncio.run(main())
 
 
-def test_a_cancelled_caller_abandons_a_sync_function_and_the_loop_ends_without_it(release, caplog):
+def test_cancelled_caller_abandons_a_sync_function_without_blocking_the_loop(release, caplog):
     runtime = AsyncRuntime()
     begun = threading.Event()
 

@@ -14,7 +14,7 @@ from abstractcore.testing import VirtualClock
 VARIABLE: contextvars.ContextVar[str] = contextvars.ContextVar("variable", default="unset")
 
 
-def test_drive_gives_what_a_coroutine_returns_without_a_loop():
+def test_drive_returns_the_result_without_an_event_loop():
     async def answer() -> int:
         with pytest.raises(RuntimeError, match="no running event loop"):
             asyncio.get_running_loop()
@@ -23,7 +23,7 @@ def test_drive_gives_what_a_coroutine_returns_without_a_loop():
     assert drive(answer()) == 42
 
 
-def test_drive_ends_a_coroutine_that_waits_and_says_what_to_do():
+def test_drive_rejects_a_coroutine_that_suspends_with_a_hint():
     ended = []
 
     async def waits() -> None:
@@ -37,7 +37,7 @@ def test_drive_ends_a_coroutine_that_waits_and_says_what_to_do():
     assert ended == [True]
 
 
-def test_gather_gives_results_in_order(call_style):
+def test_gather_returns_results_in_order(call_style):
     def thunk(number: int):
         async def run() -> int:
             return number
@@ -48,7 +48,7 @@ def test_gather_gives_results_in_order(call_style):
         assert call_style.run(call_style.runtime.gather(*map(thunk, range(count)))) == list(range(count))
 
 
-def test_gather_runs_at_once(call_style):
+def test_gather_runs_concurrently(call_style):
     """Each of the two waits for the other."""
     events = [threading.Event(), threading.Event()]
 
@@ -62,7 +62,7 @@ def test_gather_runs_at_once(call_style):
     assert call_style.run(call_style.runtime.gather(thunk(0), thunk(1))) == [True, True]
 
 
-def test_gather_and_call_take_the_callers_context_along_and_bring_nothing_back(call_style):
+def test_gather_and_call_copy_the_callers_context(call_style):
     def look() -> str:
         before = VARIABLE.get()
         if threading.current_thread() is not threading.main_thread():
@@ -88,7 +88,7 @@ def test_gather_raises_the_first_failure(call_style):
         call_style.run(call_style.runtime.gather(work, fail, work))
 
 
-def test_async_gather_cancels_the_others_on_a_failure_and_waits_for_them():
+def test_async_gather_cancels_the_others_on_failure_and_waits_for_them():
     ended = []
 
     async def fail() -> None:
@@ -110,7 +110,7 @@ def test_async_gather_cancels_the_others_on_a_failure_and_waits_for_them():
     asyncio.run(main())
 
 
-def test_async_gather_cancels_all_when_it_is_cancelled():
+def test_cancelled_async_gather_cancels_all():
     ended = []
 
     async def wait() -> None:
@@ -131,7 +131,7 @@ def test_async_gather_cancels_all_when_it_is_cancelled():
     asyncio.run(main())
 
 
-def test_sync_gather_does_not_begin_more_after_a_failure():
+def test_sync_gather_starts_nothing_after_a_failure():
     begun = []
 
     def thunk(number: int):
@@ -150,12 +150,12 @@ def test_sync_gather_does_not_begin_more_after_a_failure():
     assert len(begun) < 60
 
 
-def test_a_sync_call_runs_here_and_an_async_one_elsewhere(call_style):
+def test_sync_call_runs_inline_and_async_call_in_a_thread(call_style):
     here = call_style.run(call_style.runtime.call(threading.get_ident)) == threading.get_ident()
     assert here == (call_style.name == "sync")
 
 
-def test_a_function_called_in_a_loop_runs_on_after_a_cancellation():
+def test_function_in_a_thread_continues_after_cancellation():
     """A thread cannot be stopped: the caller is free at once, the function ends later."""
     begun, release, ended = threading.Event(), threading.Event(), threading.Event()
 
@@ -177,7 +177,7 @@ def test_a_function_called_in_a_loop_runs_on_after_a_cancellation():
     asyncio.run(main())
 
 
-def test_a_timeout_interrupts_async_calls_and_waits_of_sync_ones_only():
+def test_timeout_interrupts_async_calls_and_only_waits_of_sync_calls():
     async def wait() -> None:
         async with AsyncRuntime().timeout(0.05):
             await asyncio.Event().wait()
@@ -191,14 +191,14 @@ def test_a_timeout_interrupts_async_calls_and_waits_of_sync_ones_only():
     assert drive(work()) == "done"
 
 
-def test_time_and_sleep_are_those_of_the_clock_given(call_style):
+def test_time_and_sleep_use_the_given_clock(call_style):
     clock = VirtualClock()
     runtime = type(call_style.runtime)(clock)
     call_style.run(runtime.sleep(0.02))
     assert (runtime.now(), clock.sleeps) == (0.02, [0.02])
 
 
-def test_the_time_of_this_machine_goes_forward(call_style):
+def test_system_clock_is_monotonic(call_style):
     began = call_style.runtime.now()
     call_style.run(call_style.runtime.sleep(0.0))
     assert call_style.runtime.now() >= began

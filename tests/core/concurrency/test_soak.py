@@ -183,7 +183,7 @@ def expected_outcomes(done: Sequence[str]) -> Counter[str]:
 
 
 @pytest.mark.slow
-def test_one_llm_in_many_threads_and_loops_mixes_nothing_and_leaves_nothing(server, services, connect):
+def test_soak_many_threads_and_loops_share_one_llm_without_mixups_or_leaks(server, services, connect):
     server.always_by(serve)
     before = held()
     records: list[CallRecord] = []

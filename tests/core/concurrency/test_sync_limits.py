@@ -28,7 +28,7 @@ def dripping(head: bytes, piece: bytes):
     return lambda request: itertools.chain([head], itertools.cycle([Pause(BETWEEN_SECONDS), piece]))
 
 
-def test_a_call_whose_answer_drips_for_ever_ends_at_its_deadline(call_style, server, connect):
+def test_dripping_response_ends_at_the_deadline(call_style, server, connect):
     server.always_by(dripping(answer(length=10**9), b" "))
     began = time.monotonic()
     with pytest.raises(RequestTimeoutError) as caught:
@@ -39,7 +39,7 @@ def test_a_call_whose_answer_drips_for_ever_ends_at_its_deadline(call_style, ser
     server.assert_closed_promptly(began + took)
 
 
-def test_a_stream_that_drips_for_ever_ends_at_its_deadline_with_what_arrived(call_style, server, connect):
+def test_dripping_stream_ends_at_the_deadline_with_partial_reply(call_style, server, connect):
     server.always_by(dripping(stream_head(), chunk(delta("x"))))
     began = time.monotonic()
     deltas = []
@@ -51,7 +51,7 @@ def test_a_stream_that_drips_for_ever_ends_at_its_deadline_with_what_arrived(cal
     server.assert_closed_promptly(began + took)
 
 
-def test_a_stream_that_drips_less_than_a_delta_at_a_time_ends_at_its_deadline(call_style, server, connect):
+def test_stream_dripping_less_than_a_delta_at_a_time_ends_at_the_deadline(call_style, server, connect):
     server.always_by(dripping(stream_head() + chunk(delta("hello")) + chunk(b"data: "), chunk(b" ")))
     stream = call_style.stream(connect(timeout=DEADLINE_SECONDS), "hi")
     began = time.monotonic()
@@ -61,7 +61,7 @@ def test_a_stream_that_drips_less_than_a_delta_at_a_time_ends_at_its_deadline(ca
     assert caught.value.partial.text == "hello"
 
 
-def test_a_deadline_passes_while_the_reader_does_something_else(call_style, server, connect):
+def test_deadline_passes_while_the_reader_is_busy(call_style, server, connect):
     """Time does not stand still between two reads of the user's."""
     server.always_by(dripping(stream_head(), chunk(delta("x"))))
     stream = call_style.stream(connect(timeout=DEADLINE_SECONDS), "hi")
@@ -74,7 +74,7 @@ def test_a_deadline_passes_while_the_reader_does_something_else(call_style, serv
     assert time.monotonic() - began < PROMPTLY_SECONDS
 
 
-def test_a_stream_that_falls_silent_ends_at_its_deadline(call_style, server, connect):
+def test_stalled_stream_ends_at_the_deadline(call_style, server, connect):
     """And not that long after the last piece."""
     seconds = 2.0
     server.script(stream_head() + chunk(delta("hello")), Pause(seconds / 2), chunk(delta(" there")), HANG)
@@ -87,7 +87,7 @@ def test_a_stream_that_falls_silent_ends_at_its_deadline(call_style, server, con
     server.assert_closed_promptly(began + took)
 
 
-def test_an_answer_that_falls_silent_ends_at_its_deadline(call_style, server, connect):
+def test_stalled_response_ends_at_the_deadline(call_style, server, connect):
     """And not that long after its head."""
     seconds = 2.0
     server.script(Pause(seconds * 0.75), answer("", length=9), HANG)
@@ -102,7 +102,7 @@ def test_an_answer_that_falls_silent_ends_at_its_deadline(call_style, server, co
 # Async functions under plain code.
 
 
-def test_ctrl_c_cancels_an_async_function_and_waits_for_its_end(ctrl_c):
+def test_ctrl_c_cancels_an_async_function_and_waits_for_it(ctrl_c):
     begun, ended = threading.Event(), []
 
     async def hang() -> None:
@@ -138,7 +138,7 @@ def test_ctrl_c_abandons_a_sync_function_with_a_timeout(ctrl_c):
     assert ended.wait(PATIENCE_SECONDS)
 
 
-def test_llms_with_the_same_services_share_one_event_loop_of_sync_calls(services, connect):
+def test_llms_with_the_same_services_share_one_background_event_loop(services, connect):
     async def where() -> threading.Thread:
         return threading.current_thread()
 
@@ -149,7 +149,7 @@ def test_llms_with_the_same_services_share_one_event_loop_of_sync_calls(services
     assert not thread.is_alive()
 
 
-def test_a_forked_child_gets_a_loop_of_its_own():
+def test_forked_child_gets_its_own_background_event_loop():
     """While the parent's is at work: it goes on undisturbed."""
     runtime = SyncRuntime()
     begun, go_on = threading.Event(), threading.Event()
@@ -176,7 +176,7 @@ def test_a_forked_child_gets_a_loop_of_its_own():
     assert results == [42]
 
 
-def test_a_forked_child_does_not_count_functions_that_its_parent_abandoned():
+def test_forked_child_does_not_count_abandoned_functions_of_its_parent():
     runtime = SyncRuntime()
     release = threading.Event()
     with pytest.raises(TimeoutError):
@@ -222,7 +222,7 @@ print("end", flush=True)
 
 
 @pytest.mark.parametrize("ending", ["", "services.close()"], ids=["left", "closed"])
-def test_what_still_runs_holds_up_no_programs_end_and_warns_of_nothing(ending):
+def test_abandoned_functions_do_not_delay_interpreter_exit(ending):
     result = subprocess.run(
         [sys.executable, "-W", "error", "-c", AT_EXIT.format(ending=ending)],
         capture_output=True,

@@ -33,7 +33,7 @@ def echo(request) -> list[bytes]:
     return [completion(request.json["messages"][-1]["content"])]
 
 
-def test_one_llm_answers_in_many_threads_at_once(server, connect):
+def test_threads_share_one_llm(server, connect):
     server.always_by(echo)
     llm = connect()
     prompts = [f"prompt {number}" for number in range(60)]
@@ -42,7 +42,7 @@ def test_one_llm_answers_in_many_threads_at_once(server, connect):
     assert len(server.connections) <= 8
 
 
-def test_one_llm_streams_in_many_threads_at_once(server, connect):
+def test_threads_stream_from_one_llm(server, connect):
     server.always_by(lambda request: [streamed(*request.json["messages"][-1]["content"])])
     llm = connect()
     prompts = [f"{number:04}" for number in range(24)]
@@ -50,7 +50,7 @@ def test_one_llm_streams_in_many_threads_at_once(server, connect):
         assert list(pool.map(lambda prompt: "".join(llm.stream(prompt).text()), prompts)) == prompts
 
 
-def test_one_llm_answers_many_tasks_of_a_loop_at_once(server, connect):
+def test_tasks_share_one_llm(server, connect):
     async def main(prompts) -> list[str]:
         return [response.content for response in await asyncio.gather(*map(llm.agenerate, prompts))]
 
@@ -60,7 +60,7 @@ def test_one_llm_answers_many_tasks_of_a_loop_at_once(server, connect):
     assert asyncio.run(main(prompts)) == prompts
 
 
-def test_a_second_asyncio_run_works_and_each_loop_closes_its_connections(server, connect):
+def test_second_asyncio_run_works_and_each_loop_closes_its_connections(server, connect):
     server.always_by(echo)
     llm = connect()
     for number in range(3):
@@ -69,7 +69,7 @@ def test_a_second_asyncio_run_works_and_each_loop_closes_its_connections(server,
     assert len(server.connections) == 3
 
 
-def test_a_second_asyncio_run_works_after_a_stream_left_open_in_the_first(server, connect):
+def test_second_asyncio_run_works_after_a_stream_left_open_in_the_first(server, connect):
     async def leave_open() -> None:
         async with contextlib.AsyncExitStack() as stack:
             stream = await stack.enter_async_context(llm.astream("hi"))
@@ -92,7 +92,7 @@ def test_a_second_asyncio_run_works_after_a_stream_left_open_in_the_first(server
         asyncio.run(read_on(kept[0]))
 
 
-def test_one_llm_answers_in_event_loops_of_several_threads_at_once(server, connect):
+def test_event_loops_in_several_threads_share_one_llm(server, connect):
     async def main(number: int) -> list[str]:
         answers = await asyncio.gather(*(llm.agenerate(f"{number}.{i}") for i in range(3)))
         return [answer.content for answer in answers]
@@ -105,7 +105,7 @@ def test_one_llm_answers_in_event_loops_of_several_threads_at_once(server, conne
     server.wait_for(lambda: not server.open)
 
 
-def test_loops_may_begin_and_end_in_threads_while_others_look_for_closed_ones(services):
+def test_event_loops_may_start_and_end_during_cleanup_of_closed_ones(services):
     """Many short loops, and a thread switch wherever one can be."""
 
     async def begin() -> None:
@@ -127,7 +127,7 @@ def test_loops_may_begin_and_end_in_threads_while_others_look_for_closed_ones(se
     assert len(transport.pools) == 0
 
 
-def test_sync_and_async_calls_of_one_llm_do_not_meet(server, connect):
+def test_sync_and_async_calls_of_one_llm_do_not_interfere(server, connect):
     async def main() -> tuple[str, str]:
         return llm.generate("plain").content, (await llm.agenerate("loop")).content
 
@@ -137,7 +137,7 @@ def test_sync_and_async_calls_of_one_llm_do_not_meet(server, connect):
     assert len(server.connections) == 2
 
 
-def test_a_loop_is_forgotten_when_it_ends(server, connect, services):
+def test_ended_event_loop_is_forgotten(server, connect, services):
     async def main() -> weakref.ref:
         await llm.agenerate("hi")
         return weakref.ref(asyncio.get_running_loop())
@@ -149,7 +149,7 @@ def test_a_loop_is_forgotten_when_it_ends(server, connect, services):
     assert [loop() for loop in loops] == [None, None, None]
 
 
-def test_a_loop_closed_without_a_shutdown_is_forgotten_at_the_next(server, connect, services):
+def test_event_loop_closed_without_shutdown_is_forgotten_later(server, connect, services):
     server.always(completion())
     llm = connect()
 
@@ -165,7 +165,7 @@ def test_a_loop_closed_without_a_shutdown_is_forgotten_at_the_next(server, conne
     assert len(services.async_transport(TransportSettings()).pools) == 0
 
 
-def test_an_llm_its_services_and_its_connections_are_collected(call_style, server, connect):
+def test_llm_services_and_connections_are_garbage_collected(call_style, server, connect):
     services = Services(environment={})
     server.script(completion())
     llm = create_llm("openai-compatible", model="m", base_url=server.url, services=services)
@@ -191,7 +191,7 @@ print("open")
 """
 
 
-def test_an_llm_that_is_never_closed_ends_without_a_warning(server, services):
+def test_llm_that_is_never_closed_exits_without_a_warning(server, services):
     for _ in range(3):
         server.script(completion())
     server.script(HELLO, HANG)
@@ -246,7 +246,7 @@ sys.stdin.read()
 
 @pytest.mark.parametrize("way", ["break", "text", "kept", "cycle", "error", "return", "pause", "more"])
 @pytest.mark.parametrize("transport", ["httpx2", "fast"])
-def test_a_stream_left_without_async_with_ends_with_its_loop_and_nothing_is_printed(server, transport, way):
+def test_async_stream_left_open_is_closed_by_loop_shutdown_silently(server, transport, way):
     server.always(HELLO, HANG)
     process = subprocess.Popen(
         [sys.executable, "-W", "error", "-c", LEFT_EARLY, server.url, transport, way],
@@ -263,7 +263,7 @@ def test_a_stream_left_without_async_with_ends_with_its_loop_and_nothing_is_prin
     assert len(server.connections) == (2 if way == "more" else 1)
 
 
-def test_a_stream_is_closed_with_its_loop_over_a_client_of_the_users_own(server, services):
+def test_stream_over_a_custom_http_client_is_closed_by_loop_shutdown(server, services):
     async def leave() -> None:
         llm = create_llm(
             "openai-compatible", model="m", base_url=server.url, services=services, http_client=httpx2.AsyncClient()
@@ -278,7 +278,7 @@ def test_a_stream_is_closed_with_its_loop_over_a_client_of_the_users_own(server,
     assert kept[0]._call.state == "closed"
 
 
-def test_a_body_dropped_while_its_loop_is_blocked_leaves_no_task(server):
+def test_body_dropped_while_its_loop_is_blocked_leaves_no_task(server):
     """What reads it consists of generators, one inside the other, each of which Python would have the loop close."""
 
     async def read() -> None:
@@ -297,7 +297,7 @@ def test_a_body_dropped_while_its_loop_is_blocked_leaves_no_task(server):
     server.wait_for(lambda: not server.open, "the end of the connection")
 
 
-def test_two_tasks_may_close_a_stream_at_once(server, connect):
+def test_two_tasks_may_close_a_stream_concurrently(server, connect):
     async def main() -> None:
         server.script(HELLO, HANG)
         stream = connect().astream("hi")
@@ -324,7 +324,7 @@ def in_fork(function) -> None:
     assert os.waitpid(child, 0)[1] == 0
 
 
-def test_a_forked_child_uses_connections_of_its_own(call_style, server, connect):
+def test_forked_child_uses_its_own_connections(call_style, server, connect):
     server.always_by(echo)
     llm = connect()
     assert call_style.generate(llm, "parent").content == "parent"
@@ -340,7 +340,7 @@ def test_a_forked_child_uses_connections_of_its_own(call_style, server, connect)
     assert users == [("parent", 0), ("child", 1), ("child", 2), ("parent again", 0)]
 
 
-def test_a_fork_in_the_middle_of_a_stream_leaves_it_to_the_parent(server, connect):
+def test_fork_mid_stream_leaves_the_stream_to_the_parent(server, connect):
     gate = server.gate()
     llm = connect()
     server.script(HELLO, gate, chunk(delta(" there", "stop")) + b"0\r\n\r\n")
@@ -359,7 +359,7 @@ def test_a_fork_in_the_middle_of_a_stream_leaves_it_to_the_parent(server, connec
     assert len(server.connections) == 2
 
 
-def test_an_async_stream_inherited_by_a_forked_child_is_not_cut_there(server, connect):
+def test_forked_child_does_not_close_an_inherited_async_stream(server, connect):
     gate = server.gate()
     server.script(HELLO, gate, chunk(delta(" there", "stop")) + b"0\r\n\r\n")
 
@@ -378,7 +378,7 @@ def test_an_async_stream_inherited_by_a_forked_child_is_not_cut_there(server, co
     assert asyncio.run(main()) == "hello there"
 
 
-def test_a_fork_waits_until_another_thread_has_made_its_tls_context(monkeypatch):
+def test_fork_waits_for_another_threads_tls_context(monkeypatch):
     """OpenSSL's locks would stay locked in the child."""
     begun, forking = threading.Event(), threading.Event()
     made: list[object] = []
@@ -403,7 +403,7 @@ def test_a_fork_waits_until_another_thread_has_made_its_tls_context(monkeypatch)
     maker.join()
 
 
-def test_calls_go_on_while_the_process_forks(server, connect):
+def test_calls_continue_while_the_process_forks(server, connect):
     """After the first call: a fork while another thread imports a module stops any Python program's child."""
     server.always_by(echo)
     llm = connect()
@@ -431,7 +431,7 @@ def test_calls_go_on_while_the_process_forks(server, connect):
     assert errors == []
 
 
-def test_threads_that_ask_for_the_default_services_at_once_get_the_same(monkeypatch):
+def test_default_services_are_created_once_by_concurrent_threads(monkeypatch):
     both = threading.Barrier(2, timeout=PATIENCE_SECONDS)
 
     def make() -> Services:

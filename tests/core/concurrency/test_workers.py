@@ -68,7 +68,7 @@ def occupy(workers, release, count=MOST):
     return jobs
 
 
-def test_a_job_gives_what_its_function_returns_or_raises(workers):
+def test_job_returns_or_raises_like_its_function(workers):
     assert begin(workers, divmod, 7, 2).result.result(PATIENCE_SECONDS) == (3, 1)
     for error in (ZeroDivisionError, SystemExit, KeyboardInterrupt):
 
@@ -81,7 +81,7 @@ def test_a_job_gives_what_its_function_returns_or_raises(workers):
         begin(workers, next, iter([])).result.result(PATIENCE_SECONDS)
 
 
-def test_a_job_sees_the_context_it_is_begun_in_and_changes_nothing_in_it(workers):
+def test_job_runs_in_a_copy_of_its_context(workers):
     VARIABLE.set("mine")
 
     def look() -> str:
@@ -93,7 +93,7 @@ def test_a_job_sees_the_context_it_is_begun_in_and_changes_nothing_in_it(workers
     assert VARIABLE.get() == "mine"
 
 
-def test_no_more_run_at_once_than_there_are_places_and_the_others_follow_in_turn(workers, release):
+def test_concurrency_is_bounded_and_jobs_queue_in_order(workers, release):
     first = occupy(workers, release)
     order: list[int] = []
     later = [begin(workers, order.append, number) for number in range(20)]
@@ -105,7 +105,7 @@ def test_no_more_run_at_once_than_there_are_places_and_the_others_follow_in_turn
     assert sorted(order) == list(range(20))
 
 
-def test_a_single_place_is_given_in_the_order_of_asking(abandoned, release):
+def test_single_slot_is_first_come_first_served(abandoned, release):
     workers = Workers("work", 1, abandoned)
     occupy(workers, release, 1)
     order: list[int] = []
@@ -116,7 +116,7 @@ def test_a_single_place_is_given_in_the_order_of_asking(abandoned, release):
     assert order == list(range(20))
 
 
-def test_every_job_of_many_threads_is_done(workers):
+def test_all_jobs_of_many_threads_are_done(workers):
     """However adding the last job and ending the last thread fall together."""
     done: list[int] = []
 
@@ -132,7 +132,7 @@ def test_every_job_of_many_threads_is_done(workers):
     assert sorted(done) == sorted([*range(200)] * 8)
 
 
-def test_what_is_left_before_it_begins_never_begins(workers, release, abandoned):
+def test_job_cancelled_in_the_queue_never_starts(workers, release, abandoned):
     occupy(workers, release)
     order: list[int] = []
     job, other = begin(workers, order.append, 1), begin(workers, order.append, 2)
@@ -145,9 +145,7 @@ def test_what_is_left_before_it_begins_never_begins(workers, release, abandoned)
     assert order == [2]
 
 
-def test_what_is_left_while_it_runs_is_counted_warned_of_and_gives_its_place_to_another(
-    workers, release, abandoned, caplog
-):
+def test_abandoned_job_is_counted_logged_and_frees_its_slot(workers, release, abandoned, caplog):
     jobs = occupy(workers, release)
     waiting = begin(workers, divmod, 7, 2)
     jobs[0].abandon()
@@ -161,7 +159,7 @@ def test_what_is_left_while_it_runs_is_counted_warned_of_and_gives_its_place_to_
     assert [job.result.result(PATIENCE_SECONDS) for job in occupied] == [True] * MOST
 
 
-def test_places_are_given_up_a_bounded_number_of_times(workers, release, abandoned):
+def test_number_of_freed_slots_is_bounded(workers, release, abandoned):
     """Else functions that hang would take more and more threads."""
     for _ in range(128):
         (job,) = occupy(workers, release, 1)
@@ -177,7 +175,7 @@ def test_places_are_given_up_a_bounded_number_of_times(workers, release, abandon
     assert waiting.result.result(PATIENCE_SECONDS) == (3, 1)
 
 
-def test_a_job_that_asks_its_own_pool_for_more_does_not_wait_for_itself(workers):
+def test_nested_job_in_the_same_pool_does_not_deadlock(workers):
     """At every depth, and from all places at once."""
     together = threading.Barrier(MOST)
 
@@ -192,7 +190,7 @@ def test_a_job_that_asks_its_own_pool_for_more_does_not_wait_for_itself(workers)
     assert [job.result.result(PATIENCE_SECONDS) for job in jobs] == [3] * MOST
 
 
-def test_a_forked_child_has_all_places(workers, release, abandoned):
+def test_forked_child_has_all_slots(workers, release, abandoned):
     occupy(workers, release)
     begin(workers, divmod, 7, 2)
 
@@ -206,7 +204,7 @@ def test_a_forked_child_has_all_places(workers, release, abandoned):
     release.set()
 
 
-def test_an_error_is_raised_if_no_thread_can_be_started(workers, monkeypatch):
+def test_error_is_raised_if_no_thread_can_start(workers, monkeypatch):
     def start(thread: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 

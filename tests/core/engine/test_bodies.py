@@ -45,7 +45,7 @@ def read(pieces: list[bytes], framer: Framer, content_type: str = "", deadline: 
     return (*drive(read_start(body, framer, context)), body.left)
 
 
-def test_no_more_is_read_than_it_takes_to_see():
+def test_only_as_many_bytes_are_read_as_needed_for_detection():
     assert read([b"\r\n", b"da", b"ta: 1", b"more"], ServerSentEventFramer()) == (b"\r\ndata: 1", True, [b"more"])
     assert read([b"\n", b'{"a', b"more"], LineFramer()) == (b'\n{"a', True, [b"more"])
     assert read([b"<", b"html>"], ServerSentEventFramer(), "text/event-stream") == (b"<", False, [b"html>"])
@@ -53,12 +53,12 @@ def test_no_more_is_read_than_it_takes_to_see():
 
 @pytest.mark.parametrize("content_type", ["", "text/event-stream"])
 @pytest.mark.parametrize("pieces", [[], [b"\n", b" "], [b"da"]], ids=["nothing", "blank", "cut"])
-def test_a_body_that_ends_before_it_can_be_seen_is_a_document(pieces: list[bytes], content_type: str):
+def test_body_that_ends_before_detection_is_a_document(pieces: list[bytes], content_type: str):
     start = b"".join(pieces)
     assert read(pieces, ServerSentEventFramer(), content_type) == (start, False, [])
 
 
-def test_the_deadline_counts_over_a_body_that_does_not_begin():
+def test_deadline_applies_to_a_body_that_does_not_start():
     pieces = [b"\r\n"] * 100
     with pytest.raises(RequestTimeoutError):
         read(pieces, ServerSentEventFramer(), deadline=5.5)
@@ -87,7 +87,7 @@ class CountingFramer:
         (b"{", b'"a"', LineFramer),
     ],
 )
-def test_the_work_for_a_body_that_begins_with_white_space_grows_with_its_length_alone(beginning, end, make):
+def test_detection_after_leading_white_space_is_linear(beginning, end, make):
     pieces = [beginning + b" ", *[b" " * 100] * 2000, end]
     framer = CountingFramer(make())
     assert read(list(pieces), framer) == (b"".join(pieces), True, [])

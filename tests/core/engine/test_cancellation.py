@@ -46,7 +46,7 @@ def test_cancelling_a_call_closes_its_connection(server, connect, steps):
     assert len(server.requests) == 1
 
 
-def test_cancelling_a_pause_before_a_retry_ends_the_call(server, connect):
+def test_cancelling_a_backoff_pause_ends_the_call(server, connect):
     async def main() -> None:
         server.script(failure(503, retry_after="60"))
         task = asyncio.ensure_future(connect(timeout=None).agenerate("hi"))
@@ -58,7 +58,7 @@ def test_cancelling_a_pause_before_a_retry_ends_the_call(server, connect):
     assert len(server.requests) == 1
 
 
-def test_an_outer_timeout_is_the_callers_own_error_and_not_ours(server, connect):
+def test_outer_timeout_raises_the_callers_timeout_error(server, connect):
     async def main() -> float:
         server.script(HANG)
         with pytest.raises(TimeoutError) as caught:
@@ -72,7 +72,7 @@ def test_an_outer_timeout_is_the_callers_own_error_and_not_ours(server, connect)
     server.assert_closed_promptly(asyncio.run(main()))
 
 
-def test_wait_for_around_a_read_breaks_the_stream_and_closes_its_connection(server, connect):
+def test_wait_for_around_a_read_interrupts_the_stream_and_closes_its_connection(server, connect):
     async def main() -> float:
         server.script(HELLO, HANG)
         async with connect().astream("hi") as stream:
@@ -104,7 +104,7 @@ def test_wait_for_around_the_first_read_closes_the_connection(server, connect):
     server.assert_closed_promptly(asyncio.run(main()))
 
 
-def test_a_cancelled_task_closes_the_stream_it_reads(server, connect):
+def test_cancelled_task_closes_its_stream(server, connect):
     async def read() -> None:
         async with connect().astream("hi") as stream:
             async for _ in stream:
@@ -139,7 +139,7 @@ def test_closing_a_stream_from_another_task_ends_its_reader(server, connect):
     asyncio.run(main())
 
 
-def test_a_second_task_reading_a_stream_is_refused_and_sends_no_second_request(server, connect):
+def test_second_task_reading_a_stream_is_refused_without_a_second_request(server, connect):
     async def main() -> str:
         gate = server.gate()
         server.script(gate, streamed("whole"))
@@ -156,7 +156,7 @@ def test_a_second_task_reading_a_stream_is_refused_and_sends_no_second_request(s
     assert len(server.requests) == 1
 
 
-def test_every_delta_may_be_read_in_a_task_and_a_context_of_its_own(server, connect):
+def test_each_delta_may_be_read_in_another_task_and_context(server, connect):
     """No context variable, time-out or cancel scope is open between two reads."""
 
     async def main() -> list:
@@ -176,7 +176,7 @@ def test_every_delta_may_be_read_in_a_task_and_a_context_of_its_own(server, conn
     assert accumulate(asyncio.run(main())).text == "hello"
 
 
-def test_a_failure_in_a_group_ends_its_sibling_calls(server, connect):
+def test_failure_in_a_task_group_cancels_sibling_calls(server, connect):
     async def fail(count: int) -> None:
         await seen(server, count)
         raise ZeroDivisionError
@@ -198,7 +198,7 @@ def test_a_failure_in_a_group_ends_its_sibling_calls(server, connect):
     asyncio.run(main())
 
 
-def test_a_cancelled_call_leaves_others_of_its_loop_alone(server, connect):
+def test_cancelled_call_does_not_affect_others_of_its_loop(server, connect):
     async def main() -> str:
         llm = connect()
         gate = server.gate()
@@ -217,7 +217,7 @@ def test_a_cancelled_call_leaves_others_of_its_loop_alone(server, connect):
 
 
 @pytest.mark.parametrize("turns", [0, 1, 2, 5, 20])
-def test_cancelled_calls_give_their_places_in_the_pool_back(server, services, turns):
+def test_cancelled_calls_return_their_pool_slots(server, services, turns):
     """However far they got: `turns` of the loop are let pass before the cancellation."""
 
     async def main() -> None:
@@ -239,7 +239,7 @@ def test_cancelled_calls_give_their_places_in_the_pool_back(server, services, tu
     asyncio.run(main())
 
 
-def test_ctrl_c_in_a_plain_call_closes_its_connection(server, connect, ctrl_c):
+def test_ctrl_c_in_a_sync_call_closes_its_connection(server, connect, ctrl_c):
     server.script(HANG)
     ctrl_c(lambda: server.requests)
     with pytest.raises(KeyboardInterrupt):

@@ -11,7 +11,7 @@ from abstractcore.schema.quoting import shown_seconds
 from tests.chaos_server import HANG, PROMPTLY_SECONDS, Pause, completion, drip, failure
 
 
-def test_the_deadline_counts_over_all_tries(call_style, server, connect):
+def test_deadline_covers_all_attempts(call_style, server, connect):
     server.always(Pause(0.4), failure(503, retry_after_ms="1"))
     began = time.monotonic()
     with pytest.raises((OverloadedError, RequestTimeoutError)):
@@ -20,7 +20,7 @@ def test_the_deadline_counts_over_all_tries(call_style, server, connect):
     assert 2 <= len(server.requests) <= 4
 
 
-def test_the_deadline_counts_over_an_answer_that_drips(call_style, server, connect):
+def test_deadline_covers_a_dripping_response(call_style, server, connect):
     head, body = completion("x" * 500).split(b"\r\n\r\n")
     server.always(head + b"\r\n\r\n", *drip(body, Pause(0.01)))
     began = time.monotonic()
@@ -32,7 +32,7 @@ def test_the_deadline_counts_over_an_answer_that_drips(call_style, server, conne
     server.assert_closed_promptly(ended)
 
 
-def test_no_answer_is_a_timeout_and_its_connection_is_closed(call_style, server, connect):
+def test_missing_response_is_a_timeout_and_closes_its_connection(call_style, server, connect):
     server.script(HANG)
     began = time.monotonic()
     with pytest.raises(RequestTimeoutError, match=r"0\.\d+ s.* timeout=SECONDS"):
@@ -49,7 +49,7 @@ class OwnTimeout:
         raise TimeoutError("the limiter did not answer")
 
 
-def test_a_time_out_of_a_middlewares_own_is_not_taken_for_the_deadline(call_style):
+def test_timeout_error_of_a_middleware_is_not_mistaken_for_the_deadline(call_style):
     llm = create_llm("scripted", replies=["a"], middleware=[OwnTimeout()])
     with pytest.raises(TimeoutError, match="the limiter did not answer"):
         call_style.generate(llm, "hi")
@@ -63,7 +63,7 @@ class Sleeper:
         return await next(attempt)
 
 
-def test_the_deadline_counts_over_a_middleware_that_sleeps(call_style, server, connect):
+def test_deadline_covers_a_sleeping_middleware(call_style, server, connect):
     began = time.monotonic()
     with pytest.raises(RequestTimeoutError, match=r"0\.\d+ s.* timeout=SECONDS"):
         call_style.generate(connect(middleware=[Sleeper()]), "hi", timeout=0.1)
@@ -72,7 +72,7 @@ def test_the_deadline_counts_over_a_middleware_that_sleeps(call_style, server, c
 
 
 @pytest.mark.parametrize(("options", "deadline"), [({}, True), ({"timeout": 5.0}, True), ({"timeout": None}, False)])
-def test_without_a_limit_a_call_has_no_deadline(call_style, options, deadline):
+def test_timeout_none_means_no_deadline(call_style, options, deadline):
     deadlines = []
 
     class Watch:
@@ -92,7 +92,7 @@ class Late:
 
 
 @pytest.mark.parametrize(("timeout", "shown"), [(0.25, "0.25 s"), (1.5, "1.5 s")])
-def test_a_call_that_does_not_finish_says_how_long_it_was_given(call_style, timeout, shown):
+def test_timeout_error_shows_the_timeout(call_style, timeout, shown):
     llm = create_llm("scripted", replies=["a"], middleware=[Late()])
     with pytest.raises(RequestTimeoutError) as caught:
         call_style.generate(llm, "hi", timeout=timeout)
@@ -100,5 +100,5 @@ def test_a_call_that_does_not_finish_says_how_long_it_was_given(call_style, time
 
 
 @pytest.mark.parametrize(("seconds", "shown"), [(0.00123, "0.0012 s"), (9.5, "9.5 s"), (12.4, "12 s"), (600, "600 s")])
-def test_times_are_shown_as_people_write_them(seconds, shown):
+def test_durations_are_formatted(seconds, shown):
     assert shown_seconds(seconds) == shown

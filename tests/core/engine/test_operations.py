@@ -81,7 +81,7 @@ def operate(call_style, llm, *arguments: Any, **options: Any) -> OperationResult
     return call_style.run(llm.aoperate(*arguments, **options))
 
 
-def test_an_operation_is_asked_for_by_name_with_its_arguments(call_style, make, server):
+def test_operation_is_requested_by_name_with_its_arguments(call_style, make, server):
     server.script(VECTORS)
     result = operate(call_style, make(), "embed", "hi", arguments={"size": 3})
     assert (result.value, result.usage) == ([[0.5, 1.0]], Usage(5, 0))
@@ -89,7 +89,7 @@ def test_an_operation_is_asked_for_by_name_with_its_arguments(call_style, make, 
     assert (request.target, request.json) == ("/v1/embeddings", {"model": "m", "input": ["hi"], "dimensions": 3})
 
 
-def test_an_operation_passes_both_rings(call_style, make, server):
+def test_operation_passes_both_middleware_rings(call_style, make, server):
     server.script(VECTORS)
     seen = []
 
@@ -108,7 +108,7 @@ def test_an_operation_passes_both_rings(call_style, make, server):
     assert server.requests[0].json["model"] == "other"
 
 
-def test_a_middleware_may_answer_it_without_a_request(call_style, make, server):
+def test_middleware_may_answer_an_operation_without_a_request(call_style, make, server):
     class Cached:
         async def around_call(self, context, next):
             return OperationResult([[1.0]], Usage(5, 0)) if context.operation.name == "embed" else await next(context)
@@ -118,7 +118,7 @@ def test_a_middleware_may_answer_it_without_a_request(call_style, make, server):
 
 
 @pytest.mark.parametrize("ring", ["around_call", "around_attempt"])
-def test_a_reply_is_not_the_result_of_an_operation_nor_the_other_way_round(call_style, make, ring):
+def test_reply_and_operation_result_are_not_interchangeable(call_style, make, ring):
     class Answering:
         def __init__(self, answer) -> None:
             async def give(given, next):
@@ -135,20 +135,20 @@ def test_a_reply_is_not_the_result_of_an_operation_nor_the_other_way_round(call_
         list(call_style.stream(llm, "hi"))
 
 
-def test_a_failed_attempt_is_tried_again(call_style, make, server):
+def test_failed_attempt_is_retried(call_style, make, server):
     server.script(failure(429, retry_after="0"))
     server.script(VECTORS)
     assert operate(call_style, make(), "embed", "hi").value == [[0.5, 1.0]]
     assert len(server.requests) == 2
 
 
-def test_an_operation_has_a_deadline(call_style, make, server):
+def test_operation_obeys_the_deadline(call_style, make, server):
     server.script(HANG)
     with pytest.raises(RequestTimeoutError):
         operate(call_style, make(max_retries=0), "embed", "hi", timeout=0.2)
 
 
-def test_an_operation_leaves_a_record_with_its_usage_and_cost(call_style, make, server, services):
+def test_operation_is_recorded_with_usage_and_cost(call_style, make, server, services):
     server.script(VECTORS)
     off, full = [], []
     with services.records.subscribe(off.append), services.records.subscribe(full.append, "full"):
@@ -162,7 +162,7 @@ def test_an_operation_leaves_a_record_with_its_usage_and_cost(call_style, make, 
     assert full[0].call.messages[0].text == "a secret text"
 
 
-def test_an_operation_that_failed_leaves_a_record_with_its_error(call_style, make, server, services):
+def test_failed_operation_is_recorded_with_its_error(call_style, make, server, services):
     server.always(failure(500, "broken"))
     records = []
     with services.records.subscribe(records.append), pytest.raises(ServerError):
@@ -170,7 +170,7 @@ def test_an_operation_that_failed_leaves_a_record_with_its_error(call_style, mak
     assert [(each.operation, each.outcome, each.error.type) for each in records] == [("embed", "failed", "ServerError")]
 
 
-def test_an_operation_is_recorded_and_replayed(call_style, make, server, tmp_path, services):
+def test_operation_is_recorded_and_replayed(call_style, make, server, tmp_path, services):
     server.script(VECTORS)
     path = tmp_path / "tape.jsonl"
     first = operate(call_style, make(record(path)), "embed", "hi")
@@ -178,7 +178,7 @@ def test_an_operation_is_recorded_and_replayed(call_style, make, server, tmp_pat
     assert len(server.requests) == 1
 
 
-def test_a_chat_is_an_operation_among_others(call_style, make, server, services):
+def test_chat_is_an_operation(call_style, make, server, services):
     server.script(completion("fine"))
     records, seen = [], []
 
@@ -193,7 +193,7 @@ def test_a_chat_is_an_operation_among_others(call_style, make, server, services)
     assert [each.operation for each in records] == ["chat"]
 
 
-def test_unknown_operations_and_arguments_are_refused_before_anything_is_sent(call_style, make, server):
+def test_unknown_operations_and_arguments_are_refused_before_sending(call_style, make, server):
     with pytest.raises(UnsupportedOptionError, match=r"no operation .embedd.") as caught:
         operate(call_style, make(), "embedd", "hi")
     assert "embed" in caught.value.hint
@@ -217,13 +217,13 @@ def test_unknown_operations_and_arguments_are_refused_before_anything_is_sent(ca
         ("embed", None, r"arguments: expected a mapping, got NoneType"),
     ],
 )
-def test_an_operation_that_is_not_one_is_invalid_input(call_style, make, server, name, arguments, message):
+def test_invalid_operation_argument_types_are_invalid_input(call_style, make, server, name, arguments, message):
     with pytest.raises(InvalidInputError, match=message):
         operate(call_style, make(), name, "hi", arguments=arguments)
     assert server.requests == []
 
 
-def test_a_recording_of_an_answer_without_a_response_says_where_record_belongs(call_style, make, tmp_path):
+def test_recording_an_answer_without_response_hints_at_middleware_order(call_style, make, tmp_path):
     class Cached:
         async def around_attempt(self, attempt, next):
             return OperationResult([[1.0]], Usage(5, 0))

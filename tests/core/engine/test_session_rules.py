@@ -72,7 +72,7 @@ def shown(warnings):
     return [(warning.code, warning.path, warning.requested, warning.sent) for warning in warnings]
 
 
-def test_the_request_is_that_of_the_changed_call_and_the_response_names_the_change(call_style, llm, server):
+def test_request_is_of_the_lowered_call_and_the_response_has_its_warning(call_style, llm, server):
     server.always(completion())
     response = call_style.generate(llm, "hi", temperature=0.5, top_p=0.5)
     (request,) = server.requests
@@ -81,7 +81,7 @@ def test_the_request_is_that_of_the_changed_call_and_the_response_names_the_chan
     assert shown(response.warnings) == [LEFT_OUT]
 
 
-def test_a_plan_has_the_warnings_that_are_known_before_files_are_converted(call_style, llm, server):
+def test_plan_has_the_warnings_known_before_files_are_converted(call_style, llm, server):
     server.always(completion())
     request = {"temperature": 0.5, "media": [TEXT]}
     plan = llm.plan("hi", **request)
@@ -93,7 +93,7 @@ def test_a_plan_has_the_warnings_that_are_known_before_files_are_converted(call_
     assert list(plan[:1]) == list(plan.media)
 
 
-def test_a_strict_call_is_refused_before_it_is_encoded_and_a_strict_plan_alike(call_style, llm, server, transpiler):
+def test_strict_call_and_strict_plan_are_refused_before_encoding(call_style, llm, server, transpiler):
     with pytest.raises(UnsupportedOptionError, match="vendor/m: m takes no temperature") as of_call:
         call_style.generate(llm, "hi", temperature=0.5, strict=True)
     with pytest.raises(UnsupportedOptionError) as of_plan:
@@ -104,7 +104,7 @@ def test_a_strict_call_is_refused_before_it_is_encoded_and_a_strict_plan_alike(c
     assert llm.plan("hi", top_p=0.5, strict=True).warnings == ()
 
 
-def test_tokens_are_counted_strictly_though_the_model_takes_no_such_sampling(call_style, llm, server):
+def test_strict_token_count_ignores_unsupported_sampling(call_style, llm, server):
     server.always(answer(b'{"tokens": 12}', content_type="application/json"))
     request = {"temperature": 0.5, "strict": True}
     count = (

@@ -107,9 +107,7 @@ class Reader:
 
 @pytest.mark.parametrize("call_style", ["sync", "sync over a kept connection", "async"])
 @pytest.mark.parametrize("wait", WAITS)
-def test_closing_a_stream_from_another_thread_ends_its_reader_and_sends_nothing_more(
-    server, connect, clock, call_style, wait
-):
+def test_close_from_another_thread_ends_the_reader_and_sends_nothing_more(server, connect, clock, call_style, wait):
     llm = connect(timeout=None)
     if "kept" in call_style:
         server.script(completion())
@@ -130,7 +128,7 @@ def test_closing_a_stream_from_another_thread_ends_its_reader_and_sends_nothing_
 
 
 @pytest.mark.parametrize("call_style", ["sync", "async"])
-def test_closing_a_stream_from_another_thread_ends_a_tls_handshake(services, call_style):
+def test_close_from_another_thread_ends_a_tls_handshake(services, call_style):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"https://127.0.0.1:{listener.getsockname()[1]}"
         llm = create_llm("openai-compatible", model="m", base_url=url, services=services, timeout=None, verify=True)
@@ -146,9 +144,7 @@ def test_closing_a_stream_from_another_thread_ends_a_tls_handshake(services, cal
 
 
 @pytest.mark.parametrize("wait", ["for the head", "for the first delta"])
-def test_closing_a_stream_from_another_thread_ends_its_reader_over_a_client_of_the_users_own(
-    server, services, clock, wait
-):
+def test_close_from_another_thread_ends_the_reader_over_a_custom_http_client(server, services, clock, wait):
     with httpx2.Client(timeout=None) as client:
         llm = create_llm(
             "openai-compatible", model="m", base_url=server.url, services=services, timeout=None, http_client=client
@@ -162,7 +158,7 @@ def test_closing_a_stream_from_another_thread_ends_its_reader_over_a_client_of_t
 
 
 @pytest.mark.parametrize("wait", WAITS)
-def test_closing_a_stream_from_another_task_ends_its_reader_and_sends_nothing_more(server, connect, clock, wait):
+def test_close_from_another_task_ends_the_reader_and_sends_nothing_more(server, connect, clock, wait):
     async def read(stream) -> None:
         async for _ in stream:
             pass
@@ -181,7 +177,7 @@ def test_closing_a_stream_from_another_task_ends_its_reader_and_sends_nothing_mo
     server.wait_for(lambda: not server.open, "the end of the connection")
 
 
-def test_a_stream_closed_before_its_first_read_sends_nothing(call_style, server, connect):
+def test_stream_closed_before_its_first_read_sends_nothing(call_style, server, connect):
     stream = call_style.stream(connect(), "hi")
     stream.close()
     with pytest.raises(StreamInterruptedError, match="closed"):
@@ -202,7 +198,7 @@ class Closing:
             self.calls[0].abort()
 
 
-def test_a_stream_closed_before_a_pause_on_a_virtual_clock_sends_nothing_more(call_style, server):
+def test_stream_closed_before_a_backoff_pause_sends_nothing_more(call_style, server):
     services, closing = Services(environment={}, clock=VirtualClock()), Closing()
     llm = create_llm("openai-compatible", model="m", base_url=server.url, services=services, middleware=[closing])
     server.script(failure(429, retry_after="5"))

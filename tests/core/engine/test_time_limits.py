@@ -129,7 +129,7 @@ def runtime_of(services: Services, call_style) -> SyncRuntime | AsyncRuntime:
 
 @pytest.mark.parametrize("where", ["recognise", "convert"])
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
-def test_a_file_that_takes_long_ends_in_time_and_is_counted(call_style, slow, release, where, streamed):
+def test_slow_file_read_times_out_and_is_counted(call_style, slow, release, where, streamed):
     _, services, file = slow(where)
     llm = scripted(services, timeout=TIMEOUT_SECONDS)
     with in_time():
@@ -144,7 +144,7 @@ def test_a_file_that_takes_long_ends_in_time_and_is_counted(call_style, slow, re
     assert call_style.generate(llm, "hi", media=[file], timeout=PATIENCE_SECONDS).content == "a"
 
 
-def test_a_path_that_takes_long_to_say_ends_in_time(call_style, services, release):
+def test_slow_fspath_times_out(call_style, services, release):
     class SlowPath:
         def __fspath__(self) -> str:
             release.wait(LONG_SECONDS)
@@ -154,7 +154,7 @@ def test_a_path_that_takes_long_to_say_ends_in_time(call_style, services, releas
         call_style.generate(scripted(services), "hi", media=[SlowPath()], timeout=TIMEOUT_SECONDS)
 
 
-def test_an_artifact_store_that_takes_long_ends_in_time(call_style, release):
+def test_slow_artifact_store_times_out(call_style, release):
     class SlowStore:
         def get(self, sha256: str) -> bytes:
             release.wait(LONG_SECONDS)
@@ -169,7 +169,7 @@ def test_an_artifact_store_that_takes_long_ends_in_time(call_style, release):
         call_style.generate(scripted(services), "hi", media=[part], timeout=TIMEOUT_SECONDS)
 
 
-def test_counting_tokens_ends_in_time(call_style, slow):
+def test_count_tokens_times_out(call_style, slow):
     _, services, file = slow("convert")
     llm = create_llm("anthropic", model="claude-x", api_key="k", base_url="http://127.0.0.1:1", services=services)
     request = {"media": [file], "timeout": TIMEOUT_SECONDS}
@@ -179,7 +179,7 @@ def test_counting_tokens_ends_in_time(call_style, slow):
         )
 
 
-def test_keeping_content_ends_in_time(call_style, slow):
+def test_cached_contents_times_out(call_style, slow):
     _, services, file = slow("convert")
     llm = create_llm("google", model="gemini-x", api_key="k", base_url="http://127.0.0.1:1", services=services)
     contents, request = CachedContents(llm), {"media": [file], "timeout": TIMEOUT_SECONDS, "seconds": 60}
@@ -189,7 +189,7 @@ def test_keeping_content_ends_in_time(call_style, slow):
         )
 
 
-def test_a_conversion_sees_the_callers_context(call_style, slow, release):
+def test_conversion_runs_in_the_callers_context(call_style, slow, release):
     handler, services, file = slow("")
     token = VARIABLE.set("mine")
     try:
@@ -212,7 +212,7 @@ def test_ctrl_c_ends_a_call_that_waits_for_a_conversion(slow, ctrl_c):
 # A flood of slow files.
 
 
-def test_slow_files_hold_up_no_call_by_host_name(slow, server, release, connect):
+def test_slow_files_do_not_delay_dns_lookups(slow, server, release, connect):
     """Not in an event loop, whose own threads look names up by default, and not on any library."""
     _, services, file = slow("convert")
     server.always(completion("quick"))
@@ -237,7 +237,7 @@ def test_slow_files_hold_up_no_call_by_host_name(slow, server, release, connect)
         assert time.monotonic() - before < LONG_SECONDS / 2  # the loop's end did not wait for them either
 
 
-def test_files_that_wait_for_their_turn_are_never_begun_after_a_cancellation(slow, release, monkeypatch):
+def test_queued_file_reads_are_dropped_after_cancellation(slow, release, monkeypatch):
     # Cancelling forty tasks takes a busy machine longer than what is left behind usually keeps its place.
     monkeypatch.setattr("abstractcore.concurrency.workers._PAUSE_SECONDS", 2.0)
     handler, services, file = slow("convert")
@@ -282,7 +282,7 @@ print("end")
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_a_look_up_that_hangs_holds_up_neither_the_loops_end_nor_the_programs(library):
+def test_hanging_dns_lookup_does_not_delay_loop_shutdown_or_exit(library):
     environment = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
     result = subprocess.run(
         [sys.executable, "-W", "error", "-c", AT_EXIT, library],
@@ -315,7 +315,7 @@ def slow_names(monkeypatch, release) -> list[str]:
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_a_name_that_is_looked_up_for_ever_ends_in_time(call_style, connect, slow_names, library):
+def test_hanging_dns_lookup_times_out(call_style, connect, slow_names, library):
     llm = connect(base_url="http://slow.test/v1", transport=library, timeout=TIMEOUT_SECONDS, max_retries=0)
     for _ in range(2):
         with in_time():
@@ -323,7 +323,7 @@ def test_a_name_that_is_looked_up_for_ever_ends_in_time(call_style, connect, slo
     assert len(slow_names) == 1  # the second call waited for the first one's
 
 
-def test_many_names_that_are_looked_up_for_ever_hold_up_no_other(call_style, server, connect, slow_names):
+def test_many_hanging_dns_lookups_do_not_delay_others(call_style, server, connect, slow_names):
     for number in range(5):
         llm = connect(base_url=f"http://s{number}.test/v1", timeout=0.05, max_retries=0)
         with pytest.raises(RequestTimeoutError):
@@ -332,7 +332,7 @@ def test_many_names_that_are_looked_up_for_ever_hold_up_no_other(call_style, ser
     assert call_style.generate(connect(base_url=f"http://localhost:{server.port}/v1"), "hi").content == "quick"
 
 
-def test_a_name_with_several_addresses_is_reached_by_the_one_that_answers(call_style, server, connect, monkeypatch):
+def test_host_with_several_addresses_is_reached_at_the_one_that_answers(call_style, server, connect, monkeypatch):
     """Nobody listens at the first."""
     real = socket.getaddrinfo
 
@@ -346,13 +346,13 @@ def test_a_name_with_several_addresses_is_reached_by_the_one_that_answers(call_s
     assert call_style.generate(connect(base_url=f"http://several.test:{server.port}/v1"), "hi").content == "reached"
 
 
-def test_a_name_that_is_none_is_a_failed_connection(call_style, connect):
+def test_unresolvable_host_is_a_connection_failure(call_style, connect):
     for name in ("no-such-host.invalid", f"{'x' * 70}.test"):
         with pytest.raises(AbstractCoreError, match="cannot connect"):
             call_style.generate(connect(base_url=f"http://{name}/v1", max_retries=0), "hi")
 
 
-def test_weights_that_take_long_to_fetch_end_in_time(call_style, release):
+def test_slow_weight_download_times_out(call_style, release):
     class SlowModels:
         def path(self, name: str) -> Path:
             release.wait(LONG_SECONDS)
@@ -378,7 +378,7 @@ class Waits:
 
 
 @pytest.mark.parametrize("ring", ["around_call", "around_attempt"])
-def test_a_middleware_that_waits_ends_in_time(call_style, release, services, ring):
+def test_blocking_middleware_times_out(call_style, release, services, ring):
     with in_time():
         call_style.generate(scripted(services, middleware=[Waits(ring, release)]), "hi", timeout=TIMEOUT_SECONDS)
 
@@ -394,19 +394,19 @@ class Fallback:
             return ModelReply((TextPart("the other"),))
 
 
-def test_a_middleware_can_answer_to_a_time_out(call_style, connect, server):
+def test_middleware_can_handle_a_timeout(call_style, connect, server):
     """There is a moment left for it."""
     server.script(HANG)
     llm = connect(middleware=[Fallback()], timeout=TIMEOUT_SECONDS)
     assert call_style.generate(llm, "hi").content == "the other"
 
 
-def test_a_middleware_can_answer_to_a_time_out_of_whatever_an_attempt_waits_for(call_style, release, services):
+def test_middleware_can_handle_a_timeout_of_any_wait_of_an_attempt(call_style, release, services):
     llm = scripted(services, middleware=[Fallback(), Waits("around_attempt", release)])
     assert call_style.generate(llm, "hi", timeout=TIMEOUT_SECONDS).content == "the other"
 
 
-def test_a_sleep_past_the_limit_ends_at_it_on_a_virtual_clock_too(services):
+def test_sleep_past_the_limit_ends_at_it_on_a_virtual_clock(services):
     clock = VirtualClock()
     runtime = SyncRuntime(clock)
 
@@ -420,7 +420,7 @@ def test_a_sleep_past_the_limit_ends_at_it_on_a_virtual_clock_too(services):
     assert (clock.sleeps, clock.now()) == ([20.0, 10.0], 30.0)
 
 
-def test_of_nested_limits_the_first_to_pass_ends_what_waits_and_says_so(release):
+def test_earliest_of_nested_limits_applies(release):
     runtime = SyncRuntime()
     for outer_seconds, inner_seconds in ((0.05, LONG_SECONDS), (LONG_SECONDS, 0.05)):
         outer, inner = runtime.timeout(outer_seconds), runtime.timeout(inner_seconds)
@@ -434,7 +434,7 @@ def test_of_nested_limits_the_first_to_pass_ends_what_waits_and_says_so(release)
         assert (outer.expired(), inner.expired()) == (outer_seconds == 0.05, inner_seconds == 0.05)
 
 
-def test_a_limit_that_was_left_ends_nothing_any_more():
+def test_limit_that_was_left_has_no_effect():
     runtime = SyncRuntime()
 
     async def work() -> int:
@@ -446,7 +446,7 @@ def test_a_limit_that_was_left_ends_nothing_any_more():
     assert drive(work()) == 42
 
 
-def test_a_call_inside_a_limit_raises_what_its_function_raises():
+def test_exception_inside_a_limit_is_unchanged():
     runtime = SyncRuntime()
 
     def fail() -> None:
@@ -489,7 +489,7 @@ def long_drip(head: bytes):
 
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
-def test_a_head_that_drips_ends_in_time(call_style, server, connect, library, streamed):
+def test_dripping_response_head_times_out(call_style, server, connect, library, streamed):
     server.always(*drip(stream_head(x_long="v" * 1000), Pause(BETWEEN_SECONDS)))
     llm = connect(timeout=TIMEOUT_SECONDS, transport=library)
     with in_time() as caught:
@@ -502,7 +502,7 @@ def test_a_head_that_drips_ends_in_time(call_style, server, connect, library, st
     "head", [stream_head(), answer("", length=9), answer("", length=9_000)], ids=["frame", "silence", "body"]
 )
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
-def test_a_body_that_gives_nothing_to_read_ends_in_time(call_style, server, connect, head, streamed):
+def test_body_without_decoded_data_times_out(call_style, server, connect, head, streamed):
     if b"content-length: 9\r\n" in head:
         server.script(head, HANG)
     else:
@@ -514,7 +514,7 @@ def test_a_body_that_gives_nothing_to_read_ends_in_time(call_style, server, conn
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
-def test_a_body_that_gives_nothing_to_read_over_a_client_of_the_users_own_ends_in_time(server, connect, streamed):
+def test_body_without_decoded_data_over_a_custom_http_client_times_out(server, connect, streamed):
     """Each of its waits for a byte has all the time: only an alarm ends them."""
     server.script(stream_head(), *[Pause(BETWEEN_SECONDS), b"0"] * int(2 * PATIENCE_SECONDS / BETWEEN_SECONDS))
     with httpx2.Client() as client:
@@ -525,7 +525,7 @@ def test_a_body_that_gives_nothing_to_read_over_a_client_of_the_users_own_ends_i
 
 
 @pytest.mark.parametrize("rest", [[HANG], [Pause(BETWEEN_SECONDS), chunk(delta("x"))] * 2000], ids=["silent", "drip"])
-def test_a_time_out_in_a_stream_has_the_error_of_time_outs_as_its_cause(call_style, server, connect, rest):
+def test_timeout_mid_stream_has_a_request_timeout_error_as_cause(call_style, server, connect, rest):
     server.script(stream_head() + chunk(delta("hello")), *rest)
     with in_time(StreamInterruptedError) as caught:
         list(call_style.stream(connect(timeout=TIMEOUT_SECONDS), "hi"))
@@ -533,7 +533,7 @@ def test_a_time_out_in_a_stream_has_the_error_of_time_outs_as_its_cause(call_sty
     assert caught.value.partial.text.startswith("hello")
 
 
-def test_a_connection_is_used_again_after_a_call_with_a_short_time(call_style, server, connect):
+def test_connection_is_reused_after_a_call_with_a_short_timeout(call_style, server, connect):
     """Alarms of calls that have ended cut nothing."""
     server.always_by(lambda request: [Pause(BETWEEN_SECONDS * 3), completion("hello")])
     llm = connect()
@@ -542,7 +542,7 @@ def test_a_connection_is_used_again_after_a_call_with_a_short_time(call_style, s
     assert len(server.connections) == 1
 
 
-def test_without_a_limit_files_are_read_in_the_callers_own_thread(slow, release):
+def test_without_a_timeout_files_are_read_in_the_callers_thread(slow, release):
     handler, services, file = slow("")
     threads: list[threading.Thread] = []
     handler._wait = lambda where: threads.append(threading.current_thread())

@@ -40,7 +40,7 @@ def reach(services: Services):
         ("google", "/models/m:generateContent", "/v1beta"),
     ],
 )
-def test_an_address_without_its_version_says_what_was_asked_and_what_to_try(
+def test_base_url_without_version_shows_the_requested_url_and_a_hint(
     call_style, server, reach, provider: str, asked: str, usual: str
 ):
     server.script(NOTHING_HERE)
@@ -52,7 +52,7 @@ def test_an_address_without_its_version_says_what_was_asked_and_what_to_try(
     )
 
 
-def test_a_stream_says_the_same(call_style, server, reach):
+def test_stream_with_a_wrong_base_url_gives_the_same_error(call_style, server, reach):
     server.script(NOTHING_HERE)
     with pytest.raises(NotFoundError) as caught, call_style.stream(reach("vllm", server.url), "hi") as stream:
         next(stream)
@@ -60,21 +60,21 @@ def test_a_stream_says_the_same(call_style, server, reach):
     assert f"try base_url='{server.url}/v1'" in str(caught.value)
 
 
-def test_a_path_of_the_operations_own_is_to_be_left_out(call_style, server, reach):
+def test_operation_path_in_base_url_hints_at_removing_it(call_style, server, reach):
     server.script(NOTHING_HERE)
     with pytest.raises(NotFoundError) as caught:
         call_style.generate(reach("openai-compatible", f"{server.url}/v1/chat/completions"), "hi")
     assert caught.value.hint == "Leave /chat/completions out of base_url: it is appended for each call."
 
 
-def test_a_method_that_is_not_allowed_is_a_wrong_address_too(call_style, server, reach):
+def test_method_not_allowed_hints_at_base_url(call_style, server, reach):
     server.script(answer(b"<html>", 405))
     with pytest.raises(ProviderError, match=rf"POST {server.url}/ui/chat/completions ") as caught:
         call_style.generate(reach("openai-compatible", f"{server.url}/ui"), "hi")
     assert caught.value.hint == "The address of this API usually ends with /v1."
 
 
-def test_a_server_that_reports_the_wrong_path_in_a_successful_answer_is_understood(call_style, server, reach):
+def test_wrong_path_reported_with_status_200_is_recognised(call_style, server, reach):
     """As LM Studio's does."""
     server.script(answer(b'{"error":"Unexpected endpoint or method. (POST /chat/completions)"}', 200))
     with pytest.raises(NotFoundError) as caught:
@@ -82,7 +82,7 @@ def test_a_server_that_reports_the_wrong_path_in_a_successful_answer_is_understo
     assert f"try base_url='{server.url}/v1'" in str(caught.value)
 
 
-def test_a_right_address_is_not_doubted(call_style, server, reach):
+def test_correct_base_url_gives_no_such_hint(call_style, server, reach):
     server.script(NOTHING_HERE)
     server.script(failure(404, "The model 'm' does not exist", error={"code": "model_not_found"}))
     with pytest.raises(NotFoundError) as caught:
@@ -94,7 +94,7 @@ def test_a_right_address_is_not_doubted(call_style, server, reach):
     assert "base_url" not in str(caught.value)
 
 
-def test_what_looks_like_a_key_in_a_path_is_not_shown(call_style, server, reach):
+def test_key_in_a_path_is_not_shown(call_style, server, reach):
     server.script(NOTHING_HERE)
     with pytest.raises(NotFoundError, match=r"/gateway/\*\*\*/chat/completions") as caught:
         call_style.generate(reach("openai-compatible", f"{server.url}/gateway/{SECRET}"), "hi")
@@ -105,14 +105,14 @@ def test_what_looks_like_a_key_in_a_path_is_not_shown(call_style, server, reach)
 
 
 @pytest.mark.parametrize("path", ["/v1", "/api"])
-def test_ollamas_base_url_is_used_without_the_paths_of_other_clients(call_style, server, reach, path: str):
+def test_ollama_base_url_drops_paths_of_other_clients(call_style, server, reach, path: str):
     server.script(answer(b"404 page not found", 404))
     with pytest.raises(NotFoundError, match=rf"POST {server.url}{path}/api/chat ") as caught:
         call_style.generate(reach("ollama", f"{server.url}{path}"), "hi")
     assert f"try base_url='{server.url}'" in str(caught.value)
 
 
-def test_a_running_ollama_that_breaks_off_is_not_to_be_started(call_style, server, reach):
+def test_interrupted_ollama_stream_does_not_hint_at_starting_the_server(call_style, server, reach):
     server.script(CUT)
     with pytest.raises(ConnectionFailedError) as caught:
         call_style.generate(reach("ollama", server.url), "hi")
@@ -120,7 +120,7 @@ def test_a_running_ollama_that_breaks_off_is_not_to_be_started(call_style, serve
     assert "ollama serve" not in str(caught.value)
 
 
-def test_an_ollama_that_is_not_there_is_to_be_started(call_style, reach):
+def test_unreachable_ollama_hints_at_starting_the_server(call_style, reach):
     with ScriptedServer() as gone:
         url = gone.url
     with pytest.raises(ConnectionFailedError, match="ollama serve") as caught:
@@ -128,7 +128,7 @@ def test_an_ollama_that_is_not_there_is_to_be_started(call_style, reach):
     assert not caught.value.connected
 
 
-def test_a_proxy_before_ollama_is_what_is_not_there(call_style, reach):
+def test_unreachable_proxy_is_named_instead_of_ollama(call_style, reach):
     with ScriptedServer() as gone:
         proxy = gone.url
     with pytest.raises(ConnectionFailedError, match=f"through the proxy {proxy}") as caught:
@@ -139,7 +139,7 @@ def test_a_proxy_before_ollama_is_what_is_not_there(call_style, reach):
 # What the connection itself tells
 
 
-def test_a_server_that_is_not_there_is_to_be_started_or_looked_for_elsewhere(call_style, reach):
+def test_unreachable_server_hints_at_starting_it_or_base_url(call_style, reach):
     with ScriptedServer() as gone:
         url = gone.url
     with pytest.raises(ConnectionFailedError) as caught:
@@ -147,7 +147,7 @@ def test_a_server_that_is_not_there_is_to_be_started_or_looked_for_elsewhere(cal
     assert caught.value.hint == "Check that the server is running, and that base_url is correct."
 
 
-def test_a_name_that_leads_nowhere_is_to_be_spelt_right(call_style, reach):
+def test_unresolvable_host_hints_at_its_spelling(call_style, reach):
     with pytest.raises(ConnectionFailedError) as caught:
         call_style.generate(reach("openai-compatible", "http://nowhere.invalid/v1"), "hi")
     assert caught.value.hint == "Check the network connection, and the spelling of base_url."
@@ -172,7 +172,7 @@ class QuietHandler(BaseHTTPRequestHandler):
 
 
 @pytest.mark.parametrize("transport", ["httpx2", "fast"])
-def test_a_server_without_tls_is_to_be_asked_without_it(call_style, plain_server, reach, transport: str):
+def test_server_without_tls_hints_at_http(call_style, plain_server, reach, transport: str):
     url = f"https://127.0.0.1:{plain_server.server_port}/v1"
     with pytest.raises(ConnectionFailedError) as caught:
         call_style.generate(reach("openai-compatible", url, transport=transport), "hi")
@@ -180,14 +180,14 @@ def test_a_server_without_tls_is_to_be_asked_without_it(call_style, plain_server
 
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic", "google", "cohere", "ollama", "bedrock"])
-def test_an_error_in_plain_text_is_quoted(call_style, server, reach, provider: str):
+def test_plain_text_error_is_quoted(call_style, server, reach, provider: str):
     options = {"region": "us-east-1"} if provider == "bedrock" else {}
     server.script(answer(b"no healthy upstream\n", 500, content_type="text/plain; charset=utf-8"))
     with pytest.raises(ProviderError, match="answered with status 500: 'no healthy upstream'"):
         call_style.generate(reach(provider, server.url, **options), "hi")
 
 
-def test_a_long_wait_that_a_provider_asks_for_is_in_the_message(call_style, server, reach):
+def test_long_retry_after_is_in_the_message(call_style, server, reach):
     server.script(answer(b"{}", 429, retry_after="3600"))
     with pytest.raises(ProviderError, match=r"\(HTTP 429, retry after 3600 s\)"):
         call_style.generate(reach("openai-compatible", server.url), "hi")

@@ -50,7 +50,7 @@ def judged(stream: bytes) -> list[AwsEventStreamMessage]:
     return [AwsEventStreamMessage(event.headers, event.payload) for event in buffer]
 
 
-def test_messages_are_the_same_wherever_the_stream_is_split():
+def test_messages_do_not_depend_on_chunk_boundaries():
     stream = HELLO.encode() + EMPTY.encode() + HELLO.encode() + message(EVERY_TYPE, b"x")
     expected = judged(stream)
     assert expected[:3] == [HELLO, EMPTY, HELLO]
@@ -58,7 +58,7 @@ def test_messages_are_the_same_wherever_the_stream_is_split():
         assert framed(pieces) == expected
 
 
-def test_every_type_of_header_is_read_as_botocore_reads_it():
+def test_every_header_type_is_read_as_by_botocore():
     (found,) = framed([message(EVERY_TYPE)])
     assert [found] == judged(message(EVERY_TYPE))
     assert found.headers == {
@@ -83,7 +83,7 @@ def headers() -> st.SearchStrategy[dict[str, Any]]:
 
 @examples(60)
 @given(st.lists(st.builds(AwsEventStreamMessage, headers(), st.binary(max_size=20)), max_size=4), st.integers(1, 9))
-def test_what_is_written_is_what_botocore_and_we_read(messages: list[AwsEventStreamMessage], size: int):
+def test_encoded_message_is_read_by_botocore_and_us(messages: list[AwsEventStreamMessage], size: int):
     stream = b"".join(found.encode() for found in messages)
     assert judged(stream) == messages
     assert framed([stream[i : i + size] for i in range(0, len(stream), size)]) == messages
@@ -94,7 +94,7 @@ def test_what_is_written_is_what_botocore_and_we_read(messages: list[AwsEventStr
     [{"n" * 256: "a"}, {"a": "b" * 65_536}, {"a": 2**63}],
     ids=["a name too long", "a text too long", "a number too large"],
 )
-def test_a_header_without_a_shape_is_not_written(headers: dict[str, Any]):
+def test_header_of_unsupported_type_is_not_encoded(headers: dict[str, Any]):
     with pytest.raises(ValueError, match=r"header|bytes must be"):
         AwsEventStreamMessage(headers, b"").encode()
 
@@ -126,19 +126,19 @@ def test_a_header_without_a_shape_is_not_written(headers: dict[str, Any]):
         "duplicate header name",
     ],
 )
-def test_headers_that_cannot_be_read_are_a_typed_error(headers: bytes):
+def test_invalid_headers_are_a_typed_error(headers: bytes):
     with pytest.raises(ServerError, match="headers that cannot be read"):
         framed([message(headers)])
 
 
-def test_a_message_over_the_limit_is_refused_by_its_first_bytes():
+def test_message_over_the_limit_is_refused_by_its_first_bytes():
     large = AwsEventStreamMessage({}, b"x" * 100).encode()
     assert len(framed([large], max_bytes=116)) == 1
     with pytest.raises(ServerError, match="over 115 bytes"):
         framed([large[:12]], max_bytes=115)
 
 
-def test_a_message_of_many_megabytes_is_read_and_its_bytes_are_copied_a_few_times():
+def test_message_of_many_megabytes_is_copied_a_bounded_number_of_times():
     stream = AwsEventStreamMessage({"a": "b"}, b"x" * (5 * 1024 * 1024)).encode()
     assert count_copied_bytes(AwsEventStreamFramer(), stream, 16_384) < 3 * len(stream)
     (found,) = framed([stream[i : i + 16_384] for i in range(0, len(stream), 16_384)])
@@ -149,7 +149,7 @@ def test_a_message_of_many_megabytes_is_read_and_its_bytes_are_copied_a_few_time
     ("place", "message"),
     [(0, "prelude"), (5, "prelude"), (9, "prelude"), (20, "message CRC"), (-6, "message CRC"), (-1, "message CRC")],
 )
-def test_a_damaged_message_is_a_typed_error(place: int, message: str):
+def test_corrupt_message_is_a_typed_error(place: int, message: str):
     stream = bytearray(HELLO.encode())
     stream[place] ^= 1
     with pytest.raises(ServerError, match=message):
@@ -159,19 +159,19 @@ def test_a_damaged_message_is_a_typed_error(place: int, message: str):
 @pytest.mark.parametrize(
     "lengths", [(15, 0), (0, 0), (16, 1), (20, 2**32 - 1)], ids=["too short", "none", "more headers", "huge headers"]
 )
-def test_lengths_that_contradict_each_other_are_a_typed_error(lengths: tuple[int, int]):
+def test_contradictory_lengths_are_a_typed_error(lengths: tuple[int, int]):
     prelude = pack(">II", *lengths)
     with pytest.raises(ServerError, match="bytes of headers"):
         framed([prelude + pack(">I", crc32(prelude)) + b"\0" * 8])
 
 
-def test_another_kind_of_answer_is_a_typed_error():
+def test_other_content_is_a_typed_error():
     with pytest.raises(ServerError, match="is not a valid event stream"):
         framed([b'{"message": "hello"}'])
 
 
 @pytest.mark.parametrize("cut", [lambda data: data[:5], lambda data: data[:-1]], ids=["prelude", "payload"])
-def test_a_stream_cut_in_a_message_is_an_interruption(cut: Callable[[bytes], bytes]):
+def test_truncated_message_is_an_interruption(cut: Callable[[bytes], bytes]):
     framer = AwsEventStreamFramer()
     assert framer.feed(HELLO.encode() + cut(HELLO.encode())) == [HELLO]
     with pytest.raises(StreamInterruptedError, match="in the middle of a message"):
@@ -190,7 +190,7 @@ def test_any_bytes_are_messages_or_a_typed_error(pieces: list[bytes], place: int
             continue
 
 
-def test_an_event_stream_begins_with_a_length_that_text_never_is():
+def test_accepts_detects_an_event_stream_by_its_length():
     accepts = AwsEventStreamFramer().accepts
     message = AwsEventStreamMessage({"a": 1}, b"x").encode()
     assert accepts(message) is True

@@ -62,19 +62,19 @@ STREAMS: dict[str, tuple[bytes, list[ServerSentEvent]]] = {
 
 
 @pytest.mark.parametrize("name", STREAMS)
-def test_a_stream_gives_its_events(name: str):
+def test_stream_is_split_into_events(name: str):
     stream, events = STREAMS[name]
     assert frames(stream) == events
 
 
 @pytest.mark.parametrize("name", STREAMS)
-def test_a_stream_gives_its_events_however_it_is_split(name: str):
+def test_events_do_not_depend_on_chunk_boundaries(name: str):
     stream, events = STREAMS[name]
     for pieces in every_split(stream):
         assert frames(*pieces) == events, pieces
 
 
-def test_an_event_is_given_as_soon_as_its_blank_line_is_there():
+def test_event_is_returned_at_its_blank_line():
     framer = ServerSentEventFramer()
     assert framer.feed(b"data: a\r\n\r") == [event(b"a")]
     assert framer.feed(b"\n") == []
@@ -86,7 +86,7 @@ def test_empty_reads_change_nothing():
 
 
 @pytest.mark.parametrize("size", [1_048_577, 5 * 1_048_576])
-def test_an_event_of_megabytes_arrives_whole(size: int):
+def test_event_of_megabytes_is_complete(size: int):
     stream = b"data: " + b"x" * size + b"\n\n"
     pieces = [stream[i : i + 65_536] for i in range(0, len(stream), 65_536)]
     framer = ServerSentEventFramer()
@@ -104,26 +104,26 @@ def test_an_event_of_megabytes_arrives_whole(size: int):
     ],
     ids=["line", "event", "empty lines", "comment"],
 )
-def test_more_than_the_limit_is_refused_however_it_is_split(stream: bytes):
+def test_event_over_the_limit_is_refused_at_any_split(stream: bytes):
     for pieces in every_split(stream):
         with pytest.raises(ServerError, match="over 100 bytes"):
             frames(*pieces, limit=100)
 
 
-def test_an_event_up_to_the_limit_is_kept_however_it_is_split():
+def test_event_up_to_the_limit_is_kept_at_any_split():
     stream = b"data: " + b"x" * 93 + b"\n\ndata: " + b"y" * 45 + b"\ndata: " + b"z" * 45 + b"\n\n"
     for pieces in every_split(stream):
         assert [len(frame.data) for frame in frames(*pieces, limit=100)] == [93, 91]
 
 
-def test_an_event_without_end_does_not_fill_the_memory():
+def test_endless_event_does_not_fill_the_memory():
     framer = ServerSentEventFramer(10_000)
     with pytest.raises(ServerError, match=r"over 10,000 bytes"):
         for _ in range(10_000):
             framer.feed(b"data: x\n")
 
 
-def test_the_work_is_linear_in_the_length_of_the_stream():
+def test_work_is_linear_in_the_stream_length():
     """A framer that joined its pieces each time one comes would copy with the square of the length."""
 
     def copied(size: int) -> int:
@@ -151,7 +151,7 @@ def _written(blocks: Sequence[Sequence[bytes]], ends: Sequence[bytes]) -> bytes:
 
 @examples(150)
 @given(BLOCKS, st.lists(st.sampled_from([b"\n", b"\r\n"]), min_size=1, max_size=3), st.integers(1, 30))
-def test_streams_read_as_two_other_implementations_read_them(blocks: list[list[bytes]], ends: list[bytes], size: int):
+def test_events_match_two_other_implementations(blocks: list[list[bytes]], ends: list[bytes], size: int):
     stream = _written(blocks, ends)
     pieces = [stream[i : i + size] for i in range(0, len(stream), size)]
     ours = [(frame.data.decode(), frame.event) for frame in frames(*pieces)]
@@ -164,7 +164,7 @@ def test_streams_read_as_two_other_implementations_read_them(blocks: list[list[b
 
 @examples(150)
 @given(st.lists(st.sampled_from(TOKENS), max_size=30), SIZES)
-def test_any_bytes_give_the_same_events_in_any_pieces(fragments: list[bytes], sizes: list[int]):
+def test_any_bytes_give_the_same_events_at_any_split(fragments: list[bytes], sizes: list[int]):
     stream = b"".join(fragments)
     pieces, start = [], 0
     while start < len(stream):
@@ -174,7 +174,7 @@ def test_any_bytes_give_the_same_events_in_any_pieces(fragments: list[bytes], si
     assert frames(*pieces) == frames(stream)
 
 
-def test_a_stream_of_events_begins_with_a_field_or_a_comment():
+def test_accepts_detects_events_by_a_field_or_comment():
     accepts = ServerSentEventFramer().accepts
     streams = (b"data", b"data:1", b": hi", b"event: x", b"id:", b"retry: 1", b"\r\n\r\ndata: x", b"\xef\xbb\xbfdata:")
     assert [accepts(start) for start in streams] == [True] * len(streams)

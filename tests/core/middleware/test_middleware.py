@@ -42,7 +42,7 @@ class Recorder:
             self.log.append(f"{self.name} attempted")
 
 
-def test_the_first_middleware_is_outermost_in_both_rings(call_style):
+def test_first_middleware_is_outermost_in_both_rings(call_style):
     log: list[str] = []
     llm = create_llm("scripted", replies=["a"], middleware=[Recorder("one", log), Recorder("two", log)])
     call_style.generate(llm, "hi")
@@ -58,7 +58,7 @@ def test_the_first_middleware_is_outermost_in_both_rings(call_style):
     ]
 
 
-def test_around_attempt_sees_every_request_with_its_number(call_style, server, connect):
+def test_around_attempt_runs_for_every_request_with_its_number(call_style, server, connect):
     log: list[str] = []
     server.script(failure(503, retry_after_ms="1"))
     server.script(failure(503, retry_after_ms="1"))
@@ -78,7 +78,7 @@ class Cache:
         return self.reply
 
 
-def test_an_answer_given_without_going_on_sends_nothing(call_style, server, connect):
+def test_answer_without_calling_next_sends_nothing(call_style, server, connect):
     cached = ModelReply((TextPart("one two"),), "stop")
     llm = connect(middleware=[Cache(cached)])
     assert call_style.generate(llm, "hi").reply == cached
@@ -98,7 +98,7 @@ class Louder:
         return await next(context)
 
 
-def test_a_changed_call_is_the_one_that_is_sent(call_style, server, connect):
+def test_changed_call_is_sent(call_style, server, connect):
     server.script(completion())
     call_style.generate(connect(middleware=[Louder()]), "hi")
     assert server.requests[0].json["model"] == "other"
@@ -116,7 +116,7 @@ class Header:
         return await next(attempt)
 
 
-def test_a_changed_request_is_the_one_that_is_sent_and_middleware_never_sees_the_key(call_style, server, connect):
+def test_changed_request_is_sent_and_middleware_never_sees_the_key(call_style, server, connect):
     server.script(completion())
     header = Header()
     call_style.generate(connect(api_key="k-1", middleware=[header]), "hi")
@@ -136,7 +136,7 @@ class Refuser:
 
 
 @pytest.mark.parametrize("error", [BadRequestError("over budget"), ZeroDivisionError("bug")])
-def test_an_error_of_a_middleware_reaches_the_caller_and_nothing_is_sent(call_style, server, connect, error):
+def test_middleware_error_reaches_the_caller_and_nothing_is_sent(call_style, server, connect, error):
     llm = connect(middleware=[Refuser(error)])
     for ask in (call_style.generate, lambda *arguments: next(call_style.stream(*arguments))):
         with pytest.raises(type(error)) as caught:
@@ -155,7 +155,7 @@ class Fallback:
             return ModelReply((TextPart("fallback"),), "stop")
 
 
-def test_a_middleware_may_answer_for_a_call_that_failed_and_the_attempts_stay_on_record(call_style, server, connect):
+def test_middleware_may_answer_after_a_failure_and_attempts_stay_recorded(call_style, server, connect):
     server.script(failure(503))
     response = call_style.generate(connect(middleware=[Fallback()], max_retries=0), "hi")
     assert response.content == "fallback"
@@ -189,7 +189,7 @@ class Counter:
         self.source.abort()
 
 
-def test_a_middleware_may_stand_around_the_stream(call_style, server, connect):
+def test_middleware_may_wrap_the_stream(call_style, server, connect):
     counter = Counter()
     server.script(stream_head() + chunk(delta("a")), CUT)
     with pytest.raises(StreamInterruptedError) as caught:
@@ -198,7 +198,7 @@ def test_a_middleware_may_stand_around_the_stream(call_style, server, connect):
     assert counter.events == ["deltas", "StreamInterruptedError", "close"]
 
 
-def test_a_dropped_stream_is_closed_through_the_middleware_around_it(server, connect):
+def test_dropped_stream_is_closed_through_its_wrapping_middleware(server, connect):
     counter = Counter()
     server.script(stream_head() + chunk(delta("a")), HANG)
     for _ in connect(middleware=[counter]).stream("hi"):
@@ -206,7 +206,7 @@ def test_a_dropped_stream_is_closed_through_the_middleware_around_it(server, con
     assert counter.events == ["deltas", "close"]
 
 
-def test_a_stream_that_a_middleware_returns_for_a_plain_call_is_read_to_its_end(call_style, server, connect):
+def test_stream_returned_by_middleware_for_a_non_streaming_call_is_accumulated(call_style, server, connect):
     class Streaming:
         async def around_call(self, context, next):
             context.call = context.call.with_(stream=True)
@@ -231,7 +231,7 @@ class Waiting:
         return await next(context)
 
 
-def test_a_middleware_that_waits_for_a_loop_is_an_error_in_plain_code_that_says_so():
+def test_middleware_that_awaits_an_event_loop_in_a_sync_call_is_an_error_with_a_hint():
     waiting = Waiting()
     llm = create_llm("scripted", replies=["a"], middleware=[waiting])
     with pytest.raises(RuntimeError, match="use the async API"):
@@ -253,7 +253,7 @@ class Answering:
 
 @pytest.mark.parametrize("ring", ["around_call", "around_attempt"])
 @pytest.mark.parametrize("answer", [None, "text", 3, {}, ModelReply, Counter])
-def test_an_answer_that_is_none_names_the_middleware(call_style, ring, answer):
+def test_invalid_answer_names_the_middleware(call_style, ring, answer):
     llm = create_llm("scripted", replies=["a"], middleware=[Recorder("outer", []), Answering(ring, answer)])
     for ask in (call_style.generate, lambda *arguments: next(call_style.stream(*arguments))):
         with pytest.raises(
@@ -262,7 +262,7 @@ def test_an_answer_that_is_none_names_the_middleware(call_style, ring, answer):
             ask(llm, "hi")
 
 
-def test_a_middleware_that_is_not_async_is_an_error_with_a_hint(call_style):
+def test_middleware_that_is_not_async_is_an_error_with_a_hint(call_style):
     class Plain:
         def around_call(self, context, next):
             return ModelReply((TextPart("a"),), "stop")
@@ -274,7 +274,7 @@ def test_a_middleware_that_is_not_async_is_an_error_with_a_hint(call_style):
         call_style.generate(llm, "hi")
 
 
-def test_a_middleware_may_be_plain_and_hand_on(call_style):
+def test_sync_middleware_may_return_the_awaitable_of_next(call_style):
     class HandingOn:
         def around_call(self, context, next):
             return next(context)
@@ -293,7 +293,7 @@ def test_a_middleware_may_be_plain_and_hand_on(call_style):
         (type("Odd", (), {"around_call": 3})(), "is a Odd: expected an object with the method"),
     ],
 )
-def test_an_invalid_middleware_is_refused_when_the_llm_is_made(member, message):
+def test_invalid_middleware_is_refused_at_creation(member, message):
     with pytest.raises(ConfigurationError, match=rf"middleware\[1\] {message}"):
         create_llm("scripted", replies=["a"], middleware=[Louder(), member])
 
@@ -306,7 +306,7 @@ class Twice:
         return await next(context)
 
 
-def test_a_warning_occurs_once_however_often_a_middleware_calls_next(call_style, server, connect):
+def test_warning_occurs_once_even_if_middleware_calls_next_twice(call_style, server, connect):
     server.always(completion())
     response = call_style.generate(connect(middleware=[Twice()]), "hi", thinking="high", top_k=3)
     once = call_style.generate(connect(), "hi", thinking="high", top_k=3)
@@ -333,7 +333,7 @@ class Taking:
 
 @pytest.mark.parametrize("then", ["fail", "reply", "again", "again, dropped"])
 @pytest.mark.parametrize("way", ["stream", "generate"])
-def test_a_stream_that_a_middleware_took_and_did_not_hand_on_is_closed(call_style, server, connect, way, then):
+def test_stream_that_middleware_does_not_return_is_closed(call_style, server, connect, way, then):
     server.script(stream_head() + chunk(delta("a")), HANG)
     if then.startswith("again"):
         server.script(streamed("b"))
@@ -354,7 +354,7 @@ def test_a_stream_that_a_middleware_took_and_did_not_hand_on_is_closed(call_styl
     server.assert_closed_promptly(time.monotonic())
 
 
-def test_a_dropped_stream_cuts_one_that_a_middleware_took_before_it(server, connect):
+def test_dropped_stream_closes_an_earlier_one_of_middleware(server, connect):
     server.script(stream_head() + chunk(delta("a")), HANG)
     server.script(stream_head() + chunk(delta("b")), HANG)
     taking = Taking("again")
@@ -365,7 +365,7 @@ def test_a_dropped_stream_cuts_one_that_a_middleware_took_before_it(server, conn
         server.assert_closed_promptly(time.monotonic(), number)
 
 
-def test_a_stream_that_is_closed_while_it_is_read_never_ends_well():
+def test_stream_closed_during_a_read_never_ends_successfully():
     class Reading:
         """Reads on while the stream is being closed."""
 
@@ -424,9 +424,7 @@ def leave_at_a_break(stream) -> None:
 
 
 @pytest.mark.parametrize("leave", [leave_in_order, leave_with_an_error, leave_at_a_break])
-def test_a_stream_that_cannot_be_closed_hides_no_error_and_holds_no_connection(
-    call_style, server, connect, caplog, leave
-):
+def test_stream_failing_to_close_hides_no_error_and_holds_no_connection(call_style, server, connect, caplog, leave):
     server.script(stream_head() + chunk(delta("a")), CUT if leave is leave_at_a_break else HANG)
     layers = [Unclosable(), Unclosable()]
     stream = call_style.stream(connect(middleware=layers), "hi")
@@ -437,7 +435,7 @@ def test_a_stream_that_cannot_be_closed_hides_no_error_and_holds_no_connection(
     assert str(caplog.records[0].exc_info[1]) == "no close"
 
 
-def test_a_stream_that_cannot_be_closed_hides_no_error_of_a_plain_call(call_style, server, connect, caplog):
+def test_stream_failing_to_close_hides_no_error_of_a_sync_call(call_style, server, connect, caplog):
     class Streamed(Unclosable):
         async def around_call(self, context, next):
             context.call = context.call.with_(stream=True)
@@ -452,7 +450,7 @@ def test_a_stream_that_cannot_be_closed_hides_no_error_of_a_plain_call(call_styl
     assert {record.message for record in caplog.records} == {"closing a stream failed"}
 
 
-def test_a_connection_is_cut_though_cutting_a_middlewares_stream_fails(server, connect, caplog):
+def test_connection_is_closed_even_if_aborting_a_middleware_stream_fails(server, connect, caplog):
     server.script(stream_head() + chunk(delta("a")), HANG)
     stream = connect(middleware=[Unclosable()]).stream("hi")
     next(stream)

@@ -51,7 +51,7 @@ def services(services, clock) -> Iterator[Services]:
 
 
 @pytest.mark.parametrize("retries", [0, 1, 3])
-def test_n_retries_are_n_plus_1_requests_exactly(call_style, server, connect, retries):
+def test_n_retries_are_n_plus_1_requests(call_style, server, connect, retries):
     server.always(failure(503, "busy"))
     with pytest.raises(OverloadedError) as caught:
         call_style.generate(connect(max_retries=retries), "hi")
@@ -60,7 +60,7 @@ def test_n_retries_are_n_plus_1_requests_exactly(call_style, server, connect, re
     assert {(attempt.status, attempt.error) for attempt in caught.value.attempts} == {(503, "OverloadedError")}
 
 
-def test_there_are_two_retries_by_default(call_style, server, connect):
+def test_default_is_two_retries(call_style, server, connect):
     server.always(failure(500))
     with pytest.raises(ServerError):
         call_style.generate(connect(), "hi")
@@ -68,7 +68,7 @@ def test_there_are_two_retries_by_default(call_style, server, connect):
 
 
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 504, 529])
-def test_a_failure_that_may_pass_is_tried_again(call_style, server, connect, status):
+def test_transient_failure_is_retried(call_style, server, connect, status):
     server.script(failure(status))
     server.script(completion("second"))
     response = call_style.generate(connect(), "hi")
@@ -79,7 +79,7 @@ def test_a_failure_that_may_pass_is_tried_again(call_style, server, connect, sta
 
 
 @pytest.mark.parametrize("status", [400, 401, 402, 403, 404, 413, 422])
-def test_a_failure_that_stays_is_not_tried_again(call_style, server, connect, status):
+def test_permanent_failure_is_not_retried(call_style, server, connect, status):
     server.script(failure(status))
     with pytest.raises(ProviderError) as caught:
         call_style.generate(connect(), "hi")
@@ -87,7 +87,7 @@ def test_a_failure_that_stays_is_not_tried_again(call_style, server, connect, st
     assert len(server.requests) == 1
 
 
-def test_a_used_up_quota_is_not_tried_again_though_its_status_is_429(call_style, server, connect):
+def test_exhausted_quota_with_status_429_is_not_retried(call_style, server, connect):
     server.script(failure(429, error={"code": "insufficient_quota"}))
     with pytest.raises(QuotaError):
         call_style.generate(connect(), "hi")
@@ -95,7 +95,7 @@ def test_a_used_up_quota_is_not_tried_again_though_its_status_is_429(call_style,
 
 
 @pytest.mark.parametrize("steps", [[CUT], [RESET], [b"HTTP/1.1 200 OK\r\n", CUT], [b"HTTP/1.1 200 OK\r\n", RESET]])
-def test_a_connection_that_breaks_before_the_answer_is_tried_again(call_style, server, connect, steps):
+def test_connection_broken_before_the_response_is_retried(call_style, server, connect, steps):
     server.script(*steps)
     server.script(completion("second"))
     response = call_style.generate(connect(), "hi")
@@ -104,7 +104,7 @@ def test_a_connection_that_breaks_before_the_answer_is_tried_again(call_style, s
     assert len(server.requests) == 2
 
 
-def test_retry_after_comes_in_seconds_milliseconds_and_dates(call_style, server, connect):
+def test_retry_after_in_seconds_milliseconds_and_dates(call_style, server, connect):
     date = "Wed, 21 Oct 2026 07:28:0{} GMT"
     for headers in (
         {"retry_after": "7"},
@@ -124,7 +124,7 @@ def test_retry_after_comes_in_seconds_milliseconds_and_dates(call_style, server,
     assert waits == [7.0, 1.5, 0.25, 4.0, 0.0, None, None]
 
 
-def test_a_retry_after_is_waited_for_unless_it_passes_the_deadline(call_style, server, connect, clock):
+def test_retry_after_is_obeyed_unless_it_passes_the_deadline(call_style, server, connect, clock):
     for _ in range(2):
         server.script(failure(429, "slow down", retry_after="60"))
     server.script(completion())
@@ -137,7 +137,7 @@ def test_a_retry_after_is_waited_for_unless_it_passes_the_deadline(call_style, s
     assert clock.sleeps == [60.0]
 
 
-def test_a_stream_is_tried_again_until_its_first_delta(call_style, server, connect):
+def test_stream_is_retried_before_its_first_delta(call_style, server, connect):
     server.script(failure(503))
     server.script(stream_head(), CUT)
     server.script(streamed("a"))
@@ -151,7 +151,7 @@ def test_a_stream_is_tried_again_until_its_first_delta(call_style, server, conne
 
 
 @pytest.mark.parametrize("ending", [CUT, event({"error": {"message": "busy", "code": "server_error"}})])
-def test_a_stream_is_never_tried_again_after_its_first_delta(call_style, server, connect, ending):
+def test_stream_is_never_retried_after_its_first_delta(call_style, server, connect, ending):
     server.script(stream_head() + chunk(delta("a")), ending if ending is CUT else chunk(ending))
     stream = call_style.stream(connect(), "hi")
     first = list(itertools.takewhile(lambda each: not isinstance(each, TextDelta), stream))
@@ -162,7 +162,7 @@ def test_a_stream_is_never_tried_again_after_its_first_delta(call_style, server,
     assert len(server.requests) == 1
 
 
-def test_what_a_client_retries_is_in_no_header(call_style, server, connect):
+def test_retry_count_is_not_sent_in_headers(call_style, server, connect):
     server.script(failure(500))
     server.script(completion())
     call_style.generate(connect(), "hi")
@@ -197,23 +197,23 @@ def pauses(call_style, error: ProviderError, *, retries: int = 8, chance: float 
     return clock.sleeps
 
 
-def test_pauses_double_up_to_a_limit(call_style):
+def test_backoff_doubles_up_to_a_limit(call_style):
     assert pauses(call_style, ConnectionFailedError("x")) == [0.5, 1, 2, 4, 8, 16, 30, 30]
 
 
-def test_chance_takes_up_to_half_of_a_pause_away(call_style):
+def test_jitter_removes_up_to_half_of_the_backoff(call_style):
     assert pauses(call_style, ConnectionFailedError("x"), retries=3, chance=0.0) == [0.25, 0.5, 1.0]
     assert pauses(call_style, ConnectionFailedError("x"), retries=2, chance=0.5) == [0.375, 0.75]
 
 
-def test_retry_after_is_the_pause(call_style):
+def test_retry_after_replaces_the_backoff(call_style):
     assert pauses(call_style, RateLimitError("x", retry_after=3.25), retries=2) == [3.25, 3.25]
 
 
-def test_no_pause_is_begun_that_would_pass_the_deadline(call_style):
+def test_backoff_past_the_deadline_is_not_started(call_style):
     assert pauses(call_style, ConnectionFailedError("x"), deadline=4.0) == [0.5, 1, 2]
     assert pauses(call_style, RateLimitError("x", retry_after=4.0), deadline=4.0) == []
 
 
-def test_an_error_that_does_not_pass_is_raised_at_once(call_style):
+def test_permanent_error_is_raised_at_once(call_style):
     assert pauses(call_style, QuotaError("x", retry_after=0.0)) == []

@@ -8,7 +8,7 @@ from abstractcore import ReplayMismatchError, record
 from tests.chaos_server import completion
 
 
-def test_a_request_that_was_not_recorded_shows_how_the_nearest_differs(call_style, server, connect, path, again):
+def test_unrecorded_request_shows_the_difference_from_the_closest(call_style, server, connect, path, again):
     for _ in range(2):
         server.script(completion())
     llm = connect(middleware=[record(path)])
@@ -25,7 +25,7 @@ def test_a_request_that_was_not_recorded_shows_how_the_nearest_differs(call_styl
     assert len(player.unused) == 2
 
 
-def test_a_request_sent_once_too_often_says_so(call_style, server, connect, path, again):
+def test_request_repeated_too_often_is_reported(call_style, server, connect, path, again):
     server.script(completion())
     call_style.generate(connect(middleware=[record(path)]), "hi")
     llm, _ = again()
@@ -34,7 +34,7 @@ def test_a_request_sent_once_too_often_says_so(call_style, server, connect, path
         call_style.generate(llm, "hi")
 
 
-def test_a_long_difference_is_shown_in_part(call_style, server, connect, path, again):
+def test_long_difference_is_shortened(call_style, server, connect, path, again):
     server.script(completion())
     call_style.generate(connect(middleware=[record(path)]), "x" * 100_000)
     with pytest.raises(ReplayMismatchError) as caught:
@@ -43,7 +43,7 @@ def test_a_long_difference_is_shown_in_part(call_style, server, connect, path, a
     assert (len(shown), shown[-1]) == (42, "...")
 
 
-def test_an_empty_recording_answers_nothing(call_style, path, again):
+def test_empty_cassette_has_no_response(call_style, path, again):
     path.parent.mkdir()
     path.write_bytes(b"")
     with pytest.raises(ReplayMismatchError, match="is empty"):

@@ -13,7 +13,7 @@ from tests.core.middleware.cassettes.lines import lines
 
 
 @pytest.mark.parametrize("content", [b"precious", b'{"cassettes": 1}\n', b'{"schema_version": 1}\n', b"\x00" * 99])
-def test_a_file_of_another_kind_is_never_touched(path, content):
+def test_file_that_is_not_a_cassette_is_never_overwritten(path, content):
     path.parent.mkdir()
     path.write_bytes(content)
     with pytest.raises(CassetteError, match="is not a cassette"):
@@ -21,7 +21,7 @@ def test_a_file_of_another_kind_is_never_touched(path, content):
     assert path.read_bytes() == content
 
 
-def test_a_file_that_appears_later_is_not_touched_either(call_style, server, connect, path):
+def test_file_created_later_is_not_overwritten(call_style, server, connect, path):
     llm = connect(middleware=[record(path)])
     path.parent.mkdir()
     path.write_bytes(b"precious")
@@ -31,7 +31,7 @@ def test_a_file_that_appears_later_is_not_touched_either(call_style, server, con
     assert path.read_bytes() == b"precious"
 
 
-def test_an_older_recording_is_replaced_by_the_first_exchange_and_not_before(call_style, server, connect, path, again):
+def test_older_cassette_is_replaced_at_the_first_exchange(call_style, server, connect, path, again):
     for text in ("old", "new", "newer"):
         server.script(completion(text))
     call_style.generate(connect(middleware=[record(path)]), "hi")
@@ -43,14 +43,14 @@ def test_an_older_recording_is_replaced_by_the_first_exchange_and_not_before(cal
     assert len(lines(path)) == 2
 
 
-def test_a_folder_is_refused_as_a_cassette(path):
+def test_directory_is_refused_as_cassette(path):
     path.mkdir(parents=True)
     for make in (record, replay):
         with pytest.raises(CassetteError, match="directory"):
             make(path)
 
 
-def test_a_full_disk_leaves_whole_lines(call_style, server, connect, path, monkeypatch):
+def test_full_disk_leaves_complete_lines(call_style, server, connect, path, monkeypatch):
     server.script(completion("one"))
     server.script(completion("two"))
     recorder = record(path)
@@ -83,7 +83,7 @@ def test_a_full_disk_leaves_whole_lines(call_style, server, connect, path, monke
     assert path.read_bytes() == before
 
 
-def test_a_missing_file_says_how_to_make_it(path):
+def test_missing_cassette_hints_at_record(path):
     with pytest.raises(CassetteError, match="No such file") as caught:
         replay(path)
     assert "record(path)" in (caught.value.hint or "")
@@ -113,14 +113,14 @@ GOOD = b'{"cassette":1,"request":{"method":"POST","path":"/"},"reply":{}}\n'
         (GOOD.replace(b'"reply":{}', b'"batches":[[{"type":"x"}]]'), r"line 2: batches\[0\]\[0\]\.type: unknown"),
     ],
 )
-def test_a_broken_line_is_named(path, line, what):
+def test_malformed_line_is_named(path, line, what):
     path.parent.mkdir()
     path.write_bytes(GOOD + line)
     with pytest.raises(CassetteError, match=what):
         replay(path)
 
 
-def test_a_recording_can_be_written_by_hand_in_any_order_of_fields(call_style, path):
+def test_handwritten_cassette_with_fields_in_any_order(call_style, path):
     llm = create_llm("scripted", replies=["a"], middleware=[record(path)])
     call_style.generate(llm, "hi")
     (line,) = lines(path)
@@ -129,7 +129,7 @@ def test_a_recording_can_be_written_by_hand_in_any_order_of_fields(call_style, p
     assert call_style.generate(llm, "hi").content == "a"
 
 
-def test_a_stream_collected_while_its_own_thread_writes_is_written_after_it(server, connect, path):
+def test_stream_collected_while_its_thread_writes_is_recorded_afterwards(server, connect, path):
     """A finalizer may run at any line, also where the file's lock is held."""
     for _ in range(2):
         server.script(stream_head() + chunk(delta("left")), HANG)

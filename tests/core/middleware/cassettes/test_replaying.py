@@ -25,7 +25,7 @@ from tests.chaos_server import CUT, HANG, chunk, completion, delta, failure, str
 from tests.core.middleware.cassettes.lines import CLOSED, lines
 
 
-def test_what_was_recorded_comes_again_without_a_server(call_style, server, connect, path, again):
+def test_recorded_exchange_is_replayed_without_a_server(call_style, server, connect, path, again):
     server.script(completion("one"))
     server.script(completion("two", headers={"x_request_id": "r-2"}))
     llm = connect(middleware=[record(path)])
@@ -38,7 +38,7 @@ def test_what_was_recorded_comes_again_without_a_server(call_style, server, conn
     assert list(player.unused) == []
 
 
-def test_equal_requests_are_answered_in_their_order(call_style, server, connect, path, again):
+def test_equal_requests_are_replayed_in_order(call_style, server, connect, path, again):
     for text in ("one", "two", "three"):
         server.script(completion(text))
     llm = connect(middleware=[record(path)])
@@ -49,7 +49,7 @@ def test_equal_requests_are_answered_in_their_order(call_style, server, connect,
     assert [exchange.reply.text for exchange in player.unused] == ["three"]
 
 
-def test_tries_that_failed_come_again_with_their_pauses(call_style, server, connect, path, again, clock):
+def test_failed_attempts_are_replayed_with_their_backoff(call_style, server, connect, path, again, clock):
     server.script(failure(429, "slow down", retry_after="7", x_request_id="r-1"))
     server.script(CUT)
     server.script(completion("third"))
@@ -68,7 +68,7 @@ def test_tries_that_failed_come_again_with_their_pauses(call_style, server, conn
     ]
 
 
-def test_an_error_comes_again_as_it_was(call_style, server, connect, path, again):
+def test_error_is_replayed_unchanged(call_style, server, connect, path, again):
     said = "This model's maximum context length is 8 tokens. However, your messages resulted in 11 tokens."
     server.script(failure(400, said, error={"code": "context_length_exceeded"}, x_request_id="r"))
     raised = []
@@ -80,7 +80,7 @@ def test_an_error_comes_again_as_it_was(call_style, server, connect, path, again
     assert raised[1]["prompt_tokens"] == 11
 
 
-def test_a_stream_comes_again_in_its_batches(call_style, server, connect, path, again):
+def test_stream_is_replayed_in_its_batches(call_style, server, connect, path, again):
     server.script(streamed("a", "b", "c"))
     streams = []
     for make in (lambda: connect(middleware=[record(path)]), lambda: again()[0]):
@@ -91,7 +91,7 @@ def test_a_stream_comes_again_in_its_batches(call_style, server, connect, path, 
     assert sum(map(len, line["batches"])) == len(streams[0][0])
 
 
-def test_a_stream_that_broke_breaks_again_at_the_same_place(call_style, server, connect, path, again):
+def test_interrupted_stream_is_replayed_up_to_the_interruption(call_style, server, connect, path, again):
     server.script(stream_head() + chunk(delta("a")), CUT)
     for make in (lambda: connect(middleware=[record(path)]), lambda: again()[0]):
         with call_style.stream(make(), "hi") as stream, pytest.raises(StreamInterruptedError) as caught:
@@ -101,7 +101,7 @@ def test_a_stream_that_broke_breaks_again_at_the_same_place(call_style, server, 
         assert [attempt.error for attempt in caught.value.attempts] == [None]
 
 
-def test_a_stream_left_early_comes_as_far_as_it_was_read(call_style, server, connect, path, again):
+def test_abandoned_stream_is_replayed_as_far_as_it_was_read(call_style, server, connect, path, again):
     server.script(stream_head() + chunk(delta("a")), HANG)
     with call_style.stream(connect(middleware=[record(path)]), "hi") as stream:
         assert next(stream.text()) == "a"
@@ -116,21 +116,21 @@ def test_a_stream_left_early_comes_as_far_as_it_was_read(call_style, server, con
     assert caught.value.partial.text == "a"
 
 
-def test_a_dropped_stream_is_recorded_as_left(server, connect, path):
+def test_dropped_stream_is_recorded_as_abandoned(server, connect, path):
     server.script(stream_head() + chunk(delta("a")), HANG)
     for _ in connect(middleware=[record(path)]).stream("hi"):
         break
     assert lines(path)[0]["left"] is True
 
 
-def test_a_stream_that_is_replayed_asks_for_the_stream_that_was_recorded(call_style, server, connect, path, again):
+def test_replaying_a_stream_needs_a_recorded_stream(call_style, server, connect, path, again):
     server.script(completion("a"))
     call_style.generate(connect(middleware=[record(path)]), "hi")
     with pytest.raises(ReplayMismatchError, match=r'\+ *"stream": true'):
         list(call_style.stream(again()[0], "hi"))
 
 
-def test_a_cancelled_call_is_not_recorded(server, connect, path):
+def test_cancelled_call_is_not_recorded(server, connect, path):
     server.script(HANG)
     llm = connect(middleware=[record(path)])
 
@@ -145,7 +145,7 @@ def test_a_cancelled_call_is_not_recorded(server, connect, path):
     assert not path.exists()
 
 
-def test_parallel_calls_leave_whole_lines(server, connect, path, again):
+def test_concurrent_calls_write_complete_lines(server, connect, path, again):
     server.always_by(lambda request: [completion(request.json["messages"][0]["content"] * 1000)])
     llm = connect(middleware=[record(path)])
 
@@ -168,7 +168,7 @@ def test_parallel_calls_leave_whole_lines(server, connect, path, again):
     assert len(player.unused) == 79
 
 
-def test_a_reply_with_files_in_it_comes_again(call_style, path):
+def test_reply_with_files_is_replayed(call_style, path):
     from abstractcore import Blob, ImagePart
 
     picture = ImagePart(Blob.from_bytes(b"\x89PNG\r\n" * 50, "image/png"))
@@ -180,7 +180,7 @@ def test_a_reply_with_files_in_it_comes_again(call_style, path):
     assert call_style.generate(llm, "draw").reply == reply
 
 
-def test_an_error_of_a_plugins_own_class_comes_again_as_ours(call_style, path):
+def test_plugin_error_class_is_replayed_as_our_base_class(call_style, path):
     class OwnError(RateLimitError):
         """A plugin's."""
 
@@ -196,7 +196,7 @@ def test_an_error_of_a_plugins_own_class_comes_again_as_ours(call_style, path):
     assert caught.value.retry_after == 0.5
 
 
-def test_a_connection_that_fails_is_recorded(call_style, connect, path, again):
+def test_connection_failure_is_recorded(call_style, connect, path, again):
     for llm in (connect(base_url=CLOSED, max_retries=0, middleware=[record(path)]), None):
         with pytest.raises(ConnectionFailedError, match="cannot connect"):
             call_style.generate(llm or again(max_retries=0)[0], "hi")

@@ -16,7 +16,7 @@ from tests.core.middleware.cassettes.lines import CLOSED, lines
 CANARY = "canary-1f6b2c9d8e7a"
 
 
-def test_no_key_is_in_the_file(call_style, server, connect, path):
+def test_cassette_contains_no_key(call_style, server, connect, path):
     server.script(failure(401, f"Incorrect API key provided: {CANARY}."))
     server.script(completion("fine"))
     llm = connect(api_key=CANARY, middleware=[record(path)])
@@ -30,7 +30,7 @@ def test_no_key_is_in_the_file(call_style, server, connect, path):
     assert CANARY.encode() not in path.read_bytes()
 
 
-def test_a_key_that_is_named_is_nowhere_in_the_file(call_style, server, connect, path):
+def test_named_secret_is_not_in_the_cassette(call_style, server, connect, path):
     key = f"{CANARY}/+="
     server.script(failure(400, f"Bad header {key}"))
     server.script(completion(f"You said {key}, or {quote(key, '')}."))
@@ -50,7 +50,7 @@ def test_a_key_that_is_named_is_nowhere_in_the_file(call_style, server, connect,
         call_style.generate(llm, "My key is another key")
 
 
-def test_keys_of_the_environment_are_known_unless_secrets_are_named(call_style, server, connect, path, monkeypatch):
+def test_environment_keys_are_redacted_unless_secrets_are_named(call_style, server, connect, path, monkeypatch):
     monkeypatch.setenv("SOME_API_KEY", CANARY)
     for recorder, left in ((record(path), False), (record(path, secrets=[]), True)):
         server.script(completion(CANARY))
@@ -58,7 +58,7 @@ def test_keys_of_the_environment_are_known_unless_secrets_are_named(call_style, 
         assert (CANARY in path.read_text()) == left
 
 
-def test_a_secret_is_not_a_list_of_letters(path):
+def test_secrets_must_be_a_list(path):
     with pytest.raises(InvalidInputError, match="secrets: expected a list"):
         record(path, secrets=CANARY)
 
@@ -69,12 +69,12 @@ def scrubbed(body: object = None, *, data: bytes | None = None, url: str = "/", 
 
 
 @pytest.mark.parametrize("name", ["api_key", "apiKey", "x-api-key", "access_token", "clientSecret", "Authorization"])
-def test_fields_named_like_keys_are_scrubbed(name):
+def test_fields_named_like_keys_are_redacted(name):
     assert scrubbed({"a": [{name: CANARY, "max_tokens": 3}]}).body == {"a": [{name: SCRUBBED, "max_tokens": 3}]}
 
 
 @pytest.mark.parametrize("name", ["key", "tokens", "max_completion_tokens", "keywords", "tokenizer"])
-def test_other_fields_are_left(name):
+def test_other_fields_are_unchanged(name):
     assert scrubbed({name: "value"}).body == {name: "value"}
 
 
@@ -90,7 +90,7 @@ def test_other_fields_are_left(name):
         "AIzaSy{}0123456789012345678901234567",
     ],
 )
-def test_keys_in_texts_and_urls_are_scrubbed(text):
+def test_keys_in_texts_and_urls_are_redacted(text):
     secret = CANARY.replace("-", "")
     request = scrubbed({"content": text.format(secret)}, url=text.format(secret))
     assert secret not in request.path
@@ -101,7 +101,7 @@ def test_keys_in_texts_and_urls_are_scrubbed(text):
 @pytest.mark.parametrize(
     "text", ["the key: C major", "bearer certificates are paper", "risk-averse", "a=b&c=d", "a@b.c"]
 )
-def test_plain_words_are_left(text):
+def test_plain_words_are_unchanged(text):
     assert scrubbed({"content": text}).body == {"content": text}
 
 
@@ -115,7 +115,7 @@ def test_only_harmless_headers_keep_their_values():
     }
 
 
-def test_a_body_that_is_not_json_is_recorded_as_bytes_without_its_keys():
+def test_body_that_is_not_json_is_recorded_as_bytes_without_its_keys():
     request = scrubbed(data=b"api_key=" + CANARY.encode() + b"&file=\xff\x00")
     assert request.body is None
     assert request.body_base64 == b"api_key=[scrubbed]&file=\xff\x00"
@@ -126,5 +126,5 @@ def test_any_body_can_be_recorded(data):
     assert scrubbed(data=data).body_base64 == data
 
 
-def test_the_environments_keys_are_those_named_so():
+def test_environment_keys_are_variables_ending_in_api_key():
     assert keys_in({"OPENAI_API_KEY": "a", "groq_api_key": "b", "HOME": "c", "API_KEYS": "d"}) == ["a", "b"]
