@@ -20,7 +20,7 @@ PAGE_BLOCKS = [block for page in PAGES for block in blocks(page)]
 TESTING = (ROOT / "docs" / "testing.md").read_text(encoding="utf-8")
 
 
-def test_there_is_something_to_run():
+def test_pages_with_python_blocks_are_known():
     assert {block.page.name for block in PAGE_BLOCKS} == {
         "README.md",
         "architecture.md",
@@ -41,7 +41,7 @@ def alike(printed: str, block: Block) -> bool:
 
 
 @pytest.mark.parametrize("block", [block for block in PAGE_BLOCKS if not block.is_test], ids=str)
-def test_a_block_runs_by_itself_and_prints_what_is_shown(
+def test_block_runs_on_its_own_and_prints_the_shown_output(
     block: Block,
     models: FileModelStore,
     tmp_path: Path,
@@ -61,7 +61,7 @@ def test_a_block_runs_by_itself_and_prints_what_is_shown(
 
 
 @pytest.mark.parametrize("block", [block for block in PAGE_BLOCKS if block.is_test], ids=str)
-def test_a_block_of_tests_passes(block: Block, tmp_path: Path):
+def test_block_of_tests_passes(block: Block, tmp_path: Path):
     (tmp_path / "test_block.py").write_text(block.code, encoding="utf-8")
     command = [sys.executable, "-W", "error", "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_block.py"]
     environment = {**os.environ, "CI": "true"}  # so that Hypothesis tries the same examples in each run
@@ -73,12 +73,12 @@ def test_a_block_of_tests_passes(block: Block, tmp_path: Path):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_the_links_lead_somewhere(page: Path):
+def test_links_resolve(page: Path):
     for target, anchor in links(page):
         assert target.exists()
         assert anchor is None or anchor in anchors(target)
 
 
-def test_the_table_of_laws_names_them_all():
+def test_table_of_laws_is_complete():
     table = TESTING.split("| law (`LAWS`) |")[1].split("\n\n")[0]
     assert [row.split("`")[1] for row in table.splitlines()[2:]] == list(LAWS)

@@ -38,7 +38,7 @@ def lint_imports(root: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_every_import_keeps_to_its_layer():
+def test_imports_respect_the_layers():
     result = lint_imports(ROOT)
     assert result.returncode == 0, f"\n{result.stdout}{result.stderr}"
 
@@ -60,7 +60,7 @@ def test_each_contract_catches_a_stray_import(tmp_path: Path):
     assert missed == [], f"\n{report}"
 
 
-def test_the_page_and_its_picture_name_every_package_of_the_kernel():
+def test_page_and_picture_name_every_package_of_the_kernel():
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     table = page.partition("| package | what is in it |")[2].partition("\n\n")[0]
     named = set(re.findall(r"`(\w+)`", "\n".join(row.split("|")[1] for row in table.splitlines()[2:])))
@@ -70,7 +70,7 @@ def test_the_page_and_its_picture_name_every_package_of_the_kernel():
     assert packages <= drawn
 
 
-def test_the_page_names_modules_that_are_there():
+def test_modules_named_on_the_page_exist():
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     paths = re.findall(r"`([\w/]+(?:\.py|/))`", page)
     places = ("", "abstractcore", "providers/abstractcore_providers", "media/abstractcore_media")

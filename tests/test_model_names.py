@@ -91,27 +91,27 @@ def shown_by_provider() -> set[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("row", ROWS, ids="/".join)
-def test_a_model_in_the_table_has_ninety_days_left_on_the_day_it_was_checked(row: tuple[str, str]):
+def test_models_had_ninety_days_left_when_they_were_checked(row: tuple[str, str]):
     ends = ROWS[row]
     assert ends is None or ends - CHECKED >= LEAST
 
 
-def test_every_name_that_people_read_is_in_the_table():
+def test_every_model_name_in_docs_is_in_the_table():
     found = {(name, where) for where, text in texts().items() for name in names_in(text) if name not in NAMES}
     assert found == set()
 
 
-def test_every_model_that_a_provider_shows_or_is_tried_with_is_in_the_table():
+def test_every_model_name_in_providers_and_tests_is_in_the_table():
     assert {shown for shown in shown_by_provider() if shown not in ROWS} == set()
 
 
-def test_every_row_is_of_a_model_that_is_named_somewhere():
+def test_every_model_in_the_table_is_used():
     everywhere = {name for text in texts().values() for name in names_in(text)}
     shown = shown_by_provider()
     assert {row for row in ROWS if row not in shown and row[1].rpartition("/")[2] not in everywhere} == set()
 
 
-def test_openais_package_says_the_same():
+def test_deprecations_match_the_openai_package():
     source = Path(str(chat_model.__file__)).read_text(encoding="utf-8")
     known = {name for literal in get_args(chat_model.ChatModel) for name in get_args(literal) or (literal,)}
     ends = {
@@ -126,7 +126,7 @@ def test_openais_package_says_the_same():
             assert ends.get(name) == ROWS[provider, name]
 
 
-def test_anthropics_package_says_the_same():
+def test_deprecations_match_the_anthropic_package():
     known = {name for part in get_args(ModelParam) for name in get_args(part)}
     assert "claude-sonnet-4-5" in known & DEPRECATED_MODELS.keys()
     for provider, name in ROWS:
@@ -154,5 +154,5 @@ def test_anthropics_package_says_the_same():
         ("GPT-5, gpt, Claude, command-line, mistral-common, to0o1, gpt-oss", set()),
     ],
 )
-def test_names_are_found_by_their_shape(text: str, names: set[str]):
+def test_model_names_are_found_by_their_shape(text: str, names: set[str]):
     assert names_in(text) == names

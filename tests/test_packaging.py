@@ -58,7 +58,7 @@ def elsewhere(tmp_path: Path) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-def test_the_wheel_holds_three_typed_packages_and_nothing_else(wheel: Path):
+def test_wheel_contains_three_typed_packages_and_nothing_else(wheel: Path):
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == set(PACKAGES)
     assert {f"{package}/py.typed" for package in PACKAGES} <= set(names)
@@ -66,7 +66,7 @@ def test_the_wheel_holds_three_typed_packages_and_nothing_else(wheel: Path):
 
 
 @pytest.mark.slow
-def test_the_wheel_requires_no_name_that_an_index_gives_to_another_project(wheel: Path):
+def test_wheel_requires_no_first_party_name_from_an_index(wheel: Path):
     with zipfile.ZipFile(wheel) as archive:
         (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
         metadata = email.message_from_bytes(archive.read(name))
@@ -76,12 +76,12 @@ def test_the_wheel_requires_no_name_that_an_index_gives_to_another_project(wheel
 
 
 @pytest.mark.slow
-def test_an_installed_wheel_makes_a_first_call_without_a_warning(installed: Path, elsewhere: dict[str, Any]):
+def test_installed_wheel_makes_a_first_call_without_a_warning(installed: Path, elsewhere: dict[str, Any]):
     assert run(installed / "python", "-W", "error", "-c", FIRST_CALL, **elsewhere) == "hello\n"
 
 
 @pytest.mark.slow
-def test_an_installed_wheel_brings_the_command_and_its_plugins(installed: Path, elsewhere: dict[str, Any]):
+def test_installed_wheel_has_the_command_and_its_plugins(installed: Path, elsewhere: dict[str, Any]):
     assert "Usage" in run(installed / "abstractcore", "--help", **elsewhere)
     loaded = run(installed / "python", "-W", "error", "-c", LIST_PLUGINS, **elsewhere).split()
     assert sorted(loaded) == ["abstractcore_media.plugin", "abstractcore_providers.plugin"]
@@ -93,13 +93,13 @@ def test_importing_the_package_loads_nothing_optional(elsewhere: dict[str, Any])
     assert loaded & LOADED_ON_DEMAND == set()
 
 
-def test_the_extra_all_is_the_union_of_the_extras_a_user_picks():
+def test_extra_all_is_the_union_of_the_extras():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     picked = {row for name, rows in extras.items() if name not in ("all", "test") for row in rows}
     assert extras["all"] == sorted(picked)
 
 
-def test_the_lock_takes_first_party_names_from_the_checkout_and_the_rest_from_pypi():
+def test_lock_file_resolves_first_party_names_from_the_checkout_and_others_from_pypi():
     packages = tomllib.loads((ROOT / "uv.lock").read_text())["package"]
     sources = {package["name"]: package["source"] for package in packages}
     first_party = {name for name in sources if name.startswith("abstract")}

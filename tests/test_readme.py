@@ -18,17 +18,17 @@ def first_column(header: str) -> set[str]:
     return set(re.findall(r"^\| `([^`]+)`", table, re.MULTILINE))
 
 
-def test_the_table_of_providers_is_the_registry() -> None:
+def test_provider_table_matches_the_registry() -> None:
     assert first_column("provider") == set(Registry.from_entry_points().providers)
 
 
-def test_the_tables_of_extras_and_policies_name_what_there_is() -> None:
+def test_tables_of_extras_and_policies_match_the_code() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     assert first_column("extra") <= set(extras)
     assert first_column("policy") == {"auto", "native", "fallback_only", "refuse"}
 
 
-def test_the_tree_of_errors_names_errors() -> None:
+def test_error_tree_names_existing_errors() -> None:
     tree = README.split("AbstractCoreError\n|-")[1].split("```")[0]
     named = set(re.findall(r"\w+Error\b", tree))
     assert named <= set(abstractcore.__all__)

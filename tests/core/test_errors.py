@@ -48,13 +48,13 @@ def defined_errors() -> set[type[BaseException]]:
     return found
 
 
-def test_every_exception_class_is_an_error_of_ours():
+def test_every_exception_class_derives_from_abstractcore_error():
     defined = defined_errors()
     assert len(defined) > 35
     assert {error.__name__ for error in defined if not issubclass(error, AbstractCoreError)} == STAND_INS
 
 
-def test_the_root_is_one_class_wherever_it_is_imported_from():
+def test_root_error_is_one_class_wherever_it_is_imported_from():
     assert abstractcore.AbstractCoreError is errors.AbstractCoreError is schema.AbstractCoreError
     assert abstractcore.SchemaError is errors.SchemaError is schema.SchemaError
 
@@ -68,13 +68,13 @@ def test_the_root_is_one_class_wherever_it_is_imported_from():
         lambda: ToolSpec("t", parameters={"a": float("nan")}),
     ],
 )
-def test_what_does_not_fit_the_schema_is_caught_as_an_error_of_ours_and_as_a_value_error(make: Any):
+def test_schema_error_is_an_abstractcore_error_and_a_value_error(make: Any):
     for kind in (AbstractCoreError, SchemaError, ValueError):
         with pytest.raises(kind):
             make()
 
 
-def test_a_schema_error_names_its_path_once_and_survives_pickling():
+def test_schema_error_names_its_path_once_and_survives_pickling():
     error = SchemaError("is odd", "b", hint="Use c.").at("a[0]")
     assert str(error) == "a[0].b: is odd. Use c."
     assert (error.message, error.path, error.hint) == ("is odd", "a[0].b", "Use c.")
@@ -83,7 +83,7 @@ def test_a_schema_error_names_its_path_once_and_survives_pickling():
 
 
 @pytest.mark.parametrize("name", sorted(set(abstractcore.__all__) - MADE_BY_OTHERS - OF_PLUGGY - DICTS))
-def test_a_public_name_raises_errors_of_ours_only(name: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch):
+def test_public_names_raise_only_our_errors(name: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     door: Any = getattr(abstractcore, name)
     if not inspect.isroutine(door) and (not isinstance(door, type) or issubclass(door, BaseException)):

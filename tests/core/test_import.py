@@ -34,12 +34,12 @@ def test_no_error_shadows_a_builtin():
     assert [name for name in abstractcore.__all__ if hasattr(builtins, name)] == []
 
 
-def test_an_unknown_name_is_an_attribute_error():
+def test_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'create_lmm'"):
         _ = abstractcore.create_lmm  # type: ignore[attr-defined]
 
 
-def test_http_and_event_loops_are_loaded_with_the_first_llm_only():
+def test_http_and_asyncio_are_imported_with_the_first_llm_only():
     code = """
 import sys, abstractcore
 print({"httpx2", "asyncio", "pydantic"} & set(sys.modules))

@@ -42,13 +42,13 @@ def differences(some_inputs: Path, tmp_path: Path) -> Callable[..., Report]:
     return differences
 
 
-def test_a_tree_equals_itself(differences: Callable[..., Report], some_inputs: Path):
+def test_identical_trees_have_no_differences(differences: Callable[..., Report], some_inputs: Path):
     report = differences()
     assert (report.differ("facts"), report.differ("wording")) == (0, 0)
     assert report.inputs == report.equal[FORMAT] == len(some_inputs.read_text().splitlines())
 
 
-def test_a_changed_field_is_found_with_the_input_that_shows_it(differences: Callable[..., Report]):
+def test_changed_field_is_found_with_its_input(differences: Callable[..., Report]):
     report = differences('"frequency_penalty": "frequency_penalty"', '"frequency": "frequency_penalty"')
     assert report.differ("facts") > 0
     assert "request.body.frequency_penalty" in str(report)
@@ -56,12 +56,12 @@ def test_a_changed_field_is_found_with_the_input_that_shows_it(differences: Call
     assert again.equal[FORMAT] == report.differ("facts")
 
 
-def test_a_changed_message_is_told_apart_from_a_changed_fact(differences: Callable[..., Report]):
+def test_changed_wording_is_distinguished_from_changed_facts(differences: Callable[..., Report]):
     report = differences('"the kind of answer"', '"another modality"')
     assert report.differ("facts") == 0
     assert report.differ("wording") > 0
 
 
-def test_what_is_no_revision_is_said():
+def test_unknown_revision_is_an_error():
     with pytest.raises(SystemExit, match="neither a folder nor a git revision"), checked_out("no-such-revision"):
         pass

@@ -40,7 +40,7 @@ def run(models: FileModelStore, tmp_path: Path):
 SPOKEN = "good morning the meeting starts at on tuesday room please bring the budget report two copies of the contract"
 
 
-def test_the_demo_understands_the_recording_and_the_document(run):
+def test_demo_answers_about_the_recording_and_the_document(run):
     recording, document = re.split(r"^notice\.pdf$", run(str(EXAMPLES / "demo.py")), flags=re.MULTILINE)
     for text, answer in ((recording, r"\b12\b"), (document, r"town library")):
         assert re.search(rf"^  answer +.*{answer}", text, re.MULTILINE), text
@@ -65,17 +65,17 @@ def test_stream_async_prints_an_answer(run):
     assert re.search(r"\w+.*\n\(\d+ tokens, (stop|length)\)\n$", run(str(EXAMPLES / "stream_async.py")), re.DOTALL)
 
 
-def test_costs_are_summed_by_team(run):
+def test_cost_tracking_sums_by_team(run):
     assert run(str(EXAMPLES / "cost_tracking.py")).splitlines() == [
         "office   12 in  12 out  $0.000091  2 done",
         "sales     5 in   5 out  $0.000004  1 done, 1 abandoned",
     ]
 
 
-def test_the_tests_with_scripted_models_pass(run):
+def test_scripted_tests_pass(run):
     assert " passed in " in run("-m", "pytest", "-q", "-p", "no:cacheprovider", str(EXAMPLES / "scripted_test.py"))
 
 
-def test_no_example_is_left_out():
+def test_every_example_is_tested():
     tested = Path(__file__).read_text()
     assert all(f'"{path.name}"' in tested for path in EXAMPLES.glob("*.py"))

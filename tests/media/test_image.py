@@ -19,7 +19,7 @@ PICTURES = {
 
 
 @pytest.mark.parametrize(("file", "media_type"), PICTURES.items())
-def test_a_picture_is_recognised_and_passes_its_check(file: str, media_type: str):
+def test_image_is_recognised_and_passes_check(file: str, media_type: str):
     handler = ImageHandler()
     assert type_of(handler, (FILES / file).read_bytes()[:8192], file) == media_type
     part = ImagePart(blob(FILES / file, media_type))
@@ -27,18 +27,18 @@ def test_a_picture_is_recognised_and_passes_its_check(file: str, media_type: str
     handler.check(part)
 
 
-def test_a_picture_under_the_wrong_type_is_refused_with_the_right_one():
+def test_image_with_the_wrong_type_is_refused_with_the_right_one():
     with pytest.raises(MediaError, match=r"small.jpg is declared as image/png, but its content is image/jpeg"):
         ImageHandler().check(ImagePart(blob(FILES / "small.jpg", "image/png")))
 
 
 @pytest.mark.parametrize("content", [b"\x89PNG", b"\0" * 99, b"<html>Not found</html>", b"%PDF-1.4 ..."])
-def test_what_is_no_picture_is_refused(content: bytes):
+def test_content_that_is_not_an_image_is_refused(content: bytes):
     with pytest.raises(MediaError, match="the-file is corrupt or not image/png"):
         ImageHandler().check(ImagePart(blob(content, "image/png")))
 
 
-def test_svg_is_left_to_text_and_other_kinds_to_their_handlers():
+def test_svg_and_other_types_are_not_recognised_as_images():
     handler = ImageHandler()
     assert type_of(handler, b"<svg/>", "a.svg") is None
     assert type_of(handler, b"words", "a.png") is None
@@ -46,13 +46,13 @@ def test_svg_is_left_to_text_and_other_kinds_to_their_handlers():
     assert not takes(handler, ImagePart(blob(b"x", "audio/wav")))
 
 
-def test_no_text_is_made_of_a_picture():
+def test_image_cannot_be_converted_to_text():
     handler = ImageHandler()
     assert not handler.gives
     with pytest.raises(MediaError, match="Use a model that accepts images"):
         handler.convert(ImagePart(blob(FILES / "small.png", "image/png")), NO_MODELS)
 
 
-def test_a_picture_is_sent_as_it_is_without_puremagic(monkeypatch: pytest.MonkeyPatch):
+def test_image_is_sent_natively_without_puremagic(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "puremagic", None)
     ImageHandler().check(ImagePart(blob(FILES / "small.png", "image/png")))

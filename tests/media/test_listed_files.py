@@ -30,7 +30,7 @@ def word_file(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_file_that_nothing_reads_is_answered_with_the_endings_that_are(word_file: Path):
+def test_unsupported_file_type_lists_the_supported_extensions(word_file: Path):
     with pytest.raises(MediaError, match=r"letter\.docx has an unsupported file type") as caught:
         create_llm("scripted", replies=["never"]).build("Sum it up.", media=[word_file])
     hint = caught.value.hint or ""
@@ -41,7 +41,7 @@ def test_a_file_that_nothing_reads_is_answered_with_the_endings_that_are(word_fi
 
 
 @pytest.mark.parametrize("handler", handlers(), ids=lambda handler: handler.name)
-def test_every_ending_that_is_listed_is_recognised(handler):
+def test_every_listed_extension_is_recognised(handler):
     assert isinstance(handler, ListsEndings)
     assert handler.endings
     for ending in handler.endings:
@@ -50,7 +50,7 @@ def test_every_ending_that_is_listed_is_recognised(handler):
         assert first.name == handler.name, ending
 
 
-def test_a_handler_that_lists_no_endings_goes_by_its_name(word_file: Path):
+def test_handler_without_extensions_is_listed_by_name(word_file: Path):
     services = Services(registry=registry())
     with pytest.raises(MediaError) as caught:
         create_llm("scripted", replies=["never"], services=services).build("Sum it up.", media=[word_file])

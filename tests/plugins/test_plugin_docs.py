@@ -11,18 +11,18 @@ DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "plugins.md").read_text(encoding="utf-8")
 
 
-def test_the_page_names_every_hook_and_no_other():
+def test_page_lists_every_hook():
     known = {name for name in vars(hooks) if name.startswith("register_")}
     assert set(re.findall(r"register_\w+", PAGE)) == known
 
 
-def test_the_page_shows_the_examples_own_metadata():
+def test_page_shows_the_metadata_of_the_example():
     project = (DOCS.parent / "examples" / "plugin_hello" / "pyproject.toml").read_text(encoding="utf-8")
     (shown,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
     assert shown in project
 
 
-def test_the_links_lead_somewhere():
+def test_links_resolve():
     targets = re.findall(r"\]\(([^)#]+)\)", PAGE)
     assert targets
     assert all((DOCS / target).exists() for target in targets)

@@ -194,14 +194,14 @@ def named(kind: str) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", HOOKS)
-def test_a_plugin_of_each_kind_works_from_a_wheel_of_its_own_and_is_taken_away_again(kind, make, installed, use):
+def test_plugin_of_each_kind_works_from_its_wheel_and_can_be_uninstalled(kind, make, installed, use):
     with installed(make(named(kind), only(kind))):
         assert use() == {**MISSING, kind: GREETED[kind]}
     assert use() == MISSING
 
 
 @pytest.mark.slow
-def test_the_example_brings_all_five_in_under_eighty_lines(make, installed, use, plugins):
+def test_example_plugin_has_five_kinds_in_under_eighty_lines(make, installed, use, plugins):
     lines = [line for file in HELLO.iterdir() if file.is_file() for line in file.read_text().splitlines()]
     assert len([line for line in lines if line.strip()]) < 80
     with installed(make("plugin_hello", (HELLO / "plugin_hello.py").read_text())):
@@ -212,7 +212,7 @@ def test_the_example_brings_all_five_in_under_eighty_lines(make, installed, use,
 
 
 @pytest.mark.slow
-def test_five_plugins_work_together_and_one_that_takes_their_names_is_kept_out(make, installed, use, plugins):
+def test_five_plugins_work_together_and_a_conflicting_one_is_refused(make, installed, use, plugins):
     wheels = [make(named(kind), only(kind)) for kind in HOOKS]
     with installed(*wheels, make("plugin_hello", (HELLO / "plugin_hello.py").read_text())):
         assert use() == GREETED
@@ -226,7 +226,7 @@ def test_five_plugins_work_together_and_one_that_takes_their_names_is_kept_out(m
 
 
 @pytest.mark.slow
-def test_broken_slow_and_newer_plugins_are_reported_and_nothing_else_suffers(make, installed, use, plugins):
+def test_broken_slow_and_newer_plugins_are_reported_without_affecting_others(make, installed, use, plugins):
     bad = {
         "a_broken": make("a_broken", "import no_such_library"),
         "a_exiting": make("a_exiting", "raise SystemExit('no')"),

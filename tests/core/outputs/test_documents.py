@@ -108,7 +108,7 @@ def answered(type_: Any, value: Any) -> GenerateResponse[Any]:
 
 
 @pytest.mark.parametrize(("type_", "value", "data"), VALUES, ids=lambda each: str(each)[:30])
-def test_an_output_of_any_type_is_written_whole_and_read_back_as_data(type_: Any, value: Any, data: Any):
+def test_output_of_any_type_is_serialised_completely_and_read_back_as_data(type_: Any, value: Any, data: Any):
     response = answered(type_, value)
     assert type(response.output) is type(value)
     again: Any = from_json(to_json(response))
@@ -120,13 +120,13 @@ def test_an_output_of_any_type_is_written_whole_and_read_back_as_data(type_: Any
 
 
 @pytest.mark.parametrize(("type_", "value", "data"), VALUES, ids=lambda each: str(each)[:30])
-def test_every_writer_takes_a_response_with_an_output_of_any_type(type_: Any, value: Any, data: Any):
+def test_every_serialiser_accepts_a_response_with_output_of_any_type(type_: Any, value: Any, data: Any):
     response = answered(type_, value)
     assert json.loads(canonical_json(response))
     assert digest(response) == digest(from_json(to_json(response)))
 
 
-def test_an_output_is_left_as_it_is():
+def test_serialising_does_not_change_the_output():
     response = answered(Price, Price())
     to_json(response)
     assert response.output == Price()
@@ -135,7 +135,7 @@ def test_an_output_is_left_as_it_is():
 @pytest.mark.parametrize(
     ("output", "path"), [(object(), "output"), (float("nan"), "output"), ([Price(float("inf"))], "output[0].amount")]
 )
-def test_an_output_that_json_cannot_carry_is_named(output: Any, path: str):
+def test_output_that_is_not_json_is_named(output: Any, path: str):
     response = GenerateResponse(**{**fields_of(answered(int, 1)), "output": output})
     with pytest.raises(SchemaError) as caught:
         to_json(response)
@@ -143,7 +143,7 @@ def test_an_output_that_json_cannot_carry_is_named(output: Any, path: str):
 
 
 @pytest.mark.parametrize("output", [Price(), City(), {1}, [Price()]], ids=str)
-def test_the_schema_alone_refuses_an_object_rather_than_losing_fields(output: Any):
+def test_schema_codec_refuses_custom_objects_instead_of_losing_fields(output: Any):
     response = GenerateResponse(**{**fields_of(answered(int, 1)), "output": output})
     for write in (schema.to_json, schema.to_data, schema.canonical_json, schema.digest):
         with pytest.raises(SchemaError, match="output"):
@@ -154,7 +154,7 @@ def fields_of(response: GenerateResponse[Any]) -> dict[str, Any]:
     return {name: getattr(response, name) for name in response.__dataclass_fields__}
 
 
-def test_a_response_of_plain_data_is_written_without_pydantic():
+def test_response_of_plain_data_is_serialised_without_pydantic():
     code = """
 import sys
 import abstractcore

@@ -64,7 +64,7 @@ ANSWER = '{"name": "Bern", "people": 134000}'
         (bool | None, "null", None),
     ],
 )
-def test_the_output_is_the_answer_as_the_type(call_style, type_, answer, output):
+def test_output_is_an_instance_of_response_model(call_style, type_, answer, output):
     llm = create_llm("scripted", replies=[answer])
     response = call_style.generate(llm, "hi", response_model=type_)
     assert response.output == output
@@ -72,12 +72,12 @@ def test_the_output_is_the_answer_as_the_type(call_style, type_, answer, output)
     assert response.content == answer
 
 
-def test_without_a_type_output_is_none(call_style):
+def test_output_is_none_without_response_model(call_style):
     assert call_style.generate(create_llm("scripted", replies=[ANSWER]), "hi").output is None
 
 
 @pytest.mark.parametrize("type_", [Model, Data, Dict])
-def test_the_schema_goes_out_closed_and_strict(call_style, server, connect, type_):
+def test_schema_is_closed_and_strict(call_style, server, connect, type_):
     server.script(completion(ANSWER))
     call_style.generate(connect(), "hi", response_model=type_)
     sent = server.requests[0].json["response_format"]["json_schema"]
@@ -86,7 +86,7 @@ def test_the_schema_goes_out_closed_and_strict(call_style, server, connect, type
     assert sent["schema"]["additionalProperties"] is False
 
 
-def test_the_schema_of_a_type_with_keys_of_any_name_is_not_strict(call_style, server, connect):
+def test_schema_with_arbitrary_keys_is_not_strict(call_style, server, connect):
     server.script(completion(ANSWER))
     call_style.generate(connect(), "hi", response_model=Loose)
     sent = server.requests[0].json["response_format"]["json_schema"]
@@ -104,7 +104,7 @@ def test_the_schema_of_a_type_with_keys_of_any_name_is_not_strict(call_style, se
         ("[]", "the answer: Input should be an object"),
     ],
 )
-def test_an_invalid_answer_is_an_error_that_holds_it(call_style, answer, reason):
+def test_invalid_answer_raises_with_the_answer_in_partial(call_style, answer, reason):
     llm = create_llm("scripted", replies=[answer])
     with pytest.raises(OutputValidationError, match="not a valid Model") as caught:
         call_style.generate(llm, "hi", response_model=Model)
@@ -116,7 +116,7 @@ def test_an_invalid_answer_is_an_error_that_holds_it(call_style, answer, reason)
     assert len(llm.calls) == 1
 
 
-def test_an_answer_cut_off_says_so(call_style):
+def test_truncated_answer_is_reported(call_style):
     cut = ModelReply((TextPart('{"name": "Be'),), "length")
     llm = create_llm("scripted", replies=[cut])
     with pytest.raises(OutputValidationError, match="truncated at max_output_tokens") as caught:
@@ -140,7 +140,7 @@ def test_an_answer_cut_off_says_so(call_style):
     ],
     ids=["number", "function", "dataclass", "model", "name", "words", "long name", "schema", "callable"],
 )
-def test_a_type_without_a_schema_is_refused_before_anything_is_sent_with_what_to_write(call_style, type_, hint):
+def test_type_without_json_schema_is_refused_before_sending_with_a_hint(call_style, type_, hint):
     llm = create_llm("scripted", replies=[ANSWER])
     with pytest.raises(InvalidInputError) as caught:
         call_style.generate(llm, "hi", response_model=type_)
@@ -150,7 +150,7 @@ def test_a_type_without_a_schema_is_refused_before_anything_is_sent_with_what_to
     assert list(llm.calls) == []
 
 
-def test_what_the_error_says_of_a_schema_without_a_type_works():
+def test_hint_for_a_schema_without_a_type_works():
     llm = create_llm("scripted", replies=[ANSWER])
     schema = Model.model_json_schema()
     reply = llm.run(llm.build("hi").with_(output=OutputSchema("answer", schema)))
@@ -189,7 +189,7 @@ OBJECTS: list[Any] = [Model, Data, Dict, Tree, dict[str, int], RootModel[dict[st
 
 
 @pytest.mark.parametrize(("type_", "value"), NO_OBJECTS, ids=lambda each: str(each)[:40])
-def test_a_type_that_is_not_an_object_is_requested_in_a_wrapper_object(call_style, server, connect, type_, value):
+def test_non_object_type_is_requested_in_a_wrapper_object(call_style, server, connect, type_, value):
     answer = TypeAdapter(type_).dump_json(value).decode()
     for said in (f'{{"value": {answer}}}', answer, f'```json\n{{"value": {answer}}}\n```'):
         server.script(completion(said))
@@ -202,7 +202,7 @@ def test_a_type_that_is_not_an_object_is_requested_in_a_wrapper_object(call_styl
 
 
 @pytest.mark.parametrize("type_", OBJECTS, ids=str)
-def test_what_is_an_object_is_asked_for_as_it_is(type_):
+def test_object_type_is_requested_directly(type_):
     output = create_llm("scripted", replies=[]).build("hi", response_model=type_).output
     assert output is not None
     assert output.schema == TypeAdapter(type_).json_schema()
@@ -225,7 +225,7 @@ def test_what_is_an_object_is_asked_for_as_it_is(type_):
     ],
     ids=str,
 )
-def test_a_schema_is_named_after_its_type_in_the_letters_that_vendors_take(type_, name):
+def test_schema_name_is_derived_from_the_type(type_, name):
     output = create_llm("scripted", replies=[]).build("hi", response_model=type_).output
     assert output is not None
     assert output.name == name
@@ -233,13 +233,13 @@ def test_a_schema_is_named_after_its_type_in_the_letters_that_vendors_take(type_
 
 @pytest.mark.parametrize("type_", [type_ for type_, _ in NO_OBJECTS], ids=lambda each: str(each)[:40])
 @pytest.mark.parametrize("name", sorted(FORMATS))
-def test_every_format_can_request_types_that_are_not_objects(name, type_):
+def test_every_format_can_request_non_object_types(name, type_):
     call = create_llm("scripted", replies=[]).build("hi", response_model=type_)
     encoded = FORMATS[name]().encode(call)
     assert "value" in json.dumps(json.loads(encoded.request.body))
 
 
-def test_a_streamed_answer_is_read_from_its_object(call_style):
+def test_streamed_answer_is_unwrapped(call_style):
     llm = create_llm("scripted", replies=['{"value": [1, 2]}'])
     with call_style.stream(llm, "hi", response_model=list[int]) as stream:
         assert "".join(stream.text()) == '{"value": [1, 2]}'
@@ -247,7 +247,7 @@ def test_a_streamed_answer_is_read_from_its_object(call_style):
     assert stream.response.content == '{"value": [1, 2]}'
 
 
-def test_a_field_named_value_of_an_object_is_that_objects_own(call_style):
+def test_objects_own_field_named_value_is_kept(call_style):
     class Reading(BaseModel):
         value: list[int]
 
@@ -267,7 +267,7 @@ def test_a_field_named_value_of_an_object_is_that_objects_own(call_style):
         (int, "three", "int: the answer: Invalid JSON"),
     ],
 )
-def test_an_invalid_answer_is_named_without_the_object_around_it(call_style, type_, answer, reason):
+def test_validation_error_does_not_mention_the_wrapper(call_style, type_, answer, reason):
     with pytest.raises(OutputValidationError) as caught:
         call_style.generate(create_llm("scripted", replies=[answer]), "hi", response_model=type_)
     assert f"not a valid {reason}" in str(caught.value)
@@ -290,7 +290,7 @@ SHORT = '{"name": "Bern", "people": 1}'
         f"Here:\r\n```json\r\n{SHORT}\r\n```\r\n",
     ],
 )
-def test_the_one_json_value_of_an_answer_is_read(call_style, answer):
+def test_single_json_value_in_text_is_extracted(call_style, answer):
     response = call_style.generate(create_llm("scripted", replies=[answer]), "hi", response_model=Model)
     assert response.output == Model(name="Bern", people=1)
     assert response.content == answer
@@ -307,18 +307,18 @@ def test_the_one_json_value_of_an_answer_is_read(call_style, answer):
         "no JSON at all",
     ],
 )
-def test_an_answer_with_several_values_or_a_broken_one_is_refused(call_style, answer):
+def test_answer_with_several_or_malformed_json_values_is_refused(call_style, answer):
     with pytest.raises(OutputValidationError, match="Invalid JSON"):
         call_style.generate(create_llm("scripted", replies=[answer]), "hi", response_model=Model)
 
 
-def test_a_piece_of_an_answer_that_was_cut_off_is_not_taken_for_it(call_style):
+def test_part_of_a_truncated_answer_is_not_accepted(call_style):
     cut = ModelReply((TextPart(f"First {SHORT} and then"),), "length")
     with pytest.raises(OutputValidationError, match="truncated at max_output_tokens"):
         call_style.generate(create_llm("scripted", replies=[cut]), "hi", response_model=Model)
 
 
-def test_brackets_without_end_are_looked_at_once():
+def test_unclosed_brackets_take_linear_time():
     assert json_in("[" * 200_000) is None
     assert json_in("```\n" * 100_001) is None
     assert json_in("{} " * 50_000) is None
@@ -336,7 +336,7 @@ class Failing(BaseModel):
 
 @pytest.mark.parametrize("type_", [Failing, list[Failing]])
 @pytest.mark.parametrize("streamed", [False, True])
-def test_what_a_types_own_validator_raises_is_the_cause_of_our_error(type_: Any, streamed: bool):
+def test_exception_of_a_validator_is_the_cause_of_our_error(type_: Any, streamed: bool):
     answer = '{"value": [{"name": "Ulm"}]}' if type_ is not Failing else '{"name": "Ulm"}'
     llm = create_llm("scripted", replies=[answer])
     with pytest.raises(OutputValidationError, match="its validator raised KeyError: 'Ulm'") as caught:

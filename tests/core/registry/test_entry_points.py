@@ -50,14 +50,14 @@ def register_providers():
 """
 
 
-def test_a_plugin_of_ten_lines_adds_a_provider(install):
+def test_ten_line_plugin_adds_a_provider(install):
     install("parrot", code=PROVIDER, version="1.5")
     parrot = report("parrot")
     assert (parrot.name, parrot.target, parrot.distribution) == ("parrot", "parrot", "parrot 1.5")
     assert (parrot.registered, parrot.error) == ((("provider", "parrot"),), None)
 
 
-def test_built_in_plugins_come_first_and_the_others_by_name(install):
+def test_built_in_plugins_load_first_then_others_by_name(install):
     for name in ("zebra_test", "aardvark_test"):
         install(name)
     names = [found.name for found in found_plugins()]
@@ -65,7 +65,7 @@ def test_built_in_plugins_come_first_and_the_others_by_name(install):
     assert [name for name in names if name.endswith("_test")] == ["aardvark_test", "zebra_test"]
 
 
-def test_of_a_package_that_is_there_twice_the_one_that_imports_find_counts(install, tmp_path, monkeypatch):
+def test_duplicate_distribution_is_resolved_as_by_import(install, tmp_path, monkeypatch):
     install("parrot", version="1.0", folder=tmp_path / "behind")
     install("parrot", version="2.0", folder=tmp_path / "before")
     for folder in ("behind", "before"):
@@ -90,7 +90,7 @@ def test_broken_entry_points_are_reported_and_hide_no_other_plugin(install, poin
     assert report("parrot").error is None
 
 
-def test_other_peoples_broken_entry_points_are_nobodys_business(install):
+def test_broken_entry_points_of_unrelated_packages_are_ignored(install):
     install("unlucky", points=b"[console_scripts]\nno entry\n")
     install("parrot", code=PROVIDER)
     assert [each.error for each in Registry.from_entry_points().reports if "unlucky" in each.distribution] == []
@@ -98,14 +98,14 @@ def test_other_peoples_broken_entry_points_are_nobodys_business(install):
 
 
 @pytest.mark.parametrize("metadata", ["", "Name: \n", "\x00"])
-def test_a_plugin_without_metadata_is_reported_with_its_location(install, metadata):
+def test_plugin_without_metadata_is_reported_with_its_location(install, metadata):
     install("nameless", metadata=metadata, code=PROVIDER)
     (found,) = (each for each in Registry.from_entry_points().reports if each.name == "nameless")
     assert found.distribution.startswith("? in ")
     assert found.registered == (("provider", "parrot"),)
 
 
-def test_a_plugin_for_another_version_is_reported_and_not_imported(install):
+def test_plugin_for_another_version_is_reported_and_not_imported(install):
     install("newer", requires="abstractcore (>=0.2,<0.3)", code="raise SystemExit('imported')")
     assert report("newer").error == (
         "it is for another version: it requires abstractcore>=0.2,<0.3, and this is 0.1.0. "

@@ -30,7 +30,7 @@ def fails_for_declared_types(head, name, declared):
 
 
 @pytest.mark.parametrize("recognise", [fails, fails_for_declared_types])
-def test_a_handler_that_raises_on_other_peoples_files_is_passed_over_and_logged(recognise, caplog):
+def test_handler_that_raises_in_recognise_is_skipped_and_logged(recognise, caplog):
     with caplog.at_level(logging.WARNING, "abstractcore"):
         assert "plain words" in asked(recognise=recognise)
     assert "the media handler 'unlucky' (plugin 'p' of unlucky 1.0) failed to recognise a file" in caplog.text
@@ -48,7 +48,7 @@ RUBBISH = [
 
 
 @pytest.mark.parametrize("answer", RUBBISH, ids=repr)
-def test_a_handler_that_answers_rubbish_is_passed_over_and_logged(answer, caplog):
+def test_handler_that_returns_an_invalid_value_is_skipped_and_logged(answer, caplog):
     with caplog.at_level(logging.WARNING, "abstractcore"):
         assert "plain words" in asked(recognise=lambda head, name, declared: answer)
     assert "the media handler 'unlucky' (plugin 'p' of unlucky 1.0) returned" in caplog.text
@@ -77,12 +77,12 @@ def test_a_handler_that_answers_rubbish_is_passed_over_and_logged(answer, caplog
         ),
     ],
 )
-def test_a_handler_that_cannot_convert_its_file_is_named(convert, message):
+def test_handler_that_fails_to_convert_is_named(convert, message):
     with pytest.raises(PluginError, match=message):
         asked(recognise=odd, convert=convert)
 
 
-def test_a_file_that_a_handler_cannot_read_is_a_media_error():
+def test_unreadable_file_is_a_media_error():
     def convert(part, context):
         raise OSError("the disk is on fire")
 
@@ -94,7 +94,7 @@ def odd(head, name, declared) -> Recognised | None:
     return Recognised("document", "text/x-odd") if declared in (None, "text/x-odd") else None
 
 
-def test_a_handler_that_cannot_check_its_file_is_named():
+def test_handler_that_fails_to_check_is_named():
     services = Services(environment={})
     handler = thing("media handler", "unlucky", recognise=odd, check=fails)
     services.registry.add_plugin("p", lambda: giving(media_handler=[handler]))

@@ -37,7 +37,7 @@ def of_kind(registry: Registry, kind: str) -> list[str]:
     }[kind]()
 
 
-def test_a_plugin_may_bring_one_of_everything():
+def test_plugin_may_register_every_kind():
     registry = Registry()
     everything = {kind.replace(" ", "_"): [thing(kind)] for kind in KINDS}
     report = registry.add_plugin("all", lambda: giving(**everything), target="pkg.mod", distribution="pkg 1.5")
@@ -47,7 +47,7 @@ def test_a_plugin_may_bring_one_of_everything():
     assert registry.reports == [report]
 
 
-def test_a_plugin_may_be_an_object_and_give_generators():
+def test_plugin_may_be_an_object_and_return_generators():
     class Plugin:
         @hookimpl
         def register_providers(self):
@@ -60,12 +60,12 @@ def test_a_plugin_may_be_an_object_and_give_generators():
 
 
 @pytest.mark.parametrize("given", [None, []])
-def test_a_hook_may_give_nothing(given):
+def test_hook_may_return_nothing(given):
     report = Registry().add_plugin("quiet", lambda: giving(provider=given))
     assert (report.registered, report.error) == ((), None)
 
 
-def test_the_handlers_of_the_newest_plugin_are_asked_first_and_in_its_order():
+def test_handlers_of_later_plugins_take_precedence():
     registry = Registry()
     for names in ("ab", "cd"):
         handlers = [thing("media handler", name) for name in names]
@@ -73,13 +73,13 @@ def test_the_handlers_of_the_newest_plugin_are_asked_first_and_in_its_order():
     assert of_kind(registry, "media handler") == ["c", "d", "a", "b"]
 
 
-def test_the_built_in_providers_come_as_plugins(services):
+def test_built_in_providers_are_plugins(services):
     names = set(services.registry.providers)
     assert {"local", "scripted", "openai", "openai-compatible"} <= names
     assert [report for report in services.registry.reports if report.error] == []
 
 
-def test_plugins_are_collected_at_the_first_create_llm_and_once(monkeypatch):
+def test_plugins_are_loaded_once_at_the_first_create_llm(monkeypatch):
     collected = []
 
     def found_plugins():
@@ -95,7 +95,7 @@ def test_plugins_are_collected_at_the_first_create_llm_and_once(monkeypatch):
     assert collected == ["found"]
 
 
-def test_each_plugin_is_loaded_under_the_watch_of_who_asked_for_that(monkeypatch, tmp_path):
+def test_each_plugin_is_loaded_inside_the_given_watch(monkeypatch, tmp_path):
     watched = []
 
     @contextmanager
@@ -177,7 +177,7 @@ def half_way():
         (lambda: plugin(register_providers=lambda services: []), "Plugin 'broken' for hook 'register_providers'"),
     ],
 )
-def test_a_broken_plugin_is_reported_and_takes_nothing_down(load, error):
+def test_broken_plugin_is_reported_without_affecting_others(load, error):
     registry = Registry()
     registry.add_plugin("before", lambda: giving(provider=[ScriptedProvider("one")]))
     report = registry.add_plugin("broken", load, target="pkg.mod", distribution="pkg 1")
@@ -194,12 +194,12 @@ def test_a_broken_plugin_is_reported_and_takes_nothing_down(load, error):
 @pytest.mark.parametrize(
     "load", [older, lambda: plugin(register_x=nothing), lambda: plugin(register_tools=lambda x: [])]
 )
-def test_errors_typical_of_a_plugin_for_another_version_have_a_hint(load):
+def test_errors_typical_of_another_version_have_a_hint(load):
     error = Registry().add_plugin("p", load).error
     assert error.endswith("The plugin may be written for another version of abstractcore: this is 0.1.0.")
 
 
-def test_ctrl_c_while_a_plugin_loads_is_the_users():
+def test_ctrl_c_while_a_plugin_loads_is_propagated():
     def load():
         raise KeyboardInterrupt
 
@@ -224,7 +224,7 @@ MISSING = [
 
 
 @pytest.mark.parametrize(("kind", "member"), MISSING)
-def test_something_that_lacks_a_member_is_refused_with_its_name(kind, member):
+def test_object_that_lacks_a_member_is_refused_with_the_members_name(kind, member):
     registry = Registry()
     given = {kind.replace(" ", "_"): [thing(kind, "good"), thing(kind, "bad", without=member)]}
     error = registry.add_plugin("p", lambda: giving(**given)).error
@@ -235,7 +235,7 @@ def test_something_that_lacks_a_member_is_refused_with_its_name(kind, member):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", ["", " ", "a ", None, 3, b"a", "a\nb"])
-def test_a_name_is_text(kind, name):
+def test_name_must_be_a_string(kind, name):
     registry = Registry()
     error = registry.add_plugin("p", lambda: giving(**{kind.replace(" ", "_"): [thing(kind, name)]})).error
     assert error == f"{HOOKS[kind]} returns a {kind} with the name {name!r}: expected text."
@@ -259,7 +259,7 @@ def test_a_name_is_text(kind, name):
         ("trace subscriber", "a", {"capture": "all"}, "the trace subscriber 'a' has the capture 'all': expected one o"),
     ],
 )
-def test_something_that_cannot_work_is_refused(kind, name, changes, error):
+def test_invalid_contribution_is_refused(kind, name, changes, error):
     registry = Registry()
     item = thing(kind, name, **changes)
     assert registry.add_plugin("p", lambda: giving(**{kind.replace(" ", "_"): [item]})).error.startswith(error)
@@ -270,7 +270,7 @@ def test_something_that_cannot_work_is_refused(kind, name, changes, error):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_of_two_plugins_with_one_name_the_first_stays_whole_and_the_second_stays_out(kind):
+def test_first_of_two_plugins_with_one_name_wins_and_the_second_is_broken(kind):
     key = kind.replace(" ", "_")
     registry = Registry()
     registry.add_plugin("one", lambda: giving(**{key: [thing(kind, "a"), thing(kind, "b")]}), distribution="uno 1.0")
@@ -286,14 +286,14 @@ def test_of_two_plugins_with_one_name_the_first_stays_whole_and_the_second_stays
     assert registry.owner(kind, "b") == "plugin 'one' of uno 1.0"
 
 
-def test_a_plugin_may_not_use_a_name_twice_itself():
+def test_plugin_with_a_duplicate_name_is_broken():
     registry = Registry()
     error = registry.add_plugin("p", lambda: giving(capability=[thing("capability")] * 2)).error
     assert "a capability called 'one': plugin 'p' and plugin 'p'" in error
     assert registry.capabilities == {}
 
 
-def test_things_of_two_kinds_may_share_a_name():
+def test_contributions_of_different_kinds_may_share_a_name():
     registry = Registry()
     registry.add_plugin("p", lambda: giving(capability=[thing("capability")], tool_source=[thing("tool source")]))
     assert (list(registry.capabilities), list(registry.tool_sources)) == (["one"], ["one"])
@@ -302,7 +302,7 @@ def test_things_of_two_kinds_may_share_a_name():
 # Slow plugins
 
 
-def test_a_slow_plugin_is_reported_whether_it_works_or_not():
+def test_slow_plugin_is_reported_whether_it_works_or_not():
     now = iter([0.0, 0.4, 10.0, 13.0, 20.0, 22.0])
     registry = Registry(now=lambda: next(now))
     for load in (plugin, lambda: giving(provider=[]), missing_library):
@@ -311,7 +311,7 @@ def test_a_slow_plugin_is_reported_whether_it_works_or_not():
     assert [report.slow for report in registry.reports] == [False, True, True]
 
 
-def test_a_plugin_that_warns_works():
+def test_plugin_that_emits_warnings_works():
     def load():
         warnings.warn("old", DeprecationWarning, stacklevel=2)
         return giving(provider=[ScriptedProvider("p")])
@@ -325,7 +325,7 @@ def test_a_plugin_that_warns_works():
 # Subscribers
 
 
-def test_a_plugins_subscriber_is_notified_of_every_call_once_and_harms_none(services, call_style, caplog):
+def test_plugin_subscriber_is_notified_once_per_call(services, call_style, caplog):
     told = []
 
     def raising_subscriber(record):
@@ -355,7 +355,7 @@ def test_a_plugins_subscriber_is_notified_of_every_call_once_and_harms_none(serv
         ("tool_source", InvalidInputError, "no tool source is called 'voise'. Did you mean voice?"),
     ],
 )
-def test_an_unknown_name_is_an_error_with_similar_names(look_up, error, said):
+def test_unknown_name_suggests_similar_names(look_up, error, said):
     registry = Registry()
     names = {kind: [thing(kind, name) for name in ("voice", "xyz")] for kind in ("provider", "capability")}
     registry.add_plugin("p", lambda: giving(**names, tool_source=[thing("tool source", "voice")]))
@@ -375,13 +375,13 @@ def test_an_unknown_name_is_an_error_with_similar_names(look_up, error, said):
         ),
     ],
 )
-def test_an_empty_registry_says_how_to_fill_it(look_up, hint):
+def test_empty_registry_hints_at_installing(look_up, hint):
     with pytest.raises((UnknownProviderError, UnknownCapabilityError, InvalidInputError)) as caught:
         getattr(Registry(), look_up)("one")
     assert caught.value.hint.startswith(hint)
 
 
-def test_a_broken_plugin_is_named_when_nothing_else_is_there():
+def test_broken_plugin_is_named_if_nothing_else_is_found():
     registry = Registry()
     registry.add_plugin("broken", missing_library)
     for look_up in (registry.provider, registry.capability, registry.tool_source):
@@ -392,7 +392,7 @@ def test_a_broken_plugin_is_named_when_nothing_else_is_there():
 # What a program registers by itself
 
 
-def test_a_program_may_register_a_provider_by_itself(call_style):
+def test_program_may_register_a_provider_itself(call_style):
     registry = Registry()
     registry.add_provider(ScriptedProvider("own"))
     services = Services(registry=registry)
@@ -402,7 +402,7 @@ def test_a_program_may_register_a_provider_by_itself(call_style):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_a_program_registers_is_checked_as_a_plugins_is(kind):
+def test_contributions_of_a_program_are_checked_like_those_of_plugins(kind):
     registry = Registry()
     add = getattr(registry, f"add_{kind.replace(' ', '_')}")
     add(thing(kind))
@@ -414,7 +414,7 @@ def test_what_a_program_registers_is_checked_as_a_plugins_is(kind):
     assert registry.owner(kind, "one") == "this program"
 
 
-def test_what_the_registry_gives_is_a_copy():
+def test_registry_returns_copies():
     registry = Registry()
     registry.add_provider(ScriptedProvider("own"))
     registry.providers.clear()

@@ -21,7 +21,7 @@ clauses = st.one_of(
 
 
 @given(st.lists(clauses, max_size=3), releases)
-def test_releases_are_compared_as_the_standard_does(asked, version):
+def test_versions_are_compared_as_in_the_standard(asked, version):
     wanted = ",".join(asked)
     assert (unmet([f"core{wanted}"], "core", version) is None) == SpecifierSet(wanted).contains(Version(version))
 
@@ -44,5 +44,5 @@ def test_releases_are_compared_as_the_standard_does(asked, version):
         ("", "0.1.0", None),
     ],
 )
-def test_a_row_asks_for_what_it_says_and_for_nothing_if_it_cannot_be_read(row, version, asked):
+def test_requirement_is_parsed_and_ignored_if_invalid(row, version, asked):
     assert unmet(["more>=1", row], "abstract-core", version) == asked

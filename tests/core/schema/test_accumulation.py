@@ -31,19 +31,19 @@ from tests.properties import examples
 
 @examples(80)
 @given(made.replies(options=made.item_options("scripted")))
-def test_the_deltas_of_a_reply_add_up_to_it(reply: ModelReply):
+def test_deltas_of_a_reply_accumulate_to_it(reply: ModelReply):
     assert accumulate(deltas_of(reply)) == reply
 
 
 @examples(80)
 @given(made.streams(made.replies(options=made.item_options("scripted"))))
-def test_a_reply_in_pieces_adds_up_to_it(case: tuple[ModelReply, list[Delta]]):
+def test_chunked_reply_accumulates_to_the_reply(case: tuple[ModelReply, list[Delta]]):
     reply, deltas = case
     assert accumulate(deltas) == reply
     assert [delta.sequence for delta in deltas] == list(range(len(deltas)))
 
 
-def test_a_stream_cut_off_gives_what_there_is_and_no_finish_reason():
+def test_interrupted_stream_accumulates_without_finish_reason():
     deltas = [ReplyStart(0, "m", "p", "r"), TextStart(1, 0), TextDelta(2, 0, "Hel"), ToolCallStart(3, 1, "c", "t")]
     partial = accumulate([*deltas, ToolCallDelta(4, 1, '{"a')])
     assert partial.parts == (TextPart("Hel"), ToolCall("c", "t", '{"a'))
@@ -51,7 +51,7 @@ def test_a_stream_cut_off_gives_what_there_is_and_no_finish_reason():
     assert accumulate([]) == ModelReply()
 
 
-def test_blocks_stand_in_the_order_of_their_numbers():
+def test_blocks_are_ordered_by_number():
     deltas: list[Delta] = [
         TextStart(0, 5),
         TextDelta(1, 5, "late"),
@@ -61,7 +61,7 @@ def test_blocks_stand_in_the_order_of_their_numbers():
     assert accumulate(deltas).parts == (ReasoningPart("x", origin="p/m"), TextPart("late"))
 
 
-def test_a_block_that_goes_on_after_its_end_is_one_part():
+def test_block_that_continues_after_its_end_is_one_part():
     deltas: list[Delta] = [
         ReasoningStart(0, 0),
         ReasoningDelta(1, 0, "a"),
@@ -76,15 +76,15 @@ def test_a_block_that_goes_on_after_its_end_is_one_part():
     assert accumulate(deltas).parts == (ReasoningPart("ac", signature="s"), TextPart("b", (Citation("s"),)))
 
 
-def test_each_usage_replaces_the_one_before():
+def test_each_usage_replaces_the_previous():
     assert accumulate([UsageDelta(0, Usage(1, 1)), UsageDelta(1, Usage(1, 5))]).usage == Usage(1, 5)
 
 
-def test_text_that_is_not_unicode_is_refused():
+def test_invalid_unicode_text_is_refused():
     with pytest.raises(SchemaError, match="lone surrogate"):
         accumulate([TextStart(0, 0), TextDelta(1, 0, "\ud83d")])
 
 
-def test_usage_adds_up_and_what_nobody_reported_stays_unknown():
+def test_usage_sums_up_and_unreported_counts_stay_none():
     assert Usage(1, 2, cached=3) + Usage(10, None, reasoning=4) == Usage(11, 2, cached=3, reasoning=4)
     assert (Usage(1, 2).total, Usage(1).total) == (3, None)

@@ -121,14 +121,14 @@ def fits_or_is_refused(value: object, name: str, junk: Any) -> None:
 
 
 @pytest.mark.parametrize(("value", "name"), FIELDS)
-def test_a_field_takes_what_it_can_keep_and_refuses_all_else_by_name(value: object, name: str):
+def test_field_accepts_valid_values_and_names_invalid_ones(value: object, name: str):
     for thing in junk_and_arrays().values():
         fits_or_is_refused(value, name, thing)
 
 
 @examples(300)
 @given(st.sampled_from(FIELDS), values())
-def test_a_field_refuses_anything_made_up_by_name(field: Any, thing: Any):
+def test_generated_field_value_is_accepted_or_refused_with_its_path(field: Any, thing: Any):
     fits_or_is_refused(*field.values, thing)
 
 
@@ -176,13 +176,13 @@ def test_a_field_refuses_anything_made_up_by_name(field: Any, thing: Any):
         (lambda: freeze({"a": {1}}), "a", "set is not a JSON value"),
     ],
 )  # fmt: skip
-def test_the_message_says_what_is_wrong_and_where(make: Any, path: str, what: str):
+def test_message_states_problem_and_path(make: Any, path: str, what: str):
     with pytest.raises(SchemaError, match=what) as caught:
         make()
     assert caught.value.path == path
 
 
-def test_arguments_a_model_nests_too_deeply_are_kept_as_text_with_the_reason():
+def test_too_deeply_nested_tool_arguments_are_kept_as_text_with_the_reason():
     for opening, closing in (('{"a":', "}"), ("[", "]")):
         text = f'{{"x":{opening * 100_000}1{closing * 100_000}}}'
         call = ToolCall("id", "name", text)
@@ -192,13 +192,13 @@ def test_arguments_a_model_nests_too_deeply_are_kept_as_text_with_the_reason():
 
 
 @pytest.mark.parametrize("write", [to_data, to_json, canonical_json, digest], ids=lambda write: write.__name__)
-def test_what_cannot_be_written_is_a_schema_error(write: Any):
+def test_value_that_cannot_be_serialised_is_a_schema_error(write: Any):
     for thing in junk().values():
         written, error = outcome(lambda thing=thing: write(thing), SchemaError)
         assert (written is None) == (error is not None or (thing is None and write is to_data))
 
 
-def test_an_object_that_holds_itself_is_a_schema_error():
+def test_self_referencing_value_is_a_schema_error():
     @dataclass
     class Node:
         next: Any = None
@@ -209,14 +209,14 @@ def test_an_object_that_holds_itself_is_a_schema_error():
         digest(node)
 
 
-def test_a_stream_of_deltas_that_are_none_is_a_schema_error():
+def test_accumulating_values_that_are_not_deltas_is_a_schema_error():
     for thing in (*junk().values(), *([thing] for thing in junk().values())):
         reply, error = outcome(lambda thing=thing: accumulate(thing), SchemaError)
         assert reply == ModelReply() if error is None else error.path.startswith("deltas")
 
 
 @pytest.mark.parametrize("kind", get_args(Delta), ids=lambda kind: kind.type)
-def test_a_delta_with_a_field_of_another_type_adds_up_or_is_a_schema_error(kind: Any):
+def test_delta_with_a_field_of_the_wrong_type_accumulates_or_is_a_schema_error(kind: Any):
     valid: dict[str, Any] = {
         "sequence": 0, "block": 0, "text": "a", "id": "a", "name": "b", "arguments_text": "{}",
         "part": TextPart("a"), "usage": Usage(), "finish_reason": "stop",
@@ -249,25 +249,25 @@ def test_a_delta_with_a_field_of_another_type_adds_up_or_is_a_schema_error(kind:
         ([ReplyEnd(0, "bored")], "finish_reason", "is not one of"),
     ],
 )
-def test_a_stream_that_does_not_add_up_is_refused_by_its_place(deltas: Any, path: str, what: str):
+def test_inconsistent_stream_is_refused_with_its_path(deltas: Any, path: str, what: str):
     with pytest.raises(SchemaError, match=what) as caught:
         accumulate(deltas)
     assert caught.value.path == path
 
 
-def test_only_a_reply_can_be_streamed():
+def test_only_a_reply_can_be_split_into_deltas():
     with pytest.raises(SchemaError, match="expected a ModelReply, got str"):
         deltas_of("text")  # type: ignore[arg-type]
 
 
-def test_an_invalid_document_is_a_schema_error():
+def test_invalid_document_is_a_schema_error():
     for thing in junk().values():
         with pytest.raises(SchemaError):
             from_json(thing)
 
 
 @pytest.mark.parametrize("opening", ["[", '{"a":', '{"type": "opaque", "data": ['])
-def test_a_document_100_000_levels_deep_is_a_schema_error(opening: str):
+def test_document_100_000_levels_deep_is_a_schema_error(opening: str):
     for text in (opening * 100_000, f'{{"schema_version": 1, "type": "opaque", "data": {opening * 100_000}'):
         with pytest.raises(SchemaError):
             from_json(text)
@@ -283,7 +283,7 @@ def test_data_100_000_levels_deep_is_a_schema_error_with_its_path():
 
 @examples(100)
 @given(st.sampled_from(OBJECTS), st.data())
-def test_data_with_one_value_of_any_kind_reads_or_is_a_schema_error(value: object, data: st.DataObject):
+def test_data_with_one_replaced_value_reads_or_is_a_schema_error(value: object, data: st.DataObject):
     written = to_data(value)
     node: Any = {"top": json.loads(json.dumps(written))}
     top = node

@@ -10,7 +10,7 @@ from abstractcore.schema import Blob, SchemaError
 HASH = "0" * 64
 
 
-def test_blobs_are_equal_by_type_and_hash_or_by_place(tmp_path: Path):
+def test_blobs_are_equal_by_type_and_hash_or_by_location(tmp_path: Path):
     path = tmp_path / "cat.png"
     path.write_bytes(b"cat")
     assert Blob.from_file(path, "image/png") == Blob.from_bytes(b"cat", "image/png", name="other.png")
@@ -23,7 +23,7 @@ def test_blobs_are_equal_by_type_and_hash_or_by_place(tmp_path: Path):
     assert Blob.from_bytes(b"cat", "image/png") != b"cat"
 
 
-def test_a_file_that_changed_after_it_was_added_is_not_sent(tmp_path: Path):
+def test_file_changed_after_it_was_added_is_not_sent(tmp_path: Path):
     path = tmp_path / "a.txt"
     path.write_bytes(b"before")
     blob = Blob.from_file(path, "text/plain")
@@ -34,7 +34,7 @@ def test_a_file_that_changed_after_it_was_added_is_not_sent(tmp_path: Path):
         blob.read()
 
 
-def test_bytes_that_are_changed_by_their_owner_stay_as_they_were():
+def test_later_changes_of_a_bytearray_do_not_change_the_blob():
     content = bytearray(b"cat")
     blob = Blob.from_bytes(content, "image/png")
     content[0] = 0
@@ -50,7 +50,7 @@ def test_bytes_that_are_changed_by_their_owner_stay_as_they_were():
     ],
     ids=lambda blob: blob.form,
 )
-def test_content_that_is_elsewhere_cannot_be_read(blob: Blob):
+def test_content_stored_elsewhere_cannot_be_read(blob: Blob):
     with pytest.raises(SchemaError, match="cannot be read here"):
         blob.read()
 
@@ -76,11 +76,11 @@ def test_content_that_is_elsewhere_cannot_be_read(blob: Blob):
         ({"form": "bytes", "data": b"x", "media_type": "\ud800"}, "media_type"),
     ],
 )
-def test_a_blob_that_contradicts_itself_is_refused_by_its_field(fields: dict[str, Any], path: str):
+def test_contradictory_blob_is_refused_with_its_field(fields: dict[str, Any], path: str):
     with pytest.raises(SchemaError) as caught:
         Blob(**{"media_type": "image/png", **fields})
     assert caught.value.path == path
 
 
-def test_content_does_not_show_in_a_repr():
+def test_repr_does_not_contain_content():
     assert "secret" not in repr(Blob.from_bytes(b"secret", "text/plain"))

@@ -49,12 +49,12 @@ def result(id: str) -> ToolResult:
         (("a", IMAGE, "b", "c"), ("a", IMAGE, "bc")),
     ],
 )
-def test_neighbouring_texts_are_one_and_empty_ones_are_none(given: tuple[Any, ...], canonical: tuple[Any, ...]):
+def test_adjacent_texts_are_joined_and_empty_ones_dropped(given: tuple[Any, ...], canonical: tuple[Any, ...]):
     assert Message.user(*given).parts == Message.user(*canonical).parts
     assert len(Message.user(*given).parts) == len(canonical)
 
 
-def test_texts_with_citations_are_joined_and_the_citations_move_along():
+def test_joined_texts_shift_their_citations():
     first = TextPart("ab", (Citation("one", start=0, end=1),))
     second = TextPart("cde", (Citation("two", start=1, end=3), Citation("three")))
     reply = ModelReply((first, TextPart(""), second, TextPart("f")))
@@ -66,18 +66,18 @@ def test_texts_with_citations_are_joined_and_the_citations_move_along():
     )
 
 
-def test_a_text_with_options_stays_apart_from_its_neighbours():
+def test_text_with_options_is_not_joined():
     plain, told = TextPart("a"), TextPart("b", provider_options={"p": {"x": 1}})
     assert Message.user(plain, told, plain, plain).parts == (plain, told, TextPart("aa"))
 
 
 @pytest.mark.parametrize("nothing", [{}, {"p": {}}, {"p": {"x": None}}])
-def test_options_that_say_nothing_are_none(nothing: dict[str, Any]):
+def test_empty_provider_options_are_dropped(nothing: dict[str, Any]):
     assert TextPart("a", provider_options=nothing) == TextPart("a")
     assert Message("user", (TextPart("a"),), nothing) == Message.user("a")
 
 
-def test_options_are_refused_where_nothing_could_carry_them():
+def test_provider_options_are_refused_where_they_cannot_be_sent():
     options = {"p": {"x": 1}}
     with pytest.raises(SchemaError, match="provider_options: an empty text"):
         TextPart("", provider_options=options)
@@ -85,12 +85,12 @@ def test_options_are_refused_where_nothing_could_carry_them():
         Message("tool", (result("a"),), options)
 
 
-def test_a_citation_without_a_span_is_for_the_whole_part():
+def test_citation_without_a_span_covers_the_whole_part():
     assert TextPart("abc", (Citation("s"),)).citations == (Citation("s", start=0, end=3),)
     assert TextPart("abc", (Citation("s", start=1),)).citations == (Citation("s", start=1, end=3),)
 
 
-def test_neighbouring_plain_reasoning_is_one_and_signed_reasoning_stands_alone():
+def test_adjacent_plain_reasoning_is_joined_and_signed_reasoning_is_not():
     plain, signed = ReasoningPart("a", origin="p/m"), ReasoningPart("b", signature="s", origin="p/m")
     other = ReasoningPart("c", origin="p/n")
     assert ModelReply((plain, plain, signed, plain, other)).parts == (
@@ -106,7 +106,7 @@ def test_neighbouring_plain_reasoning_is_one_and_signed_reasoning_stands_alone()
 
 @pytest.mark.parametrize("parts", [(), (TextPart(""),), (TextPart(""), TextPart("")), (ReasoningPart(),)])
 @pytest.mark.parametrize("role", ["system", "user", "assistant"])
-def test_a_message_with_nothing_in_it_is_refused(role: Any, parts: tuple[Any, ...]):
+def test_empty_message_is_refused(role: Any, parts: tuple[Any, ...]):
     with pytest.raises(SchemaError, match=r"^parts"):
         Message(role, parts)
 
@@ -116,24 +116,24 @@ def test_a_message_with_nothing_in_it_is_refused(role: Any, parts: tuple[Any, ..
     [("system", IMAGE), ("user", ToolCall("a", "t")), ("user", ReasoningPart("x")), ("tool", TextPart("x"))],
     ids=lambda value: getattr(value, "type", value),
 )
-def test_a_part_its_role_cannot_hold_is_refused_by_its_place(role: Any, part: Any):
+def test_part_that_its_role_cannot_hold_is_refused_with_its_path(role: Any, part: Any):
     with pytest.raises(SchemaError, match="is not allowed here") as caught:
         Message(role, (*((TextPart("x"),) if role != "tool" else (result("a"),)), part))
     assert caught.value.path == "parts[1]"
 
 
-def test_results_are_one_message_in_the_order_of_the_calls():
+def test_tool_results_are_one_message_in_call_order():
     told = call(ASKS, Message.tool(result("c")), Message.tool(result("a"), result("b")))
     assert told.messages == (ASKS, Message.tool(result("a"), result("b"), result("c")))
 
 
-def test_results_stand_right_after_the_turn_that_asked():
+def test_tool_results_follow_their_turn():
     system = Message.system("be quick")
     told = call(ASKS, system, Message.tool(result("b")), system, Message.tool(result("a")))
     assert told.messages == (ASKS, Message.tool(result("a"), result("b")), system, system)
 
 
-def test_each_turn_has_results_of_its_own():
+def test_each_turn_has_its_own_tool_results():
     told = call(ASKS, Message.tool(result("a")), ASKS, Message.tool(result("a")))
     assert told.messages == (ASKS, Message.tool(result("a")), ASKS, Message.tool(result("a")))
 
@@ -151,13 +151,13 @@ def test_each_turn_has_results_of_its_own():
         ((), "the call is empty"),
     ],
 )
-def test_results_without_their_calls_are_refused_by_their_place(messages: tuple[Message, ...], what: str):
+def test_tool_results_without_calls_are_refused_with_their_path(messages: tuple[Message, ...], what: str):
     with pytest.raises(SchemaError, match=what) as caught:
         call(*messages)
     assert caught.value.path == (f"messages[{len(messages) - 1}]" if messages else "messages")
 
 
-def test_a_cache_point_keeps_a_text_apart_from_the_next():
+def test_cache_point_keeps_a_text_separate_from_the_next():
     one, two, point = TextPart("a"), TextPart("b"), CachePoint(300)
     marked = TextPart("a", cache=point)
     assert Message("user", (one, replace(two, cache=point))).parts == (TextPart("ab", cache=point),)
@@ -166,7 +166,7 @@ def test_a_cache_point_keeps_a_text_apart_from_the_next():
     assert Message("user", (marked, TextPart(""))).parts == (marked,)
 
 
-def test_an_option_that_is_none_is_not_given():
+def test_option_none_counts_as_not_given():
     options = {"p": {"a": None, "b": {"c": None}}, "q": {"a": None}, "r": {}}
     assert call(Message.user("hi"), provider_options=options).provider_options == {"p": {"b": {"c": None}}}
 
@@ -184,11 +184,11 @@ def test_an_option_that_is_none_is_not_given():
     ],
     ids=["reply", "audio", "reasoning", "call", "citation", "output", "blob"],
 )
-def test_an_optional_text_that_is_empty_is_none(empty: object, none: object):
+def test_empty_optional_text_becomes_none(empty: object, none: object):
     assert empty == none
 
 
-def test_values_that_mean_something_though_they_are_falsy_are_kept():
+def test_meaningful_falsy_values_are_kept():
     sampling = Sampling(temperature=0, seed=0, top_k=0, top_logprobs=0, presence_penalty=0)
     made_with = call(Message.user("hi"), sampling=sampling, parallel_tool_calls=False, thinking=0)
     assert (sampling.temperature, sampling.seed, sampling.top_logprobs) == (0.0, 0, 0)
@@ -207,7 +207,7 @@ def test_values_that_mean_something_though_they_are_falsy_are_kept():
         ("text/csv", "text/csv"),
     ],
 )
-def test_a_media_type_has_one_name(alias: str, name: str):
+def test_media_type_aliases_are_replaced(alias: str, name: str):
     assert Blob.from_bytes(b"", alias).media_type == name
 
 
@@ -231,7 +231,7 @@ def test_a_media_type_has_one_name(alias: str, name: str):
         (lambda: Message.user("\ud800"), "text"),
     ],
 )  # fmt: skip
-def test_a_value_outside_its_type_is_refused_by_its_field(make: Any, path: str):
+def test_value_of_the_wrong_type_is_refused_with_its_field(make: Any, path: str):
     with pytest.raises(SchemaError) as caught:
         make()
     assert caught.value.path == path
@@ -239,11 +239,11 @@ def test_a_value_outside_its_type_is_refused_by_its_field(make: Any, path: str):
 
 @examples(60)
 @given(made.calls(options=made.item_options("scripted")))
-def test_making_a_call_from_its_own_fields_changes_nothing(call: ModelCall):
+def test_canonical_form_is_idempotent(call: ModelCall):
     assert call.with_() == call
 
 
-def test_a_changed_copy_is_checked_like_a_new_one():
+def test_changed_copy_is_validated_like_a_new_call():
     hello = call(Message.user("hi"))
     assert hello.with_(model="n").model == "n"
     with pytest.raises(SchemaError, match="the call is empty"):

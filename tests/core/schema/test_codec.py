@@ -61,7 +61,7 @@ DOCUMENTS = {
 
 
 @pytest.mark.parametrize("kind", DOCUMENTS)
-def test_every_document_reads_back_as_what_was_written(kind: str):
+def test_every_document_survives_a_round_trip(kind: str):
     @examples(40)
     @given(DOCUMENTS[kind])
     def check(document: object):
@@ -74,7 +74,7 @@ def test_every_document_reads_back_as_what_was_written(kind: str):
     check()
 
 
-def test_the_strategies_make_every_document():
+def test_strategies_generate_every_document_type():
     objects = {ModelCall, ModelReply, GenerateResponse, CallRecord, Message, ToolSpec, Blob}
     from abstractcore.schema import codec
 
@@ -88,7 +88,7 @@ def test_canonical_json_has_sorted_keys_and_no_spaces(call: ModelCall):
     assert text == json.dumps(json.loads(text), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
-def test_fields_at_their_default_are_left_out():
+def test_default_fields_are_omitted():
     assert to_data(ModelCall("m", (Message.user("hi"),))) == {
         "model": "m",
         "messages": [{"role": "user", "parts": [{"type": "text", "text": "hi"}]}],
@@ -108,7 +108,7 @@ print(digest(call))
 """
 
 
-def test_a_digest_is_the_same_in_every_process():
+def test_digest_is_the_same_in_every_process():
     digests = {
         subprocess.run(
             [sys.executable, "-c", DIGEST_PROGRAM],
@@ -122,13 +122,13 @@ def test_a_digest_is_the_same_in_every_process():
     assert digests == {"e01177499d2971b968423135e1262babe961e9570d6b3cc865a1cb8b35678c6c\n"}
 
 
-def test_the_order_of_a_mapping_does_not_change_a_digest():
+def test_digest_does_not_depend_on_mapping_order():
     one = ModelCall("m", (Message.user("hi"),), tags={"a": "1", "b": "2"})
     other = ModelCall("m", (Message.user("hi"),), tags={"b": "2", "a": "1"})
     assert digest(one) == digest(other)
 
 
-def test_content_has_one_digest_wherever_it_is(tmp_path: Path):
+def test_digest_does_not_depend_on_where_content_is_stored(tmp_path: Path):
     file = tmp_path / "cat.png"
     file.write_bytes(b"cat")
     held, stored = Blob.from_bytes(b"cat", "image/png"), Blob.from_file(file, "image/png")
@@ -157,7 +157,7 @@ def test_content_has_one_digest_wherever_it_is(tmp_path: Path):
     ],
     ids=["nan", "inf", "-inf", "surrogate", "surrogate-key", "key", "set", "bytes", "integer", "huge", "cycle", "deep"],
 )
-def test_what_json_cannot_carry_is_refused_with_its_path(value: Any, path: str, what: str):
+def test_non_json_value_is_refused_with_its_path(value: Any, path: str, what: str):
     with pytest.raises(SchemaError, match=what) as caught:
         OpaquePart("p", "k", value)
     assert caught.value.path == f"data.{path}"
@@ -167,7 +167,7 @@ def test_what_json_cannot_carry_is_refused_with_its_path(value: Any, path: str, 
         assert caught.value.path == path
 
 
-def test_numbers_at_the_edge_are_kept():
+def test_boundary_numbers_are_kept():
     numbers = [2**1024 - 1, -(2**1023), 5e-324, 1.7976931348623157e308, -0.0, 0]
     part = OpaquePart("p", "k", numbers)
     assert from_json(to_json(part)) == part
@@ -250,7 +250,7 @@ def user(**part: Any) -> list[Any]:
     ],
     ids=lambda value: str(value)[-40:],
 )
-def test_a_document_that_does_not_fit_is_refused_with_its_path(text: str | bytes, path: str, what: str):
+def test_invalid_document_is_refused_with_its_path(text: str | bytes, path: str, what: str):
     with pytest.raises(SchemaError, match=what) as caught:
         from_json(text)
     assert caught.value.path == path
@@ -258,14 +258,14 @@ def test_a_document_that_does_not_fit_is_refused_with_its_path(text: str | bytes
 
 @examples(100)
 @given(st.binary(max_size=40) | st.text(max_size=40))
-def test_bytes_at_random_are_a_schema_error(text: str | bytes):
+def test_random_bytes_are_a_schema_error(text: str | bytes):
     with pytest.raises(SchemaError):
         from_json(text)
 
 
 @examples(100)
 @given(made.calls(options=made.item_options("scripted")), st.data())
-def test_a_changed_document_reads_or_is_a_schema_error(call: ModelCall, data: st.DataObject):
+def test_mutated_document_reads_or_is_a_schema_error(call: ModelCall, data: st.DataObject):
     """One value anywhere in a document is replaced by any JSON value."""
     written = json.loads(to_json(call))
     node = written
@@ -284,7 +284,7 @@ def test_a_changed_document_reads_or_is_a_schema_error(call: ModelCall, data: st
     assert from_json(to_json(again)) == again
 
 
-def test_an_object_without_a_document_type_is_refused():
+def test_object_without_a_document_type_is_refused():
     with pytest.raises(SchemaError, match="Usage has no JSON document type"):
         to_json(Usage())
 
@@ -296,12 +296,12 @@ def test_data_can_be_read_as_a_class_without_a_document_type():
     assert caught.value.path == "usage.input"
 
 
-def test_what_is_equal_has_one_digest_whether_a_number_was_whole_or_not():
+def test_equal_values_have_equal_digests_for_integer_and_float():
     assert Sampling(temperature=1) == Sampling(temperature=1.0)
     assert digest(Sampling(temperature=1)) == digest(Sampling(temperature=1.0))
 
 
-def test_metadata_nested_as_deep_as_allowed_can_be_written_anywhere():
+def test_metadata_at_the_depth_limit_can_be_written_anywhere():
     deep: Any = None
     for _ in range(99):
         deep = [deep]
@@ -309,7 +309,7 @@ def test_metadata_nested_as_deep_as_allowed_can_be_written_anywhere():
     assert from_json(to_json(call)) == call
 
 
-def test_a_response_keeps_its_output_as_json():
+def test_response_keeps_its_output_as_json():
     response = GenerateResponse(
         ModelReply((TextPart("{}"),)), {"a": [1]}, (), (), Usage(), (), (), "p", "m", None, "t", 0.5
     )
@@ -324,7 +324,7 @@ def test_warnings_and_arguments_hold_frozen_json():
     assert ToolCall.of("c", "t", {"ä": 1.10}).arguments_text == '{"ä": 1.1}'
 
 
-def test_documents_keep_the_name_of_a_file():
+def test_documents_keep_file_names():
     part = DocumentPart(Blob.from_bytes(b"%PDF", "application/pdf", name="a.pdf"))
     again: Any = from_json(to_json(part))
     assert again.blob.name == "a.pdf"

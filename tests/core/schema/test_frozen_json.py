@@ -35,7 +35,7 @@ def is_plain(value: Any) -> bool:
     return all(type(place) in (dict, list) for place in places(value))
 
 
-def test_it_is_equal_to_plain_json_both_ways():
+def test_frozen_json_equals_plain_json_both_ways():
     assert frozen() == PLAIN
     assert frozen() == PLAIN
     assert frozen()["tags"] == ["b", "a"]
@@ -46,7 +46,7 @@ def test_it_is_equal_to_plain_json_both_ways():
 
 @examples(60)
 @given(made.json_values())
-def test_any_json_value_reads_as_it_was_given(value: Any):
+def test_any_json_value_is_unchanged(value: Any):
     kept = OpaquePart("p", "k", value).data
     assert kept == value
     assert value == kept
@@ -54,7 +54,7 @@ def test_any_json_value_reads_as_it_was_given(value: Any):
     assert hash(kept) == hash(freeze(value))
 
 
-def test_it_is_an_instance_of_dict_and_list_all_the_way_down():
+def test_frozen_json_is_dict_and_list_at_every_level():
     assert len(places(frozen())) == len(places(PLAIN)) == 7
     assert isinstance(CallWarning("c", "p", "m", [1]).requested, list)
     assert isinstance(ToolSpec("t", parameters={"required": ["a"]}).parameters["required"], list)
@@ -69,13 +69,13 @@ def test_it_is_an_instance_of_dict_and_list_all_the_way_down():
         {"const": PLAIN},
     ],
 )
-def test_a_json_schema_validator_takes_it_for_json(schema: dict[str, Any]):
+def test_json_schema_validator_accepts_frozen_json(schema: dict[str, Any]):
     validator = jsonschema.Draft202012Validator({"type": "object", **schema})
     assert list(validator.iter_errors(frozen())) == []
     assert list(validator.iter_errors({**frozen(), "tags": [1, 1], "deep": []})) != []
 
 
-def test_a_schema_kept_in_a_call_is_a_schema_to_a_validator():
+def test_schema_of_a_call_is_accepted_by_a_validator():
     schema = {"type": ["object"], "required": ["a"], "properties": {"a": {"enum": [1, [2]]}}, "allOf": [{}]}
     for kept in (ToolSpec("t", parameters=schema).parameters, OutputSchema("o", schema).schema):
         jsonschema.Draft202012Validator.check_schema(kept)
@@ -83,7 +83,7 @@ def test_a_schema_kept_in_a_call_is_a_schema_to_a_validator():
         assert not jsonschema.Draft202012Validator(kept).is_valid({"a": 3})
 
 
-def test_pydantic_validates_it_in_strict_mode():
+def test_pydantic_strict_mode_accepts_frozen_json():
     class Inner(BaseModel, strict=True):
         x: list[bool | None]
 
@@ -99,7 +99,7 @@ def test_pydantic_validates_it_in_strict_mode():
     assert TypeAdapter(Any).dump_json(frozen()) == TypeAdapter(Any).dump_json(PLAIN)
 
 
-def test_patterns_match_it():
+def test_pattern_matching_works():
     match frozen():
         case {"tags": [first, *others], "deep": [[1, *_], [{"x": [None, True]}]]}:
             assert (first, others) == ("b", ["a"])
@@ -107,7 +107,7 @@ def test_patterns_match_it():
             pytest.fail(f"{other} did not match")
 
 
-def test_what_makes_a_new_value_of_it_makes_a_plain_one():
+def test_derived_values_are_plain():
     tags = frozen()["tags"]
     more = ["c"]
     made_of_it: list[Any] = [tags + more, more + tags, tags * 2, tags[:], tags.copy(), list(tags), sorted(tags)]
@@ -118,7 +118,7 @@ def test_what_makes_a_new_value_of_it_makes_a_plain_one():
     assert json.dumps(frozen(), sort_keys=True) == json.dumps(PLAIN, sort_keys=True)
 
 
-def test_a_deep_copy_is_plain_and_can_be_changed():
+def test_deep_copy_is_plain_and_mutable():
     value = frozen()
     changed = copy.deepcopy(value)
     assert is_plain(changed)
@@ -128,14 +128,14 @@ def test_a_deep_copy_is_plain_and_can_be_changed():
     assert is_plain(copy.deepcopy(value["deep"]))
 
 
-def test_a_shallow_copy_is_plain_on_the_outside():
+def test_shallow_copy_is_plain_at_the_top_level():
     value = frozen()
     assert type(copy.copy(value)) is dict
     assert type(copy.copy(value["tags"])) is list
     assert copy.copy(value)["tags"] is value["tags"]
 
 
-def test_pickled_it_comes_back_frozen():
+def test_unpickled_value_is_frozen():
     again = pickle.loads(pickle.dumps(frozen()))
     assert again == PLAIN
     assert {type(place) for place in places(again)} == {FrozenDict, FrozenList}
@@ -170,7 +170,7 @@ _CHANGES_OF_LISTS = {
 
 
 @pytest.mark.parametrize("name", _CHANGES_OF_MAPPINGS)
-def test_an_object_refuses_every_change_and_says_what_to_do(name: str):
+def test_frozen_object_refuses_changes_with_a_hint(name: str):
     value = frozen()
     with pytest.raises(TypeError, match=r"immutable.*copy\.deepcopy"):
         _CHANGES_OF_MAPPINGS[name](value)
@@ -178,7 +178,7 @@ def test_an_object_refuses_every_change_and_says_what_to_do(name: str):
 
 
 @pytest.mark.parametrize("name", _CHANGES_OF_LISTS)
-def test_an_array_refuses_every_change_and_says_what_to_do(name: str):
+def test_frozen_array_refuses_changes_with_a_hint(name: str):
     value = frozen()
     with pytest.raises(TypeError, match=r"immutable.*copy\.deepcopy"):
         _CHANGES_OF_LISTS[name](value["tags"])
@@ -186,7 +186,7 @@ def test_an_array_refuses_every_change_and_says_what_to_do(name: str):
 
 
 @pytest.mark.parametrize("sample", [FrozenDict({"a": [1], "b": 2}), FrozenList([[2], [1]])], ids=["dict", "list"])
-def test_no_method_changes_it_whatever_it_is_given(sample: Any):
+def test_no_mutating_method_changes_frozen_json(sample: Any):
     before = copy.deepcopy(sample)
     for name in set(dir(sample)) - set(dir(object)):
         for arguments in ((), (0,), ("a",), ([3],), ({"c": 3},), (0, 1), ("a", 1), (slice(1), [])):
@@ -195,14 +195,14 @@ def test_no_method_changes_it_whatever_it_is_given(sample: Any):
             assert sample == before, name
 
 
-def test_an_augmented_assignment_leaves_the_original_alone():
+def test_augmented_assignment_does_not_change_the_original():
     kept = ToolSpec("t", parameters={"required": ["a"]})
     with pytest.raises(TypeError, match="immutable"):
         kept.parameters["required"] += ["b"]  # type: ignore[index, operator]
     assert kept.parameters == {"required": ["a"]}
 
 
-def test_neither_can_be_filled_a_second_time():
+def test_calling_init_again_does_not_change_frozen_json():
     value = frozen()
     value.__init__({"a": 2})
     value["tags"].__init__([1, 2, 3])
@@ -210,7 +210,7 @@ def test_neither_can_be_filled_a_second_time():
     assert EMPTY == {}
 
 
-def test_they_are_made_from_what_dicts_and_lists_are_made_from_and_freeze_it():
+def test_constructors_accept_what_dict_and_list_accept():
     assert FrozenDict((key, value) for key, value in PLAIN.items()) == FrozenDict(PLAIN) == PLAIN
     assert FrozenList(iter([[1], {"a": (2,)}])) == [[1], {"a": [2]}]
     assert {type(place) for place in places(FrozenDict(PLAIN))} == {FrozenDict, FrozenList}
@@ -230,12 +230,12 @@ def test_they_are_made_from_what_dicts_and_lists_are_made_from_and_freeze_it():
         (lambda: FrozenDict({"a": {1: 2}}), "a"),
     ],
 )
-def test_what_is_not_json_is_refused_with_its_path(make: Any, path: str):
+def test_non_json_value_is_refused_with_its_path(make: Any, path: str):
     with pytest.raises(SchemaError) as caught:
         make()
     assert caught.value.path == path
 
 
-def test_a_call_that_holds_arrays_can_be_hashed():
+def test_call_with_arrays_is_hashable():
     call = ModelCall("m", (Message.user("hi"),), tools=(ToolSpec("t", parameters={"required": ["a"]}),))
     assert hash(call) == hash(call.with_())

@@ -51,17 +51,17 @@ def mutable_places(value: object, path: str) -> list[str]:
 
 @examples(60)
 @given(made.calls(options=made.item_options("scripted")))
-def test_a_call_is_immutable_to_its_leaves(call: ModelCall):
+def test_call_is_deeply_immutable(call: ModelCall):
     assert mutable_places(call, "call") == []
 
 
 @examples(60)
 @given(made.replies(options=made.item_options("scripted")))
-def test_a_reply_is_immutable_to_its_leaves(reply: ModelReply):
+def test_reply_is_deeply_immutable(reply: ModelReply):
     assert mutable_places(reply, "reply") == []
 
 
-def test_what_a_caller_passed_in_and_keeps_is_not_shared():
+def test_arguments_of_the_caller_are_not_shared():
     inner: list[Any] = [1]
     options, citations, texts, stops = (
         {"a": inner},
@@ -92,7 +92,7 @@ def test_what_a_caller_passed_in_and_keeps_is_not_shared():
 
 @examples(30)
 @given(made.calls(options=made.item_options("scripted")))
-def test_a_call_survives_pickling_and_copying_frozen(call: ModelCall):
+def test_pickled_and_copied_call_stays_immutable(call: ModelCall):
     for again in (pickle.loads(pickle.dumps(call)), copy.copy(call), copy.deepcopy(call), replace(call)):
         assert again == call
         assert mutable_places(again, "call") == []
@@ -107,7 +107,7 @@ def test_fields_cannot_be_assigned():
             delattr(value, name)
 
 
-def test_no_object_of_the_schema_takes_new_attributes():
+def test_schema_objects_refuse_new_attributes():
     values = [
         TextPart("x"),
         Message.user("hi"),

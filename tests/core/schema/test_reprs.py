@@ -49,7 +49,7 @@ def answered(reply: Any, **options: Any) -> GenerateResponse[Any]:
     return response
 
 
-def test_a_response_is_one_line_with_what_one_looks_for():
+def test_response_repr_is_one_informative_line():
     assert repr(answered("A ticket costs\n12 euros.")) == (
         r"GenerateResponse('A ticket costs\n12 euros.', finish_reason='stop', model='scripted/scripted', "
         "usage=Usage(input=1, output=5), cost=0.0)"
@@ -82,14 +82,14 @@ def test_a_response_is_one_line_with_what_one_looks_for():
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_a_record_shows_what_differs_from_its_defaults(record: Any, expected: str):
+def test_record_repr_omits_defaults(record: Any, expected: str):
     shown = repr(record)
     if isinstance(record, ImagePart):
         shown = shown.replace(str(record.blob.sha256)[:12], "dee8c2a11da4")
     assert shown == expected
 
 
-def test_every_record_of_the_schema_shows_so():
+def test_every_record_has_such_a_repr():
     records = [each for each in vars(schema).values() if isinstance(each, type) and is_dataclass(each)]
     assert len(records) > 40
     others = {each.__name__ for each in records if each.__repr__ is not short_repr}
@@ -99,13 +99,13 @@ def test_every_record_of_the_schema_shows_so():
 
 @examples(100)
 @given(made.replies())
-def test_any_reply_is_one_short_line(reply: ModelReply):
+def test_repr_of_any_reply_is_one_short_line(reply: ModelReply):
     shown = repr(reply)
     assert "\n" not in shown
     assert len(shown) <= LONGEST
 
 
-def test_what_is_long_is_cut_wherever_it_stands():
+def test_long_values_are_shortened_at_every_level():
     part = TextPart("word " * 100_000)
     call = ToolCall("c", "f", '{"a": "' + "b" * 100_000 + '"}')
     turns = [Message.user(part), Message.assistant(part, call), Message.tool("c", "x" * 100_000)] * 50
@@ -116,7 +116,7 @@ def test_what_is_long_is_cut_wherever_it_stands():
         assert len(repr(record)) <= LONGEST
 
 
-def test_keys_do_not_show():
+def test_keys_are_not_shown():
     tool = HostedTool("web_search", {"headers": {"Authorization": SECRET, "x": "y"}, "api_key": SECRET})
     opaque = OpaquePart("p", "k", {"a": [{"password": SECRET}]})
     blob = Blob.from_url(f"https://host.test/a.png?X-Signature={SECRET}", "image/png")
@@ -126,7 +126,7 @@ def test_keys_do_not_show():
     assert "'x': 'y'" in repr(tool)
 
 
-def test_whatever_stands_in_a_response_it_shows():
+def test_any_response_has_a_repr():
     response = answered("a")
     for thing in junk().values():
         assert "GenerateResponse(" in repr(GenerateResponse(**{**fields_of(response), "output": thing}))
@@ -136,7 +136,7 @@ def fields_of(response: Any) -> dict[str, Any]:
     return {name: getattr(response, name) for name in type(response).__dataclass_fields__}
 
 
-def test_a_stream_shows_how_far_it_is():
+def test_stream_repr_shows_its_progress():
     llm = create_llm("scripted", replies=["one two", "one"])
     stream = llm.stream("hi")
     assert repr(stream) == "<Stream: new, '' so far>"
@@ -188,7 +188,7 @@ def png() -> bytes:
     return file.getvalue()
 
 
-def test_a_notebook_shows_the_text_of_an_answer_and_what_was_warned_of():
+def test_notebook_display_shows_answer_and_warnings():
     response = answered("Two lines:\n* one", voice_speed=1)
     html = read(response)
     assert "Two lines:\n* one" in html.text
@@ -198,14 +198,14 @@ def test_a_notebook_shows_the_text_of_an_answer_and_what_was_warned_of():
 
 
 @pytest.mark.parametrize("text", ["<script>alert(1)</script>", '<img src=x onerror="alert(1)">', "a < b & c > d"])
-def test_what_a_model_wrote_is_text_and_never_html(text: str):
+def test_model_output_is_escaped_in_html(text: str):
     everywhere = (TextPart(text), ReasoningPart(text), ToolCall("c", text, text), OpaquePart("p", text, text))
     html = read(answered(ModelReply(everywhere)))
     assert html.text.count(text) >= 4
     assert {tag for tag, _ in html.elements} <= {"div", "details", "summary", "p", "code", "small", "br"}
 
 
-def test_a_notebook_shows_pictures_sound_and_video():
+def test_notebook_display_shows_images_audio_and_video():
     picture = ImagePart(Blob.from_bytes(png(), "image/png", name='"><script>'))
     sound, film = AudioPart(Blob.from_bytes(b"RIFF", "audio/wav")), VideoPart(Blob.from_bytes(b"x", "video/mp4"))
     for item in (answered(ModelReply((picture, sound, film))), Message.assistant(picture, sound, film)):
@@ -228,7 +228,7 @@ def test_a_notebook_shows_pictures_sound_and_video():
     ],
     ids=["url", "svg", "big", "provider", "gone"],
 )
-def test_what_is_far_too_large_or_not_safe_is_named_and_not_loaded(blob: Blob):
+def test_too_large_or_unsafe_media_are_named_and_not_embedded(blob: Blob):
     html = read(ImagePart(blob))
     assert [tag for tag, _ in html.elements] == ["div", "p", "code"]
     assert html.text == repr(blob)
@@ -236,7 +236,7 @@ def test_what_is_far_too_large_or_not_safe_is_named_and_not_loaded(blob: Blob):
 
 @examples(50)
 @given(made.replies())
-def test_any_reply_shows_in_a_notebook(reply: ModelReply):
+def test_any_reply_has_a_notebook_display(reply: ModelReply):
     assert {tag for tag, _ in read(reply).elements} <= {
         "div", "details", "summary", "p", "code", "img", "audio", "video",
     }  # fmt: skip
@@ -245,7 +245,7 @@ def test_any_reply_shows_in_a_notebook(reply: ModelReply):
 @pytest.mark.parametrize(
     "url", [f"https://user:{SECRET}@host.test/a.png", f"https://host.test/a.png?sig={SECRET}", f"//h/a.png#{SECRET}"]
 )
-def test_a_blob_shows_no_more_of_its_url_than_the_place(url: str):
+def test_blob_repr_shows_no_query_or_password_of_its_url(url: str):
     blob = Blob.from_url(url, "image/png")
     assert SECRET not in repr(blob)
     assert SECRET not in ImagePart(blob)._repr_html_()
@@ -253,7 +253,7 @@ def test_a_blob_shows_no_more_of_its_url_than_the_place(url: str):
 
 
 @pytest.mark.parametrize("name", ["a\nb", "a\x1b[31mb", "a\u202eb", "x" * 100_000])
-def test_a_blob_shows_on_one_line_whatever_its_names_hold(name: str):
+def test_blob_repr_is_one_line(name: str):
     for blob in (Blob.from_provider_file("p", name, "image/png"), Blob.from_bytes(b"x", f"image/{name}")):
         assert repr(blob).isprintable()
         assert len(repr(blob)) < 500

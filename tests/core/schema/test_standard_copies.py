@@ -61,7 +61,7 @@ def test_there_is_a_sample_of_every_record():
 
 
 @pytest.mark.parametrize("name", RECORDS)
-def test_a_record_goes_through_the_standard_library(name: str):
+def test_record_works_with_copy_pickle_and_dataclasses(name: str):
     for record in RECORDS[name]:
         assert dataclasses.asdict(record) == plain(record)
         assert dataclasses.astuple(record) is not None
@@ -73,7 +73,7 @@ def test_a_record_goes_through_the_standard_library(name: str):
         assert mutable_places(deep, name) == mutable_places(record, name)
 
 
-def test_asdict_gives_json_as_json():
+def test_asdict_keeps_json():
     call = dataclasses.asdict(ToolCall("c", "t", '{"tags": ["a"]}'))
     assert json.loads(json.dumps(call))["arguments"] == {"tags": ["a"]}
     assert json.loads(json.dumps(dataclasses.asdict(ToolSpec("t", parameters={"required": ["a"]}))))["parameters"] == {
@@ -86,7 +86,7 @@ def response(output: Any) -> GenerateResponse[Any]:
     return GenerateResponse(reply, output, (reply,), (), Usage(), (), (), "p", "m", None, "t", 0.5)
 
 
-def test_a_deep_copy_of_a_response_has_an_output_of_its_own():
+def test_deep_copy_of_a_response_copies_its_output():
     first = response(City(name="Ulm", districts=["Mitte"]))
     second = copy.deepcopy(first)
     second.output.districts.append("West")
@@ -94,13 +94,13 @@ def test_a_deep_copy_of_a_response_has_an_output_of_its_own():
     assert second.reply is first.reply
 
 
-def test_asdict_of_a_response_holds_the_output_as_it_is():
+def test_asdict_of_a_response_keeps_the_output():
     assert dataclasses.asdict(response(City(name="Ulm")))["output"] == City(name="Ulm")
     assert dataclasses.asdict(response([1]))["output"] == [1]
     assert pickle.loads(pickle.dumps(response(City(name="Ulm")))) == response(City(name="Ulm"))
 
 
-def test_a_blob_is_copied_with_its_bytes():
+def test_blob_is_copied_with_its_bytes():
     blob = Blob.from_bytes(b"test", "text/plain")
     assert dataclasses.asdict(blob)["data"] == b"test"
     assert pickle.loads(pickle.dumps(blob)).read() == b"test"

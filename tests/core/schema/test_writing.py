@@ -58,7 +58,7 @@ VALUES = st.recursive(
 
 @examples(300)
 @given(VALUES)
-def test_json_values_are_written_as_the_standard_library_does_or_refused(value: Any):
+def test_json_values_are_written_as_by_the_standard_library_or_refused(value: Any):
     try:
         expected = reference(value)
         expected.encode()
@@ -70,7 +70,7 @@ def test_json_values_are_written_as_the_standard_library_does_or_refused(value: 
 
 
 @pytest.mark.parametrize("kind", ["calls", "replies", "responses", "messages", "tool_specs", "parts"])
-def test_every_object_is_written_as_the_standard_library_does(kind: str):
+def test_objects_are_written_as_by_the_standard_library(kind: str):
     @examples(60)
     @given(getattr(made, kind)())
     def check(value: object):
@@ -80,19 +80,19 @@ def test_every_object_is_written_as_the_standard_library_does(kind: str):
 
 
 @pytest.mark.parametrize("code", range(0x80))
-def test_every_ascii_character_is_escaped_as_the_standard_library_does(code: int):
+def test_ascii_characters_are_escaped_as_by_the_standard_library(code: int):
     text = f"a{chr(code)}b"
     assert canonical_json({text: text}) == reference({text: text})
     assert json.loads(to_json(TextPart(text)))["text"] == text
 
 
 @pytest.mark.parametrize("number", [0.1, -0.0, 1e16, 1e-7, 5e-324, 1.7976931348623157e308, math.pi, 2**1023, -1, 0])
-def test_numbers_are_written_as_the_standard_library_does(number: float):
+def test_numbers_are_written_as_by_the_standard_library(number: float):
     assert canonical_json([number]) == reference([number])
     assert to_data([number]) == [number]
 
 
-def test_texts_and_numbers_of_a_class_of_their_own_are_written_as_plain_ones():
+def test_subclasses_of_str_and_numbers_are_written_as_plain_ones():
     class Colour(StrEnum):
         RED = "red"
 
@@ -108,13 +108,13 @@ def test_texts_and_numbers_of_a_class_of_their_own_are_written_as_plain_ones():
     assert [type(item) for item in kept] == [str, int, float]
 
 
-def test_an_object_at_its_defaults_is_empty():
+def test_object_with_defaults_only_is_empty():
     assert canonical_json(Usage()) == "{}"
     assert canonical_json([{}, [], FrozenDict(), ()]) == "[{},[],{},[]]"
     assert to_json(ModelReply()) == '{"schema_version":1,"type":"model_reply"}'
 
 
-def test_a_document_keeps_the_order_of_a_mapping_and_the_canonical_text_does_not():
+def test_document_keeps_mapping_order_and_canonical_json_sorts():
     part = OpaquePart("p", "k", {"b": 1, "a": {"d": 1, "c": 2}})
     again = from_json(to_json(part))
     assert json.dumps(again.data) == '{"b": 1, "a": {"d": 1, "c": 2}}'
@@ -122,6 +122,6 @@ def test_a_document_keeps_the_order_of_a_mapping_and_the_canonical_text_does_not
     assert canonical_json(part) == '{"data":{"a":{"c":2,"d":1},"b":1},"kind":"k","provider":"p","type":"opaque"}'
 
 
-def test_a_document_names_its_version_and_type_first():
+def test_document_starts_with_version_and_type():
     assert to_json(ModelReply(id="1")) == '{"schema_version":1,"type":"model_reply","id":"1"}'
     assert to_json(TextPart("x")) == '{"schema_version":1,"text":"x","type":"text"}'

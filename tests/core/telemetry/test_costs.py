@@ -31,7 +31,7 @@ USAGE = Usage(input=1_000_000, output=100_000, cached=400_000, cache_written=200
         (USAGE, None, None),
     ],
 )
-def test_cached_tokens_have_their_own_price_and_what_is_not_known_costs_none(usage, price, dollars):
+def test_cached_tokens_have_their_own_price_and_unknown_counts_cost_none(usage, price, dollars):
     assert cost(usage, price) == (None if dollars is None else pytest.approx(dollars))
 
 
@@ -118,7 +118,7 @@ def ask(call_style, server, services):
 @pytest.mark.parametrize("kind", [CallCache, AttemptCache])
 @pytest.mark.parametrize("kept_as_stream", [False, True])
 @pytest.mark.parametrize("stream", [False, True])
-def test_a_reply_that_no_request_was_made_for_costs_nothing(ask, kind, stream, kept_as_stream):
+def test_reply_without_a_request_costs_nothing(ask, kind, stream, kept_as_stream):
     for told in ask(kind(0, streamed=kept_as_stream), stream=stream):
         assert (told.usage, told.cost, told.attempts) == (Usage(), 0.0, ())
         assert told.reply is None or told.reply.usage == KEPT.usage
@@ -126,13 +126,13 @@ def test_a_reply_that_no_request_was_made_for_costs_nothing(ask, kind, stream, k
 
 @pytest.mark.parametrize("kind", [CallCache, AttemptCache])
 @pytest.mark.parametrize("stream", [False, True])
-def test_a_reply_that_a_request_was_made_for_costs_what_it_took(ask, server, kind, stream):
+def test_reply_after_a_request_costs_its_usage(ask, server, kind, stream):
     server.script(streamed("a") if stream else completion())
     for told in ask(kind(1), stream=stream):
         assert (told.usage, told.cost) == (PAID, DOLLARS)
 
 
-def test_an_answer_that_a_middleware_threw_away_is_paid_for_and_its_own_is_not(ask, server):
+def test_response_discarded_by_middleware_is_charged_and_its_replacement_is_not(ask, server):
     class Replacing:
         async def around_call(self, context, next):
             await next(context)
@@ -143,7 +143,7 @@ def test_an_answer_that_a_middleware_threw_away_is_paid_for_and_its_own_is_not(a
         assert (told.usage, told.cost) == (PAID, DOLLARS)
 
 
-def test_what_tries_that_failed_have_cost_is_not_known(ask, server):
+def test_cost_of_failed_attempts_is_unknown(ask, server):
     class Saving:
         async def around_call(self, context, next):
             try:
@@ -156,7 +156,7 @@ def test_what_tries_that_failed_have_cost_is_not_known(ask, server):
         assert (told.usage, told.cost, len(told.attempts)) == (Usage(), None, 1)
 
 
-def test_a_stream_that_was_left_costs_what_the_provider_had_reported(call_style, server, services):
+def test_abandoned_stream_costs_the_usage_reported_so_far(call_style, server, services):
     usage = {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5}
     services._registry = Registry()
     services._registry.add_provider(Vendor(f"{server.url}/v1"))

@@ -56,7 +56,7 @@ def records(services: Services):
     subscription.close()
 
 
-def test_a_call_gives_one_record_with_everything_about_it(call_style, server, connect, records, services):
+def test_call_leaves_one_complete_record(call_style, server, connect, records, services):
     server.script(failure(503))
     server.script(completion(headers={"x-request-id": "r-1"}))
     llm = connect(tags={"team": "a"})
@@ -78,7 +78,7 @@ def test_a_call_gives_one_record_with_everything_about_it(call_style, server, co
     assert record.started_at <= record.attempts[0].started_at
 
 
-def test_a_stream_read_to_its_end_gives_one_record(call_style, server, connect, records):
+def test_complete_stream_leaves_one_record(call_style, server, connect, records):
     server.script(streamed("he", "llo"))
     stream = call_style.stream(connect(), "hi")
     assert "".join(stream.text()) == "hello"
@@ -89,7 +89,7 @@ def test_a_stream_read_to_its_end_gives_one_record(call_style, server, connect, 
     assert 0 < record.seconds_to_first <= record.seconds
 
 
-def test_a_failed_call_is_recorded_with_its_error_and_attempts(call_style, server, connect, records):
+def test_failed_call_is_recorded_with_error_and_attempts(call_style, server, connect, records):
     server.script(failure(429, "slow down", x_request_id="r-9"))
     with pytest.raises(RateLimitError):
         call_style.generate(connect(max_retries=0), "hi")
@@ -100,7 +100,7 @@ def test_a_failed_call_is_recorded_with_its_error_and_attempts(call_style, serve
     assert record.usage == Usage()
 
 
-def test_a_stream_that_breaks_is_recorded_with_what_had_arrived(call_style, server, connect, records):
+def test_interrupted_stream_is_recorded_with_the_partial_reply(call_style, server, connect, records):
     server.script(HELLO, CUT)
     with pytest.raises(StreamInterruptedError):
         list(call_style.stream(connect(), "hi"))
@@ -109,7 +109,7 @@ def test_a_stream_that_breaks_is_recorded_with_what_had_arrived(call_style, serv
     assert 0 < record.seconds_to_first <= record.seconds
 
 
-def test_a_stream_that_is_left_is_abandoned(call_style, server, connect, records):
+def test_stream_left_early_is_abandoned(call_style, server, connect, records):
     server.script(HELLO, HANG)
     with_stream = call_style.stream(connect(), "hi")
     next(with_stream)
@@ -120,12 +120,12 @@ def test_a_stream_that_is_left_is_abandoned(call_style, server, connect, records
     assert (record.outcome, record.error, record.reply.text) == ("abandoned", None, "hello")
 
 
-def test_a_stream_that_was_never_read_is_not_recorded(call_style, connect, records):
+def test_unread_stream_is_not_recorded(call_style, connect, records):
     call_style.stream(connect(), "hi").close()
     assert records() == []
 
 
-def test_a_sync_stream_that_is_dropped_is_abandoned(server, connect, records):
+def test_dropped_sync_stream_is_abandoned(server, connect, records):
     server.script(HELLO, HANG)
     stream = connect().stream("hi")
     next(stream)
@@ -134,7 +134,7 @@ def test_a_sync_stream_that_is_dropped_is_abandoned(server, connect, records):
     assert [record.outcome for record in records()] == ["abandoned"]
 
 
-def test_an_async_stream_dropped_after_its_loop_is_abandoned(server, connect, records):
+def test_async_stream_dropped_after_its_loop_is_abandoned(server, connect, records):
     server.script(HELLO, HANG)
     streams = [connect().astream("hi")]
     with asyncio.Runner() as runner:
@@ -144,7 +144,7 @@ def test_an_async_stream_dropped_after_its_loop_is_abandoned(server, connect, re
         assert [record.outcome for record in records()] == ["abandoned"]
 
 
-def test_a_cancelled_call_and_a_cancelled_stream_are_recorded(server, connect, records):
+def test_cancelled_call_and_cancelled_stream_are_recorded(server, connect, records):
     server.script(HANG)
     server.script(HELLO, HANG)
 
@@ -171,7 +171,7 @@ def test_a_cancelled_call_and_a_cancelled_stream_are_recorded(server, connect, r
     assert [attempt.error for record in records() for attempt in record.attempts] == ["CancelledError", None]
 
 
-def test_ctrl_c_is_a_cancellation(server, connect, records, ctrl_c):
+def test_ctrl_c_is_recorded_as_cancelled(server, connect, records, ctrl_c):
     server.script(HANG)
     ctrl_c(lambda: server.requests)
     with pytest.raises(KeyboardInterrupt):
@@ -179,7 +179,7 @@ def test_ctrl_c_is_a_cancellation(server, connect, records, ctrl_c):
     assert [record.outcome for record in records()] == ["cancelled"]
 
 
-def test_a_call_refused_before_sending_and_an_invalid_answer_are_failed_calls(call_style, server, connect, records):
+def test_refused_call_and_invalid_answer_are_recorded_as_failed(call_style, server, connect, records):
     llm = connect(accepts=[])
     with pytest.raises(UnsupportedContentError):
         call_style.generate(llm, "what is it?", media=[PNG])
@@ -191,7 +191,7 @@ def test_a_call_refused_before_sending_and_an_invalid_answer_are_failed_calls(ca
     assert (invalid.error.type, invalid.reply.text, len(invalid.attempts)) == ("OutputValidationError", "no number", 1)
 
 
-def test_without_capture_a_record_has_digests_and_no_content(call_style, server, connect, services, tmp_path):
+def test_record_without_capture_has_digests_and_no_content(call_style, server, connect, services, tmp_path):
     secret = tmp_path / "secret.txt"
     secret.write_text("the code is open sesame")
     server.script(completion("the answer is open sesame"))
@@ -207,7 +207,7 @@ def test_without_capture_a_record_has_digests_and_no_content(call_style, server,
     assert "open sesame" in full[0].media[0].sent.text
 
 
-def test_a_redacted_record_shows_sizes_where_content_was(call_style, server, connect, services):
+def test_redacted_record_shows_sizes_instead_of_content(call_style, server, connect, services):
     server.script(completion("the answer is open sesame"))
     told: list[CallRecord] = []
     with services.records.subscribe(told.append, "redacted"):
@@ -218,7 +218,7 @@ def test_a_redacted_record_shows_sizes_where_content_was(call_style, server, con
     assert "open sesame" not in repr(record)
 
 
-def test_what_an_error_of_others_says_is_content(call_style, server, connect, services):
+def test_messages_of_foreign_exceptions_count_as_content(call_style, server, connect, services):
     class Leaking:
         async def around_call(self, context, next):
             raise ValueError(context.call.messages[0].text)
@@ -230,7 +230,7 @@ def test_what_an_error_of_others_says_is_content(call_style, server, connect, se
         assert told[0].error == ErrorRecord("ValueError", said)
 
 
-def test_a_record_has_the_warnings_of_the_call_and_of_the_reply(call_style, connect, records):
+def test_record_has_warnings_of_call_and_reply(call_style, connect, records):
     class Warning:
         async def around_call(self, context, next):
             context.warnings.append(CallWarning("cached", "", "from the cache"))
@@ -242,7 +242,7 @@ def test_a_record_has_the_warnings_of_the_call_and_of_the_reply(call_style, conn
     assert record.warnings == response.warnings
 
 
-def test_what_a_conversion_took_is_on_record_also_where_the_call_failed_after_it(call_style):
+def test_conversion_usage_is_recorded_even_if_the_call_fails_later(call_style):
     services = Services(registry=registry(), environment={})
     told: list[CallRecord] = []
     llm = create_llm("scripted", replies=[RateLimitError("slow down")], services=services, max_retries=0)
@@ -253,7 +253,7 @@ def test_what_a_conversion_took_is_on_record_also_where_the_call_failed_after_it
 
 
 @pytest.mark.parametrize("answers", [True, False])
-def test_a_middleware_that_catches_that_plain_code_cannot_wait_may_answer(answers):
+def test_middleware_may_answer_after_catching_the_sync_await_error(answers):
     class Catching:
         async def around_call(self, context, next):
             try:
@@ -272,7 +272,7 @@ def test_a_middleware_that_catches_that_plain_code_cannot_wait_may_answer(answer
 
 
 @pytest.mark.parametrize("listening", [True, False])
-def test_an_end_that_nobody_wants_to_know_of_is_not_prepared(call_style, server, connect, services, listening):
+def test_end_of_an_unobserved_call_is_not_prepared(call_style, server, connect, services, listening):
     prepared: list[int] = []
 
     class Watch:
@@ -288,7 +288,7 @@ def test_an_end_that_nobody_wants_to_know_of_is_not_prepared(call_style, server,
     assert prepared == [int(listening)]
 
 
-def test_a_listener_that_raises_harms_neither_the_call_nor_others(call_style, server, connect, records, caplog):
+def test_listener_that_raises_affects_neither_the_call_nor_others(call_style, server, connect, records, caplog):
     told: list[str] = []
 
     class Watch:
@@ -303,7 +303,7 @@ def test_a_listener_that_raises_harms_neither_the_call_nor_others(call_style, se
     assert "ZeroDivisionError" in caplog.text
 
 
-def test_a_record_is_immutable_and_goes_through_json(call_style, server, connect, records):
+def test_record_is_immutable_and_survives_json(call_style, server, connect, records):
     server.script(completion())
     call_style.generate(connect(), "hi", tags={"a": "b"})
     (record,) = records()
@@ -315,9 +315,7 @@ def test_a_record_is_immutable_and_goes_through_json(call_style, server, connect
     assert json.loads(to_json(record))["type"] == "call_record"
 
 
-def test_a_subscriber_that_raises_is_logged_and_notified_of_the_next_call(
-    call_style, server, connect, services, caplog
-):
+def test_subscriber_that_raises_is_logged_and_notified_again(call_style, server, connect, services, caplog):
     server.always(completion())
     told: list[str] = []
 
@@ -331,7 +329,7 @@ def test_a_subscriber_that_raises_is_logged_and_notified_of_the_next_call(
     assert [record.exc_info[0] for record in caplog.records] == [SystemExit, SystemExit]
 
 
-def test_a_subscriber_that_hangs_holds_up_neither_calls_nor_others(call_style, server, connect, services, caplog):
+def test_hanging_subscriber_delays_neither_calls_nor_others(call_style, server, connect, services, caplog):
     server.always(completion())
     free = threading.Event()
     told: list[CallRecord] = []
@@ -345,7 +343,7 @@ def test_a_subscriber_that_hangs_holds_up_neither_calls_nor_others(call_style, s
     free.set()
 
 
-def test_records_a_subscriber_is_too_slow_for_are_counted(server, connect, services, monkeypatch, caplog):
+def test_records_dropped_for_a_slow_subscriber_are_counted(server, connect, services, monkeypatch, caplog):
     monkeypatch.setattr("abstractcore.telemetry.recorder._MOST_WAITING", 2)
     server.always(completion())
     begun, free = threading.Event(), threading.Event()
@@ -365,7 +363,7 @@ def test_records_a_subscriber_is_too_slow_for_are_counted(server, connect, servi
     assert caplog.text.count("were dropped: the subscriber is too slow") == 1
 
 
-def test_a_coroutine_function_can_subscribe(call_style, server, connect, services):
+def test_coroutine_function_can_subscribe(call_style, server, connect, services):
     server.always(completion())
     told: list[str] = []
 
@@ -378,7 +376,7 @@ def test_a_coroutine_function_can_subscribe(call_style, server, connect, service
     assert told == traces
 
 
-def test_a_closed_subscription_gets_no_more_records(call_style, server, connect, services):
+def test_closed_subscription_gets_no_more_records(call_style, server, connect, services):
     server.always(completion())
     told: list[CallRecord] = []
     subscription = services.records.subscribe(told.append)
@@ -394,12 +392,12 @@ def test_a_closed_subscription_gets_no_more_records(call_style, server, connect,
 
 
 @pytest.mark.parametrize(("arguments", "path"), [(["nothing"], "subscriber"), ([print, "all"], "capture")])
-def test_an_invalid_subscriber_is_refused(services, arguments, path):
+def test_invalid_subscriber_is_refused(services, arguments, path):
     with pytest.raises(InvalidInputError, match=f"^{path}: "):
         services.records.subscribe(*arguments)
 
 
-def test_a_forked_child_notifies_subscribers_of_its_own_calls(server, connect, services, tmp_path):
+def test_forked_child_notifies_subscribers_of_its_own_calls(server, connect, services, tmp_path):
     server.always(completion())
     llm = connect()
     out = tmp_path / "told"
@@ -424,14 +422,14 @@ abstractcore.create_llm("scripted", replies=["one two"]).generate("hi")
 """
 
 
-def test_waiting_records_are_delivered_at_the_end_of_the_program():
+def test_pending_records_are_delivered_at_interpreter_exit():
     result = subprocess.run(
         [sys.executable, "-W", "error", "-c", AT_EXIT], capture_output=True, text=True, timeout=60, check=False
     )
     assert (result.stdout, result.stderr) == ("done 2\n", "")
 
 
-def test_subscribe_covers_llms_without_services_of_their_own():
+def test_subscribe_applies_to_llms_with_default_services():
     told: list[CallRecord] = []
     with subscribe(told.append):
         response = create_llm("scripted", replies=["one"]).generate("hi")
@@ -439,7 +437,7 @@ def test_subscribe_covers_llms_without_services_of_their_own():
     assert [record.trace_id for record in told] == [response.trace_id]
 
 
-def test_a_subscriber_may_close_its_own_subscription(server, connect, services, caplog):
+def test_subscriber_may_close_its_own_subscription(server, connect, services, caplog):
     server.always(completion())
     told: list[CallRecord] = []
     closed = threading.Event()
@@ -458,7 +456,7 @@ def test_a_subscriber_may_close_its_own_subscription(server, connect, services, 
     assert (len(told), caplog.text) == (1, "")
 
 
-def test_a_subscriber_that_flushes_does_not_wait_for_itself(server, connect, services):
+def test_flush_inside_a_subscriber_does_not_deadlock(server, connect, services):
     server.always(completion())
     flushed: list[bool] = []
     first, free = threading.Event(), threading.Event()
@@ -477,7 +475,7 @@ def test_a_subscriber_that_flushes_does_not_wait_for_itself(server, connect, ser
     assert len(flushed) == 2
 
 
-def test_a_record_is_dropped_and_counted_if_no_thread_can_be_started(server, connect, services, monkeypatch, caplog):
+def test_record_is_dropped_and_counted_if_no_thread_can_start(server, connect, services, monkeypatch, caplog):
     def no_thread(name: str, gathering: float) -> None:
         raise RuntimeError("can't start new thread at interpreter shutdown")
 
@@ -519,7 +517,7 @@ class Stream:
 
 
 @pytest.mark.parametrize("batch", ["text", [3], [{}], [TextDelta(0, "block", "x")], None, (), 3, UnreadableError()])
-def test_whatever_a_middlewares_stream_gives_the_call_is_recorded(call_style, connect, records, batch):
+def test_call_is_recorded_whatever_a_middleware_stream_returns(call_style, connect, records, batch):
     expected = UnreadableError if isinstance(batch, UnreadableError) else ServerError
     with pytest.raises(expected):
         list(call_style.stream(connect(middleware=[Stream(batch)]), "hi"))
@@ -528,7 +526,7 @@ def test_whatever_a_middlewares_stream_gives_the_call_is_recorded(call_style, co
     assert [(record.outcome, record.error.type) for record in records()] == [("failed", expected.__name__)] * 2
 
 
-def test_plain_code_that_waits_for_a_loop_is_a_failed_call(connect, records):
+def test_sync_call_that_awaits_an_event_loop_is_recorded_as_failed(connect, records):
     class Waiting:
         async def around_call(self, context, next):
             await asyncio.sleep(0)
@@ -538,7 +536,7 @@ def test_plain_code_that_waits_for_a_loop_is_a_failed_call(connect, records):
     assert [(record.outcome, record.error.type) for record in records()] == [("failed", "RuntimeError")]
 
 
-def test_a_call_cancelled_between_its_attempts_is_recorded_with_those_made(server, connect, records):
+def test_call_cancelled_between_attempts_is_recorded_with_its_attempts(server, connect, records):
     server.script(failure(503, retry_after="60"))
     failed = asyncio.Event()
 
@@ -562,7 +560,7 @@ def test_a_call_cancelled_between_its_attempts_is_recorded_with_those_made(serve
     assert [attempt.status for attempt in record.attempts] == [503]
 
 
-def test_a_plugins_subscriber_is_notified_once_however_many_llms_are_made(services):
+def test_plugin_subscriber_is_notified_once_whatever_the_number_of_llms(services):
     told: list[str] = []
 
     class Plugin:

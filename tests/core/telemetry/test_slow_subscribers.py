@@ -57,7 +57,7 @@ def calls_alive(mark: dict[str, str]) -> int:
 
 
 @pytest.mark.parametrize("capture", ["off", "redacted", "full"])
-def test_no_content_waits_for_a_slow_subscriber_that_did_not_ask_for_it(call_style, services, llm, mark, capture):
+def test_queue_of_a_slow_subscriber_without_capture_holds_no_content(call_style, services, llm, mark, capture):
     slow = Slow()
     with services.records.subscribe(slow, capture) as subscription:
         for number in range(10):
@@ -72,7 +72,7 @@ def test_no_content_waits_for_a_slow_subscriber_that_did_not_ask_for_it(call_sty
     assert (len(slow.records), subscription.dropped) == (10, 0)
 
 
-def test_full_records_a_subscriber_is_too_slow_for_are_lost_by_their_bytes_and_counted(
+def test_full_records_beyond_the_byte_limit_are_dropped_and_counted(
     call_style, services, llm, mark, monkeypatch, caplog
 ):
     monkeypatch.setattr("abstractcore.telemetry.recorder._MOST_BYTES_WAITING", 3 * MEBIBYTE)
@@ -88,7 +88,7 @@ def test_full_records_a_subscriber_is_too_slow_for_are_lost_by_their_bytes_and_c
     assert caplog.text.count("too much content is waiting") == 1
 
 
-def test_a_single_record_may_be_larger_than_what_may_wait(call_style, services, llm, monkeypatch):
+def test_single_record_may_exceed_the_byte_limit(call_style, services, llm, monkeypatch):
     monkeypatch.setattr("abstractcore.telemetry.recorder._MOST_BYTES_WAITING", 10)
     records: list[CallRecord] = []
     with services.records.subscribe(records.append, "full") as subscription:
@@ -97,9 +97,7 @@ def test_a_single_record_may_be_larger_than_what_may_wait(call_style, services, 
 
 
 @pytest.mark.parametrize("limit", ["_MOST_UNWRITTEN", "_MOST_BYTES_UNWRITTEN"])
-def test_the_caller_writes_the_record_where_too_many_calls_wait_to_be_records(
-    call_style, services, llm, mark, monkeypatch, limit
-):
+def test_caller_writes_the_record_if_the_queue_is_full(call_style, services, llm, mark, monkeypatch, limit):
     monkeypatch.setattr(f"abstractcore.telemetry.recorder.{limit}", 1)
     held = threading.Event()
     services.records._writer.begun().put(lambda: held.wait(PATIENCE_SECONDS), 1)
@@ -114,7 +112,7 @@ def test_the_caller_writes_the_record_where_too_many_calls_wait_to_be_records(
     assert len(records) == 5
 
 
-def test_the_digests_of_a_call_are_computed_once_for_all_subscribers(call_style, services, llm, monkeypatch):
+def test_digests_are_computed_once_for_all_subscribers(call_style, services, llm, monkeypatch):
     from abstractcore.telemetry import call_records
 
     digested: list[object] = []
@@ -138,7 +136,7 @@ def test_sizes_are_those_of_texts_and_files(llm):
     assert size_of(twice) < content_size(call) + 8 * KIBIBYTE
 
 
-def test_closed_services_leave_no_thread_of_a_subscriber_and_begin_one_for_a_later_call(services, llm):
+def test_closed_services_end_subscriber_threads_and_restart_them_for_later_calls(services, llm):
     threads: list[threading.Thread] = []
 
     async def notice(record: CallRecord) -> None:
@@ -153,7 +151,7 @@ def test_closed_services_leave_no_thread_of_a_subscriber_and_begin_one_for_a_lat
     assert len(set(threads)) == 2
 
 
-def test_closed_services_leave_the_thread_of_a_subscriber_that_is_held_up(services, llm):
+def test_closed_services_leave_the_thread_of_a_blocked_subscriber(services, llm):
     slow = Slow()
     threads: list[str] = []
 
@@ -172,7 +170,7 @@ def test_closed_services_leave_the_thread_of_a_subscriber_that_is_held_up(servic
     assert len(set(threads)) == 1, "two threads would notify it at once"
 
 
-def test_a_call_that_ends_while_services_are_closed_leaves_a_record(services, llm, monkeypatch):
+def test_call_that_ends_while_services_close_is_recorded(services, llm, monkeypatch):
     records: list[CallRecord] = []
     subscription = services.records.subscribe(records.append)
     put = background.BackgroundWorker.put
@@ -193,7 +191,7 @@ def test_a_call_that_ends_while_services_are_closed_leaves_a_record(services, ll
     assert (len(records), subscription.dropped) == (2, 0)
 
 
-def test_a_record_for_a_subscription_that_is_closed_meanwhile_is_counted_as_dropped(services, llm, monkeypatch):
+def test_record_for_a_subscription_closed_meanwhile_counts_as_dropped(services, llm, monkeypatch):
     records: list[CallRecord] = []
     first, second = (services.records.subscribe(records.append) for _ in range(2))
     monkeypatch.setattr(first, "report", lambda call, origin: second.close())

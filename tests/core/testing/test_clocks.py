@@ -20,7 +20,7 @@ def runtime(call_style, clock):
     return SyncRuntime(clock) if call_style.name == "sync" else AsyncRuntime(clock)
 
 
-def test_time_passes_by_sleeping_only(call_style):
+def test_time_advances_by_sleeping_only(call_style):
     clock = VirtualClock(time_of_day=1_000.0)
     assert (clock.now(), clock.time_of_day()) == (0.0, 1_000.0)
     call_style.run(runtime(call_style, clock).sleep(HOUR))
@@ -37,13 +37,13 @@ def test_time_never_goes_back(call_style, seconds):
     assert clock.now() == 0.0
 
 
-def test_advance_moves_the_time_on():
+def test_advance_moves_the_time():
     clock = VirtualClock()
     clock.advance(7.0)
     assert (clock.now(), clock.sleeps) == (7.0, [])
 
 
-def test_threads_add_up_what_they_sleep():
+def test_sleeps_of_threads_add_up():
     clock = VirtualClock()
     threads = [threading.Thread(target=clock.sleep, args=[0.25]) for _ in range(16)]
     for thread in threads:
@@ -72,7 +72,7 @@ def log_of(clock: VirtualClock, *naps: list[float], turns: int = 0) -> list[tupl
 
 
 @pytest.mark.parametrize("turns", [0, 1, 5])
-def test_tasks_wake_in_the_order_of_time_whatever_the_order_of_their_beginning(turns):
+def test_tasks_wake_in_order_of_time(turns):
     clock = VirtualClock()
     assert log_of(clock, [30.0], [10.0, 10.0, 15.0], [20.5], turns=turns) == [
         ("b", 10.0),
@@ -83,11 +83,11 @@ def test_tasks_wake_in_the_order_of_time_whatever_the_order_of_their_beginning(t
     ]
 
 
-def test_tasks_that_wake_at_one_time_wake_in_the_order_of_their_beginning():
+def test_tasks_that_wake_at_the_same_time_wake_in_order_of_start():
     assert log_of(VirtualClock(), [1.0], [1.0], [0.5, 0.5]) == [("c", 0.5), ("a", 1.0), ("b", 1.0), ("c", 1.0)]
 
 
-def test_a_thousand_tasks_are_no_trouble():
+def test_thousand_tasks():
     clock = VirtualClock()
 
     async def main() -> None:
@@ -97,7 +97,7 @@ def test_a_thousand_tasks_are_no_trouble():
     assert clock.now() == 999.0
 
 
-def test_a_cancelled_sleeper_does_not_move_the_time():
+def test_cancelled_sleep_does_not_move_the_time():
     clock = VirtualClock()
 
     async def main() -> None:
@@ -112,7 +112,7 @@ def test_a_cancelled_sleeper_does_not_move_the_time():
     assert clock.now() == 1.0
 
 
-def test_advance_wakes_who_has_slept_long_enough():
+def test_advance_wakes_tasks_that_are_due():
     clock = VirtualClock()
 
     async def main() -> None:
@@ -125,7 +125,7 @@ def test_advance_wakes_who_has_slept_long_enough():
     assert clock.now() == 60.0
 
 
-def test_a_loop_that_ended_with_sleepers_is_forgotten():
+def test_loop_that_ended_with_sleepers_is_forgotten():
     clock = VirtualClock()
 
     async def leave() -> None:
@@ -144,7 +144,7 @@ def scripted(clock: VirtualClock, *replies, **options):
     return create_llm("scripted", replies=replies, services=Services(clock=clock, random=lambda: 1.0), **options)
 
 
-def test_retries_pause_on_it(call_style):
+def test_retry_backoff_uses_it(call_style):
     clock = VirtualClock()
     llm = scripted(clock, OverloadedError("busy"), RateLimitError("slow down", retry_after=45.0), "here")
     response = call_style.generate(llm, "hi")
@@ -154,7 +154,7 @@ def test_retries_pause_on_it(call_style):
     assert [attempt.started_at for attempt in response.attempts] == [0.0, 0.5, 45.5]
 
 
-def test_deadlines_strike_on_it(call_style):
+def test_deadlines_use_it(call_style):
     clock = VirtualClock()
     llm = scripted(clock, ScriptedReply.text("late", delay=HOUR), max_retries=0)
     with pytest.raises(RequestTimeoutError):
@@ -162,7 +162,7 @@ def test_deadlines_strike_on_it(call_style):
     assert clock.now() == 60.0
 
 
-def test_many_delayed_calls_in_one_loop_end_in_the_order_of_their_delays():
+def test_delayed_calls_in_one_loop_end_in_order_of_their_delays():
     clock = VirtualClock()
     llm = scripted(clock, *(ScriptedReply.text(str(delay), delay=delay) for delay in (5.0, 1.0, 3.0)))
     order = []
@@ -178,7 +178,7 @@ def test_many_delayed_calls_in_one_loop_end_in_the_order_of_their_delays():
     assert clock.now() == 5.0
 
 
-def test_neither_hypothesis_nor_pytest_is_needed():
+def test_neither_hypothesis_nor_pytest_is_imported():
     code = "import sys, abstractcore.testing as t; t.VirtualClock(); print({'hypothesis', 'pytest'} & set(sys.modules))"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert result.stdout == "set()\n"

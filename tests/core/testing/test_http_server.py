@@ -21,7 +21,7 @@ def tls_context() -> ssl.SSLContext:
 
 @pytest.mark.parametrize("tls", [False, True], ids=["plain", "tls"])
 @pytest.mark.parametrize("left_first", [False, True], ids=["client stays", "client left"])
-def test_connections_that_were_just_accepted_are_closed_with_the_server(tls, left_first):
+def test_just_accepted_connections_are_closed_with_the_server(tls, left_first):
     """However far it got with them: what stays open is a warning in whatever test is running when it is collected."""
     for _ in range(30):
         with ScriptedServer(tls_context() if tls else None) as server:

@@ -202,7 +202,7 @@ MOVED = CallWarning("reordered", "messages[1].parts[4]", "moved", 4, 1)
         "moves what has no place in a list",
     ],
 )
-def test_a_call_that_changes_otherwise_than_the_warnings_say_breaks_the_law(toy: Toy, says: str):
+def test_call_that_differs_from_its_warnings_breaks_the_law(toy: Toy, says: str):
     with pytest.raises(LawBrokenError, match=says) as caught:
         check_call_losses(toy, CALL)
     assert caught.value.law == "call_losses"
@@ -253,11 +253,11 @@ def test_a_call_that_changes_otherwise_than_the_warnings_say_breaks_the_law(toy:
         "what is never sent",
     ],
 )
-def test_a_loss_that_is_named_keeps_the_law(toy: Toy):
+def test_loss_with_a_warning_satisfies_the_law(toy: Toy):
     check_call_losses(toy, CALL)
 
 
-def test_ids_may_be_renamed_as_long_as_results_follow_their_calls():
+def test_ids_may_be_renamed_if_results_follow_their_calls():
     class Renaming(CanonicalJson):
         def encode(self, call: ModelCall) -> Encoded:
             request = super().encode(call).request
@@ -268,7 +268,7 @@ def test_ids_may_be_renamed_as_long_as_results_follow_their_calls():
     assert b'"call-x"' in Renaming().encode(CALL).request.body
 
 
-def test_a_call_that_is_refused_loses_nothing():
+def test_refused_call_loses_nothing():
     class Refusing(CanonicalJson):
         def encode(self, call: ModelCall) -> Encoded:
             raise UnsupportedContentError("no")
@@ -279,7 +279,7 @@ def test_a_call_that_is_refused_loses_nothing():
     assert "the plainest call is refused: no" in str(error)
 
 
-def test_a_format_that_cannot_read_what_it_wrote_breaks_the_law():
+def test_format_that_cannot_parse_its_own_request_breaks_the_law():
     class Illegible(CanonicalJson):
         def parse(self, request: WireRequest) -> Parsed:
             raise InvalidInputError("no", path="model")
@@ -304,14 +304,14 @@ class Forgetful(CanonicalJson):
         return Encoded(request, (CallWarning("left_out", f"tools[{last}]", "one too many"),))
 
 
-def test_a_format_that_loses_something_each_time_breaks_the_law():
+def test_format_that_loses_something_at_each_round_trip_breaks_the_law():
     check_call_losses(Forgetful(), CALL)
     error = broken(check_encode_again, Forgetful(), CALL)
     assert error.law == "encode_again"
     assert "a second loss: one too many" in str(error)
 
 
-def test_a_format_that_writes_the_same_call_otherwise_breaks_the_law():
+def test_format_that_encodes_the_same_call_differently_breaks_the_law():
     class Growing(CanonicalJson):
         def encode(self, call: ModelCall) -> Encoded:
             encoded = super().encode(call)
@@ -327,7 +327,7 @@ def test_a_format_that_writes_the_same_call_otherwise_breaks_the_law():
     assert "became" in str(error)
 
 
-def test_a_format_that_refuses_what_it_read_breaks_the_law():
+def test_format_that_refuses_a_parsed_call_breaks_the_law():
     class Fussy(CanonicalJson):
         def encode(self, call: ModelCall) -> Encoded:
             if not call.tags:
@@ -363,7 +363,7 @@ def first_text(reply: ModelReply, text: str) -> ModelReply:
         "warns of nothing",
     ],
 )
-def test_a_reply_that_changes_otherwise_than_the_warnings_say_breaks_the_law(toy: Toy, says: str):
+def test_reply_that_differs_from_its_warnings_breaks_the_law(toy: Toy, says: str):
     with pytest.raises(LawBrokenError, match=says) as caught:
         check_reply_losses(toy, REPLY)
     assert caught.value.law == "reply_losses"
@@ -389,11 +389,11 @@ def test_a_reply_that_changes_otherwise_than_the_warnings_say_breaks_the_law(toy
     ],
     ids=["nothing", "a count", "metadata", "what does not count", "a reason", "a part moved"],
 )
-def test_a_loss_of_a_reply_that_is_named_keeps_the_law(toy: Toy):
+def test_reply_loss_with_a_warning_satisfies_the_law(toy: Toy):
     check_reply_losses(toy, REPLY)
 
 
-def test_a_reply_that_loses_something_each_time_breaks_the_law():
+def test_reply_that_loses_something_at_each_round_trip_breaks_the_law():
     class Shrinking(CanonicalJson):
         def render(self, reply: ModelReply) -> Rendered:
             last = len(reply.parts) - 1
@@ -406,7 +406,7 @@ def test_a_reply_that_loses_something_each_time_breaks_the_law():
     assert "a second loss" in str(error)
 
 
-def test_a_reply_that_is_written_otherwise_the_second_time_breaks_the_law():
+def test_reply_rendered_differently_the_second_time_breaks_the_law():
     class Stamping(CanonicalJson):
         def render(self, reply: ModelReply) -> Rendered:
             return Rendered(super().render(reply).body + (b" " if reply.warnings else b""))
@@ -481,7 +481,7 @@ class Hasty(CanonicalDecoder):
     ],
     ids=["drops a delta", "merges blocks", "ends too early", "takes reads for lines", "loses a byte at a split"],
 )
-def test_a_stream_that_does_not_add_up_breaks_the_law(parts: dict[str, Any], says: str):
+def test_stream_that_does_not_accumulate_to_its_reply_breaks_the_law(parts: dict[str, Any], says: str):
     toy = CanonicalJson()
     for name, made in parts.items():
         setattr(toy, name, made)
@@ -490,14 +490,14 @@ def test_a_stream_that_does_not_add_up_breaks_the_law(parts: dict[str, Any], say
     assert caught.value.law == "stream"
 
 
-def test_a_stream_may_come_in_pieces_of_any_size():
+def test_stream_may_have_chunks_of_any_size():
     check_stream(CanonicalJson(), REPLY)
     check_stream(CanonicalJson(), REPLY, deltas_of(REPLY))
     long = replace(REPLY, parts=(TextPart("x" * 5000),))
     check_stream(CanonicalJson(), long)
 
 
-def test_a_split_that_harms_is_found_in_a_framer_that_stands_single_bytes():
+def test_framer_bug_at_a_single_split_is_found():
     class Picky(Careless):
         """Loses the line's end only where more follows it in the same read."""
 
@@ -542,13 +542,13 @@ class Silent(CanonicalJson):
         (Silent(), RateLimitError("no", retry_after=3.0), r"retry_after 3.0 became None"),
     ],
 )
-def test_an_error_that_changes_its_kind_breaks_the_law(toy: CanonicalJson, error: ProviderError, says: str):
+def test_error_that_changes_its_class_breaks_the_law(toy: CanonicalJson, error: ProviderError, says: str):
     with pytest.raises(LawBrokenError, match=says) as caught:
         check_errors(toy, error)
     assert caught.value.law == "errors"
 
 
-def test_a_wait_may_be_rounded_up_to_a_second():
+def test_retry_after_may_be_rounded_up_to_a_second():
     class Rounding(CanonicalJson):
         def error(self, response: WireResponse) -> ProviderError:
             error = super().error(response)
@@ -602,7 +602,7 @@ def _as_found() -> Iterator[None]:
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
-def test_made_up_cases_find_the_fault_by_the_name_of_the_law(toy: CanonicalJson, law: Law):
+def test_generated_cases_find_a_violation_of_each_law(toy: CanonicalJson, law: Law):
     with pytest.raises(LawBrokenError) as caught:
         check_laws(toy, "scripted", max_examples=500)
     assert caught.value.law == law
@@ -616,7 +616,7 @@ def test_each_law_has_a_check_and_all_names_are_public():
         _ = testing.nothing
 
 
-def test_the_laws_can_be_imported_without_hypothesis():
+def test_laws_can_be_imported_without_hypothesis():
     program = "import sys, abstractcore.testing; print(json.dumps(sorted(sys.modules)))"
     run = subprocess.run([sys.executable, "-c", f"import json; {program}"], capture_output=True, text=True, check=True)
     loaded: list[JSONValue] = json.loads(run.stdout)

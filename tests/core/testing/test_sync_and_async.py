@@ -11,18 +11,18 @@ from abstractcore import StreamInterruptedError, TextDelta, create_llm
 from abstractcore.testing import CALL_STYLES, AsyncCalls, SyncCalls
 
 
-def test_call_styles_have_the_names_sync_and_async():
+def test_call_styles_are_named_sync_and_async():
     assert [(call_style.name, call_style.other) for call_style in CALL_STYLES] == [("sync", "async"), ("async", "sync")]
     assert (SyncCalls, AsyncCalls) == CALL_STYLES
 
 
-def test_a_call_gives_its_response(call_style):
+def test_call_returns_its_response(call_style):
     llm = create_llm("scripted", replies=["hello"])
     assert call_style.generate(llm, "hi", tags={"a": "b"}).content == "hello"
     assert (llm.calls[0].tags, llm.calls[0].stream) == ({"a": "b"}, False)
 
 
-def test_a_stream_gives_its_deltas_its_texts_and_its_response(call_style):
+def test_stream_yields_deltas_texts_and_response(call_style):
     llm = create_llm("scripted", replies=["one two", "one two"])
     with call_style.stream(llm, "hi") as stream:
         texts = [delta.text for delta in stream if isinstance(delta, TextDelta)]
@@ -30,7 +30,7 @@ def test_a_stream_gives_its_deltas_its_texts_and_its_response(call_style):
     assert list(call_style.stream(llm, "hi").text()) == texts
 
 
-def test_a_stream_that_was_closed_can_be_read_no_further(call_style):
+def test_closed_stream_cannot_be_read_further(call_style):
     stream = call_style.stream(create_llm("scripted", replies=["hello"]), "hi")
     next(stream)
     stream.close()
@@ -39,7 +39,7 @@ def test_a_stream_that_was_closed_can_be_read_no_further(call_style):
 
 
 @pytest.mark.parametrize("kind", CALL_STYLES)
-def test_a_closed_call_style_leaves_nothing_running(kind):
+def test_closed_call_style_leaves_nothing_running(kind):
     async def answer() -> int:
         return 42
 
@@ -49,7 +49,7 @@ def test_a_closed_call_style_leaves_nothing_running(kind):
     assert call_style.runtime.abandoned == 0
 
 
-def test_the_suite_needs_neither_hypothesis_nor_pytest():
+def test_suite_imports_neither_hypothesis_nor_pytest():
     code = (
         "import sys; from abstractcore.testing import CALL_STYLES; print({'hypothesis', 'pytest'} & sys.modules.keys())"
     )

@@ -23,7 +23,7 @@ CANARY = "sk-canary-0123456789"
 # transport=
 
 
-def test_the_fast_transport_is_libcurl_in_plain_code_and_aiohttp_in_event_loops(server, connect, services):
+def test_fast_transport_is_libcurl_for_sync_and_aiohttp_for_async_calls(server, connect, services):
     server.always(completion())
     llm = connect(transport="fast")
     assert llm.generate("hi").content == "hello"
@@ -32,25 +32,25 @@ def test_the_fast_transport_is_libcurl_in_plain_code_and_aiohttp_in_event_loops(
     assert services._sync == services._async == {}
 
 
-def test_a_stream_over_the_fast_transport_is_the_same_stream(call_style, server, connect):
+def test_fast_transport_gives_the_same_stream(call_style, server, connect):
     server.script(streamed("hel", "lo"))
     with call_style.stream(connect(transport="fast"), "hi") as stream:
         assert "".join(stream.text()) == "hello"
 
 
-def test_an_unknown_transport_is_refused(connect):
+def test_unknown_transport_is_refused(connect):
     with pytest.raises(ConfigurationError, match=r"'requests'.*'fast'"):
         connect(transport="requests")
 
 
 @pytest.mark.parametrize("missing", [["aiohttp"], ["pycurl"], ["aiohttp", "pycurl"]])
-def test_a_missing_package_of_the_fast_transport_is_named_when_the_llm_is_made(connect, monkeypatch, missing):
+def test_missing_package_of_the_fast_transport_is_named_at_creation(connect, monkeypatch, missing):
     monkeypatch.setattr("abstractcore.client.connections.find_spec", lambda name: None if name in missing else name)
     with pytest.raises(MissingExtraError, match=f"pip install {' '.join(missing)} \\(the extra 'fast'\\)"):
         connect(transport="fast")
 
 
-def test_a_socks_proxy_is_refused_with_the_fast_transport(call_style, connect, monkeypatch):
+def test_socks_proxy_is_refused_with_the_fast_transport(call_style, connect, monkeypatch):
     monkeypatch.setattr("abstractcore.transport.settings.find_spec", lambda name: name)
     with pytest.raises(ConfigurationError, match="SOCKS"):
         connect(transport="fast", proxy="socks5://127.0.0.1:9")
@@ -78,7 +78,7 @@ print({"aiohttp", "pycurl"} & set(sys.modules))
 """
 
 
-def test_aiohttp_and_pycurl_are_not_loaded_before_the_first_call():
+def test_aiohttp_and_pycurl_are_not_imported_before_the_first_call():
     assert run_python(LAZY).stdout == "set()\n"
 
 
@@ -92,7 +92,7 @@ for _ in range(2):
 """
 
 
-def test_a_fast_transport_never_closed_ends_without_a_warning(server, services):
+def test_fast_transport_never_closed_exits_without_a_warning(server, services):
     server.always(completion())
     result = run_python(NEVER_CLOSED, server.url)
     assert (result.stdout, result.stderr, result.returncode) == ("hello\n" * 4, "", 0)
@@ -119,7 +119,7 @@ asyncio.run(main())
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
-def test_a_forked_child_that_ends_leaves_the_parents_stream_alone(server, services):
+def test_exiting_forked_child_does_not_affect_the_parents_stream(server, services):
     gate = server.gate()
     server.script(stream_head(), chunk(delta("hel")), gate, chunk(delta("lo", "stop")) + b"0\r\n\r\n")
     process = subprocess.Popen(
@@ -153,7 +153,7 @@ def client_of(call_style):
         client.close() if call_style.name == "sync" else call_style.run(client.aclose())
 
 
-def test_a_client_of_ones_own_carries_the_calls(call_style, server, connect, client_of):
+def test_custom_http_client_is_used(call_style, server, connect, client_of):
     server.script(completion("first"))
     server.script(streamed("second"))
     client = client_of(headers={"x-gateway": "g-1"}, params={"tenant": "t"}, cookies={"sso": "s"})
@@ -169,14 +169,14 @@ def test_a_client_of_ones_own_carries_the_calls(call_style, server, connect, cli
     assert not client.is_closed
 
 
-def test_the_wrong_kind_of_client_is_an_error_with_the_class_to_pass(call_style, connect, client_of):
+def test_http_client_of_the_wrong_class_hints_at_the_right_one(call_style, connect, client_of):
     llm = connect(http_client=client_of())
     needed = "httpx2.AsyncClient" if call_style.name == "sync" else "httpx2.Client"
     with pytest.raises(ConfigurationError, match=f"http_client={needed}"):
         asyncio.run(llm.agenerate("hi")) if call_style.name == "sync" else llm.generate("hi")
 
 
-def test_a_clients_own_authentication_and_hooks_work(call_style, server, connect, client_of):
+def test_authentication_and_event_hooks_of_a_custom_client_work(call_style, server, connect, client_of):
     seen = []
 
     async def see_later(request):
@@ -190,7 +190,7 @@ def test_a_clients_own_authentication_and_hooks_work(call_style, server, connect
     assert seen == ["/v1/chat/completions"]
 
 
-def test_a_client_follows_redirects_only_if_configured_to(call_style, server, connect, client_of):
+def test_custom_client_follows_redirects_only_if_configured_to(call_style, server, connect, client_of):
     server.always_by(
         lambda request: [
             completion("there") if request.target == "/there" else answer(b"", 307, location=f"{server.url}/there")
@@ -202,7 +202,7 @@ def test_a_client_follows_redirects_only_if_configured_to(call_style, server, co
     assert call_style.generate(connect(http_client=follower), "hi").content == "there"
 
 
-def test_a_mock_transport_answers_without_a_network(call_style, services, client_of):
+def test_mock_transport_answers_without_a_network(call_style, services, client_of):
     def handler(request: httpx2.Request) -> httpx2.Response:
         return httpx2.Response(200, json=body(f"asked of {request.url.host}"))
 
@@ -211,7 +211,7 @@ def test_a_mock_transport_answers_without_a_network(call_style, services, client
     assert call_style.generate(llm, "hi").content == "asked of mock.test"
 
 
-def test_an_asgi_application_answers_without_a_network(services):
+def test_asgi_application_answers_without_a_network(services):
     async def application(scope, receive, send) -> None:
         await receive()
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"application/json")]})
@@ -226,7 +226,7 @@ def test_an_asgi_application_answers_without_a_network(services):
 
 
 @pytest.mark.parametrize("client", ["client", object(), httpx2.HTTPTransport, 3])
-def test_a_value_that_is_not_a_client_is_refused(connect, client):
+def test_value_that_is_not_a_client_is_refused(connect, client):
     with pytest.raises(ConfigurationError, match=r"httpx2\.Client or an httpx2\.AsyncClient, got"):
         connect(http_client=client)
 
@@ -234,20 +234,20 @@ def test_a_value_that_is_not_a_client_is_refused(connect, client):
 @pytest.mark.parametrize(
     "option", [{"proxy": "http://x"}, {"verify": True}, {"transport": "httpx2"}, {"max_connections": 3}]
 )
-def test_a_client_takes_no_settings_beside_its_own(connect, client_of, option):
+def test_connection_options_with_http_client_are_refused(connect, client_of, option):
     (name,) = option
     with pytest.raises(ConfigurationError, match=f"`{name}` has no effect"):
         connect(http_client=client_of(), **option)
 
 
-def test_a_closed_client_is_an_error_of_configuration(call_style, connect, client_of):
+def test_closed_client_is_a_configuration_error(call_style, connect, client_of):
     client = client_of()
     client.close() if call_style.name == "sync" else call_style.run(client.aclose())
     with pytest.raises(ConfigurationError, match="closed"):
         call_style.generate(connect(http_client=client), "hi")
 
 
-def test_a_hook_that_raises_for_status_is_named(call_style, server, connect, client_of):
+def test_event_hook_that_raises_for_status_is_named(call_style, server, connect, client_of):
     async def check_later(response):
         response.raise_for_status()
 
@@ -259,7 +259,7 @@ def test_a_hook_that_raises_for_status_is_named(call_style, server, connect, cli
     assert CANARY not in error_text(caught.value)
 
 
-def test_an_async_client_in_a_second_event_loop_is_an_error_of_configuration(server, connect):
+def test_async_client_in_a_second_event_loop_is_a_configuration_error(server, connect):
     server.always(completion())
     client = httpx2.AsyncClient(trust_env=False)
     llm = connect(http_client=client)
@@ -271,7 +271,7 @@ def test_an_async_client_in_a_second_event_loop_is_an_error_of_configuration(ser
 
 
 @pytest.mark.parametrize("script", [[CUT], [HANG], [b"nonsense\r\n\r\n", CUT]])
-def test_a_clients_failures_are_ours_and_hold_no_key(call_style, server, connect, client_of, script):
+def test_failures_of_a_custom_client_are_our_errors_without_the_key(call_style, server, connect, client_of, script):
     server.script(*script)
     llm = connect(http_client=client_of(), api_key=CANARY, max_retries=0, timeout=0.3)
     with pytest.raises(AbstractCoreError) as caught:
@@ -279,7 +279,7 @@ def test_a_clients_failures_are_ours_and_hold_no_key(call_style, server, connect
     assert CANARY not in error_text(caught.value)
 
 
-def test_cutting_one_answer_of_http2_leaves_the_connection_to_the_others():
+def test_aborting_one_http2_stream_leaves_the_connection_to_others():
     class Stream:
         def get_extra_info(self, name: str) -> None:
             raise AssertionError("the connection is others' too")

@@ -22,7 +22,7 @@ def pieces(encoding: str, data: bytes, size: int) -> list[bytes]:
 
 @pytest.mark.parametrize("size", [1, 100, 10**9])
 @pytest.mark.parametrize("encoding", ["gzip", "GZip ", "deflate"])
-def test_a_bomb_comes_in_pieces_of_a_megabyte(encoding, size):
+def test_decompression_bomb_is_returned_in_chunks_of_a_megabyte(encoding, size):
     whole = bytes(16 * MEBIBYTE)
     bomb = zlib.compress(whole) if encoding == "deflate" else gzip.compress(whole) + gzip.compress(whole)
     found = pieces(encoding, bomb, size)
@@ -30,22 +30,22 @@ def test_a_bomb_comes_in_pieces_of_a_megabyte(encoding, size):
     assert max(map(len, found)) <= MEBIBYTE
 
 
-def test_exactly_a_megabyte_comes_whole_though_nothing_is_left_to_decompress():
+def test_exactly_a_megabyte_is_returned_completely():
     packer = zlib.compressobj(wbits=zlib.MAX_WBITS | 16)
     flushed = packer.compress(bytes(2 * MEBIBYTE)) + packer.flush(zlib.Z_SYNC_FLUSH)
     assert b"".join(pieces("gzip", flushed, 10**9)) == bytes(2 * MEBIBYTE)
 
 
-def test_many_empty_members_give_nothing():
+def test_many_empty_members_return_nothing():
     assert pieces("gzip", gzip.compress(b"") * 1000 + gzip.compress(b"end"), 10**9) == [b"end"]
 
 
-def test_a_damaged_second_member_is_an_error():
+def test_corrupt_second_member_is_an_error():
     with pytest.raises(zlib.error):
         pieces("gzip", gzip.compress(b"one") + gzip.compress(b"two")[:-8] + b"12345678", 10**9)
 
 
 @pytest.mark.parametrize("encoding", ["", "identity", "br"])
-def test_nothing_else_is_decompressed(encoding):
+def test_other_encodings_are_not_decompressed(encoding):
     assert decompressor_for({"content-encoding": encoding}) is None
     assert decompressor_for({}) is None

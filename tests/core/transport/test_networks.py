@@ -75,20 +75,20 @@ def reach(services, way):
     return reach
 
 
-def test_a_server_with_a_certificate_of_ones_own_authority_is_reached(call_style, reach, tls_server, trusted):
+def test_server_with_a_custom_ca_is_reached(call_style, reach, tls_server, trusted):
     tls_server.always(completion("safe"))
     llm = reach(tls_server.url, verify=trusted)
     assert [call_style.generate(llm, "hi").content for _ in range(2)] == ["safe", "safe"]
     assert len(tls_server.connections) == 1
 
 
-def test_a_server_nobody_vouches_for_is_not_reached(call_style, reach, tls_server):
+def test_server_with_an_untrusted_certificate_is_refused(call_style, reach, tls_server):
     with pytest.raises(ConnectionFailedError, match="certificate verify failed"):
         call_style.generate(reach(tls_server.url), "hi")
     assert tls_server.requests == []
 
 
-def test_authorities_of_ones_own_stand_in_place_of_the_systems(
+def test_custom_ca_bundle_replaces_the_system_authorities(
     call_style, reach, tls_server, trusted, tmp_path, monkeypatch
 ):
     """Whoever names his own means no others."""
@@ -101,12 +101,12 @@ def test_authorities_of_ones_own_stand_in_place_of_the_systems(
     assert len(tls_server.requests) == 1
 
 
-def test_certificates_are_not_checked_if_that_is_asked_for(call_style, reach, tls_server):
+def test_verify_false_disables_certificate_verification(call_style, reach, tls_server):
     tls_server.script(completion("unchecked"))
     assert call_style.generate(reach(tls_server.url, verify=False), "hi").content == "unchecked"
 
 
-def test_a_certificate_for_another_name_is_refused(call_style, reach, authority, trusted):
+def test_certificate_for_another_host_is_refused(call_style, reach, authority, trusted):
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("elsewhere.test").configure_cert(context)
     with ScriptedServer(context) as server:
@@ -115,7 +115,7 @@ def test_a_certificate_for_another_name_is_refused(call_style, reach, authority,
         assert server.requests == []
 
 
-def test_a_proxy_with_a_password_forwards_plain_requests(call_style, reach, server):
+def test_proxy_with_a_password_forwards_plain_requests(call_style, reach, server):
     server.script(completion("through"))
     with ProxyServer(f"user:{PASSWORD}") as proxy:
         llm = reach(f"http://api.test:{server.port}/v1", proxy=f"http://user:{PASSWORD}@127.0.0.1:{proxy.port}")
@@ -123,7 +123,7 @@ def test_a_proxy_with_a_password_forwards_plain_requests(call_style, reach, serv
         assert proxy.asked == [f"POST http://api.test:{server.port}/v1/chat/completions HTTP/1.1"]
 
 
-def test_a_proxy_opens_a_tunnel_to_a_server_over_tls(call_style, reach, tls_server, trusted):
+def test_proxy_tunnels_to_a_tls_server(call_style, reach, tls_server, trusted):
     """What goes through it is not for the proxy to read, nor is its password for the server."""
     tls_server.always(completion("through"))
     with ProxyServer("user:p@ss word") as proxy:
@@ -137,7 +137,7 @@ def test_a_proxy_opens_a_tunnel_to_a_server_over_tls(call_style, reach, tls_serv
     assert "proxy-authorization" not in tls_server.requests[0].headers
 
 
-def test_a_proxy_that_refuses_the_password_is_named_and_the_password_is_not(call_style, reach, tls_server, trusted):
+def test_proxy_that_rejects_the_password_is_named_without_it(call_style, reach, tls_server, trusted):
     with ProxyServer("user:other") as proxy:
         llm = reach(tls_server.url, proxy=f"http://user:{PASSWORD}@127.0.0.1:{proxy.port}", verify=trusted)
         with pytest.raises(ConnectionFailedError, match=f"the proxy http://127.0.0.1:{proxy.port} refused") as caught:
@@ -152,7 +152,7 @@ def free_port() -> int:
         return proxy.port
 
 
-def test_a_proxy_that_is_gone_is_named_without_its_password(call_style, reach, server):
+def test_unreachable_proxy_is_named_without_its_password(call_style, reach, server):
     place = f"127.0.0.1:{free_port()}"
     with pytest.raises(ConnectionFailedError, match=f"through the proxy http://{place}") as caught:
         call_style.generate(reach(server.url, proxy=f"http://user:{PASSWORD}@{place}"), "hi")
@@ -166,7 +166,7 @@ def test_a_proxy_that_is_gone_is_named_without_its_password(call_style, reach, s
     ("variable", "scheme"),
     [("HTTP_PROXY", "http"), ("http_proxy", "http"), ("HTTPS_PROXY", "https"), ("all_proxy", "http")],
 )
-def test_a_proxy_of_the_environment_that_is_gone_is_blamed_with_its_variable(
+def test_unreachable_environment_proxy_is_named_with_its_variable(
     call_style, reach, server, monkeypatch, variable, scheme
 ):
     place = f"127.0.0.1:{free_port()}"
@@ -179,7 +179,7 @@ def test_a_proxy_of_the_environment_that_is_gone_is_blamed_with_its_variable(
     assert PASSWORD not in error_text(caught.value)
 
 
-def test_a_proxy_that_breaks_off_is_named_too(call_style, reach, server):
+def test_proxy_that_disconnects_is_named(call_style, reach, server):
     server.script(CUT)
     with pytest.raises(ConnectionFailedError, match=f"through the proxy {server.url} broke") as caught:
         call_style.generate(reach("http://api.test/v1", proxy=server.url), "hi")
@@ -191,7 +191,7 @@ def test_a_proxy_that_breaks_off_is_named_too(call_style, reach, server):
     [[HANG], drip(b"HTTP/1.1 200 Go\r\nx-long: " + b"v" * 1000 + b"\r\n\r\n", Pause(0.1))],
     ids=["silent", "drip"],
 )
-def test_a_proxy_that_takes_long_to_open_a_tunnel_ends_in_time(call_style, reach, server, script):
+def test_slow_proxy_tunnel_times_out(call_style, reach, server, script):
     server.script(*script)
     began = time.monotonic()
     with pytest.raises(RequestTimeoutError):
@@ -201,14 +201,14 @@ def test_a_proxy_that_takes_long_to_open_a_tunnel_ends_in_time(call_style, reach
     server.wait_for(lambda: not server.open, "the end of the connection")
 
 
-def test_a_certificate_that_is_not_trusted_says_how_to_trust_it(call_style, reach, tls_server):
+def test_untrusted_certificate_hints_at_verify(call_style, reach, tls_server):
     with pytest.raises(ConnectionFailedError, match="certificate verify failed") as caught:
         call_style.generate(reach(tls_server.url), "hi")
     assert "verify='ca.pem'" in (caught.value.hint or "")
     assert "Is it running" not in str(caught.value)
 
 
-def test_a_proxy_over_tls_is_checked_by_the_same_authorities(call_style, reach, authority, server, trusted):
+def test_tls_proxy_is_verified_by_the_same_authorities(call_style, reach, authority, server, trusted):
     """The scripted server plays the proxy."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("127.0.0.1").configure_cert(context)

@@ -35,7 +35,7 @@ def small(request, services):
     call_style.close()
 
 
-def test_a_pool_that_is_used_up_is_a_timeout_that_says_why(small, server):
+def test_exhausted_pool_is_a_timeout_with_the_reason(small, server):
     transport, run = small
     request = WireRequest(server.url, {}, b"")
     server.script(stream_head(), HANG)
@@ -51,14 +51,14 @@ def test_a_pool_that_is_used_up_is_a_timeout_that_says_why(small, server):
     assert len(server.requests) == 2
 
 
-def test_a_slow_answer_is_not_taken_for_a_pool_that_is_used_up(small, server):
+def test_slow_response_is_not_mistaken_for_an_exhausted_pool(small, server):
     transport, run = small
     server.script(HANG)
     with pytest.raises(RequestTimeoutError, match=r"did not answer in 0\.2 s\. .* timeout=SECONDS"):
         run(transport.open(WireRequest(server.url, {}, b""), 0.2))
 
 
-def test_a_body_that_stalls_is_a_timeout_that_says_how_long_was_waited(small, server):
+def test_stalled_body_is_a_timeout_with_its_duration(small, server):
     transport, run = small
     server.script(stream_head() + chunk(b"data"), HANG)
     body = run(transport.open(WireRequest(server.url, {}, b""), 0.2))
@@ -72,7 +72,7 @@ def test_a_body_that_stalls_is_a_timeout_that_says_how_long_was_waited(small, se
 @pytest.mark.parametrize(
     "first", [answer("one"), stream_head() + chunk(b"one") + LAST_CHUNK], ids=["length", "chunked"]
 )
-def test_a_connection_over_which_more_came_than_the_response_is_cut(small, server, first, place):
+def test_connection_with_surplus_data_is_closed(small, server, first, place):
     """What follows the surplus would be read as the next response, which may be another tenant's."""
     transport, run = small
     surplus = answer("for somebody else")
@@ -90,7 +90,7 @@ def test_a_connection_over_which_more_came_than_the_response_is_cut(small, serve
     assert len(server.connections) == 2
 
 
-def test_a_body_given_up_gives_its_place_back(small, server):
+def test_abandoned_body_releases_its_pool_slot(small, server):
     transport, run = small
     for _ in range(3):
         server.script(stream_head() + chunk(b"data"), HANG)
@@ -102,7 +102,7 @@ def test_a_body_given_up_gives_its_place_back(small, server):
 
 
 @pytest.mark.parametrize("make_transport", [AsyncHttpTransport, AiohttpTransport])
-def test_a_dropped_async_body_gives_its_place_back(server, services, make_transport):
+def test_dropped_async_body_releases_its_pool_slot(server, services, make_transport):
     async def main() -> None:
         transport = make_transport(TransportSettings(max_connections=1))
         for _ in range(3):
@@ -117,7 +117,7 @@ def test_a_dropped_async_body_gives_its_place_back(server, services, make_transp
 
 
 @pytest.mark.parametrize("library", ["httpx2", "fast"])
-def test_dropped_async_streams_give_their_connections_back(server, connect, library):
+def test_dropped_async_streams_release_their_connections(server, connect, library):
     """More streams are dropped than there may be connections."""
     server.always(stream_head(), chunk(delta("hel")), HANG)
     llm = connect(max_connections=2, transport=library)
@@ -134,7 +134,7 @@ def test_dropped_async_streams_give_their_connections_back(server, connect, libr
     assert len(server.requests) == 5
 
 
-def test_as_many_connections_as_asked_for_are_kept_open(call_style, server, connect):
+def test_max_connections_idle_connections_are_kept(call_style, server, connect):
     """The default keeps a hundred."""
     assert TransportSettings().max_idle_connections == 100
     llm = connect(max_connections=300)
@@ -143,6 +143,6 @@ def test_as_many_connections_as_asked_for_are_kept_open(call_style, server, conn
 
 
 @pytest.mark.parametrize("count", [0, -1, 1.5, True, "many"])
-def test_a_number_of_connections_that_is_none_is_refused(services, count):
+def test_invalid_max_connections_is_refused(services, count):
     with pytest.raises(ValueError, match="max_connections"):
         create_llm("openai-compatible/m", base_url="http://x", services=services, max_connections=count)

@@ -22,7 +22,7 @@ def require(owner: object, name: str, library: str, purpose: str) -> Any:
     return getattr(owner, name)
 
 
-def test_what_arrived_before_a_cut_can_be_taken_from_aiohttps_stream():
+def test_aiohttp_stream_exposes_data_received_before_a_disconnect():
     purpose = "transport/aiohttp_http.py uses to read what came before the connection broke"
 
     async def main() -> None:
@@ -36,7 +36,7 @@ def test_what_arrived_before_a_cut_can_be_taken_from_aiohttps_stream():
     asyncio.run(main())
 
 
-def test_what_a_server_sent_too_much_can_be_seen_in_aiohttps_parser(server):
+def test_aiohttp_parser_exposes_surplus_data(server):
     purpose = "transport/aiohttp_pools.py asks whether another response has begun on an idle connection"
     begun = answer("surplus")[:20]
 
@@ -59,7 +59,7 @@ def test_what_a_server_sent_too_much_can_be_seen_in_aiohttps_parser(server):
     assert asyncio.run(main(b"")) is None, purpose
 
 
-def test_a_connector_of_aiohttp_can_be_kept_from_closing_its_connections():
+def test_aiohttp_connector_can_be_kept_from_closing_its_connections():
     purpose = "transport/aiohttp_pools.py sets in forked children, whose parent's connections must stay open"
 
     async def main() -> None:
@@ -73,7 +73,7 @@ def test_a_connector_of_aiohttp_can_be_kept_from_closing_its_connections():
     asyncio.run(main())
 
 
-def test_what_a_server_sent_too_much_can_be_seen_in_httpcore2(server):
+def test_httpcore2_exposes_surplus_data(server):
     purpose = "transport/messages.py uses to see that more came than the response"
     server.script(answer("one") + b"surplus")
     with httpcore2.ConnectionPool() as pool:

@@ -60,14 +60,14 @@ def connections_of(transport: PycurlTransport) -> list[pycurl_connections.CurlCo
     return [connection for pool in transport._pools.values() for _, connection in pool._idle]
 
 
-def test_only_the_headers_of_the_request_are_sent(server, transport):
+def test_only_headers_of_the_request_are_sent(server, transport):
     server.script(answer("ok"))
     fetch(transport, server.url, b"x" * 2_000_000)
     (request,) = server.requests
     assert set(request.headers) == {"host", "accept", "accept-encoding", "user-agent", "content-length"}
 
 
-def test_proxies_of_the_environment_are_not_libcurls_to_find(server, monkeypatch):
+def test_libcurl_ignores_environment_proxies(server, monkeypatch):
     """They are found when the settings are made, for sync and async transports alike."""
     transport = PycurlTransport(TransportSettings(environment_proxies=False))
     for name in ("http_proxy", "ALL_PROXY"):
@@ -77,7 +77,7 @@ def test_proxies_of_the_environment_are_not_libcurls_to_find(server, monkeypatch
     transport.close_now()
 
 
-def test_a_proxy_of_the_settings_stands_over_no_proxy_in_the_environment(server, monkeypatch):
+def test_proxy_option_overrides_no_proxy(server, monkeypatch):
     monkeypatch.setenv("NO_PROXY", "*")
     transport = PycurlTransport(TransportSettings(proxy=server.url))
     server.script(answer("through"))
@@ -86,13 +86,13 @@ def test_a_proxy_of_the_settings_stands_over_no_proxy_in_the_environment(server,
 
 
 @pytest.mark.parametrize("endless", [b"x-more: and more\r\n" * 40_000, b"x-long: " + b"v" * 4_000_000])
-def test_a_head_without_end_is_refused(server, transport, endless):
+def test_endless_response_head_is_refused(server, transport, endless):
     server.script(b"HTTP/1.1 200 OK\r\n" + endless, HANG)
     with pytest.raises(ConnectionFailedError, match="not HTTP"):
         fetch(transport, server.url)
 
 
-def test_a_connection_kept_open_does_not_keep_the_last_request_in_memory(server, transport):
+def test_idle_connection_does_not_keep_the_last_request_in_memory(server, transport):
     prompt = b"a long conversation" * 100
     references = sys.getrefcount(prompt)
     server.script(answer("ok"))
@@ -102,7 +102,7 @@ def test_a_connection_kept_open_does_not_keep_the_last_request_in_memory(server,
 
 
 @pytest.mark.parametrize("place", ["cycle", "cycle with its transport"])
-def test_a_body_that_is_collected_in_a_cycle_closes_its_connection_and_prints_nothing(server, place):
+def test_body_in_a_reference_cycle_closes_its_connection_silently(server, place):
     """pycurl's handles are collected with it, and may be closed first."""
     server.always(stream_head(), chunk(b"data"), HANG)
     transport = PycurlTransport(TransportSettings(max_connections=1))
@@ -119,7 +119,7 @@ def test_a_body_that_is_collected_in_a_cycle_closes_its_connection_and_prints_no
     transport.close_now()
 
 
-def test_connections_are_kept_as_long_and_as_many_as_the_settings_say(server):
+def test_idle_connections_are_limited_in_number_and_time(server):
     server.always(answer("ok"))
     brief = PycurlTransport(TransportSettings(idle_seconds=0.0))
     for _ in range(2):
@@ -149,7 +149,7 @@ def test_connections_are_kept_as_long_and_as_many_as_the_settings_say(server):
     server.wait_for(lambda: not server.open, "the end of all connections")
 
 
-def test_idle_connections_to_one_place_give_way_to_another(server):
+def test_idle_connections_to_one_host_are_replaced_by_another(server):
     transport = PycurlTransport(TransportSettings(max_connections=1))
     server.always(answer("ok"))
     with ScriptedServer() as other:
@@ -161,7 +161,7 @@ def test_idle_connections_to_one_place_give_way_to_another(server):
 
 
 @pytest.mark.parametrize("name", ["_open_socket", "_take_header", "_take_log", "_take_piece", "_want"])
-def test_an_interrupt_in_what_libcurl_calls_is_not_lost(server, monkeypatch, name):
+def test_interrupt_in_a_libcurl_callback_is_not_lost(server, monkeypatch, name):
     def interrupted(*arguments: object) -> None:
         raise KeyboardInterrupt
 
@@ -177,7 +177,7 @@ def test_an_interrupt_in_what_libcurl_calls_is_not_lost(server, monkeypatch, nam
     transport.close_now()
 
 
-def test_a_failure_of_libcurl_itself_is_a_broken_connection(server, transport, monkeypatch):
+def test_internal_failure_of_libcurl_is_a_connection_failure(server, transport, monkeypatch):
     """pycurl answers so to an exception in what is called first, whatever it was."""
 
     def fails(*arguments: object) -> None:
@@ -192,7 +192,7 @@ def test_a_failure_of_libcurl_itself_is_a_broken_connection(server, transport, m
 
 
 @pytest.mark.parametrize("place", ["head", "body", "connect"])
-def test_an_interrupt_from_the_keyboard_ends_the_call_and_its_connection(server, transport, monkeypatch, place):
+def test_keyboard_interrupt_ends_the_call_and_closes_its_connection(server, transport, monkeypatch, place):
     handler = signal.signal(signal.SIGALRM, signal.default_int_handler)
     if place == "connect":
         monkeypatch.setattr("abstractcore.transport.pycurl_pools.connected", lambda *_: os.kill(os.getpid(), 14))
@@ -213,7 +213,7 @@ def test_an_interrupt_from_the_keyboard_ends_the_call_and_its_connection(server,
 
 
 @FORKS
-def test_a_forked_child_that_ends_leaves_the_parents_tls_alone(secure):
+def test_exiting_forked_child_does_not_affect_the_parents_tls(secure):
     """libcurl says goodbye (close_notify) when its handles are freed, which the server would take for the parent's."""
     server, settings = secure
     transport = PycurlTransport(settings)
@@ -244,7 +244,7 @@ def test_a_forked_child_that_ends_leaves_the_parents_tls_alone(secure):
 
 
 @FORKS
-def test_a_child_that_is_forked_while_another_thread_waits_can_call(server, transport):
+def test_child_forked_while_another_thread_waits_can_make_calls(server, transport):
     server.always_by(lambda request: [answer(request.body)])
     server.script(HANG)
     failures: list[AbstractCoreError] = []
@@ -271,7 +271,7 @@ def test_a_child_that_is_forked_while_another_thread_waits_can_call(server, tran
     assert len(failures) == 1
 
 
-def test_a_descriptor_that_is_used_for_something_else_is_not_taken_for_the_connection(server):
+def test_reused_descriptor_is_not_mistaken_for_the_connection(server):
     with connected("127.0.0.1", server.port, PATIENCE_SECONDS * 1e6) as connection, connection.dup() as twin:
         assert is_same_connection(twin.fileno(), connection)
         with connected("127.0.0.1", server.port, PATIENCE_SECONDS * 1e6) as other, open(os.devnull) as file:
@@ -280,7 +280,7 @@ def test_a_descriptor_that_is_used_for_something_else_is_not_taken_for_the_conne
     assert not is_same_connection(-1, connection)
 
 
-def test_the_option_that_pycurl_does_not_name_is_the_one_meant():
+def test_undocumented_pycurl_option_number_is_correct():
     """By the number that libcurl gives to CURLOPT_SUPPRESS_CONNECT_HEADERS: a long, so that it begins at 0."""
     assert not hasattr(pycurl, "SUPPRESS_CONNECT_HEADERS"), "pycurl names it now: use its name in pycurl_connections.py"
     assert pycurl_connections._SUPPRESS_CONNECT_HEADERS == 265

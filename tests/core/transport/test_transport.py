@@ -43,7 +43,7 @@ from tests.chaos_server import (
 CANARY = "sk-canary-0123456789"
 
 
-def test_calls_one_after_the_other_share_a_connection(call_style, server, connect):
+def test_sequential_calls_share_a_connection(call_style, server, connect):
     server.always(completion())
     first, second = connect(), connect()
     for llm in (first, second, first):
@@ -51,7 +51,7 @@ def test_calls_one_after_the_other_share_a_connection(call_style, server, connec
     assert [request.connection.number for request in server.requests] == [0, 0, 0]
 
 
-def test_a_kept_connection_that_the_server_closed_is_replaced_without_an_error(call_style, server, connect):
+def test_idle_connection_closed_by_the_server_is_replaced_silently(call_style, server, connect):
     llm = connect(max_retries=0)
     for text in ("one", "two"):
         server.script(completion(text), CUT)
@@ -61,7 +61,7 @@ def test_a_kept_connection_that_the_server_closed_is_replaced_without_an_error(c
 
 
 @pytest.mark.parametrize("first", [completion("one"), streamed("one")], ids=["whole", "streamed"])
-def test_what_a_server_sends_beyond_its_answer_is_never_the_next_calls_answer(call_style, server, connect, first):
+def test_surplus_data_is_never_read_as_the_next_response(call_style, server, connect, first):
     llm = connect(max_retries=0)
     server.script(first + completion("for somebody else"))
     server.script(completion("two"))
@@ -85,7 +85,7 @@ def test_redirects_are_never_followed(call_style, server, connect, status):
         assert elsewhere.requests == []
 
 
-def test_a_stream_left_early_does_not_give_its_connection_to_the_next_call(call_style, server, connect):
+def test_connection_of_an_abandoned_stream_is_not_reused(call_style, server, connect):
     llm = connect()
     server.script(stream_head() + chunk(delta("old")), HANG)
     server.script(completion("new"))
@@ -95,7 +95,7 @@ def test_a_stream_left_early_does_not_give_its_connection_to_the_next_call(call_
     assert len(server.connections) == 2
 
 
-def test_a_failed_answers_connection_is_used_again_once_its_body_is_read(call_style, server, connect):
+def test_connection_of_an_error_response_is_reused_after_reading_its_body(call_style, server, connect):
     llm = connect(max_retries=0)
     server.script(failure(400))
     server.script(completion())
@@ -108,7 +108,7 @@ def test_a_failed_answers_connection_is_used_again_once_its_body_is_read(call_st
 # Proxies
 
 
-def test_a_proxy_of_the_environment_is_used(call_style, server, services, monkeypatch):
+def test_environment_proxy_is_used(call_style, server, services, monkeypatch):
     monkeypatch.setenv("HTTP_PROXY", server.url)
     server.script(completion("through"))
     llm = create_llm("openai-compatible", model="m", base_url="http://api.test/v1", services=services)
@@ -117,7 +117,7 @@ def test_a_proxy_of_the_environment_is_used(call_style, server, services, monkey
     assert server.requests[0].headers["host"] == "api.test"
 
 
-def test_a_proxy_that_is_set_or_unset_later_applies_to_llms_made_afterwards(call_style, server, connect, monkeypatch):
+def test_environment_proxy_changes_apply_to_llms_created_afterwards(call_style, server, connect, monkeypatch):
     for text in ("without", "through", "without again"):
         server.script(completion(text))
     assert call_style.generate(connect(), "hi").content == "without"
@@ -143,7 +143,7 @@ def test_no_proxy_is_honoured(call_style, server, connect, monkeypatch, no_proxy
 
 
 @pytest.mark.parametrize("prefix", ["http://", ""])
-def test_a_proxy_of_the_llms_own_stands_over_the_environment(call_style, server, services, monkeypatch, prefix):
+def test_proxy_option_overrides_the_environment(call_style, server, services, monkeypatch, prefix):
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     monkeypatch.setenv("NO_PROXY", "*")
     server.script(completion("through"))
@@ -157,7 +157,7 @@ def test_a_proxy_of_the_llms_own_stands_over_the_environment(call_style, server,
     assert call_style.generate(llm, "hi").content == "through"
 
 
-def test_a_proxys_password_goes_to_the_proxy_and_nowhere_else(call_style, server, services):
+def test_proxy_password_is_sent_to_the_proxy_only(call_style, server, services):
     server.script(CUT)
     llm = create_llm(
         "openai-compatible",
@@ -174,7 +174,7 @@ def test_a_proxys_password_goes_to_the_proxy_and_nowhere_else(call_style, server
 
 
 @pytest.mark.parametrize("proxy", ["socks4://127.0.0.1:9", "ftp://127.0.0.1:9", f"carrier://{CANARY}@pigeon"])
-def test_a_proxy_of_another_kind_is_refused(call_style, connect, services, monkeypatch, proxy):
+def test_proxy_with_unsupported_scheme_is_refused(call_style, connect, services, monkeypatch, proxy):
     with pytest.raises(ConfigurationError, match="proxy") as caught:
         connect(proxy=proxy)
     assert CANARY not in error_text(caught.value)
@@ -186,7 +186,7 @@ def test_a_proxy_of_another_kind_is_refused(call_style, connect, services, monke
 # Addresses and certificates
 
 
-def test_nothing_listening_is_a_connection_error_that_names_the_place_only(call_style, services):
+def test_refused_connection_error_shows_host_and_port_only(call_style, services):
     llm = create_llm(
         "openai-compatible",
         model="m",
@@ -199,26 +199,26 @@ def test_nothing_listening_is_a_connection_error_that_names_the_place_only(call_
     assert CANARY not in error_text(caught.value)
 
 
-def test_an_address_of_ipv6_is_shown_as_it_is_written(call_style, services):
+def test_ipv6_address_is_shown_in_brackets(call_style, services):
     llm = create_llm("openai-compatible", model="m", base_url="http://[::1]:9/v1", services=services, max_retries=0)
     with pytest.raises(ConnectionFailedError, match=r"http://\[::1\]:9: "):
         call_style.generate(llm, "hi")
 
 
-def test_a_connection_that_is_reset_is_an_error_that_says_why(call_style, server, connect):
+def test_connection_reset_is_an_error_with_its_reason(call_style, server, connect):
     server.script(RESET)
     with pytest.raises(ConnectionFailedError, match=r"broke: \S"):
         call_style.generate(connect(max_retries=0), "hi")
 
 
-def test_https_to_a_plain_server_is_a_connection_error(call_style, server, services):
+def test_https_to_a_plain_http_server_is_a_connection_error(call_style, server, services):
     url = server.url.replace("http:", "https:")
     llm = create_llm("openai-compatible", model="m", base_url=url, services=services, max_retries=0)
     with pytest.raises(ConnectionFailedError):
         call_style.generate(llm, "hi")
 
 
-def test_certificate_authorities_that_cannot_be_read_are_a_configuration_error(call_style, services, tmp_path: Path):
+def test_unreadable_ca_bundle_is_a_configuration_error(call_style, services, tmp_path: Path):
     (tmp_path / "empty.pem").write_text("no certificate")
     for name in ("missing.pem", "empty.pem"):
         llm = create_llm(
@@ -232,7 +232,7 @@ def test_certificate_authorities_that_cannot_be_read_are_a_configuration_error(c
             call_style.generate(llm, "hi")
 
 
-def test_plain_http_reads_no_certificates(call_style, server, connect):
+def test_plain_http_loads_no_certificates(call_style, server, connect):
     server.script(completion("plain"))
     assert call_style.generate(connect(verify="/no/such/file"), "hi").content == "plain"
 
@@ -262,7 +262,7 @@ def variables(error: BaseException) -> str:
     ],
 )
 @pytest.mark.parametrize("call", ["generate", "stream"])
-def test_a_key_never_shows_in_an_error(call_style, server, connect, steps, call):
+def test_errors_never_contain_the_key(call_style, server, connect, steps, call):
     server.script(*steps)
     llm = connect(api_key=CANARY, max_retries=0, timeout=0.3)
     assert CANARY not in repr(llm)
@@ -284,13 +284,13 @@ def test_transports_with_equal_settings_are_shared(services):
     )
 
 
-def test_certificates_are_read_once_for_all_transports():
+def test_certificates_are_loaded_once_for_all_transports():
     """Reading them takes 40 ms."""
     assert TransportSettings().tls("https") is TransportSettings(max_connections=3).tls("https")
     assert TransportSettings().tls("http") is TransportSettings(verify="/no/such/file").tls("http")
 
 
-def test_closed_services_can_be_used_again(call_style, server, connect, services: Services):
+def test_closed_services_can_be_reused(call_style, server, connect, services: Services):
     server.always(completion())
     llm = connect()
     call_style.generate(llm, "hi")
@@ -298,14 +298,14 @@ def test_closed_services_can_be_used_again(call_style, server, connect, services
     assert call_style.generate(llm, "hi").content == "hello"
 
 
-def test_an_early_answer_to_a_long_request_is_read(call_style, server, connect):
+def test_early_response_to_a_long_request_is_read(call_style, server, connect):
     """The server may refuse before it has read everything, and close."""
     server.always(failure(413, "too long"), CUT)
     with pytest.raises(ProviderError):
         call_style.generate(connect(max_retries=0), "x" * 3_000_000)
 
 
-def test_a_whole_stream_gives_its_connection_back_after_the_done_mark(call_style, server, connect):
+def test_complete_stream_releases_its_connection_after_done(call_style, server, connect):
     server.script(streamed("a"))
     server.script(streamed("b"))
     llm = connect()
@@ -322,7 +322,7 @@ LIBRARIES = ["httpx2", "fast"]
 @pytest.mark.parametrize(
     ("status", "error"), [(401, AuthenticationError), (404, NotFoundError), (429, RateLimitError), (500, ServerError)]
 )
-def test_an_error_in_an_unexpected_encoding_is_the_error_of_its_status(
+def test_error_in_an_unexpected_encoding_has_the_class_of_its_status(
     call_style, server, connect, library, streamed, status, error
 ):
     server.script(answer(b"\x0b\x02\x80no\x03", status, content_encoding="br", retry_after="3"))
@@ -339,7 +339,7 @@ def test_an_error_in_an_unexpected_encoding_is_the_error_of_its_status(
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_an_answer_of_several_gzip_members_is_read_to_its_end(call_style, server, connect, library, streamed):
+def test_gzip_response_with_several_members_is_read_to_its_end(call_style, server, connect, library, streamed):
     llm = connect(transport=library)
     if streamed:
         events = [delta("one, "), delta("two", "stop"), DONE]

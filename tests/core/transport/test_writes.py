@@ -39,14 +39,14 @@ def test_head_and_body_are_sent_together(connected):
         assert stream.read(1000) == b"answer"
 
 
-def test_a_request_without_a_body_is_sent_at_its_end(connected):
+def test_request_without_a_body_is_sent_at_its_end(connected):
     stream, other = connected
     stream.write(HEAD)
     stream.write(b"")
     assert other.recv(1000) == HEAD
 
 
-def test_what_is_written_alone_is_sent_before_anything_is_read(connected):
+def test_single_write_is_sent_before_the_next_read(connected):
     stream, other = connected
     other.send(b"answer")
     stream.write(HEAD)
@@ -54,7 +54,7 @@ def test_what_is_written_alone_is_sent_before_anything_is_read(connected):
     assert other.recv(1000) == HEAD
 
 
-def test_a_large_body_follows_its_head_at_once(connected):
+def test_large_body_follows_its_head_at_once(connected):
     stream, other = connected
     other.setblocking(True)
     stream.write(HEAD)

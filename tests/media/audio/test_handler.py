@@ -61,7 +61,7 @@ def words(text: str) -> set[str]:
     return set(re.findall(r"[a-z]+", text.lower()))
 
 
-def test_the_recording_becomes_its_transcript(handler: AudioHandler, context: MediaContext):
+def test_recording_is_transcribed(handler: AudioHandler, context: MediaContext):
     conversion = handler.convert(sound(MEETING), context)
     assert words(conversion.text) >= SPOKEN
     assert "12" in conversion.text
@@ -69,7 +69,7 @@ def test_the_recording_becomes_its_transcript(handler: AudioHandler, context: Me
     assert (conversion.label, conversion.warnings) == ("transcript", ())
 
 
-def test_the_same_sound_gives_the_same_words(handler: AudioHandler, context: MediaContext):
+def test_transcription_is_deterministic(handler: AudioHandler, context: MediaContext):
     first, second = (handler.convert(sound(MEETING), context) for _ in range(2))
     assert first == second
 
@@ -77,7 +77,7 @@ def test_the_same_sound_gives_the_same_words(handler: AudioHandler, context: Med
 @pytest.mark.parametrize(
     ("file", "media_type"), [("speech.mp3", "audio/mpeg"), ("speech.m4a", "audio/mp4"), ("speech.webm", "audio/webm")]
 )
-def test_compressed_sound_is_transcribed(handler: AudioHandler, context: MediaContext, file: str, media_type: str):
+def test_compressed_audio_is_transcribed(handler: AudioHandler, context: MediaContext, file: str, media_type: str):
     conversion = handler.convert(sound(FILES / file, media_type), context)
     assert words(conversion.text) >= {"meeting", "tuesday", "budget", "report", "contract"}
     assert conversion.warnings == ()
@@ -96,7 +96,7 @@ def test_compressed_sound_is_transcribed(handler: AudioHandler, context: MediaCo
     ],
     ids=lambda value: value.name if isinstance(value, Path) else "",
 )
-def test_the_length_decoded_is_what_ffprobe_says(path: Path, seconds: float):
+def test_decoded_duration_matches_ffprobe(path: Path, seconds: float):
     decoded = decode_sound(path.read_bytes(), path.name, 60)
     assert decoded.seconds == pytest.approx(seconds, abs=0.15)
     assert decoded.announced == pytest.approx(seconds, abs=0.15)
@@ -107,9 +107,7 @@ def test_the_length_decoded_is_what_ffprobe_says(path: Path, seconds: float):
 @pytest.mark.parametrize(
     "content", [SILENCE, wav([0.3 * math.sin(n / 3) for n in range(16_000)])], ids=["silence", "tone"]
 )
-def test_sound_without_speech_is_refused_since_a_model_would_make_something_up(
-    handler: AudioHandler, context: MediaContext, content: bytes
-):
+def test_audio_without_speech_is_refused(handler: AudioHandler, context: MediaContext, content: bytes):
     with pytest.raises(MediaError, match=r"No speech was found in the-file \(2.0 s\).*accepts audio"):
         handler.convert(sound(content), context)
     handler.check(sound(content))
@@ -142,7 +140,7 @@ def test_sound_without_speech_is_refused_since_a_model_would_make_something_up(
         "png",
     ],
 )
-def test_broken_sound_is_refused_before_it_is_sent_and_before_a_model_is_loaded(content: bytes, message: str):
+def test_corrupt_audio_is_refused_before_sending_and_before_loading_a_model(content: bytes, message: str):
     part = sound(content)
     for step in (AudioHandler().check, lambda part: AudioHandler().convert(part, NO_MODELS)):
         with pytest.raises(MediaError, match=message) as caught:
@@ -161,14 +159,12 @@ def test_broken_sound_is_refused_before_it_is_sent_and_before_a_model_is_loaded(
     ],
     ids=["m4a-cut", "mp3-garbage", "ogg-garbage", "video-without-sound"],
 )
-def test_broken_compressed_sound_is_refused_when_it_is_decoded(content: bytes, media_type: str, message: str):
+def test_corrupt_compressed_audio_is_refused_during_decoding(content: bytes, media_type: str, message: str):
     with pytest.raises(MediaError, match=message):
         AudioHandler().convert(sound(content, media_type), NO_MODELS)
 
 
-def test_a_recording_cut_off_is_transcribed_as_far_as_it_goes_with_a_warning(
-    handler: AudioHandler, context: MediaContext
-):
+def test_truncated_recording_is_transcribed_partially_with_a_warning(handler: AudioHandler, context: MediaContext):
     half = (FILES / "speech.mp3").read_bytes()[:11_000]
     conversion = handler.convert(sound(half, "audio/mpeg"), context)
     assert words(conversion.text) >= {"good", "morning", "meeting"}
@@ -186,25 +182,25 @@ def test_a_recording_cut_off_is_transcribed_as_far_as_it_goes_with_a_warning(
     ],
     ids=["floating-point", "junk-first", "length-left-open"],
 )
-def test_unusual_wav_files_pass(content: bytes):
+def test_unusual_wav_files_are_accepted(content: bytes):
     AudioHandler().check(sound(content))
     decode_sound(content, "a.wav", 60)
 
 
-def test_sound_longer_than_the_limit_is_refused_while_it_is_decoded(monkeypatch: pytest.MonkeyPatch):
+def test_audio_over_the_limit_is_refused_during_decoding(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(AudioHandler, "max_seconds", 5)
     with pytest.raises(MediaError, match=r"meeting.wav is longer than .* minutes.*ffmpeg"):
         AudioHandler().convert(sound(MEETING), NO_MODELS)
 
 
-def test_a_wav_called_pdf_is_claimed_and_read_as_sound(tmp_path: Path):
+def test_wav_named_pdf_is_recognised_as_audio(tmp_path: Path):
     path = tmp_path / "meeting.pdf"
     path.write_bytes(MEETING.read_bytes())
     assert type_of(AudioHandler(), path.read_bytes()[:8192], path.name) == "audio/wav"
     AudioHandler().check(sound(path))
 
 
-def test_it_handles_audio_parts_only():
+def test_only_audio_is_recognised():
     handler = AudioHandler()
     assert takes(handler, sound(b"x"))
     assert not takes(handler, ImagePart(Blob.from_bytes(b"x", "audio/wav")))
@@ -234,7 +230,7 @@ def test_threads_share_one_loaded_model(context: MediaContext):
     assert asked == ["whisper-tiny.en"]
 
 
-def test_the_model_can_be_chosen():
+def test_transcription_model_can_be_chosen():
     with pytest.raises(AssertionError, match="asked for my-model"):
         AudioHandler().convert(
             sound(MEETING), MediaContext(NoModels(), FrozenDict({"transcription_model": "my-model"}))
@@ -244,7 +240,7 @@ def test_the_model_can_be_chosen():
 
 
 @pytest.mark.parametrize("content", [None, b"", b"garbage"], ids=["no-file", "empty", "garbage"])
-def test_broken_weights_are_the_stores_error_not_the_files(tmp_path: Path, content: bytes | None):
+def test_corrupt_weights_are_a_model_store_error(tmp_path: Path, content: bytes | None):
     if content is not None:
         (tmp_path / "model.bin").write_bytes(content)
 
@@ -257,14 +253,14 @@ def test_broken_weights_are_the_stores_error_not_the_files(tmp_path: Path, conte
 
 
 @pytest.mark.parametrize("package", ["av", "faster_whisper"])
-def test_without_its_packages_it_names_what_to_install(monkeypatch: pytest.MonkeyPatch, package: str):
+def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch, package: str):
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingExtraError, match="pip install faster-whisper"):
         AudioHandler().convert(sound(MEETING), NO_MODELS)
     AudioHandler().check(sound(MEETING))
 
 
-def test_transcribing_leaves_nothing_in_the_home_and_reports_to_nobody(tmp_path: Path, models: Any):
+def test_transcription_writes_nothing_to_the_home_folder_and_sends_no_telemetry(tmp_path: Path, models: Any):
     """Newer versions of a library below write a device id there and report to their maker: see pyproject.toml."""
     code = """
 import sys

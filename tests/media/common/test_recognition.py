@@ -13,7 +13,7 @@ from abstractcore_media import ImageHandler, register_media_handlers
 from tests.media.parts import FILES, takes, type_of
 
 
-def test_the_content_of_a_file_is_looked_at_once_for_all_handlers(monkeypatch: pytest.MonkeyPatch, tmp_path):
+def test_content_is_sniffed_once_for_all_handlers(monkeypatch: pytest.MonkeyPatch, tmp_path):
     looked: list[bytes] = []
     real = puremagic.magic_string
     monkeypatch.setattr(puremagic, "magic_string", lambda head: looked.append(head) or real(head))
@@ -25,7 +25,7 @@ def test_the_content_of_a_file_is_looked_at_once_for_all_handlers(monkeypatch: p
     assert len(looked) == 1
 
 
-def test_files_of_other_content_are_not_taken_for_the_one_before():
+def test_files_with_other_content_are_sniffed_again():
     handlers = register_media_handlers()
     files = ["small.png", "small.jpg", "speech.flac", "two_pages.pdf", "clip.mp4", "small.png"]
     found = [
@@ -36,13 +36,13 @@ def test_files_of_other_content_are_not_taken_for_the_one_before():
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.csv", "a"])
-def test_one_content_under_two_names_is_two_files(name: str):
+def test_same_content_under_two_names_is_sniffed_twice(name: str):
     (text,) = (handler for handler in register_media_handlers() if handler.name == "text")
     expected = {"a.txt": "text/plain", "a.csv": "text/csv", "a": "text/plain"}
     assert type_of(text, b"1,2", name) == expected[name]
 
 
-def test_a_declared_svg_is_a_document_of_text():
+def test_declared_svg_is_text():
     svg = Blob.from_bytes(b"<svg/>", "image/svg+xml")
     (part,) = load_media([svg], Registry.from_entry_points().media_handlers)
     assert part == DocumentPart(svg)

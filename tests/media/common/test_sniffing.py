@@ -34,14 +34,14 @@ OFFICE = "application/vnd.openxmlformats-officedocument.wordprocessingml.documen
         ("untagged.mp3", "audio/mpeg"),
     ],
 )
-def test_a_file_is_known_by_its_content_whatever_it_is_called(file: str, expected: str):
+def test_type_is_detected_by_content_whatever_the_name(file: str, expected: str):
     head = (FILES / file).read_bytes()[:8192]
     assert media_type_of(head, file) == expected
     assert media_type_of(head, "") == expected
     assert media_type_of(head, "wrong.txt") == expected
 
 
-def test_a_wav_called_pdf_is_a_wav():
+def test_wav_named_pdf_is_wav():
     assert media_type_of((EXAMPLES / "meeting.wav").read_bytes()[:8192], "meeting.pdf") == "audio/wav"
 
 
@@ -58,7 +58,7 @@ def test_a_wav_called_pdf_is_a_wav():
         (b"\0\1 a mail's header \r\n%PDF-1.7\n", "application/pdf"),  # ISO 32000: within the first 1,024 bytes
     ],
 )
-def test_a_magic_number_is_enough(head: bytes, expected: str):
+def test_magic_number_is_enough(head: bytes, expected: str):
     assert media_type_of(head, "") == expected
 
 
@@ -84,12 +84,12 @@ def test_text_that_begins_like_a_binary_format_is_text(start: str):
         ("song.mp3", "Not found", "text/plain"),
     ],
 )
-def test_the_name_tells_kinds_of_text_apart(name: str, content: str, expected: str):
+def test_name_distinguishes_kinds_of_text(name: str, content: str, expected: str):
     assert media_type_of(content.encode(), name) == expected
 
 
 @pytest.mark.parametrize("cut", [1, 2, 3])
-def test_a_character_cut_at_the_end_of_the_head_does_not_make_text_binary(cut: int):
+def test_character_truncated_at_the_end_of_the_head_is_still_text(cut: int):
     assert media_type_of("\x01 smile 🙂".encode()[:-cut], "") == "text/plain"
 
 
@@ -98,7 +98,7 @@ def test_text_in_any_encoding_is_text(encoding: str):
     assert media_type_of("naïve".encode(encoding, "ignore") + "\n".encode(encoding), "") == "text/plain"
 
 
-def test_content_that_nothing_knows_is_what_its_name_says():
+def test_unknown_content_is_typed_by_its_name():
     garbage = bytes(range(256)) * 4
     assert media_type_of(garbage, "") is None
     assert media_type_of(garbage, "a.unknown") is None
@@ -106,7 +106,7 @@ def test_content_that_nothing_knows_is_what_its_name_says():
     assert media_type_of(b"RIFF" + garbage, "a.wav") == "audio/wav"
 
 
-def test_without_puremagic_text_is_still_known_and_a_picture_names_what_to_install(monkeypatch: pytest.MonkeyPatch):
+def test_without_puremagic_text_is_detected_and_an_image_names_the_missing_package(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "puremagic", None)
     assert media_type_of(b"words", "a.txt") == "text/plain"
     with pytest.raises(MissingExtraError, match="pip install puremagic"):
@@ -114,7 +114,7 @@ def test_without_puremagic_text_is_still_known_and_a_picture_names_what_to_insta
 
 
 @pytest.mark.parametrize("file", sorted(file.name for file in FILES.iterdir() if file.name != "SOURCES.md"))
-def test_at_most_one_handler_claims_a_file(file: str):
+def test_at_most_one_handler_recognises_a_file(file: str):
     head = (FILES / file).read_bytes()[:8192]
     claims = [handler.name for handler in register_media_handlers() if handler.recognise(head, file, None)]
     assert len(claims) == (0 if file.startswith("report.") else 1)

@@ -51,20 +51,20 @@ def made_of(content: bytes, pages: int = 1) -> bytes:
 HELLO = made_of(b"BT /F 9 Tf (hello) Tj ET")
 
 
-def test_the_text_of_one_page_is_what_pdftotext_reads():
+def test_text_of_one_page_matches_pdftotext():
     conversion = read(EXAMPLES / "notice.pdf")
     assert (conversion.text, conversion.label, conversion.warnings) == (NOTICE, "text of 1 page", ())
 
 
 @pytest.mark.parametrize("file", ["two_pages.pdf", "linearized.pdf", "restricted.pdf"])
-def test_several_pages_come_under_their_numbers(file: str):
+def test_pages_are_numbered(file: str):
     conversion = read(FILES / file)
     assert conversion.text == f"[page 1]\n{PAGE_1}\n\n[page 2]\n{PAGE_2}"
     assert conversion.label == "text of 2 pages"
     assert conversion.warnings == ()
 
 
-def test_a_page_without_text_is_named_in_a_warning():
+def test_page_without_text_is_a_warning():
     conversion = read(FILES / "with_scan.pdf")
     assert conversion.text == f"[page 1]\n{PAGE_1}\n\n[page 2]"
     assert [(warning.code, "page 2 of with_scan.pdf" in warning.message) for warning in conversion.warnings] == [
@@ -72,14 +72,14 @@ def test_a_page_without_text_is_named_in_a_warning():
     ]
 
 
-def test_a_scan_is_refused_with_the_ways_on():
+def test_scanned_pdf_is_refused_with_a_hint():
     with pytest.raises(MediaError, match=r"scan.pdf has no text.*accepts PDF files.*ocrmypdf") as caught:
         read(FILES / "scan.pdf")
     assert caught.value.source == "scan.pdf"
     PdfHandler().check(pdf(FILES / "scan.pdf"))
 
 
-def test_a_locked_pdf_is_refused_with_the_command_that_unlocks_it():
+def test_encrypted_pdf_is_refused_with_the_command_that_decrypts_it():
     for step in (PdfHandler().check, lambda part: PdfHandler().convert(part, NO_MODELS)):
         with pytest.raises(MediaError, match=r"locked.pdf is encrypted and needs a password.*qpdf --decrypt"):
             step(pdf(FILES / "locked.pdf"))
@@ -99,14 +99,14 @@ def test_a_locked_pdf_is_refused_with_the_command_that_unlocks_it():
     ],
     ids=["garbage", "wav", "head-only", "no-objects", "no-end", "no-pages", "pages-in-a-circle", "bad-drawing"],
 )
-def test_a_broken_pdf_is_refused(content: bytes, message: str):
+def test_corrupt_pdf_is_refused(content: bytes, message: str):
     with pytest.raises(MediaError, match=message) as caught:
         read(content)
     assert caught.value.source == "the-file"
 
 
 @pytest.mark.parametrize("file", ["two_pages.pdf", "linearized.pdf"])
-def test_half_a_download_is_refused_before_it_is_sent_and_when_it_is_read(file: str):
+def test_truncated_pdf_is_refused_before_sending_and_before_conversion(file: str):
     half = pdf((FILES / file).read_bytes()[:9000])
     with pytest.raises(MediaError, match="is truncated"):
         PdfHandler().check(half)
@@ -114,7 +114,7 @@ def test_half_a_download_is_refused_before_it_is_sent_and_when_it_is_read(file: 
         PdfHandler().convert(half, NO_MODELS)
 
 
-def test_more_pages_than_the_limit_are_refused_not_cut():
+def test_too_many_pages_are_refused_not_truncated():
     handler = PdfHandler()
     handler.max_pages = 3
     assert read(made_of(b"BT /F 9 Tf (hello) Tj ET", 3), handler).label == "text of 3 pages"
@@ -122,38 +122,38 @@ def test_more_pages_than_the_limit_are_refused_not_cut():
         read(made_of(b"BT /F 9 Tf (hello) Tj ET", 4), handler)
 
 
-def test_more_text_than_the_limit_is_refused_not_cut():
+def test_too_much_text_is_refused_not_truncated():
     handler = PdfHandler()
     handler.max_characters = 4
     with pytest.raises(MediaError, match="more than 4 characters"):
         read(HELLO, handler)
 
 
-def test_a_page_that_takes_for_ever_is_stopped_at_the_time_limit():
+def test_slow_page_is_stopped_at_the_time_limit():
     handler = PdfHandler()
     handler.max_seconds = 0.2
     with pytest.raises(MediaError, match=r"takes more than 0.2 seconds"):
         read(made_of(b"BT /F 9 Tf " + b"(hello) Tj 0 -9 Td " * 20_000 + b"ET"), handler)
 
 
-def test_a_page_that_unpacks_to_hundreds_of_megabytes_is_refused():
+def test_page_that_decompresses_to_hundreds_of_megabytes_is_refused():
     with pytest.raises(MediaError, match="decompresses to an enormous size"):
         read(made_of(b" " * 100_000_000))
 
 
-def test_what_pypdf_repairs_is_not_printed(capfd: pytest.CaptureFixture[str]):
+def test_repairs_of_pypdf_are_not_printed(capfd: pytest.CaptureFixture[str]):
     moved = HELLO.replace(b"%PDF-1.4\n", b"%PDF-1.4\n% all tables are now wrong\n")
     assert read(moved).text == "hello"
     assert capfd.readouterr() == ("", "")
 
 
-def test_text_that_no_message_may_hold_is_cleaned():
+def test_invalid_unicode_in_text_is_cleaned():
     from abstractcore_media.document.pdf import _clean
 
     assert _clean("a\0b \ud83d\ude42 \ud800 \nc  ") == "ab 🙂 �\nc"
 
 
-def test_it_handles_pdf_documents_only():
+def test_only_pdf_is_recognised():
     handler = PdfHandler()
     assert takes(handler, pdf(b"x"))
     assert not takes(handler, text_file(b"x"))
@@ -162,14 +162,14 @@ def test_it_handles_pdf_documents_only():
     assert type_of(handler, b"words", "a.pdf") is None
 
 
-def test_without_pypdf_it_names_what_to_install_and_still_sends_as_it_is(monkeypatch: pytest.MonkeyPatch):
+def test_without_pypdf_conversion_names_the_package_and_native_sending_works(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "pypdf", None)
     with pytest.raises(MissingExtraError, match="pip install pypdf"):
         read(HELLO)
     PdfHandler().check(pdf(FILES / "locked.pdf"))
 
 
-def test_a_pdf_encrypted_by_pypdf_itself_is_refused_too():
+def test_pdf_encrypted_by_pypdf_is_refused():
     from pypdf import PdfWriter
 
     writer = PdfWriter(clone_from=BytesIO(HELLO))

@@ -21,7 +21,7 @@ def read(content: bytes):
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "ascii"])
-def test_unicode_is_read_without_a_warning_and_without_its_mark(encoding: str):
+def test_unicode_is_decoded_without_warning_and_bom(encoding: str):
     text = "plain words\n" if encoding == "ascii" else "naïve 🙂\n"
     mark = {"utf-16-le": b"\xff\xfe", "utf-16-be": b"\xfe\xff"}.get(encoding, b"")
     conversion = read(mark + text.encode(encoding))
@@ -44,7 +44,7 @@ def test_unicode_is_read_without_a_warning_and_without_its_mark(encoding: str):
         ("早上好，会议将于星期二九点半开始。", "gbk"),  # noqa: RUF001
     ],
 )
-def test_an_old_encoding_is_guessed_and_named_in_a_warning(text: str, encoding: str):
+def test_legacy_encoding_is_guessed_with_a_warning(text: str, encoding: str):
     conversion = read(text.encode(encoding))
     assert conversion.text == text
     (warning,) = conversion.warnings
@@ -66,7 +66,7 @@ def test_an_old_encoding_is_guessed_and_named_in_a_warning(text: str, encoding: 
     ],
     ids=["nul", "every-byte", "half-a-surrogate", "utf-16-without-mark", "mark-and-garbage", "noise-without-nul"],
 )
-def test_binary_content_is_refused_with_what_to_do(content: bytes):
+def test_binary_content_is_refused_with_a_hint(content: bytes):
     handler = TextHandler()
     with pytest.raises(MediaError, match="the-file is not text") as caught:
         handler.convert(text_file(content), NO_MODELS)
@@ -76,18 +76,18 @@ def test_binary_content_is_refused_with_what_to_do(content: bytes):
         handler.check(text_file(content))
 
 
-def test_random_bytes_called_txt_are_claimed_so_that_the_error_can_say_why():
+def test_random_bytes_named_txt_are_recognised_so_that_the_error_can_explain():
     content = bytes(range(256))
     assert type_of(TextHandler(), content, "noise.txt") == "text/plain"
     assert type_of(TextHandler(), content, "noise.bin") is None
 
 
-def test_one_long_line_is_read_whole():
+def test_long_line_is_read_completely():
     line = "word " * 20_000
     assert read(line.encode()).text == line
 
 
-def test_it_handles_documents_of_text_types_only():
+def test_only_text_types_are_recognised():
     handler = TextHandler()
     for media_type in ("text/plain", "text/csv", "application/json", "application/ld+json", "image/svg+xml"):
         assert takes(handler, text_file(b"x", media_type))
@@ -95,7 +95,7 @@ def test_it_handles_documents_of_text_types_only():
     assert not takes(handler, AudioPart(Blob.from_bytes(b"x", "text/plain")))
 
 
-def test_a_file_that_changed_or_vanished_since_is_refused(tmp_path):
+def test_changed_or_deleted_file_is_refused(tmp_path):
     path = tmp_path / "note.txt"
     path.write_text("before")
     part = DocumentPart(Blob.from_file(path, "text/plain"))
@@ -107,13 +107,13 @@ def test_a_file_that_changed_or_vanished_since_is_refused(tmp_path):
         TextHandler().convert(part, NO_MODELS)
 
 
-def test_a_url_is_not_fetched():
+def test_url_is_not_downloaded():
     part = DocumentPart(Blob.from_url("https://example.com/a.txt", "text/plain"))
     with pytest.raises(MediaError, match=r"never downloaded.* Download it, and pass the path"):
         TextHandler().convert(part, NO_MODELS)
 
 
-def test_without_charset_normalizer_an_old_encoding_names_what_to_install(monkeypatch: pytest.MonkeyPatch):
+def test_without_charset_normalizer_legacy_encoding_names_the_package(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "charset_normalizer", None)
     assert read("naïve".encode()).text == "naïve"
     with pytest.raises(MissingExtraError, match="pip install charset-normalizer"):
