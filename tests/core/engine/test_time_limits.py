@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+import uuid
 from collections.abc import Iterator
 from contextvars import ContextVar
 from pathlib import Path
@@ -300,7 +301,7 @@ def test_hanging_dns_lookup_does_not_delay_loop_shutdown_or_exit(library):
 
 @pytest.fixture
 def slow_names(monkeypatch, release) -> list[str]:
-    """Names that end in .test are looked up for ever; gives those that were asked for."""
+    """Names that end in .test are looked up until the test ends, and then unknown; gives those that were asked for."""
     asked: list[str] = []
     real = socket.getaddrinfo
 
@@ -308,15 +309,21 @@ def slow_names(monkeypatch, release) -> list[str]:
         if str(host).endswith(".test"):
             asked.append(host)
             release.wait(LONG_SECONDS)
+            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
         return real(host, *arguments, **options)
 
     monkeypatch.setattr(socket, "getaddrinfo", slow)
     return asked
 
 
+def new_name() -> str:
+    """Returns a name that no other test uses: calls share a lookup, and that of an earlier test may still be ending."""
+    return f"slow-{uuid.uuid4().hex}.test"
+
+
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_hanging_dns_lookup_times_out(call_style, connect, slow_names, library):
-    llm = connect(base_url="http://slow.test/v1", transport=library, timeout=TIMEOUT_SECONDS, max_retries=0)
+    llm = connect(base_url=f"http://{new_name()}/v1", transport=library, timeout=TIMEOUT_SECONDS, max_retries=0)
     for _ in range(2):
         with in_time():
             call_style.generate(llm, "hi")
@@ -324,8 +331,8 @@ def test_hanging_dns_lookup_times_out(call_style, connect, slow_names, library):
 
 
 def test_many_hanging_dns_lookups_do_not_delay_others(call_style, server, connect, slow_names):
-    for number in range(5):
-        llm = connect(base_url=f"http://s{number}.test/v1", timeout=0.05, max_retries=0)
+    for _ in range(5):
+        llm = connect(base_url=f"http://{new_name()}/v1", timeout=0.05, max_retries=0)
         with pytest.raises(RequestTimeoutError):
             call_style.generate(llm, "hi")
     server.script(completion("quick"))
