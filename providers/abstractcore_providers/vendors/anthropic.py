@@ -1,46 +1,30 @@
-"""The provider of Anthropic's models."""
+"""The provider `anthropic`. Requests, responses and errors on the wire: `formats/anthropic_messages`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from abstractcore.errors import ConfigurationError
-from abstractcore.ports import ProviderConfig, ProviderServices, ProviderSession
-from abstractcore.schema import EMPTY
+from abstractcore.ports import Endpoint, ProviderConfig, ProviderSession
 
-from ..common.endpoints import FixedEndpoint, base_url, key_auth
-from .claude_families import profile_of, rules_of
-
-_URL = "https://api.anthropic.com/v1"
-_KEY_VARIABLE = "ANTHROPIC_API_KEY"
-_VERSION = "2023-06-01"
+from .models.family import find_family
+from .vendor_provider import VendorProvider
 
 
-class AnthropicProvider:
+class AnthropicProvider(VendorProvider):
     """Anthropic's Messages API."""
 
     name = "anthropic"
     summary = "Anthropic, Messages API"
     model_examples: Mapping[str, str] = {"claude": "claude-opus-5-5"}
-    options: Mapping[str, str] = EMPTY  # pyright: ignore[reportAssignmentType]
+    default_url = "https://api.anthropic.com/v1"
+    url_variable, url_path = "ANTHROPIC_BASE_URL", "/v1"
+    key_variable, key_header = "ANTHROPIC_API_KEY", "x-api-key"
+    headers: Mapping[str, str] = {"anthropic-version": "2023-06-01"}
 
-    def connect(self, config: ProviderConfig, services: ProviderServices) -> ProviderSession:
-        """A session; raises `ConfigurationError` without a model, `AuthenticationError` without a key. No I/O."""
-        # Here and not above: listing the providers should not load a wire format.
+    def session(self, model: str, endpoint: Endpoint, config: ProviderConfig) -> ProviderSession:
         from ..formats.anthropic_messages import AnthropicMessages, Dialect
+        from .models.claude import CLAUDE, UNKNOWN_CLAUDE
 
-        if not config.model:
-            raise ConfigurationError(
-                "'anthropic' needs a model's name.", hint="As in create_llm('anthropic', model='claude-opus-5-5')."
-            )
-        url = base_url(config, services.environment, "ANTHROPIC_BASE_URL", default=_URL, path="/v1")
-        more = {"anthropic-version": _VERSION}
-        auth = key_auth(config, services.environment, _KEY_VARIABLE, header="x-api-key", more=more)
-        rules = rules_of(config.model)
-        return ProviderSession(
-            model=config.model,
-            transpiler=AnthropicMessages(Dialect(system_in_place=rules.system_in_place, off=rules.off)),
-            endpoint=FixedEndpoint.at(url, auth, _URL),
-            profile=profile_of(config.model),
-            lower=rules.lower,
-        )
+        family = find_family(model, CLAUDE, UNKNOWN_CLAUDE)
+        transpiler = AnthropicMessages(Dialect(system_in_place=family.rules.system_in_place, off=family.rules.off))
+        return ProviderSession(model, transpiler, endpoint, family.profile, family.rules.lower)

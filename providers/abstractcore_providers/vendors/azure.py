@@ -41,10 +41,7 @@ class AzurePreset(Preset):
     for Azure.
     """
 
-    @property
-    def options(self) -> Mapping[str, str]:
-        """What tells one resource and who asks it."""
-        return _OPTIONS
+    options = _OPTIONS
 
     def endpoint(self, config: ProviderConfig, environment: Mapping[str, str]) -> Endpoint:
         """The resource; raises `ConfigurationError` without one, `AuthenticationError` without a key or token."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 from ..common import json_schemas, media_types
 from ..formats.openai_chat import Dialect
 from ..formats.openai_chat.dialect import COMMON_OPTIONS, COMPATIBLE, DETAILS, PIECES, ThinkingFields
-from . import families, rule_tables
 from .azure import AzurePreset
+from .models import openai_compatible as models
+from .models.openai import FILES, OPENAI
+from .models.openrouter import OPENROUTER
 from .presets import Preset
 
 _WITH_TOP_K = COMMON_OPTIONS | {"top_k"}
@@ -19,17 +21,10 @@ VENDORS = (
         "https://api.openai.com/v1",
         "OPENAI_API_KEY",
         url_variable="OPENAI_BASE_URL",
-        rules=rule_tables.OPENAI,
-        families=families.OPENAI,
+        families=OPENAI,
         images=media_types.OPENAI_IMAGES,
-        assumed=families.READS,
-        model_examples={
-            "gpt": "gpt-5.4",
-            "chatgpt": "gpt-5.4",
-            "o1": "o1",
-            "o3": "o3",
-            "o4": "gpt-5.4",
-        },
+        assumed=FILES,
+        model_examples={"gpt": "gpt-5.4", "chatgpt": "gpt-5.4", "o1": "o1", "o3": "o3", "o4": "gpt-5.4"},
     ),
     AzurePreset(
         "azure",
@@ -37,10 +32,9 @@ VENDORS = (
         None,
         "AZURE_OPENAI_API_KEY",
         dialect=Dialect("azure"),
-        rules=rule_tables.OPENAI,
-        families=families.OPENAI,
+        families=OPENAI,
         images=media_types.OPENAI_IMAGES,
-        assumed=families.READS,
+        assumed=FILES,
     ),
     Preset(
         "openrouter",
@@ -56,8 +50,7 @@ VENDORS = (
             ),
             reasoning_field=DETAILS,
         ),
-        rules=rule_tables.OPENROUTER,
-        families=families.OPENROUTER,
+        families=OPENROUTER,
         images=media_types.OPENROUTER_IMAGES,
         model_examples={
             "meta-llama/": "meta-llama/llama-3.3-70b-instruct",
@@ -76,7 +69,7 @@ VENDORS = (
         url_variable="GROQ_BASE_URL",
         url_path="/openai/v1",
         dialect=Dialect("groq", options=COMMON_OPTIONS - {"top_logprobs"}, think_tags=True, schemas=json_schemas.GROQ),
-        families=families.GROQ,
+        families=models.GROQ,
     ),
     Preset(
         "mistral",
@@ -93,7 +86,7 @@ VENDORS = (
             call_id_size=9,
             schemas=json_schemas.MISTRAL,
         ),
-        families=families.MISTRAL,
+        families=models.MISTRAL,
         images=media_types.MISTRAL_IMAGES,
         accepts_prefill=False,
         media_beside_results=False,
@@ -121,8 +114,7 @@ VENDORS = (
             json_mode_only=True,
             schemas=json_schemas.DEEPSEEK,
         ),
-        rules=rule_tables.DEEPSEEK,
-        families=families.DEEPSEEK,
+        families=models.DEEPSEEK,
         model_examples={"deepseek-": "deepseek-v4-pro"},
     ),
     Preset(
@@ -131,8 +123,7 @@ VENDORS = (
         "https://api.x.ai/v1",
         "XAI_API_KEY",
         dialect=Dialect("xai", schemas=json_schemas.XAI),
-        rules=rule_tables.XAI,
-        families=families.XAI,
+        families=models.XAI,
         images=media_types.XAI_IMAGES,
         model_examples={"grok": "grok-4.3"},
     ),
@@ -152,7 +143,7 @@ VENDORS = (
             think_tags=True,
             schemas=json_schemas.TOLERANT,
         ),
-        families=families.TOGETHER,
+        families=models.TOGETHER,
     ),
     Preset(
         "fireworks",
@@ -170,7 +161,7 @@ VENDORS = (
             reasoning_field="reasoning_content",
             schemas=json_schemas.TOLERANT,
         ),
-        families=families.FIREWORKS,
+        families=models.FIREWORKS,
         images=media_types.FIREWORKS_IMAGES,
         model_examples={"accounts/fireworks/": "accounts/fireworks/models/deepseek-v4p1-flash"},
     ),
@@ -191,7 +182,7 @@ VENDORS = (
             tool_descriptions=True,
             schemas=json_schemas.PERPLEXITY,
         ),
-        families=families.PERPLEXITY,
+        families=models.PERPLEXITY,
         images=media_types.PERPLEXITY_IMAGES,
         accepts_prefill=False,
         model_examples={"sonar": "sonar-pro"},
@@ -204,7 +195,7 @@ VENDORS = (
         url_variable="CEREBRAS_BASE_URL",
         url_path="/v1",
         dialect=Dialect("cerebras", think_tags=True, schemas=json_schemas.CEREBRAS),
-        families=families.CEREBRAS,
+        families=models.CEREBRAS,
     ),
     Preset(
         "lmstudio",

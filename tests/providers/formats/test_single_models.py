@@ -16,9 +16,8 @@ from abstractcore.ports import Transpiler
 from abstractcore.schema import ModelCall, ReasoningPart, WireRequest, to_data
 from abstractcore_providers.formats.openai_chat import OpenAIChat
 from abstractcore_providers.plugin import register_wire_formats
-from abstractcore_providers.vendors.claude_families import rules_by_name
+from abstractcore_providers.vendors.models.claude import CLAUDE
 from abstractcore_providers.vendors.openai_compatible import VENDORS
-from abstractcore_providers.vendors.rule_tables import DEEPSEEK, OPENAI, OPENROUTER, XAI
 from tests.properties import examples
 from tests.providers.formats.anthropic_messages import made as anthropic
 from tests.providers.formats.bedrock_converse import made as bedrock
@@ -29,7 +28,8 @@ from tests.providers.formats.openai_chat import made as chat
 from tests.providers.formats.openai_responses import made as responses
 
 FORMATS = {each.name: each.transpiler for each in register_wire_formats()}
-VENDORS_OF_CHAT = {f"openai_chat, {each.name}": OpenAIChat(each.dialect) for each in VENDORS if each.rules}
+WITH_RULES = [each for each in VENDORS if any(family.rules for family in each.families)]
+VENDORS_OF_CHAT = {f"openai_chat, {each.name}": OpenAIChat(each.dialect) for each in WITH_RULES}
 TRANSPILERS: Mapping[str, Transpiler] = {name: make() for name, make in FORMATS.items()} | VENDORS_OF_CHAT
 CALLS: Mapping[str, Callable[[], SearchStrategy[ModelCall]]] = {
     "anthropic_messages": anthropic.calls,
@@ -40,9 +40,9 @@ CALLS: Mapping[str, Callable[[], SearchStrategy[ModelCall]]] = {
     "openai_chat": chat.calls,
     "openai_responses": responses.calls,
 }
-CLAUDES = [name for name, _ in rules_by_name()]
+CLAUDES = [name for family in CLAUDE for name in family.names]
 NAMES = [
-    *(name for table in (OPENAI, OPENROUTER, DEEPSEEK, XAI) for name, _ in table),
+    *(name for vendor in WITH_RULES for family in vendor.families for name in family.names),
     *CLAUDES,
     *("gpt-4o", "chatgpt-4o-latest", "gemini-2.5-pro", "gemini-3-pro", "command-a", "qwen3", "mistral-large-latest"),
 ]

@@ -10,8 +10,7 @@ from abstractcore.ports import ProviderConfig, ProviderSession
 from abstractcore.schema import WireRequest
 from abstractcore_providers.formats.anthropic_messages import AnthropicMessages, Dialect
 from abstractcore_providers.vendors.anthropic import AnthropicProvider
-from abstractcore_providers.vendors.claude_families import rules_of
-from abstractcore_providers.vendors.claude_rules import ClaudeRules
+from abstractcore_providers.vendors.rules.claude import ClaudeRules
 from tests.providers.vendors.test_presets import Services, address
 
 LEVELS = ("low", "medium", "high")
@@ -66,8 +65,8 @@ def test_what_cannot_work_is_refused(config: dict[str, Any]):
 def test_a_model_takes_what_its_family_takes(model: str, rules: ClaudeRules, levels: Any, budget: Any):
     session = connect(model=model)
     assert session.transpiler == AnthropicMessages(Dialect(system_in_place=rules.system_in_place, off=rules.off))
-    assert session.lower == rules_of(model).lower
-    assert rules_of(model) == rules
+    lower: Any = session.lower
+    assert lower.__self__ == rules
     profile = session.profile
     assert profile.thinking is not None
     assert (profile.thinking.levels, profile.thinking.budget, profile.cache_points) == (levels, budget, 4)

@@ -5,20 +5,27 @@ from typing import Any
 
 import pytest
 
+from abstractcore.ports import ProviderConfig, ProviderSession
 from abstractcore.schema import CachePoint, Encoded, Message, ModelCall, Sampling, TextPart, ToolChoice, ToolSpec
-from abstractcore_providers.formats.bedrock_converse import BedrockConverse
-from abstractcore_providers.vendors.bedrock.rules import BedrockRules
+from abstractcore_providers.vendors.bedrock import BedrockProvider
 from tests.providers.formats.bedrock_converse.wire import MODEL, call
+from tests.providers.sessions import Services
 
 NOVA = "us.amazon.nova-2-lite-v1:0"
 TOOL = ToolSpec("f", parameters={"type": "object"})
 
 
+def session(model: str) -> ProviderSession:
+    services: Any = Services()
+    config = ProviderConfig("bedrock", model, api_key="k", options={"region": "us-east-1"})
+    return BedrockProvider().connect(config, services)
+
+
 def request_of(call: ModelCall) -> Encoded:
     """The request of a session with the call's model, with the warnings of the session before those of the format."""
-    rules = BedrockRules.of(call.model)
-    lowered = rules.lower(call)
-    encoded = BedrockConverse(call.model, rules.claude.off).encode(lowered.call)
+    made = session(call.model)
+    lowered = made.lower(call)
+    encoded = made.transpiler.encode(lowered.call)
     return Encoded(encoded.request, (*lowered.warnings, *encoded.warnings))
 
 
@@ -142,7 +149,7 @@ def test_a_point_that_is_shortened_keeps_all_else_of_its_part_and_tool():
     tool = ToolSpec("f", "F.", {"type": "object"}, cache=CachePoint(3600))
     old = "us.anthropic.claude-opus-4-1-20250805-v1:0"
     made = call(Message.user(TextPart("a", cache=CachePoint(3600)), "b"), Message.user("c"), model=old, tools=(tool,))
-    lowered = BedrockRules.of(old).lower(made)
+    lowered = session(old).lower(made)
     assert [warning.path for warning in lowered.warnings] == ["tools[0].cache.ttl", "messages[0].parts[0].cache.ttl"]
     (kept,) = lowered.call.tools
     assert (kept.name, kept.description, kept.cache) == ("f", "F.", CachePoint(300))

@@ -6,8 +6,9 @@ import pytest
 
 from abstractcore.schema import CallWarning, Message, ModelCall, Sampling, ToolChoice
 from abstractcore_providers.formats.anthropic_messages import AnthropicMessages
-from abstractcore_providers.vendors.claude_families import rules_of
-from abstractcore_providers.vendors.claude_rules import Asked, ClaudeRules, fit_budget, fit_choice, fit_sampling
+from abstractcore_providers.vendors.models.claude import CLAUDE, UNKNOWN_CLAUDE
+from abstractcore_providers.vendors.models.family import find_family
+from abstractcore_providers.vendors.rules.claude import Asked, ClaudeRules, fit_budget, fit_choice, fit_sampling
 
 ANY, NEWEST = ClaudeRules(), ClaudeRules(takes_sampling=False, tools_forced=False)
 EITHER = ClaudeRules(one_of_temperature_and_top_p=True)
@@ -85,7 +86,7 @@ def test_a_budget_is_at_least_1024_tokens_and_below_the_limit_of_the_answer(
     "name", ["claude-opus-4-1", "claude-sonnet-4-5-20250929", "claude-haiku-4-5", "claude-opus-4-6"]
 )
 def test_models_since_opus_4_1_take_temperature_or_top_p(name: str):
-    assert rules_of(name) == EITHER
+    assert find_family(name, CLAUDE).rules == EITHER
 
 
 @pytest.mark.parametrize("choice", [ToolChoice("auto"), ToolChoice("none"), ToolChoice("required")])
@@ -108,7 +109,8 @@ def test_auto_that_is_not_read_back_is_nothing():
 
 
 def test_nothing_is_known_to_be_refused_by_a_model_that_is_not_known():
-    assert rules_of("mine") == rules_of("") == ANY
+    for name in ("mine", ""):
+        assert find_family(name, CLAUDE, UNKNOWN_CLAUDE).rules == ANY
 
 
 def lowered(rules: ClaudeRules, **fields: Any) -> tuple[ModelCall, list[tuple[str, Any, Any]]]:

@@ -1,5 +1,6 @@
 """What sessions change for their models: every loss is named, and every warning is a real loss."""
 
+from collections.abc import Iterable
 from typing import Any, cast
 
 import pytest
@@ -23,26 +24,33 @@ from abstractcore.schema import (
 from abstractcore.testing import check_call_losses, check_encode_again
 from abstractcore.testing.changes import changed_as_warned, full_data
 from abstractcore_providers.plugin import register_providers
-from abstractcore_providers.vendors.claude_families import rules_by_name
-from abstractcore_providers.vendors.rule_tables import DEEPSEEK, OPENAI, OPENROUTER, XAI
+from abstractcore_providers.vendors.models.bedrock import BEDROCK
+from abstractcore_providers.vendors.models.claude import CLAUDE
+from abstractcore_providers.vendors.models.family import ModelFamily
+from abstractcore_providers.vendors.models.openai import OPENAI
+from abstractcore_providers.vendors.models.openai_compatible import DEEPSEEK, XAI
+from abstractcore_providers.vendors.models.openrouter import OPENROUTER
 from tests.properties import examples
 from tests.providers.sessions import Services
 
 PROVIDERS = {provider.name: provider for provider in register_providers()}
+
+
+def names(families: Iterable[ModelFamily[object]]) -> list[str]:
+    return [name for family in families for name in family.names]
+
+
 OPTIONS = {"azure": {"resource": "r"}, "bedrock": {"region": "us-east-1"}}
 MODELS: dict[str, list[str]] = {
-    "openai": [*(name for name, _ in OPENAI), "mine"],
-    "azure": [*(name for name, _ in OPENAI), "our-deployment"],
-    "openai-responses": [*(name for name, _ in OPENAI), "mine"],
-    "openrouter": [*(name for name, _ in OPENROUTER), "qwen/qwen3"],
-    "deepseek": [name for name, _ in DEEPSEEK],
-    "xai": [name for name, _ in XAI],
-    "anthropic": [*(name for name, _ in rules_by_name()), "mine"],
+    "openai": [*names(OPENAI), "mine"],
+    "azure": [*names(OPENAI), "our-deployment"],
+    "openai-responses": [*names(OPENAI), "mine"],
+    "openrouter": [*names(OPENROUTER), "qwen/qwen3"],
+    "deepseek": names(DEEPSEEK),
+    "xai": names(XAI),
+    "anthropic": [*names(CLAUDE), "mine"],
     "bedrock": [
-        *(f"us.anthropic.{name}" for name, _ in rules_by_name()),
-        "anthropic.claude-3-7-sonnet-20250219-v1:0",
-        "us.amazon.nova-2-lite-v1:0",
-        "openai.gpt-oss-120b-1:0",
+        *(f"us.{name}" for name in names(BEDROCK)),
         "meta.llama3-70b-instruct-v1:0",
         "arn:aws:bedrock:us-east-1:1:application-inference-profile/x",
     ],

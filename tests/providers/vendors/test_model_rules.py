@@ -8,16 +8,14 @@ from typing import Any
 import pytest
 
 from abstractcore.errors import UnsupportedContentError
+from abstractcore.ports import ProviderConfig
 from abstractcore.schema import Encoded, Message, ModelCall, Sampling, ToolSpec
 from abstractcore_providers.common.sampling_options import SAMPLING_OPTIONS
-from abstractcore_providers.formats.openai_chat import OpenAIChat
-from abstractcore_providers.formats.openai_responses import OpenAIResponses
-from abstractcore_providers.vendors.model_rules import rules_in
-from abstractcore_providers.vendors.openai_compatible import VENDORS
-from abstractcore_providers.vendors.rule_tables import OPENAI
+from abstractcore_providers.plugin import register_providers
 from tests.providers.formats.openai_chat.wire import faults
+from tests.providers.sessions import Services
 
-PRESETS = {preset.name: preset for preset in VENDORS}
+PROVIDERS = {provider.name: provider for provider in register_providers()}
 TOOLS = (ToolSpec("f"),)
 ALL = Sampling(
     temperature=0.5, top_p=0.5, stop=("x",), presence_penalty=0.5, frequency_penalty=0.5, top_logprobs=2, seed=1
@@ -27,18 +25,18 @@ ALL_NAMES = ("temperature", "top_p", "stop", "presence_penalty", "frequency_pena
 
 
 def sent(call: ModelCall) -> Encoded:
-    """The request of a chat, with the warnings of the model's rules before those of the format."""
-    preset = PRESETS[call.provider]
-    lowered = rules_in(preset.rules, call.model).lower_for_chat(call)
-    found = OpenAIChat(preset.dialect).encode(lowered.call)
+    """The request of a session, with the warnings of the model's rules before those of the format."""
+    provider = PROVIDERS[call.provider]
+    services: Any = Services()
+    session = provider.connect(ProviderConfig(call.provider, call.model, "https://host", "k"), services)
+    lowered = session.lower(call)
+    found = session.transpiler.encode(lowered.call)
     return Encoded(found.request, (*lowered.warnings, *found.warnings))
 
 
 def sent_to_responses(call: ModelCall) -> Encoded:
     """As `sent`, of the Responses API."""
-    lowered = rules_in(OPENAI, call.model).lower_for_responses(call)
-    found = OpenAIResponses().encode(lowered.call)
-    return Encoded(found.request, (*lowered.warnings, *found.warnings))
+    return sent(call.with_(provider="openai-responses"))
 
 
 def encoded(model: str, provider: str = "openai", **fields: Any) -> tuple[Any, list[tuple[str, Any, Any]]]:
@@ -48,13 +46,6 @@ def encoded(model: str, provider: str = "openai", **fields: Any) -> tuple[Any, l
     if provider in ("openai", "azure"):
         assert faults("CreateChatCompletionRequest", body) == []
     return body, [(w.path, w.requested, w.sent) for w in found.warnings]
-
-
-@pytest.mark.parametrize("preset", VENDORS, ids=lambda preset: preset.name)
-def test_the_longer_of_two_names_that_begin_alike_comes_first(preset: Any):
-    names = [name for name, _ in preset.rules]
-    for index, name in enumerate(names):
-        assert not any(later.startswith(name) for later in names[index + 1 :]), f"{name} hides a later row"
 
 
 @pytest.mark.parametrize("model", ["gpt-6-astra", "gpt-6.1-sol"])

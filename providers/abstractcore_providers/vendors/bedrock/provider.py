@@ -1,4 +1,4 @@
-"""The provider of models at Amazon Bedrock, in the Converse format."""
+"""The provider `bedrock`: where a model runs, and whose keys sign the requests."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from types import MappingProxyType
 from typing import Any, cast
 
 from abstractcore.errors import ConfigurationError
-from abstractcore.ports import Endpoint, ProviderConfig, ProviderServices, ProviderSession
+from abstractcore.ports import Endpoint, ProviderConfig, ProviderSession
+from abstractcore.schema import Lowered
 
 from ...common.endpoints import BearerAuth, FixedEndpoint, base_url, check_key, key_hint
+from ..vendor_provider import VendorProvider
 from .credentials import ChainEndpoint, no_region, url_of
-from .families import profile_of
 from .signature import AwsKeys, SignatureAuth
 
 _REGION = re.compile("[a-z0-9-]+")
@@ -21,7 +22,7 @@ _BEARER = "AWS_BEARER_TOKEN_BEDROCK"
 _KEY_FIELDS = ("aws_access_key_id", "aws_secret_access_key", "aws_session_token")
 
 
-class BedrockProvider:
+class BedrockProvider(VendorProvider):
     """Takes a bearer's key, an access key, or what botocore finds on this machine, in this order."""
 
     name = "bedrock"
@@ -42,40 +43,34 @@ class BedrockProvider:
         }
     )
 
-    def connect(self, config: ProviderConfig, services: ProviderServices) -> ProviderSession:
-        """A session; raises `ConfigurationError` for what cannot work. No I/O: keys are found later."""
-        # Here and not above: listing the providers should not load a wire format.
+    def endpoint(self, config: ProviderConfig, environment: Mapping[str, str]) -> Endpoint:
+        """Returns the region's address; keys that are not given are found by botocore before the first request."""
+        ignored = environment.get("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "").lower() == "true"
+        url = base_url(config, environment, *(() if ignored else _URL_VARIABLES))
+        region = _region(config.options.get("region"), environment)
+        profile = config.options.get("profile")
+        keys = _given_keys(config.options.get("credentials"))
+        if keys is None and profile is None:
+            bearer = check_key(config.api_key or environment.get(_BEARER, ""), "bedrock")
+            if bearer:
+                auth = BearerAuth(bearer, key_hint(config, _BEARER, _BEARER))
+                return FixedEndpoint.at(url or url_of(_known(region)), auth)
+            keys = _keys(*(environment.get(name.upper()) for name in _KEY_FIELDS))
+        if keys is not None:
+            return FixedEndpoint.at(url or url_of(_known(region)), SignatureAuth(keys, _known(region)))
+        profile = profile or environment.get("AWS_PROFILE") or None
+        return ChainEndpoint(url or (url_of(region) if region else None), region, profile)
+
+    def session(self, model: str, endpoint: Endpoint, config: ProviderConfig) -> ProviderSession:
         from ...formats.bedrock_converse import BedrockConverse
-        from .rules import BedrockRules
+        from ..models.bedrock import find_bedrock
 
-        if not config.model:
-            raise ConfigurationError("'bedrock' needs a model's id.", hint="As in model='us.amazon.nova-2-lite-v1:0'.")
-        rules = BedrockRules.of(config.model)
+        family = find_bedrock(model)
+        rules = family.rules
+        off = rules.claude.off if rules and rules.claude else "disabled"
         return ProviderSession(
-            model=config.model,
-            transpiler=BedrockConverse(config.model, rules.claude.off),
-            endpoint=_endpoint(config, services.environment),
-            profile=profile_of(config.model),
-            lower=rules.lower,
+            model, BedrockConverse(model, off), endpoint, family.profile, rules.lower if rules else Lowered
         )
-
-
-def _endpoint(config: ProviderConfig, environment: Mapping[str, str]) -> Endpoint:
-    ignored = environment.get("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "").lower() == "true"
-    url = base_url(config, environment, *(() if ignored else _URL_VARIABLES))
-    region = _region(config.options.get("region"), environment)
-    profile = config.options.get("profile")
-    keys = _given_keys(config.options.get("credentials"))
-    if keys is None and profile is None:
-        bearer = check_key(config.api_key or environment.get(_BEARER, ""), "bedrock")
-        if bearer:
-            auth = BearerAuth(bearer, key_hint(config, _BEARER, _BEARER))
-            return FixedEndpoint.at(url or url_of(_known(region)), auth)
-        keys = _keys(*(environment.get(name.upper()) for name in _KEY_FIELDS))
-    if keys is not None:
-        return FixedEndpoint.at(url or url_of(_known(region)), SignatureAuth(keys, _known(region)))
-    profile = profile or environment.get("AWS_PROFILE") or None
-    return ChainEndpoint(url or (url_of(region) if region else None), region, profile)
 
 
 def _region(asked: object, environment: Mapping[str, str]) -> str | None:

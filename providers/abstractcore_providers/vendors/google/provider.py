@@ -1,88 +1,87 @@
-"""The providers of Google's models: the Gemini API with a key, and Vertex AI with a Google Cloud project."""
+"""The providers `google` (the Gemini API, with a key) and `vertex` (Vertex AI, in a Google Cloud project)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
-from abstractcore.errors import (
-    AuthenticationError,
-    ConfigurationError,
-    MissingExtraError,
-)
-from abstractcore.ports import (
-    ProviderConfig,
-    ProviderServices,
-    ProviderSession,
-)
-from abstractcore.schema import EMPTY
+from abstractcore.errors import AuthenticationError, ConfigurationError, MissingExtraError
+from abstractcore.ports import Endpoint, ProviderConfig, ProviderServices, ProviderSession
 
-from ...common.endpoints import FixedEndpoint, HeaderAuth, base_url, check_key, key_auth, key_hint
+from ...common.endpoints import FixedEndpoint, HeaderAuth, base_url, check_key, key_hint
 from ..access_tokens import TokenEndpoint, given_token
-from .families import UNKNOWN, family_of
+from ..vendor_provider import VendorProvider
 
 GEMINI_URL = "https://generativelanguage.googleapis.com/v1beta"
-_VERTEX_URL = "GOOGLE_VERTEX_BASE_URL"
+_URL_VARIABLE = "GOOGLE_VERTEX_BASE_URL"
 _SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 _PLACE = re.compile(r"[a-z0-9][a-z0-9.:-]*")
 _MULTI_REGIONS = ("eu", "us")
 
 
-class GoogleProvider:
+class GoogleProvider(VendorProvider):
     """The Gemini API of Google AI Studio."""
 
     name = "google"
     summary = "Google's Gemini models, with a key from Google AI Studio"
     model_examples: Mapping[str, str] = {"gemini": "gemini-3.5-flash"}
-    options: Mapping[str, str] = EMPTY  # pyright: ignore[reportAssignmentType]
+    default_url = GEMINI_URL
+    url_variable, url_path = "GOOGLE_GEMINI_BASE_URL", "/v1beta"
+    key_variable, other_key_variables = "GEMINI_API_KEY", ("GOOGLE_API_KEY",)
+    key_header = "x-goog-api-key"
 
-    def connect(self, config: ProviderConfig, services: ProviderServices) -> ProviderSession:
-        """A session; raises `ConfigurationError` without a model, `AuthenticationError` without a key. No I/O."""
-        model = _model(config)
-        url = base_url(config, services.environment, "GOOGLE_GEMINI_BASE_URL", default=GEMINI_URL, path="/v1beta")
-        auth = key_auth(config, services.environment, "GEMINI_API_KEY", "GOOGLE_API_KEY", header="x-goog-api-key")
-        endpoint = FixedEndpoint.at(url, auth, GEMINI_URL)
-        return _session(model, endpoint, provider=self.name)
+    def session(self, model: str, endpoint: Endpoint, config: ProviderConfig) -> ProviderSession:
+        return _session(model, endpoint, self.name)
 
 
-class VertexProvider:
+class VertexProvider(VendorProvider):
     """Google's models in a project of Google Cloud."""
 
     name = "vertex"
     summary = "Google's Gemini models on Vertex AI, in a Google Cloud project"
     options: Mapping[str, str] = {
-        "project": "the Google Cloud project; GOOGLE_CLOUD_PROJECT unless told; not needed with an API key",
-        "location": "where the model runs, as europe-west4; GOOGLE_CLOUD_LOCATION unless told, else global",
-        "access_token": "a token, or a function that gives one; the credentials of google-auth unless told",
+        "project": "the Google Cloud project; GOOGLE_CLOUD_PROJECT by default; not needed with an API key",
+        "location": "where the model runs, as europe-west4; GOOGLE_CLOUD_LOCATION by default, else global",
+        "access_token": "a token, or a function that returns one; by default the credentials that google-auth finds",
     }
 
     def connect(self, config: ProviderConfig, services: ProviderServices) -> ProviderSession:
-        """A session; raises `ConfigurationError` without a model, or without project and key. No I/O: tokens are
-        fetched later.
-        """
-        model = _model(config)
-        token = config.options.get("access_token")
-        if config.api_key and token is None and config.options.get("project") is None:
-            url = base_url(
-                config, services.environment, _VERTEX_URL, default=f"https://{_host('global')}/v1", path="/v1"
-            )
-            endpoint = FixedEndpoint.at(url, _key(config))
-            return _session(model, endpoint, provider=self.name, publisher="google")
-        project = _place(config, services, "project", "GOOGLE_CLOUD_PROJECT", "")
-        location = _place(config, services, "location", "GOOGLE_CLOUD_LOCATION", "global")
-        parent = f"projects/{project}/locations/{location}"
-        path = f"/v1/{parent}"
-        default = f"https://{_host(location)}{path}"
-        url = base_url(config, services.environment, _VERTEX_URL, default=default, path=path)
+        """As `VendorProvider.connect`; raises `ConfigurationError` without project and key too."""
+        return super().connect(_located(config, services.environment), services)
+
+    def endpoint(self, config: ProviderConfig, environment: Mapping[str, str]) -> Endpoint:
+        """Returns the location's address, with a key or an access token, which is requested before every attempt."""
+        parent, token = _parent(config), config.options.get("access_token")
+        path = f"/v1/{parent}" if parent else "/v1"
+        host = _host(config.options["location"] if parent else "global")
+        url = base_url(config, environment, _URL_VARIABLE, default=f"https://{host}{path}", path=path)
         if config.api_key and token is None:
-            endpoint = FixedEndpoint.at(url, _key(config))
-        else:
-            source = "access_token=..." if token else "GOOGLE_APPLICATION_CREDENTIALS, or pass access_token=..."
-            token = token or _ApplicationCredentials()
-            endpoint = TokenEndpoint(url, given_token(token, self.name), self.name, source=source)
-        return _session(model, endpoint, provider=self.name, publisher="google", parent=parent)
+            key = check_key(config.api_key, self.name)
+            return FixedEndpoint.at(url, HeaderAuth({"x-goog-api-key": key}, key_hint(config, "")))
+        source = "access_token=..." if token else "GOOGLE_APPLICATION_CREDENTIALS, or pass access_token=..."
+        return TokenEndpoint(url, given_token(token or _ApplicationCredentials(), self.name), self.name, source=source)
+
+    def session(self, model: str, endpoint: Endpoint, config: ProviderConfig) -> ProviderSession:
+        return _session(model, endpoint, self.name, "google", _parent(config))
+
+
+def _located(config: ProviderConfig, environment: Mapping[str, str]) -> ProviderConfig:
+    """Returns the settings with project and location, unless an API key is used without a project."""
+    options = config.options
+    if config.api_key and options.get("access_token") is None and options.get("project") is None:
+        return config
+    project = _place(config, environment, "project", "GOOGLE_CLOUD_PROJECT", "")
+    location = _place(config, environment, "location", "GOOGLE_CLOUD_LOCATION", "global")
+    return replace(config, options={**options, "project": project, "location": location})
+
+
+def _parent(config: ProviderConfig) -> str:
+    """Returns the prefix of resource names; empty without a project."""
+    project = config.options.get("project")
+    return f"projects/{project}/locations/{config.options['location']}" if project else ""
 
 
 def _host(location: str) -> str:
@@ -92,10 +91,6 @@ def _host(location: str) -> str:
     if location in _MULTI_REGIONS:
         return f"aiplatform.{location}.rep.googleapis.com"
     return f"{location}-aiplatform.googleapis.com"
-
-
-def _key(config: ProviderConfig) -> HeaderAuth:
-    return HeaderAuth({"x-goog-api-key": check_key(config.api_key or "", config.provider)}, key_hint(config, ""))
 
 
 class _ApplicationCredentials:
@@ -126,16 +121,9 @@ class _ApplicationCredentials:
         return self._credentials.token
 
 
-def _model(config: ProviderConfig) -> str:
-    if not config.model:
-        name = config.provider
-        raise ConfigurationError(f"{name!r} needs a model's name.", hint=f"As in create_llm({name!r}, model='...').")
-    return config.model.removeprefix("models/")
-
-
-def _place(config: ProviderConfig, services: ProviderServices, name: str, variable: str, default: str) -> str:
-    """A part of the address that may be told in three ways."""
-    place = config.options.get(name) or services.environment.get(variable) or default
+def _place(config: ProviderConfig, environment: Mapping[str, str], name: str, variable: str, default: str) -> str:
+    """A part of the address: the option, else the environment variable, else the default."""
+    place = config.options.get(name) or environment.get(variable) or default
     if not isinstance(place, str) or not _PLACE.fullmatch(place):
         raise ConfigurationError(
             f"'vertex' needs a {name}, not {place!r}." if place else f"'vertex' needs a {name}.",
@@ -144,19 +132,12 @@ def _place(config: ProviderConfig, services: ProviderServices, name: str, variab
     return place
 
 
-def _session(model: str, endpoint: Any, *, provider: str, publisher: str = "", parent: str = "") -> ProviderSession:
-    # Here and not above: listing the providers should not load a wire format.
+def _session(model: str, endpoint: Endpoint, provider: str, publisher: str = "", parent: str = "") -> ProviderSession:
     from ...formats.gemini import Dialect, Gemini
+    from ..models.gemini import find_gemini
 
-    family = family_of(model)
-    since_3 = family is not None and family.since_3
-    dialect = Dialect(
-        provider,
-        media_in_results=since_3,
-        signed_calls=since_3,
-        count_wrapped=not publisher,
-        publisher=publisher,
-        parent=parent,
-    )
-    profile = family.profile if family is not None else UNKNOWN
-    return ProviderSession(model, Gemini(dialect), endpoint, profile)
+    model = model.removeprefix("models/")
+    family = find_gemini(model)
+    media_in_results, signed_calls = family.rules.media_in_results, family.rules.signed_calls
+    dialect = Dialect(provider, media_in_results, signed_calls, not publisher, publisher, parent)
+    return ProviderSession(model, Gemini(dialect), endpoint, family.profile)

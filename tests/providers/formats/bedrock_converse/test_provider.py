@@ -25,7 +25,7 @@ from abstractcore_providers.formats.bedrock_converse import BedrockConverse
 from abstractcore_providers.vendors.bedrock import BedrockProvider
 from abstractcore_providers.vendors.bedrock.credentials import ChainEndpoint
 from abstractcore_providers.vendors.bedrock.signature import AwsKeys, SignatureAuth
-from abstractcore_providers.vendors.claude_families import profile_of, rules_by_name
+from abstractcore_providers.vendors.models.claude import CLAUDE, ClaudeFamily
 from tests.chaos_server import PATIENCE_SECONDS, ScriptedServer
 from tests.providers.formats.bedrock_converse.wire import COUNTS, END, MODEL, START, delta, reply_with, stop, stream_of
 from tests.providers.sessions import Services as Environment
@@ -223,11 +223,13 @@ def test_how_a_model_thinks_reads_and_keeps_is_its_familys(
     assert (profile.context_tokens, profile.cache_points) == (context, points)
 
 
-@pytest.mark.parametrize("name", [beginning for beginning, _ in rules_by_name()])
-def test_a_claude_is_what_it_is_at_anthropic(name: str):
-    here, there = connect({**REGION, **KEYS}, model=f"us.anthropic.{name}-v1:0").profile, profile_of(name)
-    assert (here.context_tokens, here.accepts_prefill) == (there.context_tokens, there.accepts_prefill)
-    assert here.thinking == there.thinking or name == "claude-opus-4-7"
+@pytest.mark.parametrize("family", CLAUDE, ids=lambda family: family.names[0])
+def test_a_claude_is_what_it_is_at_anthropic(family: ClaudeFamily):
+    there = family.profile
+    for name in family.names:
+        here = connect({**REGION, **KEYS}, model=f"us.anthropic.{name}-v1:0").profile
+        assert (here.context_tokens, here.accepts_prefill) == (there.context_tokens, there.accepts_prefill)
+        assert here.thinking == there.thinking or name == "claude-opus-4-7"
 
 
 def talk(server: ScriptedServer, services: Services, **options: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What the models of Bedrock refuse, by their ids, and a call without it.
+"""What Claude's and Amazon's models refuse at Amazon Bedrock, and the call without it.
 
 Sources: the makers' pages in the user guides of Amazon Bedrock and Amazon Nova; "Prompt caching for faster model
 inference" there.
@@ -6,65 +6,47 @@ inference" there.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from abstractcore.schema import CachePoint, CallWarning, Lowered, Message, ModelCall, Part, Sampling, ToolSpec
 
 from ...common.cache_times import CACHE_TIMES, CacheTimes
-from ...formats.bedrock_converse import Maker, maker_of
-from ..claude_families import rules_of
-from ..claude_rules import ClaudeRules, fit_choice, thinks
-from .families import claude_name
+from .claude import ClaudeRules, fit_choice, thinks
 
 T = TypeVar("T", bound=Part | ToolSpec)
 
-_BRIEF = re.compile(r"(?:^|[./])(?:amazon\.|anthropic\.claude-(?:3-|opus-4-1|(?:opus|sonnet)-4-2))")
-"""Models that keep for five minutes only."""
 _NOT_BESIDE_HIGH = ("max_output_tokens", "temperature", "top_p")
 """What Amazon's models refuse with the highest effort (Amazon Nova 2 User Guide, "Extended thinking")."""
 
 
-def claude_rules_of(model: str) -> ClaudeRules:
-    """What one of Claude's models refuses. Nothing is known of an id that does not show the model."""
-    return rules_of(claude_name(model) or "")
-
-
 @dataclass(frozen=True, slots=True)
 class BedrockRules:
-    """What a model refuses, by its `maker`; `claude` counts for those of Anthropic. One that is `brief` keeps what it
-    has read for five minutes only.
+    """What a model refuses: `claude` are the rules of one of Claude's models, None for one of Amazon's.
+
+    Without `long_cache`, cache points last five minutes only.
     """
 
-    maker: Maker
-    brief: bool
-    claude: ClaudeRules
-
-    @classmethod
-    def of(cls, model: str) -> BedrockRules:
-        """The rules for an id, which may begin with a region, or be an ARN."""
-        return cls(maker_of(model), _BRIEF.search(model) is not None, claude_rules_of(model))
+    claude: ClaudeRules | None = None
+    long_cache: bool = True
 
     def lower(self, call: ModelCall) -> Lowered:
         """The call as the model takes it: `ProviderSession.lower`."""
         warnings: list[CallWarning] = []
-        if self.maker == "anthropic":
-            call = self._of_claude(call, warnings)
-        elif self.maker == "amazon":
-            call = _of_nova(call, warnings)
-        if self.brief:
-            call = _kept_briefly(call, warnings)
+        call = _of_nova(call, warnings) if self.claude is None else _of_claude(call, self.claude, warnings)
+        if not self.long_cache:
+            call = _with_short_cache(call, warnings)
         return Lowered(call, warnings=tuple(warnings))
 
-    def _of_claude(self, call: ModelCall, warnings: list[CallWarning]) -> ModelCall:
-        lowered = self.claude.lower_sampling(call)
-        call = lowered.call
-        warnings += lowered.warnings
-        if call.tool_choice is None or not (call.tools or call.hosted_tools):
-            return call
-        choice = fit_choice(call.tool_choice, self.claude, thinks(call), warnings)
-        return call if choice is call.tool_choice else call.with_(tool_choice=choice)
+
+def _of_claude(call: ModelCall, rules: ClaudeRules, warnings: list[CallWarning]) -> ModelCall:
+    lowered = rules.lower_sampling(call)
+    call = lowered.call
+    warnings += lowered.warnings
+    if call.tool_choice is None or not (call.tools or call.hosted_tools):
+        return call
+    choice = fit_choice(call.tool_choice, rules, thinks(call), warnings)
+    return call if choice is call.tool_choice else call.with_(tool_choice=choice)
 
 
 def _of_nova(call: ModelCall, warnings: list[CallWarning]) -> ModelCall:
@@ -91,7 +73,7 @@ def _without(sampling: Sampling, names: tuple[str, ...], warnings: list[CallWarn
     return replace(sampling, **dict.fromkeys(given)) if given else sampling
 
 
-def _kept_briefly(call: ModelCall, warnings: list[CallWarning]) -> ModelCall:
+def _with_short_cache(call: ModelCall, warnings: list[CallWarning]) -> ModelCall:
     """The call with cache points of five minutes at most."""
     times, before = CacheTimes(CACHE_TIMES["5m"]), len(warnings)
     tools = tuple(_timed(tool, f"tools[{i}]", times, warnings) for i, tool in enumerate(call.tools))

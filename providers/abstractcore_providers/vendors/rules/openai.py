@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 from abstractcore.errors import UnsupportedContentError
 from abstractcore.schema import CallWarning, Lowered, ModelCall, Sampling, ThinkingLevel
 
-from ..common.sampling_options import SAMPLING_OPTIONS
+from ...common.sampling_options import SAMPLING_OPTIONS
 
 Asked = ThinkingLevel | int | None
 _NONE = frozenset[str]()
@@ -24,16 +24,15 @@ _DEFAULTS: Mapping[str, float] = MappingProxyType(
 class ModelRules:
     """What models of one family refuse.
 
-    `thinks_unasked` says whether they think where a call does not say how much. `unthinking_options` are those of a
-    call's options that they take only while they do not think, `refused_options` those that they never take. `tools`
-    says when they take tools on chat completions: always, if they are not told how much to think, if they do not think,
-    or never.
+    `thinks_by_default` says whether they think if a call does not set `thinking`. `refused_while_thinking` are the
+    sampling options that they accept only while they do not think, `refused` those that they never accept. `tools` says
+    when they accept tools on chat completions: always, only if `thinking` is not set, only without thinking, or never.
     """
 
-    thinks_unasked: bool = False
-    unthinking_options: frozenset[str] = frozenset()
-    tools: Literal["always", "unasked", "unthinking", "never"] = "always"
-    refused_options: frozenset[str] = frozenset()
+    thinks_by_default: bool = False
+    refused_while_thinking: frozenset[str] = frozenset()
+    tools: Literal["always", "unset", "off", "never"] = "always"
+    refused: frozenset[str] = frozenset()
 
     def lower_for_chat(self, call: ModelCall) -> Lowered:
         """The call as the model takes it on chat completions: `ProviderSession.lower`.
@@ -41,21 +40,21 @@ class ModelRules:
         Raises `UnsupportedContentError` for tools that are never taken.
         """
         warnings: list[CallWarning] = []
-        thinking = self.thinking_with_tools(call, warnings)
-        return _changed(call, thinking, self.fit_sampling(call, thinking, warnings), warnings)
+        thinking = self._thinking_with_tools(call, warnings)
+        return _changed(call, thinking, self._fit_sampling(call, thinking, warnings), warnings)
 
     def lower_for_responses(self, call: ModelCall) -> Lowered:
         """The call as the model takes it in the Responses API, which has no thinking budgets."""
         warnings: list[CallWarning] = []
         thinking = None if isinstance(call.thinking, int) else call.thinking
-        return _changed(call, call.thinking, self.fit_sampling(call, thinking, warnings), warnings)
+        return _changed(call, call.thinking, self._fit_sampling(call, thinking, warnings), warnings)
 
-    def fit_sampling(self, call: ModelCall, thinking: Asked, warnings: list[CallWarning]) -> Sampling:
+    def _fit_sampling(self, call: ModelCall, thinking: Asked, warnings: list[CallWarning]) -> Sampling:
         """The call's sampling without what is refused with this much thinking, each with a warning: "already_so" for an
         option whose value is the default.
         """
-        beside_thinking = self.unthinking_options if self._thinks(thinking) else _NONE
-        refused = beside_thinking | self.refused_options if self.refused_options else beside_thinking
+        beside_thinking = self.refused_while_thinking if self._thinks(thinking) else _NONE
+        refused = beside_thinking | self.refused if self.refused else beside_thinking
         if not refused:
             return call.sampling
         left_out: dict[str, Any] = {}
@@ -67,7 +66,7 @@ class ModelRules:
             warnings.append(_refusal(call.model, name, value, beside_thinking))
         return replace(call.sampling, **left_out) if left_out else call.sampling
 
-    def thinking_with_tools(self, call: ModelCall, warnings: list[CallWarning]) -> Asked:
+    def _thinking_with_tools(self, call: ModelCall, warnings: list[CallWarning]) -> Asked:
         """How much to ask for on chat completions, with a warning if its tools allow no thinking, or no say in it.
 
         Raises `UnsupportedContentError` for tools that are never taken.
@@ -81,16 +80,16 @@ class ModelRules:
                 provider=call.provider or None,
                 model=call.model,
             )
-        if not self._thinks(call.thinking) or (call.thinking is None and self.tools == "unasked"):
+        if not self._thinks(call.thinking) or (call.thinking is None and self.tools == "unset"):
             return call.thinking
-        allowed: Asked = "off" if self.tools == "unthinking" else None
-        what = "does not think" if self.tools == "unthinking" else "is not told how much to think"
+        allowed: Asked = "off" if self.tools == "off" else None
+        what = "does not think" if self.tools == "off" else "is not told how much to think"
         message = f"{call.model} takes tools on chat completions only while it {what}: 'openai-responses' has both"
         warnings.append(CallWarning("thinking_changed", "thinking", message, call.thinking, allowed))
         return allowed
 
     def _thinks(self, thinking: Asked) -> bool:
-        return self.thinks_unasked if thinking is None else thinking != "off"
+        return self.thinks_by_default if thinking is None else thinking != "off"
 
 
 def _changed(call: ModelCall, thinking: Asked, sampling: Sampling, warnings: list[CallWarning]) -> Lowered:
@@ -104,13 +103,3 @@ def _refusal(model: str, name: str, value: Any, beside_thinking: frozenset[str])
         return CallWarning("already_so", f"sampling.{name}", f"{value:g} is the default of {model}", value)
     when = " while it thinks" if name in beside_thinking else ""
     return CallWarning("unsupported_option", f"sampling.{name}", f"{model} takes no {name}{when}", value)
-
-
-NO_RULES = ModelRules()
-ModelTable: TypeAlias = "tuple[tuple[str, ModelRules], ...]"
-"""Beginnings of models' names, each with what those models refuse; the first that fits counts."""
-
-
-def rules_in(table: ModelTable, model: str) -> ModelRules:
-    """What holds for a model; nothing if its name is not known, as that of a deployment may be."""
-    return next((rules for beginning, rules in table if model.startswith(beginning)), NO_RULES)

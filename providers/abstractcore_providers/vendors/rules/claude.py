@@ -48,6 +48,10 @@ class ClaudeRules:
             return lowered
         return Lowered(lowered.call.with_(tool_choice=choice if alone else None), warnings=tuple(warnings))
 
+    def lower_for_chat(self, call: ModelCall) -> Lowered:
+        """The call as the model accepts it behind chat completions."""
+        return self.lower_sampling(call)
+
     def lower_sampling(self, call: ModelCall) -> Lowered:
         """The call with the budget and the sampling that the model takes together."""
         warnings: list[CallWarning] = []

@@ -1,0 +1,72 @@
+"""Google's Gemini models.
+
+The pages are named in tests/providers/formats/gemini/SOURCES.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from abstractcore.ports import ModelProfile, Price, Thinking
+
+from ...common.media_types import GEMINI_AUDIO, GEMINI_IMAGES, GEMINI_VIDEO
+from .family import ModelFamily, find_family
+
+
+@dataclass(frozen=True, slots=True)
+class GeminiRules:
+    """How requests are written for a model: fields of the format's `Dialect`."""
+
+    media_in_results: bool = False
+    signed_calls: bool = False
+
+
+GeminiFamily: TypeAlias = ModelFamily[GeminiRules]
+
+_SOURCE = "https://ai.google.dev/gemini-api/docs/models"
+_FILES = GEMINI_IMAGES | GEMINI_AUDIO | GEMINI_VIDEO | {"application/pdf"}
+_FROM_MINIMAL = Thinking(("minimal", "low", "medium", "high"), can_be_off=False)
+_FROM_LOW = Thinking(("low", "medium", "high"), can_be_off=False)
+_GEMINI_2, _GEMINI_3 = GeminiRules(), GeminiRules(media_in_results=True, signed_calls=True)
+
+
+def _family(
+    name: str,
+    thinking: Thinking,
+    rules: GeminiRules = _GEMINI_3,
+    price: Price | None = None,
+    accepts_prefill: bool = True,
+) -> GeminiFamily:
+    """Without a price where it depends on the length of the prompt."""
+    profile = ModelProfile(_FILES, 1_048_576, price, thinking=thinking, cache_points=0, accepts_prefill=accepts_prefill)
+    return ModelFamily((name,), profile, rules, _SOURCE)
+
+
+GEMINI: tuple[GeminiFamily, ...] = (
+    _family("gemini-4-argon", _FROM_LOW),
+    _family("gemini-3.8-flash", _FROM_LOW, accepts_prefill=False),
+    _family("gemini-3.7-flash", _FROM_LOW, accepts_prefill=False),
+    _family("gemini-3.6-flash", _FROM_MINIMAL, accepts_prefill=False),
+    _family("gemini-3.5-flash-lite", _FROM_MINIMAL, accepts_prefill=False),
+    _family("gemini-3.5-flash", _FROM_MINIMAL),
+    _family("gemini-3.1-flash-lite", _FROM_MINIMAL),
+    _family("gemini-3.1-pro", _FROM_LOW),
+    _family("gemini-3-flash", _FROM_MINIMAL, price=Price(0.5, 3.0, 0.05)),
+    _family("gemini-3-pro", Thinking(("low", "high"), can_be_off=False)),
+    _family("gemini-2.5-pro", Thinking(budget=(128, 32768), can_be_off=False), _GEMINI_2),
+    _family("gemini-2.5-flash-lite", Thinking(budget=(512, 24576)), _GEMINI_2, Price(0.1, 0.4)),
+    _family("gemini-2.5-flash", Thinking(budget=(0, 24576)), _GEMINI_2, Price(0.3, 2.5)),
+    _family("gemini-2.0", Thinking(), _GEMINI_2),
+)
+_SPECIAL = ("embedding", "-image", "-tts", "-live", "-audio", "computer-use", "robotics")
+"""Parts of the names of models whose input or output differs from that of their family."""
+_UNKNOWN: GeminiFamily = ModelFamily(
+    (), ModelProfile(assumed=_FILES, carried=_FILES, cache_points=0, known=False), _GEMINI_2
+)
+
+
+def find_gemini(model: str) -> GeminiFamily:
+    """Returns the family of a model, whose name may stand behind a path."""
+    name = model.rpartition("/")[2]
+    return _UNKNOWN if any(part in name for part in _SPECIAL) else find_family(name, GEMINI, _UNKNOWN)

@@ -1,0 +1,71 @@
+"""`VendorProvider`: what the providers of all vendors share, with the one `connect`."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+
+from abstractcore.errors import ConfigurationError
+from abstractcore.ports import Endpoint, ProviderConfig, ProviderServices, ProviderSession
+from abstractcore.schema import EMPTY
+
+from ..common.endpoints import FixedEndpoint, base_url, key_auth
+
+_USUAL_URL = "http://localhost:8000/v1"
+
+
+class VendorProvider(ABC):
+    """A provider of models behind a vendor's HTTP API. A vendor's class sets the attributes and makes the `session`.
+
+    `default_url` None means that the user passes `base_url`. `url_variable` is the environment variable from which the
+    vendor's own client reads the address, `url_path` the path that this client appends to it. The key is read from
+    `key_variable`, else from `other_key_variables`, and sent in `key_header`, or as a bearer token without one;
+    `headers` are sent with every request.
+    """
+
+    __slots__ = ()
+
+    name: str
+    summary: str
+    options: Mapping[str, str] = EMPTY  # pyright: ignore[reportAssignmentType]
+    model_examples: Mapping[str, str] = EMPTY  # pyright: ignore[reportAssignmentType]
+    default_url: str | None
+    url_variable: str = ""
+    url_path: str = ""
+    key_variable: str
+    other_key_variables: tuple[str, ...] = ()
+    key_needed: bool = True
+    key_header: str | None = None
+    headers: Mapping[str, str] = EMPTY  # pyright: ignore[reportAssignmentType]
+
+    def connect(self, config: ProviderConfig, services: ProviderServices) -> ProviderSession:
+        """Returns a session; raises `ConfigurationError` without a model or an address, and for invalid settings,
+        `AuthenticationError` without a key. No I/O.
+        """
+        model = self.model_name(config)
+        return self.session(model, self.endpoint(config, services.environment), config)
+
+    @abstractmethod
+    def session(self, model: str, endpoint: Endpoint, config: ProviderConfig) -> ProviderSession:
+        """Returns a session: the vendor's wire format, and the profile and rules of the model's family.
+
+        The format and the table of models are imported here and not above: listing the providers should load neither.
+        """
+
+    def model_name(self, config: ProviderConfig) -> str:
+        """Returns the model of the user's settings; raises `ConfigurationError` without one."""
+        if config.model:
+            return config.model
+        example = next(iter(self.model_examples.values()), "...")
+        raise ConfigurationError(
+            f"{self.name!r} needs a model's name.", hint=f"As in create_llm({self.name!r}, model={example!r})."
+        )
+
+    def endpoint(self, config: ProviderConfig, environment: Mapping[str, str]) -> Endpoint:
+        """Returns the address with the credentials for it."""
+        url = base_url(config, environment, self.url_variable, default=self.default_url, path=self.url_path)
+        if url is None:
+            raise ConfigurationError(f"{self.name!r} needs an address.", hint=f"As in base_url={_USUAL_URL!r}.")
+        keys, header = (self.key_variable, *self.other_key_variables), self.key_header
+        auth = key_auth(config, environment, *keys, header=header, needed=self.key_needed, more=self.headers)
+        return FixedEndpoint.at(url, auth, self.default_url or _USUAL_URL)

@@ -1,0 +1,42 @@
+"""The tables of models: each row is found by its names, and says where its facts are from."""
+
+from typing import Any
+
+import pytest
+
+from abstractcore_providers.vendors.models.bedrock import BEDROCK
+from abstractcore_providers.vendors.models.claude import CLAUDE, UNKNOWN_CLAUDE
+from abstractcore_providers.vendors.models.cohere import COHERE
+from abstractcore_providers.vendors.models.family import UNKNOWN, ModelFamily, find_family
+from abstractcore_providers.vendors.models.gemini import GEMINI
+from abstractcore_providers.vendors.models.ollama import OLLAMA
+from abstractcore_providers.vendors.openai_compatible import VENDORS
+
+TABLES: dict[str, tuple[ModelFamily[Any], ...]] = {
+    "anthropic": CLAUDE,
+    "bedrock": BEDROCK,
+    "cohere": COHERE,
+    "gemini": GEMINI,
+    "ollama": OLLAMA,
+    **{vendor.name: vendor.families for vendor in VENDORS if vendor.families},
+}
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_name_finds_its_own_row(table: str):
+    for family in TABLES[table]:
+        assert family.names
+        for name in family.names:
+            assert find_family(name, TABLES[table]) is family, f"an earlier row hides {name}"
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_row_names_its_page(table: str):
+    assert [family.names for family in TABLES[table] if not family.source.startswith("https://")] == []
+
+
+def test_a_name_that_no_row_has_gets_the_default():
+    assert find_family("mine", CLAUDE, UNKNOWN_CLAUDE) is UNKNOWN_CLAUDE
+    assert find_family("mine", CLAUDE) is UNKNOWN
+    assert not UNKNOWN.profile.known
+    assert find_family("", ()) is UNKNOWN
