@@ -121,7 +121,7 @@ def test_a_plan_refuses_tools_that_a_model_never_takes_as_a_call_does(
     call_style: Any, server: Any, llm_of: Callable[..., LLM]
 ):
     made = llm_of("openai_chat", model="gpt-6-astra")
-    with pytest.raises(UnsupportedContentError, match="takes no tools on chat completions") as of_call:
+    with pytest.raises(UnsupportedContentError, match="accepts no tools on chat completions") as of_call:
         call_style.generate(made, "hi", tools=[TOOL])
     with pytest.raises(UnsupportedContentError) as of_plan:
         made.plan("hi", tools=[TOOL])

@@ -1,4 +1,4 @@
-"""Access tokens that end: asked for before every request."""
+"""Access tokens that expire: requested before every attempt."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from abstractcore.ports import Address, Runtime
 from ..common.endpoints import BearerAuth, check_key
 
 Token: TypeAlias = str | Callable[[], str | Awaitable[str]]
-"""A token, or a function, plain or async, that returns one that is valid now."""
+"""A token, or a sync or async function that returns a valid one."""
 
 
-def given_token(token: object, provider: str) -> Token:
-    """`token`, if it can be one; raises `ConfigurationError` else."""
+def check_token(token: object, provider: str) -> Token:
+    """Returns `token`; raises `ConfigurationError` if it is neither text nor a function."""
     if callable(token):
         return cast("Callable[[], Any]", token)
     if not isinstance(token, str):
         raise ConfigurationError(
-            f"access_token for {provider} is text, or a function that returns it, not {type(token).__name__}"
+            f"access_token for {provider}: expected text, or a function that returns it, got {type(token).__name__}"
         )
     return check_key(token, provider)
 
 
 @dataclass(frozen=True, slots=True)
 class TokenEndpoint:
-    """An address whose token is asked for before every attempt. `query` goes behind every URL; `source` is where the
-    token comes from.
+    """An address whose token is requested before every attempt. `query` is appended to every URL; `source` names where
+    the token comes from.
     """
 
     url: str
@@ -39,14 +39,14 @@ class TokenEndpoint:
     source: str = "access_token=..."
 
     async def open(self, runtime: Runtime) -> Address:
-        """The address; raises `AuthenticationError` if there is no token to be had."""
+        """Returns the address; raises `AuthenticationError` if there is no token."""
         token = await self._token(runtime)
         if not token:
             raise AuthenticationError("there is no access token.", provider=self.provider)
         return Address(self.url, BearerAuth(check_key(token, self.provider)), query=self.query)
 
     def diagnose(self, error: ProviderError) -> AbstractCoreError:
-        """The error itself, with where the token comes from if it was refused."""
+        """Returns the error, with a hint that names the source of the token if it was refused."""
         if isinstance(error, AuthenticationError):
             error.hint = f"Check {self.source}"
         return error

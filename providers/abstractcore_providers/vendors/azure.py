@@ -1,4 +1,7 @@
-"""OpenAI's models on Azure: by resource or endpoint, in the versioned API or the older one by deployment."""
+"""The provider `azure`: OpenAI's models by resource or endpoint, in the v1 API or the older one by deployment.
+
+Requests, responses and errors on the wire: `formats/openai_chat`.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from abstractcore.errors import ConfigurationError
 from abstractcore.ports import Endpoint, ProviderConfig
 
 from ..common.endpoints import FixedEndpoint, base_url, check_url, key_auth
-from .access_tokens import Token, TokenEndpoint, given_token
+from .access_tokens import Token, TokenEndpoint, check_token
 from .presets import Preset
 
 _V1 = "/openai/v1"
@@ -24,27 +27,29 @@ _VERSION = re.compile("[A-Za-z0-9.-]+")
 _TOKEN_VARIABLE = "AZURE_OPENAI_AD_TOKEN"
 _OPTIONS: Mapping[str, str] = MappingProxyType(
     {
-        "resource": "the resource's name, which its address begins with",
+        "resource": "the resource's name, with which its address begins",
         "azure_endpoint": "the resource's address, as https://my-resource.openai.azure.com; "
-        "AZURE_OPENAI_ENDPOINT unless given",
+        "AZURE_OPENAI_ENDPOINT by default",
         "api_version": "the version of the API, as 2024-10-21, for addresses by deployment; "
-        "OPENAI_API_VERSION unless given, else the v1 API",
-        "access_token": "a token of Microsoft Entra ID, or a function that returns one, asked before every request; "
-        f"{_TOKEN_VARIABLE} unless given",
+        "OPENAI_API_VERSION by default, else the v1 API",
+        "access_token": "a token of Microsoft Entra ID, or a function that returns one, called before each attempt; "
+        f"{_TOKEN_VARIABLE} by default",
     }
 )
 
 
 @dataclass(frozen=True, slots=True)
 class AzurePreset(Preset):
-    """Takes a key in a header of its own, or a token. Addresses and variables are those of the openai package's client
-    for Azure.
+    """Authenticates with a key in the header `api-key`, or with an access token. Addresses and environment variables
+    are those of the openai package's client for Azure.
     """
 
     options = _OPTIONS
 
     def endpoint(self, config: ProviderConfig, environment: Mapping[str, str]) -> Endpoint:
-        """The resource; raises `ConfigurationError` without one, `AuthenticationError` without a key or token."""
+        """Returns the resource's address; raises `ConfigurationError` without a resource, `AuthenticationError`
+        without a key or token.
+        """
         version = _version(config, environment)
         url, query = _url(config, environment, version), f"api-version={version}" if version else ""
         token = _token(config, environment)
@@ -56,17 +61,19 @@ class AzurePreset(Preset):
 
 
 def _version(config: ProviderConfig, environment: Mapping[str, str]) -> str | None:
-    """The version asked for. An address that is complete needs none of the environment's."""
+    """Returns the version of the API; that of the environment does not apply to a `base_url`."""
     version = config.options.get("api_version") or (not config.base_url and environment.get("OPENAI_API_VERSION"))
     if not version:
         return None
     if not isinstance(version, str) or not _VERSION.fullmatch(version):
-        raise ConfigurationError("api_version is no version of the API.", hint="As in api_version='2024-10-21'.")
+        raise ConfigurationError(
+            "api_version is not a version of the API: expected a date, or 'v1'.", hint="As in api_version='2024-10-21'."
+        )
     return version
 
 
 def _url(config: ProviderConfig, environment: Mapping[str, str], version: str | None) -> str:
-    """What operations are put behind."""
+    """Returns the URL to which the paths of operations are appended."""
     dated = version is not None and version not in _V1_VERSIONS
     url = base_url(config, environment) or f"{_resource_url(config, environment)}{'/openai' if dated else _V1}"
     path = urlsplit(url).path
@@ -85,16 +92,16 @@ def _resource_url(config: ProviderConfig, environment: Mapping[str, str]) -> str
         return url.removesuffix(_V1).removesuffix("/openai")
     if not isinstance(resource, str) or not _RESOURCE.fullmatch(resource):
         raise ConfigurationError(
-            "'azure' needs the name of a resource, or an address.",
+            "'azure' needs the name of a resource or an address.",
             hint="As in resource='my-resource', for https://my-resource.openai.azure.com, or azure_endpoint=...",
         )
     return f"https://{resource}.openai.azure.com"
 
 
 def _token(config: ProviderConfig, environment: Mapping[str, str]) -> Token | None:
-    """The token given, or the environment's if nothing is given."""
+    """Returns the token of the option, else of the environment if there is no `api_key`."""
     given = config.options.get("access_token")
     if given is not None and config.api_key:
-        raise ConfigurationError("'azure' takes api_key or access_token, not both.", hint="Leave one of them out.")
+        raise ConfigurationError("'azure' accepts api_key or access_token, not both.", hint="Remove one of them.")
     token = given or (not config.api_key and environment.get(_TOKEN_VARIABLE))
-    return given_token(token, config.provider) if token else None
+    return check_token(token, config.provider) if token else None

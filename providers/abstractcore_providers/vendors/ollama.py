@@ -16,7 +16,7 @@ from .vendor_provider import VendorProvider
 DEFAULT_URL = "http://localhost:11434"
 _DEFAULT_PORT = 11434
 _OTHER_PATHS = ("/v1", "/api", "/api/chat")
-"""What other clients of the same server want at the end of its address."""
+"""Paths at the end of the addresses that other clients of the same server use."""
 
 
 class OllamaEndpoint(FixedEndpoint):
@@ -25,26 +25,24 @@ class OllamaEndpoint(FixedEndpoint):
     __slots__ = ()
 
     def diagnose(self, error: ProviderError) -> AbstractCoreError:
-        """The error itself, with where the key comes from if it was refused; for a server that does not answer, how to
-        start one.
+        """Returns the error, with a hint: the source of a refused key, how to start a server that does not answer, or
+        the address without a path that is not Ollama's.
         """
         if not isinstance(self.address.auth, NoAuth):
             add_key_hint(error, self.address.auth)
         if isinstance(error, ConnectionFailedError) and not error.connected and error.proxy is None:
-            error.hint = "Start the server with `ollama serve`, or say where it is: base_url=..., or OLLAMA_HOST."
+            error.hint = "Start the server with `ollama serve`, or pass its address: base_url=..., or set OLLAMA_HOST."
         parts = urlsplit(self.address.url)
         if parts.path in _OTHER_PATHS and is_missing_path(error):
-            error.hint = (
-                f"Ollama's own API has no {parts.path} before it: try base_url='{parts.scheme}://{parts.netloc}'."
-            )
+            error.hint = f"The address of Ollama's own API does not end with {parts.path}: try base_url='{parts.scheme}://{parts.netloc}'."
         return error
 
 
 class OllamaProvider(VendorProvider):
-    """Ollama's own API, of a server on this machine or elsewhere, or of ollama.com with a key."""
+    """Ollama's own API on a local or remote server, or on ollama.com with a key."""
 
     name = "ollama"
-    summary = "models that an Ollama server runs, on this machine by default"
+    summary = "an Ollama server, on this machine by default"
     model_examples: Mapping[str, str] = {
         "deepseek-r1": "deepseek-r1",
         "gemma": "gemma3",
@@ -73,7 +71,7 @@ class OllamaProvider(VendorProvider):
 
 
 def _url_of(host: str) -> str:
-    """The URL of OLLAMA_HOST, which may be a name or a port alone, or the address a server listens at."""
+    """Returns the URL of OLLAMA_HOST, which may be a host or a port alone, or the address that a server listens on."""
     host = host.strip().strip("\"'")
     if not host:
         return DEFAULT_URL
@@ -84,7 +82,7 @@ def _url_of(host: str) -> str:
         port = parts.port or _DEFAULT_PORT
     except ValueError:
         raise ConfigurationError(
-            f"OLLAMA_HOST {host!r} is no address.", hint="As in OLLAMA_HOST=localhost:11434."
+            f"OLLAMA_HOST {host!r} is not an address.", hint="As in OLLAMA_HOST=localhost:11434."
         ) from None
     name = parts.hostname or "localhost"
     name = "localhost" if name in ("0.0.0.0", "::") else name
@@ -95,6 +93,8 @@ def _context_size(config: ProviderConfig) -> int | None:
     size = config.options.get("context_size")
     if size is not None and (not isinstance(size, int) or isinstance(size, bool) or size < 1):
         raise ConfigurationError(
-            f"context_size is {size!r}, expected an integer", hint="Give it in tokens.", provider="ollama"
+            f"context_size is {size!r}, expected a positive integer",
+            hint="Pass the number of tokens.",
+            provider="ollama",
         )
     return size

@@ -1,4 +1,7 @@
-"""The vendors that speak the chat completions format, a row each."""
+"""The vendors whose APIs are compatible with OpenAI's chat completions, a row each.
+
+Requests, responses and errors on the wire: `formats/openai_chat`.
+"""
 
 from __future__ import annotations
 
@@ -199,7 +202,7 @@ VENDORS = (
     ),
     Preset(
         "lmstudio",
-        "a server of LM Studio, on this machine unless told",
+        "an LM Studio server, on this machine by default",
         "http://localhost:1234/v1",
         "LM_API_TOKEN",
         key_needed=False,
@@ -217,7 +220,7 @@ VENDORS = (
     ),
     Preset(
         "vllm",
-        "a server of vLLM, on this machine unless told",
+        "a vLLM server, on this machine by default",
         "http://localhost:8000/v1",
         "VLLM_API_KEY",
         key_needed=False,
@@ -236,7 +239,7 @@ VENDORS = (
     ),
     Preset(
         "llama-cpp",
-        "a server of llama.cpp, on this machine unless told",
+        "a llama.cpp server, on this machine by default",
         "http://localhost:8080/v1",
         "LLAMA_API_KEY",
         key_needed=False,
@@ -254,7 +257,7 @@ VENDORS = (
     ),
     Preset(
         "openai-compatible",
-        "any server that speaks OpenAI's chat completions; needs base_url",
+        "any server with OpenAI's chat completions API; needs base_url",
         None,
         "OPENAI_COMPATIBLE_API_KEY",
         key_needed=False,

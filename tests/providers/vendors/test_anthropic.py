@@ -14,7 +14,7 @@ from abstractcore_providers.vendors.rules.claude import ClaudeRules
 from tests.providers.vendors.test_presets import Services, address
 
 LEVELS = ("low", "medium", "high")
-NEWEST = ClaudeRules(takes_sampling=False, tools_forced=False, system_in_place=True)
+NEWEST = ClaudeRules(accepts_sampling=False, accepts_forced_tools=False, system_in_place=True)
 
 
 def connect(environment: dict[str, str] | None = None, **config: Any) -> ProviderSession:
@@ -55,10 +55,10 @@ def test_what_cannot_work_is_refused(config: dict[str, Any]):
         ("claude-mythos-5-1", NEWEST, LEVELS, None),
         ("claude-opus-5-5", NEWEST, LEVELS, None),
         ("claude-sonnet-5-5", replace(NEWEST, off="between_tools"), LEVELS, None),
-        ("claude-opus-5", ClaudeRules(takes_sampling=False, system_in_place=True), LEVELS, None),
-        ("claude-haiku-5-5", ClaudeRules(takes_sampling=False, system_in_place=True), LEVELS, None),
-        ("claude-opus-4-8", ClaudeRules(takes_sampling=False, system_in_place=True), LEVELS, None),
-        ("claude-sonnet-5", ClaudeRules(takes_sampling=False), LEVELS, None),
+        ("claude-opus-5", ClaudeRules(accepts_sampling=False, system_in_place=True), LEVELS, None),
+        ("claude-haiku-5-5", ClaudeRules(accepts_sampling=False, system_in_place=True), LEVELS, None),
+        ("claude-opus-4-8", ClaudeRules(accepts_sampling=False, system_in_place=True), LEVELS, None),
+        ("claude-sonnet-5", ClaudeRules(accepts_sampling=False), LEVELS, None),
         ("claude-haiku-4-5-20251001", ClaudeRules(one_of_temperature_and_top_p=True), (), (1024, 63_999)),
     ],
 )

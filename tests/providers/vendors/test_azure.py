@@ -79,7 +79,7 @@ def test_an_endpoint_and_a_version_make_the_address(options: dict[str, str], url
 
 @pytest.mark.parametrize("version", ["2024/10", "a&b=c", 5])
 def test_what_is_no_version_is_refused(version: Any):
-    with pytest.raises(ConfigurationError, match="api_version is no version"):
+    with pytest.raises(ConfigurationError, match="api_version is not a version"):
         connect(api_key=KEY, options={"resource": "r", "api_version": version})
 
 
@@ -99,7 +99,7 @@ def test_a_key_and_a_token_are_one_too_many():
 
 
 def test_a_token_that_is_neither_text_nor_a_function_is_refused():
-    with pytest.raises(ConfigurationError, match="access_token for azure is text, or a function"):
+    with pytest.raises(ConfigurationError, match="access_token for azure: expected text, or a function"):
         connect(options={"resource": "r", "access_token": 5})
 
 

@@ -10,7 +10,7 @@ from abstractcore_providers.vendors.models.claude import CLAUDE, UNKNOWN_CLAUDE
 from abstractcore_providers.vendors.models.family import find_family
 from abstractcore_providers.vendors.rules.claude import Asked, ClaudeRules, fit_budget, fit_choice, fit_sampling
 
-ANY, NEWEST = ClaudeRules(), ClaudeRules(takes_sampling=False, tools_forced=False)
+ANY, NEWEST = ClaudeRules(), ClaudeRules(accepts_sampling=False, accepts_forced_tools=False)
 EITHER = ClaudeRules(one_of_temperature_and_top_p=True)
 LOST, DEFAULT, CHANGED = "unsupported_option", "already_so", "top_p_changed"
 
@@ -95,7 +95,7 @@ def test_a_model_that_cannot_be_made_to_call_a_tool_decides_by_itself(
     choice: ToolChoice, rules: ClaudeRules, thinks: bool
 ):
     warnings: list[CallWarning] = []
-    changed = choice.mode == "required" and (thinks or not rules.tools_forced)
+    changed = choice.mode == "required" and (thinks or not rules.accepts_forced_tools)
     assert fit_choice(choice, rules, thinks, warnings) == (ToolChoice("auto") if changed else choice)
     found = [(w.code, w.path, w.requested, w.sent) for w in warnings]
     expected = ("tool_choice_changed", "tool_choice", {"mode": "required"}, {"mode": "auto"})
@@ -104,7 +104,7 @@ def test_a_model_that_cannot_be_made_to_call_a_tool_decides_by_itself(
 
 def test_auto_that_is_not_read_back_is_nothing():
     warnings: list[CallWarning] = []
-    assert fit_choice(ToolChoice("tool", "f"), NEWEST, False, warnings, auto_is_read=False) == ToolChoice("auto")
+    assert fit_choice(ToolChoice("tool", "f"), NEWEST, False, warnings, auto_is_sent=False) == ToolChoice("auto")
     assert [warning.sent for warning in warnings] == [None]
 
 

@@ -51,7 +51,7 @@ def encoded(model: str, provider: str = "openai", **fields: Any) -> tuple[Any, l
 @pytest.mark.parametrize("model", ["gpt-6-astra", "gpt-6.1-sol"])
 @pytest.mark.parametrize("provider", ["openai", "azure"])
 def test_a_model_that_takes_no_tools_here_is_named_with_the_provider_that_does(model: str, provider: str):
-    with pytest.raises(UnsupportedContentError, match=f"tools: {model} takes no tools") as caught:
+    with pytest.raises(UnsupportedContentError, match=f"tools: {model} accepts no tools") as caught:
         encoded(model, provider, tools=TOOLS)
     assert "openai-responses" in (caught.value.hint or "")
     assert (caught.value.provider, caught.value.model) == (provider, model)
@@ -168,8 +168,8 @@ def test_the_warning_says_whether_an_option_is_never_taken_or_only_beside_thinki
         return [warning.message for warning in sent(call).warnings]
 
     model = "openai/gpt-5-mini"
-    assert said(model, Sampling(temperature=0.5)) == [f"{model} takes no temperature while it thinks"]
-    assert said(model, Sampling(top_k=5)) == [f"{model} takes no top_k"]
+    assert said(model, Sampling(temperature=0.5)) == [f"{model} does not accept temperature while it thinks"]
+    assert said(model, Sampling(top_k=5)) == [f"{model} does not accept top_k"]
 
 
 @pytest.mark.parametrize(

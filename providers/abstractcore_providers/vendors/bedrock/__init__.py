@@ -1,4 +1,7 @@
-"""Amazon Bedrock: its credentials, its signatures, and what its models take."""
+"""Amazon Bedrock: its addresses, its credentials and the signatures of its requests.
+
+Requests, responses and errors on the wire: `formats/bedrock_converse`. Its models: `vendors/models/bedrock.py`.
+"""
 
 from .provider import BedrockProvider
 

@@ -1,4 +1,4 @@
-"""Where Bedrock is and who asks: keys that were given, or those that botocore finds on this machine."""
+"""Bedrock's addresses, and the credentials that botocore finds on this machine."""
 
 from __future__ import annotations
 
@@ -21,21 +21,23 @@ _KEY_HINT = "Set AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and AWS_SECRET_A
 
 
 def url_of(region: str) -> str:
-    """Bedrock's address in a region."""
+    """Returns Bedrock's URL in a region."""
     suffix = "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com"
     return f"https://bedrock-runtime.{region}.{suffix}"
 
 
-def no_region() -> ConfigurationError:
-    """The error for a place that nobody named."""
-    return ConfigurationError("'bedrock' needs a region.", hint="Pass region='us-east-1', say, or set AWS_REGION.")
+def missing_region() -> ConfigurationError:
+    """Returns the error for settings and an environment without a region."""
+    return ConfigurationError(
+        "'bedrock' needs a region.", hint="Pass region=..., as in region='us-east-1', or set AWS_REGION."
+    )
 
 
 @dataclass(slots=True)
 class ChainEndpoint:
-    """Bedrock for the credentials that botocore finds: profiles, single sign-on, roles, metadata of machines.
+    """Bedrock with the credentials of botocore's provider chain: profiles, single sign-on, roles, instance metadata.
 
-    They are looked for before the first request, and again when they end.
+    They are resolved before the first request, and again when they expire.
     """
 
     url: str | None
@@ -45,29 +47,29 @@ class ChainEndpoint:
     _address: Address | None = field(default=None, init=False, repr=False)
 
     async def open(self, runtime: Runtime) -> Address:
-        """The address, signed for with keys that are valid now.
+        """Returns the address with keys that are valid now.
 
         Raises `MissingExtraError` without botocore, `AuthenticationError` if it finds no keys, and
         `ConfigurationError` if nothing names a region.
         """
-        if self._address is None or self._is_ending():
-            self._address = await runtime.call(self._look)
+        if self._address is None or self._is_expiring():
+            self._address = await runtime.call(self._resolve)
         return self._address
 
     def diagnose(self, error: ProviderError) -> AbstractCoreError:
-        """The error itself: nothing more is known here."""
+        """Returns the error unchanged."""
         return error
 
-    def _is_ending(self) -> bool:
-        ending = getattr(self._found, "refresh_needed", None)
-        return ending is not None and ending()
+    def _is_expiring(self) -> bool:
+        refresh_needed = getattr(self._found, "refresh_needed", None)
+        return refresh_needed is not None and refresh_needed()
 
-    def _look(self) -> Address:
+    def _resolve(self) -> Address:
         try:
             session_module, exceptions = import_module("botocore.session"), import_module("botocore.exceptions")
         except ImportError:
             raise MissingExtraError(
-                "Bedrock's keys are found by botocore, which is not installed",
+                "botocore, which resolves AWS credentials, is not installed",
                 hint="Install it with: pip install botocore (the extra 'bedrock'). " + _KEY_HINT,
             ) from None
         try:
@@ -77,11 +79,11 @@ class ChainEndpoint:
             keys = self._found.get_frozen_credentials() if self._found is not None else None
         except exceptions.BotoCoreError as error:
             raise AuthenticationError(
-                f"botocore cannot get the keys: {type(error).__name__}.", hint=_KEY_HINT, provider="bedrock"
+                f"botocore cannot resolve AWS credentials: {type(error).__name__}.", hint=_KEY_HINT, provider="bedrock"
             ) from None
         if keys is None:
             raise AuthenticationError("there are no AWS credentials.", hint=_KEY_HINT, provider="bedrock")
         if not region:
-            raise no_region()
+            raise missing_region()
         auth = SignatureAuth(AwsKeys(keys.access_key, keys.secret_key, keys.token), region)
         return Address(self.url or url_of(region), auth)

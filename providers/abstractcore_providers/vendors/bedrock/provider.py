@@ -1,4 +1,4 @@
-"""The provider `bedrock`: where a model runs, and whose keys sign the requests."""
+"""The provider `bedrock`: the region, the credentials and the session."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from abstractcore.schema import Lowered
 
 from ...common.endpoints import BearerAuth, FixedEndpoint, base_url, check_key, key_hint
 from ..vendor_provider import VendorProvider
-from .credentials import ChainEndpoint, no_region, url_of
+from .credentials import ChainEndpoint, missing_region, url_of
 from .signature import AwsKeys, SignatureAuth
 
 _REGION = re.compile("[a-z0-9-]+")
@@ -23,7 +23,7 @@ _KEY_FIELDS = ("aws_access_key_id", "aws_secret_access_key", "aws_session_token"
 
 
 class BedrockProvider(VendorProvider):
-    """Takes a bearer's key, an access key, or what botocore finds on this machine, in this order."""
+    """Authenticates with a bearer token, an access key, or the credentials that botocore finds, in this order."""
 
     name = "bedrock"
     summary = "Amazon Bedrock, Converse; the keys of a profile need the extra 'bedrock'"
@@ -37,8 +37,8 @@ class BedrockProvider(VendorProvider):
     }
     options: Mapping[str, str] = MappingProxyType(
         {
-            "region": "where the model runs, as in 'us-east-1'; AWS_REGION or the profile's unless told",
-            "profile": "the profile in ~/.aws whose keys are used; AWS_PROFILE unless told",
+            "region": "where the model runs, as in 'us-east-1'; by default AWS_REGION or the profile's",
+            "profile": "the profile in ~/.aws whose keys are used; AWS_PROFILE by default",
             "credentials": f"the keys themselves: a mapping with {', '.join(_KEY_FIELDS)}",
         }
     )
@@ -54,10 +54,10 @@ class BedrockProvider(VendorProvider):
             bearer = check_key(config.api_key or environment.get(_BEARER, ""), "bedrock")
             if bearer:
                 auth = BearerAuth(bearer, key_hint(config, _BEARER, _BEARER))
-                return FixedEndpoint.at(url or url_of(_known(region)), auth)
+                return FixedEndpoint.at(url or url_of(_required(region)), auth)
             keys = _keys(*(environment.get(name.upper()) for name in _KEY_FIELDS))
         if keys is not None:
-            return FixedEndpoint.at(url or url_of(_known(region)), SignatureAuth(keys, _known(region)))
+            return FixedEndpoint.at(url or url_of(_required(region)), SignatureAuth(keys, _required(region)))
         profile = profile or environment.get("AWS_PROFILE") or None
         return ChainEndpoint(url or (url_of(region) if region else None), region, profile)
 
@@ -78,13 +78,13 @@ def _region(asked: object, environment: Mapping[str, str]) -> str | None:
     if not region:
         return None
     if not isinstance(region, str) or not _REGION.fullmatch(region):
-        raise ConfigurationError(f"region {region!r} is no region.", hint="As in region='us-east-1'.")
+        raise ConfigurationError(f"region {region!r} is not an AWS region.", hint="As in region='us-east-1'.")
     return region
 
 
-def _known(region: str | None) -> str:
+def _required(region: str | None) -> str:
     if region is None:
-        raise no_region()
+        raise missing_region()
     return region
 
 
@@ -97,13 +97,13 @@ def _given_keys(credentials: object) -> AwsKeys | None:
         if keys is not None and set(given) <= set(_KEY_FIELDS):
             return keys
     raise ConfigurationError(
-        "credentials are not keys of AWS.",
-        hint=f"Give a mapping with {', '.join(_KEY_FIELDS)}; the last may be left out.",
+        "credentials are not AWS keys.",
+        hint=f"Pass a mapping with {', '.join(_KEY_FIELDS)}; the last one is optional.",
     )
 
 
 def _keys(access_key: object, secret_key: object, token: object) -> AwsKeys | None:
-    """The keys, if there are both."""
+    """Returns the keys, or None unless both are set."""
     if not isinstance(access_key, str) or not isinstance(secret_key, str) or not access_key or not secret_key:
         return None
     session = check_key(token, "bedrock") if isinstance(token, str) else None

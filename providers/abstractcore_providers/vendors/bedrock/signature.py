@@ -1,4 +1,4 @@
-"""Amazon's signatures (Signature Version 4), by the time that is given. No I/O.
+"""AWS Signature Version 4. No I/O: the time is passed in.
 
 https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
 """
@@ -20,7 +20,7 @@ _PORTS = {"https": 443, "http": 80}
 
 @dataclass(frozen=True, slots=True)
 class AwsKeys:
-    """An access key; `token` goes with one that was lent for a time."""
+    """An access key; `token` is the session token of temporary credentials."""
 
     access_key: str
     secret_key: str = field(repr=False)
@@ -37,11 +37,11 @@ class SignatureAuth:
 
     @property
     def secrets(self) -> Sequence[str]:
-        """What requests are signed with, which does not stand in them."""
+        """The credentials, which requests do not contain in plain text."""
         return self.keys.access_key, self.keys.secret_key, self.keys.token or ""
 
     def sign(self, request: WireRequest, now: float) -> WireRequest:
-        """The request with its signature, which is good for some minutes around `now`."""
+        """Returns the request with its signature, which is valid for some minutes around `now`."""
         address = urlsplit(request.url)
         stamp = strftime("%Y%m%dT%H%M%SZ", gmtime(now))
         added = {"x-amz-date": stamp}
@@ -64,12 +64,12 @@ class SignatureAuth:
         for word in scope.split("/"):
             key = _mac(key, word)
         signature = _mac(key, "\n".join((_ALGORITHM, stamp, scope, digest))).hex()
-        said = f"Credential={self.keys.access_key}/{scope}, SignedHeaders={names}, Signature={signature}"
-        return request.with_headers({**added, "authorization": f"{_ALGORITHM} {said}"})
+        fields = f"Credential={self.keys.access_key}/{scope}, SignedHeaders={names}, Signature={signature}"
+        return request.with_headers({**added, "authorization": f"{_ALGORITHM} {fields}"})
 
 
 def _host(scheme: str, place: str) -> str:
-    """The host as clients name it: without the port that its scheme has anyway."""
+    """Returns the host without the default port of its scheme."""
     return place.removesuffix(f":{_PORTS.get(scheme)}")
 
 

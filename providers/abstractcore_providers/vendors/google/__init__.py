@@ -1,6 +1,7 @@
-"""Google's models, by the Gemini API and by Vertex AI, and the content that Google keeps for later calls.
+"""Google's models through the Gemini API and Vertex AI, and cached content.
 
-Requests, responses and errors on the wire: `formats/gemini`.
+Requests, responses and errors on the wire (status 429, quotas, retry delays): `formats/gemini`. Its models:
+`vendors/models/gemini.py`.
 """
 
 from .cached_contents import CachedContents

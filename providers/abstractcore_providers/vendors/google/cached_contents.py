@@ -1,4 +1,4 @@
-"""Content that Google keeps for later calls, created and deleted by requests of their own."""
+"""`CachedContents`: explicit context caching of the Gemini API and Vertex AI."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ...common.operations import CACHED_CONTENTS
 
 
 class CachedContents:
-    """The contents that Google keeps for the project of `llm`, an LLM of the provider google or vertex.
+    """The cached contents in the project of `llm`, an LLM of the provider google or vertex.
 
-    `create` keeps content; calls use it with `provider_options=kept.provider_options`; `extend` keeps it for longer,
-    `read` returns what is kept, `delete` ends it. It costs money as long as it is kept. All raise
-    `UnsupportedOptionError` for an LLM of another provider, and `ProviderError`: `NotFoundError` for what has ended.
-    Methods take a `CachedContent` or its name.
+    `create` caches content; calls use it with `provider_options=cached.provider_options`; `extend` sets a new time to
+    live, `read` returns its state, `delete` removes it. Storage is billed until it expires. All raise
+    `UnsupportedOptionError` for an LLM of another provider, and `ProviderError`: `NotFoundError` for content that has
+    expired. Methods accept a `CachedContent` or its name.
     Source: https://ai.google.dev/api/caching.
     """
 
@@ -28,62 +28,65 @@ class CachedContents:
     def create(
         self, prompt: str | None = None, *, seconds: int, title: str | None = None, **request: Any
     ) -> CachedContent:
-        """Keep for `seconds` what `generate` would send: messages, files, system prompt and tools.
+        """Caches for `seconds` what `generate` would send: messages, files, system prompt and tools.
 
-        `title` is for people. What else was asked for is named in the warnings; with `strict` it is an error.
+        `title` is a display name. Other options are not cached: they are named in the warnings; with `strict` they are
+        an error.
         """
         arguments = {"seconds": seconds, "title": title}
-        return _kept(self._llm.operate(f"{CACHED_CONTENTS}.create", prompt, arguments=arguments, **request))
+        return _with_warnings(self._llm.operate(f"{CACHED_CONTENTS}.create", prompt, arguments=arguments, **request))
 
     async def acreate(
         self, prompt: str | None = None, *, seconds: int, title: str | None = None, **request: Any
     ) -> CachedContent:
-        """As `create`, in an event loop."""
+        """The same as `create`, asynchronously."""
         arguments = {"seconds": seconds, "title": title}
-        return _kept(await self._llm.aoperate(f"{CACHED_CONTENTS}.create", prompt, arguments=arguments, **request))
+        return _with_warnings(
+            await self._llm.aoperate(f"{CACHED_CONTENTS}.create", prompt, arguments=arguments, **request)
+        )
 
-    def read(self, kept: CachedContent | str) -> CachedContent:
-        """Returns what is kept under a name."""
-        return self._operate("read", kept).value
+    def read(self, cached: CachedContent | str) -> CachedContent:
+        """Returns the cached content with its state."""
+        return self._operate("read", cached).value
 
-    async def aread(self, kept: CachedContent | str) -> CachedContent:
-        """As `read`, in an event loop."""
-        return (await self._aoperate("read", kept)).value
+    async def aread(self, cached: CachedContent | str) -> CachedContent:
+        """The same as `read`, asynchronously."""
+        return (await self._aoperate("read", cached)).value
 
-    def extend(self, kept: CachedContent | str, *, seconds: int) -> CachedContent:
-        """Keep it for `seconds` from now on."""
-        return self._operate("extend", kept, {"seconds": seconds}).value
+    def extend(self, cached: CachedContent | str, *, seconds: int) -> CachedContent:
+        """Sets its time to live to `seconds` from now."""
+        return self._operate("extend", cached, {"seconds": seconds}).value
 
-    async def aextend(self, kept: CachedContent | str, *, seconds: int) -> CachedContent:
-        """As `extend`, in an event loop."""
-        return (await self._aoperate("extend", kept, {"seconds": seconds})).value
+    async def aextend(self, cached: CachedContent | str, *, seconds: int) -> CachedContent:
+        """The same as `extend`, asynchronously."""
+        return (await self._aoperate("extend", cached, {"seconds": seconds})).value
 
-    def delete(self, kept: CachedContent | str) -> None:
-        """Delete it now."""
-        self._operate("delete", kept)
+    def delete(self, cached: CachedContent | str) -> None:
+        """Deletes it now."""
+        self._operate("delete", cached)
 
-    async def adelete(self, kept: CachedContent | str) -> None:
-        """As `delete`, in an event loop."""
-        await self._aoperate("delete", kept)
+    async def adelete(self, cached: CachedContent | str) -> None:
+        """The same as `delete`, asynchronously."""
+        await self._aoperate("delete", cached)
 
     def _operate(
-        self, action: str, kept: CachedContent | str, arguments: Mapping[str, Any] | None = None
+        self, action: str, cached: CachedContent | str, arguments: Mapping[str, Any] | None = None
     ) -> OperationResult[Any]:
-        name = _name(kept)
+        name = _name(cached)
         return self._llm.operate(f"{CACHED_CONTENTS}.{action}", name, arguments={"name": name, **(arguments or {})})
 
     async def _aoperate(
-        self, action: str, kept: CachedContent | str, arguments: Mapping[str, Any] | None = None
+        self, action: str, cached: CachedContent | str, arguments: Mapping[str, Any] | None = None
     ) -> OperationResult[Any]:
-        name = _name(kept)
+        name = _name(cached)
         return await self._llm.aoperate(
             f"{CACHED_CONTENTS}.{action}", name, arguments={"name": name, **(arguments or {})}
         )
 
 
-def _kept(result: OperationResult[Any]) -> CachedContent:
+def _with_warnings(result: OperationResult[Any]) -> CachedContent:
     return replace(result.value, warnings=result.warnings)
 
 
-def _name(kept: CachedContent | str) -> str:
-    return kept.name if isinstance(kept, CachedContent) else kept
+def _name(cached: CachedContent | str) -> str:
+    return cached.name if isinstance(cached, CachedContent) else cached

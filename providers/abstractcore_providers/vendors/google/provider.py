@@ -12,7 +12,7 @@ from abstractcore.errors import AuthenticationError, ConfigurationError, Missing
 from abstractcore.ports import Endpoint, ProviderConfig, ProviderServices, ProviderSession
 
 from ...common.endpoints import FixedEndpoint, HeaderAuth, base_url, check_key, key_hint
-from ..access_tokens import TokenEndpoint, given_token
+from ..access_tokens import TokenEndpoint, check_token
 from ..vendor_provider import VendorProvider
 
 GEMINI_URL = "https://generativelanguage.googleapis.com/v1beta"
@@ -49,7 +49,7 @@ class VertexProvider(VendorProvider):
     }
 
     def connect(self, config: ProviderConfig, services: ProviderServices) -> ProviderSession:
-        """As `VendorProvider.connect`; raises `ConfigurationError` without project and key too."""
+        """The same as `VendorProvider.connect`; raises `ConfigurationError` also without a project and a key."""
         return super().connect(_located(config, services.environment), services)
 
     def endpoint(self, config: ProviderConfig, environment: Mapping[str, str]) -> Endpoint:
@@ -62,7 +62,7 @@ class VertexProvider(VendorProvider):
             key = check_key(config.api_key, self.name)
             return FixedEndpoint.at(url, HeaderAuth({"x-goog-api-key": key}, key_hint(config, "")))
         source = "access_token=..." if token else "GOOGLE_APPLICATION_CREDENTIALS, or pass access_token=..."
-        return TokenEndpoint(url, given_token(token or _ApplicationCredentials(), self.name), self.name, source=source)
+        return TokenEndpoint(url, check_token(token or _ApplicationCredentials(), self.name), self.name, source=source)
 
     def session(self, model: str, endpoint: Endpoint, config: ProviderConfig) -> ProviderSession:
         return _session(model, endpoint, self.name, "google", _parent(config))
@@ -85,7 +85,7 @@ def _parent(config: ProviderConfig) -> str:
 
 
 def _host(location: str) -> str:
-    """The server of a region, of several together, or of all."""
+    """Returns the host of a region, a multi-region or the global endpoint."""
     if location == "global":
         return "aiplatform.googleapis.com"
     if location in _MULTI_REGIONS:
@@ -94,18 +94,18 @@ def _host(location: str) -> str:
 
 
 class _ApplicationCredentials:
-    """The credentials that google-auth finds on this machine, asked for a new token when the last one ends."""
+    """The Application Default Credentials of google-auth, refreshed when a token expires."""
 
     def __init__(self) -> None:
         self._credentials: Any = None
 
     def __call__(self) -> str:
-        """A token that is valid now; raises `MissingExtraError` without google-auth."""
+        """Returns a valid token; raises `MissingExtraError` without google-auth."""
         try:
             auth, requests = import_module("google.auth"), import_module("google.auth.transport.requests")
         except ImportError:
             raise MissingExtraError(
-                "Vertex AI needs a token.", hint="Pass access_token=..., or `pip install google-auth requests`."
+                "Vertex AI needs an access token.", hint="Pass access_token=..., or `pip install google-auth requests`."
             ) from None
         try:
             if self._credentials is None:
@@ -122,7 +122,7 @@ class _ApplicationCredentials:
 
 
 def _place(config: ProviderConfig, environment: Mapping[str, str], name: str, variable: str, default: str) -> str:
-    """A part of the address: the option, else the environment variable, else the default."""
+    """Returns a part of the address: the option, else the environment variable, else the default."""
     place = config.options.get(name) or environment.get(variable) or default
     if not isinstance(place, str) or not _PLACE.fullmatch(place):
         raise ConfigurationError(

@@ -81,7 +81,7 @@ def _nova(
     return ModelFamily(tuple(f"amazon.nova-{name}" for name in names), profile, _AMAZON, _NOVA_GUIDE)
 
 
-_UNKNOWN = ModelProfile(assumed=BEDROCK_IMAGES, carried=_FILES | _VIDEO, known=False)
+_UNKNOWN_PROFILE = ModelProfile(assumed=BEDROCK_IMAGES, carried=_FILES | _VIDEO, known=False)
 """Many vendors' models: few accept documents natively, so PDF is sent as text where it can be converted."""
 _AMAZON = BedrockRules(long_cache=False)
 BEDROCK: tuple[BedrockFamily, ...] = (
@@ -89,18 +89,19 @@ BEDROCK: tuple[BedrockFamily, ...] = (
     _older_claude("3-7-sonnet", "opus-4-2025", "sonnet-4-2025", thinking=_BUDGET),
     _older_claude("3-5-haiku", "3-5-sonnet-20241022"),
     _older_claude("3-", cache_points=0),
-    ModelFamily(("anthropic.",), _UNKNOWN, BedrockRules(ClaudeRules()), f"{_GUIDE}/model-cards.html"),
+    ModelFamily(("anthropic.",), _UNKNOWN_PROFILE, BedrockRules(ClaudeRules()), f"{_GUIDE}/model-cards.html"),
     _nova("2-lite", context_tokens=1_000_000, thinking=_LEVELS),
     _nova("premier", context_tokens=1_000_000),
     _nova("lite", "pro", context_tokens=300_000),
     _nova("micro", accepts=frozenset(), context_tokens=128_000),
-    ModelFamily(("amazon.",), _UNKNOWN, _AMAZON, _NOVA_GUIDE),
+    ModelFamily(("amazon.",), _UNKNOWN_PROFILE, _AMAZON, _NOVA_GUIDE),
     ModelFamily(
         ("openai.gpt-oss",),
         ModelProfile(context_tokens=128_000, thinking=_ALWAYS, cache_points=0),
         source=f"{_GUIDE}/model-cards.html",
     ),
 )
+_UNKNOWN: BedrockFamily = ModelFamily((), _UNKNOWN_PROFILE)
 
 
 def find_bedrock(model: str) -> BedrockFamily:
@@ -108,4 +109,4 @@ def find_bedrock(model: str) -> BedrockFamily:
     Anthropic, as in the format.
     """
     maker = f"{maker_of(model)}."
-    return find_family(maker + model.partition(maker)[2], BEDROCK, ModelFamily((), _UNKNOWN))
+    return find_family(maker + model.partition(maker)[2], BEDROCK, _UNKNOWN)

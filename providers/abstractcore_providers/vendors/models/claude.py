@@ -27,9 +27,9 @@ _SHORTER_BUDGET = Thinking(budget=(1024, 31_999))
 
 _SAMPLED = ClaudeRules(one_of_temperature_and_top_p=True)
 """That `temperature` and `top_p` exclude each other: about-claude/models/migrating-to-claude-4."""
-_UNSAMPLED = ClaudeRules(takes_sampling=False)
-_NEWER = ClaudeRules(takes_sampling=False, system_in_place=True)
-_NEWEST = ClaudeRules(takes_sampling=False, tools_forced=False, system_in_place=True)
+_UNSAMPLED = ClaudeRules(accepts_sampling=False)
+_NEWER = ClaudeRules(accepts_sampling=False, system_in_place=True)
+_NEWEST = ClaudeRules(accepts_sampling=False, accepts_forced_tools=False, system_in_place=True)
 _SONNET_5_5 = replace(_NEWEST, off="between_tools")
 
 

@@ -1,4 +1,4 @@
-"""What Claude's and Amazon's models refuse at Amazon Bedrock, and the call without it.
+"""What Claude's and Amazon's models refuse at Amazon Bedrock, and the call that they accept.
 
 Sources: the makers' pages in the user guides of Amazon Bedrock and Amazon Nova; "Prompt caching for faster model
 inference" there.
@@ -16,8 +16,8 @@ from .claude import ClaudeRules, fit_choice, thinks
 
 T = TypeVar("T", bound=Part | ToolSpec)
 
-_NOT_BESIDE_HIGH = ("max_output_tokens", "temperature", "top_p")
-"""What Amazon's models refuse with the highest effort (Amazon Nova 2 User Guide, "Extended thinking")."""
+_REFUSED_WITH_HIGH = ("max_output_tokens", "temperature", "top_p")
+"""Options that Amazon's models refuse with the highest effort (Amazon Nova 2 User Guide, "Extended thinking")."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class BedrockRules:
     long_cache: bool = True
 
     def lower(self, call: ModelCall) -> Lowered:
-        """The call as the model takes it: `ProviderSession.lower`."""
+        """Returns the call as the model accepts it: `ProviderSession.lower`."""
         warnings: list[CallWarning] = []
         call = _of_nova(call, warnings) if self.claude is None else _of_claude(call, self.claude, warnings)
         if not self.long_cache:
@@ -54,27 +54,29 @@ def _of_nova(call: ModelCall, warnings: list[CallWarning]) -> ModelCall:
         call = call.with_(tools=tuple(_uncached(tool, f"tools[{i}]", warnings) for i, tool in enumerate(call.tools)))
     if call.thinking != "high":
         return call
-    sampling = _without(call.sampling, _NOT_BESIDE_HIGH, warnings)
+    sampling = _without(call.sampling, _REFUSED_WITH_HIGH, warnings)
     return call if sampling is call.sampling else call.with_(sampling=sampling)
 
 
 def _uncached(tool: ToolSpec, path: str, warnings: list[CallWarning]) -> ToolSpec:
     if tool.cache is None:
         return tool
-    warnings.append(CallWarning("cache_left_out", f"{path}.cache", "Amazon's models take none between tools"))
+    warnings.append(
+        CallWarning("cache_left_out", f"{path}.cache", "Amazon's models accept no cache point behind a tool")
+    )
     return replace(tool, cache=None)
 
 
 def _without(sampling: Sampling, names: tuple[str, ...], warnings: list[CallWarning]) -> Sampling:
     given = {name: getattr(sampling, name) for name in names if getattr(sampling, name) is not None}
     for name, value in given.items():
-        message = f"this model takes no {name} beside the highest effort"
+        message = f"this model does not accept {name} with the highest effort"
         warnings.append(CallWarning("unsupported_option", f"sampling.{name}", message, value))
     return replace(sampling, **dict.fromkeys(given)) if given else sampling
 
 
 def _with_short_cache(call: ModelCall, warnings: list[CallWarning]) -> ModelCall:
-    """The call with cache points of five minutes at most."""
+    """Returns the call with cache points of five minutes at most."""
     times, before = CacheTimes(CACHE_TIMES["5m"]), len(warnings)
     tools = tuple(_timed(tool, f"tools[{i}]", times, warnings) for i, tool in enumerate(call.tools))
     messages = tuple(_with_timed_parts(message, i, times, warnings) for i, message in enumerate(call.messages))

@@ -1,4 +1,4 @@
-"""What single models refuse, though their vendor's other models take it, and a call without it."""
+"""What models of OpenAI, and others behind the same APIs, refuse, and the call that they accept."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NONE = frozenset[str]()
 _DEFAULTS: Mapping[str, float] = MappingProxyType(
     {"temperature": 1, "top_p": 1, "presence_penalty": 0, "frequency_penalty": 0}
 )
-"""What a request without the option means (OpenAI's API reference, "Create chat completion")."""
+"""The defaults of the API (OpenAI's API reference, "Create chat completion")."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,26 +35,26 @@ class ModelRules:
     refused: frozenset[str] = frozenset()
 
     def lower_for_chat(self, call: ModelCall) -> Lowered:
-        """The call as the model takes it on chat completions: `ProviderSession.lower`.
+        """Returns the call as the model accepts it on chat completions: `ProviderSession.lower`.
 
-        Raises `UnsupportedContentError` for tools that are never taken.
+        Raises `UnsupportedContentError` for tools that are never accepted.
         """
         warnings: list[CallWarning] = []
         thinking = self._thinking_with_tools(call, warnings)
         return _changed(call, thinking, self._fit_sampling(call, thinking, warnings), warnings)
 
     def lower_for_responses(self, call: ModelCall) -> Lowered:
-        """The call as the model takes it in the Responses API, which has no thinking budgets."""
+        """Returns the call as the model accepts it in the Responses API, which has no thinking budgets."""
         warnings: list[CallWarning] = []
         thinking = None if isinstance(call.thinking, int) else call.thinking
         return _changed(call, call.thinking, self._fit_sampling(call, thinking, warnings), warnings)
 
     def _fit_sampling(self, call: ModelCall, thinking: Asked, warnings: list[CallWarning]) -> Sampling:
-        """The call's sampling without what is refused with this much thinking, each with a warning: "already_so" for an
-        option whose value is the default.
+        """Returns the sampling options without those that are refused with this thinking, each with a warning:
+        "already_so" if its value is the default.
         """
-        beside_thinking = self.refused_while_thinking if self._thinks(thinking) else _NONE
-        refused = beside_thinking | self.refused if self.refused else beside_thinking
+        with_thinking = self.refused_while_thinking if self._thinks(thinking) else _NONE
+        refused = with_thinking | self.refused if self.refused else with_thinking
         if not refused:
             return call.sampling
         left_out: dict[str, Any] = {}
@@ -63,19 +63,19 @@ class ModelRules:
             if value in (None, ()) or name not in refused:
                 continue
             left_out[name] = () if isinstance(value, tuple) else None
-            warnings.append(_refusal(call.model, name, value, beside_thinking))
+            warnings.append(_refusal(call.model, name, value, with_thinking))
         return replace(call.sampling, **left_out) if left_out else call.sampling
 
     def _thinking_with_tools(self, call: ModelCall, warnings: list[CallWarning]) -> Asked:
-        """How much to ask for on chat completions, with a warning if its tools allow no thinking, or no say in it.
+        """Returns the thinking to ask for on chat completions, with a warning if the tools exclude that of the call.
 
-        Raises `UnsupportedContentError` for tools that are never taken.
+        Raises `UnsupportedContentError` for tools that are never accepted.
         """
         if not call.tools or self.tools == "always":
             return call.thinking
         if self.tools == "never":
             raise UnsupportedContentError(
-                f"tools: {call.model} takes no tools on chat completions.",
+                f"tools: {call.model} accepts no tools on chat completions.",
                 hint="Use the provider 'openai-responses'.",
                 provider=call.provider or None,
                 model=call.model,
@@ -83,8 +83,8 @@ class ModelRules:
         if not self._thinks(call.thinking) or (call.thinking is None and self.tools == "unset"):
             return call.thinking
         allowed: Asked = "off" if self.tools == "off" else None
-        what = "does not think" if self.tools == "off" else "is not told how much to think"
-        message = f"{call.model} takes tools on chat completions only while it {what}: 'openai-responses' has both"
+        condition = "without thinking" if self.tools == "off" else "if thinking is not set"
+        message = f"{call.model} accepts tools on chat completions only {condition}: 'openai-responses' has both"
         warnings.append(CallWarning("thinking_changed", "thinking", message, call.thinking, allowed))
         return allowed
 
@@ -98,8 +98,8 @@ def _changed(call: ModelCall, thinking: Asked, sampling: Sampling, warnings: lis
     return Lowered(call.with_(thinking=thinking, sampling=sampling), warnings=tuple(warnings))
 
 
-def _refusal(model: str, name: str, value: Any, beside_thinking: frozenset[str]) -> CallWarning:
+def _refusal(model: str, name: str, value: Any, with_thinking: frozenset[str]) -> CallWarning:
     if value == _DEFAULTS.get(name):
         return CallWarning("already_so", f"sampling.{name}", f"{value:g} is the default of {model}", value)
-    when = " while it thinks" if name in beside_thinking else ""
-    return CallWarning("unsupported_option", f"sampling.{name}", f"{model} takes no {name}{when}", value)
+    when = " while it thinks" if name in with_thinking else ""
+    return CallWarning("unsupported_option", f"sampling.{name}", f"{model} does not accept {name}{when}", value)
