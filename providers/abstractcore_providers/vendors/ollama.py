@@ -65,8 +65,9 @@ class OllamaProvider(VendorProvider):
         from ..formats.ollama import OllamaChat
         from .models.ollama import OLLAMA, UNKNOWN_OLLAMA
 
-        size = _context_size(config)
-        profile = replace(find_family(model, OLLAMA, UNKNOWN_OLLAMA).profile, context_tokens=size)
+        size, profile = _context_size(config), find_family(model, OLLAMA, UNKNOWN_OLLAMA).profile
+        if size is not None:
+            profile = replace(profile, context_tokens=size)
         return ProviderSession(model, OllamaChat(size), endpoint, profile)
 
 

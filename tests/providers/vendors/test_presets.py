@@ -9,11 +9,11 @@ import pytest
 from abstractcore.errors import AuthenticationError, ConfigurationError, ProviderError
 from abstractcore.ports import ModelProfile, ProviderConfig, ProviderSession, Thinking
 from abstractcore.schema import WireRequest
+from abstractcore_providers import ModelFamily, Preset
 from abstractcore_providers.common.endpoints import BearerAuth, FixedEndpoint, NoAuth, check_key
 from abstractcore_providers.common.media_types import with_images
 from abstractcore_providers.formats.openai_chat import CARRIED, OpenAIChat
 from abstractcore_providers.vendors.openai_compatible import VENDORS
-from abstractcore_providers.vendors.presets import Preset
 
 ROWS = {preset.name: preset for preset in VENDORS}
 OPENAI, AZURE, COMPATIBLE = ROWS["openai"], ROWS["azure"], ROWS["openai-compatible"]
@@ -263,3 +263,13 @@ def test_a_model_thinks_as_its_vendor_says(name: str, model: str, thinking: Thin
 def test_an_endpoint_knows_no_better_error():
     error = ProviderError("no")
     assert FixedEndpoint.at("http://localhost", NoAuth()).diagnose(error) is error
+
+
+def test_a_plugins_row_brings_the_models_of_its_vendor():
+    """With the public names alone."""
+    known = ModelProfile(frozenset({"image"}), 32_000)
+    preset = Preset(
+        "mine", "Mine", "https://mine.example/v1", "", key_needed=False, families=(ModelFamily(("m-",), known),)
+    )
+    assert connect(preset, model="m-1").profile == replace(known, media_beside_results=True)
+    assert not connect(preset, model="n-1").profile.known
