@@ -29,21 +29,21 @@ def test_every_vendor_has_a_model():
     assert live.vendors() == {*live.MODELS, *live.OWN_SERVERS}
 
 
-def test_without_a_key_nothing_is_sent_and_it_says_so(tmp_path: Path):
+def test_without_a_key_nothing_is_sent(tmp_path: Path):
     (result,) = live.run(["openai"])
     assert not result.failed
     assert result.outcome == "skipped: no API key. Set OPENAI_API_KEY, or pass api_key=..."
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_call_and_a_stream_are_recorded_and_played_back(tmp_path: Path):
+def test_call_and_stream_are_recorded_and_replayed(tmp_path: Path):
     (result,) = live.run(["openai/gpt"], scripted("Bonjour.", "Salut."))
     assert result.outcome.startswith("ok: gpt said 'Bonjour.', and streamed 'Salut.'")
     lines = (tmp_path / "openai.jsonl").read_text(encoding="utf-8").splitlines()
     assert ["reply" in json.loads(line) for line in lines] == [True, False]
 
 
-def test_a_vendor_that_fails_is_told():
+def test_vendor_failure_is_reported():
     (result,) = live.run(["openai"], scripted(RateLimitError("slow down")))
     assert result.failed
     assert "RateLimitError" in result.outcome

@@ -46,7 +46,7 @@ def shows(text: str) -> bool:
     return any("canary" in each.lower() for each in decodings(text))
 
 
-def test_the_search_finds_what_it_has_to_find():
+def test_search_finds_planted_credentials():
     for quoted in quotes(KEY):
         assert shows(f"it says {quoted}."), quoted
     assert not shows("sk-c is a beginning")
@@ -180,7 +180,7 @@ def watch(call_style, services, caplog, tmp_path) -> Watch:
 
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("name", PROVIDERS)
-def test_no_provider_shows_a_key_that_is_quoted_in_any_way(server, services, watch, name, stream):
+def test_quoted_key_is_redacted_with_every_provider(server, services, watch, name, stream):
     """Every vendor's row and format, and every way in which an answer can fail."""
     options = {**KEYS.get(name, {"api_key": KEY}), "base_url": f"{server.url}/v1"}
     for path, script in PATHS.items():
@@ -193,7 +193,7 @@ def test_no_provider_shows_a_key_that_is_quoted_in_any_way(server, services, wat
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_without_the_scrubbing_it_would_show(server, services, watch, monkeypatch, stream):
+def test_without_redaction_the_key_would_show(server, services, watch, monkeypatch, stream):
     monkeypatch.setattr("abstractcore.scrubbing.texts.Scanner.scrubbed", lambda self, text: text)
     server.script(*failing(401, KEY))
     llm = create_llm("openai", "m", services=services, api_key=KEY, base_url=server.url)
@@ -203,7 +203,7 @@ def test_without_the_scrubbing_it_would_show(server, services, watch, monkeypatc
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("where", ["before", "after", "around a failure", "of its own kind"])
 @pytest.mark.parametrize("ring", ["around_call", "around_attempt"])
-def test_no_crash_of_a_middleware_shows_the_key(server, services, watch, ring, where, stream):
+def test_middleware_exceptions_do_not_show_the_key(server, services, watch, ring, where, stream):
     class Crashing:
         async def _run(self, given, next):
             if where == "before":
@@ -238,7 +238,7 @@ def test_no_crash_of_a_middleware_shows_the_key(server, services, watch, ring, w
         assert watch.failures == 1
 
 
-def test_no_crash_of_a_subscriber_or_of_a_function_at_a_calls_end_shows_the_key(server, services, watch):
+def test_subscriber_and_listener_exceptions_do_not_show_the_key(server, services, watch):
     class Listening:
         async def around_call(self, context, next):
             def crash(end):
@@ -281,7 +281,7 @@ def operations(call_style, llm) -> dict[str, Callable[[], object]]:
 
 
 @pytest.mark.parametrize("operation", ["count", "create", "read", "extend", "delete"])
-def test_no_operation_shows_the_key(call_style, server, services, watch, operation):
+def test_operations_do_not_show_the_key(call_style, server, services, watch, operation):
     server.script(*failing(401, KEY))
     server.script(answer(f"<p>{quoting(KEY)}".encode(), 200, content_type="application/json"))
     llm = create_llm(
@@ -299,7 +299,7 @@ def test_no_operation_shows_the_key(call_style, server, services, watch, operati
 
 
 @pytest.mark.parametrize("way", ["headers", "auth", "cookies", "params", "hook"])
-def test_no_credential_of_ones_own_client_shows(call_style, server, services, watch, way):
+def test_credentials_of_a_custom_http_client_do_not_show(call_style, server, services, watch, way):
     def sign(request) -> None:
         request.headers["x-signature"] = KEY
 
@@ -335,7 +335,7 @@ def test_no_credential_of_ones_own_client_shows(call_style, server, services, wa
 
 
 @pytest.mark.parametrize("library", ["httpx2", "fast"])
-def test_no_password_of_a_proxy_shows(call_style, services, watch, server, library):
+def test_proxy_passwords_do_not_show(call_style, services, watch, server, library):
     """The proxy quotes what it was shown."""
     password = "canary-password"
     server.script(*[answer(body(base64.b64encode(f"user:{password}".encode()).decode(), password), 407)])
@@ -377,7 +377,7 @@ class Vendor:
 
 @pytest.mark.parametrize("way", ["parameter", "header"])
 @pytest.mark.parametrize("stream", [False, True])
-def test_no_credential_that_a_plugin_signs_with_shows(server, services, watch, way, stream):
+def test_credentials_of_a_plugin_auth_do_not_show(server, services, watch, way, stream):
     services._registry = Registry()
     services._registry.add_provider(Vendor(server.url, way))
     llm = create_llm("vendor", services=services, max_retries=0, middleware=[record(watch.path)])
@@ -388,7 +388,7 @@ def test_no_credential_that_a_plugin_signs_with_shows(server, services, watch, w
     assert KEY in str(server.requests[0].headers) + unquote(server.requests[0].target)
 
 
-def test_a_provider_that_cannot_be_made_does_not_show_what_it_was_given(services):
+def test_failed_creation_does_not_show_its_options(services):
     class Broken(Vendor):
         @property
         def options(self):
@@ -410,7 +410,7 @@ def test_a_provider_that_cannot_be_made_does_not_show_what_it_was_given(services
     assert not shows(everything(caught.value))
 
 
-def test_what_a_model_says_is_left_as_it_is(call_style, server, services):
+def test_model_output_is_not_redacted(call_style, server, services):
     """Only errors, records of them, logs and recordings are scrubbed."""
     server.script(completion(f"Your key is {KEY}."))
     llm = create_llm("openai", "m", services=services, api_key=KEY, base_url=server.url)
@@ -421,7 +421,7 @@ def test_what_a_model_says_is_left_as_it_is(call_style, server, services):
     assert records[0].call.messages[0].text == f"Is it {KEY}?"
 
 
-def test_options_of_a_call_that_hold_the_key_are_scrubbed_in_its_record(call_style, server, services):
+def test_call_options_with_the_key_are_redacted_in_records(call_style, server, services):
     server.script(completion())
     llm = create_llm("openai", "m", services=services, api_key=KEY, base_url=server.url)
     records: list[CallRecord] = []
@@ -431,7 +431,7 @@ def test_options_of_a_call_that_hold_the_key_are_scrubbed_in_its_record(call_sty
     assert not shows(to_json(records[0]))
 
 
-def test_an_error_without_the_credential_is_left_as_it_is(call_style, server, services):
+def test_error_without_a_credential_is_unchanged(call_style, server, services):
     message = "The model `m` does not exist or you do not have access to it. Keys begin with sk-..."
     server.script(answer({"error": {"message": message, "code": "model_not_found"}}, 404))
     services.environment = {"OPENAI_API_KEY": KEY}
@@ -443,7 +443,7 @@ def test_an_error_without_the_credential_is_left_as_it_is(call_style, server, se
 
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("given", ["to the LLM", "to the call"])
-def test_no_credential_in_headers_of_ones_own_shows(server, services, watch, given, stream):
+def test_credentials_in_custom_headers_do_not_show(server, services, watch, given, stream):
     headers = {"X-Gateway-Token": KEY, "X-Team": "search-and-find"}
     of_llm, of_call = ({"headers": headers}, {}) if given == "to the LLM" else ({}, {"headers": headers})
     server.script(answer(body(KEY, "search-and-find"), 401))
@@ -462,7 +462,7 @@ def test_no_credential_in_headers_of_ones_own_shows(server, services, watch, giv
     assert server.requests[0].headers["x-gateway-token"] == KEY
 
 
-def test_the_credentials_of_one_call_are_not_looked_for_in_others(call_style, server, services):
+def test_credentials_of_one_call_are_not_searched_in_others(call_style, server, services):
     llm = create_llm("openai-compatible", "m", services=services, base_url=server.url, max_retries=0)
     for headers in ({"X-Gateway-Token": "token-of-one-user"}, {}):
         server.script(answer(body("token-of-one-user"), 401))

@@ -38,7 +38,7 @@ def ask(call_style: Any, llm: LLM, streamed: bool, messages: list[Message]) -> A
 
 @pytest.mark.parametrize("streamed", [False, True])
 @pytest.mark.parametrize("format", ROUTES)
-def test_reasoning_goes_back_to_the_model_by_the_name_it_was_called_by(format, streamed, call_style, services):
+def test_reasoning_is_sent_back_to_the_model_by_its_requested_name(format, streamed, call_style, services):
     provider, alias, dated, stream_type = ROUTES[format]
     with serving(FORMATS[format](), stream_type, reply(provider, dated)) as server:
         llm = create_llm(provider, model=alias, base_url=server.url, api_key="k", services=services)

@@ -46,7 +46,7 @@ def google(services, *middleware, **options):
     return create_llm(MODEL, services=services, middleware=list(middleware), max_retries=0, **options)
 
 
-def test_a_token_count_is_recorded_and_comes_again_without_a_key(call_style, server, services, path):
+def test_token_count_is_recorded_and_replayed_without_a_key(call_style, server, services, path):
     server.script(answer(b'{"totalTokens": 12}', content_type="application/json"))
     server.script(answer(b'{"totalTokens": 3}', content_type="application/json"))
     recording = google(services, record(path), base_url=f"{server.url}/v1beta", api_key="a-key-of-google")
@@ -60,7 +60,7 @@ def test_a_token_count_is_recorded_and_comes_again_without_a_key(call_style, ser
         do(call_style, llm, "count_tokens", "hi")
 
 
-def test_a_count_that_failed_fails_again(call_style, server, services, path):
+def test_failed_count_is_replayed_as_a_failure(call_style, server, services, path):
     server.script(failure(404, "no such model"))
     for llm in (
         google(services, record(path), base_url=f"{server.url}/v1beta", api_key="a-key-of-google"),
@@ -70,7 +70,7 @@ def test_a_count_that_failed_fails_again(call_style, server, services, path):
             do(call_style, llm or google(services, replay(path), base_url=CLOSED), "count_tokens", "hi")
 
 
-def test_contents_that_are_kept_come_again(call_style, services, path):
+def test_cached_contents_are_replayed(call_style, services, path):
     def use(llm) -> list[Any]:
         contents = CachedContents(llm)
         kept = do(call_style, contents, "create", "a long text", seconds=60, title="t")
@@ -89,7 +89,7 @@ def test_contents_that_are_kept_come_again(call_style, services, path):
     assert list(player.unused) == []
 
 
-def test_an_operation_recorded_as_an_empty_reply_says_to_record_it_again(call_style, server, services, path):
+def test_operation_recorded_as_an_empty_reply_hints_at_recording_again(call_style, server, services, path):
     server.script(answer(b'{"totalTokens": 12}', content_type="application/json"))
     llm = google(services, record(path), base_url=f"{server.url}/v1beta", api_key="a-key-of-google")
     do(call_style, llm, "count_tokens", "hi")
@@ -100,7 +100,7 @@ def test_an_operation_recorded_as_an_empty_reply_says_to_record_it_again(call_st
         do(call_style, google(services, replay(path), base_url=CLOSED), "count_tokens", "hi")
 
 
-def test_a_middleware_that_answers_an_operation_with_a_reply_is_told_what_to_do(call_style, services):
+def test_middleware_that_answers_an_operation_with_a_reply_gets_a_hint(call_style, services):
     from abstractcore import ModelReply, TextPart
 
     class Answering:
@@ -136,7 +136,7 @@ def test_every_provider_replays_without_a_key_and_sends_nothing(call_style, serv
         list(call_style.stream(llm, "hi")) if stream else call_style.generate(llm, "hi")
 
 
-def test_a_recording_made_with_a_key_comes_again_without_one(call_style, server, services, path):
+def test_recording_made_with_a_key_is_replayed_without_one(call_style, server, services, path):
     server.script(completion("fine"))
     llm = create_llm(
         "openai/gpt-4o", services=services, api_key="a-key", base_url=f"{server.url}/v1", middleware=[record(path)]
@@ -148,7 +148,7 @@ def test_a_recording_made_with_a_key_comes_again_without_one(call_style, server,
     assert second.usage.input == 3
 
 
-def test_an_llm_that_replays_has_no_way_to_send(call_style, server, services, path):
+def test_replaying_llm_cannot_send(call_style, server, services, path):
     class Passing:
         offline = True
 
@@ -161,6 +161,6 @@ def test_an_llm_that_replays_has_no_way_to_send(call_style, server, services, pa
     assert server.requests == []
 
 
-def test_without_a_replay_a_key_is_needed_as_ever(services, path):
+def test_without_replay_a_key_is_required(services, path):
     with pytest.raises(AuthenticationError, match="no API key"):
         create_llm("openai/gpt-4o", services=services, middleware=[record(path)])

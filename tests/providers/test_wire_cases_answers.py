@@ -33,7 +33,7 @@ ODD_ID = "call|" + "äöü." * 20
 
 
 @every_format
-def test_two_tool_calls_at_one_index_are_two_calls(call_style, server, llm_of, format):
+def test_two_tool_calls_with_one_index_are_two_calls(call_style, server, llm_of, format):
     """Two tool calls, both index 0, ids differ."""
     pieces = [Piece(0, "", "f", "a"), Piece(0, '{"a":1}'), Piece(0, "", "f", "b"), Piece(0, '{"b":2}')]
     server.script(served(format, said(format, SPEECH[format].calls(pieces))))
@@ -42,7 +42,7 @@ def test_two_tool_calls_at_one_index_are_two_calls(call_style, server, llm_of, f
 
 
 @pytest.mark.parametrize("format", FRAGMENT_FORMATS)
-def test_interleaved_fragments_of_parallel_calls_are_two_calls(call_style, server, llm_of, format):
+def test_interleaved_parallel_calls_are_two_calls(call_style, server, llm_of, format):
     """Interleaved argument fragments of parallel calls."""
     begun = [Piece(0, "", "f", "a"), Piece(1, "", "g", "b")]
     more = [Piece(0, '{"a"'), Piece(1, '{"b"'), Piece(0, ":1}"), Piece(1, ":2}")]
@@ -55,7 +55,7 @@ def test_interleaved_fragments_of_parallel_calls_are_two_calls(call_style, serve
 
 
 @every_format
-def test_an_id_is_made_only_for_a_call_without_one_and_goes_back_with_its_result(call_style, server, llm_of, format):
+def test_generated_id_of_a_call_is_sent_back_with_its_result(call_style, server, llm_of, format):
     """A tool call without id: make one only when absent."""
     pieces = [Piece(0, "{}", "f"), Piece(1, "{}", "g", "given")]
     server.script(served(format, said(format, SPEECH[format].calls(pieces))))
@@ -69,7 +69,7 @@ def test_an_id_is_made_only_for_a_call_without_one_and_goes_back_with_its_result
 
 
 @every_format
-def test_two_calls_with_one_id_are_told_apart_and_go_back_with_their_results(call_style, server, llm_of, format):
+def test_two_calls_with_one_id_are_distinct_and_sent_back_with_their_results(call_style, server, llm_of, format):
     """Two tool calls of one id: the second has an id of its own, streamed and whole alike, and keeps the vendor's."""
     pieces = [Piece(0, "{}", "f", "same"), Piece(1, '{"a":1}', "f", "same"), Piece(2, '{"b":2}', "g", "call_1")]
     server.script(served(format, said(format, SPEECH[format].calls(pieces))))
@@ -104,7 +104,7 @@ def decoded_with_ids(format: str, reply: ModelReply, ids: list[str]) -> ModelRep
 
 
 @every_format
-def test_calls_without_ids_have_the_same_ids_streamed_and_whole(call_style, server, llm_of, format):
+def test_generated_ids_are_the_same_streamed_and_not(call_style, server, llm_of, format):
     pieces = [Piece(0, "{}", "f"), Piece(1, "{}", "g")]
     server.script(served(format, said(format, SPEECH[format].calls(pieces))))
     reply = reply_to(call_style, llm_of(format))
@@ -123,7 +123,7 @@ def without_ids(value: Any) -> Any:
 
 
 @every_format
-def test_a_call_that_had_another_id_goes_to_any_vendor_without_a_loss(format):
+def test_call_with_a_replaced_id_is_sent_to_any_vendor_without_loss(format):
     """The note of the id that a call had is for nobody: it is neither sent nor a loss."""
     calls = (ToolCall("a", "f"), ToolCall("b", "f", provider_options={AS_RECEIVED: {"id": "a"}}))
     results = Message.tool(*(ToolResult.text(call.id, "done") for call in calls))
@@ -154,9 +154,7 @@ LEGAL_IDS: dict[str, tuple[dict[str, str], str]] = {
 
 @pytest.mark.parametrize("format", LEGAL_IDS)
 @pytest.mark.parametrize("id", ["x", ODD_ID], ids=["short", "long"])
-def test_an_id_the_next_dialect_does_not_allow_is_another_one_there_and_the_users_own_stays(
-    call_style, server, llm_of, format, id
-):
+def test_id_invalid_in_the_next_dialect_is_replaced_there_only(call_style, server, llm_of, format, id):
     """Ids longer or shorter than the next dialect allows: map ids per dialect on the way out and back."""
     options, legal = LEGAL_IDS[format]
     server.script(served("openai_chat", said("openai_chat", chat_calls_with(id))))
@@ -181,7 +179,7 @@ def chat_calls_with(id: str) -> list[Any]:
 
 
 @every_format
-def test_an_unknown_finish_reason_beside_tool_calls_is_tool_calls(call_style, server, llm_of, format):
+def test_unknown_finish_reason_with_tool_calls_is_tool_calls(call_style, server, llm_of, format):
     """Unknown finish reason of a server that is like the vendor's: the calls are asked for; its word is kept."""
     calls = SPEECH[format].calls([Piece(0, "", "f", "a"), Piece(0, '{"a":1}')])
     reason = "function_calls"
@@ -206,7 +204,7 @@ def whole_with(format: str, reply: ModelReply, reason: str) -> Any:
     return body
 
 
-def test_what_vendors_call_another_end_is_no_tool_call():
+def test_vendor_specific_ends_are_not_tool_calls():
     """A call that the model wrote wrongly, one too many, an error: each vendor's own list, beside a call."""
     words = {
         "anthropic_messages": get_args(import_module("anthropic.types").StopReason),
@@ -249,7 +247,7 @@ ANSWERS = {
 
 
 @pytest.mark.parametrize("name", REASONING)
-def test_reasoning_is_a_part_of_its_own_and_never_text(call_style, server, llm_of, name):
+def test_reasoning_is_a_separate_part_and_never_text(call_style, server, llm_of, name):
     """`reasoning_content`, `reasoning`: reasoning parts."""
     format, thought = REASONING[name]
     spoken = ANSWERS.get(format) or SPEECH[format].text(["Hello"])
@@ -273,14 +271,14 @@ def test_think_tags_split_anywhere_are_reasoning(call_style, server, llm_of):
 
 
 @every_format
-def test_counts_are_read_once_and_right(call_style, server, llm_of, format):
+def test_usage_is_counted_once(call_style, server, llm_of, format):
     """Usage after the last choice, or cumulative over two events (Anthropic): read once, right."""
     server.script(served(format, text_of(format, "Hel", "lo")))
     usage = reply_to(call_style, llm_of(format)).usage
     assert (usage.input, usage.output) == (INPUT, OUTPUT)
 
 
-def test_counts_in_the_last_choice_chunk_are_read_once(call_style, server, llm_of):
+def test_usage_in_the_last_choice_chunk_is_counted_once(call_style, server, llm_of):
     """Usage only in the last choice chunk; in every chunk: read once."""
     counts = {"prompt_tokens": INPUT, "completion_tokens": OUTPUT}
     last = [chat.chunk(content="Hello"), chat.chunk("stop", usage=counts)]
@@ -292,7 +290,7 @@ def test_counts_in_the_last_choice_chunk_are_read_once(call_style, server, llm_o
 
 
 @every_format
-def test_counts_that_never_come_are_none_and_not_zero(call_style, server, llm_of, format):
+def test_missing_usage_is_none_not_zero(call_style, server, llm_of, format):
     """Usage: none at all is `None`."""
     frames = text_of(format, "Hello", counted=False)
     if format == "anthropic_messages":
@@ -332,7 +330,7 @@ PRICED: dict[str, tuple[str, float]] = {
 
 
 @pytest.mark.parametrize("format", CACHED)
-def test_cached_and_written_tokens_stand_apart_and_have_their_own_price(call_style, server, llm_of, format):
+def test_cached_and_written_tokens_are_separate_with_their_own_price(call_style, server, llm_of, format):
     """Cached and cache-written tokens: separate fields; cost uses them."""
     model, millionths = PRICED.get(format, (None, None))
     frames = text_of(format, "Hello", counted=False)

@@ -63,7 +63,7 @@ def refusal(call_style, server, llm_of):
     [(HI, GIVEN), (HI, ASKED, GIVEN, GIVEN), (HI, ASKED, Message.user("x"), GIVEN), (HI, GIVEN, ASKED)],
     ids=["no call", "twice", "after the user", "before its call"],
 )
-def test_a_result_without_its_call_is_refused(call_style, server, llm_of, format, messages):
+def test_result_without_its_call_is_refused(call_style, server, llm_of, format, messages):
     """A tool result without its call; a result before its call."""
     with pytest.raises(InvalidInputError, match="call_1") as caught:
         call_style.generate(llm_of(format), messages=list(messages))
@@ -72,7 +72,7 @@ def test_a_result_without_its_call_is_refused(call_style, server, llm_of, format
 
 
 @every_format
-def test_two_calls_with_one_id_are_refused(call_style, server, llm_of, format):
+def test_duplicate_call_ids_are_refused(call_style, server, llm_of, format):
     """Two calls with one id."""
     twins = Message.assistant(ToolCall("call_1", "f"), ToolCall("call_1", "g"))
     with pytest.raises(InvalidInputError, match="two tool calls have one id") as caught:
@@ -91,7 +91,7 @@ UNANSWERED: dict[str, tuple[tuple[Message, ...], str]] = {
 
 @pytest.mark.parametrize("case", UNANSWERED)
 @pytest.mark.parametrize("format", [name for name in FORMATS if name != "ollama"])
-def test_a_call_without_its_result_is_refused_by_its_place(refusal, format, case):
+def test_call_without_its_result_is_refused_with_its_path(refusal, format, case):
     """Unanswered tool calls."""
     messages, path = UNANSWERED[case]
     error = refusal(format, *messages)
@@ -102,7 +102,7 @@ def test_a_call_without_its_result_is_refused_by_its_place(refusal, format, case
 
 
 @pytest.mark.parametrize("case", UNANSWERED)
-def test_ollama_takes_calls_without_results(call_style, server, llm_of, case):
+def test_ollama_accepts_calls_without_results(call_style, server, llm_of, case):
     """Unanswered tool calls, of the one vendor whose server asks for no results."""
     server.script(answered_with("ollama"))
     assert call_style.generate(llm_of("ollama"), messages=list(UNANSWERED[case][0])).content == "ok"
@@ -112,7 +112,7 @@ def test_ollama_takes_calls_without_results(call_style, server, llm_of, case):
 
 
 @pytest.mark.parametrize("format", ["anthropic_messages", "bedrock_converse", "gemini"])
-def test_system_messages_alone_are_refused_where_somebody_must_speak(refusal, format):
+def test_system_messages_alone_are_refused_where_a_user_message_is_required(refusal, format):
     """An unsupported role order: system only."""
     error = refusal(format, Message.system("Be brief."))
     assert (error.path, error.hint) == ("messages", "Add a user's message.")
@@ -125,14 +125,14 @@ FIRST = {
 
 
 @pytest.mark.parametrize("format", FIRST)
-def test_an_assistant_that_begins_is_refused_where_the_user_must(refusal, format):
+def test_leading_assistant_message_is_refused_where_a_user_message_is_required(refusal, format):
     """An unsupported role order: assistant first."""
     messages, path = FIRST[format]
     assert refusal(format, *messages).path == path
 
 
 @pytest.mark.parametrize("format", ["bedrock_converse", "gemini"])
-def test_calls_out_of_the_assistants_turn_are_refused(refusal, format):
+def test_calls_outside_the_assistant_turn_are_refused(refusal, format):
     """An unsupported role order: the assistant speaks twice, and calls tools."""
     assert refusal(format, HI, Message.assistant("Well."), ASKED, GIVEN).path == "messages[2]"
 
@@ -147,7 +147,7 @@ LAST: dict[str, tuple[str, dict[str, str]]] = {
 
 
 @pytest.mark.parametrize("model", LAST)
-def test_an_answer_that_is_begun_is_refused_by_models_that_take_none(refusal, model):
+def test_prefill_is_refused_for_models_that_do_not_support_it(refusal, model):
     """An unsupported role order: assistant last, where the vendor refuses it."""
     format, options = LAST[model]
     error = refusal(format, HI, Message.assistant("Well,"), options={"model": model, **options})
@@ -156,7 +156,7 @@ def test_an_answer_that_is_begun_is_refused_by_models_that_take_none(refusal, mo
 
 
 @every_format
-def test_an_answer_that_is_begun_goes_to_models_that_go_on_with_it(call_style, server, llm_of, format):
+def test_prefill_is_sent_to_models_that_support_it(call_style, server, llm_of, format):
     server.script(answered_with(format))
     assert call_style.generate(llm_of(format), messages=[HI, Message.assistant("Well,")]).content == "ok"
 
@@ -166,14 +166,14 @@ def test_an_answer_that_is_begun_goes_to_models_that_go_on_with_it(call_style, s
 
 @every_format
 @pytest.mark.parametrize("schema", [{"type": "nonsense"}, {"type": "object", "properties": 5}, {"$ref": "#/$defs/No"}])
-def test_a_schema_that_no_vendor_takes_is_refused_by_its_place(refusal, format, schema):
+def test_schema_that_no_vendor_accepts_is_refused_with_its_path(refusal, format, schema):
     """A schema no vendor takes."""
     error = refusal(format, HI, tools=[ToolSpec("f", "F.", schema)])
     assert error.path.startswith("tools[0].parameters")
 
 
 @every_format
-def test_base64_that_is_none_is_refused_with_its_path(format):
+def test_invalid_base64_is_refused_with_its_path(format):
     """Base64 that isn't, in a conversation that is read from JSON and in a client's request: before any LLM."""
     data = {"role": "user", "parts": [{"type": "image", "blob": {"media_type": "image/png", "data": "not base64!"}}]}
     with pytest.raises(SchemaError, match=r"parts\[0\]\.blob"):
@@ -186,7 +186,7 @@ UNCARRIED = [name for name in FORMATS if name not in ("bedrock_converse", "gemin
 
 
 @pytest.mark.parametrize("format", UNCARRIED)
-def test_a_part_a_format_cannot_carry_is_refused_by_its_place_whatever_the_user_says_of_the_model(refusal, format):
+def test_unsupported_part_is_refused_with_its_path_despite_accepts(refusal, format):
     """A part a format can't carry: even where the user says that the model takes it."""
     error = refusal(format, Message.user("look", CLIP), options={"accepts": ["video"]})
     assert isinstance(error, UnsupportedContentError)
@@ -211,7 +211,7 @@ def parts_of(call: ModelCall) -> list[object]:
 
 
 @every_format
-def test_made_up_calls_with_each_feature_are_sent(format):
+def test_generated_calls_with_each_feature_are_sent(format):
     """Calls are made, a hundred at a time, until each feature was sent; how many are refused does not matter."""
     calls = import_module(f"tests.providers.formats.{format}.made").calls()
     transpiler, missing = FORMATS[format](), set(FEATURES)

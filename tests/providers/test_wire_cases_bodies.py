@@ -59,7 +59,7 @@ def body_of(format: str) -> tuple[bytes, ModelReply]:
 
 @every_format
 @pytest.mark.parametrize("spread", [False, True], ids=["one line", "many lines"])
-def test_a_whole_reply_to_a_streamed_call_is_a_stream_of_it(call_style, server, llm_of, format, spread):
+def test_document_response_to_a_streamed_call_is_streamed(call_style, server, llm_of, format, spread):
     body, expected = body_of(format)
     llm = llm_of(format)
     for content_type in TYPES:
@@ -75,7 +75,7 @@ def test_a_whole_reply_to_a_streamed_call_is_a_stream_of_it(call_style, server, 
 
 @every_format
 @either_way
-def test_an_error_object_with_status_200_is_the_vendors_typed_error(call_style, server, llm_of, format, stream):
+def test_error_object_with_status_200_is_a_typed_error(call_style, server, llm_of, format, stream):
     rendered = FORMATS[format]().render_error(QuotaError("what they say"))
     headers = {name.replace("-", "_"): value for name, value in rendered.headers.items()}
     server.script(answer(rendered.body, **headers))
@@ -85,7 +85,7 @@ def test_an_error_object_with_status_200_is_the_vendors_typed_error(call_style, 
 
 @every_format
 @pytest.mark.parametrize("error_class", PROVIDER_ERRORS)
-def test_an_error_object_reads_the_same_with_status_200(format, error_class):
+def test_error_object_reads_the_same_with_status_200(format, error_class):
     """The class and the words are those that the body has under a status of its own."""
     transpiler = FORMATS[format]()
     rendered = transpiler.render_error(error_class("what they say"))
@@ -118,7 +118,7 @@ ODD_ERRORS: dict[str, tuple[str, dict[str, Any], type[ProviderError]]] = {
 
 @either_way
 @pytest.mark.parametrize("case", ODD_ERRORS)
-def test_an_odd_error_object_with_status_200_keeps_its_message(call_style, server, llm_of, case, stream):
+def test_unusual_error_object_with_status_200_keeps_its_message(call_style, server, llm_of, case, stream):
     format, body, error_class = ODD_ERRORS[case]
     server.script(answer(json.dumps(body)))
     with pytest.raises(error_class) as caught:
@@ -138,7 +138,7 @@ def texts_in(value: Any) -> list[str]:
 
 @every_format
 @either_way
-def test_a_web_page_is_an_error_with_the_requested_url_and_is_not_retried(call_style, server, llm_of, format, stream):
+def test_web_page_is_an_error_with_the_requested_url_and_is_not_retried(call_style, server, llm_of, format, stream):
     llm = llm_of(format)
     for content_type in ("text/html; charset=utf-8", "application/json", "text/event-stream"):
         server.script(answer(PAGE, content_type=content_type))
@@ -157,7 +157,7 @@ def test_a_web_page_is_an_error_with_the_requested_url_and_is_not_retried(call_s
 
 @every_format
 @either_way
-def test_plain_text_is_an_error_that_quotes_it_and_is_not_tried_again(call_style, server, llm_of, format, stream):
+def test_plain_text_is_an_error_that_quotes_it_and_is_not_retried(call_style, server, llm_of, format, stream):
     server.script(answer("It works!", content_type="text/plain"))
     with pytest.raises(UnexpectedResponseError, match="text/plain, it begins with 'It works!'"):
         ask(call_style, llm_of(format), stream)
@@ -166,7 +166,7 @@ def test_plain_text_is_an_error_that_quotes_it_and_is_not_tried_again(call_style
 @every_format
 @either_way
 @pytest.mark.parametrize("body", ['{"ok": true}', '\n {"status": "ok", "data": {"choices": []}}', '["ok"]', "[1]"])
-def test_json_that_is_no_reply_is_an_error_that_quotes_it_and_is_not_tried_again(
+def test_json_that_is_not_a_reply_is_an_error_that_quotes_it_and_is_not_retried(
     call_style, server, llm_of, format, stream, body
 ):
     server.script(sent(body, "application/json"))
@@ -196,26 +196,26 @@ CUT_REPLIES = {
 
 
 @every_format
-def test_a_reply_without_its_content_may_pass_by_itself(format):
+def test_reply_without_its_content_is_retried(format):
     with pytest.raises(ServerError, match="the answer holds no") as caught:
         FORMATS[format]().decode(WireResponse(200, {}, json.dumps(CUT_REPLIES[format]).encode()))
     assert caught.value.retryable
 
 
-def test_an_empty_object_is_how_gemini_writes_an_empty_reply():
+def test_empty_object_is_an_empty_gemini_reply():
     with pytest.raises(ServerError, match="holds no candidates") as caught:
         FORMATS["gemini"]().decode(WireResponse(200, {}, b"{}"))
     assert caught.value.retryable
 
 
-def test_what_may_be_secret_in_a_url_is_not_shown():
+def test_secrets_in_a_url_are_not_shown():
     error = UnexpectedResponseError("no")
     name_request(error, WireRequest("https://user:secret@host:1/v1/models?key=secret#secret", {}, b""))
     assert (error.url, str(error)) == ("https://host:1/v1/models", "no, in answer to POST https://host:1/v1/models")
 
 
 @every_format
-def test_a_web_page_in_place_of_a_count_is_the_same_error(format):
+def test_web_page_instead_of_a_token_count_is_the_same_error(format):
     transpiler = FORMATS[format]()
     if "count_tokens" in operations_of(transpiler):
         with pytest.raises(UnexpectedResponseError):
@@ -225,7 +225,7 @@ def test_a_web_page_in_place_of_a_count_is_the_same_error(format):
 @every_format
 @either_way
 @pytest.mark.parametrize("body", [b"", b'{"id": "a-1", "cho'], ids=["nothing", "cut"])
-def test_a_body_that_is_missing_or_cut_is_tried_again(call_style, server, llm_of, format, stream, body):
+def test_missing_or_truncated_body_is_retried(call_style, server, llm_of, format, stream, body):
     """These may pass by themselves."""
     server.script(answer(body))
     server.script(answer(body_of(format)[0]))
@@ -238,7 +238,7 @@ def test_a_body_that_is_missing_or_cut_is_tried_again(call_style, server, llm_of
 
 @every_format
 @either_way
-def test_a_stream_with_a_wrong_content_type_is_read(call_style, server, llm_of, format, stream):
+def test_stream_with_a_wrong_content_type_is_read(call_style, server, llm_of, format, stream):
     """Streamed or not: servers stream to calls that asked for no stream, too."""
     body, llm = in_bytes(format, text_of(format, "Hel", "lo")), llm_of(format)
     for content_type in ("text/event-stream", "text/plain", "application/json", "text/html", None):
@@ -249,7 +249,7 @@ def test_a_stream_with_a_wrong_content_type_is_read(call_style, server, llm_of, 
 
 
 @every_format
-def test_a_stream_of_unlikely_type_is_read_as_it_arrives(call_style, server, llm_of, format):
+def test_stream_with_an_unlikely_content_type_is_read_as_it_arrives(call_style, server, llm_of, format):
     """Byte by byte, and not only at its end."""
     frames = text_of(format, "Hel", "lo")
     stream = in_bytes(format, frames)
@@ -269,7 +269,7 @@ def test_a_stream_of_unlikely_type_is_read_as_it_arrives(call_style, server, llm
         "application/vnd.amazon.eventstream",
     ],
 )
-def test_what_begins_like_no_stream_is_one_if_its_type_says_so(call_style, server, llm_of, content_type):
+def test_ambiguous_body_is_a_stream_if_its_content_type_says_so(call_style, server, llm_of, content_type):
     """As a stream that begins with a field which the standard does not have."""
     body = b"version: 2\n\n" + in_bytes("openai_chat", text_of("openai_chat", "Hel", "lo"))
     llm = llm_of("openai_chat")
@@ -282,52 +282,52 @@ def test_what_begins_like_no_stream_is_one_if_its_type_says_so(call_style, serve
 
 @every_format
 @pytest.mark.parametrize("content_type", ["text/event-stream", "application/x-ndjson"])
-def test_a_document_behind_empty_lines_is_one_whatever_its_type_says(call_style, server, llm_of, format, content_type):
+def test_document_after_empty_lines_is_detected(call_style, server, llm_of, format, content_type):
     body, expected = body_of(format)
     server.script(sent(b"\r\n \n" + json.dumps(json.loads(body), indent=2).encode(), content_type))
     assert reply_to(call_style, llm_of(format)).text == expected.text
 
 
-def test_a_list_is_a_document_whatever_its_type_says(call_style, server, llm_of):
+def test_json_array_is_a_document_whatever_its_content_type(call_style, server, llm_of):
     body = json.dumps([{"error": {"code": 429, "message": "too fast", "status": "X"}}])
     server.script(sent(body, "text/event-stream"))
     with pytest.raises(RateLimitError, match="too fast"):
         reply_to(call_style, llm_of("gemini", max_retries=0))
 
 
-def test_a_body_that_never_begins_is_an_error_at_the_limit(call_style, server, llm_of, monkeypatch):
+def test_body_that_never_starts_is_an_error_at_the_limit(call_style, server, llm_of, monkeypatch):
     monkeypatch.setattr(bodies, "MAX_BODY_BYTES", 1000)
     server.script(sent(b" " * 5000, "text/event-stream"))
     with pytest.raises(ServerError, match="longer than 1,000 bytes"):
         reply_to(call_style, llm_of("openai_chat", max_retries=0))
 
 
-def test_a_stream_of_one_event_that_was_not_asked_for_is_read(call_style, server, llm_of):
+def test_unrequested_stream_of_one_event_is_read(call_style, server, llm_of):
     body, expected = body_of("gemini")
     server.script(answer(b"data: " + body + b"\n\n"))
     assert call_style.generate(llm_of("gemini"), "hi").content == expected.text
 
 
 @pytest.mark.parametrize("format", ["anthropic_messages", "openai_chat", "openai_responses", "ollama"])
-def test_a_stream_that_was_not_asked_for_ends_at_its_end_mark(call_style, server, llm_of, format):
+def test_unrequested_stream_ends_at_its_end_event(call_style, server, llm_of, format):
     """What follows is not looked at, as in a stream that was asked for."""
     server.script(answer(in_bytes(format, text_of(format, "Hel", "lo")) + b"data: no JSON\n\n"))
     assert call_style.generate(llm_of(format, max_retries=0), "hi").content == "Hello"
 
 
-def test_the_last_line_of_a_stream_that_was_not_asked_for_needs_no_end(call_style, server, llm_of):
+def test_last_line_of_an_unrequested_stream_needs_no_line_end(call_style, server, llm_of):
     server.script(answer(in_bytes("ollama", text_of("ollama", "Hel", "lo")).rstrip()))
     assert call_style.generate(llm_of("ollama", max_retries=0), "hi").content == "Hello"
 
 
-def test_a_document_of_one_line_without_an_answer_is_no_stream_of_an_empty_one(call_style, server, llm_of):
+def test_one_line_document_without_an_answer_is_not_an_empty_stream(call_style, server, llm_of):
     server.script(answer(b'{"model": "m", "done": true, "done_reason": "stop"}'))
     with pytest.raises(ServerError):
         call_style.generate(llm_of("ollama", max_retries=0), "hi")
 
 
 @every_format
-def test_an_error_in_a_stream_that_was_not_asked_for_is_typed_with_what_arrived(call_style, server, llm_of, format):
+def test_error_in_an_unrequested_stream_is_typed_with_the_partial_reply(call_style, server, llm_of, format):
     speech = SPEECH[format]
     server.script(answer(in_bytes(format, [*speech.begin, *speech.text(["Hello"]), speech.error])))
     with pytest.raises(ProviderError, match="busy") as caught:
@@ -336,7 +336,7 @@ def test_an_error_in_a_stream_that_was_not_asked_for_is_typed_with_what_arrived(
 
 
 @every_format
-def test_a_stream_that_was_not_asked_for_and_does_not_end_is_an_interruption(call_style, server, llm_of, format):
+def test_truncated_unrequested_stream_is_an_interruption(call_style, server, llm_of, format):
     server.script(answer(in_bytes(format, text_of(format, "Hello", "you", reason=None, counted=False))))
     with pytest.raises(StreamInterruptedError) as caught:
         call_style.generate(llm_of(format), "hi")

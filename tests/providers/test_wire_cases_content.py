@@ -69,9 +69,7 @@ def refused_unsent(call_style, server, llm, error, **request):
 
 
 @pytest.mark.parametrize(("kind", "format"), [(kind, name) for kind, names in WITHOUT.items() for name in names])
-def test_a_file_a_dialect_does_not_take_is_refused_before_sending_where_nothing_may_stand_for_it(
-    call_style, server, llm_of, kind, format
-):
+def test_unsupported_file_is_refused_before_sending_without_a_fallback(call_style, server, llm_of, kind, format):
     """Audio / video / PDF to a dialect without it: refuse before sending."""
     error = refused_unsent(
         call_style,
@@ -109,7 +107,7 @@ def test_audio_is_transcribed_for_a_dialect_without_it(call_style, server, heari
 
 
 @pytest.mark.parametrize("format", [name for name in FORMATS if name not in WITHOUT["document"]])
-def test_a_pdf_goes_as_it_is_where_the_dialect_takes_it(call_style, server, llm_of, format):
+def test_pdf_is_sent_natively_where_supported(call_style, server, llm_of, format):
     """PDF: native where taken."""
     server.script(answered_with(format))
     response = call_style.generate(llm_of(format), messages=[Message.user("read", FILES["document"])])
@@ -117,7 +115,7 @@ def test_a_pdf_goes_as_it_is_where_the_dialect_takes_it(call_style, server, llm_
     assert base64.b64encode(PDF) in server.requests[0].body
 
 
-def test_a_text_file_to_anthropic_is_a_text_document(call_style, server, llm_of):
+def test_text_file_is_a_text_document_at_anthropic(call_style, server, llm_of):
     """A text file to Anthropic: a text document block."""
     notes = DocumentPart(Blob.from_bytes(b"# Notes", "text/markdown", name="notes.md"))
     plain = DocumentPart(Blob.from_bytes(b"# Notes", "text/plain", name="notes.txt"))
@@ -141,9 +139,7 @@ LOOK = (
 
 
 @every_format
-def test_an_image_of_a_tool_result_is_in_it_or_after_it_with_a_marker_naming_the_call(
-    call_style, server, llm_of, format
-):
+def test_image_in_a_tool_result_is_sent_inside_or_after_it_with_a_marker(call_style, server, llm_of, format):
     """Image inside a tool result: native where taken, else moved beside the result with a marker naming the call."""
     server.script(answered_with(format))
     warnings = call_style.generate(llm_of(format), messages=list(LOOK)).warnings
@@ -161,7 +157,7 @@ BESIDE = ("cohere_chat", "gemini", "openai_chat")
 """Formats of whose models some take no pictures in results."""
 
 
-def test_a_vendor_that_takes_nothing_behind_a_result_refuses_the_image_before_sending(call_style, server, llm_of):
+def test_image_in_a_tool_result_is_refused_before_sending_where_nothing_may_follow(call_style, server, llm_of):
     """Image inside a tool result, where no user may speak after a tool: refused with its place."""
     llm = llm_of("openai_chat", provider="mistral", model="mistral-large-latest")
     error = refused_unsent(call_style, server, llm, UnsupportedContentError, messages=list(LOOK))
@@ -169,7 +165,7 @@ def test_a_vendor_that_takes_nothing_behind_a_result_refuses_the_image_before_se
 
 
 @every_format
-def test_an_unknown_part_is_left_out_by_name_or_refused_by_its_place(call_style, server, llm_of, format):
+def test_unknown_part_is_left_out_with_a_warning_or_refused_with_its_path(call_style, server, llm_of, format):
     """Unknown content part: typed error naming the part. One of another provider's is left out with a warning."""
     with pytest.raises(SchemaError, match=r"parts\[0\].*hologram"):
         from_data(Message, {"role": "user", "parts": [{"type": "hologram"}]})
@@ -188,7 +184,7 @@ IN_PLACE = ("cohere_chat", "ollama", "openai_chat", "openai_responses")
 
 
 @every_format
-def test_a_second_system_message_stays_or_is_moved_with_a_warning(call_style, server, llm_of, format):
+def test_second_system_message_stays_or_is_moved_with_a_warning(call_style, server, llm_of, format):
     """Second system message mid-conversation: kept in place where the format allows; else in order, with a warning."""
     messages = [
         Message.system("First."),
@@ -236,7 +232,7 @@ RESPONSES_MODEL = {"openai_responses": {"model": "gpt-4.1"}}
 
 @pytest.mark.parametrize("option", TUNING)
 @every_format
-def test_an_option_that_is_not_taken_is_a_warning_and_an_error_under_strict(call_style, server, llm_of, format, option):
+def test_unsupported_option_is_a_warning_and_an_error_in_strict_mode(call_style, server, llm_of, format, option):
     """seed, penalties, logprobs, stop, top_k where not taken: typed warning; `strict=True` makes it an error."""
     llm, given = llm_of(format, **RESPONSES_MODEL.get(format, {})), {option: TUNING[option]}
     server.always(answered_with(format))
@@ -275,7 +271,7 @@ MCP_SCHEMA = {
 
 
 @pytest.mark.parametrize("model", ["gemini-2.5-flash", "gemini-3-flash-preview"])
-def test_an_mcp_schema_to_gemini_stands_in_the_field_that_takes_json_schema(call_style, server, llm_of, model):
+def test_mcp_schema_is_sent_to_gemini_as_json_schema(call_style, server, llm_of, model):
     """MCP tool schemas with $defs/$ref/additionalProperties/oneOf to Gemini: sent in the field that takes them."""
     server.script(answered_with("gemini"))
     spec = ToolSpec("forecast", "The weather.", MCP_SCHEMA)
@@ -287,7 +283,7 @@ def test_an_mcp_schema_to_gemini_stands_in_the_field_that_takes_json_schema(call
     assert set(sent["properties"]) == {"place", "when", "labels"}
 
 
-def test_a_result_that_a_test_does_not_care_for_is_put_behind_its_call():
+def test_results_of_other_tests_follow_their_calls():
     asked = Message.assistant(ToolCall("a", "f"), ToolCall("b", "f"))
     whole = answered(Message.user("hi"), asked, Message.user("go on"))
     assert [message.role for message in whole] == ["user", "assistant", "tool", "user"]

@@ -161,9 +161,7 @@ def first_answer(call_style, server, llm, format: str, *, stream: bool) -> Messa
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("format", BODIES)
-def test_an_answer_goes_back_in_its_order_with_its_signatures_and_redacted_blocks(
-    call_style, server, llm_of, format, stream
-):
+def test_answer_is_sent_back_in_order_with_signatures_and_redacted_blocks(call_style, server, llm_of, format, stream):
     """Order, signatures and redacted blocks come back exactly as received on the next call (think, redacted, text,
     think, two tools); Gemini's thought signatures on tool calls and OpenAI's encrypted items likewise.
     """
@@ -180,7 +178,7 @@ MOVES = [(one, other) for one in BODIES for other in BODIES if one != other]
 
 
 @pytest.mark.parametrize(("format", "other"), MOVES)
-def test_a_conversation_moved_to_another_provider_leaves_reasoning_out_with_a_warning(
+def test_conversation_moved_to_another_provider_drops_reasoning_with_a_warning(
     call_style, server, llm_of, format, other
 ):
     """A conversation moved to another provider leaves them out, with a warning."""

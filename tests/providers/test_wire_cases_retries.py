@@ -64,7 +64,7 @@ def test_n_retries_are_n_plus_1_requests(call_style, server, llm_of, format, ret
     ],
     ids=["seconds", "date"],
 )
-def test_the_wait_is_as_long_as_the_vendor_says(call_style, server, llm_of, clock, format, headers, seconds):
+def test_retry_after_of_the_vendor_is_obeyed(call_style, server, llm_of, clock, format, headers, seconds):
     """`Retry-After` in seconds or as a date."""
     server.script(answer(BUSY, 429, **headers))
     server.script(answered_with(format))
@@ -75,7 +75,7 @@ def test_the_wait_is_as_long_as_the_vendor_says(call_style, server, llm_of, cloc
 
 
 @every_format
-def test_a_stream_that_broke_after_its_first_token_is_not_sent_again(call_style, server, llm_of, clock, format):
+def test_stream_interrupted_after_its_first_token_is_not_retried(call_style, server, llm_of, clock, format):
     """A stream that broke after its first token is not replayed behind the caller's back."""
     frames = [*SPEECH[format].begin, *SPEECH[format].text(["Hello", "never"])]
     whole = in_bytes(format, frames)
@@ -88,7 +88,7 @@ def test_a_stream_that_broke_after_its_first_token_is_not_sent_again(call_style,
 
 
 @every_format
-def test_a_stream_that_fails_with_its_first_token_in_one_piece_is_not_sent_again(call_style, server, llm_of, format):
+def test_stream_failing_in_the_chunk_of_its_first_token_is_not_retried(call_style, server, llm_of, format):
     """The same where both came in one piece: the token is told, then the failure."""
     frames = [*SPEECH[format].begin, *SPEECH[format].text(["Hello"]), SPEECH[format].error]
     server.script(stream_head() + chunk(in_bytes(format, frames)))
@@ -117,7 +117,7 @@ class AskTwice:
 
 @every_format
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
-def test_the_tokens_of_answers_that_did_not_do_are_counted_in_the_total(call_style, server, llm_of, format, stream):
+def test_usage_of_failed_attempts_is_included_in_the_total(call_style, server, llm_of, format, stream):
     """Tokens of failed attempts (validation retries, fallbacks) are counted in the total."""
     server.always_by(lambda request: [served(format, text_of(format, "Hello")) if stream else counted(format)])
     llm = llm_of(format, middleware=[AskTwice()])

@@ -63,7 +63,7 @@ def failing(call_style, llm, error) -> Any:
 
 
 @every_format
-def test_an_error_event_inside_a_200_stream_is_typed_with_what_arrived(call_style, server, llm_of, format):
+def test_error_event_in_a_200_stream_is_typed_with_the_partial_reply(call_style, server, llm_of, format):
     """Error event inside a 200 stream: typed, with what arrived so far."""
     speech = SPEECH[format]
     frames = [*speech.begin, *speech.text(["Hello"]), speech.error]
@@ -79,7 +79,7 @@ PLAIN_FAILURES = ("cohere_chat", "ollama", "openai_chat", "openai_responses")
 
 
 @every_format
-def test_status_529_is_an_overload(call_style, server, llm_of, format):
+def test_status_529_is_overloaded(call_style, server, llm_of, format):
     """Status 529: typed."""
     server.script(answer({"error": {"message": "busy"}}, 529))
     error, _ = failing(call_style, llm_of(format, max_retries=0), OverloadedError)
@@ -87,7 +87,7 @@ def test_status_529_is_an_overload(call_style, server, llm_of, format):
 
 
 @every_format
-def test_a_cut_socket_is_an_interruption_with_the_partial_reply(call_style, server, llm_of, format):
+def test_closed_socket_is_an_interruption_with_the_partial_reply(call_style, server, llm_of, format):
     """Socket cut: interrupted error with partial reply."""
     speech = SPEECH[format]
     whole = in_bytes(format, [*speech.begin, *speech.text(["Hello", "never"])])
@@ -98,7 +98,7 @@ def test_a_cut_socket_is_an_interruption_with_the_partial_reply(call_style, serv
 
 
 @every_format
-def test_an_end_without_a_finish_reason_is_an_interruption(call_style, server, llm_of, format):
+def test_end_without_a_finish_reason_is_an_interruption(call_style, server, llm_of, format):
     """End without finish reason: interrupted error with partial reply."""
     server.script(served(format, text_of(format, "Hello", reason=None)))
     error, _ = failing(call_style, llm_of(format), StreamInterruptedError)
@@ -106,7 +106,7 @@ def test_an_end_without_a_finish_reason_is_an_interruption(call_style, server, l
 
 
 @every_format
-def test_an_unknown_finish_reason_is_unknown_with_the_vendors_word(call_style, server, llm_of, format):
+def test_unknown_finish_reason_keeps_the_vendors_value(call_style, server, llm_of, format):
     """Unknown finish reason: `finish_reason="unknown"` with the raw value kept."""
     server.script(served(format, text_of(format, "Hello", reason="exotic")))
     reply = reply_to(call_style, llm_of(format))
@@ -114,7 +114,7 @@ def test_an_unknown_finish_reason_is_unknown_with_the_vendors_word(call_style, s
 
 
 @every_format
-def test_a_broken_event_is_an_error_with_its_position_and_what_arrived(call_style, server, llm_of, format):
+def test_malformed_event_is_an_error_with_its_position_and_partial_reply(call_style, server, llm_of, format):
     """Broken JSON in one event: typed error with the event's position."""
     speech = SPEECH[format]
     frames = [*speech.begin, *speech.text(["Hello", "never"])]
@@ -175,7 +175,7 @@ def cut_characters(format: str) -> bytes:
 
 
 @every_format
-def test_a_character_cut_in_two_frames_is_one(call_style, server, llm_of, format):
+def test_character_split_between_frames_is_joined(call_style, server, llm_of, format):
     """UTF-16 halves in two frames, of text, reasoning and arguments; a half that stays alone is U+FFFD."""
     stream = cut_characters(format)
     assert stream.count(b"\\ud83d") >= 4
@@ -192,7 +192,7 @@ def test_a_character_cut_in_two_frames_is_one(call_style, server, llm_of, format
 
 
 @every_format
-def test_every_byte_alone_gives_the_same_deltas(call_style, server, llm_of, format):
+def test_single_byte_chunks_give_the_same_deltas(call_style, server, llm_of, format):
     """One event split at any byte: same deltas."""
     frames = text_of(format, "Hé", "llo")
     stream = in_bytes(format, frames)
@@ -216,7 +216,7 @@ DISGUISES = {
 
 
 @pytest.mark.parametrize("format", EVENT_FORMATS)
-def test_events_in_any_of_their_forms_give_the_same_deltas(call_style, server, llm_of, format):
+def test_sse_syntax_variants_give_the_same_deltas(call_style, server, llm_of, format):
     """CRLF, comments, `data:` without space, several `data:` lines, a BOM, keep-alives: same deltas."""
     stream = in_bytes(format, text_of(format, "Hel", "lo"))
     server.script(stream_head() + chunk(stream) + LAST_CHUNK)
@@ -229,7 +229,7 @@ def test_events_in_any_of_their_forms_give_the_same_deltas(call_style, server, l
 
 
 @pytest.mark.parametrize("mark", [b"\r\n", b"\n\n"], ids=["CRLF", "empty lines"])
-def test_lines_in_any_of_their_forms_give_the_same_deltas(call_style, server, llm_of, mark):
+def test_json_line_variants_give_the_same_deltas(call_style, server, llm_of, mark):
     """CRLF, keep-alives, of a vendor that streams lines: same deltas."""
     stream = in_bytes("ollama", text_of("ollama", "Hel", "lo"))
     llm = llm_of("ollama")
@@ -239,7 +239,7 @@ def test_lines_in_any_of_their_forms_give_the_same_deltas(call_style, server, ll
 
 
 @every_format
-def test_an_event_of_five_mebibytes_arrives_whole(call_style, server, llm_of, format):
+def test_event_of_five_mebibytes_is_read(call_style, server, llm_of, format):
     """5 MiB event: same deltas."""
     server.script(served(format, text_of(format, LONG)))
     assert reply_to(call_style, llm_of(format)).text == LONG
@@ -249,7 +249,7 @@ def test_an_event_of_five_mebibytes_arrives_whole(call_style, server, llm_of, fo
 
 
 @every_format
-def test_leaving_the_loop_closes_the_connection_at_once_and_keeps_what_was_counted(call_style, server, llm_of, format):
+def test_breaking_out_closes_the_connection_and_keeps_the_usage(call_style, server, llm_of, format):
     """Leaving the loop early: closed at once; partial usage kept."""
     frames = text_of(format, "Hello", reason=None)
     told = None

@@ -15,7 +15,7 @@ _AT_ONCE = 64
 class ConnectionTests(TransportCase):
     """Calls are isolated from each other."""
 
-    def test_calls_one_after_the_other_share_a_connection(self) -> None:
+    def test_sequential_calls_share_a_connection(self) -> None:
         """Complete responses with a length, in chunks, and errors."""
         self.server.script(answer("a"))
         self.server.script(stream_head(), chunk(b"b"), LAST_CHUNK)
@@ -24,7 +24,7 @@ class ConnectionTests(TransportCase):
         same([self.answer().body for _ in range(4)], [b"a", b"b", b"c", b"d"])
         same([request.connection.number for request in self.server.requests], [0, 0, 0, 0])
 
-    def test_a_kept_connection_that_the_server_closed_is_replaced(self) -> None:
+    def test_idle_connection_closed_by_the_server_is_replaced(self) -> None:
         """The caller does not notice."""
         for text in (b"one", b"two", b"three"):
             gate = self.server.gate()
@@ -46,7 +46,7 @@ class ConnectionTests(TransportCase):
         said.open()
         same(self.answer().body, b"two")
 
-    def test_a_request_is_sent_once_also_where_a_kept_connection_breaks(self) -> None:
+    def test_request_is_sent_once_even_if_an_idle_connection_breaks(self) -> None:
         """A model may already be processing it."""
         self.server.script(answer("one"))
         same(self.answer().body, b"one")
@@ -54,7 +54,7 @@ class ConnectionTests(TransportCase):
         self.failure(ConnectionFailedError)
         same([request.connection.number for request in self.server.requests], [0, 0])
 
-    def test_many_calls_at_once_each_get_their_own_answer(self) -> None:
+    def test_concurrent_calls_get_their_own_responses(self) -> None:
         """64, twice, over no more connections than that."""
         self.server.always_by(lambda request: [answer(request.body)])
         prompts = [b"prompt %d" % number for number in range(_AT_ONCE)]
@@ -63,7 +63,7 @@ class ConnectionTests(TransportCase):
             same([response.body for response in self.run_at_once(calls)], prompts)
         same(len(self.server.connections) <= _AT_ONCE, True)
 
-    def test_a_body_closed_early_cuts_its_connection(self) -> None:
+    def test_body_closed_early_closes_its_connection(self) -> None:
         """The rest of it must not reach the next call."""
 
         async def leave() -> None:
@@ -80,7 +80,7 @@ class ConnectionTests(TransportCase):
         self.server.assert_closed_promptly(left)
         same(len(self.server.connections), 2)
 
-    def test_a_failed_exchange_leaves_nothing_open(self) -> None:
+    def test_failed_exchange_leaves_no_open_connection(self) -> None:
         """Interrupted, late and refused responses."""
         scripts = [[stream_head(), CUT], [HANG], [stream_head(), HANG], [answer(b"x", content_encoding="br")]]
         for script in scripts:
@@ -92,7 +92,7 @@ class ConnectionTests(TransportCase):
                 self.server.wait_for(lambda: not self.server.open, "the end of the connection")
         same(len(self.server.requests), len(scripts))
 
-    def test_redirects_are_answers_and_not_followed(self) -> None:
+    def test_redirects_are_returned_and_not_followed(self) -> None:
         """No key goes to another host."""
         with ScriptedServer() as elsewhere:
             for status in (301, 302, 303, 307, 308):
@@ -100,7 +100,7 @@ class ConnectionTests(TransportCase):
                 same(self.answer().status, status)
             same(elsewhere.requests, [])
 
-    def test_cookies_are_not_kept(self) -> None:
+    def test_cookies_are_not_stored(self) -> None:
         """They could identify another tenant."""
         self.server.script(answer("one", set_cookie="tenant=a; Path=/"))
         self.server.script(answer("two"))
@@ -108,14 +108,14 @@ class ConnectionTests(TransportCase):
         self.answer()
         same("cookie" in self.server.requests[1].headers, False)
 
-    def test_a_closed_transport_can_be_used_again(self) -> None:
+    def test_closed_transport_can_be_reused(self) -> None:
         """Closing affects idle connections only."""
         for text in (b"one", b"two"):
             self.server.script(answer(text))
             same(self.answer().body, text)
             self.run(self.transport.close())
 
-    def test_a_body_dropped_without_close_makes_no_warning(self) -> None:
+    def test_body_dropped_without_close_emits_no_warning(self) -> None:
         """Its connection is not used again."""
         self.server.script(stream_head() + chunk(b"old"), HANG)
         self.server.script(answer("new"))

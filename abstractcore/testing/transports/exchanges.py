@@ -15,7 +15,7 @@ _UNPACKED = b"0123456789" * 1000
 class ExchangeTests(TransportCase):
     """Requests are sent unchanged, and responses are complete."""
 
-    def test_a_request_arrives_as_it_is(self) -> None:
+    def test_request_is_sent_unchanged(self) -> None:
         """The path is not percent-encoded again."""
         self.server.script(answer("ok"))
         self.answer(body=b"\x00\xff", path="/a%2Fb/c%3A1?q=%20x&r=y", headers={"x-mine": "a b"})
@@ -26,26 +26,26 @@ class ExchangeTests(TransportCase):
         same(request.headers["content-length"], "2")
         same(request.headers["host"], f"127.0.0.1:{self.server.port}")
 
-    def test_a_long_request_arrives_whole(self) -> None:
+    def test_large_request_is_sent_completely(self) -> None:
         """Three million bytes."""
         self.server.script(answer("ok"))
         self.answer(body=b"x" * 3_000_000)
         same(len(self.server.requests[0].body), 3_000_000)
 
-    def test_only_what_can_be_unpacked_is_asked_for(self) -> None:
+    def test_accept_encoding_lists_only_supported_encodings(self) -> None:
         """Two encodings, whatever else is installed."""
         self.server.script(answer("ok"))
         self.answer()
         same(self.server.requests[0].headers["accept-encoding"], "gzip, deflate")
 
-    def test_an_answer_comes_with_status_headers_and_body(self) -> None:
+    def test_response_has_status_headers_and_body(self) -> None:
         """Names of headers in lower case, a repeated one's values joined; bytes beyond ASCII are Latin-1."""
         self.server.script(b"HTTP/1.1 418 Tea\r\nX-Two: a\r\nx-two: b\r\nX-Word: \xe9\r\ncontent-length: 3\r\n\r\nabc")
         response = self.answer()
         same((response.status, response.body), (418, b"abc"))
         same((response.headers["x-two"], response.headers["x-word"]), ("a, b", "\xe9"))
 
-    def test_a_piece_can_be_read_before_the_next_is_sent(self) -> None:
+    def test_chunk_can_be_read_before_the_next_is_sent(self) -> None:
         """Nothing waits for more."""
         gate = self.server.gate()
         self.server.script(stream_head(), chunk(b"first"), gate, chunk(b"second"), LAST_CHUNK)
@@ -60,30 +60,30 @@ class ExchangeTests(TransportCase):
 
         same(self.run(read()), (b"first", b"second", b""))
 
-    def test_an_answer_that_drips_comes_whole(self) -> None:
+    def test_dripping_response_is_read_completely(self) -> None:
         """A byte at a time, head and body."""
         whole = stream_head() + chunk(b"abc") + LAST_CHUNK
         self.server.script(*drip(whole, Pause(0)))
         same(self.answer().body, b"abc")
 
-    def test_a_body_may_end_with_its_connection(self) -> None:
+    def test_body_may_end_with_its_connection(self) -> None:
         """Without a length or chunks."""
         self.server.script(b"HTTP/1.1 200 OK\r\n\r\nto the end", CUT)
         same(self.answer().body, b"to the end")
 
-    def test_an_answer_without_a_body_ends_at_once(self) -> None:
+    def test_response_without_a_body_ends_at_once(self) -> None:
         """204, and a length of zero."""
         for empty in (b"HTTP/1.1 204 No Content\r\n\r\n", answer(b"")):
             self.server.script(empty)
             same(self.answer().body, b"")
         same(len(self.server.connections), 1)
 
-    def test_interim_answers_are_passed_over(self) -> None:
+    def test_interim_responses_are_skipped(self) -> None:
         """100 and 103 come before the answer."""
         self.server.script(b"HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n" + answer("final"))
         same(self.answer().body, b"final")
 
-    def test_long_heads_are_taken(self) -> None:
+    def test_large_response_heads_are_accepted(self) -> None:
         """60 KB in one field, and 100 fields."""
         self.server.script(answer("ok", x_long="v" * 60_000))
         same(len(self.answer().headers["x-long"]), 60_000)
@@ -92,12 +92,12 @@ class ExchangeTests(TransportCase):
         )
         same(self.answer().headers["x-99"], "v" * 100)
 
-    def test_a_long_body_comes_whole(self) -> None:
+    def test_large_body_is_read_completely(self) -> None:
         """Eight million bytes."""
         self.server.script(answer(b"y" * 8_000_000))
         same(len(self.answer().body), 8_000_000)
 
-    def test_packed_bodies_are_unpacked_however_they_are_cut(self) -> None:
+    def test_compressed_bodies_are_decompressed_at_any_split(self) -> None:
         """gzip, of one member and of several (RFC 1952), and deflate; whole and in chunks of seven bytes."""
         deflate = zlib.compressobj(wbits=-zlib.MAX_WBITS)
         raw = deflate.compress(_UNPACKED) + deflate.flush()

@@ -18,7 +18,7 @@ _UNEXPECTED = ("gzip, gzip", "br", "zstd", "gzip, identity")
 class FailureTests(TransportCase):
     """Each failure has the error of its cause; `failure` also checks for the key."""
 
-    def test_an_answer_that_breaks_off_is_a_broken_connection(self) -> None:
+    def test_truncated_response_is_a_connection_failure(self) -> None:
         """Before the head, in it, and in bodies of each kind."""
         scripts: list[list[Step]] = [
             [CUT],
@@ -33,7 +33,7 @@ class FailureTests(TransportCase):
             self.server.script(*script)
             self.failure(ConnectionFailedError)
 
-    def test_what_is_not_http_is_a_broken_connection(self) -> None:
+    def test_response_that_is_not_http_is_a_connection_failure(self) -> None:
         """In the head and in the framing of a body."""
         heads = [b"nonsense\r\n\r\n", b"HTTP/1.1 200 OK\r\nset cookie: x\r\n\r\n", b"\x16\x03\x01\x00\xff" * 20]
         for garbage in [*heads, stream_head() + b"zz\r\nbody"]:
@@ -59,7 +59,7 @@ class FailureTests(TransportCase):
 
         same(self.run(read()), b"firstsecond")
 
-    def test_no_answer_in_time_is_a_timeout(self) -> None:
+    def test_missing_response_is_a_timeout(self) -> None:
         """In the head and in the body."""
         scripts: list[list[Step]] = [
             [HANG],
@@ -74,14 +74,14 @@ class FailureTests(TransportCase):
             waited = time.monotonic() - began
             expect(_SOON_SECONDS * 0.9 < waited < _SOON_SECONDS + PROMPTLY_SECONDS, f"{waited:.2f} s passed")
 
-    def test_nobody_listening_is_a_failed_connection_that_names_the_place_only(self) -> None:
+    def test_refused_connection_error_shows_host_and_port_only(self) -> None:
         """A path can hold a key."""
         with ScriptedServer() as gone:
             url = gone.url
         error = self.failure(ConnectionFailedError, url=url, path=f"/{KEY}")
         expect(url in str(error), f"{url} is not in {error}")
 
-    def test_an_invalid_url_is_a_configuration_error(self) -> None:
+    def test_invalid_url_is_a_configuration_error(self) -> None:
         """Other schemes, no host, characters that no address has."""
         for url in ("ftp://127.0.0.1", "http://", "127.0.0.1", "http://127.0.0.1:1/\n"):
             self.failure(ConfigurationError, url=url)
@@ -92,21 +92,21 @@ class FailureTests(TransportCase):
             self.failure(ConfigurationError, headers={"authorization": value})
         same(self.server.requests, [])
 
-    def test_a_body_in_an_unexpected_encoding_is_refused(self) -> None:
+    def test_body_in_an_unexpected_encoding_is_refused(self) -> None:
         """A kilobyte compressed twice can fill the memory."""
         for encoding in _UNEXPECTED:
             self.server.script(answer(b"x", content_encoding=encoding))
             error = self.failure(ServerError)
             expect(f"Content-Encoding {encoding!r}" in str(error), f"{encoding} is not in {error}")
 
-    def test_an_error_in_an_unexpected_encoding_keeps_its_status(self) -> None:
+    def test_error_in_an_unexpected_encoding_keeps_its_status(self) -> None:
         """Its headers too; its body is taken as empty."""
         for encoding in _UNEXPECTED:
             self.server.script(answer(b"x", 401, content_encoding=encoding, retry_after="7"))
             response = self.answer()
             same((response.status, response.body, response.headers["retry-after"]), (401, b"", "7"))
 
-    def test_a_body_that_cannot_be_unpacked_is_the_servers_fault(self) -> None:
+    def test_corrupt_compressed_body_is_a_server_error(self) -> None:
         """Its Content-Encoding is gzip, its data is not."""
         for body in (b"plain text", gzip.compress(b"one") + b"plain text"):
             self.server.script(answer(body, content_encoding="gzip"))
@@ -131,7 +131,7 @@ class FailureTests(TransportCase):
                 cutter.join()
                 self.run(body.close())
 
-    def test_abort_after_the_end_leaves_the_next_call_its_connection(self) -> None:
+    def test_abort_after_the_end_does_not_affect_the_next_call(self) -> None:
         """The body has released its connection by then, and another request may use it."""
         gate = self.server.gate()
         self.server.script(stream_head() + chunk(b"one") + LAST_CHUNK)

@@ -14,7 +14,7 @@ from .cases import AsyncCase, same
 class CancellationTests(AsyncCase):
     """A cancelled task leaves no open connection."""
 
-    def test_a_cancelled_call_closes_its_connection(self) -> None:
+    def test_cancelled_call_closes_its_connection(self) -> None:
         """While it waits for the head, and for the body."""
 
         async def cancel() -> float:
@@ -31,7 +31,7 @@ class CancellationTests(AsyncCase):
             self.run(asyncio.sleep(0))
             self.server.assert_closed_promptly(cancelled, number)
 
-    def test_a_cancelled_call_leaves_the_others_alone(self) -> None:
+    def test_cancelled_call_does_not_affect_others(self) -> None:
         """They wait in the same loop."""
         gate = self.server.gate()
         self.server.always_by(lambda request: [gate, answer(request.body)])
@@ -50,7 +50,7 @@ class CancellationTests(AsyncCase):
 class EventLoopSuite(AsyncCase):
     """For a transport that serves any number of event loops."""
 
-    def test_one_loop_after_the_other_has_connections_of_its_own(self) -> None:
+    def test_successive_event_loops_have_their_own_connections(self) -> None:
         """Each loop's shutdown closes them."""
         self.server.always_by(lambda request: [answer(request.body)])
         for number in range(3):
@@ -58,7 +58,7 @@ class EventLoopSuite(AsyncCase):
             self.server.wait_for(lambda: not self.server.open, "the end of the loop's connections")
         same(len(self.server.connections), 3)
 
-    def test_a_body_left_open_does_not_outlive_its_loop(self) -> None:
+    def test_body_left_open_does_not_outlive_its_loop(self) -> None:
         """Nor does it harm the next one."""
         self.server.script(stream_head() + chunk(b"data"), HANG)
         self.server.script(answer("next"))
@@ -67,7 +67,7 @@ class EventLoopSuite(AsyncCase):
         same(asyncio.run(self.fetch()).body, b"next")
         left.abort()
 
-    def test_loops_in_several_threads_do_not_meet(self) -> None:
+    def test_event_loops_in_several_threads_do_not_interfere(self) -> None:
         """Twelve loops in six threads, four calls at once in each."""
 
         async def main(number: int) -> list[bytes]:

@@ -35,7 +35,7 @@ def in_fork(function: Callable[[], object]) -> None:
 class ForkSuite(TransportCase):
     """For a transport that is shared with forked children. Skipped where fork is not available."""
 
-    def test_a_forked_child_has_connections_of_its_own(self) -> None:
+    def test_forked_child_has_its_own_connections(self) -> None:
         """The parent keeps its own."""
         if not _FORKS:
             return
@@ -52,7 +52,7 @@ class ForkSuite(TransportCase):
         found = [(request.body, request.connection.number) for request in self.server.requests]
         same(found, [(b"parent", 0), (b"child", 1), (b"again", 0)])
 
-    def test_a_body_dropped_in_a_forked_child_goes_on_in_the_parent(self) -> None:
+    def test_body_dropped_in_a_forked_child_continues_in_the_parent(self) -> None:
         """Its connection is the parent's."""
         if not _FORKS:
             return

@@ -24,27 +24,27 @@ _LONG_BODY = b"x" * 64_000_000
 class StallTests(TransportCase):
     """`timeout` is the total for connecting, sending and reading the head."""
 
-    def test_a_head_that_drips_ends_in_time(self) -> None:
+    def test_dripping_response_head_times_out(self) -> None:
         """It would take a minute."""
         self.server.script(*drip(_LONG_HEAD, Pause(_BETWEEN_SECONDS)))
         self._late()
 
-    def test_a_connection_that_is_not_taken_ends_in_time(self) -> None:
+    def test_connection_that_is_not_accepted_times_out(self) -> None:
         """Its address is right, and nobody answers there."""
         with _listener(backlog=0) as place:
             self._late(url=f"http://{place}")
 
-    def test_a_tls_handshake_that_is_not_answered_ends_in_time(self) -> None:
+    def test_unanswered_tls_handshake_times_out(self) -> None:
         """The connection is there, and says nothing."""
         with _listener(backlog=8) as place:
             self._late(url=f"https://{place}")
 
-    def test_a_request_that_is_not_read_ends_in_time(self) -> None:
+    def test_request_that_is_not_read_times_out(self) -> None:
         """The buffers are full before all of it is sent."""
         with _listener(backlog=8) as place:
             self._late(url=f"http://{place}", body=_LONG_BODY)
 
-    def test_the_time_of_one_call_does_not_end_the_next(self) -> None:
+    def test_timeout_of_one_call_does_not_end_the_next(self) -> None:
         """They share a connection, and the first call's time passes during the second."""
         self.server.script(answer("one"))
         self.server.script(Pause(_TIMEOUT_SECONDS), stream_head() + chunk(b"t"), Pause(_TIMEOUT_SECONDS), chunk(b"wo"))
@@ -62,7 +62,7 @@ class StallTests(TransportCase):
         same([request.connection.number for request in self.server.requests], [0, 0])
         same(self.answer().body, b"three")
 
-    def test_a_kept_connection_is_used_again_after_its_call_had_little_time_left(self) -> None:
+    def test_idle_connection_is_reused_after_a_call_with_little_time_left(self) -> None:
         """What bounds one call is gone with it."""
         self.server.script(stream_head() + chunk(b"one"), Pause(_TIMEOUT_SECONDS / 2), LAST_CHUNK)
         self.server.script(Pause(_TIMEOUT_SECONDS * 2), answer("two"))

@@ -26,16 +26,16 @@ def fitted(asked: list[int | None], most: int = 3600) -> tuple[list[int | None],
         ([301, 3599], [3600, 3600]),
     ],
 )
-def test_a_point_keeps_no_longer_than_those_before_it(asked: list[int | None], sent: list[int | None]):
+def test_ttl_of_a_cache_point_is_capped_by_earlier_ones(asked: list[int | None], sent: list[int | None]):
     changed = [(f"parts[{i}].cache.ttl", ttl) for i, ttl in enumerate(sent) if ttl != asked[i]]
     assert fitted(asked) == (sent, changed)
 
 
-def test_nothing_is_kept_longer_than_the_model_keeps_it():
+def test_ttl_of_a_cache_point_is_capped_by_the_model():
     assert fitted([3600, None, 300], most=300) == ([300, None, 300], [("parts[0].cache.ttl", 300)])
 
 
-def test_a_warning_says_whether_it_is_the_time_or_the_order():
+def test_warning_distinguishes_ttl_and_order():
     warnings: list[CallWarning] = []
     times = CacheTimes()
     for index, ttl in enumerate((200, 3600)):
@@ -45,7 +45,7 @@ def test_a_warning_says_whether_it_is_the_time_or_the_order():
     assert "no longer than those before it" in warnings[1].message
 
 
-def test_no_point_changes_nothing():
+def test_without_cache_points_nothing_changes():
     times, warnings = CacheTimes(), list[CallWarning]()
     assert times.fit(None, "parts[0]", warnings) is None
     assert times.fit(CachePoint(3600), "parts[1]", warnings) == CachePoint(3600)

@@ -33,13 +33,13 @@ def letters(turn: int, id: str) -> bool:
     return id.isalpha()
 
 
-def test_legal_ids_stay_and_nothing_is_renamed():
+def test_valid_ids_are_kept():
     ids = CallIds((HI, *asked("a", "b!")), anything)
     assert [ids.of_call(1, "a"), ids.of_call(1, "b!"), ids.of_result(2, "b!")] == ["a", "b!", "b!"]
     assert not ids.renames
 
 
-def test_illegal_ids_and_those_used_before_are_new_in_calls_and_results_alike():
+def test_invalid_and_duplicate_ids_are_replaced_in_calls_and_results():
     ids = CallIds(CONVERSATION, letters)
     assert [ids.of_call(1, "a"), ids.of_call(1, "b!")] == ["a", "call_1_1"]
     assert [ids.of_result(2, "a"), ids.of_result(2, "b!")] == ["a", "call_1_1"]
@@ -48,16 +48,16 @@ def test_illegal_ids_and_those_used_before_are_new_in_calls_and_results_alike():
     assert ids.renames
 
 
-def test_an_id_that_is_used_before_is_reason_enough_to_rename():
+def test_duplicate_id_is_reason_enough_to_rename():
     assert CallIds((HI, *asked("a"), *asked("a")), anything).renames
 
 
-def test_a_call_of_no_message_keeps_its_id():
+def test_call_outside_a_message_keeps_its_id():
     ids = CallIds(CONVERSATION, letters)
     assert ids.of_call(0, "x!") == ids.of_result(9, "x!") == "x!"
 
 
-def test_the_legal_ids_of_a_turn_are_its_own():
+def test_valid_ids_are_tracked_per_turn():
     seen: list[tuple[int, str]] = []
 
     def is_legal(turn: int, id: str) -> bool:
@@ -68,7 +68,7 @@ def test_the_legal_ids_of_a_turn_are_its_own():
     assert seen == [(1, "a"), (1, "b!"), (3, "a"), (3, "c")]
 
 
-def test_a_new_id_is_unused():
+def test_new_id_is_unused():
     assert numbered(1, 2, ()) == "call_1_2"
     assert numbered(1, 2, {"call_1_2"}) == "call_1_2_1"
     assert numbered(1, 2, {"call_1_2", "call_1_2_1"}) == "call_1_2_2"
@@ -76,7 +76,7 @@ def test_a_new_id_is_unused():
     assert ids.of_call(3, "!") == "call_3_0_1"
 
 
-def test_what_is_made_is_asked_for_with_the_ids_before_it():
+def test_new_id_is_generated_from_earlier_ids():
     before: list[tuple[int, int, set[str]]] = []
 
     def new(turn: int, index: int, used: Collection[str]) -> str:
@@ -87,24 +87,24 @@ def test_what_is_made_is_asked_for_with_the_ids_before_it():
     assert before == [(1, 1, {"a"}), (3, 0, {"a", "new1"})]
 
 
-def test_a_longer_conversation_keeps_the_ids():
+def test_longer_conversation_keeps_the_generated_ids():
     short, long = CallIds(CONVERSATION[:3], letters), CallIds(CONVERSATION, letters)
     assert [short.of_call(1, id) for id in ("a", "b!")] == [long.of_call(1, id) for id in ("a", "b!")]
 
 
-def test_a_received_id_stays_as_it_is():
+def test_received_id_is_unchanged():
     ids, options = ReceivedIds(), {"p": {"x": 1}}
     assert ids.give("a", 0, options) == ("a", options)
     call = ToolCall("b", "f")
     assert ids.name(call, 1) is call
 
 
-def test_a_call_without_an_id_is_named_by_its_number_and_notes_nothing():
+def test_call_without_an_id_is_named_by_its_index():
     ids = ReceivedIds()
     assert [ids.give(None, 0), ids.give("", 3)] == [("call_0", {}), ("call_3", {})]
 
 
-def test_a_second_call_of_an_id_has_its_own_and_notes_the_one_it_had_beside_its_options():
+def test_second_call_with_an_id_gets_its_own_and_keeps_the_original_in_options():
     ids = ReceivedIds()
     ids.give("a", 0)
     assert ids.give("a", 1, {"p": {"x": 1}}) == ("call_1", {"p": {"x": 1}, AS_RECEIVED: {"id": "a"}})
@@ -112,7 +112,7 @@ def test_a_second_call_of_an_id_has_its_own_and_notes_the_one_it_had_beside_its_
     assert (named.id, named.provider_options) == ("call_2", {"p": {"x": 1}, AS_RECEIVED: {"id": "a"}})
 
 
-def test_an_id_that_is_made_is_no_id_of_the_vendor_before_or_after_it():
+def test_generated_id_never_collides_with_a_vendor_id():
     ids = ReceivedIds()
     assert [ids.give(id, 1)[0] for id in ("call_1", None, None, "call_1_", "call_1")] == [
         "call_1",
@@ -125,7 +125,7 @@ def test_an_id_that_is_made_is_no_id_of_the_vendor_before_or_after_it():
 
 @examples(100)
 @given(st.lists(st.sampled_from([None, "", "a", "call_0", "call_1", "call_1_", "call_2"]), max_size=8))
-def test_no_two_calls_of_a_reply_have_one_id(received: list[str | None]):
+def test_ids_in_a_reply_are_unique(received: list[str | None]):
     ids = ReceivedIds()
     given_ = [ids.give(id, number) for number, id in enumerate(received)]
     assert len({id for id, _ in given_}) == len(received)

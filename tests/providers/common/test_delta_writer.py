@@ -26,7 +26,7 @@ from tests.providers.published import fixtures, frames_of, stream_of
 HALVES = "\ud83d", "\ude00"
 
 
-def test_deltas_are_numbered_across_takes():
+def test_deltas_are_numbered_across_batches():
     out = DeltaWriter("p/m")
     out.start_reply("m", "p", "r-1")
     out.start_reasoning(0)
@@ -38,7 +38,7 @@ def test_deltas_are_numbered_across_takes():
     assert out.take() == []
 
 
-def test_blocks_are_open_side_by_side_in_the_order_of_their_start():
+def test_open_blocks_are_ordered_by_start():
     out = DeltaWriter()
     out.start_call(7, "a", "f")
     out.start_text(3)
@@ -55,7 +55,7 @@ def test_blocks_are_open_side_by_side_in_the_order_of_their_start():
     ]
 
 
-def test_halves_of_a_character_wait_for_each_other_in_their_own_block():
+def test_surrogate_halves_are_joined_within_their_block():
     out = DeltaWriter()
     out.start_text(0)
     out.start_text(1)
@@ -67,7 +67,7 @@ def test_halves_of_a_character_wait_for_each_other_in_their_own_block():
     assert out.take()[2:] == [TextDelta(2, 0, "a"), TextDelta(3, 1, "b"), TextDelta(4, 0, "😀"), TextDelta(5, 1, "�")]
 
 
-def test_text_behind_the_end_of_its_block_is_not_lost():
+def test_text_after_the_end_of_its_block_is_kept():
     out = DeltaWriter()
     out.start_text(0)
     out.end_text(0)
@@ -75,7 +75,7 @@ def test_text_behind_the_end_of_its_block_is_not_lost():
     assert out.take()[-1] == TextDelta(2, 0, "more")
 
 
-def test_one_current_block_ends_where_another_begins():
+def test_current_block_ends_when_another_starts():
     out = DeltaWriter()
     out.add_current(0, ReasoningDelta, "hm")
     out.add_current(1, TextDelta, HALVES[0])
@@ -93,20 +93,20 @@ def test_one_current_block_ends_where_another_begins():
     ]
 
 
-def test_citations_come_behind_a_text_that_has_ended():
+def test_citations_follow_an_ended_text():
     out = DeltaWriter()
     cited = (Citation("https://example.com"),)
     out.cite(2, cited)
     assert (out.take(), out.open) == ([TextStart(0, 2), TextEnd(1, 2, cited)], {})
 
 
-def test_metadata_that_the_schema_does_not_take_is_an_error():
+def test_invalid_metadata_is_an_error():
     with pytest.raises(SchemaError, match="lone surrogate"):
         DeltaWriter().end_reply("stop", None, {"a": HALVES[0]})
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_a_stream_that_begins_with_no_json_asks_whether_the_address_is_right(format: str):
+def test_stream_that_does_not_start_with_json_hints_at_base_url(format: str):
     transpiler = FORMATS[format]()
     fixture = next(fixture for fixture in fixtures("stream") if fixture.format == format)
     first, second, *_ = frames_of(transpiler, [stream_of(transpiler, fixture.read())])

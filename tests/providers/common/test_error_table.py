@@ -43,18 +43,18 @@ TABLE = ErrorTable(
         (Said(type="slow", known=errors.QuotaError), 429, errors.QuotaError),
     ],
 )
-def test_a_code_says_more_than_a_type_and_that_more_than_a_status(said: Said, status: int | None, expected: type):
+def test_error_code_precedes_type_and_status(said: Said, status: int | None, expected: type):
     error = TABLE.error(said, status, "no words")
     assert type(error) is expected
     assert (error.status, error.code) == (status, said.code or said.type)
 
 
-def test_tokens_are_counted_in_the_message_or_else_as_the_body_says():
+def test_overflow_tokens_are_read_from_message_or_body():
     read = [TABLE.error(Said(said, "too_long", counts=(1, 2)), 400, "") for said in ("1,500 of 1,000", "no numbers")]
     assert [(error.prompt_tokens, error.context_tokens) for error in read] == [(1500, 1000), (1, 2)]
 
 
-def test_a_hint_is_of_the_class_and_a_message_falls_back():
+def test_hint_depends_on_the_class_and_message_has_a_default():
     error = TABLE.error(Said(code="no_money", wait=1.5, request_id="r-1"), 400, "no words")
     assert (error.message, error.hint, error.retry_after, error.request_id) == ("no words", "Pay.", 1.5, "r-1")
 
@@ -68,13 +68,13 @@ def test_a_hint_is_of_the_class_and_a_message_falls_back():
         (errors.PluginError("no"), None),
     ],
 )
-def test_an_error_is_told_by_the_first_row_of_its_class(error: errors.AbstractCoreError, code: str | None):
+def test_error_is_rendered_by_the_first_row_of_its_class(error: errors.AbstractCoreError, code: str | None):
     row = TABLE.row(error)
     assert row.code == code
     assert (row.status == 500) == isinstance(error, errors.PluginError)
 
 
-def test_each_row_of_ours_is_read_as_its_class():
+def test_each_rendered_row_is_read_as_its_class():
     table = ErrorTable(own_rows(timeout=504))
     for row in table.rows:
         assert type(table.error(Said(code=row.code), 418, "")) is row.error
@@ -82,7 +82,7 @@ def test_each_row_of_ours_is_read_as_its_class():
     assert [row.status for row in table.rows if row.code == "timeout"] == [504]
 
 
-def test_a_failure_asks_for_the_wait_of_its_error():
+def test_rendered_failure_has_the_retry_after_of_its_error():
     told = failure(429, {"a": "é"}, errors.RateLimitError("no", retry_after=1.5), name="x")
     headers = {"content-type": "application/json", "name": "x", "retry-after": "2", "retry-after-ms": "1500"}
     assert told == WireResponse(429, headers, '{"a":"é"}'.encode())

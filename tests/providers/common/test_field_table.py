@@ -23,7 +23,7 @@ NAMES = {
 TABLE = FieldTable(Sampling, NAMES, path="config.", elsewhere={"top_logprobs": "logprobs"}, unsaid=("seed",))
 
 
-def test_what_is_said_is_written_in_the_order_of_the_table():
+def test_fields_are_written_in_table_order():
     sampling = Sampling(stop=("END",), top_k=0, temperature=0.0, seed=7, top_logprobs=3)
     written = TABLE.write(sampling)
     assert list(written.items()) == [("heat", 0.0), ("k", 0), ("stopSequences", ["END"])]
@@ -31,7 +31,7 @@ def test_what_is_said_is_written_in_the_order_of_the_table():
     assert TABLE.names == tuple(NAMES)
 
 
-def test_what_the_vendor_has_no_words_for_is_told():
+def test_values_without_a_vendor_field_are_reported():
     table = FieldTable(Sampling, {}, unsaid=[field.name for field in fields(Sampling)])
     assert list(table.unsaid(Sampling(seed=0, stop=("END",)))) == [("seed", 0), ("stop", ["END"])]
     assert list(TABLE.unsaid(Sampling(temperature=0.5))) == []
@@ -39,12 +39,12 @@ def test_what_the_vendor_has_no_words_for_is_told():
 
 @examples(50)
 @given(strategies.samplings())
-def test_what_was_written_is_read(sampling: Sampling):
+def test_written_fields_are_read_back(sampling: Sampling):
     read = TABLE.read(TABLE.write(sampling), top_logprobs=sampling.top_logprobs, seed=sampling.seed)
     assert read == sampling
 
 
-def test_null_says_nothing():
+def test_null_counts_as_absent():
     assert TABLE.read({"heat": None, "another": 1}) == Sampling()
 
 
@@ -52,13 +52,13 @@ def test_null_says_nothing():
     ("data", "path"),
     [({"heat": "x"}, "config.heat"), ({"stopSequences": ["a", 1]}, "config.stopSequences[1]"), ({"k": -1}, "config.k")],
 )
-def test_an_error_names_the_place_in_the_vendors_words(data: dict[str, object], path: str):
+def test_error_path_uses_the_vendors_field_names(data: dict[str, object], path: str):
     with pytest.raises(SchemaError) as caught:
         TABLE.read(data)
     assert caught.value.path == path
 
 
-def test_an_error_of_a_field_that_is_read_elsewhere_names_that_place():
+def test_error_of_a_field_read_elsewhere_names_that_path():
     with pytest.raises(SchemaError) as caught:
         TABLE.read({}, top_logprobs=-1)
     assert caught.value.path == "logprobs"
@@ -74,6 +74,6 @@ def test_an_error_of_a_field_that_is_read_elsewhere_names_that_place():
         (dict(list(NAMES.items())[1:]), "not mentioned: ['max_output_tokens'], no field: []"),
     ],
 )
-def test_a_field_that_is_not_mentioned_is_an_error_when_the_table_is_made(names: dict[str, str], problem: str):
+def test_unmentioned_field_is_an_error_when_the_table_is_built(names: dict[str, str], problem: str):
     with pytest.raises(TypeError, match=re.escape(problem)):
         FieldTable(Sampling, names, elsewhere={"top_logprobs": "logprobs"}, unsaid=("seed",))

@@ -34,11 +34,11 @@ NO_WORD: dict[tuple[str, str], FinishReason] = {
         (None, False, "unknown"),
     ],
 )
-def test_only_a_new_word_beside_calls_is_read_as_tool_calls(word: str | None, calls: bool, expected: FinishReason):
+def test_unknown_finish_reason_with_tool_calls_is_tool_calls(word: str | None, calls: bool, expected: FinishReason):
     assert finish_reason_of(word, KNOWN, calls=calls) == expected
 
 
-def test_only_calls_of_the_users_tools_ask_for_results():
+def test_hosted_tool_calls_do_not_need_results():
     assert not calls_tools([TextPart("a")])
     assert calls_tools([TextPart("a"), ToolCall("a", "f")])
 
@@ -53,7 +53,7 @@ def decoded(format: str, reply: ModelReply, word: str | None) -> ModelReply:
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_a_new_word_without_calls_is_unknown_and_kept(format: str):
+def test_unknown_finish_reason_without_tool_calls_is_kept(format: str):
     reply = ModelReply((TextPart("a"),), "stop", model="m", provider=provider_of(format))
     read = decoded(format, reply, "a_new_word")
     assert (read.finish_reason, read.raw_finish_reason) == ("unknown", "a_new_word")
@@ -61,7 +61,7 @@ def test_a_new_word_without_calls_is_unknown_and_kept(format: str):
 
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("part", [TextPart("a"), ToolCall("a", "f")], ids=["text", "call"])
-def test_no_word_is_unknown_where_a_vendor_always_gives_one(format: str, part: TextPart | ToolCall):
+def test_missing_finish_reason_is_unknown(format: str, part: TextPart | ToolCall):
     reply = ModelReply((part,), "stop", model="m", provider=provider_of(format))
     read = decoded(format, reply, None)
     assert (read.finish_reason, read.raw_finish_reason) == (NO_WORD.get((format, part.type), "unknown"), None)

@@ -15,7 +15,7 @@ def written(options: dict[str, dict[str, object]], warnings: list[CallWarning]) 
     return with_options({"type": "text", "text": "hi"}, part, PATH, "p", MODELLED, warnings)
 
 
-def test_options_stand_in_the_block_and_are_read_from_it():
+def test_item_options_are_written_into_and_read_from_the_block():
     warnings: list[CallWarning] = []
     block = written({"p": {"x": {"y": 1}}}, warnings)
     assert block == {"type": "text", "text": "hi", "x": {"y": 1}}
@@ -24,19 +24,19 @@ def test_options_stand_in_the_block_and_are_read_from_it():
 
 
 @pytest.mark.parametrize("name", ["text", "cache"])
-def test_an_option_that_the_schema_has_a_field_for_is_refused_with_its_path(name: str):
+def test_item_option_with_a_schema_field_is_refused_with_its_path(name: str):
     with pytest.raises(InvalidInputError) as caught:
         written({"p": {name: "other"}}, [])
     assert caught.value.path == f"{PATH}.provider_options.p.{name}"
 
 
-def test_options_for_another_provider_are_named_and_not_written():
+def test_options_for_another_provider_are_reported_and_not_written():
     warnings: list[CallWarning] = []
     assert written({"q": {"x": 1}}, warnings) == {"type": "text", "text": "hi"}
     assert [(w.code, w.path) for w in warnings] == [("other_provider_options", f"{PATH}.provider_options.q")]
 
 
-def test_options_without_an_object_to_stand_in_are_named():
+def test_options_without_a_block_are_reported():
     warnings: list[CallWarning] = []
     part = TextPart("hi", provider_options={"p": {"x": 1}, "q": {"x": 1}})
     name_options_left_out(part, PATH, "p", "there is no place", warnings)
@@ -47,5 +47,5 @@ def test_options_without_an_object_to_stand_in_are_named():
 
 
 @pytest.mark.parametrize("data", [{}, {"text": "a"}, {"text": "a", "x": None}])
-def test_there_are_no_options_where_the_schema_has_words_for_everything(data: dict[str, object]):
+def test_formats_that_map_every_field_produce_no_options(data: dict[str, object]):
     assert read_options(data, MODELLED, "p") is NO_OPTIONS

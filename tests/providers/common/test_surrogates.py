@@ -18,18 +18,18 @@ PIECES = st.lists(
 
 
 @pytest.mark.parametrize("half", [*HIGHS, *LOWS])
-def test_a_half_alone_is_replaced(half: str):
+def test_lone_surrogate_is_replaced(half: str):
     assert has_halves(half)
     assert mend(f"a{half}b") == "a\ufffdb"
 
 
-def test_characters_beside_the_surrogates_are_no_halves():
+def test_characters_next_to_the_surrogate_range_are_kept():
     assert not has_halves("a\ud7ff\ue000\U0001f600")
 
 
 @pytest.mark.parametrize("high", HIGHS)
 @pytest.mark.parametrize("low", LOWS)
-def test_two_halves_are_one_character(high: str, low: str):
+def test_surrogate_pair_is_one_character(high: str, low: str):
     character = (high + low).encode("utf-16-le", "surrogatepass").decode("utf-16-le")
     assert mend(high + low) == character
     halves = WaitingHalves()
@@ -41,7 +41,7 @@ def test_two_halves_are_one_character(high: str, low: str):
 @example(["\ud83d", "", "\ude00"])
 @example(["a\ud83d", "b"])
 @example(["\ud83d", "\ud83d", "\ude00"])
-def test_a_text_in_pieces_is_mended_as_the_whole_is(pieces: list[str]):
+def test_chunked_text_is_repaired_like_the_whole(pieces: list[str]):
     halves = WaitingHalves()
     mended = [halves.mend(3, piece) for piece in pieces]
     assert not any(has_halves(piece) for piece in mended)
@@ -53,7 +53,7 @@ def test_a_text_in_pieces_is_mended_as_the_whole_is(pieces: list[str]):
 @examples(60)
 @given(st.lists(st.tuples(st.integers(0, 2), st.sampled_from([*HIGHS, *LOWS, "a"])), max_size=12))
 @example([(0, "\ud83d"), (1, "\ude00"), (0, "\ude00")])
-def test_a_half_waits_for_its_own_block(pieces: list[Any]):
+def test_surrogate_half_waits_within_its_own_block(pieces: list[Any]):
     halves = WaitingHalves()
     read = dict.fromkeys(range(3), "")
     for block, piece in pieces:

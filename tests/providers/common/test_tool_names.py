@@ -63,7 +63,7 @@ def used(*names: str) -> tuple[Message, ...]:
 
 
 @pytest.mark.parametrize("provider", STRICT)
-def test_a_tool_with_a_name_that_the_vendor_refuses_is_an_error_with_one_that_it_takes(provider: str):
+def test_invalid_tool_name_is_an_error_with_a_valid_suggestion(provider: str):
     for fields, path in (
         ({"tools": (ToolSpec("now"), ToolSpec("get weather!"))}, "tools[1].name"),
         ({"tools": (ToolSpec("now"),), "tool_choice": ToolChoice("tool", "get weather!")}, "tool_choice.tool"),
@@ -75,7 +75,7 @@ def test_a_tool_with_a_name_that_the_vendor_refuses_is_an_error_with_one_that_it
 
 
 @pytest.mark.parametrize("provider", TOLERANT)
-def test_where_no_page_says_what_a_tool_may_be_called_it_may_be_called_anything(provider: str):
+def test_vendors_without_a_documented_rule_accept_any_tool_name(provider: str):
     tools = (ToolSpec("get weather!"),)
     found = TOLERANT[provider]().encode(call(provider, *used("get weather!"), tools=tools))
     assert found.request.body.count(b'"get weather!"') >= 2
@@ -83,7 +83,7 @@ def test_where_no_page_says_what_a_tool_may_be_called_it_may_be_called_anything(
 
 
 @pytest.mark.parametrize("provider", STRICT)
-def test_a_conversation_with_such_names_goes_on_under_other_names(provider: str):
+def test_conversation_with_invalid_tool_names_is_renamed(provider: str):
     asked = call(provider, *used("get weather!", "get_weather", "get weather?", "get weather!", ""))
     found = STRICT[provider]().encode(asked)
     changed = [w for w in found.warnings if w.code == "tool_name_changed"]
@@ -100,14 +100,14 @@ def test_a_conversation_with_such_names_goes_on_under_other_names(provider: str)
     check_encode_again(STRICT[provider](), asked)
 
 
-def test_a_tool_that_was_renamed_as_the_error_said_is_the_one_that_was_called_before():
+def test_suggested_tool_name_matches_renamed_calls():
     asked = call("openai", *used("get weather!"), tools=(ToolSpec("get_weather_"),))
     body = json.loads(CHATS["openai"].encode(asked).request.body)
     (said,) = body["messages"][1]["tool_calls"]
     assert said["function"]["name"] == body["tools"][0]["function"]["name"] == "get_weather_"
 
 
-def test_names_that_are_taken_change_nothing():
+def test_valid_names_are_unchanged():
     asked = call("openai", *used("a", "b"), tools=(ToolSpec("a"),))
     warnings: list[CallWarning] = []
     assert with_sendable_names(asked, tool_names.OPENAI, warnings) is asked
@@ -117,19 +117,19 @@ def test_names_that_are_taken_change_nothing():
 @pytest.mark.parametrize("names", RULES, ids=["openai", "anthropic", "bedrock", "google"])
 @examples(200)
 @given(name=st.text(max_size=150) | st.text("ab.:-_!0", max_size=150))
-def test_the_nearest_name_is_one_that_is_taken_and_a_taken_name_is_its_own_nearest(names: ToolNames, name: str):
+def test_closest_name_is_valid_and_idempotent(names: ToolNames, name: str):
     assert names.allow(names.nearest(name))
     assert names.nearest(name) == name or not names.allow(name)
 
 
 @pytest.mark.parametrize("names", RULES, ids=["openai", "anthropic", "bedrock", "google"])
-def test_the_nearest_name_keeps_all_that_a_vendor_takes(names: ToolNames):
+def test_closest_name_keeps_all_valid_characters(names: ToolNames):
     assert names.nearest("a" * 200) == "a" * names.longest
     assert names.nearest("!" + "a" * 200) == "_" + "a" * (names.longest - 1)
     assert names.nearest("") == "tool"
 
 
-def test_names_that_are_cut_are_told_apart_by_a_number_at_their_end():
+def test_truncated_names_are_distinguished_by_a_number():
     long = "a" * 70
     asked = call("openai", *used(*(f"{long}{i}" for i in range(11))))
     warnings: list[CallWarning] = []
@@ -141,13 +141,13 @@ def test_names_that_are_cut_are_told_apart_by_a_number_at_their_end():
 @pytest.mark.parametrize(("names", "rule"), list(zip(RULES, LEGAL.values(), strict=True)), ids=LEGAL)
 @examples(200)
 @given(name=st.text("aZ09_-.:! ä\n", max_size=6) | st.integers(60, 130).map("a".__mul__))
-def test_the_rules_are_those_of_the_vendors_pages(names: ToolNames, rule: str, name: str):
+def test_rules_match_the_vendors_documentation(names: ToolNames, rule: str, name: str):
     assert names.allow(name) == (re.fullmatch(rule, name) is not None)
 
 
 @examples(60)
 @given(st.lists(st.text("ab!? .", max_size=70) | st.sampled_from(["a" * 70, "a" * 71, "a!" * 40]), max_size=8))
-def test_different_names_stay_different(names: list[str]):
+def test_distinct_names_stay_distinct(names: list[str]):
     warnings: list[CallWarning] = []
     sent = with_sendable_names(call("openai", *used(*names)), tool_names.OPENAI, warnings) if names else None
     if sent is None:
@@ -159,7 +159,7 @@ def test_different_names_stay_different(names: list[str]):
 
 @pytest.mark.parametrize("provider", [*STRICT, *TOLERANT])
 @pytest.mark.parametrize("strict", [None, False])
-def test_a_tool_without_parameters_has_the_schema_of_an_empty_object_where_it_must_have_one(provider: str, strict: Any):
+def test_tool_without_parameters_gets_an_empty_object_schema_where_required(provider: str, strict: Any):
     format_ = {**STRICT, **TOLERANT}[provider]()
     asked = call(provider, tools=(ToolSpec("now", strict=strict),))
     found = format_.encode(asked)
@@ -181,7 +181,7 @@ def test_a_tool_without_parameters_has_the_schema_of_an_empty_object_where_it_mu
 
 
 @pytest.mark.parametrize(("provider", "described"), [("perplexity", True), ("openai", False)])
-def test_a_tool_has_a_description_where_it_must_have_one(provider: str, described: bool):
+def test_tool_gets_a_description_where_required(provider: str, described: bool):
     """`ToolFunction` in Perplexity's client has no optional description."""
     found = CHATS[provider].encode(call(provider, tools=(ToolSpec("now"),)))
     (tool,) = json.loads(found.request.body)["tools"]
@@ -189,7 +189,7 @@ def test_a_tool_has_a_description_where_it_must_have_one(provider: str, describe
     assert (found.warnings, CHATS[provider].parse(found.request).call.tools[0].description) == ((), "")
 
 
-def test_a_bad_name_is_refused_before_anything_is_sent():
+def test_invalid_name_is_refused_before_sending():
     llm = create_llm("mistral/mistral-large-latest", api_key="k", base_url="http://127.0.0.1:9/v1")
     with pytest.raises(InvalidInputError, match=r"tools\[0\]\.name"):
         llm.generate("hi", tools=[ToolSpec("get weather!")])

@@ -66,7 +66,7 @@ def differing(printed: Any, ours: Any, path: str = "") -> set[str]:
 
 
 @pytest.mark.parametrize("fixture", fixtures("request"), ids=str)
-def test_a_printed_request_is_read_and_written_as_it_was_but_for_its_spelling(fixture: Fixture):
+def test_published_request_survives_a_round_trip_except_spelling(fixture: Fixture):
     transpiler, request = fixture.transpiler, request_of(fixture)
     parsed = transpiler.parse(request)
     encoded = transpiler.encode(parsed.call)
@@ -79,7 +79,7 @@ def test_a_printed_request_is_read_and_written_as_it_was_but_for_its_spelling(fi
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_every_documented_difference_of_spelling_occurs(format: str):
+def test_every_documented_spelling_difference_occurs(format: str):
     found = set[str]()
     for fixture in fixtures("request"):
         if fixture.format == format:
@@ -90,7 +90,7 @@ def test_every_documented_difference_of_spelling_occurs(format: str):
 
 
 @pytest.mark.parametrize("fixture", fixtures("reply", "stream"), ids=str)
-def test_a_printed_reply_comes_back_from_our_server_as_it_was(fixture: Fixture):
+def test_published_reply_is_rendered_identically(fixture: Fixture):
     reply = reply_of(fixture)
     assert reply.parts
     rendered = fixture.transpiler.render(reply)
@@ -102,7 +102,7 @@ def test_a_printed_reply_comes_back_from_our_server_as_it_was(fixture: Fixture):
 
 
 @pytest.mark.parametrize("fixture", fixtures("stream"), ids=str)
-def test_a_printed_stream_says_the_same_wherever_its_bytes_are_split(fixture: Fixture):
+def test_published_stream_does_not_depend_on_chunk_boundaries(fixture: Fixture):
     transpiler = fixture.transpiler
     stream = stream_of(transpiler, fixture.read())
     whole = frames_of(transpiler, [stream])
@@ -115,12 +115,12 @@ def test_a_printed_stream_says_the_same_wherever_its_bytes_are_split(fixture: Fi
 
 
 @pytest.mark.parametrize(("stream", "reply"), STREAMS_OF_REPLIES, ids=str)
-def test_a_printed_stream_adds_up_to_the_reply_of_its_name(stream: Fixture, reply: Fixture):
+def test_published_stream_accumulates_to_its_reply(stream: Fixture, reply: Fixture):
     assert comparable(reply_of(stream)) == comparable(reply_of(reply))
 
 
 @pytest.mark.parametrize("fixture", fixtures("stream"), ids=str)
-def test_a_printed_stream_that_breaks_off_is_an_error_unless_all_was_said(fixture: Fixture):
+def test_truncated_published_stream_is_an_error_unless_complete(fixture: Fixture):
     transpiler = fixture.transpiler
     frames = frames_of(transpiler, [stream_of(transpiler, fixture.read())])
     whole = accumulate(decoded(transpiler, frames))
@@ -136,7 +136,7 @@ def test_a_printed_stream_that_breaks_off_is_an_error_unless_all_was_said(fixtur
 
 
 @pytest.mark.parametrize("fixture", fixtures("error"), ids=str)
-def test_a_printed_error_is_told_by_its_cause(fixture: Fixture):
+def test_published_error_is_classified_by_cause(fixture: Fixture):
     """Beside `class`, a file may say the `request_id`, `retry_after` and `code` that are expected."""
     data = fixture.read()
     response = response_of(data["body"], data["status"], data.get("headers", {}))
@@ -150,7 +150,7 @@ def test_a_printed_error_is_told_by_its_cause(fixture: Fixture):
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_every_kind_of_file_is_there_and_its_source_is_named(format: str):
+def test_every_kind_of_fixture_exists_and_names_its_source(format: str):
     own = [fixture for fixture in fixtures() if fixture.format == format]
     assert {fixture.kind for fixture in own} == set(KINDS)
     assert {path.name for path in (folder(format) / "published").iterdir()} == {f.path.name for f in own}
@@ -159,7 +159,7 @@ def test_every_kind_of_file_is_there_and_its_source_is_named(format: str):
     assert unnamed == []
 
 
-def test_no_format_is_loaded_before_it_is_made():
+def test_formats_are_imported_on_first_use():
     """But for the one that the vendors' rows are of."""
     code = (
         "import sys, abstractcore_providers.formats.registered as formats, abstractcore_providers.plugin as plugin\n"

@@ -166,7 +166,7 @@ def run(format: str, check: Callable[..., None], *cases: SearchStrategy[Any]) ->
 
 
 @every_format
-def test_a_damaged_reply_is_read_or_a_typed_error(format: str):
+def test_corrupt_reply_is_read_or_a_typed_error(format: str):
     replies = strategies.replies(provider_of(format))
     run(format, lambda t, reply, steps: try_decoding(t, changed(t.render(reply).body, steps)), replies, changes())
 
@@ -179,7 +179,7 @@ def test_odd_json_is_a_reply_or_a_typed_error(format: str):
 
 
 @every_format
-def test_a_damaged_stream_is_read_or_a_typed_error(format: str):
+def test_corrupt_stream_is_read_or_a_typed_error(format: str):
     """The bytes of the stream; then what its frames hold, which a checksum may guard."""
 
     def check(transpiler: Transpiler, case: Any, steps: list[Change], place: int) -> None:
@@ -215,7 +215,7 @@ def test_odd_json_in_a_stream_is_read_or_a_typed_error(format: str):
 
 
 @every_format
-def test_a_damaged_request_is_read_or_refused(format: str):
+def test_corrupt_request_is_read_or_refused(format: str):
     def check(transpiler: Transpiler, request: WireRequest, steps: list[Change], of_url: bool) -> None:
         if of_url:
             url = changed(request.url.encode(), steps).decode("utf-8", "replace")
@@ -238,14 +238,14 @@ def test_odd_json_is_a_request_or_refused(format: str):
 
 
 @every_format
-def test_each_place_of_a_request_may_hold_anything(format: str):
+def test_request_with_any_value_replaced_is_read_or_refused(format: str):
     for request in requests(format):
         for body in with_anything(json.loads(request.body)):
             try_parsing(FORMATS[format](), replace(request, body=body))
 
 
 @every_format
-def test_each_place_of_a_reply_may_hold_anything(format: str):
+def test_reply_with_any_value_replaced_is_read_or_a_typed_error(format: str):
     for fixture in fixtures("reply"):
         if fixture.format == format:
             for body in with_anything(fixture.read()):
@@ -253,7 +253,7 @@ def test_each_place_of_a_reply_may_hold_anything(format: str):
 
 
 @every_format
-def test_each_place_of_a_stream_may_hold_anything(format: str):
+def test_stream_with_any_value_replaced_is_read_or_a_typed_error(format: str):
     for fixture in fixtures("stream"):
         if fixture.format == format:
             frames = frames_of(fixture.transpiler, [stream_of(fixture.transpiler, fixture.read())])
@@ -264,7 +264,7 @@ def test_each_place_of_a_stream_may_hold_anything(format: str):
 
 
 @every_format
-def test_each_place_of_an_error_may_hold_anything(format: str):
+def test_error_with_any_value_replaced_is_a_typed_error(format: str):
     for fixture in fixtures("error"):
         if fixture.format == format:
             for body in with_anything(fixture.read()["body"]):
@@ -349,7 +349,7 @@ def operations(format: str, count: int) -> dict[str, Callable[[], object]]:
 
 
 @every_format
-def test_the_work_is_linear_in_the_length_of_the_input(format: str):
+def test_work_is_linear_in_the_input_length(format: str):
     few, many = operations(format, FEW), operations(format, MANY)
     for name in few:
         few[name]()

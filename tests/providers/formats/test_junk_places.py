@@ -98,7 +98,7 @@ def check_requests(transpiler: Transpiler, given: Iterable[WireRequest]) -> None
 
 
 @every_format
-def test_junk_in_a_request_is_an_error_at_its_place(format):
+def test_junk_in_a_request_is_an_error_with_its_path(format):
     printed = [request_of(fixture) for fixture in fixtures("request") if fixture.format == format]
     check_requests(FORMATS[format](), [*requests(format), *printed])
 
@@ -127,7 +127,7 @@ ASKED = ModelCall(
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_junk_in_a_request_of_a_vendors_own_dialect_is_an_error_at_its_place(dialect):
+def test_junk_in_a_dialect_request_is_an_error_with_its_path(dialect):
     """Options have other names with some vendors."""
     transpiler = DIALECTS[dialect]()
     calls = [
@@ -228,13 +228,13 @@ def test_junk_in_a_count_is_a_typed_error(format):
 # What was found
 
 
-def test_ollama_takes_an_empty_format_for_none():
+def test_ollama_empty_format_means_none():
     body = {"model": "m", "messages": [{"role": "user", "content": "hi"}], "format": ""}
     parsed = FORMATS["ollama"]().parse(WireRequest("/api/chat", {}, json.dumps(body).encode()))
     assert (parsed.call.output, parsed.warnings) == (None, ())
 
 
-def test_what_the_schema_takes_nowhere_is_named_by_its_place_in_the_request():
+def test_unsupported_values_are_reported_with_their_path_in_the_request():
     """Wherever it fails: here in writing a result's JSON as text."""
     part = {"functionResponse": {"name": "f", "response": {"temp": "\ud800"}}}
     call = {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]}
@@ -245,7 +245,7 @@ def test_what_the_schema_takes_nowhere_is_named_by_its_place_in_the_request():
     assert caught.value.path == "contents[2].parts[0].functionResponse.response.temp"
 
 
-def test_an_exception_in_a_stream_of_amazons_may_hold_anything():
+def test_amazon_stream_exception_may_contain_any_value():
     for junk in JUNK:
         frames = frames_of(FORMATS["bedrock_converse"](), [aws_message({"throttlingException": {"message": junk}})])
         with pytest.raises(ProviderError):

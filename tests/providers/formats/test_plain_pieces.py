@@ -23,7 +23,7 @@ def marked(frame: Any) -> Any:
 
 @pytest.mark.parametrize("times", [1, 2])
 @pytest.mark.parametrize("fixture", fixtures("stream"), ids=str)
-def test_a_piece_of_text_says_the_same_whichever_way_it_is_read(fixture: Fixture, times: int):
+def test_fast_path_and_slow_path_give_the_same_deltas(fixture: Fixture, times: int):
     transpiler = fixture.transpiler
     printed = [frame for frame in fixture.read() for _ in range(times)]
     frames = frames_of(transpiler, [stream_of(transpiler, printed)])

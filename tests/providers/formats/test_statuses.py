@@ -54,26 +54,26 @@ def read(format: str, status: int, body: bytes = b"") -> ProviderError:
 
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("status", CAUSES)
-def test_a_bare_status_has_one_meaning(format, status):
+def test_bare_status_has_one_meaning(format, status):
     for body in BODIES:
         error = read(format, status, body)
         assert (type(error), error.status) == (CAUSES[status], status)
 
 
 @pytest.mark.parametrize("status", STATUSES)
-def test_a_bare_status_means_the_same_in_every_format(status):
+def test_bare_status_means_the_same_in_every_format(status):
     for body in BODIES:
         found = {name: type(read(name, status, body)) for name in FORMATS if (name, status) not in OF_VENDORS}
         assert len(set(found.values())) == 1, found
 
 
 @pytest.mark.parametrize(("format", "status"), OF_VENDORS)
-def test_a_vendor_has_a_status_of_its_own(format, status):
+def test_vendor_specific_statuses(format, status):
     assert type(read(format, status)) is OF_VENDORS[format, status]
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_a_redirect_and_nothing_else_asks_for_the_final_address(format):
+def test_only_redirects_hint_at_the_final_url(format):
     for status in (300, 308, 399):
         assert "base_url" in (read(format, status).hint or "")
     for status in (400, 499, 500):
@@ -81,11 +81,11 @@ def test_a_redirect_and_nothing_else_asks_for_the_final_address(format):
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_the_wait_in_a_header_is_read_in_every_format(format):
+def test_retry_after_header_is_read_in_every_format(format):
     assert FORMATS[format]().error(WireResponse(503, {"retry-after": "9"}, b"")).retry_after == 9
 
 
-def test_the_wait_that_a_body_says_comes_before_the_header():
+def test_retry_after_in_a_body_precedes_the_header():
     body = b'{"error": {"details": [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "1.5s"}]}}'
     assert FORMATS["gemini"]().error(WireResponse(429, {"retry-after": "9"}, body)).retry_after == 1.5
 
@@ -102,13 +102,13 @@ OF_CALLERS = [
 
 @pytest.mark.parametrize("error", OF_CALLERS, ids=lambda error: type(error).__name__)
 @pytest.mark.parametrize("format", FORMATS)
-def test_what_a_caller_did_wrong_is_reported_as_a_bad_request(format, error):
+def test_caller_errors_are_rendered_as_bad_request(format, error):
     rendered = FORMATS[format]().render_error(error)
     assert (rendered.status, type(FORMATS[format]().error(rendered))) == (400, errors.BadRequestError)
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_what_is_wrong_with_the_server_is_not_reported_as_the_callers_fault(format):
+def test_server_errors_are_not_rendered_as_caller_errors(format):
     for error in (errors.ConfigurationError("no"), errors.ToolError("no"), errors.PluginError("no")):
         rendered = FORMATS[format]().render_error(error)
         assert (rendered.status, type(FORMATS[format]().error(rendered))) == (500, errors.ServerError)
@@ -164,7 +164,7 @@ def clients_classes(format: str) -> Iterator[tuple[str, int]]:
 
 
 @pytest.mark.parametrize("format", CLIENTS)
-def test_a_status_means_what_the_vendors_client_calls_it(format):
+def test_status_classes_match_the_vendors_client(format):
     classes = dict(clients_classes(format))
     assert len(classes) > 6
     for name, status in classes.items():
@@ -172,7 +172,7 @@ def test_a_status_means_what_the_vendors_client_calls_it(format):
 
 
 @pytest.mark.parametrize("format", ["openai_chat", "anthropic_messages"])
-def test_what_the_vendors_client_tries_again_is_retryable(format):
+def test_retryable_statuses_match_the_vendors_client(format):
     """The clients try all of 500 and above again, of which some can never pass: those we try again as well."""
     module: Any = import_module(format.partition("_")[0])
     with module.Client(api_key="k", base_url="http://127.0.0.1:9") as client:
@@ -181,13 +181,13 @@ def test_what_the_vendors_client_tries_again_is_retryable(format):
             assert client._should_retry(response) == read(format, status).retryable or (status in (424, 499)), status
 
 
-def test_what_googles_client_tries_again_is_retryable():
+def test_retryable_statuses_match_googles_client():
     for status in import_module("google.genai._api_client")._RETRY_HTTP_STATUS_CODES:
         assert read("gemini", status).retryable
 
 
 @pytest.mark.parametrize("operation", ["Converse", "ConverseStream", "CountTokens"])
-def test_the_errors_of_amazons_operations_have_a_class_and_a_status_that_agree(operation):
+def test_amazon_operation_errors_have_consistent_class_and_status(operation):
     """A name says more than its status for a model that failed, or is not there, and for a prompt that is refused."""
     model = (
         import_module("botocore.session").get_session().get_service_model("bedrock-runtime").operation_model(operation)

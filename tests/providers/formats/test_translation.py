@@ -141,14 +141,14 @@ def check_refusal(error: Exception) -> None:
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_the_laws_hold(format: str):
+def test_laws_hold(format: str):
     provider = provider_of(format)
     replies = strategies.replies(provider, options=strategies.item_options(provider))
     check_laws(FORMATS[format](), provider, calls=calls(format), replies=replies, max_examples=12)
 
 
 @pytest.mark.parametrize("source", FORMATS)
-def test_a_call_read_from_one_format_keeps_the_laws_in_every_other(source: str):
+def test_call_parsed_from_one_format_satisfies_the_laws_in_every_other(source: str):
     transpiler = FORMATS[source]()
     arrived = 0
 
@@ -186,7 +186,7 @@ CONVERSATION = ModelCall(
 
 
 @pytest.mark.parametrize(("source", "target"), list(permutations(FORMATS, 2)))
-def test_an_ordinary_conversation_arrives_whole(source: str, target: str):
+def test_ordinary_conversation_is_translated_completely(source: str, target: str):
     first, second = FORMATS[source](), FORMATS[target]()
     read = first.parse(first.encode(CONVERSATION.with_(provider=provider_of(source))).request).call
     encoded = second.encode(renamed(read, target).call)

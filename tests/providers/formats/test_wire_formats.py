@@ -15,11 +15,11 @@ from tests.providers.wire_formats import PAGE, page
 ROOT = Path(__file__).parents[3]
 
 
-def test_the_page_is_up_to_date():
+def test_page_is_up_to_date():
     assert PAGE.read_text(encoding="utf-8") == page(), "make docs"
 
 
-def test_the_code_that_is_shown_stands_in_the_files_that_are_named():
+def test_code_in_the_guide_exists_in_the_named_files():
     guide = (PAGE.parent / "adding-a-provider.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```py\n# (.+?)\n(.+?)```", guide, re.DOTALL)
     assert len(blocks) == guide.count("```") // 2
@@ -28,14 +28,14 @@ def test_the_code_that_is_shown_stands_in_the_files_that_are_named():
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_every_format_has_the_modules_that_the_guide_names(format: str):
+def test_every_format_has_the_modules_named_in_the_guide(format: str):
     folder = ROOT / "providers" / "abstractcore_providers" / "formats" / format
     names = ["transpiler", "encode", "decode", "stream_decoder", "parse", "render", "stream_renderer", "vocabulary"]
     assert [name for name in names if not (folder / f"{name}.py").exists()] == []
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_the_laws_hold_for_every_line_of_the_page(format: str):
+def test_laws_hold_for_every_line_of_the_page(format: str):
     transpiler = FORMATS[format]()
     for probe in probes(format).values():
         call = probe.call.with_(provider=provider_of(format))
@@ -44,7 +44,7 @@ def test_the_laws_hold_for_every_line_of_the_page(format: str):
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_every_refusal_names_its_place(format: str):
+def test_every_refusal_names_its_path(format: str):
     for name, probe in probes(format).items():
         finding = found(format, probe)
         if finding.outcome == "refused":
@@ -53,7 +53,7 @@ def test_every_refusal_names_its_place(format: str):
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_text_tools_and_the_common_options_are_carried_by_every_format(format: str):
+def test_every_format_supports_text_tools_and_common_options(format: str):
     made = probes(format)
     needed = ["user: text", "system: first", "assistant: text", "assistant: tool call", "tool: text"]
     needed += ["tools", "max_output_tokens", "temperature", "stream", "provider_options"]

@@ -35,7 +35,7 @@ def llm(services: Services) -> LLM:
     return create_llm("local", context_size=CONTEXT, threads=1, temperature=0, services=services)
 
 
-def test_an_answer_comes_with_counts_and_costs_nothing(call_style, llm):
+def test_answer_has_token_counts_and_costs_nothing(call_style, llm):
     response = call_style.generate(llm, "Name the capital of France.", max_output_tokens=20)
     assert "Paris" in response.content
     assert response.usage.input > 0
@@ -43,7 +43,7 @@ def test_an_answer_comes_with_counts_and_costs_nothing(call_style, llm):
     assert (response.cost, response.provider, response.model) == (0.0, "local", "smollm2-135m-instruct")
 
 
-def test_a_prompt_longer_than_the_context_is_an_error_with_both_numbers(call_style, llm):
+def test_prompt_over_the_context_is_an_error_with_both_numbers(call_style, llm):
     with pytest.raises(ContextOverflowError) as caught:
         call_style.generate(llm, "word " * 1000)
     assert caught.value.context_tokens == CONTEXT
@@ -52,19 +52,19 @@ def test_a_prompt_longer_than_the_context_is_an_error_with_both_numbers(call_sty
     assert "512" in str(caught.value)
 
 
-def test_a_response_model_is_enforced_and_read(call_style, llm):
+def test_response_model_is_enforced_and_parsed(call_style, llm):
     prompt = "Give the capital of France as JSON."
     response = call_style.generate(llm, prompt, response_model=Capital, max_output_tokens=30)
     assert response.output == Capital("Paris")
 
 
-def test_what_the_makers_recommend_is_sent_where_the_call_says_nothing(services):
+def test_recommended_sampling_applies_to_unset_options(services):
     llm = create_llm("local", services=services)
     lowered = lower(llm.build("Hi.", temperature=0.7), llm._pipelines.session.profile, ()).call
     assert (lowered.sampling.max_output_tokens, lowered.sampling.temperature) == (512, 0.7)
 
 
-def test_a_killed_model_is_a_typed_error_and_the_next_call_starts_another(call_style, llm, services):
+def test_killed_model_is_a_typed_error_and_the_next_call_restarts_it(call_style, llm, services):
     call_style.generate(llm, "Hi.", max_output_tokens=1)
     pool = services.registry.provider("local")._pool
     (child,) = pool.processes()

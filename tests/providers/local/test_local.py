@@ -115,7 +115,7 @@ def weights(models: FileModelStore) -> Path:
     return models.path(DEFAULT_MODEL)
 
 
-def test_answers_under_the_name_the_user_gave(endpoint: LocalEndpoint) -> None:
+def test_reply_has_the_model_name_given_by_the_user(endpoint: LocalEndpoint) -> None:
     reply = post(opened(endpoint)).json()
     assert reply["choices"][0]["message"]["content"]
     assert reply["model"] == DEFAULT_MODEL
@@ -128,7 +128,7 @@ def test_streams(endpoint: LocalEndpoint) -> None:
     assert text.endswith("data: [DONE]\n\n")
 
 
-def test_refuses_those_without_the_key(endpoint: LocalEndpoint) -> None:
+def test_requests_without_the_key_are_refused(endpoint: LocalEndpoint) -> None:
     address = opened(endpoint)
     assert address.url.startswith("http://127.0.0.1:")
     for path in ("/chat/completions", "/completions"):
@@ -136,7 +136,7 @@ def test_refuses_those_without_the_key(endpoint: LocalEndpoint) -> None:
 
 
 @needs_linux
-def test_key_is_in_no_place_others_can_read(endpoint: LocalEndpoint) -> None:
+def test_key_is_not_in_arguments_environment_or_logs(endpoint: LocalEndpoint) -> None:
     opened(endpoint)
     assert endpoint._server
     key = endpoint._server.key.encode()
@@ -144,7 +144,7 @@ def test_key_is_in_no_place_others_can_read(endpoint: LocalEndpoint) -> None:
     assert key not in (process / "cmdline").read_bytes() + (process / "environ").read_bytes()
 
 
-def test_same_settings_share_a_process_and_others_do_not(make: Callable[..., LocalEndpoint]) -> None:
+def test_equal_settings_share_a_process(make: Callable[..., LocalEndpoint]) -> None:
     first, second, other = make(), make(), make(context=1024)
     assert opened(first) == opened(second)
     assert pid_of(first) == pid_of(second)
@@ -152,7 +152,7 @@ def test_same_settings_share_a_process_and_others_do_not(make: Callable[..., Loc
     assert pid_of(other) != pid_of(first)
 
 
-def test_threads_that_start_at_once_share_a_process(models: FileModelStore) -> None:
+def test_threads_that_start_concurrently_share_a_process(models: FileModelStore) -> None:
     pool = ServerPool()
     endpoints = [LocalEndpoint(DEFAULT_MODEL, CONTEXT, 1, services_with(models), pool) for _ in range(4)]
     with ThreadPoolExecutor() as threads:
@@ -163,7 +163,7 @@ def test_threads_that_start_at_once_share_a_process(models: FileModelStore) -> N
 
 
 @pytest.mark.parametrize("context", [CONTEXT, 9000], ids=["fits the model", "more than the model was trained on"])
-def test_prompt_too_long_is_refused_and_never_cut(make: Callable[..., LocalEndpoint], context: int) -> None:
+def test_too_long_prompt_is_refused_not_truncated(make: Callable[..., LocalEndpoint], context: int) -> None:
     response = post(opened(make(context=context)), "word " * 10_000)
     assert response.status_code == 400
     error = response.json()["error"]
@@ -207,7 +207,7 @@ def test_killed_child_is_named_and_the_next_call_works(
     assert post(new).status_code == 200
 
 
-def test_errors_of_a_live_child_stay_what_they_are(make: Callable[..., LocalEndpoint]) -> None:
+def test_errors_of_a_live_child_are_unchanged(make: Callable[..., LocalEndpoint]) -> None:
     error = BadRequestError("no")
     endpoint = make()
     assert endpoint.diagnose(error) is error
@@ -217,7 +217,7 @@ def test_errors_of_a_live_child_stay_what_they_are(make: Callable[..., LocalEndp
     assert endpoint.diagnose(broken) is broken
 
 
-def test_cut_weights_are_an_error_with_llama_cpps_words(
+def test_truncated_weights_are_an_error_with_the_log_of_llama_cpp(
     make: Callable[..., LocalEndpoint], tmp_path: Path, weights: Path
 ) -> None:
     cut = tmp_path / "cut.gguf"
@@ -227,7 +227,7 @@ def test_cut_weights_are_an_error_with_llama_cpps_words(
         opened(make(str(cut)))
 
 
-def test_file_that_is_no_model_is_refused(make: Callable[..., LocalEndpoint], tmp_path: Path) -> None:
+def test_file_that_is_not_a_model_is_refused(make: Callable[..., LocalEndpoint], tmp_path: Path) -> None:
     (tmp_path / "x.gguf").write_bytes(b"hello")
     with pytest.raises(ModelStoreError, match="is not a GGUF file"):
         opened(make(str(tmp_path / "x.gguf")))
@@ -238,9 +238,7 @@ def test_file_that_is_no_model_is_refused(make: Callable[..., LocalEndpoint], tm
         opened(make(str(tmp_path)))
 
 
-def test_path_may_have_blanks_and_letters_of_any_language(
-    make: Callable[..., LocalEndpoint], tmp_path: Path, weights: Path
-) -> None:
+def test_path_may_contain_spaces_and_unicode(make: Callable[..., LocalEndpoint], tmp_path: Path, weights: Path) -> None:
     link = tmp_path / "schön 模型" / "x, y.gguf"
     link.parent.mkdir()
     try:
@@ -250,13 +248,13 @@ def test_path_may_have_blanks_and_letters_of_any_language(
     assert post(opened(make(str(link)))).json()["model"] == str(link)
 
 
-def test_start_that_takes_too_long_is_an_error(make: Callable[..., LocalEndpoint]) -> None:
+def test_start_timeout_is_an_error(make: Callable[..., LocalEndpoint]) -> None:
     pool = ServerPool(start_limit=0.01)
     with pytest.raises(ModelCrashedError, match=r"timed out after 0\.01 s"):
         opened(make(pool=pool))
 
 
-def test_missing_library_is_told_before_anything_is_fetched(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_missing_library_is_reported_before_any_download(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name, package=None: None)
     endpoint = LocalEndpoint(DEFAULT_MODEL, CONTEXT, 1, services_with(FileModelStore(tmp_path / "store")), ServerPool())
     with pytest.raises(MissingExtraError, match="pip install xllamacpp"):
@@ -306,7 +304,7 @@ def helper(code: str, weights: Path) -> subprocess.Popen[str]:
 
 
 @needs_linux
-def test_never_closed_ends_in_silence(weights: Path) -> None:
+def test_never_closed_pool_exits_silently(weights: Path) -> None:
     process = helper("tell(start().pid)", weights)
     out, err = process.communicate(timeout=DEADLINE)
     assert (process.returncode, err) == (0, "")
@@ -346,7 +344,7 @@ start()
 
 
 @needs_linux
-def test_forked_process_leaves_the_parents_child_alone(weights: Path) -> None:
+def test_forked_process_leaves_the_parents_child_running(weights: Path) -> None:
     code = """
 ours = start()
 pid = os.fork()
@@ -380,7 +378,7 @@ def connect(tmp_path: Path, **config: Any) -> Any:
     return LocalProvider().connect(ProviderConfig("local", **config), services_with(FileModelStore(tmp_path / "store")))
 
 
-def test_connecting_does_nothing_yet(tmp_path: Path) -> None:
+def test_connecting_does_no_io(tmp_path: Path) -> None:
     session = connect(tmp_path)
     assert session.model == DEFAULT_MODEL
     assert session.profile.context_tokens == 8192
@@ -398,6 +396,6 @@ def test_connecting_does_nothing_yet(tmp_path: Path) -> None:
         {"base_url": "http://localhost:1"},
     ],
 )
-def test_options_that_cannot_work_are_refused(tmp_path: Path, config: dict[str, Any]) -> None:
+def test_invalid_options_are_refused(tmp_path: Path, config: dict[str, Any]) -> None:
     with pytest.raises(ConfigurationError):
         connect(tmp_path, **config)

@@ -73,7 +73,7 @@ def test_closing_llms_ends_their_processes(call_style, local):
         ask(call_style, llms[0])
 
 
-def test_a_process_stays_until_the_last_llm_that_uses_it_is_closed(call_style, local):
+def test_process_runs_until_the_last_llm_that_uses_it_is_closed(call_style, local):
     llm_of, provider = local()
     first, second = llm_of(256), llm_of(256)
     ask(call_style, first)
@@ -86,7 +86,7 @@ def test_a_process_stays_until_the_last_llm_that_uses_it_is_closed(call_style, l
     assert ends(process.pid)
 
 
-def test_an_llm_that_is_dropped_and_not_closed_ends_its_process(call_style, local):
+def test_dropped_llm_ends_its_process(call_style, local):
     llm_of, provider = local()
     ask(call_style, llm_of(256))
     pids = [process.pid for process in provider.processes]
@@ -94,7 +94,7 @@ def test_an_llm_that_is_dropped_and_not_closed_ends_its_process(call_style, loca
     assert all(map(ends, pids))
 
 
-def test_there_are_no_more_processes_than_the_limit_and_the_least_recently_used_goes_first(local):
+def test_least_recently_used_process_ends_above_the_limit(local):
     call_style = SyncCalls()
     llm_of, provider = local(most=2)
     llms = [llm_of(size) for size in (256, 257, 258)]
@@ -110,7 +110,7 @@ def test_there_are_no_more_processes_than_the_limit_and_the_least_recently_used_
     assert ends(first.pid)
 
 
-def test_a_process_that_is_answering_is_not_ended(call_style, local):
+def test_busy_process_is_not_ended(call_style, local):
     llm_of, provider = local(most=1)
     asked, other = llm_of(256), llm_of(257)
     with call_style.stream(asked, "Tell me a long story.", max_output_tokens=100) as stream:
@@ -125,7 +125,7 @@ def test_a_process_that_is_answering_is_not_ended(call_style, local):
     assert ends(answering.pid)
 
 
-def test_an_idle_process_ends_and_the_next_call_starts_another(call_style, local):
+def test_idle_process_ends_and_the_next_call_restarts_it(call_style, local):
     llm_of, provider = local(idle_seconds=0.05)
     llm = llm_of(256)
     for _ in range(2):
@@ -136,7 +136,7 @@ def test_an_idle_process_ends_and_the_next_call_starts_another(call_style, local
         assert ends(process.pid)
 
 
-def test_a_failed_start_leaves_no_use_behind(call_style, models, local, tmp_path):
+def test_failed_start_leaves_no_lease(call_style, models, local, tmp_path):
     llm_of, provider = local()
     (tmp_path / "x.gguf").write_bytes(b"GGUF")
     services = llm_of(256)._pipelines._services
@@ -147,7 +147,7 @@ def test_a_failed_start_leaves_no_use_behind(call_style, models, local, tmp_path
     assert provider._pool._slots._slots == {}
 
 
-def test_a_use_that_nobody_has_any_more_is_over(local, models):
+def test_dropped_lease_is_released(local, models):
     """As of a task that was cancelled while a thread started the model for it."""
     llm_of, provider = local()
     llm = llm_of(256)
@@ -160,7 +160,7 @@ def test_a_use_that_nobody_has_any_more_is_over(local, models):
     assert ends(process.pid)
 
 
-def test_a_proxy_of_the_environment_is_not_used_for_the_model_process_on_this_machine(call_style, local, monkeypatch):
+def test_environment_proxy_is_not_used_for_the_local_model_process(call_style, local, monkeypatch):
     for name in PROXY_VARIABLES:
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.lower(), raising=False)

@@ -71,7 +71,7 @@ def streamed(pieces: list[bytes]) -> list[Delta]:
     return [delta for frame in frames for delta in decoder.feed(frame)] + decoder.finish()
 
 
-def test_the_laws_hold():
+def test_laws_hold():
     options = strategies.item_options("scripted")
     calls, replies = strategies.calls(options=options), strategies.replies(options=options)
     check_laws(JSON, "scripted", calls=calls, replies=replies, max_examples=25)
@@ -80,7 +80,7 @@ def test_the_laws_hold():
 # What a script holds.
 
 
-def test_a_text_is_a_reply_with_its_words_counted(call_style):
+def test_string_is_a_reply_with_its_words_counted(call_style):
     reply = call_style.generate(scripted("three little words"), "two words").reply
     assert reply == ModelReply(
         (TextPart("three little words"),), "stop", usage=Usage(2, 3), model="m", provider="scripted"
@@ -88,7 +88,7 @@ def test_a_text_is_a_reply_with_its_words_counted(call_style):
     assert call_style.generate(scripted(""), "hi").parts == ()
 
 
-def test_replies_errors_and_functions_come_in_order(call_style):
+def test_replies_errors_and_functions_are_used_in_order(call_style):
     reply, error = ModelReply((ToolCall("c", "f"),), "tool_calls"), RateLimitError("slow down")
     llm = scripted(reply, error, lambda call: call.messages[0].text, lambda call: error, ScriptedReply.text("end"))
     assert call_style.generate(llm, "1").reply == reply
@@ -102,7 +102,7 @@ def test_replies_errors_and_functions_come_in_order(call_style):
     assert [call.messages[0].text for call in llm.calls] == ["1", "2", "three", "4", "5"]
 
 
-def test_a_script_that_has_ended_says_so(call_style):
+def test_exhausted_script_raises_with_a_hint(call_style):
     llm = scripted("one")
     call_style.generate(llm, "hi")
     with pytest.raises(ScriptExhaustedError, match="the script has 1 replies, but this is call 2") as caught:
@@ -116,7 +116,7 @@ def test_one_function_answers_every_call(call_style):
     assert len(llm.calls) == 3
 
 
-def test_a_coroutine_function_that_does_not_wait_answers_sync_and_async(call_style):
+def test_coroutine_function_that_does_not_suspend_works_sync_and_async(call_style):
     async def answer(call: ModelCall) -> ScriptedReply:
         return ScriptedReply.tool_call("echo", {"text": call.messages[-1].text})
 
@@ -124,7 +124,7 @@ def test_a_coroutine_function_that_does_not_wait_answers_sync_and_async(call_sty
     assert call.arguments == {"text": "hi"}
 
 
-def test_a_coroutine_function_that_waits_answers_in_event_loops_only():
+def test_coroutine_function_that_suspends_works_in_event_loops_only():
     async def answer(call: ModelCall) -> str:
         await asyncio.sleep(0)
         return "waited"
@@ -135,7 +135,7 @@ def test_a_coroutine_function_that_waits_answers_in_event_loops_only():
     assert asyncio.run(llm.agenerate("hi")).content == "waited"
 
 
-def test_what_a_function_raises_reaches_the_caller(call_style):
+def test_exception_of_a_function_reaches_the_caller(call_style):
     def fail(call: ModelCall) -> str:
         raise ZeroDivisionError("bug in the test")
 
@@ -144,7 +144,7 @@ def test_what_a_function_raises_reaches_the_caller(call_style):
 
 
 @pytest.mark.parametrize("answer", [5, None, len, RateLimitError])
-def test_a_function_that_gives_something_else_is_named(call_style, answer):
+def test_invalid_return_value_of_a_function_is_named(call_style, answer):
     with pytest.raises(
         ConfigurationError, match=r"replies\[1\], return value of the function: expected a text, a ScriptedReply"
     ):
@@ -156,18 +156,18 @@ def test_a_function_that_gives_something_else_is_named(call_style, answer):
 @pytest.mark.parametrize(
     ("entry", "kind"), [(5, "int"), (None, "NoneType"), (RateLimitError, "the class RateLimitError"), (["a"], "list")]
 )
-def test_a_script_of_other_things_is_refused_at_once_by_index(entry, kind):
+def test_invalid_reply_is_refused_at_creation_with_its_index(entry, kind):
     with pytest.raises(ConfigurationError, match=rf"^replies\[2\]: expected a text, .*, got {kind}$"):
         scripted("a", "b", entry)
 
 
 @pytest.mark.parametrize("replies", ["one", 5, {"a"}, RateLimitError])
-def test_replies_are_a_list_or_a_function(replies):
+def test_replies_must_be_a_list_or_a_function(replies):
     with pytest.raises(ConfigurationError, match="must be a list, or a function"):
         create_llm("scripted", replies=replies)
 
 
-def test_threads_share_a_script_without_taking_a_reply_twice():
+def test_threads_share_a_script_without_using_a_reply_twice():
     llm = scripted(*map(str, range(64)))
     texts: list[str] = []
 
@@ -186,7 +186,7 @@ def test_threads_share_a_script_without_taking_a_reply_twice():
 # What a `ScriptedReply` is.
 
 
-def test_a_reply_has_reasoning_usage_and_a_reason_to_end(call_style):
+def test_reply_has_reasoning_usage_and_finish_reason(call_style):
     reply = ScriptedReply.text("so", reasoning="well", usage=Usage(7, 8), finish_reason="length")
     assert call_style.generate(scripted(reply), "hi").reply == ModelReply(
         (ReasoningPart("well", origin="scripted/m"), TextPart("so")),
@@ -197,7 +197,7 @@ def test_a_reply_has_reasoning_usage_and_a_reason_to_end(call_style):
     )
 
 
-def test_a_tool_call_has_an_id_of_its_turn_and_place_unless_it_is_given(call_style):
+def test_default_tool_call_id_has_turn_and_index(call_style):
     reply = (
         ScriptedReply.text("Let me look.")
         + ScriptedReply.tool_call("weather", {"city": "Ulm"})
@@ -214,12 +214,12 @@ def test_a_tool_call_has_an_id_of_its_turn_and_place_unless_it_is_given(call_sty
     assert call_style.generate(llm, "hi").tool_calls[0].id == "mine"
 
 
-def test_broken_arguments_are_sent_as_they_are(call_style):
+def test_invalid_json_arguments_are_sent_unchanged(call_style):
     (call,) = call_style.generate(scripted(ScriptedReply.tool_call("f", '{"x": ')), "hi").tool_calls
     assert (call.arguments_text, call.arguments) == ('{"x": ', None)
 
 
-def test_replies_added_together_are_one(call_style):
+def test_added_replies_are_concatenated(call_style):
     clock = VirtualClock()
     reply = ScriptedReply.text("a", usage=Usage(1, 2)) + ScriptedReply.chunks(["b", "c"], delay=1, usage=Usage(3, 4))
     reply += ScriptedReply.tool_call("f", delay=5)
@@ -248,7 +248,7 @@ def test_replies_added_together_are_one(call_style):
         (lambda: ScriptedReply((Piece("a"),)), "pieces[0].parts[0]"),
     ],
 )
-def test_what_cannot_be_a_reply_is_refused_with_its_path(make, path):
+def test_invalid_reply_arguments_are_refused_with_their_path(make, path):
     with pytest.raises(InvalidInputError) as caught:
         make()
     assert caught.value.path == path
@@ -257,7 +257,7 @@ def test_what_cannot_be_a_reply_is_refused_with_its_path(make, path):
 # How it comes.
 
 
-def test_chunks_are_streamed_in_exactly_these_pieces_with_the_delay_before_each(call_style):
+def test_chunks_are_streamed_exactly_with_their_delay(call_style):
     clock = VirtualClock()
     llm = scripted(ScriptedReply.chunks(["a b", " ", "c"], delay=0.1), clock=clock)
     times, texts = zip(*timed(call_style, llm, clock), strict=True)
@@ -265,7 +265,7 @@ def test_chunks_are_streamed_in_exactly_these_pieces_with_the_delay_before_each(
     assert times == pytest.approx((0.1, 0.2, 0.3))
 
 
-def test_chunks_asked_for_whole_are_joined_and_take_as_long(call_style):
+def test_chunks_without_streaming_are_joined_with_their_total_delay(call_style):
     clock = VirtualClock()
     assert (
         call_style.generate(scripted(ScriptedReply.chunks(["a b", " ", "c"], delay=2), clock=clock), "hi").content
@@ -274,18 +274,18 @@ def test_chunks_asked_for_whole_are_joined_and_take_as_long(call_style):
     assert clock.sleeps == [6]
 
 
-def test_a_delayed_text_comes_by_words_after_the_delay(call_style):
+def test_delayed_text_is_streamed_by_words_after_the_delay(call_style):
     clock = VirtualClock()
     assert timed(call_style, scripted(ScriptedReply.text("a b", delay=3), clock=clock), clock) == [(3, "a"), (3, " b")]
 
 
-def test_nothing_of_a_stream_comes_before_its_delay(call_style):
+def test_no_delta_precedes_the_delay(call_style):
     clock = VirtualClock()
     with call_style.stream(scripted(ScriptedReply.text("a", reasoning="r", delay=3), clock=clock), "hi") as stream:
         assert next((clock.now(), delta.type) for delta in stream) == (3, "reply_start")
 
 
-def test_parts_of_a_reply_wait_each_for_its_own_delay(call_style):
+def test_each_part_waits_for_its_own_delay(call_style):
     clock = VirtualClock()
     picture = ImagePart(Blob.from_bytes(b"\x89PNG", "image/png"))
     pieces = (Piece(ReasoningPart("r"), 1), Piece(ReasoningPart("s"), 1), Piece(picture, 2))
@@ -305,7 +305,7 @@ def test_parts_of_a_reply_wait_each_for_its_own_delay(call_style):
 
 
 @pytest.mark.parametrize("error", [StreamInterruptedError("cut"), ServerError("broke"), ConnectionFailedError("lost")])
-def test_a_scripted_stream_ends_in_its_error(call_style, error):
+def test_scripted_stream_ends_in_its_error(call_style, error):
     with call_style.stream(scripted(ScriptedReply.chunks(["a", "b"], then=error)), "hi") as stream:
         texts = []
         with pytest.raises((StreamInterruptedError, ServerError)) as caught:
@@ -313,7 +313,7 @@ def test_a_scripted_stream_ends_in_its_error(call_style, error):
         assert (texts, caught.value.partial.text) == (["a", "b"], "ab")
 
 
-def test_a_reply_that_breaks_off_is_its_error_when_it_is_asked_for_whole(call_style):
+def test_interrupted_reply_raises_its_error_without_streaming(call_style):
     clock, error = VirtualClock(), StreamInterruptedError("cut")
     with pytest.raises(StreamInterruptedError) as caught:
         call_style.generate(scripted(ScriptedReply.chunks(["a"], delay=2, then=error), clock=clock), "hi")
@@ -321,7 +321,7 @@ def test_a_reply_that_breaks_off_is_its_error_when_it_is_asked_for_whole(call_st
     assert clock.now() == 2
 
 
-def test_a_tool_call_that_breaks_off_does_not_end(call_style):
+def test_interrupted_tool_call_does_not_end(call_style):
     reply = ScriptedReply(ScriptedReply.tool_call("f").pieces, then=StreamInterruptedError("cut"))
     types: list[type[Delta]] = []
     with call_style.stream(scripted(reply), "hi") as stream, pytest.raises(StreamInterruptedError):
@@ -330,7 +330,7 @@ def test_a_tool_call_that_breaks_off_does_not_end(call_style):
     assert ToolCallEnd not in types
 
 
-def test_a_delay_longer_than_the_time_given_is_a_timeout(call_style):
+def test_delay_longer_than_the_timeout_is_a_timeout(call_style):
     clock = VirtualClock()
     llm = scripted(ScriptedReply.text("late", delay=100), ScriptedReply.chunks(["a", "b"], delay=8), clock=clock)
     with pytest.raises(RequestTimeoutError):
@@ -344,7 +344,7 @@ def test_a_delay_longer_than_the_time_given_is_a_timeout(call_style):
     assert caught.value.partial.text == "a"
 
 
-def test_a_stream_left_early_gives_nothing_more(call_style):
+def test_abandoned_stream_yields_nothing_more(call_style):
     clock = VirtualClock()
     llm = scripted(ScriptedReply.chunks(["a", "b"], delay=1), clock=clock)
     with call_style.stream(llm, "hi") as stream:
@@ -356,7 +356,7 @@ def test_a_stream_left_early_gives_nothing_more(call_style):
 
 @examples(50)
 @given(st.text(st.characters(codec="utf-8")) | st.text("a \n", max_size=8))
-def test_a_streamed_text_comes_by_words_and_adds_up(text: str):
+def test_streamed_text_arrives_by_words_and_accumulates(text: str):
     with scripted(text).stream("hi") as stream:
         deltas = list(stream)
     pieces = [delta.text for delta in deltas if isinstance(delta, TextDelta)]
@@ -367,7 +367,7 @@ def test_a_streamed_text_comes_by_words_and_adds_up(text: str):
 
 @examples(30)
 @given(strategies.replies(options=strategies.item_options("scripted")))
-def test_a_streamed_reply_adds_up(reply: ModelReply):
+def test_streamed_reply_accumulates(reply: ModelReply):
     with scripted(reply).stream("hi") as stream:
         deltas = list(stream)
     own = (replace(part, origin="scripted/m") if isinstance(part, ReasoningPart) else part for part in reply.parts)
@@ -378,14 +378,14 @@ def test_a_streamed_reply_adds_up(reply: ModelReply):
 # The wire format.
 
 
-def test_a_stream_that_ends_before_the_reply_is_an_interruption():
+def test_truncated_stream_is_an_interruption():
     pieces = [to_json(delta).encode() + b"\n" for delta in deltas_of(ModelReply((ReasoningPart("r"),)))]
     assert accumulate(streamed(pieces)).reasoning == "r"
     with pytest.raises(StreamInterruptedError):
         streamed(pieces[:-1])
 
 
-def test_an_error_in_a_stream_comes_back():
+def test_error_in_a_stream_is_raised():
     stream = JSON.renderer().error(OverloadedError("busy", retry_after=2.0))
     with pytest.raises(OverloadedError, match="busy") as caught:
         streamed([stream])
@@ -395,13 +395,13 @@ def test_an_error_in_a_stream_comes_back():
 @pytest.mark.parametrize(
     "body", [b"", b"{}", b"[]", b"\xff", to_json(ModelReply()).encode(), to_json(TextPart("x")).encode()]
 )
-def test_a_value_that_is_not_a_call_is_refused(body: bytes):
+def test_value_that_is_not_a_call_is_refused(body: bytes):
     with pytest.raises(InvalidInputError):
         JSON.parse(WireRequest("/call", {}, body))
 
 
 @pytest.mark.parametrize("body", [b"", b"{}", b"\xff", to_json(CALL).encode()])
-def test_what_is_no_reply_is_a_server_error(body: bytes):
+def test_invalid_reply_is_a_server_error(body: bytes):
     with pytest.raises(ServerError):
         JSON.decode(WireResponse(200, {}, body))
     with pytest.raises(ServerError):
@@ -419,24 +419,24 @@ def test_what_is_no_reply_is_a_server_error(body: bytes):
         b'{"error": 5, "wait": "x"}',
     ],
 )
-def test_what_is_no_error_of_ours_is_a_server_error(body: bytes):
+def test_unknown_error_class_is_a_server_error(body: bytes):
     error = JSON.error(WireResponse(500, {}, body))
     assert type(error) is ServerError
     assert (error.status, error.retry_after) == (500, None)
 
 
-def test_other_errors_than_a_providers_come_back_as_server_errors():
+def test_non_provider_errors_become_server_errors():
     error: AbstractCoreError = ConfigurationError("no")
     assert type(JSON.error(JSON.render_error(error))) is ServerError
 
 
-def test_the_provider_says_what_it_takes():
+def test_provider_lists_its_options():
     provider = ScriptedProvider()
     assert list(provider.options) == ["replies"]
     assert from_json(JSON.encode(CALL).request.body) == CALL
 
 
-def test_a_scripted_model_is_called_so_unless_it_has_a_name_and_costs_nothing(call_style):
+def test_default_model_name_is_scripted_and_costs_nothing(call_style):
     llm = create_llm("scripted", replies=["a"])
     assert (llm.model, list(llm.calls)) == ("scripted", [])
     assert call_style.generate(llm, "hi").cost == 0.0

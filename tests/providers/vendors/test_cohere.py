@@ -19,7 +19,7 @@ def connect(environment: dict[str, str] | None = None, **config: Any) -> Provide
     return CohereProvider().connect(ProviderConfig("cohere", **given), services)
 
 
-def test_a_session_has_the_vendors_address_and_a_format_for_its_model():
+def test_session_has_the_vendors_url_and_a_format_for_its_model():
     session = connect(api_key="k")
     assert address(session).url == "https://api.cohere.com/v2"
     assert session.transpiler == CohereChat(MODEL)
@@ -30,12 +30,12 @@ def test_a_session_has_the_vendors_address_and_a_format_for_its_model():
     ("environment", "key"),
     [({"CO_API_KEY": "a"}, "a"), ({"COHERE_API_KEY": "b"}, "b"), ({"CO_API_KEY": "a", "COHERE_API_KEY": "b"}, "a")],
 )
-def test_the_key_comes_from_one_of_two_variables(environment: dict[str, str], key: str):
+def test_key_is_read_from_one_of_two_variables(environment: dict[str, str], key: str):
     assert headers(connect(environment))["authorization"] == f"Bearer {key}"
     assert headers(connect(environment, api_key="given"))["authorization"] == "Bearer given"
 
 
-def test_what_is_missing_is_named():
+def test_missing_settings_are_named():
     with pytest.raises(AuthenticationError) as caught:
         connect()
     assert "CO_API_KEY" in (caught.value.hint or "")
@@ -52,7 +52,7 @@ def test_what_is_missing_is_named():
         ("command-z", False, False, False),
     ],
 )
-def test_a_model_takes_what_its_family_takes(model: str, sees: bool, thinks: bool, known: bool):
+def test_profile_follows_the_model_family(model: str, sees: bool, thinks: bool, known: bool):
     profile = connect(api_key="k", model=model).profile
     assert profile.known is known
     assert profile.takes("image", "image/png") is sees

@@ -50,25 +50,25 @@ def headers(session: ProviderSession) -> Mapping[str, str]:
 
 
 @pytest.mark.parametrize("name", ["GEMINI_API_KEY", "GOOGLE_API_KEY"])
-def test_a_key_from_the_environment_is_sent_in_googles_header(name: str):
+def test_environment_key_is_sent_in_googles_header(name: str):
     session = connect(GoogleProvider(), {name: "k"})
     assert address(session).url == GEMINI_URL
     assert headers(session) == {"x-goog-api-key": "k"}
     assert session.transpiler == Gemini(Dialect("google", media_in_results=False))
 
 
-def test_a_missing_key_names_the_variable():
+def test_missing_key_names_the_variable():
     with pytest.raises(AuthenticationError, match="GEMINI_API_KEY"):
         connect(GoogleProvider())
 
 
 @pytest.mark.parametrize("provider", [GoogleProvider(), VertexProvider()], ids=lambda provider: provider.name)
-def test_a_missing_model_is_an_error(provider: Any):
+def test_missing_model_is_an_error(provider: Any):
     with pytest.raises(ConfigurationError, match="needs a model's name"):
         connect(provider, CLOUD, model=None, api_key="k")
 
 
-def test_the_vendors_own_way_to_name_a_model_is_taken():
+def test_vendors_own_model_name_syntax_is_accepted():
     assert connect(GoogleProvider(), model="models/gemini-3-pro-preview", api_key="k").model == "gemini-3-pro-preview"
 
 
@@ -85,7 +85,7 @@ def test_the_vendors_own_way_to_name_a_model_is_taken():
         ("gemini-4-argon", ("low", "medium", "high"), None, True),
     ],
 )
-def test_families_are_known_by_the_beginning_of_their_names(model: str, levels: Any, budget: Any, in_results: bool):
+def test_families_are_known_by_name_prefix(model: str, levels: Any, budget: Any, in_results: bool):
     session = connect(GoogleProvider(), model=model, api_key="k")
     profile = session.profile
     assert profile.known
@@ -96,7 +96,7 @@ def test_families_are_known_by_the_beginning_of_their_names(model: str, levels: 
 
 
 @pytest.mark.parametrize("model", ["gemma-3", "gemini-2.5-flash-image", "gemini-9"])
-def test_other_models_are_not_known(model: str):
+def test_other_models_are_unknown(model: str):
     assert not connect(GoogleProvider(), model=model, api_key="k").profile.known
 
 
@@ -108,7 +108,7 @@ def test_other_models_are_not_known(model: str):
         ("eu", "aiplatform.eu.rep.googleapis.com"),
     ],
 )
-def test_vertex_is_reached_through_project_and_location(location: str | None, host: str):
+def test_vertex_url_has_project_and_location(location: str | None, host: str):
     options = {"access_token": "t"} | ({} if location is None else {"location": location})
     session = connect(VertexProvider(), CLOUD, options=options)
     parent = f"projects/p-1/locations/{location or 'global'}"
@@ -129,7 +129,7 @@ def test_vertex_with_a_key_needs_no_project():
     assert headers(own) == {"x-goog-api-key": "k"}
 
 
-def test_a_token_is_asked_for_before_every_attempt():
+def test_token_function_is_called_before_every_attempt():
     tokens = iter(["one", "two", ""])
     session = connect(VertexProvider(), CLOUD, options={"access_token": lambda: next(tokens)})
     assert [headers(session)["authorization"] for _ in range(2)] == ["Bearer one", "Bearer two"]
@@ -138,12 +138,12 @@ def test_a_token_is_asked_for_before_every_attempt():
 
 
 @pytest.mark.parametrize("project", ["", "p/../q", "P x", 5])
-def test_a_project_that_is_none_is_an_error(project: Any):
+def test_invalid_project_is_an_error(project: Any):
     with pytest.raises(ConfigurationError, match="needs a project"):
         connect(VertexProvider(), options={"project": project, "access_token": "t"})
 
 
-def test_without_a_token_google_auth_is_asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Any):
+def test_without_a_token_google_auth_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Any):
     auth = pytest.importorskip("google.auth", reason="google-auth is optional")
     refreshed: list[object] = []
 
@@ -169,6 +169,6 @@ def test_without_a_token_google_auth_is_asked(monkeypatch: pytest.MonkeyPatch, t
     assert "secret place" not in str(caught.value)
 
 
-def test_both_can_be_created_by_name():
+def test_both_providers_can_be_created_by_name():
     assert create_llm("google/gemini-2.5-flash", api_key="k").model == "gemini-2.5-flash"
     assert create_llm("vertex", model="gemini-2.5-flash", project="p", access_token="t").model == "gemini-2.5-flash"

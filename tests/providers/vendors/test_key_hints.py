@@ -50,33 +50,33 @@ def hint(server, call_style, provider: str, environment: dict[str, str], **optio
 
 
 @pytest.mark.parametrize(("provider", "variable"), VARIABLES)
-def test_the_variable_that_the_key_was_read_from_is_named(call_style, server, provider, variable):
+def test_hint_names_the_variable_that_the_key_came_from(call_style, server, provider, variable):
     said = hint(server, call_style, provider, {variable: KEY})
     assert said.startswith(f"Check {variable}")
 
 
 @pytest.mark.parametrize(("provider", "variable"), [pair for pair in VARIABLES if pair[0] != "azure"])
-def test_a_key_that_was_passed_is_named_by_its_option(call_style, server, provider, variable):
+def test_hint_names_the_option_of_a_passed_key(call_style, server, provider, variable):
     said = hint(server, call_style, provider, {variable: "sk-other"}, api_key=KEY)
     assert said.startswith("Check the key passed as api_key=...; without it, ")
 
 
-def test_a_token_that_was_passed_is_named_by_its_option(call_style, server):
+def test_hint_names_the_option_of_a_passed_token(call_style, server):
     for provider, options in (("azure", {}), ("vertex", {"project": "p"})):
         assert hint(server, call_style, provider, {}, access_token=KEY, **options) == "Check access_token=..."
 
 
 @pytest.mark.parametrize("preset", [preset for preset in PRESETS if not preset.key_needed], ids=lambda each: each.name)
-def test_the_variable_that_a_key_would_be_read_from_is_named(call_style, server, preset):
+def test_hint_names_the_variable_that_a_key_would_be_read_from(call_style, server, preset):
     assert hint(server, call_style, preset.name, {}) == f"Set {preset.key_variable}, or pass api_key=..."
 
 
-def test_a_key_in_a_header_is_named_by_its_option(call_style, server):
+def test_hint_names_the_headers_option_of_a_key_in_a_header(call_style, server):
     said = hint(server, call_style, "openai", {}, headers={"authorization": f"Bearer {KEY}"})
     assert said == "Check the credentials in headers=..., or set OPENAI_API_KEY, or pass api_key=..."
 
 
-def test_a_server_of_ollamas_own_that_wants_a_key_says_how_to_sign_in(call_style, server):
+def test_rejecting_ollama_server_hints_at_sign_in(call_style, server):
     said = hint(server, call_style, "ollama", {})
     assert "ollama signin" in said
     assert "OLLAMA_API_KEY" in said

@@ -31,32 +31,32 @@ def connect(environment: dict[str, str] | None = None, **config: Any) -> Provide
         (' "box" ', "http://box:11434"),
     ],
 )
-def test_the_address_comes_from_the_environment_in_all_its_forms(host: str, url: str):
+def test_base_url_is_read_from_the_environment_in_every_form(host: str, url: str):
     assert address(connect({"OLLAMA_HOST": host})).url == url
 
 
-def test_an_address_of_ones_own_counts_first():
+def test_base_url_option_takes_precedence():
     assert address(connect({"OLLAMA_HOST": "a"}, base_url="http://b:1/")).url == "http://b:1"
 
 
 @pytest.mark.parametrize("config", [{"base_url": "b:1"}, {"model": None}, {"options": {"context_size": 0}}])
-def test_what_cannot_work_is_refused(config: dict[str, Any]):
+def test_invalid_options_are_refused(config: dict[str, Any]):
     with pytest.raises(ConfigurationError):
         connect(**config)
 
 
-def test_a_host_that_is_none_is_refused():
+def test_invalid_host_is_refused():
     with pytest.raises(ConfigurationError, match="OLLAMA_HOST"):
         connect({"OLLAMA_HOST": "a:port"})
 
 
-def test_no_key_is_needed_and_one_is_sent_where_given():
+def test_key_is_optional_and_sent_if_given():
     assert address(connect()).auth == NoAuth()
     assert address(connect({"OLLAMA_API_KEY": "k"})).auth == BearerAuth("k")
     assert address(connect(api_key="l")).auth == BearerAuth("l")
 
 
-def test_a_context_size_goes_into_the_format_and_the_profile():
+def test_context_size_is_used_by_format_and_profile():
     session = connect(options={"context_size": 2048})
     assert session.transpiler == OllamaChat(2048)
     assert session.profile.context_tokens == 2048
@@ -66,7 +66,7 @@ def test_a_context_size_goes_into_the_format_and_the_profile():
     ("model", "sees", "levels"),
     [("gemma3:4b", True, ()), ("gemma3:1b", False, ()), ("gpt-oss:20b", False, ("low", "medium", "high"))],
 )
-def test_a_model_takes_what_its_family_takes(model: str, sees: bool, levels: tuple[str, ...]):
+def test_profile_follows_the_model_family(model: str, sees: bool, levels: tuple[str, ...]):
     profile = connect(model=model).profile
     assert profile.known
     assert profile.takes("image", "image/png") is sees
@@ -74,11 +74,11 @@ def test_a_model_takes_what_its_family_takes(model: str, sees: bool, levels: tup
     assert profile.thinking.levels == levels
 
 
-def test_a_model_of_no_known_family_is_unknown():
+def test_model_of_an_unknown_family_is_unknown():
     assert not connect(model="mine").profile.known
 
 
-def test_a_server_that_does_not_answer_is_to_be_started():
+def test_unreachable_server_hints_at_starting_it():
     endpoint = connect().endpoint
     assert "ollama serve" in (endpoint.diagnose(ConnectionFailedError("no")).hint or "")
     assert endpoint.diagnose(ServerError("no")).hint is None

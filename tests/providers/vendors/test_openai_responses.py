@@ -18,7 +18,7 @@ def connect(environment: dict[str, str] | None = None, **config: Any) -> Provide
     return OpenAIResponsesProvider().connect(ProviderConfig("openai-responses", **given), services)
 
 
-def test_a_session_has_the_vendors_address_and_format():
+def test_session_has_the_vendors_url_and_format():
     session = connect(api_key="k")
     assert address(session).url == "https://api.openai.com/v1"
     assert session.transpiler == OpenAIResponses()
@@ -27,11 +27,11 @@ def test_a_session_has_the_vendors_address_and_format():
 
 
 @pytest.mark.parametrize("model", ["gpt-4o", "gpt-4.1-mini", "gpt-3.5-turbo", "gpt-5-chat-latest", "chatgpt-4o-latest"])
-def test_a_model_that_does_not_think_is_not_asked_for_its_thoughts(model: str):
+def test_non_thinking_model_is_not_asked_for_reasoning(model: str):
     assert connect(api_key="k", model=model).transpiler == OpenAIResponses(encrypted_reasoning=False)
 
 
-def test_what_is_missing_is_named():
+def test_missing_settings_are_named():
     with pytest.raises(AuthenticationError) as caught:
         connect()
     assert "OPENAI_API_KEY" in (caught.value.hint or "")
@@ -53,7 +53,7 @@ def test_what_is_missing_is_named():
         ("o3-mini", ("low", "medium", "high"), False, 0, False),
     ],
 )
-def test_a_model_takes_what_its_family_takes(
+def test_profile_follows_the_model_family(
     model: str, levels: tuple[str, ...], can_be_off: bool, cache_points: int, sees: bool
 ):
     profile = connect(api_key="k", model=model).profile
@@ -63,17 +63,17 @@ def test_a_model_takes_what_its_family_takes(
     assert (profile.cache_points, profile.takes("image", "image/png")) == (cache_points, sees)
 
 
-def test_audio_is_not_taken_through_this_api():
+def test_audio_is_not_supported_by_this_api():
     assert not connect(api_key="k", model="gpt-audio").profile.takes("audio", "audio/wav")
 
 
-def test_of_an_unknown_model_nothing_is_claimed():
+def test_unknown_model_has_no_assumed_profile():
     profile = connect(api_key="k", model="ft-mine").profile
     assert not profile.known
     assert (profile.thinking, profile.cache_points) == (None, 0)
 
 
-def test_a_strict_call_with_an_option_that_its_model_refuses_is_not_sent():
+def test_strict_call_with_a_refused_option_is_not_sent():
     llm = create_llm("openai-responses/gpt-5-mini", api_key="k", base_url="http://127.0.0.1:9/v1", strict=True)
     with pytest.raises(UnsupportedOptionError, match=r"sampling\.temperature"):
         llm.generate("hi", temperature=0)

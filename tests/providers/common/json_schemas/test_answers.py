@@ -45,7 +45,7 @@ def openai(server, services):
     )
 
 
-def test_an_answer_that_the_looser_schema_allows_is_held_to_the_type(call_style, server, anthropic):
+def test_answer_allowed_by_the_looser_schema_is_validated_against_the_type(call_style, server, anthropic):
     server.script(message('{"number": 11}'))
     with pytest.raises(OutputValidationError, match="number: Input should be less than or equal to 10"):
         call_style.generate(anthropic, "hi", response_model=Guess)
@@ -54,7 +54,7 @@ def test_an_answer_that_the_looser_schema_allows_is_held_to_the_type(call_style,
     assert sent["additionalProperties"] is False
 
 
-def test_the_warning_holds_both_schemas_and_names_what_is_not_enforced(call_style, server, anthropic):
+def test_warning_has_both_schemas_and_names_unenforced_constraints(call_style, server, anthropic):
     server.script(message('{"number": 7}'))
     response = call_style.generate(anthropic, "hi", response_model=Guess)
     assert response.output == Guess(number=7)
@@ -65,13 +65,13 @@ def test_the_warning_holds_both_schemas_and_names_what_is_not_enforced(call_styl
     assert json.dumps(warning.sent) == json.dumps(server.requests[0].json["output_config"]["format"]["schema"])
 
 
-def test_under_strict_a_looser_schema_is_an_error_and_nothing_is_sent(call_style, server, anthropic):
+def test_strict_mode_refuses_a_looser_schema_before_sending(call_style, server, anthropic):
     with pytest.raises(UnsupportedOptionError, match="maximum is left out"):
         call_style.generate(anthropic, "hi", response_model=Guess, strict=True, max_output_tokens=9)
     assert server.requests == []
 
 
-def test_under_strict_a_narrower_schema_is_none(call_style, server, openai):
+def test_strict_mode_accepts_a_narrower_schema(call_style, server, openai):
     server.script(completion('{"number": 7, "why": null}'))
     response = call_style.generate(openai, "hi", response_model=Guess, strict=True)
     assert response.output == Guess(number=7)
@@ -80,7 +80,7 @@ def test_under_strict_a_narrower_schema_is_none(call_style, server, openai):
     assert [w.code for w in response.warnings if w.path == "output.schema"] == ["schema_narrowed"]
 
 
-def test_a_schema_that_strict_cannot_say_goes_out_as_it_is_and_not_strict(call_style, server, openai):
+def test_schema_that_strict_mode_cannot_express_is_sent_unchanged_and_not_strict(call_style, server, openai):
     server.script(completion('{"counts": {"a": 1}}'))
     response = call_style.generate(openai, "hi", response_model=schemas.Maps)
     assert response.output == schemas.Maps(counts={"a": 1})
@@ -89,7 +89,7 @@ def test_a_schema_that_strict_cannot_say_goes_out_as_it_is_and_not_strict(call_s
     assert ("strict_left_out", "output.strict") in [(w.code, w.path) for w in response.warnings]
 
 
-def test_the_arguments_of_a_tool_come_back_as_they_are_for_the_caller_to_check(call_style, server, openai):
+def test_tool_arguments_are_returned_unvalidated(call_style, server, openai):
     call = {"id": "c", "type": "function", "function": {"name": "search", "arguments": '{"q": "a", "page": 0}'}}
     body: Any = {"id": "1", "object": "chat.completion", "model": "m"}
     body["choices"] = [
@@ -104,7 +104,7 @@ def test_the_arguments_of_a_tool_come_back_as_they_are_for_the_caller_to_check(c
     assert tool.parameters["required"] == ["q"]
 
 
-def test_a_schema_that_nobody_takes_is_an_error_with_its_place_before_anything_is_sent(call_style, server, openai):
+def test_schema_that_no_vendor_accepts_is_an_error_with_its_path_before_sending(call_style, server, openai):
     broken = ToolSpec("f", parameters={"type": "object", "properties": {"a": {"$ref": "#/$defs/nowhere"}}})
     with pytest.raises(InvalidInputError) as caught:
         call_style.generate(openai, "hi", tools=[broken])

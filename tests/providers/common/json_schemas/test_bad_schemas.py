@@ -41,14 +41,14 @@ STRICT: Any = OPENAI.strict_outputs
         ({"$defs": 1}, "$defs", "expected schemas by name"),
     ],
 )
-def test_what_is_no_schema_is_refused_by_its_place(vendor: str, schema: Any, place: str, reason: str):
+def test_invalid_schema_is_refused_with_its_path(vendor: str, schema: Any, place: str, reason: str):
     with pytest.raises(InvalidInputError, match=reason) as caught:
         fit_tool(ToolSpec("f", parameters={"type": "object", **schema}), "tools[3]", VENDORS[vendor], [])
     assert caught.value.path == f"tools[3].parameters.{place}"
 
 
 @pytest.mark.parametrize("reference", ["#/$defs/a", "#/$defs/b"])
-def test_references_in_a_circle_are_refused_or_cut(reference: str):
+def test_circular_references_are_refused_or_cut(reference: str):
     circle = {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}
     schema = {"type": "object", "properties": {"x": {"$ref": reference}}, "$defs": circle}
     for rules in VENDORS.values():
@@ -58,7 +58,7 @@ def test_references_in_a_circle_are_refused_or_cut(reference: str):
 
 
 @pytest.mark.parametrize("type", ["array", "string", ["object", "null"], "null"])
-def test_a_root_that_is_no_object_is_refused_where_only_objects_are_taken(type: Any):
+def test_non_object_root_is_refused_where_only_objects_are_accepted(type: Any):
     with pytest.raises(InvalidInputError, match="not an object's") as caught:
         fit_tool(ToolSpec("f", parameters={"type": type}), "tools[0]", OPENAI, [])
     assert caught.value.path == "tools[0].parameters.type"
@@ -74,13 +74,13 @@ def nested(levels: int) -> dict[str, Any]:
     return schema
 
 
-def test_a_schema_of_ten_thousand_levels_is_refused():
+def test_schema_of_ten_thousand_levels_is_refused():
     with pytest.raises(InvalidInputError, match="nested deeper than 100 levels") as caught:
         rewritten(nested(10_000), Rules(), Changes())
     assert caught.value.path == "$" + 101 * ".items"
 
 
-def test_definitions_that_nest_by_references_are_refused_where_they_are_too_deep():
+def test_too_deep_references_are_refused():
     chain = {f"d{i}": {"items": {"$ref": f"#/$defs/d{i + 1}"}} for i in range(1000)} | {"d1000": {}}
     schema = {"items": {"$ref": "#/$defs/d0"}, "$defs": chain}
     assert rewritten(schema, Rules(), Changes()) == schema
@@ -89,14 +89,14 @@ def test_definitions_that_nest_by_references_are_refused_where_they_are_too_deep
             rewritten(schema, rules, Changes())
 
 
-def test_what_grows_without_end_when_it_is_inlined_is_refused():
+def test_references_that_grow_without_limit_when_inlined_are_refused():
     doubling = {f"d{i}": {"prefixItems": [{"$ref": f"#/$defs/d{i + 1}"}] * 2} for i in range(40)} | {"d40": {}}
     schema = {"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": doubling}
     with pytest.raises(InvalidInputError, match="more than 20,000 parts"):
         fit_tool(ToolSpec("f", parameters=schema), "tools[0]", OLLAMA, [])
 
 
-def test_a_hundred_thousand_properties_are_refused_and_ten_thousand_are_not_strict():
+def test_hundred_thousand_properties_are_refused_and_ten_thousand_are_not_strict():
     def wide(count: int) -> dict[str, Any]:
         return {"type": "object", "properties": {f"p{i}": {"type": "string"} for i in range(count)}}
 
@@ -110,7 +110,7 @@ def test_a_hundred_thousand_properties_are_refused_and_ten_thousand_are_not_stri
     assert "more than 5,000 properties" in warnings[0].message
 
 
-def test_work_grows_with_the_schema_and_no_faster():
+def test_work_is_linear_in_the_schema_size():
     def seconds(count: int) -> float:
         properties = {f"p{i}": {"type": "object", "properties": {"a": {"type": "string"}}} for i in range(count)}
         began = time.process_time()
@@ -121,14 +121,14 @@ def test_work_grows_with_the_schema_and_no_faster():
     assert seconds(2_400) < 40 * max(min(seconds(300) for _ in range(3)), 0.001)
 
 
-def test_enums_may_hold_anything():
+def test_enums_may_contain_any_value():
     schema = {"type": "object", "properties": {"a": {"enum": [{"b": [1]}, [], None, {"b": [1]}]}}}
     for rules in VENDORS.values():
         fit_tool(ToolSpec("f", parameters=schema, strict=True), "tools[0]", rules, [])
 
 
 @pytest.mark.parametrize("schema", [True, False, {}])
-def test_a_schema_of_anything_or_nothing_is_not_strict_at_openai(schema: Any):
+def test_boolean_schemas_are_not_strict_at_openai(schema: Any):
     warnings: list[CallWarning] = []
     spec = ToolSpec("f", parameters={"type": "object", "properties": {"a": schema}}, strict=True)
     sent, strict = fit_tool(spec, "tools[0]", OPENAI, warnings)
@@ -152,14 +152,14 @@ def test_a_schema_of_anything_or_nothing_is_not_strict_at_openai(schema: Any):
         (Limits(characters=10), {"type": "string"}, "$"),
     ],
 )
-def test_a_limit_that_is_passed_is_named_with_its_place(limits: Limits, schema: Any, place: str):
+def test_exceeded_limit_is_named_with_its_path(limits: Limits, schema: Any, place: str):
     check_limits({"type": "array"}, Limits(1, 1, 1, 3, (1, 3), 20))
     with pytest.raises(InvalidInputError, match="not taken here") as caught:
         check_limits(schema, limits)
     assert caught.value.path == place
 
 
-def test_the_levels_of_a_definition_count_from_itself():
+def test_depth_of_a_definition_counts_from_itself():
     check_limits({"type": "object", "$defs": {"a": {"type": "array", "items": {}}}}, Limits(depth=1))
 
 
@@ -180,7 +180,7 @@ REPLACEMENTS: list[Any] = [None, True, 5, "x", [], [None], {}, {"x": []}, {"allO
 
 @pytest.mark.parametrize("vendor", VENDORS)
 @pytest.mark.parametrize("name", KINDS_OF_SCHEMA)
-def test_a_schema_with_anything_in_one_place_is_sent_or_is_a_typed_error(vendor, name):
+def test_schema_with_one_replaced_value_is_sent_or_a_typed_error(vendor, name):
     rules, whole, refused = VENDORS[vendor], KINDS_OF_SCHEMA[name], 0
     for trail in places_in(whole):
         for value in REPLACEMENTS if trail else ():
@@ -195,7 +195,7 @@ def test_a_schema_with_anything_in_one_place_is_sent_or_is_a_typed_error(vendor,
 
 @pytest.mark.parametrize("branch", [None, 5, "x", []])
 @pytest.mark.parametrize("vendor", VENDORS)
-def test_a_lone_branch_that_is_not_a_schema_is_a_typed_error(vendor, branch):
+def test_single_branch_that_is_not_a_schema_is_a_typed_error(vendor, branch):
     with pytest.raises(InvalidInputError, match="expected a schema") as caught:
         fit_output(OutputSchema("o", {"type": "object", "allOf": [branch]}), VENDORS[vendor], [])
     assert caught.value.path == "output.schema.allOf[0]"

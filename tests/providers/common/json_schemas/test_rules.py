@@ -65,12 +65,12 @@ EITHER = {"anyOf": [TEXT, NUMBER]}
         ),
     ],
 )
-def test_items_by_position_become_items_of_any_position(rules: Rules, before: Any, after: Any, told: Any):
+def test_positional_items_become_any_of(rules: Rules, before: Any, after: Any, told: Any):
     check(rules, before, after, told)
 
 
 @pytest.mark.parametrize("array", [ARRAY, {"type": ["array", "null"]}, {**ARRAY, "prefixItems": [TEXT]}])
-def test_an_array_of_anything_is_refused_where_every_schema_names_its_type(array: Any):
+def test_array_of_anything_is_refused_where_every_schema_needs_a_type(array: Any):
     with pytest.raises(InvalidInputError, match="an array of anything is not taken here"):
         rewritten(of(a=array), replace(LISTS, typed=True), Changes())
 
@@ -102,7 +102,7 @@ KEYWORDS = Rules(keywords=frozenset({"type", "items", "enum", "properties", "req
         (Rules(keywords=frozenset({"minItems"}), few_items=True), {"minItems": 1}, {"minItems": 1}, []),
     ],
 )
-def test_keywords_a_vendor_does_not_know_are_left_out(rules: Rules, before: Any, after: Any, told: Any):
+def test_unsupported_keywords_are_removed(rules: Rules, before: Any, after: Any, told: Any):
     check(rules, before, after, told)
 
 
@@ -157,7 +157,7 @@ ANY_OF = Rules(any_of_only=True)
         ),
     ],
 )
-def test_unions_and_intersections_are_said_in_other_words(before: Any, after: Any, told: Any):
+def test_unions_and_intersections_are_rewritten(before: Any, after: Any, told: Any):
     check(ANY_OF, before, after, told)
 
 
@@ -175,7 +175,7 @@ def test_unions_and_intersections_are_said_in_other_words(before: Any, after: An
         ({"type": ["string", "null"], "anyOf": [{}]}, {"anyOf": [{}]}, "looser"),
     ],
 )
-def test_a_list_of_types_is_a_union(before: Any, after: Any, effect: str):
+def test_list_of_types_is_a_union(before: Any, after: Any, effect: str):
     check(Rules(type_lists=False), before, after, [("$.type", effect)])
 
 
@@ -212,7 +212,7 @@ STRICT = Rules(closed=True, required="all")
         (Rules(typed=True), {"properties": {}}, {"properties": {}, "type": "object"}, [("$.type", "narrower")]),
     ],
 )
-def test_objects_are_closed_with_all_that_they_have(rules: Rules, before: Any, after: Any, told: Any):
+def test_objects_are_closed_and_their_properties_required(rules: Rules, before: Any, after: Any, told: Any):
     if told is None:
         changes = Changes()
         assert rewritten(before, rules, changes) == after
@@ -246,7 +246,7 @@ ROOT = Rules(root_object=True)
         ),
     ],
 )
-def test_the_root_is_an_object_itself(before: Any, after: Any, told: Any):
+def test_root_is_an_inlined_object(before: Any, after: Any, told: Any):
     check(ROOT, before, after, told, is_tool=True)
 
 
@@ -314,7 +314,7 @@ LONE = Rules(lone_references=True, references_anywhere=False)
         ),
     ],
 )
-def test_references_go_where_a_vendor_follows_them(rules: Rules, before: Any, after: Any, told: Any):
+def test_references_move_to_where_the_vendor_resolves_them(rules: Rules, before: Any, after: Any, told: Any):
     check(rules, before, after, told)
 
 
@@ -328,17 +328,17 @@ def test_references_go_where_a_vendor_follows_them(rules: Rules, before: Any, af
         ("~1", "#/$defs/~01"),
     ],
 )
-def test_the_signs_of_a_pointer_are_read_as_they_are_meant(name: str, reference: str):
+def test_escapes_in_json_pointers_are_resolved(name: str, reference: str):
     schema = {"items": {"$ref": reference}, "$defs": {name: TEXT}}
     assert rewritten(schema, Rules(inlined=True), Changes()) == {"items": TEXT}
 
 
-def test_a_pointer_may_go_through_a_list():
+def test_json_pointer_may_traverse_an_array():
     schema = {"anyOf": [TEXT, NUMBER], "items": {"$ref": "#/anyOf/1"}}
     assert rewritten(schema, Rules(inlined=True), Changes())["items"] == NUMBER
 
 
-def test_what_loosens_is_told_before_what_does_not_and_not_all_of_it():
+def test_loosening_changes_are_listed_first_and_the_list_is_shortened():
     changes = Changes()
     for index in range(20):
         changes.narrower(f"$.{index}", "is closed")

@@ -82,7 +82,7 @@ def objects(schema: Any) -> dict[str, tuple[Any, ...]]:
 
 @pytest.mark.parametrize("vendor", VENDORS)
 @pytest.mark.parametrize("model", MODELS)
-def test_every_type_is_sent_or_refused_by_its_place_and_sent_so_again(vendor: str, model: type[BaseModel]):
+def test_every_type_is_sent_or_refused_with_its_path_idempotently(vendor: str, model: type[BaseModel]):
     if (vendor, model) in REFUSED:
         with pytest.raises(InvalidInputError) as caught:
             output_of(model, VENDORS[vendor])
@@ -97,14 +97,14 @@ def test_every_type_is_sent_or_refused_by_its_place_and_sent_so_again(vendor: st
 @pytest.mark.parametrize("vendor", VENDORS)
 @pytest.mark.parametrize("name", TOOLS)
 @pytest.mark.parametrize("strict", [None, True])
-def test_every_tool_is_sent_and_sent_so_again(vendor: str, name: str, strict: bool | None):
+def test_every_tool_is_sent_idempotently(vendor: str, name: str, strict: bool | None):
     sent, is_strict, warnings = tool_of(name, VENDORS[vendor], strict)
     assert {warning.path for warning in warnings} <= {"tools[0].parameters", "tools[0].strict"}
     assert tool_of(sent, VENDORS[vendor], is_strict) == (sent, is_strict, [])
 
 
 @pytest.mark.parametrize("model", [*ORDINARY, schemas.Tree])
-def test_openai_gets_objects_as_its_own_client_makes_them(model: type[BaseModel]):
+def test_openai_schemas_match_those_of_its_client(model: type[BaseModel]):
     sent, strict, _ = output_of(model, OPENAI)
     assert strict
     assert objects(sent) == objects(to_strict_json_schema(model))
@@ -116,7 +116,7 @@ def test_openai_gets_objects_as_its_own_client_makes_them(model: type[BaseModel]
 
 
 @pytest.mark.parametrize("model", ORDINARY)
-def test_anthropic_gets_objects_as_its_own_client_makes_them(model: type[BaseModel]):
+def test_anthropic_schemas_match_those_of_its_client(model: type[BaseModel]):
     sent, _, _ = output_of(model, ANTHROPIC)
     assert objects(sent) == objects(transform_schema(model))
     for node in nodes(sent):
@@ -125,7 +125,7 @@ def test_anthropic_gets_objects_as_its_own_client_makes_them(model: type[BaseMod
 
 
 @pytest.mark.parametrize("model", [*ORDINARY, schemas.Tree])
-def test_gemini_gets_nothing_that_its_own_client_does_not_know(model: type[BaseModel]):
+def test_gemini_schemas_have_only_fields_that_its_client_knows(model: type[BaseModel]):
     """But for `prefixItems`, which the API's reference names, and references."""
     sent, _, _ = output_of(model, GEMINI)
     for node in nodes(sent):
@@ -135,7 +135,7 @@ def test_gemini_gets_nothing_that_its_own_client_does_not_know(model: type[BaseM
 
 
 @pytest.mark.parametrize("name", TOOLS)
-def test_ollama_gets_parameters_that_its_own_client_knows_with_nothing_to_look_up(name: str):
+def test_ollama_parameters_have_only_fields_that_its_client_knows_and_no_references(name: str):
     sent, _, _ = tool_of(name, OLLAMA, None)
     Tool.model_validate({"type": "function", "function": {"name": name, "parameters": sent}})
     assert all("$ref" not in node for node in nodes(sent))
@@ -159,7 +159,7 @@ def test_ollama_gets_parameters_that_its_own_client_knows_with_nothing_to_look_u
         (schemas.Tree, CEREBRAS, "strict_left_out"),
     ],
 )
-def test_a_warning_says_how_much_is_lost(model: type[BaseModel], rules: SchemaRules, effect: str):
+def test_warning_states_how_much_is_lost(model: type[BaseModel], rules: SchemaRules, effect: str):
     _, _, warnings = output_of(model, rules)
     assert effect in [warning.code for warning in warnings]
 
@@ -176,27 +176,27 @@ def test_a_warning_says_how_much_is_lost(model: type[BaseModel], rules: SchemaRu
         ("fetch", OPENAI, None, "$.properties.rows.items is said"),
     ],
 )
-def test_a_warning_names_the_places_in_the_schema(name: str, rules: SchemaRules, strict: Any, place: str):
+def test_warning_names_paths_in_the_schema(name: str, rules: SchemaRules, strict: Any, place: str):
     _, _, warnings = tool_of(name, rules, strict)
     assert place in warnings[0].message
 
 
 @pytest.mark.parametrize("rules", [OPENAI, ANTHROPIC])
-def test_a_tool_with_an_object_of_any_names_is_sent_without_strict(rules: SchemaRules):
+def test_tool_with_an_object_of_arbitrary_keys_is_not_strict(rules: SchemaRules):
     _, strict, warnings = tool_of("fetch", rules)
     assert strict is False
     assert ("strict_left_out", "tools[0].strict", False) in [(w.code, w.path, w.sent) for w in warnings]
     assert "tools[0].parameters.properties.headers" in warnings[0].message
 
 
-def test_an_answer_with_an_object_of_any_names_is_refused_where_schemas_are_always_enforced():
+def test_answer_with_an_object_of_arbitrary_keys_is_refused_where_schemas_are_always_enforced():
     with pytest.raises(InvalidInputError, match="an object of any names") as caught:
         output_of(schemas.Maps, ANTHROPIC)
     assert caught.value.path == "output.schema.properties.counts"
 
 
 @pytest.mark.parametrize("rules", VENDORS.values(), ids=list(VENDORS))
-def test_a_schema_that_needs_nothing_is_the_same_object(rules: SchemaRules):
+def test_unchanged_schema_is_the_same_object(rules: SchemaRules):
     closed = {
         "type": "object",
         "properties": {"a": {"type": "string"}},

@@ -99,7 +99,7 @@ def check_content(content: list[Any]) -> None:
     ]
 
 
-def test_a_reply_is_what_the_client_reads(client: Anthropic):
+def test_client_reads_our_reply(client: Anthropic):
     message = create(client)
     assert (message.id, message.model, message.stop_reason) == ("r1", "m", "tool_use")
     check_content(message.content)
@@ -108,7 +108,7 @@ def test_a_reply_is_what_the_client_reads(client: Anthropic):
     assert usage.output_tokens_details.thinking_tokens == 7
 
 
-def test_a_stream_adds_up_in_the_client_to_the_whole_reply(client: Anthropic):
+def test_client_accumulates_our_stream_to_the_reply(client: Anthropic):
     whole = create(client)
     with client.messages.stream(model="m", max_tokens=100, messages=HELLO) as stream:
         kinds = [event.type for event in stream]
@@ -119,14 +119,14 @@ def test_a_stream_adds_up_in_the_client_to_the_whole_reply(client: Anthropic):
     assert message.usage.to_dict() == whole.usage.to_dict()
 
 
-def test_the_text_of_a_stream_comes_piece_by_piece(client: Anthropic, server: FormatServer):
+def test_client_receives_streamed_text_in_chunks(client: Anthropic, server: FormatServer):
     server.answer = lambda call: ModelReply((TextPart("Hello"),), "stop", model="m")
     with client.messages.stream(model="m", max_tokens=100, messages=HELLO) as stream:
         assert "".join(stream.text_stream) == "Hello"
     assert server.calls[0].stream
 
 
-def test_what_the_client_sends_is_what_we_read(client: Anthropic, server: FormatServer):
+def test_requests_of_the_client_are_parsed(client: Anthropic, server: FormatServer):
     answer: Any = create(client).content
     turn: Any = [
         *HELLO,
@@ -182,7 +182,7 @@ def test_what_the_client_sends_is_what_we_read(client: Anthropic, server: Format
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else value.__name__,
 )
 @pytest.mark.parametrize("stream", [False, True], ids=["plain", "stream"])
-def test_an_error_is_the_clients_own_class(
+def test_error_has_the_clients_own_class(
     client: Anthropic, server: FormatServer, error: Any, expected: Any, stream: bool
 ):
     server.answer = lambda call: error
@@ -190,12 +190,12 @@ def test_an_error_is_the_clients_own_class(
         create(client, stream=stream)
 
 
-def test_the_client_learns_the_place(client: Anthropic):
+def test_client_error_has_the_path(client: Anthropic):
     with pytest.raises(anthropic.BadRequestError, match=r"messages\[0\]\.role"):
         create(client, messages=[{"role": "bard", "content": "hi"}])
 
 
-def test_the_client_waits_as_long_as_it_is_told(server: FormatServer, monkeypatch: pytest.MonkeyPatch):
+def test_client_obeys_retry_after(server: FormatServer, monkeypatch: pytest.MonkeyPatch):
     waits: list[float] = []
     monkeypatch.setattr("time.sleep", waits.append)
     answers: list[Any] = [OverloadedError("slow down", retry_after=1.5), REPLY]
@@ -206,7 +206,7 @@ def test_the_client_waits_as_long_as_it_is_told(server: FormatServer, monkeypatc
     assert 1.5 in waits
 
 
-def test_an_error_in_the_middle_of_a_stream_reaches_the_client_after_what_came(client: Anthropic, server: FormatServer):
+def test_error_mid_stream_reaches_the_client_after_the_partial_reply(client: Anthropic, server: FormatServer):
     server.answer = lambda call: (ModelReply((TextPart("Grüße"),), model="m"), OverloadedError("too many"))
     texts: list[str] = []
     with pytest.raises(anthropic.APIStatusError, match="too many"):

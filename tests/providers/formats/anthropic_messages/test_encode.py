@@ -59,7 +59,7 @@ def warned(**fields: Any) -> list[tuple[str, str, Any, Any]]:
 # Content
 
 
-def test_the_plainest_call_is_sent_as_the_reference_prints_it():
+def test_minimal_call_matches_the_reference():
     assert body_of(call()) == {"model": "m", "max_tokens": 20_000, "messages": [{"role": "user", "content": "hi"}]}
     request = MESSAGES.encode(call()).request
     assert (request.url, request.method, request.headers) == ("/messages", "POST", {"content-type": "application/json"})
@@ -83,13 +83,13 @@ def test_the_plainest_call_is_sent_as_the_reference_prints_it():
         ),
     ],
 )
-def test_a_file_is_sent_by_its_source(part: Any, source: Any):
+def test_file_is_sent_by_its_source(part: Any, source: Any):
     encoded = MESSAGES.encode(call(Message.user(part)))
     (block,) = json.loads(encoded.request.body)["messages"][0]["content"]
     assert (block["type"], block["source"], encoded.warnings) == (part.type, source, ())
 
 
-def test_a_text_file_is_a_text_document_whatever_text_it_is():
+def test_text_file_is_a_text_document_for_any_text_type():
     part = DocumentPart(Blob.from_bytes(b"# Title", "text/markdown", name="notes.md"))
     (block,) = content_of(part)
     assert block["title"] == "notes.md"
@@ -113,7 +113,7 @@ def test_a_text_file_is_a_text_document_whatever_text_it_is():
     ],
     ids=lambda part: part.blob.media_type,
 )
-def test_content_without_a_place_is_refused_by_its_own(part: Any):
+def test_unsupported_content_is_refused_with_its_path(part: Any):
     with pytest.raises(UnsupportedContentError, match=r"messages\[0\]\.parts\[1\]"):
         MESSAGES.encode(call(Message.user("look", part)))
     asked = Message.assistant(ToolCall("c1", "f"))
@@ -121,7 +121,7 @@ def test_content_without_a_place_is_refused_by_its_own(part: Any):
         MESSAGES.encode(call(asked, Message.tool(ToolResult("c1", (part,)))))
 
 
-def test_images_and_documents_stand_in_the_result_of_a_tool():
+def test_images_and_documents_are_sent_inside_tool_results():
     result = ToolResult("c1", (TextPart("see"), ImagePart(PNG), DocumentPart(PDF)), is_error=True)
     body = body_of(call(Message.assistant(ToolCall("c1", "f")), Message.tool(result)))
     (block,) = body["messages"][1]["content"]
@@ -129,13 +129,13 @@ def test_images_and_documents_stand_in_the_result_of_a_tool():
     assert [item["type"] for item in block["content"]] == ["text", "image", "document"]
 
 
-def test_a_result_that_says_nothing_has_no_content():
+def test_empty_tool_result_has_no_content():
     body = body_of(call(Message.assistant(ToolCall("c1", "f")), Message.tool(ToolResult("c1", ()))))
     assert body["messages"][1]["content"] == [{"type": "tool_result", "tool_use_id": "c1"}]
 
 
 @pytest.mark.parametrize("others", [(ToolCall("c1", "f"),), ()], ids=["a call", "nothing else"])
-def test_an_answer_whose_only_text_is_white_space_goes_back_without_it(others: Any):
+def test_whitespace_only_answer_text_is_left_out(others: Any):
     answer = Message.assistant(TextPart("\n\n"), *others)
     result = [Message.tool(ToolResult.text(part.id, "done")) for part in others]
     encoded = MESSAGES.encode(call(Message.user("hi"), answer, *result, Message.user("and?")))
@@ -144,7 +144,7 @@ def test_an_answer_whose_only_text_is_white_space_goes_back_without_it(others: A
     assert [(each.code, each.path) for each in encoded.warnings] == [("part_left_out", "messages[1].parts[0]")]
 
 
-def test_white_space_beside_words_of_an_answer_is_sent_as_it_came():
+def test_whitespace_next_to_words_is_unchanged():
     point = CachePoint()
     parts = (TextPart("\n", cache=point), ToolCall("c1", "f"), TextPart("words"))
     encoded = MESSAGES.encode(call(Message("assistant", parts), Message.tool(ToolResult.text("c1", "done"))))
@@ -156,7 +156,7 @@ def test_white_space_beside_words_of_an_answer_is_sent_as_it_came():
 # System messages
 
 
-def test_the_first_system_message_is_the_system_prompt():
+def test_first_system_message_is_the_system_prompt():
     body = body_of(call(Message.system("Be brief."), Message.user("hi")))
     assert body["system"] == "Be brief."
     assert len(body["messages"]) == 1
@@ -172,21 +172,21 @@ MIXED = (
 )
 
 
-def test_system_messages_in_a_conversation_move_to_the_top_in_order_each_with_a_warning():
+def test_later_system_messages_move_to_the_top_with_a_warning():
     body = body_of(call(*MIXED))
     assert [block["text"] for block in body["system"]] == ["a", "c", "e"]
     assert [message["content"] for message in body["messages"]] == ["b", [{"type": "text", "text": "d"}], "f"]
     assert warned(messages=MIXED) == [("reordered", "messages[2]", 2, 1), ("reordered", "messages[4]", 4, 2)]
 
 
-def test_system_messages_stay_where_a_model_takes_them_there():
+def test_system_messages_stay_in_place_for_models_that_accept_it():
     transpiler = AnthropicMessages(Dialect(system_in_place=True))
     body = body_of(call(*MIXED), transpiler)
     assert [block["text"] for block in body["system"]] == ["a", "e"]
     assert [message["role"] for message in body["messages"]] == ["user", "system", "assistant", "user"]
 
 
-def test_messages_that_end_in_a_cache_point_stay_apart():
+def test_messages_ending_in_a_cache_point_are_not_merged():
     first = Message("system", (TextPart("a", cache=CachePoint()), TextPart("b", cache=CachePoint())))
     made = call(first, Message.system("c"), Message.user("hi"))
     encoded = MESSAGES.encode(made)
@@ -194,7 +194,7 @@ def test_messages_that_end_in_a_cache_point_stay_apart():
     assert MESSAGES.parse(encoded.request).call.messages == made.messages
 
 
-def test_a_conversation_of_system_messages_only_is_refused():
+def test_conversation_of_system_messages_only_is_refused():
     with pytest.raises(InvalidInputError, match="system messages only") as caught:
         MESSAGES.encode(call(Message.system("a")))
     assert caught.value.path == "messages"
@@ -213,7 +213,7 @@ TURN = (
 )
 
 
-def test_an_answer_goes_back_in_its_order_with_signatures_and_arguments_as_they_came():
+def test_answer_is_sent_back_in_order_with_signatures_and_arguments():
     request = MESSAGES.encode(call(*answered(Message("assistant", TURN)))).request
     assert [block["type"] for block in json.loads(request.body)["messages"][0]["content"]] == [
         "thinking",
@@ -255,13 +255,13 @@ def test_reasoning_of_another_model_is_left_out_with_a_warning():
         ),
     ],
 )
-def test_what_an_answer_cannot_say_is_named(part: Part, warning: tuple[str, str, Any, Any]):
+def test_unsupported_parts_of_an_answer_have_a_warning(part: Part, warning: tuple[str, str, Any, Any]):
     code, inside, requested, sent = warning
     found = warned(messages=answered(Message("assistant", (part, TextPart("so"))), Message.user("go on")))
     assert found == [(code, f"messages[0].parts[0]{inside}", requested, sent)]
 
 
-def test_what_the_provider_gave_goes_back_to_it():
+def test_provider_parts_are_sent_back():
     place = {"type": "page_location", "document_index": 0, "start_page_number": 1, "end_page_number": 2}
     parts = (
         HostedToolCall("h", "web_search", '{"query": "a"}', {"type": "server_tool_use"}),
@@ -281,7 +281,7 @@ def test_what_the_provider_gave_goes_back_to_it():
     assert MESSAGES.parse(request).call.messages[0].parts == parts
 
 
-def test_what_users_show_of_the_vendors_own_kinds_goes_to_it():
+def test_opaque_parts_of_the_vendor_are_sent():
     parts = (
         OpaquePart("anthropic", "search_result", {"source": "a", "title": "t", "content": []}),
         OpaquePart("anthropic", "document", {"source": {"type": "content", "content": "x"}}),
@@ -294,14 +294,14 @@ def test_what_users_show_of_the_vendors_own_kinds_goes_to_it():
     assert MESSAGES.parse(encoded.request).call.messages == made.messages
 
 
-def test_a_set_of_tools_has_no_name():
+def test_tool_set_has_no_name():
     toolset = HostedTool("computer_use", {"type": "computer_toolset_20260801"})
     made = call(hosted_tools=(toolset,))
     assert body_of(made)["tools"] == [{"type": "computer_toolset_20260801"}]
     assert MESSAGES.parse(MESSAGES.encode(made).request).call.hosted_tools == (toolset,)
 
 
-def test_no_thinking_is_said_in_the_models_own_word():
+def test_thinking_off_is_written_in_the_models_own_way():
     newest = AnthropicMessages(Dialect(off="between_tools"))
     made = call(thinking="off")
     assert body_of(made, newest)["thinking"] == {"type": "between_tools"}
@@ -316,7 +316,7 @@ def test_no_thinking_is_said_in_the_models_own_word():
     assert parsed.provider_options == {"anthropic": {"thinking": {"type": "disabled"}}}
 
 
-def test_options_stand_in_the_object_of_their_message_part_call_or_result():
+def test_item_options_are_written_into_their_objects():
     cited: Any = {"anthropic": {"citations": {"enabled": True}, "context": "c"}}
     called, toolset = {"anthropic": {"caller": {"type": "direct"}}}, {"anthropic": {"toolset_name": "computer"}}
     shown = TextPart("a", provider_options={"anthropic": {"y": 2}})
@@ -334,7 +334,7 @@ def test_options_stand_in_the_object_of_their_message_part_call_or_result():
     assert MESSAGES.parse(MESSAGES.encode(made).request).call.messages == made.messages
 
 
-def test_options_without_an_object_to_stand_in_and_those_of_other_providers_are_named():
+def test_item_options_without_an_object_or_of_other_providers_have_a_warning():
     own: Any = {"anthropic": {"x": 1}}
     quote = Citation("u", start=0, end=1, provider_metadata={"encrypted_index": "e"})
     found = warned(
@@ -352,14 +352,14 @@ def test_options_without_an_object_to_stand_in_and_those_of_other_providers_are_
     ]
 
 
-def test_an_option_that_a_part_has_a_field_for_is_refused_by_its_path():
+def test_item_option_with_a_schema_field_is_refused_with_its_path():
     part = TextPart("hi", provider_options={"anthropic": {"cache_control": {"type": "ephemeral"}}})
     with pytest.raises(InvalidInputError) as caught:
         MESSAGES.encode(call(Message("user", (part,))))
     assert caught.value.path == "messages[0].parts[0].provider_options.anthropic.cache_control"
 
 
-def test_texts_of_a_system_message_with_options_stay_in_it_and_other_messages_do_not():
+def test_system_texts_with_options_stay_in_their_message():
     one = TextPart("a", provider_options={"anthropic": {"x": 1}})
     several = Message("system", (one, TextPart("b")))
     made = call(several, Message("system", (one,)), Message.system("c"), Message.user("d"))
@@ -368,7 +368,7 @@ def test_texts_of_a_system_message_with_options_stay_in_it_and_other_messages_do
     assert MESSAGES.parse(encoded.request).call.messages == made.messages
 
 
-def test_ids_that_the_format_does_not_take_are_others_the_same_ones_in_a_longer_conversation():
+def test_invalid_ids_are_replaced_deterministically():
     turn = (
         Message.assistant(ToolCall("a b", "f"), ToolCall("ok", "f"), ToolCall("", "f")),
         Message.tool(ToolResult.text("a b", "1"), ToolResult.text("ok", "2"), ToolResult.text("", "3")),
@@ -386,7 +386,7 @@ def test_ids_that_the_format_does_not_take_are_others_the_same_ones_in_a_longer_
 # Cache points
 
 
-def test_cache_points_stand_on_every_part_and_tool_with_their_time():
+def test_cache_points_are_written_on_parts_and_tools_with_their_ttl():
     made = call(
         Message("system", (TextPart("s", cache=CachePoint(3600)),)),
         Message.user(TextPart("a", cache=CachePoint()), ImagePart(PNG, cache=CachePoint(300))),
@@ -406,7 +406,7 @@ def test_cache_points_stand_on_every_part_and_tool_with_their_time():
 
 
 @pytest.mark.parametrize(("asked", "sent"), [(10, 300), (301, 3600), (86400, 3600)])
-def test_another_time_is_the_nearest_of_the_two(asked: int, sent: int):
+def test_unsupported_ttl_becomes_the_closest(asked: int, sent: int):
     found = warned(messages=(Message.user(TextPart("a", cache=CachePoint(asked))),))
     assert found == [("cache_time_changed", "messages[0].parts[0].cache.ttl", asked, sent)]
 
@@ -422,7 +422,7 @@ def test_another_time_is_the_nearest_of_the_two(asked: int, sent: int):
         (3600, 3600, 300, 3600, ["messages[2].parts[0]", "messages[3].parts[0]"]),
     ],
 )
-def test_a_cache_point_keeps_no_longer_than_those_sent_before_it(
+def test_ttl_of_a_cache_point_is_capped_by_earlier_ones(
     tool: int | None, system: int | None, result: int | None, user: int | None, shortened: list[str]
 ):
     messages = (
@@ -437,7 +437,7 @@ def test_a_cache_point_keeps_no_longer_than_those_sent_before_it(
     assert found == [("cache_time_changed", f"{path}.cache.ttl", 3600, 300) for path in shortened]
 
 
-def test_a_system_message_that_is_moved_to_the_front_is_sent_first_with_its_cache_point():
+def test_moved_system_message_keeps_its_cache_point():
     messages = (
         Message.user(TextPart("a", cache=CachePoint(3600))),
         Message("system", (TextPart("s", cache=CachePoint(300)),)),
@@ -505,12 +505,12 @@ def test_thinking_is_a_budget_an_effort_or_off(thinking: Any, fields: Any):
     assert warned(thinking=thinking) == []
 
 
-def test_the_least_thinking_that_the_format_has_a_word_for_is_low():
+def test_minimal_thinking_becomes_low():
     assert warned(thinking="minimal") == [("thinking_changed", "thinking", "minimal", "low")]
     assert body_of(call(thinking="minimal"))["output_config"] == {"effort": "low"}
 
 
-def test_a_call_without_a_limit_gets_one_that_is_told_and_leaves_room_to_think():
+def test_missing_token_limit_is_set_with_a_warning_and_room_to_think():
     plain = Sampling()
     assert warned(sampling=plain) == [("limit_added", "sampling.max_output_tokens", None, 4096)]
     assert body_of(call(sampling=plain, thinking=10_000))["max_tokens"] == 14_096
@@ -541,11 +541,11 @@ def test_a_call_without_a_limit_gets_one_that_is_told_and_leaves_room_to_think()
     ],
     ids=["sampling", "parallel", "modalities", "options"],
 )
-def test_what_is_not_sent_is_named(fields: dict[str, Any], warnings: Any):
+def test_unsupported_options_have_a_warning(fields: dict[str, Any], warnings: Any):
     assert warned(**fields) == warnings
 
 
-def test_an_enforced_schema_is_closed_and_loses_what_is_not_enforced():
+def test_enforced_schema_is_closed_and_drops_unenforced_constraints():
     loose = {
         "title": "Answer",
         "type": "object",
@@ -592,7 +592,7 @@ def test_an_enforced_schema_is_closed_and_loses_what_is_not_enforced():
     ],
     ids=lambda option: next(iter(option)),
 )
-def test_an_option_that_the_call_has_a_field_for_or_cannot_be_is_refused(option: dict[str, Any]):
+def test_provider_option_with_a_call_field_is_refused(option: dict[str, Any]):
     with pytest.raises(InvalidInputError) as caught:
         MESSAGES.encode(call(provider_options={"anthropic": option}))
     assert caught.value.path.startswith(f"provider_options.anthropic.{next(iter(option))}")
@@ -608,13 +608,13 @@ def test_an_option_that_the_call_has_a_field_for_or_cannot_be_is_refused(option:
         {"cache_control": {"type": "ephemeral"}},
     ],
 )
-def test_an_option_that_the_call_has_no_field_for_is_sent(option: dict[str, Any]):
+def test_provider_option_without_a_call_field_is_sent(option: dict[str, Any]):
     made = call(provider_options={"anthropic": option})
     assert body_of(made).items() >= option.items()
     assert MESSAGES.parse(MESSAGES.encode(made).request).call == made
 
 
-def test_betas_go_into_the_header_with_those_that_tools_need():
+def test_betas_are_merged_into_the_header():
     screen = HostedTool("computer_use", {"display_width_px": 1024, "display_height_px": 768})
     made = call(hosted_tools=(screen,), provider_options={"anthropic": {"betas": ["context-1m-2025-08-07"]}})
     request = MESSAGES.encode(made).request
@@ -622,13 +622,13 @@ def test_betas_go_into_the_header_with_those_that_tools_need():
     assert MESSAGES.parse(request).call == made
 
 
-def test_another_version_of_a_hosted_tool_is_asked_for_by_its_type():
+def test_hosted_tool_version_is_selected_by_its_type():
     made = call(hosted_tools=(HostedTool("web_search", {"type": "web_fetch_20250910", "name": "web_fetch"}),))
     assert body_of(made)["tools"] == [{"type": "web_fetch_20250910", "name": "web_fetch"}]
     assert MESSAGES.parse(MESSAGES.encode(made).request).call == made
 
 
-def test_hosted_tools_that_the_format_has_not_are_refused():
+def test_unsupported_hosted_tools_are_refused():
     with pytest.raises(UnsupportedContentError, match=r"hosted_tools\[0\].*file_search"):
         MESSAGES.encode(call(hosted_tools=(HostedTool("file_search"),)))
     with pytest.raises(InvalidInputError) as caught:
@@ -640,7 +640,7 @@ def test_hosted_tools_that_the_format_has_not_are_refused():
     ("tool", "path"),
     [(ToolSpec("a b"), "tools[0].name"), (ToolSpec("f", parameters={"type": "array"}), "tools[0].parameters.type")],
 )
-def test_a_tool_that_no_request_can_hold_is_refused(tool: ToolSpec, path: str):
+def test_invalid_hosted_tool_is_refused(tool: ToolSpec, path: str):
     with pytest.raises(InvalidInputError) as caught:
         MESSAGES.encode(call(tools=(tool,)))
     assert caught.value.path == path
@@ -649,7 +649,7 @@ def test_a_tool_that_no_request_can_hold_is_refused(tool: ToolSpec, path: str):
 # Counting
 
 
-def test_tokens_are_counted_for_everything_but_sampling():
+def test_token_count_request_omits_sampling():
     made = call(Message.system("s"), Message.user("hi"), tools=(TOOL,), sampling=Sampling(temperature=0.5), stream=True)
     encoded = MESSAGES.operations["count_tokens"]().encode(made)
     assert encoded.request.url == "/messages/count_tokens"
@@ -657,7 +657,7 @@ def test_tokens_are_counted_for_everything_but_sampling():
     assert encoded.warnings == ()
 
 
-def test_the_number_of_tokens_is_read():
+def test_token_count_is_read():
     assert MESSAGES.operations["count_tokens"]().decode(response({"input_tokens": 2095})) == 2095
     for body in (b"{}", b"<html>", b'{"input_tokens": "many"}'):
         with pytest.raises(ServerError):

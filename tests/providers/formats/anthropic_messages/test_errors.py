@@ -74,7 +74,7 @@ def failed(status: int, type: str, message: str = "what they say", **fields: Any
         (529, "", {}, OverloadedError),
     ],
 )
-def test_a_failure_is_an_error_by_cause(status: int, type: str, fields: Any, expected: type[ProviderError]):
+def test_failure_is_classified_by_cause(status: int, type: str, fields: Any, expected: type[ProviderError]):
     found = failed(status, type, **fields)
     assert found.__class__ is expected
     assert (found.status, found.message) == (status, fields.get("message", "what they say"))
@@ -91,24 +91,24 @@ def test_a_failure_is_an_error_by_cause(status: int, type: str, fields: Any, exp
         (b'\xef\xbb\xbf{"error": {"message": "it broke \\ud83d"}}', "it broke \ufffd"),
     ],
 )
-def test_a_body_of_any_shape_is_an_error_with_what_it_says(body: bytes, told: str):
+def test_error_body_of_any_shape_keeps_its_message(body: bytes, told: str):
     found = MESSAGES.error(response(body, 500))
     assert (type(found), found.message) == (ServerError, told)
 
 
-def test_the_request_id_is_that_of_the_header_or_of_the_body():
+def test_request_id_is_read_from_header_or_body():
     body = {"type": "error", "error": {"type": "api_error", "message": "m"}, "request_id": "req_body"}
     assert MESSAGES.error(response(body, 500, request_id="req_head")).request_id == "req_head"
     assert MESSAGES.error(response(body, 500)).request_id == "req_body"
 
 
-def test_an_error_has_the_vendors_code_its_wait_and_a_hint():
+def test_error_has_vendor_code_retry_after_and_hint():
     error = MESSAGES.error(response({"error": {"type": "rate_limit_error", "message": "m"}}, 429, retry_after="7"))
     assert (error.code, error.retry_after, error.retryable) == ("rate_limit_error", 7.0, True)
     assert "billing" in (failed(402, "billing_error").hint or "")
 
 
-def test_the_numbers_of_an_overflow_are_read_and_told():
+def test_overflow_numbers_are_read_and_rendered():
     error = failed(400, BAD, "prompt is too long: 212,345 tokens > 200000 maximum")
     assert isinstance(error, ContextOverflowError)
     assert (error.prompt_tokens, error.context_tokens) == (212_345, 200_000)
@@ -117,19 +117,19 @@ def test_the_numbers_of_an_overflow_are_read_and_told():
     assert (again.prompt_tokens, again.context_tokens) == (212_345, 200_000)
 
 
-def test_an_error_in_an_answer_that_was_no_failure_is_raised():
+def test_error_with_a_success_status_is_raised():
     with pytest.raises(OverloadedError, match="busy"):
         MESSAGES.decode(response({"type": "error", "error": {"type": "overloaded_error", "message": "busy"}}))
 
 
 @pytest.mark.parametrize("body", [b"", b"{}", b"[]", b"<html>", b'{"content": "text"}'])
-def test_an_answer_that_holds_no_reply_is_an_error(body: bytes):
+def test_body_without_a_reply_is_an_error(body: bytes):
     with pytest.raises(ServerError):
         MESSAGES.decode(response(body))
 
 
 @pytest.mark.parametrize("kind", PROVIDER_ERRORS)
-def test_an_error_we_tell_of_has_the_vendors_shape(kind: type[ProviderError]):
+def test_rendered_error_has_the_vendors_shape(kind: type[ProviderError]):
     rendered = MESSAGES.render_error(kind("what happened", retry_after=1.5))
     body = json.loads(rendered.body)
     assert (body["type"], body["error"]["message"]) == ("error", "what happened")
@@ -149,12 +149,12 @@ def test_an_error_we_tell_of_has_the_vendors_shape(kind: type[ProviderError]):
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else None,
 )
-def test_an_error_is_told_as_the_clients_fault_or_ours(error: AbstractCoreError, status: int, type: str):
+def test_rendered_error_is_a_client_or_server_error(error: AbstractCoreError, status: int, type: str):
     rendered = MESSAGES.render_error(error)
     assert (rendered.status, json.loads(rendered.body)["error"]["type"]) == (status, type)
 
 
-def test_hints_and_other_details_stay_with_us():
+def test_hints_are_not_rendered():
     body = MESSAGES.render_error(AuthenticationError("no", hint="Set SOME_KEY.", provider="upstream")).body
     assert b"SOME_KEY" not in body
     assert b"upstream" not in body

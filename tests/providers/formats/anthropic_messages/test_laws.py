@@ -15,16 +15,16 @@ from tests.providers.formats.anthropic_messages import made
 from tests.providers.refusals import is_of_a_schema
 
 
-def test_the_laws_hold():
+def test_laws_hold():
     check_laws(AnthropicMessages(), "anthropic", calls=made.calls(), replies=made.replies(), max_examples=50)
 
 
-def test_the_laws_hold_where_system_messages_stay_in_place():
+def test_laws_hold_with_system_messages_in_place():
     dialect = Dialect(provider="elsewhere", max_tokens=10, system_in_place=True)
     check_laws(AnthropicMessages(dialect), "elsewhere", calls=made.calls("elsewhere"), max_examples=15)
 
 
-def test_the_laws_hold_for_models_with_another_word_for_no_thinking():
+def test_laws_hold_for_models_with_another_thinking_off():
     dialect = Dialect(off="between_tools")
     check_laws(AnthropicMessages(dialect), "anthropic", calls=made.calls(), max_examples=15)
 
@@ -52,7 +52,7 @@ def test_most_calls_are_not_refused(call: ModelCall):
     ],
     ids=["plain before redacted", "three unsigned", "signed around plain"],
 )
-def test_unsigned_thinking_behind_unsigned_thinking_is_one_block(parts: tuple[ReasoningPart, ...], blocks: list[str]):
+def test_adjacent_unsigned_thinking_is_merged(parts: tuple[ReasoningPart, ...], blocks: list[str]):
     own = [replace(part, origin="anthropic/m") for part in parts]
     reply = ModelReply(own, "stop", model="m", provider="anthropic")
     content = json.loads(AnthropicMessages().render(reply).body)["content"]

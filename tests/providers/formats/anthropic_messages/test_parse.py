@@ -47,22 +47,22 @@ def named(*messages: Any, **fields: Any) -> list[str]:
     return [warning.path for warning in MESSAGES.parse(request({"messages": messages or (USER,), **fields})).warnings]
 
 
-def test_text_stands_alone_or_in_blocks():
+def test_content_may_be_text_or_blocks():
     assert parsed(USER) == parsed({"role": "user", "content": [{"type": "text", "text": "hi"}]})
     assert parsed(USER).messages == (Message.user("hi"),)
 
 
-def test_the_system_prompt_is_the_first_messages():
+def test_system_prompt_is_the_first_message():
     assert parsed(USER, system="a").messages == (Message.system("a"), Message.user("hi"))
     blocks = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
     assert parsed(USER, system=blocks).messages[:2] == (Message.system("a"), Message.system("b"))
 
 
-def test_a_system_message_in_the_conversation_stays_there():
+def test_system_message_in_the_conversation_stays_in_place():
     assert [m.role for m in parsed(USER, {"role": "system", "content": "s"}).messages] == ["user", "system"]
 
 
-def test_results_are_a_message_of_their_own_before_what_else_the_user_says():
+def test_tool_results_become_a_separate_message_before_user_content():
     result = {"type": "tool_result", "tool_use_id": "c1", "content": "8 °C", "is_error": True}
     call = parsed(ASKED, {"role": "user", "content": [result, {"type": "text", "text": "and?"}]})
     assert call.messages == (
@@ -72,14 +72,14 @@ def test_results_are_a_message_of_their_own_before_what_else_the_user_says():
     )
 
 
-def test_arguments_are_the_very_text_that_was_written():
+def test_arguments_keep_their_original_text():
     body = b'{"model": "m", "max_tokens": 9, "messages": [{"role": "assistant", "content": [{"type": "tool_use", '
     body += b'"id": "c1", "name": "f", "input" : {"b": 1.10,  "a": "\\u00fc", "input": {"x": 1}} }]}]}'
     call = MESSAGES.parse(WireRequest("/messages", {}, body)).call
     assert call.messages[0].tool_calls[0].arguments_text == '{"b": 1.10,  "a": "\\u00fc", "input": {"x": 1}}'
 
 
-def test_reasoning_is_that_of_the_model_asked():
+def test_reasoning_belongs_to_the_requested_model():
     blocks = [
         {"type": "thinking", "thinking": "t", "signature": "s"},
         {"type": "redacted_thinking", "data": "d"},
@@ -130,11 +130,11 @@ def test_reasoning_is_that_of_the_model_asked():
         ({"type": "container_upload", "file_id": "f"}, OpaquePart("anthropic", "container_upload", {"file_id": "f"})),
     ],
 )
-def test_a_block_is_a_part(block: Any, part: Any):
+def test_each_block_is_a_part(block: Any, part: Any):
     assert parts_of(block) == (part,)
 
 
-def test_what_the_schema_has_no_field_for_is_an_option_of_the_message_part_call_or_result():
+def test_unknown_fields_become_provider_options():
     asked = {**ASKED, "content": [{**ASKED["content"][0], "caller": {"type": "direct"}}]}
     answered = {**ANSWERED, "content": [{**ANSWERED["content"][0], "toolset_name": "computer"}]}
     said = {"role": "user", "content": [{"type": "text", "text": "a", "x": 1}, {"type": "text", "text": "b"}], "y": 2}
@@ -154,7 +154,7 @@ def test_what_the_schema_has_no_field_for_is_an_option_of_the_message_part_call_
         ({"role": "user", "content": [{"type": "text", "text": "a", "x": "\ud800"}]}, "messages[0].content[0].x"),
     ],
 )
-def test_an_option_that_is_no_data_is_an_error_at_its_place(message: Any, path: str):
+def test_provider_option_that_is_not_json_is_an_error_with_its_path(message: Any, path: str):
     with pytest.raises(InvalidInputError) as caught:
         parsed(message)
     assert caught.value.path == path
@@ -205,12 +205,12 @@ def test_every_option_is_read():
         ({"type": "tool", "name": "f"}, (ToolChoice("tool", "f"), None)),
     ],
 )
-def test_the_choice_of_tools_is_read(choice: Any, expected: Any):
+def test_tool_choice_is_read(choice: Any, expected: Any):
     call = parsed(tool_choice=choice, tools=[{"name": "f", "input_schema": {"type": "object"}}])
     assert (call.tool_choice, call.parallel_tool_calls) == expected
 
 
-def test_the_header_of_betas_is_an_option():
+def test_beta_header_is_a_provider_option():
     call = MESSAGES.parse(request({"messages": [USER]}, anthropic_beta="a-1, b-2")).call
     assert call.provider_options == {"anthropic": {"betas": ["a-1", "b-2"]}}
 
@@ -223,7 +223,7 @@ def test_the_header_of_betas_is_an_option():
         ([USER], {"tools": [{"name": "f", "input_schema": {}, "defer_loading": True}]}, ["tools[0].defer_loading"]),
     ],
 )
-def test_what_has_no_place_is_named(messages: Any, fields: Any, paths: list[str]):
+def test_unsupported_fields_have_a_warning(messages: Any, fields: Any, paths: list[str]):
     assert named(*messages, **fields) == paths
 
 
@@ -302,19 +302,19 @@ def test_what_has_no_place_is_named(messages: Any, fields: Any, paths: list[str]
         ({"output_config": {"format": {"type": "json_schema", "schema": 5}}}, "output_config.format.schema"),
     ],
 )
-def test_what_is_wrong_is_refused_with_its_place(body: Any, path: str):
+def test_invalid_request_is_refused_with_its_path(body: Any, path: str):
     with pytest.raises(InvalidInputError) as caught:
         MESSAGES.parse(request({"messages": [USER], **body}))
     assert caught.value.path == path
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"\xff", b"[" * 100_000])
-def test_a_body_that_is_no_object_is_refused(body: bytes):
+def test_body_that_is_not_an_object_is_refused(body: bytes):
     with pytest.raises(InvalidInputError):
         MESSAGES.parse(WireRequest("/messages", {}, body))
 
 
-def test_a_reply_with_arguments_that_are_no_object_says_so_and_keeps_them():
+def test_reply_with_non_object_arguments_keeps_them_with_a_warning():
     reply = ModelReply((ToolCall("c", "f", "{broken"),), "length", model="m", provider="anthropic")
     (block,) = json.loads(MESSAGES.render(reply).body)["content"]
     assert block["input"] == {"INVALID_JSON": "{broken"}

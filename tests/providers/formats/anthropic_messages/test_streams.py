@@ -61,7 +61,7 @@ WHOLE = [
 ]
 
 
-def test_a_stream_becomes_deltas_in_order():
+def test_stream_is_decoded_to_deltas_in_order():
     assert deltas_of_stream(stream_of(MESSAGES, WHOLE)) == [
         ReplyStart(0, "m", "anthropic", "r"),
         UsageDelta(1, Usage(3, 1)),
@@ -84,7 +84,7 @@ def test_a_stream_becomes_deltas_in_order():
 # Reasoning and order
 
 
-def test_thinking_redacted_thinking_text_and_two_calls_keep_their_order_and_their_signatures():
+def test_interleaved_blocks_keep_order_and_signatures():
     reply = streamed(
         start(),
         *block(0, THINK, SIGN, type="thinking", thinking=""),
@@ -108,19 +108,19 @@ def test_thinking_redacted_thinking_text_and_two_calls_keep_their_order_and_thei
 # Tool calls
 
 
-def test_two_calls_that_repeat_an_index_are_two_calls():
+def test_two_calls_with_one_index_are_two_calls():
     reply = streamed(start(), *tool(0, "c1", "{}"), *tool(0, "c2", '{"a":1}'), *end("tool_use"))
     assert reply.tool_calls == (ToolCall("c1", "f", "{}"), ToolCall("c2", "f", '{"a":1}'))
 
 
-def test_interleaved_fragments_of_parallel_calls_are_told_apart_by_index():
+def test_interleaved_parallel_calls_are_separated_by_index():
     one, two = tool(0, "c1", '{"a"', ":1}"), tool(1, "c2", '{"b"', ":2}")
     mixed = [event for pair in zip(one, two, strict=True) for event in pair]
     reply = streamed(start(), *mixed, *end("tool_use"))
     assert reply.tool_calls == (ToolCall("c1", "f", '{"a":1}'), ToolCall("c2", "f", '{"b":2}'))
 
 
-def test_what_a_call_and_a_text_say_beside_their_fields_goes_back_with_them():
+def test_unknown_fields_of_calls_and_texts_are_kept():
     caller = {"type": "code_execution_20260120", "tool_id": "s1"}
     spoken = block(0, {"type": "text_delta", "text": "a"}, type="text", text="", note="n")
     called = block(1, type="tool_use", id="c1", name="f", input={}, caller=caller, toolset_name=None)
@@ -140,21 +140,21 @@ def test_what_a_call_and_a_text_say_beside_their_fields_goes_back_with_them():
     ]
 
 
-def test_a_call_without_an_id_gets_one():
+def test_call_without_an_id_gets_one():
     assert streamed(start(), *text(0, "a"), *tool(1, "", "{}"), *end("tool_use")).tool_calls[0].id == "call_1"
 
 
 @pytest.mark.parametrize("pieces", [(), ("",), ("", "")])
-def test_a_call_of_which_no_argument_comes_has_an_empty_object(pieces: tuple[str, ...]):
+def test_call_without_arguments_has_an_empty_object(pieces: tuple[str, ...]):
     assert streamed(start(), *tool(0, "c", *pieces), *end()).tool_calls == (ToolCall("c", "f", "{}"),)
 
 
-def test_arguments_that_come_whole_with_the_start_are_kept():
+def test_complete_arguments_in_the_start_event_are_kept():
     call = streamed(start(), *tool(0, "c", input={"a": 1}), *end()).tool_calls[0]
     assert call.arguments == {"a": 1}
 
 
-def test_arguments_cut_off_by_the_limit_are_kept_as_they_are():
+def test_truncated_arguments_are_kept():
     reply = streamed(start(), *tool(0, "c", '{"a": "Ul'), *end("max_tokens"))
     assert (reply.tool_calls[0].arguments_text, reply.finish_reason) == ('{"a": "Ul', "length")
 
@@ -162,7 +162,7 @@ def test_arguments_cut_off_by_the_limit_are_kept_as_they_are():
 # Hosted tools, citations, and what is not known
 
 
-def test_a_hosted_tool_and_its_result_are_parts():
+def test_hosted_tool_and_its_result_are_parts():
     found = [{"type": "web_search_result", "title": "Ulm", "url": "https://a", "encrypted_content": "x"}]
     query = {"type": "input_json_delta", "partial_json": '{"query": "ulm"}'}
     reply = streamed(
@@ -178,7 +178,7 @@ def test_a_hosted_tool_and_its_result_are_parts():
     assert reply.finish_reason == "paused"
 
 
-def test_citations_are_for_the_text_of_their_block():
+def test_citations_belong_to_the_text_of_their_block():
     cited = {"type": "web_search_result_location", "url": "https://a", "title": "A", "cited_text": "q"}
     piece = {"type": "citations_delta", "citation": {**cited, "encrypted_index": "e"}}
     words = {"type": "text_delta", "text": "cited"}
@@ -188,7 +188,7 @@ def test_citations_are_for_the_text_of_their_block():
     assert reply.parts == (TextPart("Not cited.", (Citation("https://a", "A", "q", 4, 9, {"encrypted_index": "e"}),)),)
 
 
-def test_a_block_of_an_unknown_kind_is_kept_with_what_its_deltas_add():
+def test_block_of_an_unknown_type_is_kept_with_its_deltas():
     deltas = {"type": "compaction_delta", "content": "a"}, {"type": "compaction_delta", "content": "b", "n": 1}
     reply = streamed(start(), *block(0, *deltas, type="compaction", content=""), *end())
     assert reply.parts == (OpaquePart("anthropic", "compaction", {"content": "ab", "n": 1}),)
@@ -197,16 +197,16 @@ def test_a_block_of_an_unknown_kind_is_kept_with_what_its_deltas_add():
 @pytest.mark.parametrize(
     "event", [{"type": "ping"}, {"type": "news", "a": 1}, {}, {"type": "content_block_delta", "index": 7, "delta": {}}]
 )
-def test_an_event_that_says_nothing_or_is_unknown_is_passed_over(event: Any):
+def test_unknown_and_empty_events_are_skipped(event: Any):
     assert streamed(start(), event, *text(0, "a"), event, *end()) == streamed(start(), *text(0, "a"), *end())
 
 
-def test_a_text_without_a_start_is_one_all_the_same():
+def test_text_without_a_start_event_is_one_block():
     events = [{"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "a"}}]
     assert streamed(start(), *events, *end()).text == "a"
 
 
-def test_what_a_start_says_already_counts():
+def test_content_of_start_events_counts():
     reply = streamed(start(), *block(0, {"type": "text_delta", "text": "b"}, type="text", text="a"), *end())
     assert reply.text == "ab"
 
@@ -229,11 +229,11 @@ def test_what_a_start_says_already_counts():
         ),
     ],
 )
-def test_counts_are_totals_read_once(first: Any, last: Any, usage: Usage):
+def test_usage_counts_are_cumulative(first: Any, last: Any, usage: Usage):
     assert streamed(start(**first), *text(0, "a"), *end(**last)).usage == usage
 
 
-def test_what_usage_has_no_field_for_is_metadata():
+def test_unknown_usage_fields_are_metadata():
     first = {"input_tokens": 1, "service_tier": "standard", "cache_creation": {"ephemeral_5m_input_tokens": 1}}
     reply = streamed(start(**first), *end(output_tokens=2, server_tool_use={"web_search_requests": 1}))
     assert reply.provider_metadata == {
@@ -262,19 +262,19 @@ def test_what_usage_has_no_field_for_is_metadata():
         (None, "unknown"),
     ],
 )
-def test_the_reason_of_the_end_is_kept_in_ours_and_in_their_word(raw: str | None, reason: str):
+def test_finish_reason_is_mapped_and_kept(raw: str | None, reason: str):
     for reply in (streamed(start(), *end(raw)), MESSAGES.decode(response(message(stop_reason=raw)))):
         assert (reply.finish_reason, reply.raw_finish_reason) == (reason, raw)
 
 
-def test_the_sequence_that_stopped_a_reply_and_why_one_was_refused_are_metadata():
+def test_stop_sequence_and_refusal_are_metadata():
     details = {"type": "refusal", "category": "cyber"}
     change = {"stop_reason": "refusal", "stop_sequence": "END", "stop_details": details}
     reply = streamed(start(), {"type": "message_delta", "delta": change}, {"type": "message_stop"})
     assert reply.provider_metadata == {"stop_sequence": "END", "stop_details": details}
 
 
-def test_an_error_in_the_middle_is_typed_and_what_came_before_is_kept():
+def test_error_mid_stream_is_typed_and_the_partial_reply_kept():
     told = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
     deltas: list[Delta] = []
     with pytest.raises(OverloadedError, match="Overloaded"):
@@ -284,12 +284,12 @@ def test_an_error_in_the_middle_is_typed_and_what_came_before_is_kept():
 
 
 @pytest.mark.parametrize("count", range(1, len(WHOLE)))
-def test_a_stream_cut_before_its_end_mark_is_interrupted(count: int):
+def test_stream_truncated_before_its_end_event_is_interrupted(count: int):
     with pytest.raises(StreamInterruptedError):
         streamed(*WHOLE[:count])
 
 
-def test_nothing_is_read_after_the_end_mark():
+def test_nothing_is_read_after_the_end_event():
     stream = stream_of(MESSAGES, WHOLE)
     assert deltas_of_stream(stream + b"data: rubbish\n\n") == deltas_of_stream(stream)
 
@@ -298,41 +298,41 @@ def test_nothing_is_read_after_the_end_mark():
 
 
 @pytest.mark.parametrize("end_of_line", [b"\n", b"\r\n", b"\r"])
-def test_a_stream_says_the_same_wherever_it_is_split(end_of_line: bytes):
+def test_deltas_do_not_depend_on_chunk_boundaries(end_of_line: bytes):
     stream = stream_of(MESSAGES, WHOLE).replace(b"\n", end_of_line)
     whole = deltas_of_stream(stream)
     for pieces in every_split(stream):
         assert deltas_of_stream(*pieces) == whole
 
 
-def test_comments_a_mark_and_data_without_a_space_change_nothing():
+def test_sse_syntax_variants_give_the_same_deltas():
     stream = stream_of(MESSAGES, WHOLE)
     odd = b"\xef\xbb\xbf: hello\n\n" + stream.replace(b"data: ", b"data:").replace(b"\n\n", b"\n: keep-alive\n\n")
     assert deltas_of_stream(odd) == deltas_of_stream(stream)
 
 
-def test_data_without_the_events_names_is_enough():
+def test_event_names_are_optional():
     stream = b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in WHOLE)
     assert deltas_of_stream(stream) == deltas_of_stream(stream_of(MESSAGES, WHOLE))
 
 
-def test_half_a_character_waits_for_the_other_half():
+def test_surrogate_half_waits_for_the_other():
     stream = stream_of(MESSAGES, [start(), *text(0, "a", "b", "c"), *end()])
     halved = stream.replace(b'"a"', b'"\\ud83d"').replace(b'"b"', b'"\\ude00"').replace(b'"c"', b'"\\ud83d"')
     assert accumulate(deltas_of_stream(halved)).text == "😀\ufffd"
 
 
-def test_a_text_of_megabytes_is_read():
+def test_text_of_megabytes_is_read():
     assert streamed(start(), *text(0, "x" * (5 << 20)), *end()).text == "x" * (5 << 20)
 
 
 @pytest.mark.parametrize("data", [b"{", b"<html>", b"\xff"])
-def test_an_event_that_is_not_json_is_an_error_with_its_number(data: bytes):
+def test_malformed_json_event_is_an_error_with_its_number(data: bytes):
     with pytest.raises(ServerError, match="event 2 of the stream is not JSON"):
         deltas_of_stream(stream_of(MESSAGES, [start()]) + b"data: " + data + b"\n\n")
 
 
 @pytest.mark.parametrize("stream", [b"", b"<html>no</html>", b'{"type": "message"}'])
-def test_an_answer_that_is_no_stream_is_an_error(stream: bytes):
+def test_body_that_is_not_a_stream_is_an_error(stream: bytes):
     with pytest.raises(ProviderError):
         deltas_of_stream(stream)

@@ -64,13 +64,13 @@ def sendable(call: ModelCall) -> ModelCall:
 
 @examples(60)
 @given(made.calls())
-def test_requests_fit_the_vendors_types(call: ModelCall):
+def test_requests_match_the_vendors_types(call: ModelCall):
     sent = sendable(call)
     check_request(body_of(sent))
     _consume(COUNTED.validate_python(json.loads(MESSAGES.operations["count_tokens"]().encode(sent).request.body)))
 
 
-def test_the_checks_of_requests_can_fail():
+def test_request_type_checks_detect_violations():
     body = body_of(call())
     check_request(body)
     for wrong in (
@@ -94,18 +94,18 @@ def described(reply: ModelReply) -> ModelReply:
 
 @examples(60)
 @given(made.replies())
-def test_replies_fit_the_vendors_types(reply: ModelReply):
+def test_replies_match_the_vendors_types(reply: ModelReply):
     TheirMessage.model_validate(json.loads(MESSAGES.render(described(reply)).body))
 
 
 @examples(60)
 @given(strategies.streams(made.replies().map(described)))
-def test_events_fit_the_vendors_types(case: tuple[ModelReply, list[Delta]]):
+def test_events_match_the_vendors_types(case: tuple[ModelReply, list[Delta]]):
     for event in rendered_events(case[1]):
         EVENT.validate_python(event)
 
 
-def test_the_checks_of_replies_can_fail():
+def test_reply_type_checks_detect_violations():
     body = json.loads(MESSAGES.render(described(ModelReply())).body)
     TheirMessage.model_validate(body)
     for wrong in ({"content": [{"type": "text"}]}, {"stop_reason": "stop"}, {"usage": {}}):
@@ -118,7 +118,7 @@ def test_the_checks_of_replies_can_fail():
 
 @examples(40)
 @given(made.replies())
-def test_a_reply_as_history_can_be_sent_back(reply: ModelReply):
+def test_reply_can_be_sent_back_as_history(reply: ModelReply):
     said = reply.message()
     if said is None:
         return

@@ -98,7 +98,7 @@ def server(shared_server: FormatServer) -> FormatServer:
     return shared_server
 
 
-def test_a_reply_is_what_the_client_reads(client: Any, server: FormatServer):
+def test_client_reads_our_reply(client: Any, server: FormatServer):
     reply = client.converse(modelId=MODEL, messages=HELLO)
     assert reply["output"]["message"]["role"] == "assistant"
     assert reply["output"]["message"]["content"] == [
@@ -134,7 +134,7 @@ def test_a_reply_is_what_the_client_reads(client: Any, server: FormatServer):
     assert reply["additionalModelResponseFields"] == {"stop_sequence": "x"}
 
 
-def test_a_stream_is_what_the_client_reads(client: Any, server: FormatServer):
+def test_client_reads_our_stream(client: Any, server: FormatServer):
     events = list(client.converse_stream(modelId=MODEL, messages=HELLO)["stream"])
     assert server.calls[0].stream
     assert events[0] == {"messageStart": {"role": "assistant"}}
@@ -170,7 +170,7 @@ def test_a_stream_is_what_the_client_reads(client: Any, server: FormatServer):
     assert events[-1]["metadata"]["metrics"] == {"latencyMs": 7}
 
 
-def test_what_the_client_sends_is_what_we_read(client: Any, server: FormatServer):
+def test_requests_of_the_client_are_parsed(client: Any, server: FormatServer):
     client.converse(
         modelId="arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.amazon.nova-pro-v1:0",
         system=[{"text": "Be brief."}, {"cachePoint": {"type": "default", "ttl": "1h"}}],
@@ -223,7 +223,7 @@ def test_what_the_client_sends_is_what_we_read(client: Any, server: FormatServer
 
 @examples(25)
 @given(made.calls(optioned=False))
-def test_the_client_writes_the_same_request_from_the_same_values(call: ModelCall):
+def test_client_writes_the_same_request(call: ModelCall):
     """Its serializer, given what our body says, gives our address, and a body that says the same."""
     try:
         ours = CONVERSE.encode(call.with_(provider_options={})).request
@@ -232,7 +232,7 @@ def test_the_client_writes_the_same_request_from_the_same_values(call: ModelCall
     check_serialized(ours)
 
 
-def test_the_client_writes_the_same_address_for_an_arn():
+def test_client_writes_the_same_url_for_an_arn():
     check_serialized(CONVERSE.encode(call(model="arn:aws:bedrock:us-east-1:1:prompt/ABCDEFGHIJ:1")).request)
 
 
@@ -266,7 +266,7 @@ def check_serialized(ours: WireRequest) -> None:
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else None,
 )
 @pytest.mark.parametrize("operation", ["converse", "converse_stream"])
-def test_an_error_is_the_clients_own(
+def test_error_has_the_clients_own_class(
     client: Any, server: FormatServer, error: Any, name: str, status: int, operation: str
 ):
     server.answer = lambda call: error
@@ -278,7 +278,7 @@ def test_an_error_is_the_clients_own(
         assert isinstance(caught.value, getattr(client.exceptions, name))
 
 
-def test_the_client_learns_the_place_of_what_is_wrong(client: Any, server: FormatServer):
+def test_client_error_has_the_path(client: Any, server: FormatServer):
     content: Any = [{"toolResult": {"toolUseId": "c1", "content": [{"text": "x"}]}}]
     with pytest.raises(client.exceptions.ValidationException, match=r"'c1' has no such call"):
         client.converse(modelId=MODEL, messages=[*HELLO, {"role": "user", "content": content}])
@@ -295,7 +295,7 @@ def test_the_client_learns_the_place_of_what_is_wrong(client: Any, server: Forma
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else None,
 )
-def test_an_error_in_the_middle_of_a_stream_reaches_the_client_after_what_came(
+def test_error_mid_stream_reaches_the_client_after_the_partial_reply(
     client: Any, server: FormatServer, error: Any, name: str
 ):
     server.answer = lambda call: (REPLY, error)

@@ -82,11 +82,11 @@ def paths(*messages: Message, **fields: Any) -> list[tuple[str, str]]:
     ],
     ids=["image", "pdf", "markdown", "video in S3", "audio"],
 )
-def test_media_are_sent_as_the_format_has_them(part: Part, written: Any):
+def test_media_are_encoded(part: Part, written: Any):
     assert content("look", part) == [{"text": "look"}, written]
 
 
-def test_documents_are_numbered_through_the_conversation_and_never_named():
+def test_documents_are_numbered_instead_of_named():
     asked = Message.assistant(ToolCall("c1", "f"))
     given = Message.tool(ToolResult("c1", (DocumentPart(PDF),)))
     messages = body_of(call(Message.user(DocumentPart(PDF), DocumentPart(PDF)), asked, given))["messages"]
@@ -95,7 +95,7 @@ def test_documents_are_numbered_through_the_conversation_and_never_named():
     assert "ignore" not in str(messages)
 
 
-def test_a_file_is_read_when_it_is_sent(tmp_path: Path):
+def test_file_is_read_when_it_is_encoded(tmp_path: Path):
     (tmp_path / "a.png").write_bytes(b"png")
     (image,) = content(ImagePart(Blob.from_file(tmp_path / "a.png", "image/png")))
     assert image["image"]["source"]["bytes"] == encoded(b"png")
@@ -112,12 +112,12 @@ def test_a_file_is_read_when_it_is_sent(tmp_path: Path):
     ],
     ids=["tiff", "zip", "url", "artifact", "empty"],
 )
-def test_content_without_a_shape_is_refused_by_its_place(part: Any, what: str):
+def test_unsupported_content_is_refused_with_its_path(part: Any, what: str):
     with pytest.raises(UnsupportedContentError, match=what):
         CONVERSE.encode(call(Message.user("hi"), Message.user("look", part)))
 
 
-def test_an_image_in_a_tool_result_is_sent_there_and_audio_is_refused_with_its_call():
+def test_image_in_a_tool_result_is_sent_and_audio_refused():
     asked = Message.assistant(ToolCall("c1", "look"))
     results = (TextPart("see"), ImagePart(PNG))
     body = body_of(call(Message.user("hi"), asked, Message.tool(ToolResult("c1", results, is_error=True))))
@@ -134,7 +134,7 @@ def test_an_image_in_a_tool_result_is_sent_there_and_audio_is_refused_with_its_c
 # The order of the conversation
 
 
-def test_the_systems_words_stand_first_in_order_and_each_move_is_named():
+def test_system_messages_move_to_the_top_with_a_warning():
     messages = (Message.system("a"), Message.user("b"), Message.system("c"), Message.assistant("d"), Message.user("e"))
     body = body_of(call(*messages))
     assert body["system"] == [{"text": "a"}, {"text": "c"}]
@@ -143,13 +143,13 @@ def test_the_systems_words_stand_first_in_order_and_each_move_is_named():
     assert (warning.code, warning.path, warning.requested, warning.sent) == ("reordered", "messages[2]", 2, 1)
 
 
-def test_the_users_messages_in_a_row_are_one_with_a_text_each():
+def test_adjacent_user_messages_are_merged_with_separate_texts():
     body = body_of(call(Message.user("a"), Message.user("b")))
     assert body["messages"] == [{"role": "user", "content": [{"text": "a"}, {"text": "b"}]}]
     assert paths(Message.user("a"), Message.user("b")) == []
 
 
-def test_messages_that_could_not_be_told_apart_are_joined_and_named():
+def test_ambiguous_messages_are_merged_with_a_warning():
     messages = (Message.user("a", ImagePart(PNG)), Message.user("b"))
     encoded = CONVERSE.encode(call(*messages))
     assert [(warning.code, warning.path) for warning in encoded.warnings] == [
@@ -159,12 +159,12 @@ def test_messages_that_could_not_be_told_apart_are_joined_and_named():
     assert "artifact" in str(encoded.warnings[0].sent), "a warning does not hold the file itself"
 
 
-def test_the_assistants_texts_in_a_row_are_one_with_an_empty_line_between():
+def test_adjacent_assistant_texts_are_joined_with_an_empty_line():
     body = body_of(call(Message.user("hi"), Message.assistant("a"), Message.assistant("b")))
     assert body["messages"][1]["content"] == [{"text": "a\n\nb"}]
 
 
-def test_white_space_alone_is_left_out_of_an_answer_and_named():
+def test_whitespace_only_answer_text_is_left_out_with_a_warning():
     messages = (
         Message.user("hi"),
         Message.assistant(TextPart("\n\n"), ToolCall("c1", "f")),
@@ -175,7 +175,7 @@ def test_white_space_alone_is_left_out_of_an_answer_and_named():
     assert paths(*messages) == [("part_left_out", "messages[1].parts[0]")]
 
 
-def test_results_and_what_the_user_says_next_are_one_message_of_the_users():
+def test_tool_results_and_the_next_user_message_are_merged():
     asked = Message.assistant(ToolCall("c1", "f"), ToolCall("c2", "f"))
     given = Message.tool(ToolResult.text("c2", "2"), ToolResult.text("c1", "1"))
     body = body_of(call(Message.user("hi"), asked, given, Message.user("go on")))
@@ -194,12 +194,12 @@ def test_results_and_what_the_user_says_next_are_one_message_of_the_users():
         ),
     ],
 )
-def test_an_order_the_format_does_not_have_is_refused_by_its_place(messages: tuple[Message, ...], place: str):
+def test_unsupported_message_order_is_refused_with_its_path(messages: tuple[Message, ...], place: str):
     with pytest.raises(InvalidInputError, match=place):
         CONVERSE.encode(call(*messages))
 
 
-def test_a_conversation_of_which_nothing_is_left_is_refused():
+def test_empty_conversation_is_refused():
     with pytest.raises(UnsupportedContentError, match="no place for any part"):
         CONVERSE.encode(call(Message.user(OpaquePart("xai", "new", 1))))  # type: ignore[arg-type]
 
@@ -207,7 +207,7 @@ def test_a_conversation_of_which_nothing_is_left_is_refused():
 # Tools
 
 
-def test_tools_are_sent_with_schemas_choices_and_cache_points():
+def test_tools_are_sent_with_schemas_choice_and_cache_points():
     tools = (
         ToolSpec("f", "does", {"type": "object"}, strict=True, cache=CachePoint(300)),
         ToolSpec("g", parameters={"type": "object"}),
@@ -226,11 +226,11 @@ def test_tools_are_sent_with_schemas_choices_and_cache_points():
 
 
 @pytest.mark.parametrize(("mode", "written"), [("auto", {"auto": {}}), ("required", {"any": {}})])
-def test_a_choice_of_tools_is_written(mode: Any, written: Any):
+def test_tool_choice_is_encoded(mode: Any, written: Any):
     assert body_of(call(tools=(TOOL,), tool_choice=ToolChoice(mode)))["toolConfig"]["toolChoice"] == written
 
 
-def test_tools_that_may_not_be_used_are_left_out_unless_they_were():
+def test_tools_are_left_out_with_choice_none_unless_used_before():
     assert "toolConfig" not in body_of(call(tools=(TOOL,), tool_choice=ToolChoice("none")))
     left_out = [("tools_left_out", "tools"), ("tools_left_out", "tool_choice")]
     assert paths(tools=(TOOL,), tool_choice=ToolChoice("none")) == left_out
@@ -240,31 +240,31 @@ def test_tools_that_may_not_be_used_are_left_out_unless_they_were():
 
 
 @pytest.mark.parametrize("name", ["a b", "a.b", "x" * 65, "ä"])
-def test_a_tools_name_that_is_none_here_is_refused_by_its_place(name: str):
+def test_invalid_tool_name_is_refused_with_its_path(name: str):
     with pytest.raises(InvalidInputError, match=r"tools\[1\].name"):
         CONVERSE.encode(call(tools=(TOOL, ToolSpec(name))))
 
 
-def test_a_tool_without_a_schema_takes_an_object():
+def test_tool_without_a_schema_accepts_an_object():
     assert paths(tools=(ToolSpec("f"),)) == []
     sent = body_of(call(tools=(ToolSpec("f"),)))["toolConfig"]["tools"][0]["toolSpec"]["inputSchema"]["json"]
     assert (sent["type"], sent["properties"]) == ("object", {})
 
 
-def test_arguments_stand_in_the_body_as_they_were_written():
+def test_arguments_are_embedded_unchanged():
     text = '{"b": 1.10, "a": "\\u00e4"}'
     request = CONVERSE.encode(call(*answered(Message.user("hi"), Message.assistant(ToolCall("c", "f", text))))).request
     assert f'"input":{text}'.encode() in request.body
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1]", " "])
-def test_arguments_that_are_no_object_are_an_empty_one_and_named(text: str):
+def test_non_object_arguments_become_an_empty_object_with_a_warning(text: str):
     messages = answered(Message.user("hi"), Message.assistant(ToolCall("c", "f", text)))
     assert body_of(call(*messages))["messages"][1]["content"][0]["toolUse"]["input"] == {}
     assert paths(*messages) == [("arguments_rewritten", "messages[1].parts[0].arguments_text")]
 
 
-def test_ids_the_format_does_not_take_are_replaced_in_calls_and_results():
+def test_invalid_ids_are_replaced_in_calls_and_results():
     asked = Message.assistant(
         ToolCall("a.b|c", "f", "{}"), ToolCall("call_1_0", "f", "{}"), ToolCall("x" * 65, "f", "{}")
     )
@@ -275,7 +275,7 @@ def test_ids_the_format_does_not_take_are_replaced_in_calls_and_results():
     assert [block["toolResult"]["toolUseId"] for block in body["messages"][2]["content"]] == sent
 
 
-def test_hosted_tools_are_the_systems_and_others_are_refused():
+def test_hosted_tools_are_system_tools_and_others_are_refused():
     body = body_of(call(model=NOVA, hosted_tools=(HostedTool("web_search"), HostedTool("code_interpreter"))))
     names = [tool["systemTool"]["name"] for tool in body["toolConfig"]["tools"]]
     assert names == ["nova_grounding", "nova_code_interpreter"]
@@ -286,7 +286,7 @@ def test_hosted_tools_are_the_systems_and_others_are_refused():
         CONVERSE.encode(call(hosted_tools=(HostedTool("computer_use"),)))
 
 
-def test_what_a_hosted_tool_did_goes_back_as_it_came():
+def test_hosted_tool_parts_are_sent_back():
     done = Message.assistant(
         HostedToolCall("h", "nova_grounding", '{"q": 1}'),
         HostedToolResult("h", (TextPart("r"),), {"status": "success", "type": "nova_grounding_result"}),
@@ -309,7 +309,7 @@ def test_what_a_hosted_tool_did_goes_back_as_it_came():
 # Reasoning
 
 
-def test_citations_in_what_a_hosted_tool_gave_are_named():
+def test_citations_in_hosted_results_have_a_warning():
     cited = TextPart("r", (Citation("https://example.com/a"),))
     metadata = {"status": "success", "type": "nova_grounding_result"}
     answer = Message.assistant(HostedToolCall("h", "nova_grounding"), HostedToolResult("h", (cited,), metadata))
@@ -318,7 +318,7 @@ def test_citations_in_what_a_hosted_tool_gave_are_named():
     )
 
 
-def test_reasoning_goes_back_to_its_model_in_order_and_to_no_other():
+def test_reasoning_is_sent_back_in_order_to_its_model_only():
     parts = (
         ReasoningPart("a", "s1", origin=f"bedrock/{MODEL}"),
         ReasoningPart(redacted_data="aGk=", origin=f"bedrock/{MODEL}"),
@@ -341,13 +341,13 @@ def test_reasoning_goes_back_to_its_model_in_order_and_to_no_other():
     assert elsewhere == [("reasoning_left_out", f"messages[1].parts[{i}]") for i in (0, 1, 3)]
 
 
-def test_redacted_reasoning_that_is_not_base64_is_named():
+def test_redacted_reasoning_that_is_not_base64_has_a_warning():
     part = ReasoningPart("", redacted_data="no!", origin=f"bedrock/{MODEL}")
     found = paths(Message.user("hi"), Message.assistant(part, "a"))
     assert found == [("reasoning_left_out", "messages[1].parts[0]")]
 
 
-def test_an_answer_of_redacted_reasoning_that_is_not_base64_is_left_out_as_a_whole():
+def test_answer_of_invalid_redacted_reasoning_is_left_out():
     part = ReasoningPart("", redacted_data="no!", origin=f"bedrock/{MODEL}")
     messages = Message.user("hi"), Message.assistant(part, ReasoningPart("of another model"))
     assert [message["role"] for message in body_of(call(*messages))["messages"]] == ["user"]
@@ -376,7 +376,7 @@ def test_an_answer_of_redacted_reasoning_that_is_not_base64_is_left_out_as_a_who
         (LLAMA, "low", None, None, [("unsupported_option", "thinking")]),
     ],
 )
-def test_thinking_is_asked_for_as_the_models_maker_has_it(
+def test_thinking_is_encoded_for_the_models_vendor(
     model: str, asked: Any, fields: Any, output: Any, warned: list[tuple[str, str]]
 ):
     body = body_of(call(model=model, thinking=asked))
@@ -389,7 +389,7 @@ def test_thinking_is_asked_for_as_the_models_maker_has_it(
 # Options
 
 
-def test_sampling_is_sent_and_what_is_not_taken_is_named():
+def test_unsupported_sampling_has_a_warning():
     sampling = Sampling(5, 0.5, 0.9, 40, 1, ("x",), 0.1, 0.2, 3)
     body = body_of(call(model=NOVA, sampling=sampling))
     assert body["inferenceConfig"] == {"maxTokens": 5, "temperature": 0.5, "topP": 0.9, "stopSequences": ["x"]}
@@ -404,12 +404,12 @@ def test_sampling_is_sent_and_what_is_not_taken_is_named():
     assert paths(model=LLAMA, sampling=Sampling(top_k=3)) == [("unsupported_option", "sampling.top_k")]
 
 
-def test_a_temperature_above_the_highest_is_the_highest():
+def test_temperature_is_capped():
     (warning,) = CONVERSE.encode(call(sampling=Sampling(temperature=1.5))).warnings
     assert (warning.path, warning.requested, warning.sent) == ("sampling.temperature", 1.5, 1.0)
 
 
-def test_an_output_schema_is_text_in_the_output_config():
+def test_output_schema_is_text_in_the_output_config():
     output = OutputSchema("person", {"type": "object", "additionalProperties": False}, "who", strict=False)
     text = '{"type":"object","additionalProperties":false}'
     assert body_of(call(output=output))["outputConfig"] == {
@@ -422,14 +422,14 @@ def test_an_output_schema_is_text_in_the_output_config():
     assert not faults(CONVERSE.encode(call(output=output)).request)
 
 
-def test_the_model_and_the_stream_live_in_the_address():
+def test_model_and_stream_are_in_the_url():
     arn = "arn:aws:bedrock:us-east-1:1:prompt/ABC:1"
     url = "/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Aprompt%2FABC%3A1"
     assert CONVERSE.encode(call(model=arn)).request.url == f"{url}/converse"
     assert CONVERSE.encode(call(model=arn, stream=True)).request.url == f"{url}/converse-stream"
 
 
-def test_no_thinking_is_said_in_the_word_of_the_session():
+def test_thinking_off_is_written_in_the_sessions_way():
     converse, made = BedrockConverse(off="between_tools"), call(Message.user("a"), thinking="off")
     request = converse.encode(made).request
     assert json.loads(request.body)["additionalModelRequestFields"] == {"thinking": {"type": "between_tools"}}
@@ -437,7 +437,7 @@ def test_no_thinking_is_said_in_the_word_of_the_session():
     assert CONVERSE.parse(request).call.thinking is None
 
 
-def test_options_stand_in_the_object_of_their_medium_call_or_result():
+def test_item_options_are_written_into_their_objects():
     cited: Any = {"bedrock": {"citations": {"enabled": True}, "context": "c"}}
     caller, kind = {"bedrock": {"caller": {"type": "direct"}}}, {"bedrock": {"type": "t"}}
     made = call(
@@ -456,7 +456,7 @@ def test_options_stand_in_the_object_of_their_medium_call_or_result():
     assert [part.provider_options for part in parsed.messages[1].tool_calls] == [caller]
 
 
-def test_options_of_texts_and_messages_and_of_other_providers_are_named_and_those_of_fields_refused():
+def test_item_options_of_texts_and_other_providers_have_a_warning_and_field_conflicts_are_refused():
     own: Any = {"bedrock": {"x": 1}}
     said = Message(
         "user", (TextPart("a", provider_options=own), TextPart("b", provider_options={"xai": {"x": 1}})), own
@@ -471,7 +471,7 @@ def test_options_of_texts_and_messages_and_of_other_providers_are_named_and_thos
     assert caught.value.path == "messages[0].parts[0].provider_options.bedrock.format"
 
 
-def test_cache_points_stand_after_what_they_mark():
+def test_cache_points_follow_what_they_mark():
     messages = (
         Message("system", (TextPart("s", cache=CachePoint(3600)),)),
         Message.user(TextPart("a", cache=CachePoint(3600)), ImagePart(PNG, cache=CachePoint()), "b"),
@@ -484,7 +484,7 @@ def test_cache_points_stand_after_what_they_mark():
 
 
 @pytest.mark.parametrize(("asked", "sent"), [(1, 300), (301, 3600), (86_400, 3600)])
-def test_a_time_the_cache_does_not_have_is_the_next_longer_one(asked: int, sent: int):
+def test_unsupported_ttl_becomes_the_next_longer(asked: int, sent: int):
     messages = (Message.user(TextPart("a", cache=CachePoint(asked))),)
     (warning,) = CONVERSE.encode(call(*messages)).warnings
     assert warning == CallWarning("cache_time_changed", "messages[0].parts[0].cache.ttl", warning.message, asked, sent)
@@ -500,7 +500,7 @@ def test_a_time_the_cache_does_not_have_is_the_next_longer_one(asked: int, sent:
         (3600, 300, 3600, ["messages[0].parts[0]"]),
     ],
 )
-def test_a_cache_point_keeps_no_longer_than_those_sent_before_it(
+def test_ttl_of_a_cache_point_is_capped_by_earlier_ones(
     tool: int | None, system: int | None, user: int | None, shortened: list[str]
 ):
     messages = (
@@ -513,7 +513,7 @@ def test_a_cache_point_keeps_no_longer_than_those_sent_before_it(
     assert sorted(warning for warning in found if warning[0] != "reordered") == sorted(expected)
 
 
-def test_what_only_the_provider_understands_goes_back_to_it():
+def test_opaque_parts_are_sent_back():
     guarded = OpaquePart("bedrock", "guardContent", {"text": {"text": "x"}})
     messages = (Message("user", (guarded, OpaquePart("xai", "new", 1), TextPart("a"))),)
     assert body_of(call(*messages))["messages"][0]["content"] == [
@@ -523,12 +523,12 @@ def test_what_only_the_provider_understands_goes_back_to_it():
     assert paths(*messages) == [("part_left_out", "messages[0].parts[1]")]
 
 
-def test_what_has_a_name_of_its_own_does_not_go_as_opaque():
+def test_opaque_part_with_a_schema_class_is_refused():
     parts = (OpaquePart("bedrock", "text", "sneaky"), TextPart("a"))
     assert paths(Message("user", parts)) == [("part_left_out", "messages[0].parts[0]")]
 
 
-def test_provider_options_are_added_to_the_body_and_its_groups():
+def test_provider_options_are_merged_into_the_body():
     options = {
         "guardrailConfig": {"guardrailIdentifier": "g"},
         "additionalModelRequestFields": {"anthropic_beta": ["x"]},
@@ -565,13 +565,13 @@ def test_provider_options_are_added_to_the_body_and_its_groups():
         ({"inferenceConfig": 5}, "inferenceConfig"),
     ],
 )
-def test_an_option_with_a_field_of_its_own_is_refused_by_its_place(options: Any, path: str):
+def test_provider_option_with_a_call_field_is_refused_with_its_path(options: Any, path: str):
     with pytest.raises(InvalidInputError) as caught:
         CONVERSE.encode(call(provider_options={"bedrock": options}))
     assert caught.value.path == f"provider_options.bedrock.{path}"
 
 
-def test_what_the_format_has_no_place_for_is_named():
+def test_unsupported_options_have_a_warning():
     messages = (
         Message.user(
             TextPart("a", (Citation("s"),)),
@@ -598,7 +598,7 @@ def test_what_the_format_has_no_place_for_is_named():
 # Counting
 
 
-def test_tokens_are_counted_of_what_would_be_sent():
+def test_token_count_request_matches_the_call():
     asked = call(Message.system("s"), Message.user("a"), tools=(TOOL,), thinking=2000, sampling=Sampling(5))
     encoded, body = CONVERSE.operations["count_tokens"]().encode(asked), body_of(asked)
     names = ("messages", "system", "toolConfig", "additionalModelRequestFields")

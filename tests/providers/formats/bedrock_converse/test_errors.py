@@ -88,18 +88,18 @@ def failed(status: int, name: str | None = None, **body: Any) -> ProviderError:
         (503, None, "no", OverloadedError),
     ],
 )
-def test_a_failure_is_an_error_by_cause(status: int, name: str | None, message: str, expected: type[ProviderError]):
+def test_failure_is_classified_by_cause(status: int, name: str | None, message: str, expected: type[ProviderError]):
     found = failed(status, name, message=message)
     assert type(found) is expected
     assert (found.status, found.message) == (status, message)
 
 
-def test_a_model_that_failed_is_told_by_its_own_status():
+def test_model_error_keeps_its_own_status():
     assert type(failed(424, "ModelErrorException", originalStatusCode=429)) is RateLimitError
     assert type(failed(424, "ModelErrorException", originalStatusCode=400)) is ServerError
 
 
-def test_the_name_may_stand_in_the_body():
+def test_error_name_may_be_in_the_body():
     assert type(failed(400, __type="com.amazon.coral.service#ServiceQuotaExceededException")) is QuotaError
 
 
@@ -115,13 +115,13 @@ def test_the_name_may_stand_in_the_body():
         (b"[" * 100_000, "the provider answered with status 500"),
     ],
 )
-def test_a_body_of_any_shape_is_an_error_with_what_it_says(body: bytes, message: str):
+def test_error_body_of_any_shape_keeps_its_message(body: bytes, message: str):
     found = CONVERSE.error(response(body, 500))
     assert type(found) is ServerError
     assert found.message == message
 
 
-def test_an_error_has_the_vendors_code_the_request_id_and_the_wait():
+def test_error_has_vendor_code_request_id_and_retry_after():
     headers = {"x_amzn_errortype": THROTTLING, "x_amzn_requestid": "r1", "retry_after": "3"}
     error = CONVERSE.error(response({"message": "m"}, 429, **headers))
     assert (error.code, error.request_id, error.retry_after) == ("ThrottlingException", "r1", 3.0)
@@ -135,14 +135,14 @@ def test_an_error_has_the_vendors_code_the_request_id_and_the_wait():
         "Too many input tokens. Max input tokens: 128000, request input token count: 130512",
     ],
 )
-def test_the_numbers_of_a_context_overflow_are_read(message: str):
+def test_overflow_numbers_are_read(message: str):
     error = failed(400, "ValidationException", message=message)
     assert isinstance(error, ContextOverflowError)
     assert (error.prompt_tokens, error.context_tokens) == (130_512, 128_000)
 
 
 @pytest.mark.parametrize("number", ["9" * 5000, ","])
-def test_an_overflow_in_other_words_has_no_numbers(number: str):
+def test_overflow_without_numbers(number: str):
     error = failed(400, "ValidationException", message=f"prompt is too long: {number} tokens > 1 maximum")
     assert isinstance(error, ContextOverflowError)
     assert error.prompt_tokens is None
@@ -161,20 +161,18 @@ def test_an_overflow_in_other_words_has_no_numbers(number: str):
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else None,
 )
-def test_an_error_is_told_as_the_clients_fault_or_ours(
-    error: AbstractCoreError, status: int, back: type[ProviderError]
-):
+def test_rendered_error_is_a_client_or_server_error(error: AbstractCoreError, status: int, back: type[ProviderError]):
     rendered = CONVERSE.render_error(error)
     assert rendered.status == status
     assert "no" in json.loads(rendered.body)["message"]
     assert type(CONVERSE.error(rendered)) is back
 
 
-def test_hints_and_other_details_stay_with_us():
+def test_hints_are_not_rendered():
     error = AuthenticationError("no", hint="Set SOME_KEY.", provider="upstream", model="m", request_id="r")
     assert b"SOME_KEY" not in CONVERSE.render_error(error).body
     assert b"upstream" not in CONVERSE.render_error(error).body
 
 
-def test_an_error_with_half_a_character_can_be_told():
+def test_error_with_a_lone_surrogate_can_be_rendered():
     assert CONVERSE.error(CONVERSE.render_error(ServerError("a\ud83d"))).message == "a\ufffd"

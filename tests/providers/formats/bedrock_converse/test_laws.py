@@ -30,12 +30,12 @@ _NO_PLACES = (
 """What is said of a file, or of messages of which nothing is left."""
 
 
-def test_the_laws_hold():
+def test_laws_hold():
     check_laws(BedrockConverse(), "bedrock", calls=made.calls(), replies=made.replies(), max_examples=20)
 
 
 @pytest.mark.parametrize("maker", MODELS)
-def test_the_laws_hold_for_models_of_every_maker(maker: str):
+def test_laws_hold_for_models_of_every_vendor(maker: str):
     calls = made.calls(st.just(MODELS[maker]))
     check_laws(BedrockConverse(), "bedrock", calls=calls, replies=made.replies(), max_examples=6)
 
@@ -56,7 +56,7 @@ def test_most_calls_are_not_refused(call: ModelCall):
 
 @examples(30)
 @given(made.calls(optioned=False))
-def test_every_request_fits_the_vendors_model(call: ModelCall):
+def test_every_request_matches_the_vendors_model(call: ModelCall):
     call = call.with_(provider_options={})
     try:
         requests = [CONVERSE.encode(call).request, CONVERSE.operations["count_tokens"]().encode(call).request]

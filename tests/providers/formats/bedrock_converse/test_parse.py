@@ -36,30 +36,30 @@ def said(*content: Any, role: str = "user", before: Any = ()) -> tuple[Message, 
         ("https://host/prefix/model/m/converse?x=1", "m", False),
     ],
 )
-def test_the_model_and_the_stream_are_read_from_the_address(url: str, model: str, stream: bool):
+def test_model_and_stream_are_read_from_the_url(url: str, model: str, stream: bool):
     call = CONVERSE.parse(WireRequest(url, {}, request(HELLO).body)).call
     assert (call.model, call.stream, call.provider) == (model, stream, "bedrock")
 
 
 @pytest.mark.parametrize("url", ["/model/m/invoke", "/model//converse", "/converse", ""])
-def test_another_address_is_no_operation(url: str):
+def test_other_urls_are_no_operation(url: str):
     with pytest.raises(InvalidInputError, match="no operation"):
         CONVERSE.parse(WireRequest(url, {}, request(HELLO).body))
 
 
-def test_texts_of_the_user_are_messages_of_their_own_and_texts_of_the_assistant_one():
+def test_user_texts_are_separate_messages_and_assistant_texts_one():
     assert said({"text": "a"}, {"text": "b"}) == (Message.user("a"), Message.user("b"))
     before = [{"role": "user", "content": [{"text": "hi"}]}]
     (_, answer) = said({"text": "a"}, {"text": "b"}, role="assistant", before=before)
     assert answer == Message.assistant("ab")
 
 
-def test_a_system_message_may_stand_in_the_conversation():
+def test_system_message_may_be_anywhere():
     body = {"messages": [*HELLO["messages"], {"role": "system", "content": [{"text": "be brief"}]}]}
     assert CONVERSE.parse(request(body)).call.messages[1] == Message.system("be brief")
 
 
-def test_results_become_a_message_before_what_the_user_says():
+def test_tool_results_become_a_message_before_user_content():
     use = {"toolUse": {"toolUseId": "c", "name": "f", "input": {"a": 1.50}}}
     result = {"toolResult": {"toolUseId": "c", "content": [{"json": [1]}, {"text": "x"}]}}
     before = [*HELLO["messages"], {"role": "assistant", "content": [use]}]
@@ -71,12 +71,12 @@ def test_results_become_a_message_before_what_the_user_says():
     )
 
 
-def test_cache_points_go_to_what_stands_before_them():
+def test_cache_points_apply_to_the_preceding_block():
     (message,) = said({"text": "a"}, {"cachePoint": {"type": "default", "ttl": "1h"}}, {"text": "b"})
     assert message.parts == (TextPart("a", cache=CachePoint(3600)), TextPart("b"))
 
 
-def test_a_cache_point_with_nothing_before_it_is_named():
+def test_cache_point_without_a_preceding_block_has_a_warning():
     parsed = CONVERSE.parse(
         request({"messages": [{"role": "user", "content": [{"cachePoint": {"type": "default"}}, {"text": "a"}]}]})
     )
@@ -85,7 +85,7 @@ def test_a_cache_point_with_nothing_before_it_is_named():
     ]
 
 
-def test_what_is_said_beside_a_document_a_call_or_a_result_is_its_option():
+def test_extra_fields_of_documents_calls_and_results_are_options():
     block = {"name": "a", "source": {"text": "hello"}, "citations": {"enabled": True}, "context": "c"}
     use = {"toolUseId": "c1", "name": "f", "input": {}, "caller": {"type": "direct"}}
     result = {"toolUseId": "c1", "content": [{"text": "x"}], "type": "t"}
@@ -109,19 +109,19 @@ def test_what_is_said_beside_a_document_a_call_or_a_result_is_its_option():
     )
 
 
-def test_a_field_of_a_message_that_the_format_has_not_is_named():
+def test_unknown_message_field_has_a_warning():
     parsed = CONVERSE.parse(request({"messages": [{"role": "user", "content": [{"text": "a"}], "name": "n"}]}))
     assert [warning.path for warning in parsed.warnings] == ["messages[0].name"]
 
 
-def test_blocks_without_a_name_here_are_kept_for_the_provider():
+def test_unknown_blocks_are_opaque_parts():
     found = {"source": "s", "title": "t", "content": [{"text": "x"}]}
     assert said({"searchResult": found})[0].parts == (
         OpaquePart("bedrock", "searchResult", {"source": "s", "title": "t", "content": ({"text": "x"},)}),
     )
 
 
-def test_what_has_no_field_of_its_own_is_a_provider_option():
+def test_unknown_fields_are_provider_options():
     body = {
         **HELLO,
         "requestMetadata": {"a": "b"},
@@ -165,7 +165,7 @@ PNG = {"format": "png", "source": {"bytes": "aGk="}}
         ([{"cachePoint": 5}], "messages[0].content[0].cachePoint"),
     ],
 )
-def test_content_that_is_wrong_is_refused_by_its_place(content: Any, path: str):
+def test_invalid_content_is_refused_with_its_path(content: Any, path: str):
     with pytest.raises(InvalidInputError) as caught:
         CONVERSE.parse(request({"messages": [{"role": "user", "content": content}]}))
     assert caught.value.path == path
@@ -194,13 +194,13 @@ def test_content_that_is_wrong_is_refused_by_its_place(content: Any, path: str):
         ),
     ],
 )
-def test_a_request_that_is_wrong_is_refused_by_its_place(body: Any, path: str):
+def test_invalid_request_is_refused_with_its_path(body: Any, path: str):
     with pytest.raises(InvalidInputError) as caught:
         CONVERSE.parse(request(body))
     assert caught.value.path == path
 
 
-def test_a_result_without_its_call_and_two_calls_with_one_id_are_refused():
+def test_result_without_call_and_duplicate_call_ids_are_refused():
     use = {"toolUse": {"toolUseId": "c", "name": "f", "input": {}}}
     with pytest.raises(InvalidInputError, match="two tool calls have one id"):
         said(use, use, role="assistant", before=HELLO["messages"])
@@ -209,7 +209,7 @@ def test_a_result_without_its_call_and_two_calls_with_one_id_are_refused():
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[1]", b"\xff"])
-def test_a_body_that_is_no_object_is_refused(body: bytes):
+def test_body_that_is_not_an_object_is_refused(body: bytes):
     with pytest.raises(InvalidInputError):
         CONVERSE.parse(request(body))
 
@@ -218,23 +218,23 @@ def test_a_body_that_is_no_object_is_refused(body: bytes):
 
 
 @pytest.mark.parametrize("body", [b"<html>", b"[]", b"{}", b'{"output": {"message": {}}}'])
-def test_an_answer_that_holds_no_reply_is_a_server_error(body: bytes):
+def test_body_without_a_reply_is_a_server_error(body: bytes):
     with pytest.raises(ServerError):
         CONVERSE.decode(response(body))
 
 
-def test_an_image_of_a_new_kind_in_a_reply_is_kept_as_it_came():
+def test_image_of_an_unknown_shape_is_kept():
     block = {"format": "avif", "source": {"bytes": "aGk="}}
     assert decoded_reply({"image": block}).parts == (OpaquePart("bedrock", "image", block),)
     assert decoded_reply({"image": PNG}).parts == (ImagePart(Blob.from_bytes(b"hi", "image/png")),)
 
 
-def test_a_reply_that_is_broken_where_it_counts_is_a_server_error():
+def test_reply_with_invalid_required_fields_is_a_server_error():
     with pytest.raises(ServerError, match=r"content\[0\].toolUse.name"):
         decoded_reply({"toolUse": {"toolUseId": "t"}})
 
 
-def test_what_is_said_of_a_reply_is_metadata():
+def test_additional_reply_fields_are_metadata():
     body = reply_with(
         {"text": "a"}, metrics={"latencyMs": 7}, trace={"x": 1}, p="padding", serviceTier={"type": "flex"}
     )

@@ -36,7 +36,7 @@ def theirs(request: WireRequest, keys: AwsKeys, region: str, monkeypatch: pytest
 @pytest.mark.parametrize(
     "url", [URL, "http://127.0.0.1:8080", "https://localhost:443/prefix"], ids=["Bedrock", "loopback", "prefix"]
 )
-def test_a_signature_is_botocores(keys: AwsKeys, model: str, url: str, monkeypatch: pytest.MonkeyPatch):
+def test_signature_matches_botocore(keys: AwsKeys, model: str, url: str, monkeypatch: pytest.MonkeyPatch):
     request = CONVERSE.encode(call(model=model)).request
     signed = SignatureAuth(keys, "eu-central-1").sign(request.with_url(url + request.url), NOW)
     assert dict(signed.headers) == theirs(request.with_url(url + request.url), keys, "eu-central-1", monkeypatch)
@@ -48,7 +48,7 @@ def test_a_signature_is_botocores(keys: AwsKeys, model: str, url: str, monkeypat
     st.text("abc:/-._~%+ =äö", max_size=12).map(lambda model: call(model=f"m{model}")),
     st.dictionaries(st.text("abcx-", min_size=2, max_size=5), st.text("a b,", min_size=1, max_size=6), max_size=2),
 )
-def test_a_signature_is_botocores_for_odd_models_and_headers(call: object, headers: dict[str, str]):
+def test_signature_matches_botocore_for_odd_models_and_headers(call: object, headers: dict[str, str]):
     request = CONVERSE.encode(call).request  # type: ignore[arg-type]
     request = request.with_url(URL + request.url).with_headers(headers)
     with pytest.MonkeyPatch.context() as monkeypatch:
@@ -56,14 +56,14 @@ def test_a_signature_is_botocores_for_odd_models_and_headers(call: object, heade
     assert dict(SignatureAuth(KEYS, "us-east-1").sign(request, NOW).headers) == expected
 
 
-def test_another_time_is_another_signature_and_the_same_time_the_same():
+def test_signature_depends_on_the_time():
     request = CONVERSE.encode(call()).request.with_url(URL)
     auth = SignatureAuth(KEYS, "us-east-1")
     assert auth.sign(request, NOW) == auth.sign(request, NOW)
     assert auth.sign(request, NOW).headers != auth.sign(request, NOW + 1).headers
 
 
-def test_secrets_are_not_shown():
+def test_secrets_are_not_in_the_repr():
     shown = repr(SignatureAuth(LENT, "us-east-1"))
     assert "ASIAEXAMPLE" in shown
     assert "secret'" not in shown

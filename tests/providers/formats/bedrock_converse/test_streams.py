@@ -76,7 +76,7 @@ WHOLE = [
 ]
 
 
-def test_a_stream_becomes_deltas_in_order():
+def test_stream_is_decoded_to_deltas_in_order():
     assert list(decoded([stream_of(WHOLE)])) == [
         ReplyStart(0, MODEL, "bedrock"),
         ReasoningStart(1, 0, ORIGIN),
@@ -95,14 +95,14 @@ def test_a_stream_becomes_deltas_in_order():
     ]
 
 
-def test_a_stream_is_the_same_wherever_its_bytes_are_split():
+def test_deltas_do_not_depend_on_chunk_boundaries():
     stream = stream_of([START, *WHOLE[4:6], *WHOLE[-2:]])
     whole = list(decoded([stream]))
     for pieces in every_split(stream):
         assert list(decoded(pieces)) == whole
 
 
-def test_the_last_message_completes_the_stream():
+def test_last_message_completes_the_stream():
     framer, decoder = CONVERSE.framer(), CONVERSE.decoder()
     for frame in framer.feed(stream_of(WHOLE[:-1])):
         decoder.feed(frame)
@@ -112,7 +112,7 @@ def test_the_last_message_completes_the_stream():
     assert decoder.complete
 
 
-def test_without_a_model_named_nobody_owns_the_reasoning():
+def test_without_a_model_reasoning_has_no_origin():
     reply = accumulate(decoded([stream_of(WHOLE)], BedrockConverse()))
     assert (reply.model, reply.parts[0]) == (None, ReasoningPart("Hm.", "sig"))
 
@@ -120,7 +120,7 @@ def test_without_a_model_named_nobody_owns_the_reasoning():
 # Tool calls
 
 
-def test_interleaved_fragments_of_parallel_calls_are_told_apart_by_index():
+def test_interleaved_parallel_calls_are_separated_by_index():
     reply = streamed(
         start(0, toolUse={"toolUseId": "c1", "name": "f"}),
         start(1, toolUse={"toolUseId": "c2", "name": "g"}),
@@ -134,24 +134,24 @@ def test_interleaved_fragments_of_parallel_calls_are_told_apart_by_index():
     assert reply.tool_calls == (ToolCall("c1", "f", '{"a":1}'), ToolCall("c2", "g", '{"b":2}'))
 
 
-def test_a_call_without_arguments_has_empty_ones_as_in_a_whole_reply():
+def test_call_without_arguments_has_an_empty_object():
     reply = streamed(start(0, toolUse={"toolUseId": "c", "name": "f"}), delta(0, toolUse={"input": ""}), stop(0))
     assert reply.parts == decoded_reply({"toolUse": {"toolUseId": "c", "name": "f", "input": {}}}).parts
     assert reply.tool_calls == (ToolCall("c", "f", "{}"),)
 
 
-def test_a_call_without_id_gets_a_made_up_one():
+def test_call_without_an_id_gets_one():
     assert streamed(start(3, toolUse={"name": "f"}), stop(3)).tool_calls == (ToolCall("call_3", "f", "{}"),)
 
 
-def test_arguments_that_are_no_json_are_kept_as_they_came():
+def test_invalid_json_arguments_are_kept():
     use = {"toolUseId": "c", "name": "f"}
     (call,) = streamed(start(0, toolUse=use), delta(0, toolUse={"input": '{"a": 1.10, "b'}), stop(0)).tool_calls
     assert call.arguments_text == '{"a": 1.10, "b'
     assert call.arguments_error
 
 
-def test_a_hosted_tool_and_what_it_gave_are_parts():
+def test_hosted_tool_and_its_result_are_parts():
     reply = streamed(
         start(0, toolUse={"toolUseId": "h", "name": "nova_grounding", "type": "server_tool_use"}),
         delta(0, toolUse={"input": '{"q":'}),
@@ -170,21 +170,21 @@ def test_a_hosted_tool_and_what_it_gave_are_parts():
 # Reasoning
 
 
-def test_redacted_reasoning_is_kept_as_it_came():
+def test_redacted_reasoning_is_kept():
     reply = streamed(delta(0, reasoningContent={"redactedContent": "aGlkZGVu"}), stop(0), delta(1, text="a"), stop(1))
     assert reply.parts == (ReasoningPart(redacted_data="aGlkZGVu", origin=ORIGIN), TextPart("a"))
     whole = decoded_reply({"reasoningContent": {"redactedContent": "aGlkZGVu"}}, {"text": "a"})
     assert reply.parts == whole.parts
 
 
-def test_redacted_reasoning_in_pieces_is_one_text_of_base64():
+def test_chunked_redacted_reasoning_is_one_base64_text():
     pieces = [delta(0, reasoningContent={"redactedContent": base64.b64encode(data).decode()}) for data in (b"a", b"bc")]
     (part,) = streamed(*pieces, stop(0)).parts
     assert isinstance(part, ReasoningPart)
     assert part.redacted_data == base64.b64encode(b"abc").decode()
 
 
-def test_think_redacted_text_think_and_two_tools_keep_their_order_and_signatures():
+def test_interleaved_blocks_keep_order_and_signatures():
     reply = streamed(
         *[delta(0, reasoningContent=content) for content in ({"text": "a"}, {"signature": "s1"})],
         stop(0),
@@ -211,7 +211,7 @@ def test_think_redacted_text_think_and_two_tools_keep_their_order_and_signatures
 # Citations and images
 
 
-def test_citations_are_for_the_block_they_come_in():
+def test_citations_belong_to_their_block():
     place = {"documentChar": {"documentIndex": 0, "start": 5, "end": 9}}
     reply = streamed(
         delta(0, text="It is "),
@@ -229,7 +229,7 @@ def test_citations_are_for_the_block_they_come_in():
     assert reply.parts == (TextPart("It is 8 °C", cited),)
 
 
-def test_an_image_in_pieces_is_one_image():
+def test_chunked_image_is_one_image():
     pieces = [base64.b64encode(data).decode() for data in (b"pi", b"ng")]
     reply = streamed(
         start(0, image={"format": "png"}), *[delta(0, image={"source": {"bytes": piece}}) for piece in pieces], stop(0)
@@ -237,13 +237,13 @@ def test_an_image_in_pieces_is_one_image():
     assert reply.parts == (ImagePart(Blob.from_bytes(b"ping", "image/png")),)
 
 
-def test_an_image_elsewhere_is_its_address():
+def test_image_at_a_url_is_a_url_blob():
     source = {"source": {"s3Location": {"uri": "s3://bucket/a.png"}}}
     reply = streamed(start(0, image={"format": "png"}), delta(0, image=source), stop(0))
     assert reply.parts == (ImagePart(Blob.from_url("s3://bucket/a.png", "image/png")),)
 
 
-def test_an_image_that_could_not_be_made_is_kept_as_it_came():
+def test_failed_image_is_kept():
     reply = streamed(start(0, image={"format": "png"}), delta(0, image={"error": {"message": "no"}}), stop(0))
     assert reply.parts == (OpaquePart("bedrock", "image", {"format": "png", "error": {"message": "no"}}),)
 
@@ -251,7 +251,7 @@ def test_an_image_that_could_not_be_made_is_kept_as_it_came():
 # Usage and metadata
 
 
-def test_cached_and_written_tokens_are_part_of_the_input():
+def test_cached_tokens_are_part_of_the_input():
     usage = {
         "inputTokens": 3,
         "outputTokens": 5,
@@ -266,17 +266,17 @@ def test_cached_and_written_tokens_are_part_of_the_input():
     assert decoded_reply({"text": "a"}, usage=usage).usage == reply.usage
 
 
-def test_usage_that_never_came_is_none_and_not_zero():
+def test_missing_usage_is_none_not_zero():
     assert accumulate(decoded([stream_of([START, delta(0, text="a"), END])])).usage == Usage()
 
 
 @pytest.mark.parametrize("usage", [{"inputTokens": "5"}, {"inputTokens": True, "outputTokens": 1.5}, [1], "5"])
-def test_counts_that_are_no_whole_numbers_are_not_reported(usage: Any):
+def test_non_integer_counts_are_ignored(usage: Any):
     reply = accumulate(decoded([stream_of([START, END, {"metadata": {"usage": usage}}])]))
     assert reply.usage == Usage()
 
 
-def test_what_is_said_of_the_reply_is_metadata_and_padding_is_not():
+def test_additional_fields_are_metadata_and_padding_is_dropped():
     end = {
         "messageStop": {"stopReason": "end_turn", "additionalModelResponseFields": {"stop_sequence": "x"}, "p": "ab"}
     }
@@ -308,45 +308,45 @@ def test_what_is_said_of_the_reply_is_metadata_and_padding_is_not():
         ("eos_token", "unknown"),
     ],
 )
-def test_a_stop_reason_is_ours_and_is_kept(raw: str, ours: str):
+def test_stop_reason_is_mapped_and_kept(raw: str, ours: str):
     reply = accumulate(decoded([stream_of([START, {"messageStop": {"stopReason": raw}}, COUNTS])]))
     assert (reply.finish_reason, reply.raw_finish_reason) == (ours, raw)
 
 
-def test_an_end_without_a_stop_reason_is_an_interruption():
+def test_end_without_a_stop_reason_is_an_interruption():
     with pytest.raises(StreamInterruptedError, match="without a stop reason"):
         list(decoded([stream_of([START, delta(0, text="a"), stop(0)])]))
 
 
-def test_an_end_in_the_middle_of_a_message_is_an_interruption():
+def test_truncated_message_is_an_interruption():
     with pytest.raises(StreamInterruptedError, match="in the middle of a message"):
         list(decoded([stream_of(WHOLE)[:-7]]))
 
 
-def test_an_end_without_counts_is_the_end_of_the_reply():
+def test_end_without_usage_is_complete():
     assert accumulate(decoded([stream_of([START, delta(0, text="a"), END])])).text == "a"
 
 
-def test_an_answer_that_is_no_stream_is_a_server_error():
+def test_body_that_is_not_a_stream_is_a_server_error():
     with pytest.raises(ServerError, match="not a valid event stream"):
         list(decoded([b'{"output": {"message": {}}}']))
     with pytest.raises(ServerError, match="no stream of messages"):
         list(decoded([b""]))
 
 
-def test_blocks_that_were_never_ended_are_ended_with_the_reply():
+def test_unended_blocks_are_ended_with_the_reply():
     reply = streamed(delta(0, text="a"), start(1, toolUse={"toolUseId": "c", "name": "f"}))
     assert reply.parts == (TextPart("a"), ToolCall("c", "f", "{}"))
 
 
-def test_a_block_that_goes_on_after_its_end_is_one_part():
+def test_block_that_continues_after_its_end_is_one_part():
     assert streamed(delta(0, text="a"), stop(0), delta(0, text="b"), stop(0)).parts == (TextPart("ab"),)
 
 
 # What is not known, and what is wrong
 
 
-def test_unknown_events_starts_and_deltas_are_passed_over():
+def test_unknown_events_are_skipped():
     reply = streamed(
         {"newEvent": {"a": 1}}, start(0, newKind={"a": 1}), delta(0, newKind={"a": 1}), delta(1, text="a", newKind=1)
     )
@@ -374,23 +374,21 @@ def failed(*messages: bytes) -> tuple[list[Delta], ProviderError]:
         ("newException", {"message": "busy"}, ServerError),
     ],
 )
-def test_an_exception_in_a_stream_is_an_error_by_its_cause_after_what_came(
-    name: str, data: Any, expected: type[ProviderError]
-):
+def test_exception_event_is_classified_after_the_partial_reply(name: str, data: Any, expected: type[ProviderError]):
     found, error = failed(event(name, data, "exception"))
     assert type(error) is expected
     assert (error.message, error.code) == ("busy", name[0].upper() + name[1:])
     assert accumulate(found).text == "Hel"
 
 
-def test_an_error_of_the_connection_itself_is_typed():
+def test_connection_level_error_is_typed():
     headers = {":message-type": "error", ":error-code": "ThrottlingException", ":error-message": "slow down"}
     _, error = failed(AwsEventStreamMessage(headers, b"").encode())
     assert type(error) is RateLimitError
     assert error.message == "slow down"
 
 
-def test_broken_json_in_one_message_is_an_error_with_its_position():
+def test_malformed_json_is_an_error_with_its_position():
     _, error = failed(event("contentBlockDelta", b'{"delta": {'))
     assert isinstance(error, ServerError)
     assert "message 3 of the stream is not JSON" in error.message
@@ -407,13 +405,13 @@ def test_broken_json_in_one_message_is_an_error_with_its_position():
         (delta(1, reasoningContent={"redactedContent": "no base64"}), "not base64"),
     ],
 )
-def test_a_message_that_contradicts_the_format_is_a_typed_error(broken: Any, message: str):
+def test_contradictory_message_is_a_typed_error(broken: Any, message: str):
     _, error = failed(stream_of([broken]))
     assert isinstance(error, ServerError)
     assert message in error.message
 
 
-def test_half_a_character_is_a_replacement_mark():
+def test_lone_surrogate_is_replaced():
     found = list(
         decoded(
             [
@@ -426,7 +424,7 @@ def test_half_a_character_is_a_replacement_mark():
     assert accumulate(found).text == "a\ufffd"
 
 
-def test_a_message_of_many_megabytes_is_read():
+def test_message_of_many_megabytes_is_read():
     text = "x" * (5 * 1024 * 1024)
     stream = stream_of([START, delta(0, text=text), END, COUNTS])
     pieces = [stream[i : i + 65_536] for i in range(0, len(stream), 65_536)]

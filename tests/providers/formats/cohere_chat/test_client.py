@@ -71,7 +71,7 @@ def client(server: FormatServer) -> Iterator[cohere.ClientV2]:
 NO_RETRY: Any = {"max_retries": 0}
 
 
-def test_a_reply_is_what_the_client_reads(client: cohere.ClientV2, server: FormatServer):
+def test_client_reads_our_reply(client: cohere.ClientV2, server: FormatServer):
     answer = client.chat(model="m", messages=HELLO)
     assert server.paths == ["/v2/chat"]
     assert (answer.id, answer.finish_reason) == ("r1", "TOOL_CALL")
@@ -94,7 +94,7 @@ def test_a_reply_is_what_the_client_reads(client: cohere.ClientV2, server: Forma
     assert usage.billed_units.input_tokens == 3
 
 
-def test_a_stream_adds_up_in_the_client_to_the_whole_reply(client: cohere.ClientV2):
+def test_client_accumulates_our_stream_to_the_reply(client: cohere.ClientV2):
     stream: list[Any] = list(client.chat_stream(model="m", messages=HELLO))
     kinds = [event.type for event in stream]
     assert (kinds[0], kinds[-1]) == ("message-start", "message-end")
@@ -115,7 +115,7 @@ def test_a_stream_adds_up_in_the_client_to_the_whole_reply(client: cohere.Client
     assert (stream[-1].delta.finish_reason, stream[-1].delta.usage.tokens.output_tokens) == ("TOOL_CALL", 20)
 
 
-def test_what_the_client_sends_is_what_we_read(client: cohere.ClientV2, server: FormatServer):
+def test_requests_of_the_client_are_parsed(client: cohere.ClientV2, server: FormatServer):
     messages: Any = [
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": [{"type": "text", "text": "Where?"}]},
@@ -168,7 +168,7 @@ def test_what_the_client_sends_is_what_we_read(client: cohere.ClientV2, server: 
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else value.__name__,
 )
 @pytest.mark.parametrize("stream", [False, True], ids=["plain", "stream"])
-def test_an_error_is_the_clients_own_class(
+def test_error_has_the_clients_own_class(
     client: cohere.ClientV2, server: FormatServer, error: Any, expected: type[ApiError], stream: bool
 ):
     server.answer = lambda call: error
@@ -180,9 +180,7 @@ def test_an_error_is_the_clients_own_class(
     assert caught.value.body["message"] == "no"
 
 
-def test_an_error_in_the_middle_of_a_stream_reaches_the_client_after_what_came(
-    client: cohere.ClientV2, server: FormatServer
-):
+def test_error_mid_stream_reaches_the_client_after_the_partial_reply(client: cohere.ClientV2, server: FormatServer):
     server.answer = lambda call: (REPLY, OverloadedError("too many"))
     stream: list[Any] = list(client.chat_stream(model="m", messages=HELLO))
     assert (stream[-1].delta.finish_reason, stream[-1].delta.error) == ("ERROR", "too many")
@@ -193,7 +191,7 @@ MESSAGES = TypeAdapter(cohere.ChatMessageV2)
 
 @examples(60)
 @given(made.calls())
-def test_the_clients_types_take_what_we_send(call: ModelCall):
+def test_requests_match_the_clients_types(call: ModelCall):
     try:
         body = json.loads(COHERE.encode(call).request.body)
     except (InvalidInputError, UnsupportedContentError):
@@ -209,7 +207,7 @@ def test_the_clients_types_take_what_we_send(call: ModelCall):
 
 @examples(40)
 @given(made.replies())
-def test_the_clients_types_take_what_we_answer(reply: ModelReply):
+def test_replies_match_the_clients_types(reply: ModelReply):
     body = json.loads(COHERE.render(reply).body)
     message = cohere.AssistantMessageResponse.model_validate(body["message"])
     texts = [block.text for block in message.content or () if block.type == "text"]

@@ -56,7 +56,7 @@ def sent(*messages: Message) -> Any:
     ],
     ids=lambda part: part.type,
 )
-def test_content_that_the_format_cannot_carry_is_refused_with_its_place(part: Any):
+def test_unsupported_content_is_refused_with_its_path(part: Any):
     with pytest.raises(UnsupportedContentError, match=r"messages\[0\].parts\[1\]"):
         COHERE.encode(call(Message.user("look", part)))
 
@@ -71,23 +71,23 @@ def test_text_and_images_keep_their_order():
 
 
 @pytest.mark.parametrize("part", [IMAGE, DocumentPart(Blob.from_bytes(b"x", "application/pdf"))], ids=["image", "pdf"])
-def test_media_inside_a_tool_result_are_refused_with_their_place(part: Any):
+def test_media_inside_a_tool_result_are_refused_with_their_path(part: Any):
     results = Message.tool(ToolResult("c", (TextPart("a"), part)))
     with pytest.raises(UnsupportedContentError, match=r"messages\[2\].parts\[0\].content"):
         COHERE.encode(call(Message.user("x"), Message.assistant(CALL), results))
 
 
-def test_a_document_that_is_one_already_stands_in_a_tool_result():
+def test_existing_document_object_in_a_tool_result_is_kept():
     messages = sent(Message.user("x"), Message.assistant(CALL), Message.tool(ToolResult("c", (DOCUMENT,))))
     assert messages[2]["content"] == [{"type": "document", "document": {"data": {"title": "A"}, "id": "d1"}}]
 
 
-def test_a_second_system_message_stays_in_its_place():
+def test_second_system_message_stays_in_place():
     messages = sent(Message.system("a"), Message.user("b"), Message.system("c"), Message.user("d"))
     assert [message["role"] for message in messages] == ["system", "user", "system", "user"]
 
 
-def test_text_beside_tool_calls_is_their_plan_and_arguments_stay_as_written():
+def test_text_with_tool_calls_is_the_tool_plan_and_arguments_are_unchanged():
     said = Message.assistant("I will look.", CALL)
     assert sent(Message.user("x"), said, DONE)[1] == {
         "role": "assistant",
@@ -98,7 +98,7 @@ def test_text_beside_tool_calls_is_their_plan_and_arguments_stay_as_written():
     assert losses(moved) == {"messages[1].parts[1]": ("reordered", 0)}
 
 
-def test_reasoning_goes_back_in_its_order_to_the_model_it_came_from_and_to_no_other():
+def test_reasoning_is_sent_back_in_order_to_its_model_only():
     own, others = (ReasoningPart("Hm.", origin=f"cohere/{model}") for model in ("m", "n"))
     blocks = sent(Message.user("a"), Message.assistant("b", own, "c"))[1]["content"]
     assert [block["type"] for block in blocks] == ["text", "thinking", "text"]
@@ -106,7 +106,7 @@ def test_reasoning_goes_back_in_its_order_to_the_model_it_came_from_and_to_no_ot
     assert losses(moved) == {"messages[1].parts[0]": ("reasoning_left_out", None)}
 
 
-def test_citations_go_back_with_their_text():
+def test_citations_are_sent_back_with_their_text():
     cited = TextPart("abc", (Citation("d1", "A", "so", 0, 2),))
     source = {"type": "document", "id": "d1", "document": {"title": "A", "snippet": "so"}}
     citation = {"start": 0, "end": 2, "text": "ab", "sources": [source]}
@@ -117,13 +117,13 @@ def test_citations_go_back_with_their_text():
     assert planned[1]["citations"] == [citation | {"type": "PLAN"}]
 
 
-def test_texts_apart_for_a_cache_point_are_one():
+def test_texts_separated_by_a_cache_point_are_joined():
     apart = call(Message.user(TextPart("a", cache=CachePoint()), "b"))
     assert body_of(apart)["messages"][0]["content"] == "ab"
     assert losses(apart) == {"messages[0].parts[0].cache": ("cache_left_out", None)}
 
 
-def test_what_only_another_provider_understands_is_left_out():
+def test_opaque_parts_of_other_providers_are_left_out():
     assert losses(call(Message("user", (OpaquePart("x", "y"), TextPart("a"))))) == {
         "messages[0].parts[0]": ("part_left_out", None)
     }
@@ -139,7 +139,7 @@ def test_hosted_tools_are_refused():
 # Options of parts and messages
 
 
-def test_options_stand_in_the_object_of_their_message_part_or_call():
+def test_item_options_are_written_into_their_objects():
     tone = {"cohere": {"tone": "dry"}}
     user = Message("user", (TextPart("a", provider_options=tone), TextPart("b")), {"cohere": {"name": "Ann"}})
     said = Message.assistant(replace(CALL, provider_options=tone))
@@ -150,7 +150,7 @@ def test_options_stand_in_the_object_of_their_message_part_or_call():
     assert (second["tool_calls"][0]["tone"], third["tone"], third["content"]) == ("dry", "dry", "x")
 
 
-def test_options_of_a_plan_and_of_other_providers_are_named_and_those_of_fields_refused():
+def test_item_options_of_plans_and_other_providers_have_a_warning_and_field_conflicts_are_refused():
     own, others = {"cohere": {"tone": "dry"}}, {"xai": {"a": 1}}
     planned = call(Message.user("x"), Message.assistant(TextPart("p", provider_options=own), CALL), DONE)
     assert losses(planned) == {"messages[1].parts[0].provider_options.cohere": ("options_left_out", None)}
@@ -165,7 +165,7 @@ def test_options_of_a_plan_and_of_other_providers_are_named_and_those_of_fields_
 # Options
 
 
-def test_sampling_has_the_formats_own_names():
+def test_sampling_has_the_formats_field_names():
     body = body_of(call(sampling=Sampling(5, 0.5, 0.9, 40, 1, ("x",), 0.1, 0.2, 0)))
     own = {"max_tokens": 5, "temperature": 0.5, "p": 0.9, "k": 40, "seed": 1, "stop_sequences": ["x"]}
     own |= {"presence_penalty": 0.1, "frequency_penalty": 0.2, "logprobs": True, "stream": False}
@@ -189,7 +189,7 @@ def test_thinking_is_a_budget_or_a_switch(thinking: Any, body: Any, warned: dict
     assert losses(asked) == warned
 
 
-def test_strict_arguments_are_for_all_tools_or_none():
+def test_strict_tools_are_all_or_none():
     for strict in (True, False):
         assert (
             body_of(call(tools=(ToolSpec("f", strict=strict), ToolSpec("g", strict=strict))))["strict_tools"] is strict
@@ -209,20 +209,20 @@ def test_strict_arguments_are_for_all_tools_or_none():
     ],
     ids=lambda value: getattr(value, "mode", None),
 )
-def test_a_choice_of_tools_is_one_of_two_words(choice: ToolChoice, word: str | None, warned: dict[str, Any]):
+def test_tool_choice_is_encoded(choice: ToolChoice, word: str | None, warned: dict[str, Any]):
     asked = call(tool_choice=choice)
     assert body_of(asked).get("tool_choice") == word
     assert losses(asked) == warned
 
 
-def test_a_schema_is_that_of_a_json_object():
+def test_schema_is_sent_as_json_object():
     schema = {"title": "Answer", "type": "object"}
     asked = call(output=OutputSchema("Answer", schema))
     assert body_of(asked)["response_format"] == {"type": "json_object", "json_schema": schema}
     assert losses(asked) == {}
 
 
-def test_options_of_the_call_are_merged_and_conflicts_named():
+def test_provider_options_are_merged_and_conflicts_reported():
     body = body_of(call(provider_options={"cohere": {"safety_mode": "OFF", "documents": ["a"]}}))
     assert (body["safety_mode"], body["documents"]) == ("OFF", ["a"])
     for options in ({"p": 1}, {"stream": True}, {"thinking": {"type": "disabled"}}):

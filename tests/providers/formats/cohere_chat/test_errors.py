@@ -51,13 +51,13 @@ TOO_LONG = "too many tokens: total number of tokens in the prompt cannot exceed 
         (504, "no", RequestTimeoutError),
     ],
 )
-def test_a_failure_is_an_error_by_cause(status: int, told: str, expected: type[ProviderError]):
+def test_failure_is_classified_by_cause(status: int, told: str, expected: type[ProviderError]):
     error = COHERE.error(response({"message": told}, status, x_debug_trace_id="t1"))
     assert type(error) is expected
     assert (error.status, error.message, error.request_id) == (status, told, "t1")
 
 
-def test_the_numbers_of_an_overflow_are_read_from_the_vendors_words():
+def test_overflow_numbers_are_read_from_the_message():
     error = COHERE.error(response({"message": TOO_LONG, "id": "i1"}, 400))
     assert isinstance(error, ContextOverflowError)
     assert (error.prompt_tokens, error.context_tokens, error.request_id) == (4292, 4081, "i1")
@@ -75,12 +75,12 @@ def test_the_numbers_of_an_overflow_are_read_from_the_vendors_words():
         (b"[" * 100_000, "the provider answered with status 500"),
     ],
 )
-def test_a_body_of_any_shape_is_an_error_with_what_it_says(body: bytes, message: str):
+def test_error_body_of_any_shape_keeps_its_message(body: bytes, message: str):
     error = COHERE.error(response(body, 500))
     assert (type(error), error.message) == (ServerError, message)
 
 
-def test_a_redirect_says_what_to_do():
+def test_redirect_has_a_hint():
     assert "base_url" in (COHERE.error(response(b"", 308)).hint or "")
 
 
@@ -95,14 +95,14 @@ def test_a_redirect_says_what_to_do():
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else None,
 )
-def test_an_error_is_told_as_the_clients_fault_or_ours(error: AbstractCoreError, status: int):
+def test_rendered_error_is_a_client_or_server_error(error: AbstractCoreError, status: int):
     rendered = COHERE.render_error(error)
     assert rendered.status == status
     assert json.loads(rendered.body)["message"] == error.message
     assert COHERE.error(rendered).retry_after == error.retry_after
 
 
-def test_an_error_in_an_answer_with_a_successful_status_is_one():
+def test_error_with_a_success_status_is_raised():
     with pytest.raises(ServerError, match="it broke"):
         COHERE.decode(response({"finish_reason": "ERROR", "message": {"role": "assistant"}, "error": "it broke"}))
     with pytest.raises(ServerError, match=r"^it broke$"):

@@ -11,7 +11,7 @@ from tests.providers.formats.cohere_chat import made
 from tests.providers.refusals import is_of_a_schema
 
 
-def test_the_laws_hold():
+def test_laws_hold():
     check_laws(CohereChat(), "cohere", calls=made.calls(), replies=made.replies(), max_examples=30)
 
 

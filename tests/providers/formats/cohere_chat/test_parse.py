@@ -50,19 +50,19 @@ def called(id: Any = "c", **function: Any) -> dict[str, Any]:
         ({"model": "m", "messages": [USER], "stream": "yes"}, "stream"),
     ],
 )
-def test_what_is_wrong_is_refused_with_its_place(body: Any, path: str):
+def test_invalid_request_is_refused_with_its_path(body: Any, path: str):
     with pytest.raises(InvalidInputError) as caught:
         COHERE.parse(request(body))
     assert caught.value.path == path
 
 
-def test_two_calls_with_one_id_are_refused():
+def test_duplicate_call_ids_are_refused():
     twice = {"role": "assistant", "tool_calls": called()["tool_calls"] * 2}
     with pytest.raises(InvalidInputError, match="one id"):
         parsed(twice)
 
 
-def test_blocks_plan_calls_and_citations_of_an_answer_are_read():
+def test_blocks_plan_calls_and_citations_are_read():
     source = {"type": "document", "id": "d"}
     said = called() | {
         "content": [{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": "abc"}],
@@ -79,7 +79,7 @@ def test_blocks_plan_calls_and_citations_of_an_answer_are_read():
     )
 
 
-def test_a_document_in_a_tool_result_is_a_document_of_json():
+def test_document_in_a_tool_result_is_read_as_json():
     document = {"id": "d", "data": {"a": 1}}
     content = [{"type": "text", "text": "x"}, {"type": "document", "document": document}]
     messages = parsed(called(), {"role": "tool", "tool_call_id": "c", "content": content}).call.messages
@@ -89,11 +89,11 @@ def test_a_document_in_a_tool_result_is_a_document_of_json():
     assert result.content[1].blob.read() == b'{"id":"d","data":{"a":1}}'
 
 
-def test_an_empty_message_is_left_out_with_a_warning():
+def test_empty_message_is_left_out_with_a_warning():
     assert [warning.path for warning in parsed({"role": "user", "content": ""}, USER).warnings] == ["messages[0]"]
 
 
-def test_fields_that_the_schema_has_no_words_for_are_options_of_their_message_or_part():
+def test_unknown_fields_become_provider_options():
     image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,eA==", "new": 1}, "a": 1}
     user = {"role": "user", "content": [{"type": "text", "text": "x", "b": 2, "c": None}, image], "name": "Ann"}
     said = called()
@@ -121,13 +121,13 @@ def test_fields_that_the_schema_has_no_words_for_are_options_of_their_message_or
         ({"type": "new"}, None),
     ],
 )
-def test_thinking_is_read_and_what_is_unknown_kept(thinking: Any, ours: Any):
+def test_thinking_is_read_and_unknown_fields_kept(thinking: Any, ours: Any):
     call = parsed(thinking=thinking).call
     assert call.thinking == ours
     assert call.provider_options == ({} if ours else {"cohere": {"thinking": thinking}})
 
 
-def test_options_without_a_field_are_kept_and_json_mode_too():
+def test_unknown_options_and_json_mode_are_kept():
     kept = {"safety_mode": "OFF", "response_format": {"type": "json_object"}, "priority": 1}
     assert parsed(**kept, k=None).call.provider_options == {"cohere": kept}
     assert parsed(logprobs=True).call.sampling.top_logprobs == 0

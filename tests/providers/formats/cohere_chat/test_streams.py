@@ -64,7 +64,7 @@ WHOLE = [
 ]
 
 
-def test_a_stream_becomes_deltas_in_order():
+def test_stream_is_decoded_to_deltas_in_order():
     plan, call = 1 << 20, (1 << 20) + 1
     assert list(decoded([events(WHOLE)])) == [
         ReplyStart(0, "m", "cohere", "r"),
@@ -85,13 +85,13 @@ def test_a_stream_becomes_deltas_in_order():
 
 
 @pytest.mark.parametrize("line", [b"\n", b"\r\n"], ids=["LF", "CRLF"])
-def test_the_deltas_are_the_same_at_every_split(line: bytes):
+def test_deltas_do_not_depend_on_chunk_boundaries(line: bytes):
     expected = list(decoded([events(WHOLE[3:])]))
     for pieces in every_split(events(WHOLE[3:], line)):
         assert list(decoded(pieces)) == expected
 
 
-def test_a_plan_is_text_before_the_calls_as_in_a_whole_reply():
+def test_tool_plan_is_text_before_the_calls():
     function = {"name": "f", "arguments": '{"a": 1}'}
     message = {"tool_plan": "I will ask, 日本 😀", "tool_calls": [{"id": "c1", "function": function}]}
     message |= {"content": [{"type": "thinking", "thinking": "Hm."}]}
@@ -103,7 +103,7 @@ def test_a_plan_is_text_before_the_calls_as_in_a_whole_reply():
 # Tool calls
 
 
-def test_interleaved_arguments_of_parallel_calls_are_told_apart():
+def test_interleaved_parallel_calls_are_separated():
     pieces = [begun(0, "a", "f"), begun(1, "b", "g"), arguments(0, "{"), arguments(1, "["), arguments(0, "}")]
     assert streamed(START, *pieces, end()).tool_calls == (ToolCall("a", "f", "{}"), ToolCall("b", "g", "["))
 
@@ -117,7 +117,7 @@ def test_two_calls_with_one_index_are_two_calls():
     )
 
 
-def test_a_call_after_two_with_one_index_is_a_block_of_its_own():
+def test_call_after_two_with_one_index_is_a_separate_block():
     pieces = [begun(0, "a", "f"), begun(0, "b", "f"), arguments(0, "{}"), begun(1, "c", "f"), arguments(1, "[]")]
     assert streamed(START, *pieces, end()).tool_calls == (
         ToolCall("a", "f", ""),
@@ -126,19 +126,19 @@ def test_a_call_after_two_with_one_index_is_a_block_of_its_own():
     )
 
 
-def test_a_call_without_an_id_gets_a_made_up_one():
+def test_call_without_an_id_gets_one():
     calls = streamed(START, begun(0, "a", "f"), begun(1, None, "g"), end()).tool_calls
     assert [call.id for call in calls] == ["a", "call_1"]
 
 
-def test_arguments_of_no_call_say_nothing():
+def test_arguments_without_a_call_are_ignored():
     assert streamed(START, arguments(3, "{}"), text("a"), end()).parts == (TextPart("a"),)
 
 
 # Content
 
 
-def test_blocks_of_content_keep_their_order():
+def test_content_blocks_keep_their_order():
     reply = streamed(START, thought("a"), text("b", 1), thought("c", 2), text("d", 3), end())
     assert reply.parts == (
         ReasoningPart("a", origin="cohere/m"),
@@ -148,14 +148,14 @@ def test_blocks_of_content_keep_their_order():
     )
 
 
-def test_reasoning_belongs_to_the_model_the_format_was_made_for_unless_it_is_named():
+def test_reasoning_origin_is_the_formats_model_unless_named():
     decoder = CohereChat("command").decoder()
     frames = COHERE.framer().feed(events([{"type": "message-start", "id": "r"}, thought("a"), end()]))
     reply = accumulate([delta for frame in frames for delta in decoder.feed(frame)] + decoder.finish())
     assert (reply.model, reply.parts) == ("command", (ReasoningPart("a", origin="cohere/command"),))
 
 
-def test_citations_are_of_the_text_they_come_with():
+def test_citations_belong_to_their_text():
     source = {"type": "document", "id": "d1", "document": {"title": "A", "snippet": "so"}}
     two = [source, {"type": "tool", "id": "t:0", "tool_output": {"a": 1}}]
     cited = event("citation-start", 0, citations={"start": 0, "end": 2, "text": "ab", "sources": [source]})
@@ -176,7 +176,7 @@ def test_citations_are_of_the_text_they_come_with():
     )
 
 
-def test_a_citation_that_names_no_block_is_of_the_first_text_whatever_its_own_number():
+def test_citation_without_a_block_belongs_to_the_first_text():
     cited = {"start": 0, "end": 2, "text": "ab", "sources": [{"type": "document", "id": "d"}], "type": "TEXT_CONTENT"}
     numbered = [event("citation-start", number, citations=cited) for number in (0, 1)]
     reply = streamed(START, thought("Hm."), text("abc", 1), event("content-end", 1), *numbered, end())
@@ -187,7 +187,7 @@ def test_a_citation_that_names_no_block_is_of_the_first_text_whatever_its_own_nu
     assert reply.parts[1] == TextPart("abc", (Citation("d", start=0, end=2), Citation("d", start=0, end=2)))
 
 
-def test_what_a_text_or_call_says_beyond_the_schema_is_kept_with_it():
+def test_unknown_fields_of_texts_and_calls_are_kept():
     begins = event("content-start", 0, content={"type": "text", "text": "", "tone": "dry"})
     call = event("tool-call-start", 0, tool_calls={"id": "c", "type": "function", "function": {"name": "f"}, "by": "x"})
     reply = streamed(START, begins, text("a"), event("content-end", 0), call, end())
@@ -201,7 +201,7 @@ def test_what_a_text_or_call_says_beyond_the_schema_is_kept_with_it():
     assert [part.provider_options for part in streamed(START, begins, end()).parts] == []
 
 
-def test_log_probabilities_of_all_events_are_one_list():
+def test_log_probabilities_of_all_events_are_concatenated():
     pieces = [{**text(t), "logprobs": {"text": t, "token_ids": [1]}} for t in "ab"]
     assert streamed(START, *pieces, end()).provider_metadata["logprobs"] == [
         {"text": "a", "token_ids": [1]},
@@ -209,7 +209,7 @@ def test_log_probabilities_of_all_events_are_one_list():
     ]
 
 
-def test_usage_that_never_came_is_none_and_a_half_is_no_count():
+def test_missing_usage_is_none_and_fractions_are_ignored():
     assert streamed(START, text("a"), end()).usage == Usage()
     assert streamed(START, end(usage={"tokens": {"input_tokens": 1.5, "output_tokens": "2"}})).usage == Usage()
 
@@ -228,12 +228,12 @@ def test_usage_that_never_came_is_none_and_a_half_is_no_count():
         (None, "unknown"),
     ],
 )
-def test_why_a_stream_ended_is_told_in_our_words_and_kept(raw: str | None, reason: str):
+def test_finish_reason_is_mapped_and_kept(raw: str | None, reason: str):
     reply = streamed(START, text("a"), end(raw))
     assert (reply.finish_reason, reply.raw_finish_reason) == (reason, raw)
 
 
-def test_a_stream_that_is_cut_is_interrupted_after_what_came():
+def test_truncated_stream_is_interrupted_after_the_partial_reply():
     found: list[Delta] = []
     with pytest.raises(StreamInterruptedError):
         for delta in decoded([events(WHOLE[:-1])]):
@@ -246,7 +246,7 @@ def test_a_stream_that_is_cut_is_interrupted_after_what_came():
     [end("ERROR", error="it broke"), end("COMPLETE", error="it broke"), {"message": "it broke"}],
     ids=["reason", "error", "message"],
 )
-def test_an_error_in_a_successful_stream_is_a_typed_error_after_what_came(failure: Any):
+def test_error_event_is_typed_after_the_partial_reply(failure: Any):
     found: list[Delta] = []
     with pytest.raises(ProviderError, match="it broke"):
         for delta in decoded([events([START, text("Hel"), failure])]):
@@ -254,29 +254,29 @@ def test_an_error_in_a_successful_stream_is_a_typed_error_after_what_came(failur
     assert accumulate(found).text == "Hel"
 
 
-def test_an_answer_that_took_too_long_is_a_typed_error_in_a_body_and_in_a_stream():
+def test_timeout_finish_reason_is_a_typed_error_in_bodies_and_streams():
     with pytest.raises(RequestTimeoutError):
         streamed(START, text("a"), end("TIMEOUT"))
     with pytest.raises(RequestTimeoutError):
         COHERE.decode(response({"finish_reason": "TIMEOUT", "message": {"content": []}}))
 
 
-def test_an_event_that_is_no_json_is_an_error_with_its_number():
+def test_malformed_json_event_is_an_error_with_its_number():
     with pytest.raises(ServerError, match="event 2 of the stream is not JSON"):
         streamed(START, b"{", end())
 
 
-def test_an_answer_without_events_is_no_stream():
+def test_body_without_events_is_not_a_stream():
     with pytest.raises(ServerError, match="no stream"):
         list(decoded([b"<html>"]))
 
 
 @pytest.mark.parametrize("odd", [{}, [], 5, {"type": "debug", "prompt": "x"}, {"type": "content-delta", "delta": 5}])
-def test_an_event_of_an_odd_or_unknown_shape_says_nothing(odd: Any):
+def test_unknown_events_are_skipped(odd: Any):
     assert streamed(START, text("a"), odd, end()).text == "a"
 
 
-def test_a_character_cut_in_two_events_is_whole_again_and_half_a_one_replaced():
+def test_character_split_between_events_is_joined_and_a_lone_surrogate_replaced():
     halves = [json.dumps(text(piece)).encode() for piece in ("a\ud83d", "\ude00b\ud83d")]
     assert streamed(START, *halves, end()).text == "a😀b\ufffd"
     call = [

@@ -57,7 +57,7 @@ def does(call_style: CallStyle, llm: LLM) -> Callable[..., Any]:
     return do
 
 
-def test_content_is_kept_used_extended_and_ended(call_style: CallStyle, llm: LLM, caches: CacheServer):
+def test_cached_content_is_created_used_extended_and_deleted(call_style: CallStyle, llm: LLM, caches: CacheServer):
     do = does(call_style, llm)
     kept = do("create", "long", system_prompt="s", seconds=300)
     options = {"google": {"cachedContent": "cachedContents/c1"}}
@@ -80,7 +80,7 @@ def respelt(body: Any) -> Any:
     return json.loads(json.dumps(body).replace("parameters_json_schema", "parametersJsonSchema"))
 
 
-def test_the_vendors_client_sends_the_same(llm: LLM, theirs: genai.Client, caches: CacheServer):
+def test_vendors_client_sends_the_same_requests(llm: LLM, theirs: genai.Client, caches: CacheServer):
     function = types.FunctionDeclaration(
         name="weather", description="The weather.", parameters_json_schema={"type": "object"}
     )
@@ -106,7 +106,7 @@ def test_the_vendors_client_sends_the_same(llm: LLM, theirs: genai.Client, cache
     assert [(method, path.removesuffix("?updateMask=ttl"), body) for method, path, body in caches.seen] == expected
 
 
-def test_what_is_asked_of_an_answer_is_not_kept_and_named(llm: LLM, caches: CacheServer):
+def test_options_of_the_answer_are_not_cached_and_have_a_warning(llm: LLM, caches: CacheServer):
     asked: Any = {"temperature": 0.5, "thinking": 128, "provider_options": {"google": {"safetySettings": []}}}
     kept = CachedContents(llm).create("long", seconds=300, **asked)
     assert [warning.path for warning in kept.warnings] == [
@@ -119,7 +119,7 @@ def test_what_is_asked_of_an_answer_is_not_kept_and_named(llm: LLM, caches: Cach
         CachedContents(llm).create("long", seconds=300, temperature=0.5, strict=True)
 
 
-def test_on_vertex_contents_are_kept_in_the_project(caches: CacheServer, services: Services):
+def test_vertex_cached_content_belongs_to_the_project(caches: CacheServer, services: Services):
     parent = "projects/p/locations/global"
     options: Any = {"project": "p", "access_token": "t", "base_url": f"{caches.url}/v1/{parent}"}
     llm = create_llm(f"vertex/{MODEL}", services=services, **options)
@@ -131,7 +131,7 @@ def test_on_vertex_contents_are_kept_in_the_project(caches: CacheServer, service
 
 
 @pytest.mark.parametrize("seconds", [0, -1, 1.5, "300"])
-def test_a_time_that_is_none_is_refused_before_anything_is_sent(llm: LLM, caches: CacheServer, seconds: Any):
+def test_invalid_ttl_is_refused_before_sending(llm: LLM, caches: CacheServer, seconds: Any):
     with pytest.raises(InvalidInputError):
         CachedContents(llm).create("long", seconds=seconds)
     assert caches.seen == []
@@ -150,7 +150,7 @@ def test_a_time_that_is_none_is_refused_before_anything_is_sent(llm: LLM, caches
         ("delete", {"name": b"cachedContents/c1"}, "name"),
     ],
 )
-def test_bad_arguments_are_refused_before_anything_is_sent(
+def test_invalid_arguments_are_refused_before_sending(
     llm: LLM, caches: CacheServer, name: str, arguments: dict[str, Any], path: str
 ):
     with pytest.raises(InvalidInputError, match=rf"arguments\.{path}: expected a"):
@@ -158,13 +158,13 @@ def test_bad_arguments_are_refused_before_anything_is_sent(
     assert caches.seen == []
 
 
-def test_a_provider_without_such_requests_says_so(services: Services):
+def test_provider_without_cached_contents_is_refused(services: Services):
     llm = create_llm("scripted", services=services)
     with pytest.raises(UnsupportedOptionError, match=r"has no operation .cached_contents.create"):
         CachedContents(llm).create("long", seconds=300)
 
 
-def test_an_answer_that_names_nothing_is_an_error():
+def test_response_without_a_name_is_an_error():
     for body in ({}, {"name": ""}):
         with pytest.raises(ServerError, match="names no cached content"):
             GEMINI.operations["cached_contents.read"](name="n").decode(response(body))
@@ -176,7 +176,7 @@ def test_an_answer_that_names_nothing_is_an_error():
         GEMINI.operations["cached_contents.read"](name="n").decode(response(b"<html>"))
 
 
-def test_a_name_is_no_way_to_other_paths():
+def test_cached_content_name_cannot_contain_other_paths():
     delete = Gemini(Dialect()).operations["cached_contents.delete"](name="cachedContents/..%2f?x")
     request = delete.encode(ModelCall("m", (Message.user("n"),), "google")).request
     assert request.url == "/cachedContents/..%252f%3Fx"

@@ -80,7 +80,7 @@ def parts_of(answer: types.GenerateContentResponse) -> list[types.Part]:
     return answer.candidates[0].content.parts or []
 
 
-def test_a_reply_is_what_the_client_reads(client: genai.Client):
+def test_client_reads_our_reply(client: genai.Client):
     answer = generate(client)
     thought, text, code, result, first, second = parts_of(answer)
     assert (thought.text, thought.thought) == ("Let me see.", True)
@@ -112,7 +112,7 @@ def test_a_reply_is_what_the_client_reads(client: genai.Client):
     )
 
 
-def test_the_chunks_of_a_stream_add_up_to_the_reply(client: genai.Client):
+def test_client_accumulates_our_stream_to_the_reply(client: genai.Client):
     chunks = list(client.models.generate_content_stream(model="m", contents="hi"))
     parts = [part for chunk in chunks if chunk.candidates and chunk.candidates[0].content for part in parts_of(chunk)]
     assert "".join(part.text or "" for part in parts if not part.thought) == "Grüße 😀"
@@ -124,7 +124,7 @@ def test_the_chunks_of_a_stream_add_up_to_the_reply(client: genai.Client):
     assert chunks[-1].usage_metadata.total_token_count == 30
 
 
-def test_what_the_client_replays_is_what_it_got(client: genai.Client, server: FormatServer):
+def test_client_can_send_our_reply_back(client: genai.Client, server: FormatServer):
     """Signatures, order and code come back as they went out."""
     answer = generate(client)
     assert answer.candidates
@@ -142,7 +142,7 @@ def test_what_the_client_replays_is_what_it_got(client: genai.Client, server: Fo
     assert [result.call_id for result in server.calls[1].messages[2].parts] == ["c1", "c2"]  # type: ignore[union-attr]
 
 
-def test_what_the_client_sends_is_what_we_read(client: genai.Client, server: FormatServer):
+def test_requests_of_the_client_are_parsed(client: genai.Client, server: FormatServer):
     def weather(city: str) -> str:
         """The weather."""
         return city
@@ -192,7 +192,7 @@ def test_what_the_client_sends_is_what_we_read(client: genai.Client, server: For
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else value,
 )
 @pytest.mark.parametrize("stream", [False, True], ids=["plain", "stream"])
-def test_an_error_is_the_clients_own(
+def test_error_has_the_clients_own_class(
     client: genai.Client, server: FormatServer, error: AbstractCoreError, status: str, stream: bool
 ):
     server.answer = lambda call: error
@@ -205,14 +205,14 @@ def test_an_error_is_the_clients_own(
     assert (caught.value.status, caught.value.message) == (status, "no")
 
 
-def test_the_client_learns_the_place(client: genai.Client, server: FormatServer):
+def test_client_error_has_the_path(client: genai.Client, server: FormatServer):
     with pytest.raises(theirs.ClientError) as caught:
         generate(client, [types.Content(role="bard", parts=[types.Part(text="hi")])])
     (detail,) = caught.value.details["error"]["details"]
     assert detail["fieldViolations"][0]["field"] == "contents[0].role"
 
 
-def test_an_error_in_the_middle_of_a_stream_reaches_the_client(client: genai.Client, server: FormatServer):
+def test_error_mid_stream_reaches_the_client(client: genai.Client, server: FormatServer):
     server.answer = lambda call: (REPLY, OverloadedError("too many"))
     texts: list[str] = []
     with pytest.raises(theirs.APIError, match="too many"):

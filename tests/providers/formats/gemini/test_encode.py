@@ -68,7 +68,7 @@ def encoded(data: bytes) -> str:
     ],
     ids=["image", "audio", "video by url", "pdf by id", "a text file with its own type"],
 )
-def test_media_are_sent_as_the_format_has_them(part: Part, written: Any):
+def test_media_are_encoded(part: Part, written: Any):
     assert parts_of(Message("user", (TextPart("look"), part))) == [{"text": "look"}, written]
 
 
@@ -82,12 +82,12 @@ def test_media_are_sent_as_the_format_has_them(part: Part, written: Any):
     ],
     ids=["sound as image", "artifact", "no URI", "file of another"],
 )
-def test_content_without_a_shape_is_refused_by_its_place(part: Any, what: str):
+def test_unsupported_content_is_refused_with_its_path(part: Any, what: str):
     with pytest.raises(UnsupportedContentError, match=what):
         GEMINI.encode(call(Message.user("hi"), Message.user("look", part)))
 
 
-def test_an_image_in_a_tool_result_is_sent_in_the_result_in_its_place():
+def test_image_in_a_tool_result_is_sent_inside_it():
     asked = Message.assistant(ToolCall("c1", "look"))
     result = Message.tool(ToolResult("c1", (TextPart("see"), ImagePart(PNG), TextPart("there"))))
     (part,) = parts_of(ASK, asked, result)
@@ -99,7 +99,7 @@ def test_an_image_in_a_tool_result_is_sent_in_the_result_in_its_place():
     }
 
 
-def test_an_image_in_a_tool_result_goes_beside_it_with_a_marker_naming_the_call_where_a_model_wants_that():
+def test_image_in_a_tool_result_moves_beside_it_with_a_marker_if_the_model_requires_that():
     older = Gemini(Dialect(media_in_results=False))
     asked = Message.assistant(ToolCall("c1", "look"), ToolCall("c2", "look"))
     told = Message.tool(ToolResult("c1", (ImagePart(PNG),)), ToolResult.text("c2", "nothing", is_error=True))
@@ -111,7 +111,7 @@ def test_an_image_in_a_tool_result_goes_beside_it_with_a_marker_naming_the_call_
     assert older.parse(older.encode(call(Message.user("a"), asked, told)).request).call.messages[2] == told
 
 
-def test_options_of_texts_in_results_and_of_system_messages_with_more_texts_are_named():
+def test_options_of_result_texts_and_merged_system_messages_have_a_warning():
     own = {"google": {"partMetadata": {}}}
     texts = (TextPart("a", provider_options=own), TextPart("b"))
     result = Message.tool(ToolResult("c", texts))
@@ -126,13 +126,13 @@ def test_options_of_texts_in_results_and_of_system_messages_with_more_texts_are_
     assert caught.value.path == "messages[0].parts[0].provider_options.google.thoughtSignature"
 
 
-def test_sound_in_a_tool_result_goes_beside_it():
+def test_audio_in_a_tool_result_moves_beside_it():
     wav = AudioPart(Blob.from_bytes(b"wav", "audio/wav"))
     parts = parts_of(ASK, Message.assistant(ToolCall("c1", "hear")), Message.tool(ToolResult("c1", (wav,))))
     assert [next(iter(part)) for part in parts] == ["functionResponse", "text", "inlineData"]
 
 
-def test_system_messages_go_to_the_beginning_in_their_order_and_those_that_move_are_named():
+def test_system_messages_move_to_the_top_with_a_warning():
     messages = (Message.system("a"), Message.user("b"), Message.system("c"), Message.user("d"), Message.system("e"))
     request = GEMINI.encode(call(*messages))
     body = json.loads(request.request.body)
@@ -144,7 +144,7 @@ def test_system_messages_go_to_the_beginning_in_their_order_and_those_that_move_
     ]
 
 
-def test_reasoning_comes_back_as_it_was_in_order_and_with_its_signatures():
+def test_reasoning_is_sent_back_in_order_with_signatures():
     """Think, sign, text with a signature, think, two calls of which the first is signed."""
     answer = Message.assistant(
         ReasoningPart("One.", SIGNATURE, origin=HERE),
@@ -180,7 +180,7 @@ def test_reasoning_of_another_model_is_left_out_with_a_warning(origin: str | Non
     assert [(w.code, w.path) for w in request.warnings] == [("part_left_out", "messages[1].parts[0]")]
 
 
-def test_a_calls_signature_of_another_provider_is_left_out_with_a_warning():
+def test_call_signature_of_another_provider_is_left_out_with_a_warning():
     thought = ReasoningPart("Hm.", "x", origin="anthropic/m")
     answer = Message.assistant(thought, ToolCall("c", "f", "{}", SIGNATURE))
     request = GEMINI.encode(call(*answered(ASK, answer)))
@@ -268,7 +268,7 @@ def test_thinking_is_a_budget_or_a_level(thinking: Any, written: Any):
 
 
 @pytest.mark.parametrize(("mode", "written"), [("auto", "AUTO"), ("none", "NONE"), ("required", "ANY")])
-def test_tools_may_must_or_must_not_be_called(mode: Any, written: str):
+def test_tool_choice_is_encoded(mode: Any, written: str):
     assert body_of(call(tool_choice=ToolChoice(mode)))["toolConfig"] == {"functionCallingConfig": {"mode": written}}
 
 
@@ -285,7 +285,7 @@ def test_schemas_with_references_and_unions_are_sent_unchanged():
     assert tools["functionDeclarations"][0]["parametersJsonSchema"] == schema
 
 
-def test_a_plain_call_has_no_options():
+def test_minimal_call_has_no_options():
     assert body_of(call()).keys() == {"contents"}
 
 
@@ -334,7 +334,7 @@ def test_a_plain_call_has_no_options():
     ],
     ids=["parallel", "strict", "output", "options", "messages"],
 )
-def test_what_is_not_sent_is_named(fields: dict[str, Any], warnings: list[tuple[str, str, Any, Any]]):
+def test_unsupported_options_have_a_warning(fields: dict[str, Any], warnings: list[tuple[str, str, Any, Any]]):
     messages = fields.pop("messages", ())
     found = GEMINI.encode(call(*messages, **fields)).warnings
     assert [(warning.code, warning.path, warning.requested, warning.sent) for warning in found] == warnings
@@ -359,7 +359,7 @@ def test_what_is_not_sent_is_named(fields: dict[str, Any], warnings: list[tuple[
     ],
     ids=lambda option: option if isinstance(option, str) else "",
 )
-def test_an_option_that_the_call_has_a_field_for_is_refused(option: dict[str, Any], path: str):
+def test_provider_option_with_a_call_field_is_refused(option: dict[str, Any], path: str):
     with pytest.raises(InvalidInputError) as caught:
         GEMINI.encode(call(provider_options={"google": option}))
     assert caught.value.path == f"provider_options.google.{path}"
@@ -375,18 +375,18 @@ def test_an_option_that_the_call_has_a_field_for_is_refused(option: dict[str, An
     ],
     ids=["dynamic thinking", "any JSON", "validated calls", "cache"],
 )
-def test_an_option_that_the_call_has_no_field_for_is_sent_and_read_again(option: dict[str, Any]):
+def test_provider_option_without_a_call_field_survives_a_round_trip(option: dict[str, Any]):
     request = GEMINI.encode(call(provider_options={"google": option})).request
     assert json.loads(request.body).items() >= option.items()
     assert GEMINI.parse(request).call.provider_options == {"google": option}
 
 
-def test_a_call_of_which_nothing_is_left_is_refused():
+def test_empty_call_is_refused():
     with pytest.raises(UnsupportedContentError, match="no place for any part"):
         GEMINI.encode(call(Message.user(OpaquePart("xai", "new", 1))))  # type: ignore[arg-type]
 
 
-def test_names_of_models_stand_in_the_url():
+def test_model_name_is_in_the_url():
     for model, url in (("tunedModels/a b", "/tunedModels/a%20b"), ("a/b", "/models/a/b")):
         request = GEMINI.encode(call().with_(model=model)).request
         assert request.url == f"{url}:generateContent"
@@ -402,14 +402,14 @@ def test_names_of_models_stand_in_the_url():
         ("endpoints/123", "/endpoints/123"),
     ],
 )
-def test_names_of_models_below_a_publisher_stand_in_the_url(model: str, url: str):
+def test_model_name_with_publisher_is_in_the_url(model: str, url: str):
     vertex = Gemini(Dialect("vertex", publisher="google", parent="projects/p/locations/l"))
     request = vertex.encode(call().with_(model=model, provider="vertex")).request
     assert request.url == f"{url}:generateContent"
     assert vertex.parse(request).call.model == model.removeprefix("publishers/").replace("/models/", "/")
 
 
-def test_the_first_call_of_a_turn_without_a_signature_says_so_where_a_model_wants_one():
+def test_unsigned_first_call_of_a_turn_gets_a_placeholder_signature_if_required():
     newer = Gemini(Dialect(signed_calls=True))
     calls = (ToolCall("c1", "f", "{}"), ToolCall("c2", "f", "{}"))
     results = Message.tool(ToolResult.text("c1", "a"), ToolResult.text("c2", "b"))
@@ -425,7 +425,7 @@ def test_the_first_call_of_a_turn_without_a_signature_says_so_where_a_model_want
     assert json.loads(newer.encode(signed).request.body)["contents"][1]["parts"][0]["thoughtSignature"] == SIGNATURE
 
 
-def test_tokens_are_counted_of_a_whole_request():
+def test_token_count_request_contains_the_whole_call():
     counted = call(Message.system("s"), Message.user("hi"), sampling=Sampling(5), tool_choice=ToolChoice("none"))
     request = GEMINI.operations["count_tokens"]().encode(counted).request
     assert request.url == "/models/m:countTokens"

@@ -58,7 +58,7 @@ def failed(http: int, status: str | None = None, message: str = "what they say",
         (413, None, "what they say", BadRequestError),
     ],
 )
-def test_a_failure_is_an_error_by_cause(http: int, status: str | None, message: str, expected: type[ProviderError]):
+def test_failure_is_classified_by_cause(http: int, status: str | None, message: str, expected: type[ProviderError]):
     found = failed(http, status, message)
     assert type(found) is expected
     assert (found.status, found.message, found.code) == (http, message, status)
@@ -74,7 +74,7 @@ def test_a_failure_is_an_error_by_cause(http: int, status: str | None, message: 
         ("SERVICE_DISABLED", AccessDeniedError),
     ],
 )
-def test_the_reason_says_more_than_the_status(reason: str, expected: type[ProviderError]):
+def test_error_reason_precedes_the_status(reason: str, expected: type[ProviderError]):
     found = failed(403, "PERMISSION_DENIED", "m", {"@type": f"{TYPE}ErrorInfo", "reason": reason})
     assert type(found) is expected
     assert found.code == reason
@@ -93,7 +93,7 @@ def test_the_reason_says_more_than_the_status(reason: str, expected: type[Provid
         (b"[" * 100_000, "the provider answered with status 500"),
     ],
 )
-def test_a_body_of_any_shape_is_an_error_with_what_it_says(body: bytes, message: str):
+def test_error_body_of_any_shape_keeps_its_message(body: bytes, message: str):
     found = GEMINI.error(response(body, 500))
     assert type(found) is ServerError
     assert found.message == message
@@ -112,14 +112,14 @@ def test_a_body_of_any_shape_is_an_error_with_what_it_says(body: bytes, message:
         (5, None, None),
     ],
 )
-def test_the_wait_is_read_from_the_details_or_the_headers(delay: Any, header: str | None, seconds: float | None):
+def test_retry_after_is_read_from_details_or_headers(delay: Any, header: str | None, seconds: float | None):
     details = [] if delay is None else [{"@type": f"{TYPE}RetryInfo", "retryDelay": delay}]
     headers = {} if header is None else {"retry_after": header}
     body = {"error": {"code": 429, "status": "RESOURCE_EXHAUSTED", "details": details}}
     assert GEMINI.error(response(body, 429, **headers)).retry_after == seconds
 
 
-def test_the_request_id_is_kept():
+def test_request_id_is_kept():
     info = {"@type": f"{TYPE}RequestInfo", "requestId": "r1"}
     assert failed(500, "INTERNAL", "m", info).request_id == "r1"
     assert GEMINI.error(response({}, 500, x_goog_request_id="r2")).request_id == "r2"
@@ -132,7 +132,7 @@ def test_the_request_id_is_kept():
         "input token count is 1200000 but model only supports up to 1048576",
     ],
 )
-def test_the_numbers_of_a_context_overflow_are_read_from_the_vendors_words(message: str):
+def test_overflow_numbers_are_read_from_the_message(message: str):
     error = failed(400, "INVALID_ARGUMENT", message)
     assert isinstance(error, ContextOverflowError)
     assert (error.prompt_tokens, error.context_tokens) == (1_200_000, 1_048_576)
@@ -141,7 +141,7 @@ def test_the_numbers_of_a_context_overflow_are_read_from_the_vendors_words(messa
     assert again.prompt_tokens == 1_200_000
 
 
-def test_the_numbers_of_an_overflow_are_told_in_other_words_too():
+def test_overflow_numbers_are_read_from_other_messages():
     error = ContextOverflowError("too long")
     error.prompt_tokens, error.context_tokens = 9, 5
     again = GEMINI.error(GEMINI.render_error(error))
@@ -150,7 +150,7 @@ def test_the_numbers_of_an_overflow_are_told_in_other_words_too():
 
 
 @pytest.mark.parametrize("kind", PROVIDER_ERRORS)
-def test_an_error_we_tell_of_is_one_for_the_vendors_client(kind: type[ProviderError]):
+def test_rendered_error_is_read_by_the_vendors_client(kind: type[ProviderError]):
     rendered = GEMINI.render_error(kind("what happened", retry_after=1.5))
     body = json.loads(rendered.body)
     error = theirs.APIError(rendered.status, body)
@@ -169,9 +169,7 @@ def test_an_error_we_tell_of_is_one_for_the_vendors_client(kind: type[ProviderEr
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else None,
 )
-def test_an_error_is_told_as_the_clients_fault_or_ours(
-    error: AbstractCoreError, status: int, back: type[ProviderError]
-):
+def test_rendered_error_is_a_client_or_server_error(error: AbstractCoreError, status: int, back: type[ProviderError]):
     rendered = GEMINI.render_error(error)
     assert rendered.status == status
     assert b"SOME_KEY" not in rendered.body

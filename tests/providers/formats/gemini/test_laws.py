@@ -11,11 +11,11 @@ from tests.providers.formats.gemini import made
 from tests.providers.refusals import is_of_a_schema
 
 
-def test_the_laws_hold():
+def test_laws_hold():
     check_laws(Gemini(), "google", calls=made.calls(), replies=made.replies(), max_examples=40)
 
 
-def test_the_laws_hold_on_vertex_for_signed_calls_and_files_beside_results():
+def test_laws_hold_on_vertex_for_signed_calls_and_moved_files():
     vertex = Gemini(
         Dialect("vertex", media_in_results=False, signed_calls=True, publisher="google", parent="projects/p")
     )

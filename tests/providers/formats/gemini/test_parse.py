@@ -28,7 +28,7 @@ def result(name: str, **fields: Any) -> Any:
     return {"functionResponse": {"name": name, "response": {"output": "x"}, **fields}}
 
 
-def test_the_model_and_the_stream_flag_are_read_from_the_url():
+def test_model_and_stream_are_read_from_the_url():
     for url, stream in (
         ("/v1beta/models/m-1:generateContent", False),
         ("https://host/v1/projects/p/locations/l/publishers/google/models/m-1:streamGenerateContent?alt=sse", True),
@@ -37,7 +37,7 @@ def test_the_model_and_the_stream_flag_are_read_from_the_url():
         assert (parsed.model, parsed.stream) == ("m-1", stream)
 
 
-def test_names_in_snake_case_are_the_same():
+def test_snake_case_field_names_are_accepted():
     parsed = read(
         {"parts": [{"inline_data": {"mime_type": "image/png", "data": "aGk="}}]},
         system_instruction={"parts": [{"text": "s"}]},
@@ -50,7 +50,7 @@ def test_names_in_snake_case_are_the_same():
     assert parsed.tool_choice == ToolChoice("required")
 
 
-def test_calls_without_ids_get_made_up_ones_and_results_find_them_by_name():
+def test_calls_without_ids_get_ids_and_results_match_by_name():
     parsed = read(SAID, CALLED, {"role": "function", "parts": [result("g"), result("f"), {"text": "go on"}]})
     assert [call.id for call in parsed.messages[1].tool_calls] == ["call_1_0", "call_1_1"]
     assert parsed.messages[2] == Message.tool(ToolResult.text("call_1_0", "x"), ToolResult.text("call_1_1", "x"))
@@ -79,7 +79,7 @@ def test_results_of_any_shape_are_text(given: Any, content: str, is_error: bool)
     assert tool == Message.tool(ToolResult.text("call_1_0", content, is_error=is_error))
 
 
-def test_files_in_results_without_references_come_after_the_text():
+def test_unreferenced_files_in_results_follow_the_text():
     files = [{"inlineData": {"mimeType": "image/png", "data": "aGk="}}]
     tool = read(SAID, CALLED, {"parts": [result("f", parts=files)]}).messages[2]
     (found,) = tool.parts
@@ -87,7 +87,7 @@ def test_files_in_results_without_references_come_after_the_text():
     assert [part.type for part in found.content] == ["text", "image"]
 
 
-def test_older_schemas_become_json_schemas():
+def test_openapi_schemas_become_json_schemas():
     schema = {
         "type": "OBJECT",
         "properties": {"a": {"type": "ARRAY", "items": {"type": "STRING", "nullable": True}}},
@@ -110,7 +110,7 @@ def test_older_schemas_become_json_schemas():
         assert found == expected
 
 
-def test_hosted_tools_and_what_they_did_are_read():
+def test_hosted_tools_and_their_results_are_read():
     ran = {"role": "model", "parts": [{"executableCode": {"language": "PYTHON", "code": "1"}}, {"strange": 1}]}
     parsed = read(SAID, ran, SAID, tools=[{"codeExecution": {}}, {"googleMaps": {}}])
     assert parsed.hosted_tools == (HostedTool("code_interpreter"),)
@@ -121,7 +121,7 @@ def test_hosted_tools_and_what_they_did_are_read():
     )
 
 
-def test_files_are_known_by_their_uri():
+def test_files_are_identified_by_their_uri():
     uri = "https://generativelanguage.googleapis.com/v1beta/files/a"
     files = [{"fileData": {"fileUri": place, "mimeType": "video/mp4"}} for place in (uri, "gs://b/c")]
     first, second = read({"parts": files}).messages[0].parts
@@ -130,7 +130,7 @@ def test_files_are_known_by_their_uri():
     assert (first.blob.form, second.blob.form) == ("provider_file", "url")
 
 
-def test_what_is_not_read_is_named():
+def test_unsupported_fields_have_a_warning():
     body = {
         "model": "other",
         "contents": [
@@ -152,7 +152,7 @@ def test_what_is_not_read_is_named():
     ]
 
 
-def test_fields_that_the_schema_has_no_words_for_are_options_of_their_message_or_part():
+def test_unknown_fields_become_provider_options():
     clip = {"fileData": {"mimeType": "video/mp4", "fileUri": "gs://a"}, "videoMetadata": {"fps": 5}}
     answered = {"name": "f", "id": "c", "response": {"output": "8"}, "scheduling": "SILENT"}
     body = {
@@ -222,19 +222,19 @@ def test_fields_that_the_schema_has_no_words_for_are_options_of_their_message_or
         ({"contents": [SAID], "tools": [{"googleSearch": 5}]}, "tools[0].googleSearch"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_place(body: Any, path: str):
+def test_invalid_request_is_refused_with_its_path(body: Any, path: str):
     with pytest.raises(InvalidInputError) as caught:
         GEMINI.parse(request(body))
     assert caught.value.path == path
 
 
-def test_a_url_without_a_model_is_refused():
+def test_url_without_a_model_is_refused():
     with pytest.raises(InvalidInputError, match="names no model") as caught:
         GEMINI.parse(request({"contents": [SAID]}, "/chat/completions"))
     assert caught.value.path == "url"
 
 
-def test_an_empty_thought_is_nothing_and_a_call_keeps_its_text():
+def test_empty_thought_is_dropped_and_call_arguments_keep_their_text():
     odd = b'{"contents":[{"parts":[{"text":"hi"}]},{"role":"model","parts":[{"text":"","thought":true},'
     body = odd + b'{"functionCall":{"name":"f","args":{"a":1.10, "a":2}}}]}]}'
     parts = GEMINI.parse(request(body)).call.messages[1].parts

@@ -52,7 +52,7 @@ WHOLE = [
 END = chunk(finish="STOP")
 
 
-def test_a_stream_becomes_deltas_in_order():
+def test_stream_is_decoded_to_deltas_in_order():
     assert list(decoded([events(WHOLE)])) == [
         ReplyStart(0, "m", "google", "r"),
         ReasoningStart(1, 0, "google/m"),
@@ -71,14 +71,14 @@ def test_a_stream_becomes_deltas_in_order():
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
-def test_a_stream_split_at_any_byte_gives_the_same_deltas(end: bytes):
+def test_deltas_do_not_depend_on_chunk_boundaries(end: bytes):
     stream = events(WHOLE, end=end)
     expected = list(decoded([stream]))
     for pieces in every_split(stream):
         assert list(decoded(pieces)) == expected
 
 
-def test_two_calls_with_one_id_or_none_are_two_calls():
+def test_two_calls_with_equal_or_missing_ids_are_two_calls():
     calls = [{"functionCall": {"name": "f", "id": id}} for id in ("c", "c", "")]
     reply = streamed(chunk(*calls), chunk({"functionCall": {"name": "g"}}), END)
     assert [(call.id, call.name) for call in reply.tool_calls] == [
@@ -89,21 +89,21 @@ def test_two_calls_with_one_id_or_none_are_two_calls():
     ]
 
 
-def test_arguments_are_the_very_text_that_came():
+def test_arguments_keep_their_original_text():
     odd = b'{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{ "b":1.10, "a":1e2 }}}]},'
     reply = streamed(odd + b'"finishReason":"STOP"}]}')
     assert reply.tool_calls[0].arguments_text == '{ "b":1.10, "a":1e2 }'
     assert reply.tool_calls[0].arguments == {"b": 1.1, "a": 100.0}
 
 
-def test_thoughts_over_several_chunks_are_one_part_with_the_signature_at_its_end():
+def test_thoughts_in_several_chunks_are_one_part_with_the_final_signature():
     pieces = ({"text": "Let me ", "thought": True}, {"text": "see.", "thought": True})
     signed = {"text": "", "thought": True, "thoughtSignature": SIGNATURE}
     reply = streamed(*map(chunk, (*pieces, signed, {"text": "42"})), END)
     assert reply.parts == (ReasoningPart("Let me see.", SIGNATURE, origin="google/m"), TextPart("42"))
 
 
-def test_a_signature_without_text_at_the_end_is_kept_behind_the_text():
+def test_signature_without_text_is_kept_after_the_text():
     reply = streamed(
         chunk({"text": "4"}), chunk({"text": "2"}), chunk({"text": "", "thoughtSignature": SIGNATURE}), END
     )
@@ -111,26 +111,26 @@ def test_a_signature_without_text_at_the_end_is_kept_behind_the_text():
     assert reply.parts == signed.parts == (TextPart("42"), ReasoningPart("", SIGNATURE, origin="google/m"))
 
 
-def test_text_on_both_sides_of_a_signature_stays_apart():
+def test_texts_around_a_signature_are_not_joined():
     reply = streamed(chunk({"text": "a", "thoughtSignature": SIGNATURE}), chunk({"text": "b"}), END)
     assert [type(part) for part in reply.parts] == [TextPart, ReasoningPart, TextPart]
 
 
-def test_every_chunk_with_the_finish_reason_is_no_end():
+def test_finish_reason_in_every_chunk_does_not_end_the_stream():
     assert streamed(chunk({"text": "a"}, finish="STOP"), chunk({"text": "b"}, finish="STOP")).text == "ab"
 
 
-def test_counts_are_totals_and_read_once():
+def test_usage_counts_are_cumulative():
     counts = [{"promptTokenCount": 5, "candidatesTokenCount": n, "cachedContentTokenCount": 4} for n in (1, 2, 3)]
     deltas = list(decoded([events([chunk({"text": "a"}, usage=usage) for usage in counts] + [END])]))
     assert accumulate(deltas).usage == Usage(5, 3, cached=4)
 
 
-def test_counts_that_never_come_are_none():
+def test_missing_counts_are_none():
     assert streamed(chunk({"text": "a"}), END).usage == Usage()
 
 
-def test_audio_and_tool_prompts_are_counted():
+def test_audio_and_tool_prompt_tokens_are_counted():
     usage = {
         "promptTokenCount": 5,
         "toolUsePromptTokenCount": 7,
@@ -151,14 +151,14 @@ def test_audio_and_tool_prompts_are_counted():
         ({"code": 529, "message": "odd"}, OverloadedError),
     ],
 )
-def test_an_error_inside_a_stream_is_typed(error: dict[str, Any], expected: type[ProviderError]):
+def test_error_mid_stream_is_typed(error: dict[str, Any], expected: type[ProviderError]):
     deltas: list[Any] = []
     with pytest.raises(expected, match=error["message"]) as caught:
         deltas.extend(decoded([events([chunk({"text": "a"}), {"error": error}])]))
     assert type(caught.value) is expected
 
 
-def test_a_stream_that_is_a_list_with_an_error_is_typed():
+def test_stream_of_a_list_with_an_error_is_typed():
     with pytest.raises(OverloadedError):
         streamed([{"error": {"code": 503, "status": "UNAVAILABLE", "message": "overloaded"}}])
 
@@ -170,7 +170,7 @@ def bare(data: Any, end: str = "\n") -> bytes:
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["LF", "CRLF"])
 @pytest.mark.parametrize("listed", [False, True], ids=["object", "list"])
-def test_an_error_that_comes_as_bare_json_is_typed_after_what_came(end: str, listed: bool):
+def test_bare_json_error_is_typed_after_the_partial_reply(end: str, listed: bool):
     error = {"error": {"code": 503, "status": "UNAVAILABLE", "message": "overloaded"}}
     stream = events([chunk({"text": "a"})]) + bare([error] if listed else error, end)
     for pieces in ([stream], [stream + b"\r\n"], [stream[i : i + 1] for i in range(len(stream))]):
@@ -181,19 +181,19 @@ def test_an_error_that_comes_as_bare_json_is_typed_after_what_came(end: str, lis
         assert accumulate(deltas).text == "a"
 
 
-def test_a_list_of_chunks_without_events_is_a_stream_too():
+def test_list_of_chunks_without_events_is_a_stream():
     whole_list = bare([chunk({"text": "a"}), chunk({"text": "b"}, finish="STOP")])
     assert accumulate(decoded([whole_list])).text == "ab"
     with pytest.raises(OverloadedError):
         list(decoded([bare([chunk({"text": "a"}), {"error": {"code": 503, "status": "UNAVAILABLE"}}])]))
 
 
-def test_bare_json_that_is_cut_is_an_error():
+def test_truncated_bare_json_is_an_error():
     with pytest.raises(ServerError, match="event 2 of the stream is not JSON"):
         list(decoded([events([chunk({"text": "a"})]) + b'{\n  "error": {\n']))
 
 
-def test_a_character_cut_in_two_chunks_is_whole_again_and_half_a_one_replaced():
+def test_character_split_between_chunks_is_joined_and_a_lone_surrogate_replaced():
     halves = [json.dumps(chunk({"text": piece})).encode() for piece in ("a\ud83d", "\ude00b\ud83d")]
     assert streamed(*halves, END).text == "a😀b\ufffd"
     thought = [json.dumps(chunk({"text": t, "thought": True})).encode() for t in ("\ud83d", "\ude00")]
@@ -210,7 +210,7 @@ def sound(data: str, media_type: str = RATE) -> dict[str, Any]:
     return {"inlineData": {"mimeType": media_type, "data": data}}
 
 
-def test_samples_in_several_chunks_are_one_sound_with_their_rate():
+def test_chunked_audio_samples_are_one_audio_part_with_their_rate():
     reply = streamed(chunk(sound("AAE=")), chunk(sound("AgM=")), chunk({"text": "x"}), chunk(sound("BAU=")), END)
     first, _text, second = reply.parts
     assert isinstance(first, AudioPart)
@@ -219,14 +219,14 @@ def test_samples_in_several_chunks_are_one_sound_with_their_rate():
     assert second.blob.read() == b"\x04\x05"
 
 
-def test_sounds_with_a_header_of_another_rate_or_in_one_chunk_are_several():
+def test_audio_of_different_rates_is_several_parts():
     wav = "audio/wav"
     assert len(streamed(chunk(sound("AAE=", wav)), chunk(sound("AgM=", wav)), END).parts) == 2
     assert len(streamed(chunk(sound("AAE=")), chunk(sound("AgM=", "audio/L16;rate=16000")), END).parts) == 2
     assert len(streamed(chunk(sound("AAE="), sound("AgM=")), END).parts) == 2
 
 
-def test_what_a_part_says_beyond_the_schema_is_kept_with_it():
+def test_unknown_fields_of_parts_are_kept():
     said = [{"text": "a", "partMetadata": {"n": 1}}, {"text": "b"}, {**CALL, "partMetadata": {"n": 2}}]
     reply = whole(*said)
     options = [{"google": {"partMetadata": {"n": 1}}}, {}, {"google": {"partMetadata": {"n": 2}}}]
@@ -235,19 +235,19 @@ def test_what_a_part_says_beyond_the_schema_is_kept_with_it():
     assert body_of(call(Message.user("hi"), Message("assistant", reply.parts[:2])))["contents"][1]["parts"] == said[:2]
 
 
-def test_an_end_without_a_finish_reason_is_an_interruption():
+def test_end_without_a_finish_reason_is_an_interruption():
     with pytest.raises(StreamInterruptedError):
         streamed(chunk({"text": "a"}))
     with pytest.raises(StreamInterruptedError):
         streamed(chunk({"text": "a"}, finish="FINISH_REASON_UNSPECIFIED"))
 
 
-def test_no_event_at_all_is_an_error():
+def test_stream_without_events_is_an_error():
     with pytest.raises(ServerError, match="no stream of events"):
         list(decoded([b"<html>"]))
 
 
-def test_broken_json_is_an_error_with_the_events_position():
+def test_malformed_json_is_an_error_with_its_position():
     with pytest.raises(ServerError, match="event 2 of the stream is not JSON"):
         streamed(chunk({"text": "a"}), b"{", END)
 
@@ -263,24 +263,24 @@ def test_broken_json_is_an_error_with_the_events_position():
         ("TOMORROWS_REASON", "unknown"),
     ],
 )
-def test_finish_reasons_are_ours_and_the_vendors_word_is_kept(raw: str, reason: str):
+def test_finish_reason_is_mapped_and_kept(raw: str, reason: str):
     for reply in (streamed(chunk({"text": "a"}), chunk(finish=raw)), whole({"text": "a"}, finish=raw)):
         assert (reply.finish_reason, reply.raw_finish_reason) == (reason, raw)
 
 
-def test_a_blocked_prompt_is_a_reply_without_parts():
+def test_blocked_prompt_is_a_reply_without_parts():
     blocked = {"promptFeedback": {"blockReason": "SAFETY", "safetyRatings": []}, "modelVersion": "m"}
     reply = streamed(blocked)
     assert (reply.parts, reply.finish_reason, reply.raw_finish_reason) == ((), "content_filter", "SAFETY")
     assert reply.provider_metadata["promptFeedback"] == blocked["promptFeedback"]
 
 
-def test_an_answer_without_candidates_is_an_error():
+def test_response_without_candidates_is_an_error():
     with pytest.raises(ServerError, match="no candidates"):
         GEMINI.decode(response({"usageMetadata": {}}))
 
 
-def test_sources_become_citations_by_bytes_and_the_rest_is_metadata():
+def test_grounding_sources_become_citations_by_byte_offset_and_the_rest_is_metadata():
     grounding = {
         "webSearchQueries": ["q"],
         "groundingChunks": [{"web": {"uri": "https://a", "title": "A"}}, {"web": {"uri": "https://b"}}],
@@ -310,7 +310,7 @@ def test_retrieved_text_is_the_quote():
     assert part.citations == (Citation("f", "t", "said", 0, 1, metadata),)
 
 
-def test_code_and_images_arrive_whole_in_their_places():
+def test_code_and_images_keep_their_positions():
     reply = streamed(
         chunk({"text": "Let me."}),
         chunk({"executableCode": {"language": "PYTHON", "code": "1"}}),
@@ -327,12 +327,12 @@ def test_code_and_images_arrive_whole_in_their_places():
     assert new == OpaquePart("google", "somethingNew", {"somethingNew": {"a": [1]}})
 
 
-def test_bytes_that_are_no_base64_are_an_error():
+def test_invalid_base64_is_an_error():
     with pytest.raises(ServerError, match="not base64"):
         streamed(chunk({"inlineData": {"mimeType": "image/png", "data": "%"}}), END)
 
 
-def test_only_the_first_candidate_is_read_and_the_others_are_named():
+def test_only_the_first_candidate_is_read_and_others_have_a_warning():
     first, second = chunk({"text": "a"}, finish="STOP"), chunk({"text": "b"}, finish="MAX_TOKENS", index=1)
     both = {**first, "candidates": [*second["candidates"], *first["candidates"]]}
     assert (streamed(both).text, streamed(both).finish_reason) == ("a", "stop")

@@ -24,7 +24,7 @@ def without_opaque(body: Any) -> Any:
 
 @examples(40)
 @given(made.calls(options=False))
-def test_every_request_fits_the_vendors_types(call: ModelCall):
+def test_every_request_matches_the_vendors_types(call: ModelCall):
     try:
         request = GEMINI.encode(call.with_(provider_options={})).request
     except (InvalidInputError, UnsupportedContentError):
@@ -36,7 +36,7 @@ def test_every_request_fits_the_vendors_types(call: ModelCall):
 
 @examples(40)
 @given(made.replies(options=False))
-def test_every_answer_fits_the_vendors_types(reply: ModelReply):
+def test_every_reply_matches_the_vendors_types(reply: ModelReply):
     plain = ModelReply(reply.parts, reply.finish_reason, usage=reply.usage, model=reply.model, id=reply.id)
     body = json.loads(GEMINI.render(plain).body)
     body["candidates"][0]["content"]["parts"] = [
@@ -47,6 +47,6 @@ def test_every_answer_fits_the_vendors_types(reply: ModelReply):
     assert GEMINI.decode(response(body)).finish_reason
 
 
-def test_the_types_refuse_what_is_no_field_of_theirs():
+def test_vendors_types_refuse_unknown_fields():
     with pytest.raises(ValidationError):
         check_types({"contents": [{"role": "user", "parts": [{"txt": "hi"}]}]})

@@ -58,7 +58,7 @@ def client(server: FormatServer) -> Iterator[ollama.Client]:
         yield client
 
 
-def test_a_reply_is_what_the_client_reads(client: ollama.Client):
+def test_client_reads_our_reply(client: ollama.Client):
     answer = client.chat("m", HELLO)
     assert (answer.model, answer.done, answer.done_reason) == ("m", True, "stop")
     assert (answer.message.content, answer.message.thinking) == ("Grüße 😀", "Let me see.")
@@ -67,7 +67,7 @@ def test_a_reply_is_what_the_client_reads(client: ollama.Client):
     assert (answer.prompt_eval_count, answer.eval_count, answer.total_duration) == (10, 20, 5)
 
 
-def test_a_stream_adds_up_in_the_client_to_the_whole_reply(client: ollama.Client):
+def test_client_accumulates_our_stream_to_the_reply(client: ollama.Client):
     whole = client.chat("m", HELLO)
     parts = list(client.chat("m", HELLO, stream=True))
     assert "".join(part.message.content or "" for part in parts) == whole.message.content
@@ -77,7 +77,7 @@ def test_a_stream_adds_up_in_the_client_to_the_whole_reply(client: ollama.Client
     assert (parts[-1].done_reason, parts[-1].eval_count) == ("stop", 20)
 
 
-def test_what_the_client_sends_is_what_we_read(client: ollama.Client, server: FormatServer):
+def test_requests_of_the_client_are_parsed(client: ollama.Client, server: FormatServer):
     weather: Any = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}
     messages: Any = [
         {"role": "system", "content": "Be brief."},
@@ -102,22 +102,20 @@ def test_what_the_client_sends_is_what_we_read(client: ollama.Client, server: Fo
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["plain", "stream"])
-def test_an_error_is_the_clients_own(client: ollama.Client, server: FormatServer, stream: bool):
+def test_error_has_the_clients_own_class(client: ollama.Client, server: FormatServer, stream: bool):
     server.answer = lambda call: ModelNotFoundError("model 'm' not found")
     with pytest.raises(ollama.ResponseError, match="not found") as caught:
         list(client.chat("m", HELLO, stream=stream))
     assert (caught.value.status_code, caught.value.error) == (404, "model 'm' not found")
 
 
-def test_the_client_learns_where_its_request_is_wrong(client: ollama.Client):
+def test_client_error_has_the_path(client: ollama.Client):
     with pytest.raises(ollama.ResponseError, match=r"messages\[0\].role") as caught:
         client.chat("m", [{"role": "bard", "content": "hi"}])
     assert caught.value.status_code == 400
 
 
-def test_an_error_in_the_middle_of_a_stream_reaches_the_client_after_what_came(
-    client: ollama.Client, server: FormatServer
-):
+def test_error_mid_stream_reaches_the_client_after_the_partial_reply(client: ollama.Client, server: FormatServer):
     server.answer = lambda call: (REPLY, OverloadedError("too many"))
     texts: list[str] = []
     with pytest.raises(ollama.ResponseError, match="too many"):
@@ -135,7 +133,7 @@ def with_images(messages: list[Any]) -> None:
 
 @examples(60)
 @given(made.calls())
-def test_the_clients_types_take_what_we_send(call: ModelCall):
+def test_requests_match_the_clients_types(call: ModelCall):
     try:
         body = json.loads(OLLAMA.encode(call).request.body)
     except (InvalidInputError, UnsupportedContentError):
@@ -149,7 +147,7 @@ def test_the_clients_types_take_what_we_send(call: ModelCall):
 
 @examples(40)
 @given(made.replies())
-def test_the_clients_types_take_what_we_answer(reply: ModelReply):
+def test_replies_match_the_clients_types(reply: ModelReply):
     body = json.loads(OLLAMA.render(reply).body)
     with_images([body["message"]])
     body = {"message": body["message"], "done": body["done"]}

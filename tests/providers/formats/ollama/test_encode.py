@@ -50,30 +50,30 @@ def losses(call: ModelCall) -> dict[str, tuple[str, Any]]:
     ],
     ids=lambda part: part.type,
 )
-def test_content_that_the_format_cannot_carry_is_refused_with_its_place(part: Any):
+def test_unsupported_content_is_refused_with_its_path(part: Any):
     with pytest.raises(UnsupportedContentError, match=r"messages\[0\].parts\[1\]"):
         OLLAMA.encode(call(Message.user("look", part)))
 
 
-def test_images_stand_before_the_text_which_moves_nothing_for_media_then_prompt():
+def test_images_precede_the_text():
     encoded = OLLAMA.encode(call(Message.user(IMAGE, "look")))
     assert encoded.warnings == ()
     assert losses(call(Message.user("look", IMAGE))) == {"messages[0].parts[1]": ("reordered", 0)}
 
 
-def test_an_image_inside_a_tool_result_goes_with_it():
+def test_image_inside_a_tool_result_is_sent():
     asked = Message.assistant(ToolCall("c", "look"))
     sent = body_of(call(Message.user("x"), asked, Message.tool(ToolResult("c", (IMAGE, TextPart("here"))))))
     assert sent["messages"][2]["images"]
     assert (sent["messages"][2]["tool_name"], sent["messages"][2]["content"]) == ("look", "here")
 
 
-def test_a_second_system_message_stays_in_its_place():
+def test_second_system_message_stays_in_place():
     sent = body_of(call(Message.system("a"), Message.user("b"), Message.system("c"), Message.user("d")))
     assert [message["role"] for message in sent["messages"]] == ["system", "user", "system", "user"]
 
 
-def test_reasoning_goes_back_to_the_model_it_came_from_and_to_no_other():
+def test_reasoning_is_sent_back_to_its_model_only():
     own, others = (ReasoningPart("Hm.", origin=f"ollama/{model}") for model in ("m", "n"))
     sent = call(Message.user("a"), Message.assistant(own, "b"), Message.user("c"))
     assert body_of(sent)["messages"][1]["thinking"] == "Hm."
@@ -88,7 +88,7 @@ def turn(*calls: ToolCall, options: Any = NO_OPTIONS) -> tuple[Message, ...]:
     return (Message.user("a"), Message("assistant", calls, options), Message.tool(*results))
 
 
-def test_arguments_are_sent_as_they_are_written():
+def test_arguments_are_sent_unchanged():
     body = OLLAMA.encode(call(*turn(ToolCall("c", "f", '{"a": 1.10}'), ToolCall("d", "f", "{ }")))).request.body
     assert b'"arguments":{"a": 1.10}' in body
     assert b'"arguments":{ }' in body
@@ -97,12 +97,12 @@ def test_arguments_are_sent_as_they_are_written():
 @pytest.mark.parametrize(
     ("text", "sent"), [('{"a":\n1.10}', '{"a":1.1}'), ("{broken", "{}"), ("", "{}"), (" {}", "{}")]
 )
-def test_arguments_that_cannot_stay_as_written_are_named(text: str, sent: str):
+def test_arguments_that_cannot_be_sent_unchanged_have_a_warning(text: str, sent: str):
     said = call(*turn(ToolCall("c", "f", text)))
     assert losses(said) == {"messages[1].parts[0].arguments_text": ("arguments_rewritten", sent)}
 
 
-def test_options_stand_in_the_object_of_their_message_call_or_result():
+def test_item_options_are_written_into_their_objects():
     def own(**options: Any) -> Any:
         return {"ollama": options, "another": {"a": 1}}
 
@@ -129,7 +129,7 @@ def test_options_stand_in_the_object_of_their_message_call_or_result():
         ),
     ],
 )
-def test_an_option_that_the_schema_has_a_field_for_is_refused(options: Any, part: ToolCall, path: str):
+def test_item_option_with_a_schema_field_is_refused(options: Any, part: ToolCall, path: str):
     with pytest.raises(InvalidInputError) as caught:
         OLLAMA.encode(call(*turn(part, options={"ollama": options})))
     assert caught.value.path == path
@@ -143,7 +143,7 @@ def test_hosted_tools_are_refused():
 # Options
 
 
-def test_sampling_goes_under_options():
+def test_sampling_is_in_options():
     sampling = Sampling(5, 0.5, 0.9, 40, 1, ("x",), 0.1, 0.2, 3)
     sent = body_of(call(sampling=sampling))
     assert sent["options"] == {
@@ -177,7 +177,7 @@ def test_thinking_is_a_flag_or_a_level(thinking: Any, sent: Any, warned: dict[st
     assert losses(asked) == warned
 
 
-def test_a_schema_is_the_format_and_its_title_the_name():
+def test_output_schema_is_the_format_and_its_title_the_name():
     schema = {"title": "Answer", "type": "object"}
     assert body_of(call(output=OutputSchema("Answer", schema)))["format"] == schema
     assert losses(call(output=OutputSchema("Answer", schema))) == {}
@@ -188,7 +188,7 @@ def test_a_schema_is_the_format_and_its_title_the_name():
     }
 
 
-def test_what_cannot_be_asked_for_is_named():
+def test_unsupported_options_have_a_warning():
     asked = call(
         tools=(ToolSpec("f", strict=True, cache=CachePoint()),),
         tool_choice=ToolChoice("required"),
@@ -204,7 +204,7 @@ def test_what_cannot_be_asked_for_is_named():
     }
 
 
-def test_provider_options_are_merged_and_conflicts_named():
+def test_provider_options_are_merged_and_conflicts_reported():
     given = {"keep_alive": "5m", "options": {"min_p": 0.1, "num_predict": -1}}
     sent = body_of(call(provider_options={"ollama": given}))
     assert (sent["keep_alive"], sent["options"]) == ("5m", given["options"])
@@ -222,13 +222,13 @@ def test_provider_options_are_merged_and_conflicts_named():
 # The size of the context
 
 
-def test_every_request_asks_that_nothing_be_cut():
+def test_every_request_disables_truncation():
     assert {name: body_of(call())[name] for name in ("truncate", "shift")} == {"truncate": False, "shift": False}
     cut = call(provider_options={"ollama": {"truncate": True}})
     assert body_of(cut)["truncate"] is True
 
 
-def test_a_small_call_leaves_the_servers_own_context():
+def test_small_call_omits_num_ctx():
     assert "options" not in body_of(call(Message.user("x" * 6000)))
 
 
@@ -242,24 +242,24 @@ def test_a_small_call_leaves_the_servers_own_context():
         (Message.user("x" * 200_000), None, 131_072),
     ],
 )
-def test_a_large_call_asks_for_a_context_that_holds_it(message: Message, limit: int | None, size: int):
+def test_large_call_sets_num_ctx(message: Message, limit: int | None, size: int):
     asked = call(message, sampling=Sampling(max_output_tokens=limit))
     assert body_of(asked)["options"]["num_ctx"] == size
 
 
-def test_a_conversation_that_grows_changes_its_context_seldom():
+def test_num_ctx_changes_rarely_in_a_growing_conversation():
     sizes = {body_of(call(Message.user("x" * 500 * turn))).get("options", {}).get("num_ctx") for turn in range(1, 100)}
     assert sizes == {None, 8192, 16384, 32768}
 
 
-def test_a_size_of_ones_own_counts_first_that_of_the_call_before_that_of_the_provider():
+def test_explicit_context_size_takes_precedence_call_before_provider():
     ours = OllamaChat(context_size=2048)
     assert body_of(call(Message.user("x" * 9000)), ours)["options"] == {"num_ctx": 2048}
     asked = call(provider_options={"ollama": {"options": {"num_ctx": 512}}})
     assert body_of(asked, ours)["options"] == {"num_ctx": 512}
 
 
-def test_a_size_that_says_nothing_new_is_named():
+def test_redundant_context_size_has_a_warning():
     asked = call(provider_options={"ollama": {"options": {"num_ctx": 2048}}})
     (warning,) = OllamaChat(context_size=2048).encode(asked).warnings
     assert (warning.code, warning.path) == ("already_so", "provider_options.ollama.options.num_ctx")

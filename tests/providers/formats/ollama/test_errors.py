@@ -49,18 +49,18 @@ from tests.providers.formats.ollama.wire import OLLAMA, response
         (500, "server busy, please try again.  maximum pending requests exceeded", OverloadedError),
     ],
 )
-def test_a_failure_is_an_error_by_cause(status: int, told: str, expected: type[ProviderError]):
+def test_failure_is_classified_by_cause(status: int, told: str, expected: type[ProviderError]):
     error = OLLAMA.error(response({"error": told}, status, x_request_id="r1"))
     assert type(error) is expected
     assert (error.status, error.message, error.request_id) == (status, told, "r1")
 
 
-def test_a_missing_model_comes_with_the_command_that_fetches_it():
+def test_missing_model_hints_at_ollama_pull():
     error = OLLAMA.error(response({"error": 'model "qwen3:8b" not found, try pulling it first'}, 404))
     assert "`ollama pull qwen3:8b`" in (error.hint or "")
 
 
-def test_the_numbers_of_an_overflow_are_read_from_the_error_within_the_error():
+def test_overflow_numbers_are_read_from_the_nested_error():
     inner = {"message": "request (8889 tokens) exceeds the available context size (4096 tokens)"}
     inner |= {"type": "exceed_context_size_error", "n_prompt_tokens": 8889, "n_ctx": 4096}
     for told in (json.dumps({"error": inner}), {**inner}):
@@ -83,12 +83,12 @@ def test_the_numbers_of_an_overflow_are_read_from_the_error_within_the_error():
         (b"[" * 100_000, "the server answered with status 500"),
     ],
 )
-def test_a_body_of_any_shape_is_an_error_with_what_it_says(body: bytes, message: str):
+def test_error_body_of_any_shape_keeps_its_message(body: bytes, message: str):
     error = OLLAMA.error(response(body, 500))
     assert (type(error), error.message) == (ServerError, message)
 
 
-def test_a_redirect_says_what_to_do():
+def test_redirect_has_a_hint():
     error = OLLAMA.error(response(b"", 301))
     assert type(error) is BadRequestError
     assert "base_url" in (error.hint or "")
@@ -105,12 +105,12 @@ def test_a_redirect_says_what_to_do():
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else None,
 )
-def test_an_error_is_told_as_the_clients_fault_or_ours(error: AbstractCoreError, status: int):
+def test_rendered_error_is_a_client_or_server_error(error: AbstractCoreError, status: int):
     rendered = OLLAMA.render_error(error)
     assert rendered.status == status
     assert json.loads(rendered.body)["error"] == error.message
     assert OLLAMA.error(rendered).retry_after == error.retry_after
 
 
-def test_hints_stay_with_us():
+def test_hints_are_not_rendered():
     assert b"secret" not in OLLAMA.render_error(AuthenticationError("no", hint="secret", provider="secret")).body

@@ -15,11 +15,11 @@ from tests.providers.refusals import is_of_a_schema
 check_ollama = partial(check_laws, provider="ollama", calls=made.calls(), replies=made.replies())
 
 
-def test_the_laws_hold():
+def test_laws_hold():
     check_ollama(OllamaChat(), max_examples=30)
 
 
-def test_the_laws_hold_with_a_context_size():
+def test_laws_hold_with_a_context_size():
     check_ollama(OllamaChat(context_size=8192), max_examples=10)
 
 

@@ -61,31 +61,31 @@ USER = {"role": "user", "content": "hi"}
         ({"model": "m", "messages": [USER], "stream": "yes"}, "stream"),
     ],
 )
-def test_what_is_wrong_is_refused_with_its_place(body: Any, path: str):
+def test_invalid_request_is_refused_with_its_path(body: Any, path: str):
     with pytest.raises(InvalidInputError) as caught:
         OLLAMA.parse(request(body))
     assert caught.value.path == path
 
 
-def test_results_without_ids_go_to_the_calls_of_their_names_in_order():
+def test_results_without_ids_match_calls_by_name_in_order():
     messages = parsed(USER, calling("f", "g", "f"), result("f", "1"), result("f", "2"), result("g", "3")).call.messages
     assert messages[1].tool_calls == tuple(ToolCall(f"call_1_{i}", name) for i, name in enumerate("fgf"))
     assert messages[2].parts == tuple(ToolResult.text(f"call_1_{i}", text) for i, text in enumerate("132"))
 
 
-def test_results_with_ids_go_to_their_calls():
+def test_results_with_ids_match_their_calls():
     calls = {"role": "assistant", "tool_calls": [{"id": id, "function": {"name": "f"}} for id in ("a", "b")]}
     messages = parsed(calls, result("f", "x", tool_call_id="b")).call.messages
     assert messages[1].parts == (ToolResult.text("b", "x"),)
 
 
-def test_an_empty_message_is_left_out():
+def test_empty_message_is_left_out():
     read = parsed({"role": "user", "content": ""}, USER)
     assert [warning.path for warning in read.warnings] == ["messages[0]"]
     assert read.call.messages[0].parts == (TextPart("hi"),)
 
 
-def test_fields_that_the_schema_has_no_word_for_are_options_of_their_message_call_or_result():
+def test_unknown_fields_become_provider_options():
     asked = {"role": "assistant", "tool_calls": [called("f", {}, id="c", odd=1)], "mood": "calm"}
     result = {"role": "tool", "tool_call_id": "c", "content": "a", "cost": 2}
     read = parsed({**USER, "name": "Ann"}, asked, result)
@@ -99,37 +99,37 @@ def test_fields_that_the_schema_has_no_word_for_are_options_of_their_message_cal
     assert given.parts == (ToolResult("c", (TextPart("a"),), provider_options={"ollama": {"cost": 2}}),)
 
 
-def test_arguments_are_the_text_that_the_client_wrote():
+def test_arguments_keep_their_original_text():
     body = b'{"model":"m","messages":[{"role":"user","content":"a"},{"role":"assistant","tool_calls":[{"function":'
     body += b'{"name":"f","arguments":{"x": 1.10,  "a":{}}}}]},{"role":"tool","content":"b"}]}'
     assert OLLAMA.parse(request(body)).call.messages[1].tool_calls[0].arguments_text == '{"x": 1.10,  "a":{}}'
 
 
 @pytest.mark.parametrize(("think", "thinking"), [(True, "medium"), (False, "off"), ("low", "low"), ("max", None)])
-def test_thinking_is_read_and_a_word_of_a_models_own_kept(think: Any, thinking: Any):
+def test_thinking_is_read_and_unknown_levels_kept(think: Any, thinking: Any):
     call = parsed(think=think).call
     assert call.thinking == thinking
     assert call.provider_options == ({} if thinking else {"ollama": {"think": "max"}})
 
 
-def test_streaming_is_what_a_client_gets_unless_it_says_otherwise():
+def test_stream_defaults_to_true():
     assert parsed().call.stream is True
     assert parsed(stream=False).call.stream is False
 
 
-def test_an_option_without_a_field_is_kept_and_json_mode_too():
+def test_unknown_options_and_json_mode_are_kept():
     call = parsed(format="json", keep_alive=0, options={"num_ctx": 4096, "num_predict": -1, "mirostat": None}).call
     kept = {"format": "json", "keep_alive": 0, "options": {"num_ctx": 4096, "num_predict": -1}}
     assert call.provider_options == {"ollama": kept}
 
 
-def test_the_size_that_the_call_would_get_anyway_is_no_option():
+def test_default_num_ctx_is_not_an_option():
     long = {"role": "user", "content": "x" * 9000}
     assert parsed(long, options={"num_ctx": 8192}).call.provider_options == {}
     assert parsed(long, options={"num_ctx": 4096}).call.provider_options == {"ollama": {"options": {"num_ctx": 4096}}}
 
 
-def test_alternatives_without_log_probabilities_are_named():
+def test_top_logprobs_without_logprobs_has_a_warning():
     read = parsed(top_logprobs=3)
     assert read.call.sampling.top_logprobs is None
     assert [warning.path for warning in read.warnings] == ["top_logprobs"]

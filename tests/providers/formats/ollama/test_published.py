@@ -79,14 +79,14 @@ FAILURES = sorted(path.name for path in PUBLISHED.glob("*.error.json"))
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_a_published_request_is_read_without_a_loss(name: str):
+def test_published_request_is_parsed_without_loss(name: str):
     parsed = OLLAMA.parse(request(published(f"{name}.request.json")))
     assert parsed.call == CALLS[name]
     assert parsed.warnings == ()
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_a_published_request_is_written_as_it_is_printed(name: str):
+def test_published_request_is_encoded_identically(name: str):
     encoded = OLLAMA.encode(CALLS[name])
     ours, printed = json.loads(encoded.request.body), published(f"{name}.request.json")
     assert encoded.warnings == ()
@@ -101,7 +101,7 @@ def test_a_published_request_is_written_as_it_is_printed(name: str):
 
 
 @pytest.mark.parametrize("name", REPLIES)
-def test_a_published_reply_is_read(name: str):
+def test_published_reply_is_read(name: str):
     printed = published(f"{name}.reply.json")
     reply = OLLAMA.decode(response(printed))
     kept = {key: printed[key] for key in printed if key == "created_at" or key.endswith("_duration")}
@@ -114,7 +114,7 @@ def _fields(reply: ModelReply) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", REPLIES)
-def test_a_published_reply_comes_back_from_our_server_as_it_was(name: str):
+def test_published_reply_is_rendered_identically(name: str):
     printed = published(f"{name}.reply.json")
     rendered = OLLAMA.render(OLLAMA.decode(response(printed)))
     ours = json.loads(rendered.body)
@@ -123,7 +123,7 @@ def test_a_published_reply_comes_back_from_our_server_as_it_was(name: str):
     assert (ours, rendered.warnings) == (printed, ())
 
 
-def test_a_published_stream_is_read():
+def test_published_stream_is_read():
     reply = streamed(*published("streaming.stream.jsonl"))
     assert (reply.text, reply.usage, reply.model) == ("The", Usage(26, 282), "llama3.2")
     assert reply.finish_reason == "unknown"
@@ -131,7 +131,7 @@ def test_a_published_stream_is_read():
 
 
 @pytest.mark.parametrize("name", FAILURES)
-def test_a_published_failure_is_an_error_by_cause(name: str):
+def test_published_failure_is_classified_by_cause(name: str):
     failure = published(name)
     if failure["status"] == 200:
         with pytest.raises(getattr(errors, failure["class"]), match="an error was encountered"):

@@ -46,7 +46,7 @@ WHOLE = [
 ]
 
 
-def test_a_stream_becomes_deltas_in_order():
+def test_stream_is_decoded_to_deltas_in_order():
     assert list(decoded([lines(WHOLE)])) == [
         ReplyStart(0, "m", "ollama"),
         ReasoningStart(1, 0, "ollama/m"),
@@ -65,17 +65,17 @@ def test_a_stream_becomes_deltas_in_order():
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\n\n"], ids=["LF", "CRLF", "empty lines"])
-def test_the_deltas_are_the_same_at_every_split(end: bytes):
+def test_deltas_do_not_depend_on_chunk_boundaries(end: bytes):
     expected = list(decoded([lines(WHOLE[1:])]))
     for pieces in every_split(lines(WHOLE[1:], end)):
         assert list(decoded(pieces)) == expected
 
 
-def test_a_last_line_without_its_end_is_read():
+def test_last_line_without_line_end_is_read():
     assert accumulate(decoded([lines(WHOLE).rstrip()])) == streamed(*WHOLE)
 
 
-def test_a_line_of_five_mebibytes_is_read():
+def test_line_of_five_mebibytes_is_read():
     text = "x" * (5 * 1024 * 1024)
     stream = lines([line(content=text), DONE])
     assert accumulate(decoded(stream[i : i + 16_384] for i in range(0, len(stream), 16_384))).text == text
@@ -84,7 +84,7 @@ def test_a_line_of_five_mebibytes_is_read():
 # Tool calls
 
 
-def test_calls_without_ids_in_one_line_and_in_several_get_made_up_ones():
+def test_calls_without_ids_in_one_or_several_lines_get_ids():
     reply = streamed(line(tool_calls=[called("f", {}), called("f", {})]), line(tool_calls=[called("g", {})]), DONE)
     assert reply.tool_calls == (ToolCall("call_0", "f"), ToolCall("call_1", "f"), ToolCall("call_2", "g"))
 
@@ -94,7 +94,7 @@ def test_two_calls_with_one_index_and_two_ids_are_two_calls():
     assert [call.id for call in streamed(line(tool_calls=calls), DONE).tool_calls] == ["c1", "c2"]
 
 
-def test_two_calls_with_one_id_are_told_apart():
+def test_two_calls_with_one_id_are_two_calls():
     calls = [called("f", {}, id="call_1"), called("g", {}, id="call_1"), called("h", {}, id="")]
     whole = {**DONE, "message": {"content": "", "tool_calls": calls}}
     reply = streamed(line(tool_calls=calls), DONE)
@@ -102,7 +102,7 @@ def test_two_calls_with_one_id_are_told_apart():
     assert OLLAMA.decode(response(whole)).tool_calls == reply.tool_calls
 
 
-def test_a_stream_that_stops_with_tool_calls_asks_for_them():
+def test_stop_with_tool_calls_becomes_tool_calls():
     reply = streamed(line(tool_calls=[called("f", {})]), DONE)
     assert (reply.finish_reason, reply.raw_finish_reason) == ("tool_calls", "stop")
 
@@ -113,7 +113,7 @@ def test_text_after_a_tool_call_joins_the_text_before_it():
 
 
 @pytest.mark.parametrize("arguments", ["not json", '{"a": 1.10'])
-def test_arguments_that_came_as_a_text_are_kept(arguments: str):
+def test_arguments_given_as_text_are_kept(arguments: str):
     (call,) = streamed(line(tool_calls=[called("f", arguments)]), DONE).tool_calls
     assert (call.arguments_text, call.arguments) == (arguments, None)
 
@@ -128,13 +128,13 @@ def test_reasoning_and_text_in_one_line_are_both_kept():
     )
 
 
-def test_reasoning_that_goes_on_after_text_is_one_part_as_in_a_whole_reply():
+def test_reasoning_that_continues_after_text_is_one_part():
     reply = streamed(line(thinking="a"), line(content="x"), line(thinking="b"), line(content="y"), DONE)
     whole = OLLAMA.decode(response({**DONE, "message": {"thinking": "ab", "content": "xy"}}))
     assert reply.parts == whole.parts == (ReasoningPart("ab", origin="ollama/m"), TextPart("xy"))
 
 
-def test_an_image_is_a_part_after_everything_else():
+def test_image_is_the_last_part():
     image = base64.b64encode(PNG).decode()
     reply = streamed(line(images=[image]), line(content="a"), DONE)
     assert [part.type for part in reply.parts] == ["text", "image"]
@@ -142,16 +142,16 @@ def test_an_image_is_a_part_after_everything_else():
         streamed(line(images=["%"]), DONE)
 
 
-def test_usage_that_never_came_is_none_and_not_zero():
+def test_missing_usage_is_none_not_zero():
     assert streamed(line(content="a"), DONE).usage == Usage()
 
 
 @pytest.mark.parametrize("count", ["5", True, 1.5, None])
-def test_a_count_that_is_no_whole_number_is_not_reported(count: Any):
+def test_non_integer_count_is_ignored(count: Any):
     assert streamed({**DONE, "prompt_eval_count": count, "eval_count": 2}).usage == Usage(None, 2)
 
 
-def test_log_probabilities_of_all_lines_are_one_list():
+def test_log_probabilities_of_all_lines_are_concatenated():
     pieces = [{**line(content=t), "logprobs": [{"token": t}]} for t in "ab"]
     assert streamed(*pieces, DONE).provider_metadata["logprobs"] == [{"token": "a"}, {"token": "b"}]
 
@@ -162,12 +162,12 @@ def test_log_probabilities_of_all_lines_are_one_list():
 @pytest.mark.parametrize(
     ("raw", "reason"), [("stop", "stop"), ("length", "length"), ("load", "unknown"), (None, "unknown")]
 )
-def test_why_a_stream_ended_is_told_in_our_words_and_kept(raw: str | None, reason: str):
+def test_finish_reason_is_mapped_and_kept(raw: str | None, reason: str):
     reply = streamed(line(content="a"), {**DONE, "done_reason": raw})
     assert (reply.finish_reason, reply.raw_finish_reason) == (reason, raw)
 
 
-def test_a_stream_that_is_cut_is_interrupted_after_what_came():
+def test_truncated_stream_is_interrupted_after_the_partial_reply():
     found: list[Delta] = []
     with pytest.raises(StreamInterruptedError):
         found.extend(decoded([lines(WHOLE[:3])]))
@@ -177,7 +177,7 @@ def test_a_stream_that_is_cut_is_interrupted_after_what_came():
     assert not decoder.complete
 
 
-def test_an_empty_answer_is_no_stream():
+def test_empty_body_is_not_a_stream():
     with pytest.raises(ServerError, match="empty"):
         list(decoded([b""]))
 
@@ -190,9 +190,7 @@ def test_an_empty_answer_is_no_stream():
         ("server busy, please try again.  maximum pending requests exceeded", OverloadedError),
     ],
 )
-def test_an_error_line_in_a_successful_stream_is_a_typed_error_after_what_came(
-    told: str, expected: type[ProviderError]
-):
+def test_error_line_is_typed_after_the_partial_reply(told: str, expected: type[ProviderError]):
     decoder = OLLAMA.decoder()
     deltas = decoder.feed(json.dumps(line(content="Hel")).encode())
     with pytest.raises(expected, match=told[:20]):
@@ -200,32 +198,32 @@ def test_an_error_line_in_a_successful_stream_is_a_typed_error_after_what_came(
     assert accumulate(deltas).text == "Hel"
 
 
-def test_a_line_that_is_no_json_is_an_error_with_its_number():
+def test_malformed_json_line_is_an_error_with_its_number():
     with pytest.raises(ServerError, match="line 2 of the stream is not JSON") as caught:
         streamed(line(content="a"), b"{", DONE)
     assert caught.value.hint is None
 
 
-def test_a_page_in_place_of_a_stream_says_where_to_look():
+def test_web_page_instead_of_a_stream_has_a_hint():
     with pytest.raises(ServerError, match="line 1") as caught:
         streamed(b"<html>")
     assert "address" in (caught.value.hint or "")
 
 
 @pytest.mark.parametrize("odd", [{}, [], 5, None, "x", {"message": 5}, {"message": {"content": 5, "tool_calls": 5}}])
-def test_a_line_of_an_odd_shape_says_nothing(odd: Any):
+def test_unknown_lines_are_skipped(odd: Any):
     assert streamed(line(content="a"), odd, DONE).text == "a"
 
 
 # Characters cut in half
 
 
-def test_a_character_cut_in_two_lines_is_whole_again():
+def test_character_split_between_lines_is_joined():
     halves = [b'{"message":{"content":"a\\ud83d"}}', b'{"message":{"content":"\\ude00b"}}']
     assert [d.text for d in decoded([lines([*halves, DONE])]) if isinstance(d, TextDelta)] == ["a", "😀b"]
 
 
-def test_half_a_character_at_the_end_and_in_a_call_is_replaced():
+def test_lone_surrogate_in_text_and_calls_is_replaced():
     call = b'{"message":{"tool_calls":[{"function":{"name":"f","arguments":{"a":"\\ud83d"}}}]}}'
     reply = streamed(b'{"message":{"thinking":"a\\ud83d"}}', call, DONE)
     assert reply.reasoning == "a\ufffd"

@@ -64,7 +64,7 @@ def client(server: FormatServer) -> Iterator[OpenAI]:
         yield client
 
 
-def test_a_reply_is_what_the_client_reads(client: OpenAI):
+def test_client_reads_our_reply(client: OpenAI):
     completion = client.chat.completions.create(model="m", messages=HELLO)
     (choice,) = completion.choices
     assert (completion.id, completion.model, completion.object) == ("r1", "m", "chat.completion")
@@ -86,7 +86,7 @@ def test_a_reply_is_what_the_client_reads(client: OpenAI):
     assert (usage.prompt_tokens_details.cached_tokens, usage.completion_tokens_details.reasoning_tokens) == (5, 7)
 
 
-def test_a_stream_adds_up_in_the_client_to_the_whole_reply(client: OpenAI):
+def test_client_accumulates_our_stream_to_the_reply(client: OpenAI):
     whole = client.chat.completions.create(model="m", messages=HELLO)
     with client.chat.completions.stream(model="m", messages=HELLO, stream_options={"include_usage": True}) as stream:
         kinds = [event.type for event in stream]
@@ -103,7 +103,7 @@ def test_a_stream_adds_up_in_the_client_to_the_whole_reply(client: OpenAI):
     assert completion.usage == whole.usage
 
 
-def test_the_chunks_of_a_stream_come_one_by_one(client: OpenAI):
+def test_client_receives_chunks_one_by_one(client: OpenAI):
     chunks = list(client.chat.completions.create(model="m", messages=HELLO, stream=True))
     deltas = [chunk.choices[0].delta for chunk in chunks if chunk.choices]
     assert deltas[0].role == "assistant"
@@ -113,13 +113,13 @@ def test_the_chunks_of_a_stream_come_one_by_one(client: OpenAI):
     assert not chunks[-1].choices
 
 
-def test_a_refusal_is_one_for_the_client(client: OpenAI, server: FormatServer):
+def test_client_reads_a_refusal(client: OpenAI, server: FormatServer):
     server.answer = lambda call: ModelReply((TextPart("No."),), "refusal", model="m")
     (choice,) = client.chat.completions.create(model="m", messages=HELLO).choices
     assert (choice.message.refusal, choice.message.content, choice.finish_reason) == ("No.", None, "stop")
 
 
-def test_what_the_client_sends_is_what_we_read(client: OpenAI, server: FormatServer):
+def test_requests_of_the_client_are_parsed(client: OpenAI, server: FormatServer):
     messages: Any = [
         {"role": "system", "content": "Be brief."},
         {
@@ -161,9 +161,7 @@ def test_what_the_client_sends_is_what_we_read(client: OpenAI, server: FormatSer
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else value.__name__,
 )
 @pytest.mark.parametrize("stream", [False, True], ids=["plain", "stream"])
-def test_an_error_is_the_clients_own_class(
-    client: OpenAI, server: FormatServer, error: Any, expected: Any, stream: bool
-):
+def test_error_has_the_clients_own_class(client: OpenAI, server: FormatServer, error: Any, expected: Any, stream: bool):
     server.answer = lambda call: error
     with pytest.raises(expected, match="no") as caught:
         client.chat.completions.create(model="m", messages=HELLO, stream=stream)
@@ -175,7 +173,7 @@ def test_an_error_is_the_clients_own_class(
     )
 
 
-def test_the_client_learns_the_code_and_the_place(client: OpenAI, server: FormatServer):
+def test_client_error_has_code_and_path(client: OpenAI, server: FormatServer):
     with pytest.raises(openai.BadRequestError) as caught:
         client.chat.completions.create(model="m", messages=[{"role": "bard", "content": "hi"}])  # type: ignore[list-item, misc]
     assert (caught.value.param, caught.value.type) == ("messages[0].role", "invalid_request_error")
@@ -185,7 +183,7 @@ def test_the_client_learns_the_code_and_the_place(client: OpenAI, server: Format
     assert caught.value.code == "context_length_exceeded"
 
 
-def test_the_client_waits_as_long_as_it_is_told(server: FormatServer, monkeypatch: pytest.MonkeyPatch):
+def test_client_obeys_retry_after(server: FormatServer, monkeypatch: pytest.MonkeyPatch):
     waits: list[float] = []
     monkeypatch.setattr("time.sleep", waits.append)
     answers: list[Any] = [RateLimitError("slow down", retry_after=1.5), REPLY]
@@ -197,7 +195,7 @@ def test_the_client_waits_as_long_as_it_is_told(server: FormatServer, monkeypatc
     assert 1.5 in waits
 
 
-def test_an_error_in_the_middle_of_a_stream_reaches_the_client_after_what_came(client: OpenAI, server: FormatServer):
+def test_error_mid_stream_reaches_the_client_after_the_partial_reply(client: OpenAI, server: FormatServer):
     server.answer = lambda call: (REPLY, OverloadedError("too many"))
     texts: list[str] = []
     with pytest.raises(openai.APIError, match="too many"):

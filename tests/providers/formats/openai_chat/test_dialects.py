@@ -46,7 +46,7 @@ def reply_of(chat: OpenAIChat, message: dict[str, Any], **fields: Any) -> ModelR
 
 
 @pytest.mark.parametrize("name", CHATS)
-def test_the_laws_hold_in_the_dialect_of_every_vendor(name: str):
+def test_laws_hold_in_every_dialect(name: str):
     calls = strategies.calls(name, made.content(), strategies.text_parts())
     check_laws(CHATS[name], name, calls=calls, max_examples=5)
 
@@ -72,14 +72,14 @@ def test_the_laws_hold_in_the_dialect_of_every_vendor(name: str):
         ("llama-cpp", "off", {"reasoning_effort": "none"}),
     ],
 )
-def test_thinking_is_asked_in_the_vendors_words_and_read_from_them(name: str, asked: Any, sent: dict[str, Any]):
+def test_thinking_is_encoded_and_read_in_every_dialect(name: str, asked: Any, sent: dict[str, Any]):
     chat = CHATS[name]
     assert thinking(chat, asked) == sent
     assert chat.parse(chat.encode(call(thinking=asked)).request).call.thinking == asked
 
 
 @pytest.mark.parametrize(("name", "asked"), [("openai", 2000), ("lmstudio", "low"), ("openai-compatible", "off")])
-def test_thinking_that_cannot_be_asked_is_named(name: str, asked: Any):
+def test_unsupported_thinking_has_a_warning(name: str, asked: Any):
     (warning,) = CHATS[name].encode(call(thinking=asked)).warnings
     assert (warning.code, warning.path, warning.requested) == ("unsupported_option", "thinking", asked)
 
@@ -95,7 +95,7 @@ def test_thinking_that_cannot_be_asked_is_named(name: str, asked: Any):
         ("mistral", {"random_seed": 1}, False),
     ],
 )
-def test_an_option_is_sent_if_no_field_of_the_call_says_the_same(name: str, option: dict[str, Any], sent: bool):
+def test_provider_option_without_conflict_is_sent(name: str, option: dict[str, Any], sent: bool):
     asked = call(provider_options={name: option})
     if sent:
         assert body_of(asked, CHATS[name]).items() >= option.items()
@@ -104,14 +104,14 @@ def test_an_option_is_sent_if_no_field_of_the_call_says_the_same(name: str, opti
             CHATS[name].encode(asked)
 
 
-def test_one_of_two_fields_that_say_how_much_to_think_is_named():
+def test_one_of_two_conflicting_thinking_fields_has_a_warning():
     body = {"model": "m", "messages": [], "thinking": {"type": "disabled"}, "reasoning_effort": "high"}
     parsed = CHATS["deepseek"].parse(request({**body, "messages": [{"role": "user", "content": "hi"}]}))
     assert parsed.call.thinking == "off"
     assert [(warning.code, warning.path) for warning in parsed.warnings] == [("field_left_out", "reasoning_effort")]
 
 
-def test_a_seed_has_the_vendors_name():
+def test_seed_has_the_vendors_field_name():
     asked = call(sampling=Sampling(seed=7))
     assert body_of(asked, CHATS["mistral"])["random_seed"] == 7
     assert CHATS["mistral"].parse(CHATS["mistral"].encode(asked).request).call.sampling.seed == 7
@@ -131,7 +131,7 @@ def test_a_seed_has_the_vendors_name():
         ("lmstudio", "top_logprobs"),
     ],
 )
-def test_an_option_that_a_vendor_does_not_take_is_named(name: str, field: str):
+def test_unsupported_options_have_a_warning(name: str, field: str):
     options: dict[str, Any] = {"top_k": 5, "top_logprobs": 2, "seed": 1}
     encoded = CHATS[name].encode(call(sampling=Sampling(**{field: options[field]})))
     assert [(w.code, w.path, w.requested) for w in encoded.warnings] == [
@@ -140,7 +140,7 @@ def test_an_option_that_a_vendor_does_not_take_is_named(name: str, field: str):
     assert json.loads(encoded.request.body).keys() == {"model", "messages"}
 
 
-def test_log_probabilities_are_counted_where_the_vendor_counts_them():
+def test_top_logprobs_uses_the_vendors_field():
     asked = call(sampling=Sampling(top_logprobs=3))
     body = body_of(asked, CHATS["together"])
     assert (body["logprobs"], "top_logprobs" in body) == (3, False)
@@ -149,7 +149,7 @@ def test_log_probabilities_are_counted_where_the_vendor_counts_them():
     assert (body["logprobs"], body["top_logprobs"]) == (True, 3)
 
 
-def test_a_tool_that_cannot_be_named_becomes_any_tool_and_a_warning():
+def test_unsupported_named_tool_choice_becomes_required_with_a_warning():
     asked = call(tools=(ToolSpec("f"),), tool_choice=ToolChoice("tool", "f"))
     encoded = CHATS["perplexity"].encode(asked)
     assert json.loads(encoded.request.body)["tool_choice"] == "required"
@@ -158,7 +158,7 @@ def test_a_tool_that_cannot_be_named_becomes_any_tool_and_a_warning():
     assert CHATS["perplexity"].parse(encoded.request).call.tool_choice == ToolChoice("required")
 
 
-def test_parallel_calls_that_cannot_be_asked_are_named():
+def test_unsupported_parallel_tool_calls_has_a_warning():
     (warning,) = CHATS["together"].encode(call(parallel_tool_calls=False)).warnings
     assert (warning.path, warning.requested) == ("parallel_tool_calls", False)
 
@@ -181,7 +181,7 @@ def sent_ids(asked: ModelCall) -> list[str]:
 
 @examples(80)
 @given(conversations())
-def test_ids_of_tool_calls_have_the_prescribed_size_and_never_collide(asked: ModelCall):
+def test_tool_call_ids_have_the_prescribed_length_without_collisions(asked: ModelCall):
     ids = sent_ids(asked)
     assert all(len(id) == 9 and id.isascii() and id.isalnum() for id in ids)
     assert len(set(ids)) == len(ids)
@@ -189,7 +189,7 @@ def test_ids_of_tool_calls_have_the_prescribed_size_and_never_collide(asked: Mod
 
 @examples(80)
 @given(conversations())
-def test_results_name_the_calls_they_belong_to_under_the_sent_ids(asked: ModelCall):
+def test_tool_results_use_the_replaced_ids(asked: ModelCall):
     again = CHATS["mistral"].parse(CHATS["mistral"].encode(asked).request).call
     assert len(again.messages) == len(asked.messages)
     for before, after, turn in zip(asked.messages, again.messages, [(), *asked.messages], strict=False):
@@ -204,19 +204,19 @@ def _calls_before(asked: ModelCall, message: Message) -> tuple[ToolCall, ...]:
 
 @examples(40)
 @given(conversations())
-def test_a_longer_conversation_keeps_the_sent_ids(asked: ModelCall):
+def test_longer_conversation_keeps_the_replaced_ids(asked: ModelCall):
     longer = asked.with_(messages=answered(*asked.messages, Message.assistant(ToolCall("000000000", "f"))))
     assert sent_ids(longer)[:-1] == sent_ids(asked)
 
 
-def test_an_id_of_the_prescribed_size_is_kept_both_ways():
+def test_id_of_the_prescribed_length_is_kept_both_ways():
     told = {"id": "VvvODy9mT", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     reply = reply_of(CHATS["mistral"], {"tool_calls": [told]})
     assert [part.id for part in reply.tool_calls] == ["VvvODy9mT"]
     assert sent_ids(call(*answered(Message("assistant", reply.parts)))) == ["VvvODy9mT"]
 
 
-def test_a_vendor_without_the_rule_gets_the_ids_as_they_are():
+def test_ids_are_unchanged_for_vendors_without_a_rule():
     asked = call(Message.assistant(ToolCall("call_é", "f")), Message.tool(ToolResult.text("call_é", "x")))
     told, result = body_of(asked)["messages"]
     assert (told["tool_calls"][0]["id"], result["tool_call_id"]) == ("call_é", "call_é")
@@ -228,14 +228,14 @@ THOUGHT = [
 ]
 
 
-def test_reasoning_between_the_pieces_of_an_answer_is_told_apart():
+def test_reasoning_chunks_between_answer_chunks_are_separated():
     parts = (ReasoningPart("Hm.", origin="mistral/m"), TextPart("Yes."))
     assert reply_of(CHATS["mistral"], {"content": THOUGHT}).parts == parts
     chunks = [chunk(content=[THOUGHT[0]]), chunk(content=[THOUGHT[1]]), chunk("stop", content="")]
     assert accumulate(decoded([events(chunks)], CHATS["mistral"])).parts == parts
 
 
-def test_reasoning_goes_back_to_the_model_it_came_from():
+def test_reasoning_is_sent_back_to_its_model():
     chat, asked = CHATS["deepseek"], ToolCall("c", "f")
     reply = reply_of(chat, {"reasoning_content": "Hm.", "content": "Let me see."})
     own = ModelCall("m", (Message.assistant(*reply.parts, asked), Message.tool(ToolResult.text("c", "1"))), "deepseek")
@@ -247,7 +247,7 @@ def test_reasoning_goes_back_to_the_model_it_came_from():
     assert (warning.code, warning.path) == ("part_left_out", "messages[0].parts[0]")
 
 
-def test_what_a_vendor_says_beside_a_tool_call_goes_back_with_it():
+def test_unknown_fields_of_tool_calls_are_sent_back():
     extra = {"extra_content": {"google": {"thought_signature": "abc"}}}
     told = {"id": "c", "index": 0, "type": "function", "function": {"name": "f", "arguments": "{}"}, **extra}
     chat = CHATS["openai-compatible"]
@@ -266,7 +266,7 @@ SOURCES = {
 }
 
 
-def test_the_sources_beside_an_answer_are_its_citations():
+def test_sources_of_an_answer_are_citations():
     expected = (TextPart("So [1].", (Citation("https://a", "A"), Citation("https://b", "B"))),)
     reply = reply_of(CHATS["perplexity"], {"content": "So [1]."}, **SOURCES)
     assert reply.parts == expected
@@ -275,7 +275,7 @@ def test_the_sources_beside_an_answer_are_its_citations():
     assert accumulate(decoded([events(chunks)], CHATS["perplexity"])).parts == expected
 
 
-def test_addresses_alone_are_sources_too_but_not_at_other_vendors():
+def test_plain_urls_are_citations_for_perplexity_only():
     alone = {"citations": ["https://a", 5]}
     (text,) = reply_of(CHATS["perplexity"], {"content": "So."}, **alone).parts
     assert text == TextPart("So.", (Citation("https://a"),))
@@ -283,7 +283,7 @@ def test_addresses_alone_are_sources_too_but_not_at_other_vendors():
 
 
 @pytest.mark.parametrize("citations", [(), (Citation("https://c", "C", start=0, end=3),)], ids=["none", "others"])
-def test_sources_that_are_no_citations_stay_none(citations: tuple[Citation, ...]):
+def test_invalid_sources_are_not_citations(citations: tuple[Citation, ...]):
     chat = CHATS["perplexity"]
     reply = ModelReply((TextPart("So.", citations),), "stop", provider_metadata=SOURCES)
     again = chat.decode(response(chat.render(reply).body))
@@ -318,10 +318,10 @@ def test_sources_that_are_no_citations_stay_none(citations: tuple[Citation, ...]
     ],
     ids=["reasoning apart", "reasoning within", "cache hits by another name"],
 )
-def test_tokens_are_counted_as_the_vendor_means_them(usage: dict[str, Any], expected: Usage):
+def test_token_counts_follow_the_vendors_meaning(usage: dict[str, Any], expected: Usage):
     assert reply_of(CHATS["xai"], {"content": "x"}, usage=usage).usage == expected
 
 
-def test_a_stream_of_a_vendor_that_always_tells_usage_is_not_asked_for_it():
+def test_stream_options_are_omitted_where_usage_is_always_sent():
     assert "stream_options" not in body_of(call(stream=True), CHATS["mistral"])
     assert body_of(call(stream=True), OpenAIChat(Dialect()))["stream_options"] == {"include_usage": True}

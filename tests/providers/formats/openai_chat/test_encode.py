@@ -77,11 +77,11 @@ def encoded(data: bytes) -> str:
     ],
     ids=["image", "image by url", "wav", "mp3", "pdf", "pdf by id"],
 )
-def test_media_are_sent_as_the_format_has_them(part: Part, written: Any):
+def test_media_are_encoded(part: Part, written: Any):
     assert content("look", part) == [{"type": "text", "text": "look"}, written]
 
 
-def test_a_file_is_read_when_it_is_sent(tmp_path: Path):
+def test_file_is_read_when_it_is_encoded(tmp_path: Path):
     (tmp_path / "a.png").write_bytes(b"png")
     (image,) = content(ImagePart(Blob.from_file(tmp_path / "a.png", "image/png")))
     assert image["image_url"]["url"].endswith(encoded(b"png"))
@@ -100,12 +100,12 @@ def test_a_file_is_read_when_it_is_sent(tmp_path: Path):
     ],
     ids=["video", "flac", "markdown", "artifact", "image by id", "pdf by url", "file of another"],
 )
-def test_content_without_a_shape_is_refused_by_its_place(part: Any, what: str):
+def test_unsupported_content_is_refused_with_its_path(part: Any, what: str):
     with pytest.raises(UnsupportedContentError, match=what):
         CHAT.encode(call(Message.user("hi"), Message.user("look", part)))
 
 
-def test_an_image_in_a_tool_result_is_refused_with_the_call_it_belongs_to():
+def test_image_in_a_tool_result_is_refused_with_its_call():
     asked = Message.assistant(ToolCall("c1", "look"))
     with pytest.raises(
         UnsupportedContentError, match=r"messages\[1\].parts\[0\].content\[1\]: .* 'c1' holds image"
@@ -114,7 +114,7 @@ def test_an_image_in_a_tool_result_is_refused_with_the_call_it_belongs_to():
     assert caught.value.hint == "Put it into a user message after the result."
 
 
-def test_system_messages_stay_where_they_stand():
+def test_system_messages_stay_in_place():
     messages = (Message.system("a"), Message.user("b"), Message.system("c"), Message.user("d"), Message.system("e"))
     assert body_of(call(*messages))["messages"] == [
         {"role": role, "content": text}
@@ -122,7 +122,7 @@ def test_system_messages_stay_where_they_stand():
     ]
 
 
-def test_a_conversation_with_tools_is_sent_as_the_format_has_it():
+def test_conversation_with_tools_is_encoded():
     asked = Message.assistant("I'll look.", ToolCall("c1", "f", '{"a": 1.10}'), ToolCall("c2", "g", "{broken"))
     told = Message.tool(ToolResult.text("c2", "two"), ToolResult("c1", ()))
     assert body_of(call(Message.user("hi"), asked, told))["messages"][1:] == [
@@ -188,11 +188,11 @@ def test_every_option_has_its_field():
     }
 
 
-def test_a_plain_call_has_no_options():
+def test_minimal_call_has_no_options():
     assert json.loads(CHAT.encode(call()).request.body).keys() == {"model", "messages"}
 
 
-def test_a_dialect_has_names_and_options_of_its_own():
+def test_dialect_has_its_own_names_and_options():
     options = call(sampling=Sampling(10, top_k=5), thinking="low")
     assert body_of(options, OpenAIChat(COMPATIBLE)).keys() == {"model", "messages", "max_tokens"}
     assert body_of(options, OpenAIChat(LLAMA_CPP))["top_k"] == 5
@@ -270,24 +270,24 @@ ANSWER = (
     ],
     ids=["top_k", "thinking", "options", "assistant", "cache", "user", "speech"],
 )
-def test_what_is_not_sent_is_named(fields: dict[str, Any], warnings: list[tuple[str, str, Any, Any]]):
+def test_unsupported_options_have_a_warning(fields: dict[str, Any], warnings: list[tuple[str, str, Any, Any]]):
     messages = fields.pop("messages", ())
     found = CHAT.encode(call(*messages, **fields)).warnings
     assert [(warning.code, warning.path, warning.requested, warning.sent) for warning in found] == warnings
     assert all(warning.message for warning in found)
 
 
-def test_an_earlier_answer_in_sound_is_named_by_its_id():
+def test_earlier_audio_answer_is_referenced_by_id():
     (message,) = body_of(call(Message.assistant(AudioPart(WAV, id="a1"))))["messages"]
     assert message == {"role": "assistant", "audio": {"id": "a1"}}
 
 
-def test_a_message_of_which_nothing_is_left_is_left_out():
+def test_empty_message_is_left_out():
     body = body_of(call(Message.user("hi"), Message.assistant(ReasoningPart("r")), Message.user("go on")))
     assert [message["content"] for message in body["messages"]] == ["hi", "go on"]
 
 
-def test_a_call_of_which_nothing_is_left_is_refused():
+def test_empty_call_is_refused():
     with pytest.raises(UnsupportedContentError, match="no place for any part"):
         CHAT.encode(call(Message.user(OpaquePart("p", "k"))))
 
@@ -306,7 +306,7 @@ def test_a_call_of_which_nothing_is_left_is_refused():
     ],
     ids=lambda option: next(iter(option)),
 )
-def test_an_option_that_the_call_has_a_field_for_is_refused(option: dict[str, Any]):
+def test_provider_option_with_a_call_field_is_refused(option: dict[str, Any]):
     with pytest.raises(InvalidInputError, match="has a field of its own") as caught:
         CHAT.encode(call(provider_options={"openai": option}))
     assert caught.value.path == f"provider_options.openai.{next(iter(option))}"
@@ -315,12 +315,12 @@ def test_an_option_that_the_call_has_a_field_for_is_refused(option: dict[str, An
 @pytest.mark.parametrize(
     "option", [{"reasoning_effort": "xhigh"}, {"response_format": {"type": "json_object"}}, {"n": 2}]
 )
-def test_an_option_that_the_call_has_no_field_for_is_sent(option: dict[str, Any]):
+def test_provider_option_without_a_call_field_is_sent(option: dict[str, Any]):
     body = body_of(call(provider_options={"openai": option}))
     assert body.items() >= option.items()
 
 
-def test_a_request_cannot_be_changed():
+def test_request_is_immutable():
     request = CHAT.encode(call()).request
     with pytest.raises(TypeError):
         request.headers["authorization"] = "x"  # type: ignore[index]

@@ -91,7 +91,7 @@ OVERFLOW_ELSEWHERE = (
         (529, {"type": "overloaded_error"}, OverloadedError),
     ],
 )
-def test_a_failure_is_an_error_by_cause(status: int, error: dict[str, Any], expected: type[ProviderError]):
+def test_failure_is_classified_by_cause(status: int, error: dict[str, Any], expected: type[ProviderError]):
     found = failed(status, **error)
     assert type(found) is expected
     assert found.status == status
@@ -113,13 +113,13 @@ def test_a_failure_is_an_error_by_cause(status: int, error: dict[str, Any], expe
         (b"[" * 100_000, "the provider answered with status 500"),
     ],
 )
-def test_a_body_of_any_shape_is_an_error_with_what_it_says(body: bytes, message: str):
+def test_error_body_of_any_shape_keeps_its_message(body: bytes, message: str):
     found = CHAT.error(response(body, 500))
     assert type(found) is ServerError
     assert found.message == message
 
 
-def test_an_error_has_the_vendors_code_and_the_request_id():
+def test_error_has_vendor_code_and_request_id():
     body = {"error": {"message": "m", "type": "tokens", "code": "rate_limit_exceeded"}}
     error = CHAT.error(response(body, 429, x_request_id="req_1"))
     assert (error.code, error.request_id, error.retryable) == ("rate_limit_exceeded", "req_1", True)
@@ -150,11 +150,11 @@ def test_an_error_has_the_vendors_code_and_the_request_id():
         ({"retry_after": ""}, None),
     ],
 )
-def test_the_wait_is_read_from_seconds_milliseconds_and_dates(headers: dict[str, str], seconds: float | None):
+def test_retry_after_in_seconds_milliseconds_and_dates(headers: dict[str, str], seconds: float | None):
     assert CHAT.error(response({}, 429, **headers)).retry_after == seconds
 
 
-def test_the_numbers_of_a_context_overflow_are_read_from_the_vendors_words():
+def test_overflow_numbers_are_read_from_the_message():
     for code in ("context_length_exceeded", None):
         error = failed(400, code=code, message=OVERFLOW)
         assert isinstance(error, ContextOverflowError)
@@ -164,7 +164,7 @@ def test_the_numbers_of_a_context_overflow_are_read_from_the_vendors_words():
     assert (error.prompt_tokens, error.context_tokens) == (5000, 4096)
 
 
-def test_the_numbers_of_a_context_overflow_are_read_from_the_fields_of_llama_cpp():
+def test_overflow_numbers_are_read_from_the_fields_of_llama_cpp():
     error = failed(
         400,
         type="exceed_context_size_error",
@@ -180,14 +180,14 @@ def test_the_numbers_of_a_context_overflow_are_read_from_the_fields_of_llama_cpp
 @pytest.mark.parametrize(
     "message", ["is , tokens resulted in , tokens", "is " + "9" * 5000 + " tokens resulted in 1 tokens", ""]
 )
-def test_an_overflow_in_other_words_has_no_numbers(message: str):
+def test_overflow_without_numbers(message: str):
     error = failed(400, code="context_length_exceeded", message=f"maximum context length {message}")
     assert isinstance(error, ContextOverflowError)
     assert (error.prompt_tokens, error.context_tokens) == (None, None)
 
 
 @pytest.mark.parametrize("kind", PROVIDER_ERRORS)
-def test_an_error_we_tell_of_fits_the_vendors_schema(kind: type[ProviderError]):
+def test_rendered_error_matches_the_vendors_schema(kind: type[ProviderError]):
     rendered = CHAT.render_error(kind("what happened", retry_after=1.5))
     assert faults("ErrorResponse", json.loads(rendered.body)) == []
     assert rendered.headers == {"content-type": "application/json", "retry-after": "2", "retry-after-ms": "1500"}
@@ -210,15 +210,13 @@ def test_an_error_we_tell_of_fits_the_vendors_schema(kind: type[ProviderError]):
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else None,
 )
-def test_an_error_is_told_as_the_clients_fault_or_ours(
-    error: AbstractCoreError, status: int, back: type[ProviderError]
-):
+def test_rendered_error_is_a_client_or_server_error(error: AbstractCoreError, status: int, back: type[ProviderError]):
     rendered = CHAT.render_error(error)
     assert rendered.status == status
     assert type(CHAT.error(rendered)) is back
 
 
-def test_where_a_request_is_wrong_is_told():
+def test_rendered_error_has_the_path():
     body = json.loads(CHAT.render_error(InvalidInputError("unknown role", path="messages[0].role")).body)
     assert body["error"] == {
         "message": "messages[0].role: unknown role",
@@ -228,23 +226,23 @@ def test_where_a_request_is_wrong_is_told():
     }
 
 
-def test_hints_and_other_details_stay_with_us():
+def test_hints_are_not_rendered():
     error = AuthenticationError("no", hint="Set SOME_KEY.", provider="upstream", model="m", request_id="r")
     assert b"SOME_KEY" not in CHAT.render_error(error).body
     assert b"upstream" not in CHAT.render_error(error).body
 
 
 @pytest.mark.parametrize("wait", [float("inf"), float("nan"), -5.0, 1e308, 0.0])
-def test_a_wait_that_is_no_time_does_no_harm(wait: float):
+def test_invalid_retry_after_is_ignored(wait: float):
     told = CHAT.error(CHAT.render_error(RateLimitError("no", retry_after=wait))).retry_after
     assert told is None or 0 <= told <= 1e9
 
 
-def test_an_error_with_half_a_character_can_be_told():
+def test_error_with_a_lone_surrogate_can_be_rendered():
     assert CHAT.error(CHAT.render_error(ServerError("a\ud83d"))).message == "a\ufffd"
 
 
-def test_the_numbers_of_an_overflow_are_told():
+def test_overflow_numbers_are_rendered():
     error = ContextOverflowError("too long")
     error.context_tokens = 8192
     again = CHAT.error(CHAT.render_error(error))

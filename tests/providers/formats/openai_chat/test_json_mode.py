@@ -24,7 +24,7 @@ def body_of(call: ModelCall) -> Any:
     return json.loads(DEEPSEEK.encode(call).request.body)
 
 
-def test_the_schema_reaches_the_model_in_a_system_message_and_a_warning_says_so():
+def test_schema_is_sent_as_a_system_message_with_a_warning():
     encoded = DEEPSEEK.encode(asked())
     body = json.loads(encoded.request.body)
     assert body["response_format"] == {"type": "json_object"}
@@ -43,13 +43,13 @@ def test_the_schema_reaches_the_model_in_a_system_message_and_a_warning_says_so(
     assert "messages[0]" in warning.message
 
 
-def test_the_message_stands_behind_the_system_messages_that_come_first():
+def test_schema_message_follows_the_leading_system_messages():
     call = asked(Message.system("Be brief."), Message.user("hi"), Message.system("Now."), Message.user("ho"))
     roles = [(m["role"], "JSON Schema" in m["content"]) for m in body_of(call)["messages"]]
     assert roles == [("system", False), ("system", True), ("user", False), ("system", False), ("user", False)]
 
 
-def test_our_server_side_knows_it_again():
+def test_server_side_recognises_the_schema_message():
     call = asked(Message.system("Be brief."), Message.user("hi"))
     encoded = DEEPSEEK.encode(call)
     read = DEEPSEEK.parse(encoded.request).call
@@ -59,7 +59,7 @@ def test_our_server_side_knows_it_again():
 
 
 @pytest.mark.parametrize("content", ["Answer in JSON.", "", None])
-def test_json_mode_that_a_client_asks_for_by_itself_is_an_option(content: Any):
+def test_json_mode_of_a_client_is_a_provider_option(content: Any):
     messages = [{"role": "system", "content": content}, {"role": "user", "content": "hi"}]
     body = {"model": "m", "messages": messages, "response_format": {"type": "json_object"}}
     call = DEEPSEEK.parse(request(body)).call
@@ -68,7 +68,7 @@ def test_json_mode_that_a_client_asks_for_by_itself_is_an_option(content: Any):
 
 
 @pytest.mark.parametrize("rest", ["", "no", "[]", "{}", '{"name":"a"}', '{"name":5,"schema":{}}', '{"schema":{}}'])
-def test_a_message_that_only_begins_like_ours_stays_a_message(rest: str):
+def test_message_that_only_begins_like_the_schema_message_is_kept(rest: str):
     beginning = body_of(asked())["messages"][0]["content"].partition("\n")[0]
     messages = [{"role": "system", "content": f"{beginning}\n{rest}"}, {"role": "user", "content": "hi"}]
     call = DEEPSEEK.parse(
@@ -78,6 +78,6 @@ def test_a_message_that_only_begins_like_ours_stays_a_message(rest: str):
     assert len(call.messages) == 2
 
 
-def test_a_response_format_of_ones_own_beside_a_schema_is_refused():
+def test_response_format_option_with_a_schema_is_refused():
     with pytest.raises(InvalidInputError, match="has a field of its own"):
         DEEPSEEK.encode(asked(provider_options={"deepseek": {"response_format": {"type": "text"}}}))

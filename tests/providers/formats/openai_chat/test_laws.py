@@ -17,12 +17,12 @@ from tests.providers.refusals import is_of_a_schema
 check_chat = partial(check_laws, max_examples=60)
 
 
-def test_the_laws_hold():
+def test_laws_hold():
     check_chat(OpenAIChat(), "openai", calls=made.calls(), replies=made.replies())
 
 
 @pytest.mark.parametrize("dialect", [COMPATIBLE, LLAMA_CPP], ids=lambda dialect: dialect.provider)
-def test_the_laws_hold_in_other_dialects(dialect: Dialect):
+def test_laws_hold_in_other_dialects(dialect: Dialect):
     calls = strategies.calls(dialect.provider, made.content(), strategies.text_parts())
     check_laws(OpenAIChat(dialect), dialect.provider, calls=calls, max_examples=15)
 

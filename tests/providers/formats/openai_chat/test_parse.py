@@ -109,7 +109,7 @@ CITED = {"url": "https://a", "title": "A", "start_index": 0, "end_index": 1}
         ),
     ],
 )
-def test_a_message_is_read(message: Any, expected: Message):
+def test_message_is_read(message: Any, expected: Message):
     assert only(message) == expected
 
 
@@ -160,11 +160,11 @@ def test_tool_results_are_one_message_in_call_order():
     ],
     ids=lambda value: ",".join(value),
 )
-def test_a_field_is_read(fields: dict[str, Any], expected: dict[str, Any]):
+def test_field_is_read(fields: dict[str, Any], expected: dict[str, Any]):
     assert parsed(**fields) == ModelCall("m", (Message.user("hi"),), "openai", **expected)
 
 
-def test_a_request_in_another_dialect_is_read_with_its_name():
+def test_request_in_another_dialect_is_read():
     found = OpenAIChat(COMPATIBLE).parse(request({"model": "m", "messages": [HELLO], "x": 1})).call
     assert found.provider == "openai-compatible"
     assert found.provider_options == {"openai-compatible": {"x": 1}}
@@ -195,7 +195,7 @@ def test_a_request_in_another_dialect_is_read_with_its_name():
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",
 )
-def test_what_has_no_place_is_named(body: dict[str, Any], paths: list[str]):
+def test_unsupported_fields_have_a_warning(body: dict[str, Any], paths: list[str]):
     found = CHAT.parse(request({"model": "m", **body}))
     assert [warning.path for warning in found.warnings] == paths
     assert len(found.call.messages) == 1 or "assistant" in {message.role for message in found.call.messages}
@@ -235,9 +235,7 @@ CALL: dict[str, Any] = {"id": "c", "type": "function", "function": {"name": "f",
     ],
     ids=["message", "text", "image", "tool call", "audio"],
 )
-def test_what_nothing_here_takes_of_a_message_is_its_option_and_goes_out_again(
-    message: dict[str, Any], expected: Message
-):
+def test_unknown_message_fields_survive_a_round_trip(message: dict[str, Any], expected: Message):
     messages = (
         [message, {"role": "tool", "tool_call_id": "c", "content": "r"}] if "tool_calls" in message else [message]
     )
@@ -249,7 +247,7 @@ def test_what_nothing_here_takes_of_a_message_is_its_option_and_goes_out_again(
     assert CHAT.parse(encoded.request).call == found.call
 
 
-def test_the_options_of_a_result_stand_in_its_message():
+def test_result_options_are_in_its_message():
     told = {"role": "tool", "tool_call_id": "c", "content": [{**TEXT, "x": 1}], "y": 2}
     found = CHAT.parse(request({"model": "m", "messages": [{"role": "assistant", "tool_calls": [CALL]}, told]}))
     content = (TextPart("a", provider_options=OPTION),)
@@ -258,7 +256,7 @@ def test_the_options_of_a_result_stand_in_its_message():
 
 
 @pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
-def test_reasoning_that_a_client_sends_back_is_reasoning(name: str):
+def test_reasoning_sent_by_a_client_is_read(name: str):
     found = parsed(messages=[HELLO, {"role": "assistant", "content": "a", name: "b"}])
     assert found.messages[1].parts == (ReasoningPart("b", origin="openai/m"), TextPart("a"))
 
@@ -383,24 +381,24 @@ def tool(**function: Any) -> dict[str, Any]:
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_a_request_that_does_not_fit_is_refused_with_its_path(body: dict[str, Any], path: str, what: str):
+def test_invalid_request_is_refused_with_its_path(body: dict[str, Any], path: str, what: str):
     with pytest.raises(InvalidInputError, match=what) as caught:
         CHAT.parse(request({"model": "m", "messages": [HELLO], **body}))
     assert caught.value.path == path
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"\xff", b"[" * 100_000, b'{"model": "m"} x', b"nul"])
-def test_a_body_that_is_no_json_is_refused(body: bytes):
+def test_body_that_is_not_json_is_refused(body: bytes):
     with pytest.raises(InvalidInputError, match="the body is not JSON"):
         CHAT.parse(request(body))
 
 
 @pytest.mark.parametrize("body", [b"[]", b"5", b'"x"', b"null"])
-def test_a_body_that_is_no_object_is_refused(body: bytes):
+def test_body_that_is_not_an_object_is_refused(body: bytes):
     with pytest.raises(InvalidInputError, match="expected an object"):
         CHAT.parse(request(body))
 
 
-def test_a_byte_order_mark_is_no_fault():
+def test_byte_order_mark_is_accepted():
     body = b"\xef\xbb\xbf" + json.dumps({"model": "m", "messages": [HELLO]}).encode()
     assert CHAT.parse(request(body)).call.messages == (Message("user", (TextPart("hi"),)),)

@@ -78,14 +78,14 @@ REPLIES = {
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_a_published_request_is_read_without_a_loss(name: str):
+def test_published_request_is_parsed_without_loss(name: str):
     parsed = CHAT.parse(request(published(f"{name}.request.json")))
     assert parsed.call == CALLS[name]
     assert parsed.warnings == ()
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_a_published_request_is_written_as_it_is_printed(name: str):
+def test_published_request_is_encoded_identically(name: str):
     encoded = CHAT.encode(CALLS[name])
     expected = published(f"{name}.request.json") | WRITTEN_OTHERWISE.get(name, {})
     for message in expected["messages"]:
@@ -95,12 +95,12 @@ def test_a_published_request_is_written_as_it_is_printed(name: str):
 
 
 @pytest.mark.parametrize("name", REPLIES)
-def test_a_published_reply_is_read(name: str):
+def test_published_reply_is_read(name: str):
     assert CHAT.decode(response(published(f"{name}.reply.json"))) == REPLIES[name]
 
 
 @pytest.mark.parametrize("name", ["default", "functions", "image_input", "logprobs"])
-def test_a_published_reply_comes_back_from_our_server_as_it_was(name: str):
+def test_published_reply_is_rendered_identically(name: str):
     printed = published(f"{name}.reply.json")
     rendered = CHAT.render(CHAT.decode(response(printed)))
     ours = json.loads(rendered.body)
@@ -123,7 +123,7 @@ def test_log_probabilities_are_kept():
     assert reply.provider_metadata["logprobs"]["content"][0]["token"] == "Hello"  # type: ignore[index, call-overload]
 
 
-def test_a_published_stream_is_read():
+def test_published_stream_is_read():
     reply = streamed(*published("streaming.stream.jsonl"))
     assert reply == ModelReply(
         (TextPart("Hello"),),
@@ -136,11 +136,11 @@ def test_a_published_stream_is_read():
     )
 
 
-def test_padding_against_eavesdroppers_is_no_metadata():
+def test_obfuscation_padding_is_dropped():
     assert streamed(*published("padded.stream.jsonl")) == streamed(*published("streaming.stream.jsonl"))
 
 
-def test_a_published_stream_of_a_tool_call_is_read():
+def test_published_tool_call_stream_is_read():
     reply = streamed(*published("function_calling.stream.jsonl"))
     assert reply.parts == (ToolCall("call_DdmO9pD3xa9XTPNJ32zg2hcA", "get_weather", '{"location":"Paris, France"}'),)
     assert reply.finish_reason == "tool_calls"

@@ -48,7 +48,7 @@ def next_call(chat: OpenAIChat, *parts: Any, model: str = "m", call: ToolCall = 
 
 
 @pytest.mark.parametrize("name", ["openrouter", "mistral", "deepseek", "fireworks", "vllm"])
-def test_the_laws_hold_for_the_models_own_reasoning(name: str):
+def test_laws_hold_for_the_models_own_reasoning(name: str):
     def owned(call: ModelCall) -> ModelCall:
         origin = f"{name}/{call.model}"
         return call.with_(
@@ -82,7 +82,7 @@ DETAILS: list[dict[str, Any]] = [
 ]
 
 
-def test_details_of_reasoning_are_parts_in_their_order_and_go_back_as_they_came():
+def test_reasoning_details_are_parts_in_order_and_sent_back_unchanged():
     told = {"reasoning": "In short.Hm.So.", "reasoning_details": DETAILS, "content": "Yes."}
     reply = reply_of(ROUTER, told)
     assert [part.text for part in reply.parts if isinstance(part, ReasoningPart)] == [
@@ -107,7 +107,7 @@ def test_details_of_reasoning_are_parts_in_their_order_and_go_back_as_they_came(
     assert ROUTER.parse(encoded.request).call.messages == call.messages
 
 
-def test_details_do_not_go_to_another_model_or_vendor():
+def test_reasoning_details_are_not_sent_to_another_model_or_vendor():
     reply = reply_of(ROUTER, {"reasoning_details": DETAILS, "content": "Yes."})
     assert "reasoning_details" not in sent_back(ROUTER, *reply.parts, model="another")
     count = sum(isinstance(part, ReasoningPart) for part in reply.parts)
@@ -116,7 +116,7 @@ def test_details_do_not_go_to_another_model_or_vendor():
         assert [warning.code for warning in warnings] == ["part_left_out"] * count
 
 
-def test_a_plain_signature_is_the_vendors_own():
+def test_plain_signature_is_the_vendors_own():
     (part, _) = reply_of(
         ROUTER, {"reasoning_details": [{"type": "reasoning.text", "text": "a", "signature": "s"}], "content": "b"}
     ).parts
@@ -125,12 +125,12 @@ def test_a_plain_signature_is_the_vendors_own():
 
 @examples(80)
 @given(strategies.reasoning_parts("openrouter/m").filter(lambda part: bool(part.text) or not part.is_plain))
-def test_a_part_comes_back_from_its_detail(part: ReasoningPart):
+def test_part_is_restored_from_its_detail(part: ReasoningPart):
     assert read_detail(write_detail(part), part.origin) == part
 
 
 @pytest.mark.parametrize("signature", ['{"type":"reasoning.text","signature":"s"}', "{", "{}", '{"a":1}', '{"a": 1}'])
-def test_a_signature_that_looks_like_ours_is_kept(signature: str):
+def test_signature_that_looks_like_ours_is_kept(signature: str):
     part = ReasoningPart("a", signature, origin="openrouter/m")
     assert read_detail(write_detail(part), part.origin) == part
 
@@ -139,7 +139,7 @@ def piece(**fields: Any) -> Any:
     return chunk(reasoning=fields.get("text") or fields.get("summary"), reasoning_details=[fields])
 
 
-def test_streamed_details_add_up_to_whole_ones():
+def test_streamed_details_accumulate_to_complete_ones():
     stream = [
         piece(type="reasoning.summary", summary="In ", format="f", index=0),
         piece(type="reasoning.summary", summary="short.", format="f", index=0),
@@ -173,7 +173,7 @@ def detail_like() -> SearchStrategy[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("details", [None, [], {}, "x", [5], [{}], [{"type": 5, "text": 6, "data": 7}]])
-def test_details_that_are_none_do_no_harm(details: Any):
+def test_invalid_details_are_ignored(details: Any):
     reply = reply_of(ROUTER, {"reasoning_details": details, "content": "Yes."})
     assert reply.text == "Yes."
     stream = [chunk(reasoning_details=details), chunk("stop", content="Yes.")]
@@ -206,14 +206,14 @@ def with_bare_texts_joined(details: list[dict[str, Any]]) -> list[dict[str, Any]
 @example([{"type": "reasoning.text", "signature": "{}"}])
 @example([{"type": "reasoning.text", "signature": '{"signature":"{}","type":"reasoning.text"}', "text": "x"}])
 @example([{"type": "reasoning.text", "signature": '{"type": "reasoning.text", "signature": "s"}', "data": "x"}])
-def test_any_objects_in_place_of_details_go_back_as_they_came(details: list[dict[str, Any]]):
+def test_arbitrary_objects_as_details_are_sent_back(details: list[dict[str, Any]]):
     reply = reply_of(ROUTER, {"reasoning_details": details, "content": "Yes."})
     parts = [part for part in reply.parts if isinstance(part, ReasoningPart)]
     said = [json.loads(json.dumps(detail)) for detail in details if detail != {"type": "reasoning.text"}]
     assert [write_detail(part) for part in parts] == with_bare_texts_joined(said)
 
 
-def test_reasoning_without_details_is_read_at_openrouter_too():
+def test_openrouter_reasoning_without_details_is_read():
     reply = reply_of(ROUTER, {"reasoning": "Hm.", "content": "Yes."})
     assert reply.parts == (ReasoningPart("Hm.", origin="openrouter/m"), TextPart("Yes."))
     assert sent_back(ROUTER, *reply.parts)["reasoning_details"] == [{"type": "reasoning.text", "text": "Hm."}]
@@ -222,7 +222,7 @@ def test_reasoning_without_details_is_read_at_openrouter_too():
 THOUGHT = {"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}
 
 
-def test_reasoning_goes_back_to_mistral_as_a_piece_before_the_answer():
+def test_mistral_reasoning_is_sent_back_as_a_chunk_before_the_answer():
     reply = reply_of(MISTRAL, {"content": [{**THOUGHT, "closed": True}, {"type": "text", "text": "Yes."}]})
     back = sent_back(MISTRAL, *reply.parts, call=ToolCall("abcdefgh1", "f"))
     assert back["content"] == [THOUGHT, {"type": "text", "text": "Yes."}]
@@ -232,7 +232,7 @@ def test_reasoning_goes_back_to_mistral_as_a_piece_before_the_answer():
 
 
 @pytest.mark.parametrize("signed", [(False, True), (True, True), (True, False)])
-def test_several_parts_of_reasoning_are_one_piece_at_mistral(signed: tuple[bool, ...]):
+def test_several_reasoning_parts_are_one_chunk_at_mistral(signed: tuple[bool, ...]):
     parts = [ReasoningPart("Hm.", "s" if sign else None, origin="mistral/m") for sign in signed]
     asked = next_call(MISTRAL, *parts, TextPart("Yes."), call=ToolCall("abcdefgh1", "f"))
     thought = {"type": "thinking", "thinking": [{"type": "text", "text": "Hm.Hm."}]}
@@ -242,22 +242,22 @@ def test_several_parts_of_reasoning_are_one_piece_at_mistral(signed: tuple[bool,
     check_encode_again(MISTRAL, asked)
 
 
-def test_an_answer_without_reasoning_stays_a_text_at_mistral():
+def test_answer_without_reasoning_stays_text_at_mistral():
     assert sent_back(MISTRAL, TextPart("Yes."), call=ToolCall("abcdefgh1", "f"))["content"] == "Yes."
 
 
-def test_a_signature_that_mistral_has_no_place_for_is_named():
+def test_signature_without_a_field_at_mistral_has_a_warning():
     call = next_call(MISTRAL, ReasoningPart("Hm.", "s", origin="mistral/m"), call=ToolCall("abcdefgh1", "f"))
     (warning,) = MISTRAL.encode(call).warnings
     assert warning.path == "messages[0].parts[0].signature"
 
 
-def test_reasoning_goes_back_to_deepseek_with_the_tool_calls_it_led_to():
+def test_deepseek_reasoning_is_sent_back_with_its_tool_calls():
     reply = reply_of(DEEPSEEK, {"reasoning_content": "Hm.", "content": "Let me see."})
     assert sent_back(DEEPSEEK, *reply.parts)["reasoning_content"] == "Hm."
 
 
-def test_deepseek_finds_the_field_even_where_tools_were_called_without_reasoning():
+def test_deepseek_reasoning_field_is_present_for_tool_calls_without_reasoning():
     assert sent_back(DEEPSEEK)["reasoning_content"] == ""
     call = next_call(DEEPSEEK)
     assert DEEPSEEK.parse(DEEPSEEK.encode(call).request).call == call
@@ -265,7 +265,7 @@ def test_deepseek_finds_the_field_even_where_tools_were_called_without_reasoning
     assert "reasoning_content" not in json.loads(DEEPSEEK.encode(told).request.body)["messages"][1]
 
 
-def test_a_client_may_send_pieces_of_reasoning_to_any_dialect():
+def test_client_may_send_reasoning_chunks_to_any_dialect():
     body = {"model": "m", "messages": [{"role": "assistant", "content": [THOUGHT, {"type": "text", "text": "Yes."}]}]}
     (message,) = CHATS["openai"].parse(request(body)).call.messages
     assert message.parts == (ReasoningPart("Hm.", origin="openai/m"), TextPart("Yes."))

@@ -43,7 +43,7 @@ def streamed(reply: ModelReply) -> list[Any]:
     return [chunk["choices"][0]["delta"] for chunk in rendered_chunks(deltas_of(reply)) if chunk["choices"]]
 
 
-def test_a_reply_has_all_the_fields_a_client_expects():
+def test_reply_has_all_fields_that_a_client_expects():
     body = json.loads(CHAT.render(reply(TextPart("a"))).body)
     assert body == {
         "id": "r",
@@ -61,7 +61,7 @@ def test_a_reply_has_all_the_fields_a_client_expects():
     }
 
 
-def test_a_refusal_is_told_as_one_whole_and_at_the_end_of_a_stream():
+def test_refusal_is_rendered_completely_and_at_the_end_of_a_stream():
     refusal = reply(TextPart("No."), finish_reason="refusal")
     choice, warnings = whole(refusal)
     assert (choice["message"]["refusal"], choice["message"]["content"], choice["finish_reason"]) == (
@@ -85,14 +85,14 @@ def test_a_refusal_is_told_as_one_whole_and_at_the_end_of_a_stream():
         ("refusal", "stop"),
     ],
 )
-def test_a_finish_reason_without_a_word_is_named(reason: FinishReason, sent: str):
+def test_finish_reason_without_a_vendor_value_has_a_warning(reason: FinishReason, sent: str):
     choice, warnings = whole(reply(finish_reason=reason))
     assert choice["finish_reason"] == sent
     assert warnings == ([] if reason == sent else ["finish_reason"])
     assert rendered_chunks(deltas_of(reply(finish_reason=reason)))[-1]["choices"][0]["finish_reason"] == sent
 
 
-def test_parts_out_of_the_formats_order_are_moved_and_named():
+def test_parts_out_of_order_are_moved_with_a_warning():
     mixed = reply(ToolCall("c", "f"), TextPart("a"), ReasoningPart("r"), AudioPart(WAV), TextPart("b"))
     choice, warnings = whole(mixed)
     assert choice["message"]["content"] == "ab"
@@ -102,7 +102,7 @@ def test_parts_out_of_the_formats_order_are_moved_and_named():
     assert sorted(warnings) == sorted(found)
 
 
-def test_what_has_no_place_in_a_reply_is_named():
+def test_unsupported_parts_of_a_reply_have_a_warning():
     cited = TextPart("a", (Citation("s", quote="q", provider_metadata={"x": 1}),))
     parts = (
         ReasoningPart("r", "signature"),
@@ -134,7 +134,7 @@ def test_what_has_no_place_in_a_reply_is_named():
 
 @pytest.mark.parametrize("value", ["", [], {}, False, 0, 5, "x"])
 @pytest.mark.parametrize("name", ["id", "usage", "created", "logprobs"])
-def test_metadata_of_another_meaning_is_named_with_what_is_kept(name: str, value: Any):
+def test_conflicting_metadata_has_a_warning(name: str, value: Any):
     told = reply(TextPart("a"), provider="openai", provider_metadata={name: value, "x": 4})
     check_reply_losses(CHAT, told)
     warnings = CHAT.render(told).warnings
@@ -143,7 +143,7 @@ def test_metadata_of_another_meaning_is_named_with_what_is_kept(name: str, value
     assert [(w.path, w.requested, w.sent) for w in warnings] == named
 
 
-def test_options_of_a_call_stand_beside_it_and_those_of_a_text_are_named():
+def test_call_options_are_rendered_and_text_options_have_a_warning():
     options = {"openai": {"x": 1}}
     call = ToolCall("c", "f", provider_options=options)
     choice, warnings = whole(reply(TextPart("a", provider_options=options), call))
@@ -155,19 +155,19 @@ def test_options_of_a_call_stand_beside_it_and_those_of_a_text_are_named():
 @pytest.mark.parametrize(
     "blob", [Blob.from_url("https://a", "audio/wav"), Blob.from_artifact("0" * 64, "audio/wav", 1)]
 )
-def test_audio_that_is_elsewhere_is_left_out_and_named(blob: Blob):
+def test_audio_stored_elsewhere_is_left_out_with_a_warning(blob: Blob):
     choice, warnings = whole(reply(AudioPart(blob), AudioPart(WAV)))
     assert base64.b64decode(choice["message"]["audio"]["data"]) == b"sound"
     assert warnings == ["parts[0]"]
 
 
-def test_audio_of_another_type_is_named():
+def test_audio_of_another_type_has_a_warning():
     rendered = CHAT.render(reply(AudioPart(Blob.from_bytes(b"x", "audio/mpeg"))))
     (warning,) = rendered.warnings
     assert (warning.path, warning.requested, warning.sent) == ("parts[0].blob.media_type", "audio/mpeg", "audio/wav")
 
 
-def test_audio_is_streamed_whole_and_once():
+def test_audio_is_streamed_once_completely():
     deltas = deltas_of(reply(AudioPart(WAV, "t", "a")))
     again = PartDelta(99, 7, AudioPart(WAV))
     sent = [
@@ -177,7 +177,7 @@ def test_audio_is_streamed_whole_and_once():
     assert sent == [{"role": "assistant", "content": ""}, {"audio": audio}, {}]
 
 
-def test_citations_of_a_later_text_count_from_the_beginning_of_all_text():
+def test_citation_offsets_of_later_texts_count_from_the_start():
     parts = (TextPart("ab"), ToolCall("c", "f"), TextPart("cd", (Citation("https://a", start=1, end=2),)))
     choice, _ = whole(reply(*parts))
     (whole_note,) = choice["message"]["annotations"]
@@ -186,14 +186,14 @@ def test_citations_of_a_later_text_count_from_the_beginning_of_all_text():
     assert (note["url_citation"]["start_index"], note["url_citation"]["end_index"]) == (3, 4)
 
 
-def test_metadata_and_log_probabilities_come_at_the_end_of_a_stream():
+def test_metadata_and_log_probabilities_end_a_stream():
     metadata = {"service_tier": "flex", "logprobs": {"content": [{"token": "a"}]}, "created": 5, "id": "not this"}
     *_, last = rendered_chunks(deltas_of(reply(TextPart("a"), provider_metadata=metadata)))
     assert (last["service_tier"], last["created"], last["id"]) == ("flex", 5, "r")
     assert last["choices"][0]["logprobs"] == {"content": [{"token": "a"}]}
 
 
-def test_usage_comes_in_a_chunk_of_its_own_and_not_at_all_if_nobody_counted():
+def test_usage_is_a_separate_chunk_and_omitted_if_unknown():
     counted = rendered_chunks(deltas_of(reply(usage=Usage(1, 2, cached=1))))[-1]
     assert counted["choices"] == []
     assert counted["usage"] == {

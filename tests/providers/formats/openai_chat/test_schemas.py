@@ -71,7 +71,7 @@ def sendable(call: ModelCall) -> ModelCall:
 
 @examples(80)
 @given(made.calls())
-def test_requests_fit_the_vendors_description_and_types(call: ModelCall):
+def test_requests_match_the_vendors_schema_and_types(call: ModelCall):
     try:
         body = body_of(sendable(call))
     except UnsupportedContentError:
@@ -80,7 +80,7 @@ def test_requests_fit_the_vendors_description_and_types(call: ModelCall):
     check_types(body)
 
 
-def test_the_checks_of_requests_can_fail():
+def test_request_checks_detect_violations():
     body = body_of(call())
     assert faults("CreateChatCompletionRequest", body | {"messages": [{"role": "user"}]}) != []
     assert faults("CreateChatCompletionRequest", body | {"temperature": 3}) != []
@@ -100,7 +100,7 @@ def described(reply: ModelReply) -> ModelReply:
 
 @examples(80)
 @given(made.replies())
-def test_replies_fit_the_vendors_description_and_types(reply: ModelReply):
+def test_replies_match_the_vendors_schema_and_types(reply: ModelReply):
     body = json.loads(CHAT.render(described(reply)).body)
     assert faults("CreateChatCompletionResponse", body) == []
     ChatCompletion.model_validate(body)
@@ -108,13 +108,13 @@ def test_replies_fit_the_vendors_description_and_types(reply: ModelReply):
 
 @examples(80)
 @given(strategies.streams(made.replies().map(described)))
-def test_chunks_fit_the_vendors_description_and_types(case: tuple[ModelReply, list[Delta]]):
+def test_chunks_match_the_vendors_schema_and_types(case: tuple[ModelReply, list[Delta]]):
     for chunk in rendered_chunks(case[1]):
         assert faults("CreateChatCompletionStreamResponse", chunk) == []
         ChatCompletionChunk.model_validate(chunk)
 
 
-def test_the_checks_of_replies_can_fail():
+def test_reply_checks_detect_violations():
     body = json.loads(CHAT.render(ModelReply((TextPart("a"),), "stop", model="m")).body)
     assert faults("CreateChatCompletionResponse", body) == []
     assert faults("CreateChatCompletionResponse", {**body, "created": "now"}) != []
@@ -125,7 +125,7 @@ def test_the_checks_of_replies_can_fail():
 
 @examples(60)
 @given(made.replies())
-def test_a_reply_as_history_can_be_sent_back(reply: ModelReply):
+def test_reply_can_be_sent_back_as_history(reply: ModelReply):
     message = reply.message()
     if message is None:
         return

@@ -56,7 +56,7 @@ WHOLE_PARTS = (
 STOP = chunk("stop")
 
 
-def test_a_stream_becomes_deltas_in_order():
+def test_stream_is_decoded_to_deltas_in_order():
     deltas = list(decoded([events(WHOLE)]))
     assert deltas == [
         ReplyStart(0, "m", "openai", "r"),
@@ -89,7 +89,7 @@ def test_two_tool_calls_with_one_index_and_two_ids_are_two_calls():
     assert reply.tool_calls == (ToolCall("c1", "f", '{"a":1}'), ToolCall("c2", "f", "{}"))
 
 
-def test_fragments_of_two_calls_with_one_index_go_by_their_ids():
+def test_fragments_of_two_calls_with_one_index_match_by_id():
     reply = streamed(
         called(fragment("{", index=0, id="c1", name="f")),
         called(fragment("[", index=0, id="c2", name="g")),
@@ -100,7 +100,7 @@ def test_fragments_of_two_calls_with_one_index_go_by_their_ids():
     assert reply.tool_calls == (ToolCall("c1", "f", "{}"), ToolCall("c2", "g", "[]"))
 
 
-def test_interleaved_fragments_of_parallel_calls_are_told_apart_by_index():
+def test_interleaved_parallel_calls_are_separated_by_index():
     reply = streamed(
         called(fragment(index=0, id="c1", name="f"), fragment(index=1, id="c2", name="g")),
         called(fragment('{"a"', index=0)),
@@ -111,12 +111,12 @@ def test_interleaved_fragments_of_parallel_calls_are_told_apart_by_index():
     assert reply.tool_calls == (ToolCall("c1", "f", '{"a":1}'), ToolCall("c2", "g", '{"b":2}'))
 
 
-def test_a_call_whose_id_is_repeated_in_every_fragment_is_one_call():
+def test_call_with_its_id_in_every_fragment_is_one_call():
     pieces = [called(fragment(piece, index=0, id="c1", name="f")) for piece in ("{", '"a"', ":1}")]
     assert streamed(*pieces, STOP).tool_calls == (ToolCall("c1", "f", '{"a":1}'),)
 
 
-def test_a_call_whose_later_fragments_have_nulls_or_empty_ids_is_one_call():
+def test_call_with_null_or_empty_ids_in_later_fragments_is_one_call():
     reply = streamed(
         called(fragment("{", index=0, id="c1", name="f", type="function")),
         called({"index": 0, "id": None, "type": None, "function": {"name": None, "arguments": '"a"'}}),
@@ -126,7 +126,7 @@ def test_a_call_whose_later_fragments_have_nulls_or_empty_ids_is_one_call():
     assert reply.tool_calls == (ToolCall("c1", "f", '{"a":1}'),)
 
 
-def test_calls_without_ids_get_made_up_ones():
+def test_calls_without_ids_get_ids():
     reply = streamed(
         called(fragment("{", index=0, name="f")),
         called(fragment("}", index=0)),
@@ -136,28 +136,28 @@ def test_calls_without_ids_get_made_up_ones():
     assert reply.tool_calls == (ToolCall("call_0", "f", "{}"), ToolCall("call_1", "g", "{}"))
 
 
-def test_a_stream_and_a_whole_reply_make_up_the_same_ids():
+def test_stream_and_body_generate_the_same_ids():
     calls = [{"function": {"name": "f", "arguments": "{}"}}, {"id": "x", "function": {"name": "g", "arguments": "{}"}}]
     whole = CHAT.decode(response({"choices": [{"message": {"tool_calls": calls}, "finish_reason": "stop"}]}))
     assert streamed(called(*calls), STOP).tool_calls == whole.tool_calls
     assert [call.id for call in whole.tool_calls] == ["call_0", "x"]
 
 
-def test_calls_without_index_and_id_are_told_apart_by_their_names():
+def test_calls_without_index_and_id_are_separated_by_name():
     reply = streamed(called(fragment("{}", name="f"), fragment("{", name="f")), called(fragment("}")), STOP)
     assert reply.tool_calls == (ToolCall("call_0", "f", "{}"), ToolCall("call_1", "f", "{}"))
 
 
-def test_an_id_that_comes_late_does_not_begin_another_call():
+def test_late_id_does_not_start_another_call():
     reply = streamed(called(fragment("{", index=0, name="f")), called(fragment("}", index=0, id="late")), STOP)
     assert reply.tool_calls == (ToolCall("call_0", "f", "{}"),)
 
 
-def test_an_id_of_any_length_is_kept():
+def test_id_of_any_length_is_kept():
     assert streamed(called(fragment("{}", index=0, id="x" * 300, name="f")), STOP).tool_calls[0].id == "x" * 300
 
 
-def test_arguments_that_are_no_json_are_kept_as_they_came():
+def test_invalid_json_arguments_are_kept():
     (call,) = streamed(called(fragment('{"a": 1.10, "b', index=0, id="c", name="f")), STOP).tool_calls
     assert call.arguments_text == '{"a": 1.10, "b'
     assert call.arguments is None
@@ -173,13 +173,13 @@ def test_text_after_a_tool_call_joins_the_text_before_it():
 
 
 @pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
-def test_reasoning_is_kept_apart_from_the_answer(field: str):
+def test_reasoning_is_separate_from_the_answer(field: str):
     reply = streamed(chunk(**{field: "Let me "}), chunk(**{field: "see."}), chunk(content="42"), STOP)
     assert reply.parts == (ReasoningPart("Let me see.", origin="openai/m"), TextPart("42"))
     assert (reply.text, reply.reasoning) == ("42", "Let me see.")
 
 
-def test_reasoning_sent_under_both_names_is_taken_once():
+def test_reasoning_under_both_names_is_read_once():
     assert streamed(chunk(reasoning="x", reasoning_content="x"), STOP).reasoning == "x"
 
 
@@ -190,7 +190,7 @@ def test_reasoning_and_text_in_one_chunk_are_both_kept():
     )
 
 
-def test_reasoning_that_goes_on_after_text_is_one_part_as_in_a_whole_reply():
+def test_reasoning_that_continues_after_text_is_one_part():
     reply = streamed(chunk(reasoning="a"), chunk(content="x"), chunk(reasoning="b"), chunk(content="y"), STOP)
     message = {"content": "xy", "reasoning": "ab"}
     whole = CHAT.decode(response({"model": "m", "choices": [{"message": message, "finish_reason": "stop"}]}))
@@ -222,25 +222,25 @@ def test_usage_in_every_chunk_counts_once():
     assert streamed(*growing, chunk("stop", usage=USAGE)).usage == COUNTED
 
 
-def test_usage_that_is_null_before_the_end_does_not_count():
+def test_null_usage_is_ignored():
     nothing = {"choices": [], "usage": None}
     assert streamed(nothing, chunk("stop", usage=USAGE), nothing, {"choices": [], "usage": {}}).usage == COUNTED
 
 
-def test_usage_that_never_came_is_none_and_not_zero():
+def test_missing_usage_is_none_not_zero():
     assert streamed(chunk(content="a"), STOP).usage == Usage()
     assert Usage().input is None
 
 
 @pytest.mark.parametrize("usage", [{"prompt_tokens": "5"}, {"prompt_tokens": True, "completion_tokens": 1.5}, [1], "5"])
-def test_counts_that_are_no_whole_numbers_are_not_reported(usage: Any):
+def test_non_integer_counts_are_ignored(usage: Any):
     assert streamed(chunk("stop", usage=usage)).usage == Usage()
 
 
 # Errors
 
 
-def test_an_error_event_in_a_successful_stream_is_a_typed_error_after_what_came():
+def test_error_event_is_typed_after_the_partial_reply():
     failure = {"error": {"message": "slow down", "type": "rate_limit_error", "code": "rate_limit_exceeded"}}
     found: list[Delta] = []
     with pytest.raises(RateLimitError, match="slow down") as caught:
@@ -270,39 +270,39 @@ def _before_the_error(chunks: list[Any]) -> list[Delta]:
         ({"error": ["?"]}, ServerError, "reported an error"),
     ],
 )
-def test_an_error_event_is_an_error_by_its_cause(failure: Any, error: type[ProviderError], message: str):
+def test_error_event_is_classified_by_cause(failure: Any, error: type[ProviderError], message: str):
     with pytest.raises(error, match=message) as caught:
         streamed(chunk(content="a"), failure)
     assert type(caught.value) is error
 
 
-def test_an_event_named_error_is_an_error():
+def test_event_named_error_is_an_error():
     stream = events([chunk(content="a")], done=False) + b'event: error\ndata: {"message": "it broke"}\n\n'
     with pytest.raises(ServerError, match="it broke"):
         list(decoded([stream]))
 
 
-def test_an_error_that_is_null_is_none():
+def test_null_error_is_ignored():
     assert streamed({**chunk(content="a"), "error": None}, {**STOP, "error": None}).text == "a"
 
 
 @pytest.mark.parametrize("done", [True, False], ids=["with the end mark", "without"])
-def test_an_end_without_a_finish_reason_is_an_interruption(done: bool):
+def test_end_without_a_finish_reason_is_an_interruption(done: bool):
     with pytest.raises(StreamInterruptedError, match="without a finish reason"):
         list(decoded([events([chunk(content="a")], done=done)]))
 
 
-def test_a_stream_cut_in_the_middle_of_an_event_is_an_interruption():
+def test_stream_cut_mid_event_is_an_interruption():
     with pytest.raises(StreamInterruptedError):
         list(decoded([events([chunk(content="a"), STOP], done=False)[:-20]]))
 
 
-def test_a_stream_of_no_events_is_no_answer():
+def test_stream_without_events_is_an_error():
     with pytest.raises(ServerError, match="no stream of events"):
         list(decoded([b"<html></html>\n"]))
 
 
-def test_an_unknown_finish_reason_is_unknown_and_kept():
+def test_unknown_finish_reason_is_kept():
     reply = streamed(chunk(content="a"), chunk("eos_token"))
     assert (reply.finish_reason, reply.raw_finish_reason) == ("unknown", "eos_token")
 
@@ -317,18 +317,18 @@ def test_an_unknown_finish_reason_is_unknown_and_kept():
         ("content_filter", "content_filter"),
     ],
 )
-def test_a_finish_reason_is_ours(raw: str, ours: str):
+def test_finish_reason_is_mapped(raw: str, ours: str):
     reply = streamed(chunk(raw))
     assert (reply.finish_reason, reply.raw_finish_reason) == (ours, raw)
 
 
-def test_broken_json_in_one_event_is_an_error_with_its_position():
+def test_malformed_json_event_is_an_error_with_its_position():
     with pytest.raises(ServerError, match=r"event 3 of the stream is not JSON: b'\{\"choices") as caught:
         streamed(chunk(content="a"), chunk(content="b"), b'{"choices": [', STOP)
     assert caught.value.retryable
 
 
-def test_an_event_that_does_not_fit_the_schema_is_an_error_with_its_position():
+def test_event_that_violates_the_schema_is_an_error_with_its_position():
     deep = json.loads("[" * 120 + "]" * 120)
     with pytest.raises(ServerError, match="does not fit the schema"):
         streamed({**chunk(content="a"), "x": deep}, STOP)
@@ -340,7 +340,7 @@ def test_an_event_that_does_not_fit_the_schema_is_an_error_with_its_position():
 @pytest.mark.parametrize(
     "odd", [[], 5, None, "x", {}, {"choices": 5}, {"choices": [None]}, {"choices": [{"delta": 5}]}, chunk(content=5)]
 )
-def test_an_event_of_an_odd_shape_says_nothing(odd: Any):
+def test_unknown_events_are_skipped(odd: Any):
     assert streamed(chunk(content="a"), odd, STOP).text == "a"
 
 
@@ -349,14 +349,14 @@ def test_an_event_of_an_odd_shape_says_nothing(odd: Any):
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"], ids=["LF", "CRLF", "CR"])
 @pytest.mark.parametrize("space", [b" ", b""], ids=["space", "no space"])
-def test_the_deltas_are_the_same_at_every_split(end: bytes, space: bytes):
+def test_deltas_do_not_depend_on_chunk_boundaries(end: bytes, space: bytes):
     stream = events(WHOLE[:2] + WHOLE[3:5] + [STOP], end=end, space=space)
     expected = list(decoded([events(WHOLE[:2] + WHOLE[3:5] + [STOP])]))
     for pieces in every_split(stream):
         assert list(decoded(pieces)) == expected
 
 
-def test_a_byte_order_mark_comments_keep_alives_and_several_data_lines_change_nothing():
+def test_sse_syntax_variants_give_the_same_deltas():
     plain = events(WHOLE)
     lines = plain.replace(b"data: {", b": keep-alive\n\ndata: {\ndata: ").replace(
         b"data: [DONE]", b"data:\n\n: x\ndata: [DONE]"
@@ -364,31 +364,31 @@ def test_a_byte_order_mark_comments_keep_alives_and_several_data_lines_change_no
     assert list(decoded([b"\xef\xbb\xbf" + lines])) == list(decoded([plain]))
 
 
-def test_an_event_that_begins_with_a_byte_order_mark_is_read():
+def test_event_that_begins_with_a_byte_order_mark_is_read():
     assert streamed(b"\xef\xbb\xbf" + json.dumps(chunk(content="a")).encode(), STOP).text == "a"
 
 
-def test_an_event_of_five_mebibytes_is_read():
+def test_event_of_five_mebibytes_is_read():
     text = "x" * (5 * 1024 * 1024)
     stream = events([chunk(content=text), STOP])
     pieces = [stream[i : i + 16_384] for i in range(0, len(stream), 16_384)]
     assert accumulate(decoded(pieces)).text == text
 
 
-def test_events_after_the_end_mark_do_no_harm():
+def test_events_after_done_are_ignored():
     assert accumulate(decoded([events(WHOLE) + b"data: [DONE]\n\n"])).parts == WHOLE_PARTS
 
 
 # Characters cut in half
 
 
-def test_a_character_cut_in_two_events_is_whole_again():
+def test_character_split_between_events_is_joined():
     halves = [b'{"choices":[{"delta":{"content":"a\\ud83d"}}]}', b'{"choices":[{"delta":{"content":"\\ude00b"}}]}']
     deltas = list(decoded([events([*halves, STOP])]))
     assert [delta.text for delta in deltas if isinstance(delta, TextDelta)] == ["a", "😀b"]
 
 
-def test_characters_cut_in_half_in_reasoning_and_in_arguments_are_whole_again():
+def test_characters_split_in_reasoning_and_arguments_are_joined():
     half, other = '"\\ud83d"', '"\\ude00"'
     pieces = [
         f'{{"choices":[{{"delta":{{"reasoning":{half}}}}}]}}',
@@ -401,7 +401,7 @@ def test_characters_cut_in_half_in_reasoning_and_in_arguments_are_whole_again():
 
 
 @pytest.mark.parametrize(("field", "number"), [("content", 1), ("reasoning", 0)], ids=["text", "reasoning"])
-def test_half_a_character_at_the_end_is_replaced(field: str, number: int):
+def test_lone_surrogate_at_the_end_is_replaced(field: str, number: int):
     half = f'{{"choices":[{{"delta":{{"{field}":"\\ud83d"}}}}]}}'.encode()
     deltas = list(decoded([events([half, STOP])]))
     (written,) = [delta for delta in deltas if isinstance(delta, TextDelta | ReasoningDelta)]
@@ -410,7 +410,7 @@ def test_half_a_character_at_the_end_is_replaced(field: str, number: int):
     assert type(part) is (TextPart if field == "content" else ReasoningPart)
 
 
-def test_half_a_character_that_nothing_completes_is_replaced():
+def test_unpaired_surrogate_is_replaced():
     texts = [
         b'{"choices":[{"delta":{"content":"\\ud83d"}}]}',
         chunk(content="a"),
@@ -419,7 +419,7 @@ def test_half_a_character_that_nothing_completes_is_replaced():
     assert streamed(*texts, STOP).text == "\ufffda\ufffd"
 
 
-def test_half_a_character_in_names_and_metadata_is_replaced():
+def test_lone_surrogates_in_names_and_metadata_are_replaced():
     call = b'{"id":"\\ud83d","function":{"name":"\\ud83d"}}'
     choices = b'[{"delta":{"tool_calls":[' + call + b"]}}]"
     head = b'{"id":"\\ud83d","model":"\\ud83d","x":"\\ud83d","choices":' + choices + b"}"
@@ -431,16 +431,16 @@ def test_half_a_character_in_names_and_metadata_is_replaced():
 # The rest of a reply
 
 
-def test_a_refusal_is_text_with_a_reason():
+def test_refusal_is_text_with_a_finish_reason():
     reply = streamed(chunk(refusal="I can"), chunk(refusal="not."), STOP)
     assert (reply.text, reply.finish_reason, reply.raw_finish_reason) == ("I cannot.", "refusal", "stop")
 
 
-def test_an_empty_refusal_beside_text_is_none():
+def test_empty_refusal_with_text_is_ignored():
     assert streamed(chunk(content="a", refusal=""), chunk("stop", content="", refusal="")).finish_reason == "stop"
 
 
-def test_audio_in_pieces_is_one_part():
+def test_chunked_audio_is_one_part():
     pieces = [
         {"id": "a1"},
         {"transcript": "Hel"},
@@ -452,7 +452,7 @@ def test_audio_in_pieces_is_one_part():
     assert (part.id, part.transcript, part.blob.read()) == ("a1", "Hello", b"sound")
 
 
-def test_audio_that_is_no_base64_is_an_error():
+def test_invalid_base64_audio_is_an_error():
     with pytest.raises(ServerError, match="not base64"):
         streamed(chunk(audio={"data": "%"}), STOP)
 
@@ -461,7 +461,7 @@ def _base64(data: bytes) -> str:
     return base64.b64encode(data).decode()
 
 
-def test_citations_that_come_after_the_text_are_its_own():
+def test_citations_after_the_text_belong_to_it():
     note = {
         "type": "url_citation",
         "url_citation": {"url": "https://a", "title": "A", "start_index": 0, "end_index": 2},
@@ -472,13 +472,13 @@ def test_citations_that_come_after_the_text_are_its_own():
     assert reply.parts[0] == TextPart("abc", (Citation("https://a", "A", start=0, end=2),))
 
 
-def test_log_probabilities_of_all_chunks_are_one_list():
+def test_log_probabilities_of_all_chunks_are_concatenated():
     pieces = [chunk(content=t, logprobs={"content": [{"token": t}], "refusal": None}) for t in "ab"]
     metadata = streamed(*pieces, STOP).provider_metadata
     assert metadata["logprobs"] == {"content": [{"token": "a"}, {"token": "b"}], "refusal": None}
 
 
-def test_what_the_schema_has_no_field_for_is_metadata():
+def test_unknown_fields_are_metadata():
     first = {**chunk(content="a"), "system_fingerprint": "fp", "service_tier": None}
     last = {**chunk("stop"), "timings": {"predicted_ms": 1.5}}
     assert streamed(first, last).provider_metadata == {

@@ -40,13 +40,13 @@ def streamed(pieces: list[str], chat: OpenAIChat = CHAT) -> ModelReply:
 
 
 @pytest.mark.parametrize("text", CASES)
-def test_reasoning_between_tags_is_reasoning(text: str):
+def test_text_in_think_tags_is_reasoning(text: str):
     body = {"model": "m", "choices": [{"message": {"content": text}, "finish_reason": "stop"}]}
     assert CHAT.decode(response(body)).parts == parts(*CASES[text])
 
 
 @pytest.mark.parametrize("text", CASES)
-def test_reasoning_between_tags_cut_anywhere_is_reasoning(text: str):
+def test_think_tags_split_anywhere_are_reasoning(text: str):
     for size in (1, 2, 3, len(text)):
         pieces = [text[place : place + size] for place in range(0, len(text), size)]
         assert streamed(pieces).parts == parts(*CASES[text])
@@ -54,12 +54,12 @@ def test_reasoning_between_tags_cut_anywhere_is_reasoning(text: str):
 
 @examples(60)
 @given(st.lists(st.sampled_from(["<think>", "</think>", "<", "</", "think", ">", " ", "a", "\n"]), max_size=8))
-def test_a_stream_and_a_whole_reply_agree_on_every_text(pieces: list[str]):
+def test_stream_and_body_agree_on_every_text(pieces: list[str]):
     body = {"model": "m", "choices": [{"message": {"content": "".join(pieces)}, "finish_reason": "stop"}]}
     assert streamed(pieces).parts == CHAT.decode(response(body)).parts
 
 
-def test_a_server_that_tells_reasoning_apart_is_believed():
+def test_separate_reasoning_field_disables_think_tags():
     message = {"content": "<think> is a tag.", "reasoning_content": ""}
     body = {"model": "m", "choices": [{"message": message, "finish_reason": "stop"}]}
     assert CHAT.decode(response(body)).parts == parts("", "<think> is a tag.")
@@ -67,7 +67,7 @@ def test_a_server_that_tells_reasoning_apart_is_believed():
 
 @pytest.mark.parametrize("text", CASES)
 @pytest.mark.parametrize("dialect", [COMPATIBLE, LLAMA_CPP], ids=lambda dialect: dialect.provider)
-def test_an_answer_that_only_looks_like_reasoning_stays_one_on_its_way_to_a_client(text: str, dialect: Dialect):
+def test_answer_that_looks_like_reasoning_is_rendered_as_answer(text: str, dialect: Dialect):
     chat = OpenAIChat(dialect)
     reply = ModelReply((TextPart(text),), "stop", model="m", provider=dialect.provider)
     assert chat.decode(response(chat.render(reply).body)).parts == reply.parts
@@ -76,7 +76,7 @@ def test_an_answer_that_only_looks_like_reasoning_stays_one_on_its_way_to_a_clie
     assert accumulate(decoded([stream], chat)).parts == reply.parts
 
 
-def test_openai_itself_never_leaves_reasoning_in_the_text():
+def test_openai_itself_never_uses_think_tags():
     body = {"model": "m", "choices": [{"message": {"content": "<think>a</think>b"}, "finish_reason": "stop"}]}
     assert OpenAIChat().decode(response(json.dumps(body).encode())).parts == (TextPart("<think>a</think>b"),)
     assert streamed(["<think>a</think>b"], OpenAIChat()).parts == (TextPart("<think>a</think>b"),)

@@ -74,7 +74,7 @@ def client(server: FormatServer) -> Iterator[OpenAI]:
         yield client
 
 
-def test_a_reply_is_what_the_client_reads(client: OpenAI):
+def test_client_reads_our_reply(client: OpenAI):
     response = client.responses.create(model="m", input="hi")
     assert (response.id, response.model, response.status, response.output_text) == ("r1", "m", "completed", "Grüße 😀")
     thought, text, *calls = response.output
@@ -92,7 +92,7 @@ def test_a_reply_is_what_the_client_reads(client: OpenAI):
     assert (usage.input_tokens_details.cached_tokens, usage.output_tokens_details.reasoning_tokens) == (5, 7)
 
 
-def test_a_stream_adds_up_in_the_client_to_the_whole_reply(client: OpenAI):
+def test_client_accumulates_our_stream_to_the_reply(client: OpenAI):
     whole = client.responses.create(model="m", input="hi")
     with client.responses.stream(model="m", input="hi") as stream:
         kinds = [event.type for event in stream]
@@ -108,7 +108,7 @@ def test_a_stream_adds_up_in_the_client_to_the_whole_reply(client: OpenAI):
     assert final.usage == whole.usage
 
 
-def test_the_events_of_a_stream_come_one_by_one(client: OpenAI):
+def test_client_receives_events_one_by_one(client: OpenAI):
     events = list(client.responses.create(model="m", input="hi", stream=True))
     assert "".join(event.delta for event in events if event.type == "response.output_text.delta") == "Grüße 😀"
     done = [event.item.id for event in events if event.type == "response.output_item.done"]
@@ -118,7 +118,7 @@ def test_the_events_of_a_stream_come_one_by_one(client: OpenAI):
     assert len(set(done)) == 4
 
 
-def test_every_kind_of_event_that_we_send_is_one_that_the_client_knows(client: OpenAI, server: FormatServer):
+def test_client_knows_every_event_type_we_send(client: OpenAI, server: FormatServer):
     action = {"type": "computer_call", "id": "cu_1", "call_id": "c3", "action": {"type": "wait"}}
     search = {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"type": "search"}}
     own = answered(message("Wait.", phase="commentary"), search, {**action, "pending_safety_checks": []}).parts
@@ -162,7 +162,7 @@ def test_every_kind_of_event_that_we_send_is_one_that_the_client_knows(client: O
     ],
 )
 @pytest.mark.parametrize("stream", [False, True])
-def test_why_a_reply_is_cut_is_told(
+def test_incomplete_reason_is_rendered(
     client: OpenAI, server: FormatServer, reply: Any, status: str, reason: str, stream: bool
 ):
     server.answer = lambda call: reply
@@ -176,14 +176,14 @@ def test_why_a_reply_is_cut_is_told(
     assert (response.status, response.incomplete_details.reason) == (status, reason)
 
 
-def test_a_refusal_is_one_for_the_client(client: OpenAI, server: FormatServer):
+def test_client_reads_a_refusal(client: OpenAI, server: FormatServer):
     server.answer = lambda call: ModelReply((TextPart("No."),), "refusal", model="m")
     (item,) = client.responses.create(model="m", input="hi").output
     assert item.type == "message"
     assert item.content[0].to_dict() == {"type": "refusal", "refusal": "No."}
 
 
-def test_what_the_client_sends_back_is_what_the_model_said(client: OpenAI, server: FormatServer):
+def test_client_sends_back_what_the_model_said(client: OpenAI, server: FormatServer):
     first = client.responses.create(model="m", input="hi")
     output: Any = first.output
     results: Any = [
@@ -214,7 +214,7 @@ def test_what_the_client_sends_back_is_what_the_model_said(client: OpenAI, serve
     assert call.provider_options == {PROVIDER: {"reasoning": {"summary": "auto"}, "user": "u"}}
 
 
-def test_the_client_counts_tokens(client: OpenAI, server: FormatServer):
+def test_client_counts_tokens(client: OpenAI, server: FormatServer):
     server.transpiler = CountingResponses()
     assert client.responses.input_tokens.count(model="m", input="hi").input_tokens == 7
     assert server.paths == ["/v1/responses/input_tokens"]
@@ -238,22 +238,20 @@ def test_the_client_counts_tokens(client: OpenAI, server: FormatServer):
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else value.__name__,
 )
 @pytest.mark.parametrize("stream", [False, True], ids=["plain", "stream"])
-def test_an_error_is_the_clients_own_class(
-    client: OpenAI, server: FormatServer, error: Any, expected: Any, stream: bool
-):
+def test_error_has_the_clients_own_class(client: OpenAI, server: FormatServer, error: Any, expected: Any, stream: bool):
     server.answer = lambda call: error
     with pytest.raises(expected, match="no") as caught:
         client.responses.create(model="m", input="hi", stream=stream)
     assert type(caught.value) is expected
 
 
-def test_the_client_learns_where_its_request_is_wrong(client: OpenAI):
+def test_client_error_has_the_path(client: OpenAI):
     with pytest.raises(openai.BadRequestError) as caught:
         client.responses.create(model="m", input=[{"role": "bard", "content": "hi"}])  # type: ignore[list-item, misc]
     assert (caught.value.param, caught.value.type) == ("input[0].role", "invalid_request_error")
 
 
-def test_an_error_in_the_middle_of_a_stream_reaches_the_client_after_what_came(client: OpenAI, server: FormatServer):
+def test_error_mid_stream_reaches_the_client_after_the_partial_reply(client: OpenAI, server: FormatServer):
     server.answer = lambda call: (REPLY, OverloadedError("too many"))
     events = list(client.responses.create(model="m", input="hi", stream=True))
     assert "".join(event.delta for event in events if event.type == "response.output_text.delta") == "Grüße 😀"

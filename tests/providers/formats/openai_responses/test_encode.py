@@ -58,7 +58,7 @@ def items(*messages: Message, **fields: Any) -> list[Any]:
     return body_of(call(*messages, **fields))["input"]
 
 
-def test_a_call_goes_to_responses_and_is_not_stored():
+def test_call_is_sent_to_responses_without_store():
     encoded = RESPONSES.encode(call())
     assert encoded.request.url == "/responses"
     assert body_of(call()) == {
@@ -69,14 +69,14 @@ def test_a_call_goes_to_responses_and_is_not_stored():
     }
 
 
-def test_a_session_with_a_model_that_does_not_think_asks_for_no_encrypted_reasoning():
+def test_non_thinking_model_is_not_asked_for_encrypted_reasoning():
     plain = OpenAIResponses(encrypted_reasoning=False)
     request = plain.encode(call()).request
     assert "include" not in json.loads(request.body)
     assert plain.encode(plain.parse(request).call).request == request
 
 
-def test_system_messages_are_the_instructions_or_stay_in_their_place():
+def test_system_messages_are_instructions_or_stay_in_place():
     told = call(Message.system("one"), ASK, Message.system("two"), ASK)
     body = body_of(told)
     assert body["instructions"] == "one"
@@ -104,7 +104,7 @@ def test_system_messages_are_the_instructions_or_stay_in_their_place():
         (AudioPart(Blob.from_bytes(b"a", "audio/mpeg")), {"input_audio": {"data": "YQ==", "format": "mp3"}}),
     ],
 )
-def test_files_are_written_in_every_form(part: Any, written: dict[str, Any]):
+def test_files_are_encoded_in_every_form(part: Any, written: dict[str, Any]):
     (content,) = items(Message("user", (part,)))[0]["content"]
     assert {key: value for key, value in content.items() if key != "type"} == written
 
@@ -118,13 +118,13 @@ def test_files_are_written_in_every_form(part: Any, written: dict[str, Any]):
         (ImagePart(Blob.from_artifact("0" * 64, "image/png", 1)), "not at hand"),
     ],
 )
-def test_content_that_cannot_be_carried_is_refused_with_its_place(part: Any, said: str):
+def test_unsupported_content_is_refused_with_its_path(part: Any, said: str):
     with pytest.raises(UnsupportedContentError, match=said) as caught:
         RESPONSES.encode(call(Message("user", (TextPart("look"), part))))
     assert "messages[0].parts[1]" in caught.value.message
 
 
-def test_an_image_in_a_tool_result_is_sent_there():
+def test_image_in_a_tool_result_is_sent():
     result = ToolResult("c", (TextPart("see"), ImagePart(Blob.from_url("https://a/b", "image/png"))))
     (_, _, output) = items(ASK, Message.assistant(ToolCall("c", "f")), Message.tool(result))
     assert output == {
@@ -134,13 +134,13 @@ def test_an_image_in_a_tool_result_is_sent_there():
     }
 
 
-def test_audio_in_a_tool_result_is_refused_with_its_place():
+def test_audio_in_a_tool_result_is_refused_with_its_path():
     result = ToolResult("c", (AudioPart(Blob.from_bytes(b"a", "audio/wav")),))
     with pytest.raises(UnsupportedContentError, match=r"messages\[2\]\.parts\[0\]\.content\[0\].*'c'"):
         RESPONSES.encode(call(ASK, Message.assistant(ToolCall("c", "f")), Message.tool(result)))
 
 
-def test_ids_that_cannot_be_sent_are_renamed_with_their_results():
+def test_invalid_ids_are_replaced_in_calls_and_results():
     turn = (Message.assistant(ToolCall("x" * 65, "f")), Message.tool(ToolResult.text("x" * 65, "a")))
     again = (Message.assistant(ToolCall("c", "f")), Message.tool(ToolResult.text("c", "b")))
     written = items(ASK, *turn, ASK, *again, ASK, *again)
@@ -154,7 +154,7 @@ def test_ids_that_cannot_be_sent_are_renamed_with_their_results():
     ]
 
 
-def test_reasoning_goes_back_exactly_as_it_came():
+def test_reasoning_is_sent_back_unchanged():
     output: list[Any] = [
         {
             "type": "reasoning",
@@ -174,7 +174,7 @@ def test_reasoning_goes_back_exactly_as_it_came():
     assert paths(call(ASK, said, results)) == {}
 
 
-def test_reasoning_of_another_model_or_nothing_to_replay_is_left_out():
+def test_reasoning_of_another_model_is_left_out():
     thoughts = (
         ReasoningPart("a", "rs_1", "gAAA", "another/m"),
         ReasoningPart("b", "rs_2", None, ORIGIN),
@@ -189,7 +189,7 @@ def test_reasoning_of_another_model_or_nothing_to_replay_is_left_out():
 
 
 @pytest.mark.parametrize("encrypted", [{}, {"encrypted_content": "gAAA"}])
-def test_raw_reasoning_goes_back_as_the_content_of_its_item(encrypted: dict[str, str]):
+def test_raw_reasoning_is_sent_back_as_item_content(encrypted: dict[str, str]):
     texts = [{"type": "reasoning_text", "text": "one"}, {"type": "reasoning_text", "text": "two"}]
     item = {"type": "reasoning", "id": "rs_abc", "summary": [], "content": texts, **encrypted}
     said = answered(item, message()).message()
@@ -199,7 +199,7 @@ def test_raw_reasoning_goes_back_as_the_content_of_its_item(encrypted: dict[str,
     assert paths(call(ASK, said, model="another"))["messages[1].parts[0]"] is None
 
 
-def test_a_message_that_is_kept_goes_back_under_its_id_and_a_call_too():
+def test_stored_messages_and_calls_are_sent_back_by_id():
     content = [
         {"type": "output_text", "text": "a", "annotations": [], "logprobs": []},
         {"type": "output_text", "text": "b", "annotations": [], "logprobs": []},
@@ -211,7 +211,7 @@ def test_a_message_that_is_kept_goes_back_under_its_id_and_a_call_too():
     assert sent[1:3] == [output[0], {name: value for name, value in output[1].items() if name != "status"}]
 
 
-def test_an_action_on_a_computer_and_its_screenshot_go_there_and_back():
+def test_computer_action_and_screenshot_survive_a_round_trip():
     action = {
         "type": "computer_call",
         "id": "cu_1",
@@ -241,7 +241,7 @@ def test_an_action_on_a_computer_and_its_screenshot_go_there_and_back():
     check_encode_again(RESPONSES, given)
 
 
-def test_a_screenshot_is_one_image_and_nothing_else_is_sent_with_it():
+def test_screenshot_is_exactly_one_image():
     call_ = {"type": "computer_call", "id": "cu_1", "call_id": "c", "action": {"type": "wait"}}
     said = answered(call_).message()
     assert said is not None
@@ -256,7 +256,7 @@ def test_a_screenshot_is_one_image_and_nothing_else_is_sent_with_it():
     check_call_losses(RESPONSES, call(ASK, said, Message.tool(result)))
 
 
-def test_what_the_providers_tools_found_are_texts_that_cite_their_places():
+def test_hosted_tool_results_are_texts_with_citations():
     search = {
         "type": "web_search_call",
         "id": "ws",
@@ -285,7 +285,7 @@ def test_what_the_providers_tools_found_are_texts_that_cite_their_places():
     assert paths(call(ASK, said)) == {}
 
 
-def test_options_of_an_assistants_message_have_no_object():
+def test_assistant_message_options_have_no_object():
     said = Message("assistant", (TextPart("a", provider_options={"another": {"b": 1}}),), {PROVIDER: {"c": 1}})
     told = Message("user", (TextPart("a", provider_options={PROVIDER: {"d": 1}}),), {PROVIDER: {"e": 1}})
     given = call(told, said)
@@ -298,7 +298,7 @@ def test_options_of_an_assistants_message_have_no_object():
 
 
 @pytest.mark.parametrize("option", ["previous_response_id", "conversation"])
-def test_a_conversation_that_the_provider_keeps_is_not_said_again(option: str):
+def test_stored_conversation_is_not_repeated(option: str):
     options = {PROVIDER: {option: "kept_1"}}
     assert body_of(call(provider_options=options))[option] == "kept_1"
     with pytest.raises(InvalidInputError) as caught:
@@ -317,13 +317,13 @@ def test_a_conversation_that_the_provider_keeps_is_not_said_again(option: str):
         {"type": "compaction", "id": "cmp", "encrypted_content": "gAAA"},
     ],
 )
-def test_an_item_of_the_providers_own_goes_back_as_it_came(item: dict[str, Any]):
+def test_opaque_item_is_sent_back_unchanged(item: dict[str, Any]):
     said = answered(item, message()).message()
     assert said is not None
     assert items(ASK, said)[1] == item
 
 
-def test_the_phase_of_a_message_goes_back():
+def test_phase_of_a_message_is_sent_back():
     said = answered(message("a", phase="commentary"), message("b", phase="final_answer")).message()
     assert said is not None
     assert items(ASK, said)[1:] == [
@@ -332,21 +332,21 @@ def test_the_phase_of_a_message_goes_back():
     ]
 
 
-def test_hosted_calls_and_opaque_parts_of_others_are_left_out():
+def test_hosted_calls_and_opaque_parts_of_other_providers_are_left_out():
     foreign = (HostedToolCall("h", "web_search"), OpaquePart("x", "kind", {"type": "kind"}), TextPart("hi"))
     own_but_unknown = OpaquePart(PROVIDER, "function_call", {"type": "function_call"})
     conversation = call(ASK, Message("assistant", (*foreign, own_but_unknown)))
     assert set(paths(conversation)) == {f"messages[1].parts[{index}]" for index in (0, 1, 3)}
 
 
-def test_an_item_that_answers_the_model_stands_alone():
+def test_approval_item_is_a_separate_item():
     answer = OpaquePart(PROVIDER, "mcp_approval_response", {"type": "mcp_approval_response", "approve": True})
     assert items(ASK, Message("user", (answer,)))[1] == answer.data
     with pytest.raises(UnsupportedContentError, match=r"messages\[1\]\.parts"):
         RESPONSES.encode(call(ASK, Message("user", (TextPart("yes"), answer))))
 
 
-def test_neighbouring_messages_of_the_assistant_are_one_and_it_is_told():
+def test_adjacent_assistant_messages_are_merged_with_a_warning():
     conversation = call(ASK, Message.assistant("one"), Message("assistant", (TextPart("two"),)))
     assert [item["content"] for item in body_of(conversation)["input"]] == ["hi", "onetwo"]
     assert set(paths(conversation)) == {"messages[1].parts", "messages[2]"}
@@ -356,14 +356,14 @@ def test_neighbouring_messages_of_the_assistant_are_one_and_it_is_told():
     ("ttl", "written", "warned"),
     [(None, {}, False), (1800, {"ttl": "30m"}, False), (43200, {"ttl": "12h"}, False), (300, {}, True)],
 )
-def test_a_cache_point_is_a_breakpoint(ttl: int | None, written: dict[str, str], warned: bool):
+def test_cache_point_is_a_breakpoint(ttl: int | None, written: dict[str, str], warned: bool):
     conversation = call(Message("user", (TextPart("hi", cache=CachePoint(ttl)),)))
     (content,) = body_of(conversation)["input"][0]["content"]
     assert content["prompt_cache_breakpoint"] == {"mode": "explicit", **written}
     assert ("messages[0].parts[0].cache.ttl" in paths(conversation)) is warned
 
 
-def test_a_cache_point_after_a_result_stands_on_the_last_of_its_content():
+def test_cache_point_after_a_result_is_on_its_last_content():
     result = ToolResult("c", (TextPart("a"),), cache=CachePoint())
     conversation = call(ASK, Message.assistant(ToolCall("c", "f")), Message.tool(result))
     assert body_of(conversation)["input"][2]["output"] == [
@@ -372,7 +372,7 @@ def test_a_cache_point_after_a_result_stands_on_the_last_of_its_content():
     assert paths(conversation) == {}
 
 
-def test_what_has_no_place_is_warned_of():
+def test_unsupported_options_have_a_warning():
     given = call(
         ASK,
         Message.assistant(TextPart("a", cache=CachePoint()), ToolCall("c", "f", signature="s")),
@@ -399,7 +399,7 @@ def test_what_has_no_place_is_warned_of():
     }
 
 
-def test_options_have_the_formats_names():
+def test_options_have_the_formats_field_names():
     schema = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
     body = body_of(
         call(
@@ -443,7 +443,7 @@ def test_options_have_the_formats_names():
     }
 
 
-def test_provider_options_are_added_beside_what_the_call_says():
+def test_provider_options_are_merged():
     options = {
         "previous_response_id": "resp_1",
         "store": True,
@@ -480,19 +480,19 @@ def test_provider_options_are_added_beside_what_the_call_says():
         ({"include": 1}, "include"),
     ],
 )
-def test_a_provider_option_that_the_call_has_a_field_for_is_refused(option: Any, place: str):
+def test_provider_option_with_a_call_field_is_refused(option: Any, place: str):
     with pytest.raises(InvalidInputError) as caught:
         RESPONSES.encode(call(provider_options={PROVIDER: option}))
     assert caught.value.path == f"provider_options.{PROVIDER}.{place}"
 
 
-def test_the_type_of_another_hosted_tool_is_refused():
+def test_hosted_tool_of_another_type_is_refused():
     with pytest.raises(InvalidInputError) as caught:
         RESPONSES.encode(call(hosted_tools=(HostedTool("web_search", {"type": "file_search"}),)))
     assert caught.value.path == "hosted_tools[0].options.type"
 
 
-def test_a_count_has_what_the_number_of_tokens_depends_on():
+def test_token_count_request_has_everything_that_counts():
     given = call(Message.system("s"), ASK, tools=(ToolSpec("f"),), sampling=Sampling(50, 0.5), stream=True)
     encoded = RESPONSES.operations["count_tokens"]().encode(given)
     assert encoded.request.url == "/responses/input_tokens"
@@ -505,12 +505,12 @@ def test_a_count_has_what_the_number_of_tokens_depends_on():
 
 
 @pytest.mark.parametrize("body", [b"{", b"[]", b"{}", b'{"input_tokens": -1}', b'{"input_tokens": "5"}'])
-def test_a_count_that_is_none_is_an_error(body: bytes):
+def test_invalid_token_count_is_an_error(body: bytes):
     with pytest.raises(ServerError):
         RESPONSES.operations["count_tokens"]().decode(response(body))
 
 
-def test_a_reply_that_is_none_is_an_error():
+def test_invalid_reply_is_an_error():
     wrong: list[Callable[[], Any]] = [
         lambda: RESPONSES.decode(response(b"<html>")),
         lambda: RESPONSES.decode(response({"object": "list"})),
@@ -522,7 +522,7 @@ def test_a_reply_that_is_none_is_an_error():
             decode()
 
 
-def test_the_words_of_a_developer_are_the_systems():
+def test_developer_messages_are_system_messages():
     assert parsed({"role": "developer", "content": "a"}, {"role": "user", "content": "b"}).messages[0].role == "system"
 
 
@@ -538,7 +538,7 @@ def test_the_words_of_a_developer_are_the_systems():
         ({"hosted_tools": (HostedTool("web_search", {"type": "web_search"}),)}, "hosted_tools[0].options", None),
     ],
 )
-def test_an_option_that_says_what_is_so_anyway_is_named(fields: dict[str, Any], path: str, sent: Any):
+def test_redundant_option_has_a_warning(fields: dict[str, Any], path: str, sent: Any):
     (warning,) = RESPONSES.encode(call(**fields)).warnings
     assert (warning.code, warning.path, warning.sent) == ("already_so", path, sent)
     check_call_losses(RESPONSES, call(**fields))

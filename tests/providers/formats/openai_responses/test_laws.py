@@ -17,7 +17,7 @@ from tests.providers.refusals import is_of_a_schema
 check_responses = partial(check_laws, max_examples=40)
 
 
-def test_the_laws_hold():
+def test_laws_hold():
     check_responses(OpenAIResponses(), made.PROVIDER, calls=made.calls(), replies=made.replies())
 
 
@@ -48,7 +48,7 @@ def test_most_calls_are_not_refused(call: ModelCall):
     ],
 )
 @pytest.mark.parametrize("parts", [(TextPart("a"),), ()])
-def test_the_laws_hold_for_metadata_of_the_formats_own_names(metadata: Any, parts: Any):
+def test_laws_hold_for_metadata_with_names_of_the_format(metadata: Any, parts: Any):
     reply = ModelReply(parts, "stop", model="m", provider=made.PROVIDER, provider_metadata=metadata)
     check_reply_losses(OpenAIResponses(), reply)
     check_render_again(OpenAIResponses(), reply)

@@ -16,7 +16,7 @@ def output(call_id: str = "c1", output: Any = "a") -> dict[str, Any]:
     return {"type": "function_call_output", "call_id": call_id, "output": output}
 
 
-def test_items_of_the_model_that_follow_each_other_are_one_message():
+def test_adjacent_output_items_are_one_message():
     thought = {"type": "reasoning", "id": "rs_abc", "summary": [], "encrypted_content": "gAAA"}
     said = {"role": "assistant", "content": "let me see"}
     call = parsed(HI, thought, said, function_call("c1"), function_call("c2"), output("c2", "b"), output("c1"))
@@ -32,13 +32,13 @@ def test_items_of_the_model_that_follow_each_other_are_one_message():
     )
 
 
-def test_a_message_that_says_nothing_is_left_out_with_a_warning():
+def test_empty_message_is_left_out_with_a_warning():
     read = RESPONSES.parse(request({"model": "m", "input": [HI, {"role": "user", "content": ""}]}))
     assert read.call.messages == (Message.user("hi"),)
     assert [warning.path for warning in read.warnings] == ["input[1]"]
 
 
-def test_fields_that_the_schema_has_no_word_for_are_options_of_what_they_stand_in():
+def test_unknown_fields_become_provider_options():
     odd = {"type": "input_text", "text": "hi", "odd": 1}
     result = {**output(output=[odd]), "namespace": "n", "id": "fco_1"}
     call = function_call("c1", namespace="x")
@@ -53,7 +53,7 @@ def test_fields_that_the_schema_has_no_word_for_are_options_of_what_they_stand_i
     assert given.parts == (ToolResult("c1", (text,), provider_options={PROVIDER: {"namespace": "n"}}),)
 
 
-def test_fields_in_what_the_model_said_that_nothing_takes_are_named():
+def test_unknown_fields_of_output_items_have_a_warning():
     said = {"role": "assistant", "content": [{"type": "output_text", "text": "hi", "annotations": [], "odd": 1}]}
     read = RESPONSES.parse(request({"model": "m", "input": [HI, said]}))
     assert [warning.path for warning in read.warnings] == ["input[1].content[0].odd"]
@@ -68,13 +68,13 @@ def test_fields_in_what_the_model_said_that_nothing_takes_are_named():
         (None, None),
     ],
 )
-def test_a_tool_choice_is_read(choice: Any, expected: ToolChoice | None):
+def test_tool_choice_is_read(choice: Any, expected: ToolChoice | None):
     call = parsed(HI, tool_choice=choice)
     assert call.tool_choice == expected
     assert ("tool_choice" in call.provider_options.get(PROVIDER, {})) is (isinstance(choice, dict) and not expected)
 
 
-def test_an_effort_beyond_ours_is_an_option_of_the_provider():
+def test_unknown_effort_is_a_provider_option():
     call = parsed(HI, reasoning={"effort": "xhigh"})
     assert call.thinking is None
     assert call.provider_options == {PROVIDER: {"reasoning": {"effort": "xhigh"}}}
@@ -134,7 +134,7 @@ def test_an_effort_beyond_ours_is_an_option_of_the_provider():
         ({"model": "m", "input": "hi", "instructions": 5}, "instructions"),
     ],
 )
-def test_what_is_wrong_is_refused_with_its_place(body: Any, path: str):
+def test_invalid_request_is_refused_with_its_path(body: Any, path: str):
     with pytest.raises(InvalidInputError) as caught:
         RESPONSES.parse(request(body))
     assert caught.value.path == path

@@ -96,7 +96,7 @@ def _is_audio(item: Any) -> bool:
 
 @examples(40)
 @given(made.calls())
-def test_requests_fit_the_vendors_types(call: ModelCall):
+def test_requests_match_the_vendors_types(call: ModelCall):
     try:
         body = body_of(sendable(call))
     except UnsupportedContentError:
@@ -108,7 +108,7 @@ def test_requests_fit_the_vendors_types(call: ModelCall):
 
 @examples(40)
 @given(strategies.calls(made.PROVIDER, strategies.text_parts(), made.tool_content()))
-def test_requests_fit_the_vendors_description(call: ModelCall):
+def test_requests_match_the_vendors_schema(call: ModelCall):
     try:
         body = body_of(sendable(call))
     except UnsupportedContentError:
@@ -140,7 +140,7 @@ _ITEMS = {
 
 @pytest.mark.parametrize("stored", [True, False])
 @pytest.mark.parametrize("name", ["computer", "encrypted", "file_search", "functions", "hosted", "raw_reasoning"])
-def test_what_the_vendor_said_fits_its_types_and_description_when_it_goes_back(name: str, stored: bool):
+def test_vendors_output_sent_back_matches_types_and_schema(name: str, stored: bool):
     printed = json.loads((HERE / "published" / f"{name}.reply.json").read_text(encoding="utf-8"))
     reply = RESPONSES.decode(response({**printed, "store": stored}))
     said = reply.message()
@@ -154,14 +154,14 @@ def test_what_the_vendor_said_fits_its_types_and_description_when_it_goes_back(n
     check_types(body)
 
 
-def test_audio_fits_the_vendors_type_and_description():
+def test_audio_matches_the_vendors_type_and_schema():
     body = body_of(call(Message.user("hear", AudioPart(Blob.from_bytes(b"sound", "audio/wav")))))
     audio = body["input"][0]["content"][1]
     TypeAdapter(ResponseInputAudioParam).validate_python(audio)
     assert faults("InputAudio", audio) == []
 
 
-def test_the_checks_of_requests_can_fail():
+def test_request_checks_detect_violations():
     body = body_of(call())
     assert faults("CreateResponse", body | {"temperature": 3}) != []
     for wrong in ({"input": [{"role": "bard", "content": "a"}]}, {"tools": [{"type": "no"}]}, {"tool_choice": "any"}):
@@ -180,20 +180,20 @@ def described(reply: ModelReply) -> ModelReply:
 
 @examples(40)
 @given(made.replies())
-def test_replies_fit_the_vendors_types(reply: ModelReply):
+def test_replies_match_the_vendors_types(reply: ModelReply):
     Response.model_validate(json.loads(RESPONSES.render(described(reply)).body))
 
 
 @examples(40)
 @given(strategies.streams(made.replies().map(described)))
-def test_events_fit_the_vendors_types(case: tuple[ModelReply, list[Delta]]):
+def test_events_match_the_vendors_types(case: tuple[ModelReply, list[Delta]]):
     events = rendered_events(case[1])
     assert [event["sequence_number"] for event in events] == list(range(len(events)))
     for event in events:
         EVENT.validate_python(event)
 
 
-def test_replies_and_events_fit_the_vendors_description():
+def test_replies_and_events_match_the_vendors_schema():
     reply = described(ModelReply((TextPart("a"),), "stop", model="m", id="r"))
     body = json.loads(RESPONSES.render(reply).body)
     assert faults("Response", body) == []
@@ -201,7 +201,7 @@ def test_replies_and_events_fit_the_vendors_description():
         assert faults("ResponseStreamEvent", event) == []
 
 
-def test_the_checks_of_replies_can_fail():
+def test_reply_checks_detect_violations():
     body = json.loads(RESPONSES.render(described(ModelReply((TextPart("a"),), "stop", model="m"))).body)
     assert faults("Response", {**body, "created_at": "now"}) != []
     assert faults("Response", {**body, "output": [{}]}) != []

@@ -83,12 +83,12 @@ def test_two_tool_calls_are_two():
     assert reply.finish_reason == "tool_calls"
 
 
-def test_a_call_without_an_id_gets_one():
+def test_call_without_an_id_gets_one():
     item = {"type": "function_call", "name": "f", "arguments": "{}"}
     assert streamed(begin(), added(item), done(item), end(item)).parts == (ToolCall("call_0", "f", "{}"),)
 
 
-def test_texts_of_items_that_take_turns_are_kept_apart():
+def test_texts_of_interleaved_items_are_separated():
     def piece(text: str, index: int) -> dict[str, Any]:
         return delta("output_text", text, index, content_index=0)
 
@@ -97,17 +97,17 @@ def test_texts_of_items_that_take_turns_are_kept_apart():
     assert streamed(begin(), *pieces, end()).text == "One tooTwo and"
 
 
-def test_what_did_not_come_in_pieces_is_read_when_its_item_is_done():
+def test_content_without_deltas_is_read_from_the_done_event():
     item, call = message("Hello there"), function_call("c1", '{"a":1}')
     reply = streamed(begin(), added(item), delta("output_text", "Hello"), done(item), done(call, 1), end(item, call))
     assert reply.parts == (TextPart("Hello there"), ToolCall("c1", "f", '{"a":1}'))
 
 
-def test_items_that_only_the_last_event_tells_of_are_read():
+def test_items_only_in_the_last_event_are_read():
     assert streamed(begin(), end(message("all at once"))).parts == (TextPart("all at once"),)
 
 
-def test_reasoning_is_kept_in_order_with_its_id_and_what_is_encrypted():
+def test_reasoning_keeps_order_id_and_encrypted_content():
     summaries = [{"type": "summary_text", "text": text} for text in ("one", "two")]
     item = {"type": "reasoning", "id": "rs_abc", "summary": summaries, "encrypted_content": "gAAA"}
     answer = message()
@@ -122,20 +122,20 @@ def test_reasoning_is_kept_in_order_with_its_id_and_what_is_encrypted():
     assert reply.parts == answered(item, answer).parts
 
 
-def test_reasoning_in_full_is_reasoning_too():
+def test_full_reasoning_text_is_reasoning():
     item = {"type": "reasoning", "id": "rs_abc", "summary": [], "content": [{"type": "reasoning_text", "text": "hm"}]}
     reply = streamed(begin(), delta("reasoning_text", "hm"), done(item), end(item))
     assert reply.parts == (ReasoningPart("hm", "rs_abc/content", None, f"{PROVIDER}/m"),)
 
 
-def test_reasoning_that_is_not_shown_is_kept():
+def test_hidden_reasoning_is_kept():
     item = {"type": "reasoning", "id": "rs_abc", "summary": [], "encrypted_content": "gAAA"}
     assert streamed(begin(), added(item), done(item), end(item)).parts == (
         ReasoningPart("", "rs_abc", "gAAA", f"{PROVIDER}/m"),
     )
 
 
-def test_annotations_are_citations_wherever_they_are_told():
+def test_annotations_are_citations_in_every_event():
     note = {"type": "url_citation", "url": "https://a", "title": "A", "start_index": 0, "end_index": 2}
     told = {"type": "response.output_text.annotation.added", "output_index": 0, "content_index": 0, "annotation": note}
     cited = message("hi", content=[{"type": "output_text", "text": "hi", "annotations": [note]}])
@@ -144,13 +144,13 @@ def test_annotations_are_citations_wherever_they_are_told():
     assert streamed(begin(), delta("output_text", "hi"), told, done(cited), end(cited)).parts == expected
 
 
-def test_a_refusal_is_text_and_the_reason():
+def test_refusal_is_text_with_a_finish_reason():
     item = message(content=[{"type": "refusal", "refusal": "No."}])
     reply = streamed(begin(), added(item), delta("refusal", "No."), done(item), end(item))
     assert (reply.text, reply.finish_reason) == ("No.", "refusal")
 
 
-def test_tools_of_the_provider_are_parts():
+def test_hosted_tools_are_parts():
     pieces = [{"type": "response.web_search_call.searching", "output_index": 0, "item_id": "ws_1"}]
     reply = streamed(begin(), added(SEARCH), *pieces, done(SEARCH), done(message(), 1), end(SEARCH, message()))
     call, text = reply.parts
@@ -159,7 +159,7 @@ def test_tools_of_the_provider_are_parts():
     assert text == TextPart("hi")
 
 
-def test_an_image_is_told_as_it_comes_and_is_the_last_one():
+def test_last_partial_image_is_kept():
     item = {"type": "image_generation_call", "id": "ig_1", "status": "completed", "result": "AAAB"}
     partial = {
         "type": "response.image_generation_call.partial_image",
@@ -176,13 +176,13 @@ def test_an_image_is_told_as_it_comes_and_is_the_last_one():
     assert accumulate(deltas).parts[1] == results[1]
 
 
-def test_what_the_schema_has_no_name_for_is_kept():
+def test_unknown_fields_are_kept():
     item = {"type": "compaction", "id": "cmp_1", "encrypted_content": "gAAA"}
     assert streamed(begin(), added(item), done(item), end(item)).parts == (OpaquePart(PROVIDER, "compaction", item),)
 
 
 @pytest.mark.parametrize(("stored", "id"), [(True, {"id": "msg_abc"}), (False, {})])
-def test_the_phase_of_a_message_and_its_id_if_it_is_kept_are_options_of_its_text(stored: bool, id: dict[str, str]):
+def test_phase_and_stored_id_of_a_message_are_options_of_its_text(stored: bool, id: dict[str, str]):
     item = message(phase="commentary")
     said = (TextPart("hi", provider_options={PROVIDER: {**id, "phase": "commentary"}}),)
     last = end(item, store=stored)
@@ -193,7 +193,7 @@ def test_the_phase_of_a_message_and_its_id_if_it_is_kept_are_options_of_its_text
     assert answered(item, store=stored).parts == said
 
 
-def test_raw_reasoning_is_marked_as_content_of_its_item():
+def test_raw_reasoning_is_marked_as_item_content():
     item = {"type": "reasoning", "id": "rs_abc", "summary": [], "content": [{"type": "reasoning_text", "text": "Hm."}]}
     pieces = [delta("reasoning_text", piece, content_index=0) for piece in ("H", "m.")]
     reply = streamed(begin(), added({**item, "content": []}), *pieces, done(item), end(item))
@@ -201,7 +201,7 @@ def test_raw_reasoning_is_marked_as_content_of_its_item():
     assert reply.parts == answered(item).parts
 
 
-def test_an_action_on_a_computer_is_a_tool_call():
+def test_computer_action_is_a_tool_call():
     item = {
         "type": "computer_call",
         "id": "cu_1",
@@ -233,7 +233,7 @@ def test_an_action_on_a_computer_is_a_tool_call():
         ),
     ],
 )
-def test_usage_is_read_once_and_absent_is_none(usage: Any, expected: Usage):
+def test_usage_is_read_once_and_missing_is_none(usage: Any, expected: Usage):
     assert streamed(begin(), done(message()), end(message(), usage=usage)).usage == expected
 
 
@@ -246,7 +246,7 @@ def test_usage_is_read_once_and_absent_is_none(usage: Any, expected: Usage):
         (None, "unknown", "incomplete"),
     ],
 )
-def test_an_incomplete_reply_says_why(details: Any, reason: str, raw: str):
+def test_incomplete_reply_has_its_reason(details: Any, reason: str, raw: str):
     last = {**end(message(), status="incomplete", incomplete_details=details), "type": "response.incomplete"}
     reply = streamed(begin(), done(message()), last)
     assert (reply.finish_reason, reply.raw_finish_reason, reply.text) == (reason, raw, "hi")
@@ -278,31 +278,31 @@ def test_an_incomplete_reply_says_why(details: Any, reason: str, raw: str):
         ({"type": "response.failed"}, ServerError, "the provider reported an error in its answer"),
     ],
 )
-def test_an_error_event_is_typed_after_what_arrived(event: Any, expected: type[ProviderError], said: str):
+def test_error_event_is_typed_after_the_partial_reply(event: Any, expected: type[ProviderError], said: str):
     deltas, error = interrupted(begin(), delta("output_text", "so far"), event)
     assert type(error) is expected
     assert error.message == said
     assert accumulate(deltas).text == "so far"
 
 
-def test_a_stream_that_ends_before_its_last_event_is_interrupted_with_what_arrived():
+def test_truncated_stream_is_interrupted_after_the_partial_reply():
     deltas, error = interrupted(begin(), delta("output_text", "so far"))
     assert isinstance(error, StreamInterruptedError)
     assert accumulate(deltas).text == "so far"
 
 
-def test_broken_json_names_the_event():
+def test_malformed_json_event_is_named():
     _, error = interrupted(begin(), b"{broken")
     assert isinstance(error, ServerError)
     assert "event 2" in error.message
 
 
-def test_an_answer_that_is_no_stream_is_an_error():
+def test_body_that_is_not_a_stream_is_an_error():
     with pytest.raises(ServerError, match="no stream of events"):
         list(decoded([b"<html></html>"]))
 
 
-def test_unknown_events_and_keepalives_are_passed_over():
+def test_unknown_events_and_keepalives_are_skipped():
     odd: list[Any] = [{"type": "response.new.thing", "output_index": 7}, {"type": 5}, {}, [], b"[DONE]"]
     assert streamed(begin(), *odd, delta("output_text", "hi"), done(message()), end(message())).text == "hi"
 
@@ -311,7 +311,7 @@ def test_nothing_is_read_after_the_last_event():
     assert streamed(begin(), done(message()), end(message()), b"{broken").text == "hi"
 
 
-def test_a_character_in_two_halves_is_one():
+def test_surrogate_pair_split_between_events_is_joined():
     pieces = [
         b'{"type":"response.output_text.delta","output_index":0,"delta":"\\ud83d"}',
         b'{"type":"response.output_text.delta","output_index":0,"delta":"\\ude00"}',
