@@ -6,19 +6,17 @@ import re
 from dataclasses import replace
 
 from abstractcore.ports import Endpoint, ModelProfile, ProviderConfig, ProviderSession
-from abstractcore.schema import Lowered
 
 from ..common.media_types import OPENAI_IMAGES, with_images
 from .models.family import find_family
 from .models.openai import OPENAI
+from .rules.openai import ModelRules
 from .vendor_provider import VendorProvider
 
 _CARRIED = OPENAI_IMAGES | {"application/pdf"}
 _VERSION = re.compile(r"gpt-(\d+)(?:\.(\d+))?")
 _FIRST_WITH_CACHE_POINTS = (5, 6)
 _MAX_CACHE_POINTS = 4
-_WITHOUT_REASONING = ("chatgpt-", "gpt-3.5", "gpt-4", "gpt-5-chat")
-"""Models that refuse to return encrypted reasoning."""
 
 
 class OpenAIResponsesProvider(VendorProvider):
@@ -32,10 +30,10 @@ class OpenAIResponsesProvider(VendorProvider):
     def session(self, model: str, endpoint: Endpoint, config: ProviderConfig) -> ProviderSession:
         from ..formats.openai_responses import OpenAIResponses
 
-        transpiler = OpenAIResponses(self.name, not model.startswith(_WITHOUT_REASONING))
         family = find_family(model, OPENAI)
-        lower = family.rules.lower_for_responses if family.rules else Lowered
-        return ProviderSession(model, transpiler, endpoint, _profile(model, family.profile), lower)
+        rules = family.rules or ModelRules()
+        transpiler = OpenAIResponses(self.name, rules.encrypted_reasoning)
+        return ProviderSession(model, transpiler, endpoint, _profile(model, family.profile), rules.lower_for_responses)
 
 
 def _profile(model: str, found: ModelProfile) -> ModelProfile:

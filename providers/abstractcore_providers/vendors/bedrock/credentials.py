@@ -26,9 +26,11 @@ def url_of(region: str) -> str:
     return f"https://bedrock-runtime.{region}.{suffix}"
 
 
-def missing_region() -> ConfigurationError:
-    """Returns the error for settings and an environment without a region."""
-    return ConfigurationError(
+def required_region(region: str | None) -> str:
+    """Returns the region; raises `ConfigurationError` if nothing names one."""
+    if region:
+        return region
+    raise ConfigurationError(
         "'bedrock' needs a region.", hint="Pass region=..., as in region='us-east-1', or set AWS_REGION."
     )
 
@@ -83,7 +85,6 @@ class ChainEndpoint:
             ) from None
         if keys is None:
             raise AuthenticationError("there are no AWS credentials.", hint=_KEY_HINT, provider="bedrock")
-        if not region:
-            raise missing_region()
+        region = required_region(region)
         auth = SignatureAuth(AwsKeys(keys.access_key, keys.secret_key, keys.token), region)
         return Address(self.url or url_of(region), auth)

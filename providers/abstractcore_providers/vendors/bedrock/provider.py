@@ -13,7 +13,7 @@ from abstractcore.schema import Lowered
 
 from ...common.endpoints import BearerAuth, FixedEndpoint, base_url, check_key, key_hint
 from ..vendor_provider import VendorProvider
-from .credentials import ChainEndpoint, missing_region, url_of
+from .credentials import ChainEndpoint, required_region, url_of
 from .signature import AwsKeys, SignatureAuth
 
 _REGION = re.compile("[a-z0-9-]+")
@@ -54,10 +54,12 @@ class BedrockProvider(VendorProvider):
             bearer = check_key(config.api_key or environment.get(_BEARER, ""), "bedrock")
             if bearer:
                 auth = BearerAuth(bearer, key_hint(config, _BEARER, _BEARER))
-                return FixedEndpoint.at(url or url_of(_required(region)), auth)
+                return FixedEndpoint.at(url or url_of(required_region(region)), auth)
             keys = _keys(*(environment.get(name.upper()) for name in _KEY_FIELDS))
         if keys is not None:
-            return FixedEndpoint.at(url or url_of(_required(region)), SignatureAuth(keys, _required(region)))
+            return FixedEndpoint.at(
+                url or url_of(required_region(region)), SignatureAuth(keys, required_region(region))
+            )
         profile = profile or environment.get("AWS_PROFILE") or None
         return ChainEndpoint(url or (url_of(region) if region else None), region, profile)
 
@@ -79,12 +81,6 @@ def _region(asked: object, environment: Mapping[str, str]) -> str | None:
         return None
     if not isinstance(region, str) or not _REGION.fullmatch(region):
         raise ConfigurationError(f"region {region!r} is not an AWS region.", hint="As in region='us-east-1'.")
-    return region
-
-
-def _required(region: str | None) -> str:
-    if region is None:
-        raise missing_region()
     return region
 
 

@@ -30,13 +30,14 @@ _ALWAYS_HIGH = Thinking(("high",), can_be_off=False)
 
 SAMPLING = frozenset({"temperature", "top_p", "top_logprobs"})
 PENALTIES = frozenset({"presence_penalty", "frequency_penalty"})
-_NO_TOOLS = ModelRules(True, SAMPLING, "never")
-_TOOLS_UNTHINKING = ModelRules(True, SAMPLING, "off")
-_GPT_5_5 = ModelRules(True, SAMPLING, "unset")
-_GPT_5_4 = ModelRules(False, SAMPLING, "unset")
-_MAY_THINK = ModelRules(False, SAMPLING)
-_ALWAYS_THINKS = ModelRules(True, SAMPLING | PENALTIES)
-_NO_STOP = ModelRules(True, SAMPLING | PENALTIES | {"stop"})
+_NO_TOOLS = ModelRules(thinks_by_default=True, refused_while_thinking=SAMPLING, tools="never")
+_TOOLS_UNTHINKING = ModelRules(thinks_by_default=True, refused_while_thinking=SAMPLING, tools="off")
+_GPT_5_5 = ModelRules(thinks_by_default=True, refused_while_thinking=SAMPLING, tools="unset")
+_GPT_5_4 = ModelRules(refused_while_thinking=SAMPLING, tools="unset")
+_MAY_THINK = ModelRules(refused_while_thinking=SAMPLING)
+_ALWAYS_THINKS = ModelRules(thinks_by_default=True, refused_while_thinking=SAMPLING | PENALTIES)
+_NO_REASONING = ModelRules(encrypted_reasoning=False)
+_NO_STOP = ModelRules(thinks_by_default=True, refused_while_thinking=SAMPLING | PENALTIES | {"stop"})
 
 _openai = partial(family, _SOURCE)
 OPENAI: tuple[OpenAIFamily, ...] = (
@@ -55,18 +56,19 @@ OPENAI: tuple[OpenAIFamily, ...] = (
     _openai("gpt-5.1-chat", FILES, 128_000),
     _openai("gpt-5.1", FILES, 400_000, LOW_TO_HIGH, _MAY_THINK),
     _openai("gpt-5.", FILES, None, LOW_TO_HIGH),
-    _openai("gpt-5-chat", FILES, None, NO_THINKING),
+    _openai("gpt-5-chat", FILES, None, NO_THINKING, _NO_REASONING),
     _openai("gpt-5-pro", FILES, 400_000, _ALWAYS_HIGH, _ALWAYS_THINKS),
     _openai("gpt-5", FILES, 400_000, ALWAYS_MINIMAL_TO_HIGH, _ALWAYS_THINKS),
     _openai("gpt-audio", AUDIO, None, NO_THINKING),
-    _openai("gpt-4o-mini-audio", AUDIO, None, NO_THINKING),
-    _openai("gpt-4o-audio", AUDIO, None, NO_THINKING),
-    _openai("gpt-4o", FILES, 128_000, NO_THINKING),
-    _openai("gpt-4.1", FILES, 1_047_576, NO_THINKING),
-    _openai("gpt-4-1106-preview", TEXT, 128_000, NO_THINKING),
-    _openai("gpt-4-turbo", IMAGES, 128_000, NO_THINKING),
-    _openai("gpt-4", TEXT, 8_192, NO_THINKING),
-    _openai("gpt-3.5", TEXT, 16_385, NO_THINKING),
+    _openai("gpt-4o-mini-audio", AUDIO, None, NO_THINKING, _NO_REASONING),
+    _openai("gpt-4o-audio", AUDIO, None, NO_THINKING, _NO_REASONING),
+    _openai("gpt-4o", FILES, 128_000, NO_THINKING, _NO_REASONING),
+    _openai("gpt-4.1", FILES, 1_047_576, NO_THINKING, _NO_REASONING),
+    _openai("gpt-4-1106-preview", TEXT, 128_000, NO_THINKING, _NO_REASONING),
+    _openai("gpt-4-turbo", IMAGES, 128_000, NO_THINKING, _NO_REASONING),
+    _openai("gpt-4", TEXT, 8_192, NO_THINKING, _NO_REASONING),
+    _openai("gpt-3.5", TEXT, 16_385, NO_THINKING, _NO_REASONING),
+    ModelFamily(("chatgpt-",), rules=_NO_REASONING, source=_SOURCE),
     _openai("o1-mini", TEXT, rules=_ALWAYS_THINKS),
     _openai("o3-mini", TEXT, 200_000, ALWAYS_LOW_TO_HIGH, _ALWAYS_THINKS),
     _openai("o1", FILES, 200_000, ALWAYS_LOW_TO_HIGH, _ALWAYS_THINKS),

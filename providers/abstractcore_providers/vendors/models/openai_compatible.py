@@ -40,7 +40,7 @@ MISTRAL: tuple[OpenAIFamily, ...] = (
 )
 _DEEPSEEK = "https://api-docs.deepseek.com/guides/thinking_mode"
 _deepseek = partial(family, _DEEPSEEK)
-_THINKING_DEEPSEEK = ModelRules(True, PENALTIES | {"temperature"})
+_THINKING_DEEPSEEK = ModelRules(thinks_by_default=True, refused_while_thinking=PENALTIES | {"temperature"})
 DEEPSEEK: tuple[OpenAIFamily, ...] = (
     _deepseek("deepseek-v4", TEXT, 1_000_000, _MINIMAL_TO_HIGH, _THINKING_DEEPSEEK),
     _deepseek("deepseek-flash", TEXT, None, _MINIMAL_TO_HIGH, _THINKING_DEEPSEEK),
@@ -49,7 +49,7 @@ DEEPSEEK: tuple[OpenAIFamily, ...] = (
 )
 _XAI = "https://docs.x.ai/docs/guides/reasoning"
 _xai = partial(family, _XAI)
-_THINKING_GROK = ModelRules(True, PENALTIES | {"stop"})
+_THINKING_GROK = ModelRules(thinks_by_default=True, refused_while_thinking=PENALTIES | {"stop"})
 XAI: tuple[OpenAIFamily, ...] = (
     _xai("grok-4.3", IMAGES, 1_000_000, LOW_TO_HIGH, _THINKING_GROK),
     _xai("grok-4.5", IMAGES, None, ALWAYS_LOW_TO_HIGH, _THINKING_GROK),

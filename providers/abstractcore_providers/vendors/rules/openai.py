@@ -27,12 +27,14 @@ class ModelRules:
     `thinks_by_default` says whether they think if a call does not set `thinking`. `refused_while_thinking` are the
     sampling options that they accept only while they do not think, `refused` those that they never accept. `tools` says
     when they accept tools on chat completions: always, only if `thinking` is not set, only without thinking, or never.
+    Without `encrypted_reasoning`, they refuse to return it in the Responses API.
     """
 
     thinks_by_default: bool = False
     refused_while_thinking: frozenset[str] = frozenset()
     tools: Literal["always", "unset", "off", "never"] = "always"
     refused: frozenset[str] = frozenset()
+    encrypted_reasoning: bool = True
 
     def lower_for_chat(self, call: ModelCall) -> Lowered:
         """Returns the call as the model accepts it on chat completions: `ProviderSession.lower`.
