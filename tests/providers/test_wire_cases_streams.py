@@ -4,7 +4,7 @@ Rows that are tested sync and async elsewhere, over chat completions:
 
 | row | test |
 |---|---|
-| one event split at any byte | tests/core/client/test_stream.py::test_the_same_deltas_come_from_one_byte_at_a_time |
+| one event split at any byte | tests/core/client/test_stream.py::test_deltas_do_not_depend_on_chunk_boundaries |
 | socket cut | tests/core/client/test_stream.py::test_stream_cut_mid_event_raises_interrupted_with_partial_text |
 | leaving the loop early | tests/core/client/test_stream.py::test_leaving_a_stream_early_closes_its_connection |
 
