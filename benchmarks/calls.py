@@ -1,4 +1,4 @@
-"""What a call costs: one after the other in plain code, and 64 at once in an event loop. Processor time, per call."""
+"""CPU time per call: sequential sync calls, and 64 concurrent async calls."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FAST_GOAL = 0.3
 
 
 def sequential(setup: Setup) -> list[Row]:
-    """`llm.generate` against `Client.post(json=...).json()` and openai-python; and on libcurl."""
+    """`llm.generate` compared with `Client.post(json=...).json()` and openai-python; and on libcurl."""
     url, count = f"{setup.url}/v1", 60 if setup.quick else 150
     llm, bare, openai = clients.ours(url), clients.bare(url), clients.openai_sync(url)
     other = clients.ours_fast(url)
@@ -38,7 +38,7 @@ def sequential(setup: Setup) -> list[Row]:
 
 
 def concurrent(setup: Setup) -> list[Row]:
-    """`llm.agenerate` against `AsyncClient` and openai-python, 64 at once; and on aiohttp."""
+    """`llm.agenerate` compared with `AsyncClient` and openai-python, 64 concurrent calls; and on aiohttp."""
     url, each = f"{setup.url}/v1", 2 if setup.quick else 4
     llm, bare, openai = clients.ours(url), clients.bare_async(url), clients.openai_async(url)
     other = clients.ours_fast(url)

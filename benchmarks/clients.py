@@ -1,4 +1,4 @@
-"""The three ways to the server: ours, the bare HTTP library, and openai-python with its own settings."""
+"""The three clients: ours, the HTTP library alone, and openai-python with its own settings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BODY = {
 STREAM_BODY = {**BODY, "stream": True, "stream_options": {"include_usage": True}}
 HEADERS = {"authorization": f"Bearer {KEY}"}
 LIMITS = httpx2.Limits(max_connections=1000, max_keepalive_connections=100)
-"""Ours and openai-python's. The library's own keep 20 connections, and would open 44 new ones for 64 calls at once."""
+"""Ours and openai-python's. The library keeps 20 by default, and would open 44 new ones for 64 concurrent calls."""
 
 
 def ours(url: str, services: Services | None = None) -> LLM:
@@ -27,7 +27,7 @@ def ours(url: str, services: Services | None = None) -> LLM:
 
 
 def ours_fast(url: str) -> LLM:
-    """Our LLM on libcurl in plain code, and on aiohttp in event loops."""
+    """Our LLM on libcurl for sync and aiohttp for async calls."""
     return create_llm("openai", model=MODEL, base_url=url, api_key=KEY, transport="fast")
 
 

@@ -1,4 +1,4 @@
-"""What our own data costs without any network: a conversation of 100 messages, and the deltas of a long stream."""
+"""The cost of the data model without a network: a conversation of 100 messages, and the deltas of a long stream."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TEXT = "Light in a vacuum travels 299,792,458 metres in a second, which is how 
 
 
 def conversation(setup: Setup) -> list[Row]:
-    """Building, encoding and decoding a call; its digest; adding deltas up."""
+    """Building, encoding and decoding a call; its digest; accumulating deltas."""
     llm, wire_format = clients.ours(setup.url), OpenAIChat()
     messages = [{"role": ("user", "assistant")[i % 2], "content": f"{i}: {_TEXT}"} for i in range(_MESSAGES)]
     call = llm.build(clients.PROMPT, messages=messages)

@@ -1,4 +1,4 @@
-"""What each wire format costs: a streamed chunk against what must be read at least, and a long conversation."""
+"""The cost of each wire format: a streamed chunk relative to the minimum, and a long conversation."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _HEADERS = {"content-type": "application/json"}
 
 
 def chunks(setup: Setup) -> list[Row]:
-    """A streamed chunk in each format, as its vendor prints it, from its bytes to its delta."""
+    """A streamed chunk in each format, from a published example, from its bytes to its delta."""
     rows: list[Row] = []
     for name, make in FORMATS.items():
         stream = _stream(name)
@@ -42,7 +42,7 @@ def chunks(setup: Setup) -> list[Row]:
 
 
 def conversations(setup: Setup) -> list[Row]:
-    """A conversation of 100 messages with 10 tools written, and an answer read, in each format."""
+    """Encoding a conversation of 100 messages with 10 tools, and decoding an answer, in each format."""
     rows: list[Row] = []
     for name, make in FORMATS.items():
         transpiler = make()
@@ -61,9 +61,9 @@ def conversations(setup: Setup) -> list[Row]:
 
 
 def _stream(name: str) -> bytes:
-    """A stream as the vendor prints it, in which the frame that the text begins with comes again and again.
+    """Returns a published stream in which the first text frame is repeated many times.
 
-    Of several printed streams it is the one where that frame is longest: it leaves out least of what vendors send.
+    Of several streams it is the one with the longest such frame: it omits least of what vendors send.
     """
     transpiler = FORMATS[name]()
     printed = [fixture.read() for fixture in fixtures("stream") if fixture.format == name]
@@ -75,7 +75,7 @@ def _stream(name: str) -> bytes:
 
 
 def _first_text(transpiler: Transpiler, frames: list[Any]) -> tuple[int, str] | None:
-    """Which frame the text begins with, and that text."""
+    """Returns the first text frame, and its text."""
     decoder = transpiler.decoder()
     for place, frame in enumerate(frames_of(transpiler, [stream_of(transpiler, frames)])):
         for delta in decoder.feed(frame):
@@ -85,7 +85,7 @@ def _first_text(transpiler: Transpiler, frames: list[Any]) -> tuple[int, str] | 
 
 
 def _saying(frame: Any, text: str, word: str) -> Any:
-    """The JSON with `word` wherever `text` was."""
+    """Returns the JSON with `word` in place of `text`."""
     if isinstance(frame, dict):
         return {key: _saying(value, text, word) for key, value in cast("dict[str, Any]", frame).items()}
     if isinstance(frame, list):
@@ -104,7 +104,7 @@ def _decoding(transpiler: Transpiler, pieces: list[bytes]) -> Callable[[], None]
 
 
 def _bar(transpiler: Transpiler, pieces: list[bytes]) -> Callable[[], None]:
-    """The least that must be done: frames and their JSON. For Amazon's event stream, what botocore does."""
+    """Returns the minimum work: framing and JSON. For Amazon's event stream, botocore's decoder."""
     framer = transpiler.framer()
     if isinstance(framer, AwsEventStreamFramer):
         return _botocore(pieces)
@@ -126,7 +126,7 @@ def _botocore(pieces: list[bytes]) -> Callable[[], None]:
     shape = ServiceModel(description).operation_model("ConverseStream").output_shape.members["stream"]
 
     class Raw:
-        """What botocore takes for a response's body."""
+        """A response body for botocore."""
 
         def stream(self) -> Iterator[bytes]:
             return iter(pieces)

@@ -1,4 +1,4 @@
-"""What starting costs, in fresh interpreters that find compiled modules. Wall time."""
+"""Start-up time, in fresh interpreters with compiled modules. Wall time."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _GOAL = 1.3
 
 
 def imports(setup: Setup) -> list[Row]:
-    """`import abstractcore`, the way to the first answer, and whether either loads an optional package."""
+    """`import abstractcore`, the time to the first answer, and whether either imports an optional package."""
     codes = {
         "import": _IMPORT,
         "bare import": _BARE_IMPORT,
@@ -76,7 +76,7 @@ def _batch(name: str, code: str, folder: str, loaded: dict[str, set[str]]) -> Ca
 
 
 def _optional_modules() -> set[str]:
-    """The top modules of installed packages that only extras ask for."""
+    """The top-level modules of installed packages that only extras require."""
     needed: set[str] = set()
     optional: set[str] = set()
     for requirement in importlib.metadata.requires("abstractcore") or ():

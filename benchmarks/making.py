@@ -1,4 +1,4 @@
-"""What an LLM costs to make, and how many of our own frames stand between the user and the HTTP library."""
+"""The cost of creating an LLM, and the number of our stack frames between the user and the HTTP library."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def creation(setup: Setup) -> list[Row]:
 
 
 def frames(setup: Setup) -> list[Row]:
-    """The frames of ours on the stack when a plain call without tools, traced, reaches the HTTP library."""
+    """Our stack frames when a traced sync call without tools reaches the HTTP library."""
     depths: list[int] = []
     send = httpcore2.ConnectionPool.handle_request
 

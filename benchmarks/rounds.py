@@ -1,4 +1,4 @@
-"""Comparing things on a machine that does other work too: in turns, many times, and the best of each counts."""
+"""Interleaved benchmark rounds, robust on a busy machine: the best of each counts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the table: `ours` and `bar` in seconds, or a count. `goal` is for the ratio where there is a bar."""
+    """One table row: `ours` and `bar` (the baseline) in seconds, or a count. With a baseline, `goal` is a ratio."""
 
     name: str
     ours: float
@@ -20,7 +20,7 @@ class Row:
 
     @property
     def ratio(self) -> float | None:
-        """Ours to the bar."""
+        """The ratio of ours to the baseline."""
         return None if self.bar is None else self.ours / self.bar
 
     @property
@@ -34,7 +34,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What every measure is given: the server's address, how many rounds, and how large a batch may be."""
+    """The settings of every measurement: the server's URL, the number of rounds, and the batch size."""
 
     url: str
     rounds: int
@@ -42,7 +42,7 @@ class Setup:
 
 
 def best(batches: dict[str, Callable[[], float]], rounds: int) -> dict[str, float]:
-    """The best of each batch over `rounds` rounds; who comes first changes with every round."""
+    """Returns the best of each batch over `rounds` rounds; their order changes with every round."""
     names = list(batches)
     times: dict[str, list[float]] = {name: [] for name in names}
     for batch in batches.values():
@@ -55,7 +55,7 @@ def best(batches: dict[str, Callable[[], float]], rounds: int) -> dict[str, floa
 
 
 def cpu_seconds(function: Callable[[], object], count: int) -> Callable[[], float]:
-    """A batch: the processor time of this process for one of `count` things that `function` does in one go."""
+    """Returns a batch: the CPU time of this process per item, for the `count` items of one call of `function`."""
 
     def batch() -> float:
         began = time.process_time()
@@ -66,7 +66,7 @@ def cpu_seconds(function: Callable[[], object], count: int) -> Callable[[], floa
 
 
 def repeated(function: Callable[[], object], count: int) -> Callable[[], None]:
-    """`function`, `count` times."""
+    """Returns a function that calls `function` `count` times."""
 
     def loop() -> None:
         for _ in range(count):

@@ -1,6 +1,7 @@
-"""Measures speed against the HTTP library alone and openai-python. Ratios count: times are those of a machine and hour.
+"""Benchmarks relative to the HTTP library alone and openai-python. Compare ratios: times depend on machine and hour.
 
-`python benchmarks/run.py [--quick] [NAME ...]`; a name is part of a measure's name. Misses are told, never an error.
+`python benchmarks/run.py [--quick] [NAME ...]`; a name is part of a benchmark's name. Missed goals are
+reported, never an error.
 """
 
 from __future__ import annotations
@@ -41,14 +42,14 @@ MEASURES: dict[str, Callable[[Setup], list[Row]]] = {
 
 
 def main() -> None:
-    """Run the measures asked for and print their table."""
+    """Runs the selected benchmarks and prints their table."""
     parser = argparse.ArgumentParser(description="Measure speed and import time.")
     parser.add_argument("--quick", action="store_true", help="fewer rounds and smaller batches")
-    parser.add_argument("name", nargs="*", help=f"measures whose name has this in it, of {', '.join(MEASURES)}")
+    parser.add_argument("name", nargs="*", help=f"benchmarks whose name contains this: {', '.join(MEASURES)}")
     arguments = parser.parse_args()
     wanted = [name for name in MEASURES if not arguments.name or any(part in name for part in arguments.name)]
     if not wanted:
-        parser.error(f"no measure is named so; there are {', '.join(MEASURES)}")
+        parser.error(f"no benchmark has such a name; choose from {', '.join(MEASURES)}")
     for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
         del os.environ[name]
     console = Console()
@@ -62,7 +63,7 @@ def main() -> None:
 
 
 def table(rows: Iterable[Row]) -> Table:
-    """The rows for people."""
+    """Returns the rows as a table."""
     drawn = Table("what / bar", box=SIMPLE_HEAD, caption="The best of interleaved rounds. Calls and chunks: CPU time.")
     for heading in ("ours", "bar", "ratio", "goal", "verdict"):
         drawn.add_column(heading, justify="right", no_wrap=True)

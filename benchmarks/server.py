@@ -1,7 +1,7 @@
-"""A loopback server in a process of its own, so that its work is not counted. It answers from bytes made beforehand.
+"""A loopback server in a separate process, so that its work is not measured. It sends prepared bytes.
 
-`/v1` streams pieces as networks cut them, `/single` one event a piece. Each piece is one chunk of HTTP's chunked
-encoding, so that a client meets the same pieces however busy the machine is.
+`/v1` streams chunks as networks split them, `/single` one event per chunk. Each is one chunk of HTTP's chunked
+encoding, so that a client receives the same chunks however busy the machine is.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _STREAM_HEAD = (
 
 @contextmanager
 def running() -> Iterator[str]:
-    """The server's address while it runs in a child process, which ends when its stdin does."""
+    """Yields the server's URL while it runs in a child process, which exits when its stdin is closed."""
     child = subprocess.Popen([sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     with child:
         assert child.stdin is not None

@@ -1,4 +1,4 @@
-"""Where the time of one call and of one streamed chunk goes: each stage alone, then with all that it stands on."""
+"""A profile of one call and of one streamed chunk: each stage alone, then with all preceding ones."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def stages(setup: Setup) -> list[Row]:
 
 
 def call_stages(setup: Setup) -> list[Row]:
-    """Build, lower, encode, decode and record alone; the whole way without a network, then with one."""
+    """Build, lower, encode, decode and record alone; the whole pipeline without a network, then with one."""
     wire_format, body = OpenAIChat(), wire.completion()
     response = WireResponse(200, {}, body)
     ends: list[tuple[CallContext, CallEnd]] = []
@@ -50,7 +50,7 @@ def call_stages(setup: Setup) -> list[Row]:
 
 
 def chunk_stages(setup: Setup) -> list[Row]:
-    """Framing; with decoding; with engine and facade over pieces in memory; with HTTP."""
+    """Framing; with decoding; with engine and client over chunks in memory; with HTTP."""
     wire_format, pieces = OpenAIChat(), wire.pieces()
     offline, online = _offline(pieces), clients.ours(f"{setup.url}/v1")
 
@@ -92,7 +92,7 @@ def _offline_call(llm: LLM) -> object:
 
 
 class _Watching:
-    """Keeps the ends of calls."""
+    """Records the ends of calls."""
 
     def __init__(self, ends: list[tuple[CallContext, CallEnd]]) -> None:
         self._ends = ends
@@ -122,7 +122,7 @@ class _Body:
 
 
 class _Memory:
-    """A transport that gives the same response to every request."""
+    """A transport that returns the same response to every request."""
 
     def __init__(self, pieces: list[bytes]) -> None:
         self._pieces = pieces
@@ -135,7 +135,7 @@ class _Memory:
 
 
 class _Provider:
-    """OpenAI's format over a transport of our own."""
+    """OpenAI's format over an in-memory transport."""
 
     name, summary, options = "memory", "answers from memory", {}
 

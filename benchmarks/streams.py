@@ -1,4 +1,4 @@
-"""What a streamed chunk costs, from the first byte asked for to the end of the stream. Processor time, per chunk."""
+"""CPU time per streamed chunk, from the request to the end of the stream."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from abstractcore import LLM
 _GOAL = 0.9
 _FAST_GOAL = 0.35
 _MORE_ROUNDS = 3
-"""A stream takes 50 ms only: one slow phase of the machine covers several."""
+"""A stream takes only 50 ms: one slow phase of the machine affects several."""
 
 
 def sync_stream(setup: Setup) -> list[Row]:
-    """Deltas in plain code."""
+    """Deltas in sync calls."""
     return _sync(setup, "/v1", "chunk", _GOAL)
 
 
 def single_events(setup: Setup) -> list[Row]:
-    """The same where every event comes alone."""
+    """The same with one event per chunk."""
     return _sync(setup, "/single", "lone chunk", None)
 
 
 def async_stream(setup: Setup) -> list[Row]:
-    """Deltas in an event loop."""
+    """Deltas in async calls."""
     url = f"{setup.url}/v1"
     llm, fast, bare, openai = (
         clients.ours(url),

@@ -1,7 +1,7 @@
-"""How long a call takes whose `timeout` passes while it waits: for each kind of wait, sync and async.
+"""The duration of calls that time out, for each kind of wait, sync and async.
 
-`python benchmarks/timeouts.py [--timeout SECONDS ...] -- [WAIT ...]`; a wait is part of a wait's name. Each would take
-30 s or more without a limit. A call may be late by a tenth of its time and a quarter of a second: more is a MISS.
+`python benchmarks/timeouts.py [--timeout SECONDS ...] -- [WAIT ...]`; WAIT is part of a wait's name. Each would take
+30 s or more without a timeout. A call may be late by a tenth of its timeout plus a quarter of a second: more is a MISS.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _numbers = itertools.count()
 
 
 def hang() -> None:
-    """Wait for a long time."""
+    """Blocks for a long time."""
     release.wait(SLOW_SECONDS)
 
 
@@ -73,7 +73,7 @@ class Sleeps:
 
 
 class Invokes:
-    """Middleware that calls a function which blocks."""
+    """Middleware that calls a blocking function."""
 
     async def around_call(self, context: Any, next: Any) -> Any:
         await context.runtime.invoke(hang)
@@ -82,7 +82,7 @@ class Invokes:
 
 @contextmanager
 def listener(backlog: int) -> Generator[str]:
-    """A place that takes connections and says nothing; with a backlog of 0 it takes none after the first two."""
+    """A server that accepts connections and never answers; with a backlog of 0 it accepts none after the first two."""
     with ExitStack() as stack:
         sock = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=backlog))
         port = sock.getsockname()[1]
@@ -95,7 +95,7 @@ def listener(backlog: int) -> Generator[str]:
 
 @contextmanager
 def slow_names() -> Generator[None]:
-    """Looking up names takes long."""
+    """Makes DNS look-ups slow."""
     real = socket.getaddrinfo
 
     def slow(host: Any, *arguments: Any, **options: Any) -> Any:
@@ -112,14 +112,14 @@ def slow_names() -> Generator[None]:
 
 @contextmanager
 def scripted(*steps: Any) -> Generator[str]:
-    """A server that answers so."""
+    """A server with these scripted responses."""
     with ScriptedServer() as server:
         server.always(*steps)
         yield server.url
 
 
 class Case:
-    """An LLM for one kind of wait, and what is asked of it."""
+    """An LLM for one kind of wait, and its call."""
 
     def __init__(self, stack: ExitStack, services: Services) -> None:
         self.services = services
@@ -250,7 +250,7 @@ WAITS: dict[str, Callable[[Case], LLM]] = {
 
 
 def measure(wait: str, call_style: str, streamed: bool, library: str, timeout: float) -> tuple[float, str]:
-    """Seconds that a call took, and the error it ended in."""
+    """Returns the duration of a call in seconds, and its error."""
     release.clear()
     with ExitStack() as stack:
         case = Case(stack, Services())
@@ -304,7 +304,7 @@ def measure(wait: str, call_style: str, streamed: bool, library: str, timeout: f
 
 
 def main() -> None:
-    """Measure what is asked for."""
+    """Measures the selected waits."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--timeout", type=float, nargs="*", default=[0.5, 1.0, 3.0])
     parser.add_argument("wait", nargs="*")

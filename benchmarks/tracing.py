@@ -1,4 +1,4 @@
-"""What a subscriber to call records adds: to the caller's thread, and to the process with the thread that tells it."""
+"""The overhead of a subscriber to call records: in the caller's thread, and in the process including its thread."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ROUNDS = 3
 
 
 def tracing(setup: Setup) -> list[Row]:
-    """A call and a streamed chunk, with a subscriber that does nothing and without."""
+    """A call and a streamed chunk, with an empty subscriber and without."""
     services = Services()
     subscription = services.records.subscribe(_ignore)
     url, count = f"{setup.url}/v1", 60 if setup.quick else 150
@@ -62,7 +62,7 @@ def tracing(setup: Setup) -> list[Row]:
 
 
 def _own(function: Callable[[], object], count: int) -> Callable[[], float]:
-    """A batch: the processor time of this thread for one of `count` calls of `function`."""
+    """Returns a batch: the CPU time of this thread per call, for `count` calls of `function`."""
 
     def batch() -> float:
         began = time.thread_time()
@@ -73,4 +73,4 @@ def _own(function: Callable[[], object], count: int) -> Callable[[], float]:
 
 
 def _ignore(record: CallRecord) -> None:
-    """What a subscriber does is its own cost."""
+    """Does nothing: the subscriber's own work is not measured."""

@@ -1,4 +1,4 @@
-"""What the loopback server says: bytes in the form OpenAI publishes for chat completions."""
+"""The responses of the loopback server: bytes in OpenAI's published format of Chat Completions."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def completion() -> bytes:
 
 
 def events() -> list[bytes]:
-    """The server-sent events of one stream with usage, and with the padding OpenAI adds to hide how long tokens are."""
+    """The server-sent events of one stream with usage, and with OpenAI's padding, which hides token lengths."""
     deltas: list[dict[str, object]] = [{"role": "assistant", "content": "", "refusal": None}]
     tokens = cycle(_TOKENS)
     deltas += [{"content": next(tokens)} for _ in range(CHUNKS)]
@@ -53,7 +53,7 @@ def events() -> list[bytes]:
 
 
 def pieces() -> list[bytes]:
-    """A stream cut as networks do: one to four events at a time, and now and then in the middle of one."""
+    """A stream split as by networks: one to four events per chunk, and sometimes mid-event."""
     waiting, cut, left = events(), [], b""
     for number, count in enumerate(cycle(_EVENTS_A_PIECE)):
         if not waiting:

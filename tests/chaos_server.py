@@ -1,4 +1,4 @@
-"""The scripted server, and answers as a provider of chat completions gives them."""
+"""The chaos server: scripted HTTP responses, and responses in the format of Chat Completions."""
 
 from __future__ import annotations
 

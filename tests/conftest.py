@@ -1,4 +1,4 @@
-"""What several suites share: a model store with real weights, a server that misbehaves, and sync and async calls."""
+"""Shared fixtures: a model store with real weights, a chaos server, and sync and async calls."""
 
 from __future__ import annotations
 

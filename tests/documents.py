@@ -1,4 +1,4 @@
-"""The pages people read, as tests read them."""
+"""The Markdown pages: blocks, links and headings."""
 
 from __future__ import annotations
 

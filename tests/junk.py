@@ -1,4 +1,4 @@
-"""Values that no door is made for, each under a name."""
+"""Values that no argument accepts, by name."""
 
 from collections.abc import Callable
 from enum import StrEnum

@@ -1,4 +1,4 @@
-"""An HTTP proxy on this machine: it forwards requests, opens tunnels, and may ask for a password."""
+"""An HTTP proxy on localhost: forwards requests, tunnels, and may require a password."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A program in a terminal of its own, typed to and read like a person would."""
+"""Runs a program in a pseudo-terminal, typed to and read like by a person."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages are true: each block of Python runs by itself and prints what is shown, each link leads somewhere."""
+"""The docs: each Python block runs on its own and prints the shown output, and links resolve."""
 
 from __future__ import annotations
 

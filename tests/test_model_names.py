@@ -1,4 +1,4 @@
-"""Models that people are told of are alive: each is in tests/model_names.toml, with the day on which it ends."""
+"""Model names in docs and code are not retired: each is in tests/model_names.toml, with its end date."""
 
 import ast
 import re
@@ -56,7 +56,7 @@ def code(*folders: str) -> Iterator[Path]:
         yield from sorted((ROOT / folder).rglob("*.py"))
 
 
-def said_in(path: Path) -> str:
+def model_strings_in(path: Path) -> str:
     """What a module says to people: docstrings and hints."""
     said: list[str] = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -75,13 +75,13 @@ def texts() -> dict[str, str]:
     """What people read, by where it stands."""
     whole = [*PAGES, *code("examples", "abstractcore")]
     found = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in whole}
-    found |= {str(path.relative_to(ROOT)): said_in(path) for path in code("providers", "media")}
+    found |= {str(path.relative_to(ROOT)): model_strings_in(path) for path in code("providers", "media")}
     for name, provider in Services().registry.providers.items():
         found[f"the provider {name}"] = "\n".join([provider.summary, *provider.options.values()])
     return found
 
 
-def shown_by_provider() -> set[tuple[str, str]]:
+def provider_examples() -> set[tuple[str, str]]:
     """The examples in providers' errors, and the models that `tests.live` calls."""
     shown = set(live.MODELS.items()) | {("ollama", live.OWN_SERVERS["ollama"])}
     for name, provider in Services().registry.providers.items():
@@ -102,12 +102,12 @@ def test_every_model_name_in_docs_is_in_the_table():
 
 
 def test_every_model_name_in_providers_and_tests_is_in_the_table():
-    assert {shown for shown in shown_by_provider() if shown not in ROWS} == set()
+    assert {shown for shown in provider_examples() if shown not in ROWS} == set()
 
 
 def test_every_model_in_the_table_is_used():
     everywhere = {name for text in texts().values() for name in names_in(text)}
-    shown = shown_by_provider()
+    shown = provider_examples()
     assert {row for row in ROWS if row not in shown and row[1].rpartition("/")[2] not in everywhere} == set()
 
 

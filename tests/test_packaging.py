@@ -1,4 +1,4 @@
-"""The wheel a user installs: what is in it, what it needs, and that it works away from this checkout."""
+"""The wheel: its contents, its requirements, and that it works outside this checkout."""
 
 import email
 import json

@@ -1,4 +1,4 @@
-"""The tables of the README are those of the code."""
+"""The tables of the README match the code."""
 
 from __future__ import annotations
 

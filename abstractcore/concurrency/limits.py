@@ -50,7 +50,7 @@ class Limit:
         return self._ended
 
     def error(self) -> TimeoutError:
-        """Returns the error to raise in a wait; `expired` tells it from other timeouts."""
+        """Returns the error to raise in a wait; `expired` distinguishes it from other timeouts."""
         error = TimeoutError("the time limit has passed")
         vars(error)[_LIMIT] = self
         return error

@@ -61,7 +61,7 @@ class MediaDecision(Immutable):
 class Plan(Immutable, Sequence[MediaDecision]):
     """What would be sent of a call: a sequence of the decisions for its files, with the warnings known beforehand.
 
-    `warnings` name what the model does not take, and options that nothing takes. What the provider's wire format cannot
+    `warnings` name what the model does not support, and unused options. What the provider's wire format cannot
     say is known when the request is written: those warnings are in the response only.
     """
 

@@ -44,7 +44,7 @@ class AsyncNetwork(httpcore2.AsyncNetworkBackend):
                 places = dict.fromkeys(str(info[4][0]) for info in found)
                 return await _first([connect(place) for place in places])
         except TimeoutError:
-            raise httpcore2.ConnectTimeout(f"connecting to {host} took too long") from None
+            raise httpcore2.ConnectTimeout(f"connecting to {host} timed out") from None
         except (OSError, UnicodeError) as error:
             raise httpcore2.ConnectError(str(error)) from None
 

@@ -75,7 +75,7 @@ def map_error(error: Exception, url: str, seconds: float, proxy: ProxyInUse | No
 def pool_timeout(url: str, seconds: float) -> RequestTimeoutError:
     """Returns the error for a pool whose connections were all in use for `seconds`."""
     return RequestTimeoutError(
-        f"no connection to {_place(url)} became available in {shown_seconds(seconds)}",
+        f"connection pool exhausted: no connection to {_place(url)} became available within {shown_seconds(seconds)}",
         hint="Each open stream holds a connection: close streams, or allow more with max_connections=NUMBER.",
     )
 
@@ -83,14 +83,14 @@ def pool_timeout(url: str, seconds: float) -> RequestTimeoutError:
 def connect_timeout(url: str, seconds: float, proxy: ProxyInUse | None) -> RequestTimeoutError:
     """Returns the error for a connection that was not established in `seconds`, or in ten seconds."""
     limit = min(seconds, CONNECT_SECONDS)
-    message = f"connecting to {_place(url)}{_through(proxy)} took longer than {shown_seconds(limit)}"
+    message = f"connecting to {_place(url)}{_through(proxy)} timed out after {shown_seconds(limit)}"
     hint = _proxy_hint(proxy) or "Check that base_url is correct and reachable."
     return RequestTimeoutError(message, hint=f"{hint} {_MORE_TIME}" if limit < CONNECT_SECONDS else hint)
 
 
 def read_timeout(url: str, seconds: float) -> RequestTimeoutError:
     """Returns the error for a response that did not begin in `seconds`."""
-    return RequestTimeoutError(f"{_place(url)} did not answer in {shown_seconds(seconds)}", hint=_MORE_TIME)
+    return RequestTimeoutError(f"no response from {_place(url)} within {shown_seconds(seconds)}", hint=_MORE_TIME)
 
 
 def refused_by_proxy(url: str, proxy: ProxyInUse | None) -> ConnectionFailedError:

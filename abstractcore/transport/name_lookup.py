@@ -33,7 +33,7 @@ def addresses(host: str, port: int, timeout: float | None) -> Sequence[AddressIn
         return known
     lookup = _lookup(host, port)
     if not concurrent.futures.wait([lookup], timeout).done:
-        raise TimeoutError(f"looking up {host} took too long")
+        raise TimeoutError(f"DNS look-up of {host} timed out")
     return _result(lookup)
 
 

@@ -30,7 +30,7 @@ def connected(host: str, port: int, due: float) -> socket.socket:
     for number, (family, kind, protocol, _, address) in enumerate(found):
         left = due - time.monotonic()
         if left <= 0:
-            raise TimeoutError(f"connecting to {host} took too long")
+            raise TimeoutError(f"connecting to {host} timed out")
         connection = socket.socket(family, kind, protocol)
         try:
             connection.settimeout(left / (len(found) - number))

@@ -1,4 +1,4 @@
-"""The one door: every public name is there, shows as public, and costs nothing before it is asked for."""
+"""The public API: every name exists, is documented as public, and costs nothing before its first use."""
 
 from __future__ import annotations
 

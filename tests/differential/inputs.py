@@ -1,4 +1,4 @@
-"""What both trees are given, as JSON: made-up calls, replies and streams, what vendors print, and all of it damaged.
+"""The inputs for both trees, as JSON: generated calls, replies and streams, published examples, and mutations of them.
 
 Inputs are made once, by the tree of this module, so that a change of the strategies does not matter.
 """
@@ -174,8 +174,8 @@ def _bytes_of_frame(frame: Any) -> bytes:
 
 
 def _of_errors(target: Target, printed: Sequence[Fixture]) -> Iterator[Given]:
-    told = [fixture.read() for fixture in printed if fixture.kind == "error"]
-    responses = [response_of(each["body"], each["status"], each.get("headers", {})) for each in told]
+    errors_read = [fixture.read() for fixture in printed if fixture.kind == "error"]
+    responses = [response_of(each["body"], each["status"], each.get("headers", {})) for each in errors_read]
     for error in _error_inputs():
         yield "render_error", {"error": error}
         made_again = getattr(errors, error["type"])(error["message"], **error["fields"])

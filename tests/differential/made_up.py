@@ -1,4 +1,4 @@
-"""Which transpilers are compared, and the calls and replies that are made up for each, always the same ones."""
+"""The transpilers to compare, and deterministic generated calls and replies for each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Differences between what two trees made of the same inputs, counted by format and shown."""
+"""The report: differences between the results of two trees, counted by format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A tree equals itself, and one changed line of a format shows, with the input that shows it."""
+"""Identical trees have no differences, and one changed line of a format is found with its input."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""Trees of this project's sources, and what their wire formats make of inputs, each in a process of its own."""
+"""Source trees, and the results of their wire formats, each in its own process."""
 
 from __future__ import annotations
 

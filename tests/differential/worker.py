@@ -1,4 +1,4 @@
-"""Runs the wire formats of one tree on inputs in lines of JSON, and writes the outcomes as lines of JSON.
+"""Runs the wire formats of one tree on inputs (JSON lines), and writes the results as JSON lines.
 
 Runs by itself, as `python -P worker.py TREE INPUTS OUTCOMES`, with the tree's packages first on the path. It finds
 formats and providers by their registration and imports public names only, so that it works in any revision with these.
@@ -153,8 +153,8 @@ def as_json(value: Any, wording: list[Any]) -> Any:
         return [as_json(item, wording) for name, item in values.items() if name != "message"]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         held = {field: getattr(value, field.name) for field in dataclasses.fields(value)}
-        told = {field.name: as_json(item, wording) for field, item in held.items() if not is_default(field, item)}
-        return {"is": type(value).__name__, **told}
+        fields = {field.name: as_json(item, wording) for field, item in held.items() if not is_default(field, item)}
+        return {"is": type(value).__name__, **fields}
     if isinstance(value, Mapping):
         return {str(key): as_json(item, wording) for key, item in value.items()}
     if isinstance(value, set | frozenset):

@@ -1,4 +1,4 @@
-"""Every example runs, from any folder, and does what it says."""
+"""Every example runs, from any folder, with the expected output."""
 
 from __future__ import annotations
 

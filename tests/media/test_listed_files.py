@@ -1,4 +1,4 @@
-"""What is said to be readable is what handlers read, by the endings of files' names."""
+"""The listed file extensions are those that handlers recognise."""
 
 from __future__ import annotations
 

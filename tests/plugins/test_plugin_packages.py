@@ -156,8 +156,8 @@ def plugins(python: Callable[..., str]) -> Callable[..., dict[str, Any]]:
     """What `abstractcore plugins` tells, by the plugin's name."""
 
     def plugins(code: int = 0) -> dict[str, Any]:
-        told = json.loads(python("-m", "abstractcore", "plugins", "--json", code=code))
-        return {row["name"]: row for row in told["plugins"]}
+        plugin_rows = json.loads(python("-m", "abstractcore", "plugins", "--json", code=code))
+        return {row["name"]: row for row in plugin_rows["plugins"]}
 
     return plugins
 
@@ -216,10 +216,10 @@ def test_five_plugins_work_together_and_a_conflicting_one_is_refused(make, insta
     wheels = [make(named(kind), only(kind)) for kind in HOOKS]
     with installed(*wheels, make("plugin_hello", (HELLO / "plugin_hello.py").read_text())):
         assert use() == GREETED
-        told = plugins(code=2)
-    assert [told[named(kind)]["error"] for kind in HOOKS] == [None] * 5
-    assert told["plugin_hello"]["registered"] == []
-    assert told["plugin_hello"]["error"] == (
+        plugin_rows = plugins(code=2)
+    assert [plugin_rows[named(kind)]["error"] for kind in HOOKS] == [None] * 5
+    assert plugin_rows["plugin_hello"]["registered"] == []
+    assert plugin_rows["plugin_hello"]["error"] == (
         "two plugins register a provider called 'hello': plugin 'only_provider' of only_provider 1.0 and "
         "plugin 'plugin_hello' of plugin_hello 1.0. The first one is used. Uninstall one of them: pip uninstall PACKAGE"
     )
@@ -235,11 +235,11 @@ def test_broken_slow_and_newer_plugins_are_reported_without_affecting_others(mak
         "a_slow": make("a_slow", f"import time\ntime.sleep(0.6)\n{QUIET}"),
     }
     with installed(*bad.values(), make("plugin_hello", (HELLO / "plugin_hello.py").read_text())):
-        used, told = use(), plugins(code=2)
+        used, plugin_rows = use(), plugins(code=2)
     assert used == GREETED
-    errors = {name: told[name]["error"] for name in bad}
+    errors = {name: plugin_rows[name]["error"] for name in bad}
     assert errors.pop("a_slow") is None
-    assert told["a_slow"]["slow"] is True
+    assert plugin_rows["a_slow"]["slow"] is True
     assert errors == {
         "a_broken": "ModuleNotFoundError: No module named 'no_such_library'",
         "a_exiting": "SystemExit: no",
@@ -249,4 +249,4 @@ def test_broken_slow_and_newer_plugins_are_reported_without_affecting_others(mak
         ),
         "a_rubbish": "register_tools returns a int, not a tool source: it lacks name, summary, tools, call.",
     }
-    assert [told[name]["error"] for name in ("media", "providers", "plugin_hello")] == [None] * 3
+    assert [plugin_rows[name]["error"] for name in ("media", "providers", "plugin_hello")] == [None] * 3

@@ -1,4 +1,4 @@
-"""Bytes and JSON gone wrong, of any format."""
+"""Mutations of bytes and JSON, for any format."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence

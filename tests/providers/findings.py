@@ -1,4 +1,4 @@
-"""What becomes of probes, and of single parts, in a format."""
+"""The results of probes, and of single parts, in a format."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Calls that hold one thing each, to see what becomes of it in any format."""
+"""Calls with one feature each, to see how any format handles it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""What vendors print in their documentation, for any format, and bytes to and from streams."""
+"""Published examples of vendors' documentation, for any format, and bytes to and from streams."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Why any format may refuse a call that was made up."""
+"""Reasons for which any format may refuse a generated call."""
 
 import re
 

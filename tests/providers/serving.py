@@ -1,4 +1,4 @@
-"""A server on the loopback made of a format's server side, for the vendors' own clients to talk to."""
+"""A server on localhost built from a format's server side, for the vendors' clients."""
 
 import threading
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""What tests of providers share: services without models, and where a session's requests go."""
+"""Shared by tests of providers: services without models, and the URL of a session."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Servers that quote the credential they got, everywhere and in every encoding: none of it is shown anywhere."""
+"""Servers that quote the received credential, everywhere and in every encoding: it is redacted everywhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model called by an alias answers under a dated name, and its reasoning goes back to the alias all the same."""
+"""Reasoning of a model called by an alias is sent back to the alias."""
 
 from dataclasses import replace
 from typing import Any

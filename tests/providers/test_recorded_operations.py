@@ -1,4 +1,4 @@
-"""Recordings of operations that ask for no reply, and of any provider without its API key."""
+"""Recordings of operations without a reply, and replaying without an API key with any provider."""
 
 from __future__ import annotations
 
@@ -74,11 +74,11 @@ def test_cached_contents_are_replayed(call_style, services, path):
     def use(llm) -> list[Any]:
         contents = CachedContents(llm)
         kept = do(call_style, contents, "create", "a long text", seconds=60, title="t")
-        told = [kept, do(call_style, contents, "read", kept), do(call_style, contents, "extend", kept, seconds=300)]
+        results = [kept, do(call_style, contents, "read", kept), do(call_style, contents, "extend", kept, seconds=300)]
         do(call_style, contents, "delete", kept)
         with pytest.raises(NotFoundError):
             do(call_style, contents, "read", kept)
-        return told
+        return results
 
     with cache_server() as server:
         base_url = f"{server.url}/v1beta"

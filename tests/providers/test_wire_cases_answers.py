@@ -1,4 +1,4 @@
-"""Tool calls, reasoning and counts in streams of real servers, through the whole of an LLM, sync and async."""
+"""Tool calls, reasoning and usage in streams of real servers, end to end, sync and async."""
 
 from __future__ import annotations
 
@@ -250,8 +250,8 @@ ANSWERS = {
 def test_reasoning_is_a_separate_part_and_never_text(call_style, server, llm_of, name):
     """`reasoning_content`, `reasoning`: reasoning parts."""
     format, thought = REASONING[name]
-    spoken = ANSWERS.get(format) or SPEECH[format].text(["Hello"])
-    server.script(served(format, said(format, [*thought, *spoken])))
+    text_frames = ANSWERS.get(format) or SPEECH[format].text(["Hello"])
+    server.script(served(format, said(format, [*thought, *text_frames])))
     llm = llm_of(format, **({"provider": "openai-compatible"} if format == "openai_chat" else {}))
     reply = reply_to(call_style, llm)
     assert (reply.reasoning, reply.text) == ("Hm, well.", "Hello")
@@ -346,18 +346,18 @@ def test_cached_and_written_tokens_are_separate_with_their_own_price(call_style,
 
 def counted(format: str, frames: list[Any]) -> list[Any]:
     """The frames with what `CACHED` says, where the vendor says it."""
-    told = CACHED[format]
+    counts = CACHED[format]
     if format == "anthropic_messages":
-        frames[0]["message"]["usage"] = {**told, "output_tokens": 1}
+        frames[0]["message"]["usage"] = {**counts, "output_tokens": 1}
         frames[-2]["usage"] = {"output_tokens": 5}
     elif format == "bedrock_converse":
-        frames.append({"metadata": {"usage": told}})
+        frames.append({"metadata": {"usage": counts}})
     elif format == "cohere_chat":
-        frames[-1]["delta"]["usage"] = told
+        frames[-1]["delta"]["usage"] = counts
     elif format == "gemini":
-        frames[-1]["usageMetadata"] = told
+        frames[-1]["usageMetadata"] = counts
     elif format == "openai_chat":
-        frames.append({**chat.chunk(), "choices": [], "usage": told})
+        frames.append({**chat.chunk(), "choices": [], "usage": counts})
     else:
-        frames[-1]["response"]["usage"] = told
+        frames[-1]["response"]["usage"] = counts
     return frames

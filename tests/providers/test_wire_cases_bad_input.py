@@ -1,4 +1,4 @@
-"""What no vendor takes is a typed error that names the place, sync and async: the server has seen no request."""
+"""Input that no vendor accepts is a typed error with the path, sync and async, before any request."""
 
 from __future__ import annotations
 

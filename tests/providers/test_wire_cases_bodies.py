@@ -1,4 +1,4 @@
-"""Bodies of another kind than was asked for, through the whole of an LLM, sync and async, streamed and not."""
+"""Bodies of another kind than requested, end to end, sync and async, streamed and not."""
 
 from __future__ import annotations
 
@@ -149,8 +149,8 @@ def test_web_page_is_an_error_with_the_requested_url_and_is_not_retried(call_sty
         assert len(error.attempts) == 1
         asked = server.requests[-1].target.partition("?")[0]
         assert (error.url, error.content_type, error.status) == (server.url + asked, content_type, 200)
-        for told in (f"POST {error.url}", content_type, "<!DOCTYPE html> <html><head>"):
-            assert told in str(error)
+        for quoted in (f"POST {error.url}", content_type, "<!DOCTYPE html> <html><head>"):
+            assert quoted in str(error)
         assert "open the address in a browser" in error.hint
     assert len(server.requests) == 3
 

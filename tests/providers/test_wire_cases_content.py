@@ -1,4 +1,4 @@
-"""Content and options that not every format has, through the whole of an LLM, sync and async.
+"""Content and options that not every format supports, end to end, sync and async.
 
 What a policy makes of each kind of file is tested sync and async in tests/core/engine/test_lowering.py.
 """

@@ -1,4 +1,4 @@
-"""Reasoning goes back exactly as it was received, on the next call, sync and async; never to another provider."""
+"""Reasoning is sent back unchanged with the next call, sync and async; never to another provider."""
 
 from __future__ import annotations
 
@@ -93,14 +93,14 @@ def anthropic_stream() -> list[Any]:
         begun = dict(block)
         if kind == "thinking":
             begun = {"type": kind, "thinking": "", "signature": ""}
-            deltas = [{"type": "thinking_delta", "thinking": piece} for piece in halves(str(block["thinking"]))]
+            deltas = [{"type": "thinking_delta", "thinking": piece} for piece in two_chunks(str(block["thinking"]))]
             deltas.append({"type": "signature_delta", "signature": block["signature"]})
         elif kind == "text":
             begun = {"type": kind, "text": ""}
-            deltas = [{"type": "text_delta", "text": piece} for piece in halves(str(block["text"]))]
+            deltas = [{"type": "text_delta", "text": piece} for piece in two_chunks(str(block["text"]))]
         elif kind == "tool_use":
             begun = {**block, "input": {}}
-            deltas = [{"type": "input_json_delta", "partial_json": p} for p in halves(json.dumps(block["input"]))]
+            deltas = [{"type": "input_json_delta", "partial_json": p} for p in two_chunks(json.dumps(block["input"]))]
         events += anthropic.block(index, *deltas, **begun)
     return events
 
@@ -111,20 +111,20 @@ def bedrock_stream() -> list[Any]:
         ((kind, value),) = block.items()
         if kind == "toolUse":
             frames.append(bedrock.start(index, toolUse={"toolUseId": value["toolUseId"], "name": value["name"]}))
-            frames += [bedrock.delta(index, toolUse={"input": p}) for p in halves(json.dumps(value["input"]))]
+            frames += [bedrock.delta(index, toolUse={"input": p}) for p in two_chunks(json.dumps(value["input"]))]
         elif kind == "text":
-            frames += [bedrock.delta(index, text=piece) for piece in halves(value)]
+            frames += [bedrock.delta(index, text=piece) for piece in two_chunks(value)]
         elif "redactedContent" in value:
             frames.append(bedrock.delta(index, reasoningContent=value))
         else:
             told = value["reasoningText"]
-            frames += [bedrock.delta(index, reasoningContent={"text": piece}) for piece in halves(told["text"])]
+            frames += [bedrock.delta(index, reasoningContent={"text": piece}) for piece in two_chunks(told["text"])]
             frames.append(bedrock.delta(index, reasoningContent={"signature": told["signature"]}))
         frames.append(bedrock.stop(index))
     return frames
 
 
-def halves(text: str) -> list[str]:
+def two_chunks(text: str) -> list[str]:
     middle = len(text) // 2
     return [text[:middle], text[middle:]]
 

@@ -1,4 +1,4 @@
-"""Retries and what they cost, over every wire format, sync and async and on virtual time.
+"""Retries and their usage, with every wire format, sync and async, on virtual time.
 
 The rows for chat completions alone, sync and async: tests/core/middleware/test_retry.py, which also has N retries for
 several N, jitter and deadlines.
@@ -122,9 +122,9 @@ def test_usage_of_failed_attempts_is_included_in_the_total(call_style, server, l
     server.always_by(lambda request: [served(format, text_of(format, "Hello")) if stream else counted(format)])
     llm = llm_of(format, middleware=[AskTwice()])
     if stream:
-        told = call_style.stream(llm, "hi")
-        list(told)
-        response = told.response
+        opened = call_style.stream(llm, "hi")
+        list(opened)
+        response = opened.response
     else:
         response = call_style.generate(llm, "hi")
     assert len(server.requests) == len(response.attempts) == 2

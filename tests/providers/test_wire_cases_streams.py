@@ -1,4 +1,4 @@
-"""Shapes of streams that real servers send, through the whole of an LLM, sync and async.
+"""Stream variants of real servers, end to end, sync and async.
 
 Rows that are tested sync and async elsewhere, over chat completions:
 
@@ -252,13 +252,13 @@ def test_event_of_five_mebibytes_is_read(call_style, server, llm_of, format):
 def test_breaking_out_closes_the_connection_and_keeps_the_usage(call_style, server, llm_of, format):
     """Leaving the loop early: closed at once; partial usage kept."""
     frames = text_of(format, "Hello", reason=None)
-    told = None
+    counts = None
     if format == "gemini":
-        frames[-1]["usageMetadata"], told = {"promptTokenCount": INPUT, "candidatesTokenCount": 1}, (INPUT, 1)
+        frames[-1]["usageMetadata"], counts = {"promptTokenCount": INPUT, "candidatesTokenCount": 1}, (INPUT, 1)
     elif format == "openai_chat":
-        frames[-1]["usage"], told = {"prompt_tokens": INPUT, "completion_tokens": 1}, (INPUT, 1)
+        frames[-1]["usage"], counts = {"prompt_tokens": INPUT, "completion_tokens": 1}, (INPUT, 1)
     elif format == "anthropic_messages":
-        told = (INPUT, 1)
+        counts = (INPUT, 1)
     server.script(stream_head(), chunk(in_bytes(format, frames).removesuffix(b"data: [DONE]\n\n")), HANG)
     with call_style.stream(llm_of(format), "hi") as stream:
         for delta in stream:
@@ -268,4 +268,4 @@ def test_breaking_out_closes_the_connection_and_keeps_the_usage(call_style, serv
     server.assert_closed_promptly(left)
     assert stream.partial.text == "Hello"
     usage = stream.partial.usage
-    assert (usage.input, usage.output) == (told or (None, None))
+    assert (usage.input, usage.output) == (counts or (None, None))

@@ -62,8 +62,8 @@ def in_blocks(
                     frames += over(open_calls[piece.index])
                 open_calls[piece.index] = Piece(piece.index, "", piece.name, piece.id)
                 frames += begun(piece)
-            told = open_calls[piece.index]
-            open_calls[piece.index] = Piece(told.index, told.arguments + piece.arguments, told.name, told.id)
+            known = open_calls[piece.index]
+            open_calls[piece.index] = Piece(known.index, known.arguments + piece.arguments, known.name, known.id)
             frames += more(piece)
         return frames + [frame for piece in open_calls.values() for frame in over(piece)]
 
@@ -77,9 +77,9 @@ def in_one_piece(pieces: Sequence[Piece]) -> list[Piece]:
         if piece.name is not None:
             whole.append(piece)
         else:
-            place = max(i for i, told in enumerate(whole) if told.index == piece.index)
-            told = whole[place]
-            whole[place] = Piece(told.index, told.arguments + piece.arguments, told.name, told.id)
+            place = max(i for i, known in enumerate(whole) if known.index == piece.index)
+            known = whole[place]
+            whole[place] = Piece(known.index, known.arguments + piece.arguments, known.name, known.id)
     return whole
 
 
@@ -172,11 +172,11 @@ def gemini_end(said: Frames, reason: str | None, counted: bool) -> Frames:
 
 
 def ollama_calls(pieces: Sequence[Piece]) -> Frames:
-    told = [
+    known = [
         {"function": {"index": p.index, "name": p.name, "arguments": FRAGMENT_VALUES[p.arguments]}, **named(p)}
         for p in in_one_piece(pieces)
     ]
-    return [ollama.line(tool_calls=told)]
+    return [ollama.line(tool_calls=known)]
 
 
 def ollama_end(said: Frames, reason: str | None, counted: bool) -> Frames:
@@ -192,10 +192,10 @@ FRAGMENT_VALUES: Mapping[str, Any] = {'{"a":1}': {"a": 1}, '{"b":2}': {"b": 2}, 
 
 
 def chat_calls(pieces: Sequence[Piece]) -> Frames:
-    told = [{"name": piece.name} if piece.name else {} for piece in pieces]
+    known = [{"name": piece.name} if piece.name else {} for piece in pieces]
     return [
         chat.called(chat.fragment(piece.arguments, index=piece.index, **named(piece), **name))
-        for piece, name in zip(pieces, told, strict=True)
+        for piece, name in zip(pieces, known, strict=True)
     ]
 
 

@@ -1,4 +1,4 @@
-"""What a type checker says of user code. Checked by `make check`; never run."""
+"""Types of user code, for the type checker. Checked by `make check`; never run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command line: what a person sees, what another program gets, and what each error ends it with."""
+"""The command line: output for people and for programs, and exit codes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`abstractcore plugins`: what is there, what is broken, what is slow; and what plugins may not do to the commands."""
+"""`abstractcore plugins`: the list, broken and slow plugins, and what plugins may not do to the commands."""
 
 from __future__ import annotations
 
@@ -90,9 +90,9 @@ def test_slow_plugins_are_listed_with_their_seconds_and_exit_code_0(reports):
 def test_json_is_one_object(reports):
     reports(GOOD, BROKEN, SLOW)
     result = invoke("--json")
-    told = json.loads(result.stdout)
-    assert (result.exit_code, result.stderr, told["exit_code"]) == (2, "", 2)
-    good, bad, slow = told["plugins"]
+    output = json.loads(result.stdout)
+    assert (result.exit_code, result.stderr, output["exit_code"]) == (2, "", 2)
+    good, bad, slow = output["plugins"]
     assert good == {
         "name": "good",
         "target": "good",

@@ -1,4 +1,4 @@
-"""The lines under an answer."""
+"""The summary below an answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where calls go: base_url, the variables that vendors' own clients read, and what an LLM shows of it."""
+"""Base URLs: `base_url`, the environment variables of vendors' clients, and the repr of an LLM."""
 
 from __future__ import annotations
 

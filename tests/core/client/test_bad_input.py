@@ -1,4 +1,4 @@
-"""What no call and no LLM can be made of: an error of ours that names the place, before anything is sent."""
+"""Invalid arguments of calls and LLMs: a typed error with the path, before anything is sent."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ REACHED = sorted(set(CreateOptions.__annotations__) - CALL_OPTIONS - {"context_s
 PICTURE = ImagePart(Blob.from_bytes(b"\x89PNG\r\n\x1a\n", "image/png"))
 
 
-def asked_or_refused(**request: Any) -> None:
+def check_accepted_or_refused(**request: Any) -> None:
     """The call that a request means, immutable and fit for JSON, or one of our errors."""
     llm = create_llm("scripted", replies=["never"])
     call, error = outcome(lambda: llm.build(**{"prompt": "hi", **request}), AbstractCoreError)
@@ -37,11 +37,11 @@ def asked_or_refused(**request: Any) -> None:
 @pytest.mark.parametrize("name", [*CONTENT, *sorted(CALL_OPTIONS)])
 def test_call_argument_of_any_type_is_accepted_or_refused_with_a_typed_error(name: str):
     for thing in junk_and_arrays().values():
-        asked_or_refused(**{name: thing})
-        asked_or_refused(**{name: [thing]})
+        check_accepted_or_refused(**{name: thing})
+        check_accepted_or_refused(**{name: [thing]})
     if name in CALL_OPTIONS:
         for thing in junk_and_arrays().values():
-            asked_or_refused(options={name: thing})
+            check_accepted_or_refused(options={name: thing})
 
 
 def test_stream_must_be_true_or_false():
@@ -55,7 +55,7 @@ def test_stream_must_be_true_or_false():
 @examples(150)
 @given(st.sampled_from([*CONTENT, *sorted(CALL_OPTIONS)]), values())
 def test_generated_call_argument_is_accepted_or_refused_with_a_typed_error(name: str, thing: Any):
-    asked_or_refused(**{name: thing})
+    check_accepted_or_refused(**{name: thing})
 
 
 @pytest.mark.parametrize("name", [*sorted(CALL_OPTIONS), *REACHED, "provider", "model", "services"])

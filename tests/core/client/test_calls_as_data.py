@@ -1,4 +1,4 @@
-"""Calls held as data: built here, made there, with the same bytes."""
+"""Calls as data: built here, run elsewhere, with the same bytes."""
 
 from __future__ import annotations
 

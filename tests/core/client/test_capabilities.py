@@ -1,4 +1,4 @@
-"""`llm.capability`: what capability plugins make for an LLM, of the options that are theirs."""
+"""`llm.capability`: objects of capability plugins, and their options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a block gives to the calls in it, wherever they run."""
+"""`context`: tags, session and parent of the calls in a block, in tasks and threads too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many tokens a call would have, by the provider's own count."""
+"""Token counting by the provider's own endpoint."""
 
 from __future__ import annotations
 
@@ -67,13 +67,13 @@ def test_count_tokens_accepts_the_arguments_of_generate_and_counts_the_schema(ca
 
 def test_count_tokens_counts_what_generate_would_send(call_style, llm, server, services):
     server.script(answer(b'{"tokens": 12}', content_type="application/json"))
-    told = []
-    with services.records.subscribe(told.append):
+    records = []
+    with services.records.subscribe(records.append):
         assert count(call_style, llm, "hi", system_prompt="Be brief.", temperature=0.5) == 12
     (request,) = server.requests
     assert request.target == "/v1/count"
     assert [message["content"] for message in request.json["messages"]] == ["Be brief.", "hi"]
-    (found,) = told
+    (found,) = records
     assert (found.operation, found.outcome, found.reply, found.result) == ("count_tokens", "done", None, None)
 
 

@@ -1,4 +1,4 @@
-"""`create_llm`: what it takes, what it refuses with a hint, and that it does nothing else."""
+"""`create_llm`: accepted arguments, errors with hints, and no I/O."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`create_llm(system_prompt=...)`: for every call that has no instructions of its own."""
+"""`create_llm(system_prompt=...)`: the default of calls without a system prompt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What other libraries call an option: the error says what to write here."""
+"""Option names of other libraries: the error says what to write instead."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A plain call, sync and async: what it sends, what it gives, and how it fails."""
+"""`generate`, sync and async: the request, the response, and failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`headers=`: on every request, over everything else, and in nothing that is kept or shown."""
+"""`headers=`: sent with every request, overriding all others, and never stored or shown."""
 
 from __future__ import annotations
 

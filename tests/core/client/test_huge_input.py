@@ -1,4 +1,4 @@
-"""An error quotes what it is about, and stays short: much in gives no longer message."""
+"""Errors quote their cause and stay short, however large the input."""
 
 import base64
 import tracemalloc

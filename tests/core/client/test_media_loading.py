@@ -1,4 +1,4 @@
-"""What users pass in `media`: files of every sort and state, looked at once and refused with a reason."""
+"""Items of `media`: files of every kind and state, read once and refused with a reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Open files, pictures of Pillow and data URLs in `media`."""
+"""Open files, Pillow images and data URLs in `media`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `messages=[...]` takes: messages, responses, tool results, and messages as OpenAI writes them."""
+"""Items of `messages=[...]`: messages, responses, tool results, and messages in OpenAI's format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What depends on the model beside its files: how much it thinks, and what its provider keeps."""
+"""Lowering for the model: thinking, cache points, hosted tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `inspect.signature`, `help` and the documentation show of options: all of them, each with a line."""
+"""`inspect.signature`, `help` and the docs list every option."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Streams, sync and async: whole ones, broken ones, and ones that nobody reads to the end."""
+"""Streams, sync and async: complete, interrupted and abandoned ones."""
 
 from __future__ import annotations
 

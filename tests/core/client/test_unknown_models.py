@@ -1,4 +1,4 @@
-"""Files for a model that nothing is known of: what the format can carry is sent, with a warning; nothing is claimed."""
+"""Files for unknown models: what the format can express is sent, with a warning."""
 
 from __future__ import annotations
 
@@ -222,8 +222,8 @@ def test_image_is_sent_only_in_types_that_the_vendor_lists(make, provider: str):
             with pytest.raises(UnsupportedContentError, match=media_type) as caught:
                 llm.plan("What is this?", media=[image])
             assert f"convert it to {', '.join(taken)}" in (caught.value.hint or "")
-        behind_an_address = ImagePart(Blob.from_url("https://host.test/picture", "image/*"))
-        assert llm.plan("What is this?", media=[behind_an_address])[0].route == "native"
+        image_at_a_url = ImagePart(Blob.from_url("https://host.test/picture", "image/*"))
+        assert llm.plan("What is this?", media=[image_at_a_url])[0].route == "native"
 
 
 def test_unlisted_media_type_is_sent_if_accepts_declares_it(make):

@@ -1,4 +1,4 @@
-"""Alarms of plain code: rung in time, called off, and without a thread when there are none."""
+"""Alarms of sync calls: on time, cancelled, and without a thread when there are none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Work in the background: in order, many pieces at a time, and never held up by a finalizer that gives more."""
+"""Background work: in order, in batches, and safe for finalizers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Users' functions, plain and async, run by either runtime: results, context, time, and what is left behind."""
+"""Users' functions, sync and async, in both runtimes: results, context, timeouts, abandoned functions."""
 
 from __future__ import annotations
 

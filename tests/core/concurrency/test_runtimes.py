@@ -1,4 +1,4 @@
-"""The two runtimes of the engine: what differs between sync and async, and only that."""
+"""The two runtimes of the engine: the differences between sync and async calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One LLM used by 32 threads and 4 event loops at once for a while, in every way: nothing mixes, nothing stays.
+"""Soak test: one LLM in 32 threads and 4 event loops, in every way, without mix-ups or leaks.
 
 ABSTRACTCORE_SOAK_SECONDS says how long, 20 unless given.
 """

@@ -1,4 +1,4 @@
-"""What plain code can promise: deadlines looked at between reads, and a loop behind it that never gets in the way."""
+"""Sync calls: deadlines between and during reads, and the background event loop."""
 
 from __future__ import annotations
 

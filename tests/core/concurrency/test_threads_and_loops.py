@@ -1,4 +1,4 @@
-"""One LLM everywhere: in threads, in one event loop after the other, in several at once, in forked children."""
+"""One LLM in threads, in successive and concurrent event loops, and in forked children."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Worker threads: a bound, turns, what is cancelled and what is left behind, forks."""
+"""Worker threads: bounds, order, cancelled and abandoned jobs, forks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the beginning of a body says of it, read piece by piece."""
+"""Stream detection from the first bytes of a body."""
 
 from __future__ import annotations
 

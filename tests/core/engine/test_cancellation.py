@@ -1,4 +1,4 @@
-"""Calls that are not waited for: cancelled tasks, outer time-outs, Ctrl-C. The server counts what stays open."""
+"""Cancellation: cancelled tasks, outer timeouts, Ctrl-C. The server counts open connections."""
 
 from __future__ import annotations
 

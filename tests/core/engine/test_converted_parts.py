@@ -1,4 +1,4 @@
-"""A file converted to several parts: images of pages in order, reported, and refused where the model takes none."""
+"""Files converted to several parts: page images in order, reported, and refused for text-only models."""
 
 from __future__ import annotations
 
@@ -136,8 +136,8 @@ def test_pages_of_a_file_in_a_tool_result_are_sent_and_moves_are_reported(call_s
     call = ToolCall("c", "scan", "{}")
     result = ToolResult("c", (ImagePart(Blob.from_file(TIFF, "image/tiff")),))
     response = call_style.generate(llm, messages=[Message.user("Scan."), Message.assistant(call), Message.tool(result)])
-    *_, behind = server.requests[0].json["messages"]
-    urls = [part["image_url"]["url"] for part in behind["content"] if part["type"] == "image_url"]
+    *_, file_message = server.requests[0].json["messages"]
+    urls = [part["image_url"]["url"] for part in file_message["content"] if part["type"] == "image_url"]
     assert [base64.b64decode(url.partition(",")[2]) for url in urls] == PAGES
     assert [warning.code for warning in response.warnings] == ["moved_beside"] * 2
     assert [decision.part_path for decision in response.media] == ["messages[2].parts[0].content[0]"]
@@ -159,7 +159,7 @@ def test_text_only_model_is_refused_before_the_conversion(call_style, make):
 
 
 @pytest.mark.parametrize(
-    ("accepts", "gives", "told"),
+    ("accepts", "gives", "expected_reason"),
     [
         (("image/png",), ("image/png", "text"), "the pages handler converts it to image/png and text"),
         (
@@ -169,12 +169,12 @@ def test_text_only_model_is_refused_before_the_conversion(call_style, make):
         ),
     ],
 )
-def test_handler_returns_the_media_types_that_the_model_accepts(call_style, make, accepts, gives, told):
+def test_handler_returns_the_media_types_that_the_model_accepts(call_style, make, accepts, gives, expected_reason):
     llm = make(describes=True, accepts=accepts)
     response = call_style.generate(llm, "What is on them?", media=[TIFF])
     (decision,) = response.media
     assert decision.gives == gives
-    assert told in decision.reason
+    assert expected_reason in decision.reason
     images = [part for part in llm.calls[0].messages[0].parts if isinstance(part, ImagePart)]
     assert len(images) == (2 if accepts else 0)
     left_out = [] if accepts else [replace(NO_IMAGES, path=decision.part_path)]

@@ -1,4 +1,4 @@
-"""Deadlines on the clock of this machine, sync and async: a call ends in time, and its connection with it."""
+"""Deadlines on the real clock, sync and async: calls end in time, with their connections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of a file: by what the model takes, by policy, and never in silence."""
+"""Routes of files: by the model's profile and by policy, never silently."""
 
 from __future__ import annotations
 
@@ -213,9 +213,9 @@ def test_files_in_tool_results_are_lowered_like_others(call_style, make):
         ("messages[2].parts[0].content[2]", "native"),
         ("messages[2].parts[0].content[3]", "fallback"),
     ]
-    before, sent, behind = llm.calls[0].messages[2].parts[0].content
+    before, sent, after = llm.calls[0].messages[2].parts[0].content
     fenced = '<untrusted-file name="s.wav" content="transcript">\nsound says\n</untrusted-file>\n'
-    assert (before.text, sent, behind.text) == (f"Seen: {fenced}\n", picture, fenced)
+    assert (before.text, sent, after.text) == (f"Seen: {fenced}\n", picture, fenced)
     assert [warning.path for warning in response.warnings] == [
         "messages[2].parts[0].content[1]",
         "messages[2].parts[0].content[3]",

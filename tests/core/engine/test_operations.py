@@ -1,4 +1,4 @@
-"""Operations other than chat: they pass both rings of middleware, and are limited, priced, recorded and replayed."""
+"""Operations other than chat: middleware, timeouts, costs, records and recordings."""
 
 from __future__ import annotations
 

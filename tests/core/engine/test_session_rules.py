@@ -1,4 +1,4 @@
-"""What a provider's session changes for its model: shown by a plan, refused by a strict call, named in a response."""
+"""Rules of a provider's session: shown by a plan, refused by a strict call, reported in a response."""
 
 from __future__ import annotations
 

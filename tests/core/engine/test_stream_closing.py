@@ -1,4 +1,4 @@
-"""A stream that is closed by another thread or task than its reader's, wherever the reader is."""
+"""Closing a stream from another thread or task, at every wait of its reader."""
 
 from __future__ import annotations
 

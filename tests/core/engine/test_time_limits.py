@@ -1,4 +1,4 @@
-"""`timeout=` holds whatever a call waits for, sync and async. Each wait here would take longer than a test may."""
+"""`timeout=` covers every wait of a call, sync and async. Each wait here exceeds the time limit of a test."""
 
 from __future__ import annotations
 

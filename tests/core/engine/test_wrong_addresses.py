@@ -1,4 +1,4 @@
-"""An address that is nearly right: the error says what was asked there, and what to try."""
+"""Almost correct base URLs: the error shows the requested URL and a hint."""
 
 from __future__ import annotations
 

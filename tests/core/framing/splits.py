@@ -1,4 +1,4 @@
-"""Ways to cut a stream in pieces, and what cutting it up costs."""
+"""Splits of a byte stream, and the cost of splitting."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""Amazon's event stream: however its bytes are split, with botocore's own reader as the judge."""
+"""Amazon's event stream, at every split, compared with botocore."""
 
 from collections.abc import Callable
 from struct import pack

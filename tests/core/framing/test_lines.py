@@ -1,4 +1,4 @@
-"""Lines, however their bytes arrive."""
+"""Lines, at every split."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Middleware, sync and async: two rings, each seeing what it is said to see."""
+"""Middleware, sync and async, in both rings."""
 
 from __future__ import annotations
 

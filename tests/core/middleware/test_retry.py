@@ -1,4 +1,4 @@
-"""Retries, sync and async: which failures, how often, after what pause, and never behind the caller's back."""
+"""Retries, sync and async: which failures, how often, backoff, and never after a partial answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A response goes to JSON whole, whatever type its `output` has, and comes back with the output's JSON data."""
+"""JSON documents of responses with `output` of any type."""
 
 import datetime
 import decimal

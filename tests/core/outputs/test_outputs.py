@@ -1,4 +1,4 @@
-"""`response_model`: the schema that goes out, and the value that comes back or the error that says why not."""
+"""`response_model`: the schema that is sent, and the output or validation error."""
 
 from __future__ import annotations
 

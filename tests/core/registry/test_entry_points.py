@@ -1,4 +1,4 @@
-"""Finding plugins in what is installed: one package with broken metadata hides no other."""
+"""Discovery of plugins: a package with broken metadata hides no other."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     ) -> None:
         info = folder / f"{name}-{version}.dist-info"
         info.mkdir(parents=True)
-        told = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\nRequires-Dist: {requires}\n"
-        (info / "METADATA").write_text(told if metadata is None else metadata)
+        default_metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\nRequires-Dist: {requires}\n"
+        (info / "METADATA").write_text(default_metadata if metadata is None else metadata)
         (info / "entry_points.txt").write_bytes(points or f"[abstractcore.plugins]\n{name} = {name}\n".encode())
         (folder / f"{name}.py").write_text(code)
 

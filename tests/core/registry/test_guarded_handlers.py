@@ -1,4 +1,4 @@
-"""A plugin's media handler that misbehaves: other files are none of its business."""
+"""Media handlers of plugins that fail do not affect other files."""
 
 from __future__ import annotations
 

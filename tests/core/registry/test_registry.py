@@ -1,4 +1,4 @@
-"""The registry: plugins come in one by one, all of a plugin or nothing, and a broken one takes nothing down."""
+"""The registry: plugins are registered all or nothing, and a broken one does not affect others."""
 
 from __future__ import annotations
 
@@ -326,21 +326,21 @@ def test_plugin_that_emits_warnings_works():
 
 
 def test_plugin_subscriber_is_notified_once_per_call(services, call_style, caplog):
-    told = []
+    records = []
 
     def raising_subscriber(record):
         raise ZeroDivisionError("in a subscriber")
 
     subscribers = [
         thing("trace subscriber", "unlucky", __call__=raising_subscriber),
-        thing("trace subscriber", "log", capture="full", __call__=told.append),
+        thing("trace subscriber", "log", capture="full", __call__=records.append),
     ]
     services.registry.add_plugin("p", lambda: giving(trace_subscriber=subscribers))
     for _ in range(2):
         llm = create_llm("scripted", replies=["a", "b"], services=services)
         assert [call_style.generate(llm, "hi").content for _ in range(2)] == ["a", "b"]
     assert services.records.flush(60.0)
-    assert [record.reply.text for record in told] == ["a", "b", "a", "b"]
+    assert [record.reply.text for record in records] == ["a", "b", "a", "b"]
     assert caplog.text.count("ZeroDivisionError: in a subscriber") == 4
 
 

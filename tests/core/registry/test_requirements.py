@@ -1,4 +1,4 @@
-"""Requirements on a version: what the standard's own reader says, for what release numbers can say."""
+"""Version requirements, compared with the `packaging` library."""
 
 from __future__ import annotations
 

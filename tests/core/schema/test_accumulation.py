@@ -1,4 +1,4 @@
-"""From deltas to the reply they describe."""
+"""Accumulation of deltas to a reply."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""What does not fit the schema, at each of its doors: a `SchemaError` that names the path, whatever was passed."""
+"""Invalid values at every entry point of the schema: a `SchemaError` with the path."""
 
 import json
 from dataclasses import dataclass, fields
@@ -96,7 +96,7 @@ FIELDS = [
 ]
 
 
-def made_with(value: object, **changes: object) -> object:
+def constructed_with(value: object, **changes: object) -> object:
     """As `dataclasses.replace`, with hash and size found anew where the data changes."""
     given = {field.name: getattr(value, field.name) for field in fields(value) if field.init}  # type: ignore[arg-type]
     if isinstance(value, Blob) and "data" in changes:
@@ -104,9 +104,9 @@ def made_with(value: object, **changes: object) -> object:
     return type(value)(**{**given, **changes})
 
 
-def fits_or_is_refused(value: object, name: str, junk: Any) -> None:
+def check_accepted_or_refused(value: object, name: str, junk: Any) -> None:
     """An object that was made is immutable and can be written; one that was not is refused by its field's name."""
-    made, error = outcome(lambda: made_with(value, **{name: junk}), SchemaError)
+    made, error = outcome(lambda: constructed_with(value, **{name: junk}), SchemaError)
     if error is not None:
         assert error.message
         assert error.path.startswith(name) or type(value) is Blob
@@ -123,13 +123,13 @@ def fits_or_is_refused(value: object, name: str, junk: Any) -> None:
 @pytest.mark.parametrize(("value", "name"), FIELDS)
 def test_field_accepts_valid_values_and_names_invalid_ones(value: object, name: str):
     for thing in junk_and_arrays().values():
-        fits_or_is_refused(value, name, thing)
+        check_accepted_or_refused(value, name, thing)
 
 
 @examples(300)
 @given(st.sampled_from(FIELDS), values())
 def test_generated_field_value_is_accepted_or_refused_with_its_path(field: Any, thing: Any):
-    fits_or_is_refused(*field.values, thing)
+    check_accepted_or_refused(*field.values, thing)
 
 
 @pytest.mark.parametrize(

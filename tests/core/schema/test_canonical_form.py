@@ -67,8 +67,8 @@ def test_joined_texts_shift_their_citations():
 
 
 def test_text_with_options_is_not_joined():
-    plain, told = TextPart("a"), TextPart("b", provider_options={"p": {"x": 1}})
-    assert Message.user(plain, told, plain, plain).parts == (plain, told, TextPart("aa"))
+    plain, built = TextPart("a"), TextPart("b", provider_options={"p": {"x": 1}})
+    assert Message.user(plain, built, plain, plain).parts == (plain, built, TextPart("aa"))
 
 
 @pytest.mark.parametrize("nothing", [{}, {"p": {}}, {"p": {"x": None}}])
@@ -123,19 +123,19 @@ def test_part_that_its_role_cannot_hold_is_refused_with_its_path(role: Any, part
 
 
 def test_tool_results_are_one_message_in_call_order():
-    told = call(ASKS, Message.tool(result("c")), Message.tool(result("a"), result("b")))
-    assert told.messages == (ASKS, Message.tool(result("a"), result("b"), result("c")))
+    built = call(ASKS, Message.tool(result("c")), Message.tool(result("a"), result("b")))
+    assert built.messages == (ASKS, Message.tool(result("a"), result("b"), result("c")))
 
 
 def test_tool_results_follow_their_turn():
     system = Message.system("be quick")
-    told = call(ASKS, system, Message.tool(result("b")), system, Message.tool(result("a")))
-    assert told.messages == (ASKS, Message.tool(result("a"), result("b")), system, system)
+    built = call(ASKS, system, Message.tool(result("b")), system, Message.tool(result("a")))
+    assert built.messages == (ASKS, Message.tool(result("a"), result("b")), system, system)
 
 
 def test_each_turn_has_its_own_tool_results():
-    told = call(ASKS, Message.tool(result("a")), ASKS, Message.tool(result("a")))
-    assert told.messages == (ASKS, Message.tool(result("a")), ASKS, Message.tool(result("a")))
+    built = call(ASKS, Message.tool(result("a")), ASKS, Message.tool(result("a")))
+    assert built.messages == (ASKS, Message.tool(result("a")), ASKS, Message.tool(result("a")))
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The schema as JSON, both ways, and as a digest."""
+"""JSON documents of the schema, both ways, and digests."""
 
 import json
 import os

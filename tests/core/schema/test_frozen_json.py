@@ -1,4 +1,4 @@
-"""JSON inside messages and calls is a dict or a list to everyone who reads it, and refuses every change."""
+"""Immutable JSON: a dict or list for every reader, which refuses changes."""
 
 import contextlib
 import copy

@@ -1,4 +1,4 @@
-"""Documents of schema version 1, written once and read ever after: never change the files in `v1`."""
+"""Documents of schema version 1 stay readable: never change the files in `v1`."""
 
 import json
 from pathlib import Path

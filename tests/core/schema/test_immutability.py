@@ -1,4 +1,4 @@
-"""Nothing of a message, call or reply can be changed after it was made."""
+"""Messages, calls and replies are immutable."""
 
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""What records, responses and streams show of themselves: one line, in a terminal; text and pictures, in a notebook."""
+"""Reprs of records, responses and streams: one line in a terminal; text and images in a notebook."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`asdict`, `astuple`, `replace`, `copy` and `pickle` of the standard library take every record of the schema."""
+"""`asdict`, `astuple`, `replace`, `copy` and `pickle` work with every record of the schema."""
 
 import copy
 import dataclasses

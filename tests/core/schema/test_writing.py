@@ -1,4 +1,4 @@
-"""The writer of JSON, held against the standard library's."""
+"""The JSON writer, compared with the standard library's."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Credentials found in texts and exceptions in whatever form, and nothing else changed."""
+"""Redaction of credentials in texts and exceptions, in every encoding."""
 
 from __future__ import annotations
 

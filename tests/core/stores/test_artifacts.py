@@ -1,4 +1,4 @@
-"""Content kept under its hash, and calls that refer to it."""
+"""The artifact store, and calls that refer to artifacts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The model store, with real installers: a small wheel made here, so that most of it needs no network."""
+"""The model store, with real installers and a small wheel, mostly without a network."""
 
 from __future__ import annotations
 

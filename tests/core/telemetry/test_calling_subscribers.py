@@ -1,4 +1,4 @@
-"""Subscribers that call models: none is notified of what its own notifications have caused."""
+"""Subscribers that call models are not notified of calls that they caused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a call cost: exact where all is known, and not told where something is not."""
+"""Costs: exact if everything is known, else None."""
 
 from __future__ import annotations
 
@@ -119,17 +119,17 @@ def ask(call_style, server, services):
 @pytest.mark.parametrize("kept_as_stream", [False, True])
 @pytest.mark.parametrize("stream", [False, True])
 def test_reply_without_a_request_costs_nothing(ask, kind, stream, kept_as_stream):
-    for told in ask(kind(0, streamed=kept_as_stream), stream=stream):
-        assert (told.usage, told.cost, told.attempts) == (Usage(), 0.0, ())
-        assert told.reply is None or told.reply.usage == KEPT.usage
+    for each_record in ask(kind(0, streamed=kept_as_stream), stream=stream):
+        assert (each_record.usage, each_record.cost, each_record.attempts) == (Usage(), 0.0, ())
+        assert each_record.reply is None or each_record.reply.usage == KEPT.usage
 
 
 @pytest.mark.parametrize("kind", [CallCache, AttemptCache])
 @pytest.mark.parametrize("stream", [False, True])
 def test_reply_after_a_request_costs_its_usage(ask, server, kind, stream):
     server.script(streamed("a") if stream else completion())
-    for told in ask(kind(1), stream=stream):
-        assert (told.usage, told.cost) == (PAID, DOLLARS)
+    for each_record in ask(kind(1), stream=stream):
+        assert (each_record.usage, each_record.cost) == (PAID, DOLLARS)
 
 
 def test_response_discarded_by_middleware_is_charged_and_its_replacement_is_not(ask, server):
@@ -139,8 +139,8 @@ def test_response_discarded_by_middleware_is_charged_and_its_replacement_is_not(
             return KEPT
 
     server.script(completion())
-    for told in ask(Replacing()):
-        assert (told.usage, told.cost) == (PAID, DOLLARS)
+    for each_record in ask(Replacing()):
+        assert (each_record.usage, each_record.cost) == (PAID, DOLLARS)
 
 
 def test_cost_of_failed_attempts_is_unknown(ask, server):
@@ -152,8 +152,8 @@ def test_cost_of_failed_attempts_is_unknown(ask, server):
                 return KEPT
 
     server.script(failure(500))
-    for told in ask(Saving(), max_retries=0):
-        assert (told.usage, told.cost, len(told.attempts)) == (Usage(), None, 1)
+    for each_record in ask(Saving(), max_retries=0):
+        assert (each_record.usage, each_record.cost, len(each_record.attempts)) == (Usage(), None, 1)
 
 
 def test_abandoned_stream_costs_the_usage_reported_so_far(call_style, server, services):

@@ -1,4 +1,4 @@
-"""Records of calls: one a call, however it ends; whatever a subscriber does, the call goes its way."""
+"""Call records: one per call, however it ends; subscribers do not affect calls."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ PNG = b"\x89PNG\r\n\x1a\n" + bytes(64)
 @pytest.fixture
 def records(services: Services):
     """`records()` are those of all calls that have ended."""
-    told: list[CallRecord] = []
-    subscription = services.records.subscribe(told.append, "full")
+    received: list[CallRecord] = []
+    subscription = services.records.subscribe(received.append, "full")
 
     def records() -> list[CallRecord]:
         assert subscription.flush(PATIENCE_SECONDS)
-        return told
+        return received
 
     yield records
     subscription.close()
@@ -195,11 +195,11 @@ def test_record_without_capture_has_digests_and_no_content(call_style, server, c
     secret = tmp_path / "secret.txt"
     secret.write_text("the code is open sesame")
     server.script(completion("the answer is open sesame"))
-    told: list[CallRecord] = []
+    received: list[CallRecord] = []
     full: list[CallRecord] = []
-    with services.records.subscribe(told.append), services.records.subscribe(full.append, "full"):
+    with services.records.subscribe(received.append), services.records.subscribe(full.append, "full"):
         call_style.generate(connect(), "what is open sesame?", media=[secret])
-    (record,) = told
+    (record,) = received
     assert (record.call, record.reply) == (None, None)
     assert "open sesame" not in repr(record)
     assert (record.call_digest, record.reply_digest) == (full[0].call_digest, full[0].reply_digest)
@@ -209,10 +209,10 @@ def test_record_without_capture_has_digests_and_no_content(call_style, server, c
 
 def test_redacted_record_shows_sizes_instead_of_content(call_style, server, connect, services):
     server.script(completion("the answer is open sesame"))
-    told: list[CallRecord] = []
-    with services.records.subscribe(told.append, "redacted"):
+    received: list[CallRecord] = []
+    with services.records.subscribe(received.append, "redacted"):
         call_style.generate(connect(), "what is open sesame?", system_prompt="be brief")
-    (record,) = told
+    (record,) = received
     assert [message.text for message in record.call.messages] == ["[8 characters]", "[20 characters]"]
     assert record.reply.text == "[25 characters]"
     assert "open sesame" not in repr(record)
@@ -224,10 +224,10 @@ def test_messages_of_foreign_exceptions_count_as_content(call_style, server, con
             raise ValueError(context.call.messages[0].text)
 
     for capture, said in (("off", ""), ("redacted", ""), ("full", "what is 4711?")):
-        told: list[CallRecord] = []
-        with services.records.subscribe(told.append, capture), pytest.raises(ValueError, match="4711"):
+        received: list[CallRecord] = []
+        with services.records.subscribe(received.append, capture), pytest.raises(ValueError, match="4711"):
             call_style.generate(connect(middleware=[Leaking()]), "what is 4711?")
-        assert told[0].error == ErrorRecord("ValueError", said)
+        assert received[0].error == ErrorRecord("ValueError", said)
 
 
 def test_record_has_warnings_of_call_and_reply(call_style, connect, records):
@@ -244,12 +244,12 @@ def test_record_has_warnings_of_call_and_reply(call_style, connect, records):
 
 def test_conversion_usage_is_recorded_even_if_the_call_fails_later(call_style):
     services = Services(registry=registry(), environment={})
-    told: list[CallRecord] = []
+    received: list[CallRecord] = []
     llm = create_llm("scripted", replies=[RateLimitError("slow down")], services=services, max_retries=0)
-    with services.records.subscribe(told.append), pytest.raises(RateLimitError):
+    with services.records.subscribe(received.append), pytest.raises(RateLimitError):
         call_style.generate(llm, "hi", media=[SOUND])
     services.close()
-    assert told[0].usage == Usage(10, 5)
+    assert received[0].usage == Usage(10, 5)
 
 
 @pytest.mark.parametrize("answers", [True, False])
@@ -289,16 +289,16 @@ def test_end_of_an_unobserved_call_is_not_prepared(call_style, server, connect, 
 
 
 def test_listener_that_raises_affects_neither_the_call_nor_others(call_style, server, connect, records, caplog):
-    told: list[str] = []
+    received: list[str] = []
 
     class Watch:
         async def around_call(self, context, next):
-            context.at_end += [lambda end: 1 / 0, lambda end: told.append(end.outcome)]
+            context.at_end += [lambda end: 1 / 0, lambda end: received.append(end.outcome)]
             return await next(context)
 
     server.script(completion())
     assert call_style.generate(connect(middleware=[Watch()]), "hi").content == "hello"
-    assert told == ["done"]
+    assert received == ["done"]
     assert len(records()) == 1
     assert "ZeroDivisionError" in caplog.text
 
@@ -317,27 +317,27 @@ def test_record_is_immutable_and_survives_json(call_style, server, connect, reco
 
 def test_subscriber_that_raises_is_logged_and_notified_again(call_style, server, connect, services, caplog):
     server.always(completion())
-    told: list[str] = []
+    received: list[str] = []
 
     def fragile(record: CallRecord) -> None:
-        told.append(record.outcome)
+        received.append(record.outcome)
         raise SystemExit("broken dashboard")
 
     with services.records.subscribe(fragile):
         assert [call_style.generate(connect(), "hi").content for _ in range(2)] == ["hello", "hello"]
-    assert told == ["done", "done"]
+    assert received == ["done", "done"]
     assert [record.exc_info[0] for record in caplog.records] == [SystemExit, SystemExit]
 
 
 def test_hanging_subscriber_delays_neither_calls_nor_others(call_style, server, connect, services, caplog):
     server.always(completion())
     free = threading.Event()
-    told: list[CallRecord] = []
+    received: list[CallRecord] = []
     hanging = services.records.subscribe(lambda record: free.wait(PATIENCE_SECONDS))
-    with services.records.subscribe(told.append):
+    with services.records.subscribe(received.append):
         for _ in range(3):
             assert call_style.generate(connect(), "hi").content == "hello"
-    assert len(told) == 3
+    assert len(received) == 3
     hanging.close(timeout=0.01)
     assert "did not finish in 0.01 s" in caplog.text
     free.set()
@@ -365,28 +365,28 @@ def test_records_dropped_for_a_slow_subscriber_are_counted(server, connect, serv
 
 def test_coroutine_function_can_subscribe(call_style, server, connect, services):
     server.always(completion())
-    told: list[str] = []
+    received: list[str] = []
 
     async def store(record: CallRecord) -> None:
         await asyncio.sleep(0)
-        told.append(record.trace_id)
+        received.append(record.trace_id)
 
     with services.records.subscribe(store):
         traces = [call_style.generate(connect(), "hi").trace_id for _ in range(3)]
-    assert told == traces
+    assert received == traces
 
 
 def test_closed_subscription_gets_no_more_records(call_style, server, connect, services):
     server.always(completion())
-    told: list[CallRecord] = []
-    subscription = services.records.subscribe(told.append)
+    received: list[CallRecord] = []
+    subscription = services.records.subscribe(received.append)
     assert services.records.wanted()
     call_style.generate(connect(), "hi")
     worker = subscription._worker.begun()
     subscription.close()
     assert not services.records.wanted()
     call_style.generate(connect(), "hi")
-    assert len(told) == 1
+    assert len(received) == 1
     worker._thread.join(PATIENCE_SECONDS)
     assert not worker._thread.is_alive()
 
@@ -400,7 +400,7 @@ def test_invalid_subscriber_is_refused(services, arguments, path):
 def test_forked_child_notifies_subscribers_of_its_own_calls(server, connect, services, tmp_path):
     server.always(completion())
     llm = connect()
-    out = tmp_path / "told"
+    out = tmp_path / "received"
     subscription = services.records.subscribe(lambda record: out.write_text(f"{os.getpid()} {record.outcome}"))
     llm.generate("parent")
     subscription.flush(PATIENCE_SECONDS)
@@ -430,20 +430,20 @@ def test_pending_records_are_delivered_at_interpreter_exit():
 
 
 def test_subscribe_applies_to_llms_with_default_services():
-    told: list[CallRecord] = []
-    with subscribe(told.append):
+    received: list[CallRecord] = []
+    with subscribe(received.append):
         response = create_llm("scripted", replies=["one"]).generate("hi")
         create_llm("scripted", replies=["two"], services=Services(environment={})).generate("hi")
-    assert [record.trace_id for record in told] == [response.trace_id]
+    assert [record.trace_id for record in received] == [response.trace_id]
 
 
 def test_subscriber_may_close_its_own_subscription(server, connect, services, caplog):
     server.always(completion())
-    told: list[CallRecord] = []
+    received: list[CallRecord] = []
     closed = threading.Event()
 
     def once(record: CallRecord) -> None:
-        told.append(record)
+        received.append(record)
         subscription.close(timeout=PATIENCE_SECONDS)
         closed.set()
 
@@ -453,7 +453,7 @@ def test_subscriber_may_close_its_own_subscription(server, connect, services, ca
     assert closed.wait(PATIENCE_SECONDS)
     assert time.monotonic() - began < PATIENCE_SECONDS / 2
     connect().generate("hi")
-    assert (len(told), caplog.text) == (1, "")
+    assert (len(received), caplog.text) == (1, "")
 
 
 def test_flush_inside_a_subscriber_does_not_deadlock(server, connect, services):
@@ -561,17 +561,17 @@ def test_call_cancelled_between_attempts_is_recorded_with_its_attempts(server, c
 
 
 def test_plugin_subscriber_is_notified_once_whatever_the_number_of_llms(services):
-    told: list[str] = []
+    received: list[str] = []
 
     class Plugin:
         name, capture = "dashboard", "off"
 
         def __call__(self, record: CallRecord) -> None:
-            told.append(record.outcome)
+            received.append(record.outcome)
 
     plugin = Plugin()
     for _ in range(3):
         services.records.add(plugin)
     create_llm("scripted", replies=["one"], services=services).generate("hi")
     assert services.records.flush(PATIENCE_SECONDS)
-    assert told == ["done"]
+    assert received == ["done"]

@@ -1,4 +1,4 @@
-"""What waits for a subscriber that is slow: records, and no more content than they hold and there is room for."""
+"""Slow subscribers: bounded queues, without more content than records hold."""
 
 from __future__ import annotations
 

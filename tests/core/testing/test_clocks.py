@@ -1,4 +1,4 @@
-"""The virtual clock: hours pass in no time, in order, and alike in every run."""
+"""The virtual clock: hours in no real time, deterministic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The scripted server: what it says of requests, and that its end leaves nothing behind."""
+"""The scripted server: recorded requests, and no leaks after its end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The laws find what is wrong with a transpiler, and let a good one be lossy as long as it says so."""
+"""The laws find faults of a transpiler, and accept losses with a warning."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ MOVED = CallWarning("reordered", "messages[1].parts[4]", "moved", 4, 1)
         (Toy(lambda call: call, "messages[2].parts[0].is_error"), "is_error was False before"),
         (Toy(lambda call: call, "messages[9]"), r"there is nothing at 'messages\[9\]'"),
         (Toy(lambda call: call, "messages[0]x"), "there is nothing at"),
-        (Toy(lambda call: call, "sampling.heat"), "there is nothing at 'sampling.heat'"),
+        (Toy(lambda call: call, "sampling.warmth"), "there is nothing at 'sampling.warmth'"),
         (Toy(lambda call: call.with_(sampling=WITHOUT_TOP_K), "sampling"), "sampling.temperature: None became 0.5"),
         (
             Toy(lambda call: call.with_(sampling=WITHOUT_TOP_K), "sampling.top_k", "sampling.top_k"),

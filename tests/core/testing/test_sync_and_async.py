@@ -1,4 +1,4 @@
-"""`SyncCalls` and `AsyncCalls`: their import, their calls and streams, and what is closed with them."""
+"""`SyncCalls` and `AsyncCalls`: import, calls, streams and closing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What carries an LLM's calls: `transport=` and `http_client=`."""
+"""The choice of the transport: `transport=` and `http_client=`."""
 
 from __future__ import annotations
 

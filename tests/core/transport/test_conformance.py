@@ -1,4 +1,4 @@
-"""Every transport of the kernel does what the suite for authors asks."""
+"""Every transport of the kernel passes the transport suites."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compressed bodies: every member of a gzip body, and never more than a megabyte of it at a time."""
+"""Decompression: all members of a gzip body, at most a megabyte at a time."""
 
 from __future__ import annotations
 

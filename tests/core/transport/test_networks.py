@@ -1,4 +1,4 @@
-"""TLS with certificates of one's own, and proxies, on each library."""
+"""TLS with custom certificates, and proxies, with each library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attributes that libraries do not publish and that are used here: a new version may be without them."""
+"""Private attributes of libraries that are used here: a new version may remove them."""
 
 from __future__ import annotations
 

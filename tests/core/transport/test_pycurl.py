@@ -1,4 +1,4 @@
-"""What libcurl does differently from httpx2 by itself, and must not."""
+"""Behaviour of libcurl that differs from httpx2 and must not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connections, sync and async: shared, given back, cut, and never used to carry more than they should."""
+"""Connections, sync and async: shared, released, closed, and never mixed up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How requests leave: head and body in one packet, whoever writes them in pieces."""
+"""Writes: head and body of a request in one packet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sound: transcribed by a real model; lengths are ffprobe 5.1's, broken files are made of the real one."""
+"""Audio, transcribed by a real model; durations are those of ffprobe 5.1."""
 
 import io
 import math

@@ -1,4 +1,4 @@
-"""All handlers are asked about a file, and its content is looked at once."""
+"""All handlers are asked about a file, and its type is detected once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A vendor's errors are read by code, then type, then status, then words; ours are told by the first row that fits."""
+"""Error tables: decoding by code, type, status and message; rendering by the first matching row."""
 
 import re
 
@@ -83,6 +83,6 @@ def test_each_rendered_row_is_read_as_its_class():
 
 
 def test_rendered_failure_has_the_retry_after_of_its_error():
-    told = failure(429, {"a": "é"}, errors.RateLimitError("no", retry_after=1.5), name="x")
+    rendered = failure(429, {"a": "é"}, errors.RateLimitError("no", retry_after=1.5), name="x")
     headers = {"content-type": "application/json", "name": "x", "retry-after": "2", "retry-after-ms": "1500"}
-    assert told == WireResponse(429, headers, '{"a":"é"}'.encode())
+    assert rendered == WireResponse(429, headers, '{"a":"é"}'.encode())

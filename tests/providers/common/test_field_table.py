@@ -13,7 +13,7 @@ from tests.properties import examples
 
 NAMES = {
     "maxTokens": "max_output_tokens",
-    "heat": "temperature",
+    "temp": "temperature",
     "p": "top_p",
     "k": "top_k",
     "stopSequences": "stop",
@@ -26,7 +26,7 @@ TABLE = FieldTable(Sampling, NAMES, path="config.", elsewhere={"top_logprobs": "
 def test_fields_are_written_in_table_order():
     sampling = Sampling(stop=("END",), top_k=0, temperature=0.0, seed=7, top_logprobs=3)
     written = TABLE.write(sampling)
-    assert list(written.items()) == [("heat", 0.0), ("k", 0), ("stopSequences", ["END"])]
+    assert list(written.items()) == [("temp", 0.0), ("k", 0), ("stopSequences", ["END"])]
     assert TABLE.write(Sampling()) == {}
     assert TABLE.names == tuple(NAMES)
 
@@ -45,12 +45,12 @@ def test_written_fields_are_read_back(sampling: Sampling):
 
 
 def test_null_counts_as_absent():
-    assert TABLE.read({"heat": None, "another": 1}) == Sampling()
+    assert TABLE.read({"temp": None, "another": 1}) == Sampling()
 
 
 @pytest.mark.parametrize(
     ("data", "path"),
-    [({"heat": "x"}, "config.heat"), ({"stopSequences": ["a", 1]}, "config.stopSequences[1]"), ({"k": -1}, "config.k")],
+    [({"temp": "x"}, "config.temp"), ({"stopSequences": ["a", 1]}, "config.stopSequences[1]"), ({"k": -1}, "config.k")],
 )
 def test_error_path_uses_the_vendors_field_names(data: dict[str, object], path: str):
     with pytest.raises(SchemaError) as caught:
@@ -70,7 +70,7 @@ def test_error_of_a_field_read_elsewhere_names_that_path():
 @pytest.mark.parametrize(
     ("names", "problem"),
     [
-        ({**NAMES, "x": "heat"}, "not mentioned: [], no field: ['heat']"),
+        ({**NAMES, "x": "temp"}, "not mentioned: [], no field: ['temp']"),
         (dict(list(NAMES.items())[1:]), "not mentioned: ['max_output_tokens'], no field: []"),
     ],
 )

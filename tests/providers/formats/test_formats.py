@@ -1,4 +1,4 @@
-"""What is published of every format, read and written. A new format needs files here, no code."""
+"""Published examples of every format, read and written. A new format needs files here, no code."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Bytes gone wrong, in every format: whatever comes, the errors are ours, and the work grows with the length only."""
+"""Corrupt bytes, in every format: typed errors only, and linear work."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""One place of valid JSON replaced by junk, at every place of every message: typed errors, which name that place.
+"""One value of valid JSON replaced by junk, everywhere: typed errors with their path.
 
 The places are those of what vendors print and of what the server sides write; of places that look alike, one is tried.
 """
@@ -146,10 +146,10 @@ def check_read(read: Callable[[], Any]) -> None:
     try:
         value = read()
     except ProviderError as error:
-        told = str(error)
+        shown_text = str(error)
     else:
-        told = to_json(value) if isinstance(value, ModelReply) else str(value)
-    assert told
+        shown_text = to_json(value) if isinstance(value, ModelReply) else str(value)
+    assert shown_text
 
 
 def replies(format: str) -> list[ModelReply]:
@@ -198,8 +198,11 @@ def test_junk_in_an_error_is_a_typed_error(format):
     """Under its own status, and under one of success."""
     transpiler = FORMATS[format]()
     printed = [fixture.read() for fixture in fixtures("error") if fixture.format == format]
-    told = [response_of(each["body"], each["status"], each.get("headers", {})) for each in printed]
-    for response in [*told, *(transpiler.render_error(error("no", retry_after=1.5)) for error in PROVIDER_ERRORS)]:
+    shown_text = [response_of(each["body"], each["status"], each.get("headers", {})) for each in printed]
+    for response in [
+        *shown_text,
+        *(transpiler.render_error(error("no", retry_after=1.5)) for error in PROVIDER_ERRORS),
+    ]:
         for _, _, body in with_junk([json.loads(response.body)]):
             odd = replace(response, body=body)
             assert str(transpiler.error(odd))

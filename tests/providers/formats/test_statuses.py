@@ -1,4 +1,4 @@
-"""What an HTTP status means: the same in every format where nothing else is known, and what the vendors' clients say.
+"""HTTP statuses mean the same in every format by default, and match the vendors' clients.
 
 The clients' own classes are in `openai._exceptions`, `anthropic._exceptions`, `google.genai.errors`, `cohere.errors`
 and the models of `botocore`.

@@ -1,4 +1,4 @@
-"""From any format into any other: what the other can carry arrives, and the rest is named."""
+"""From any format to any other: supported content arrives, and losses have a warning."""
 
 import re
 from dataclasses import replace
@@ -94,7 +94,7 @@ def left_out(call: ModelCall, format: str) -> set[str]:
     return {path for path, _, _ in parts_of(call) if path in unsent or path.partition(".")[0] in unsent}
 
 
-def is_said(part: Part, call: ModelCall, format: str) -> bool:
+def is_expressible(part: Part, call: ModelCall, format: str) -> bool:
     """Whether it stands in another message now, since nothing is left between the two."""
     read = FORMATS[format]().parse(FORMATS[format]().encode(call).request).call
     if isinstance(part, TextPart):
@@ -132,7 +132,7 @@ def check_translation(call: ModelCall, format: str) -> None:
     for path, role, part in parts_of(moved):
         if isinstance(part, ReasoningPart) and part.origin:
             assert path in missing, "reasoning of another model is sent"
-        elif path in missing and not is_said(part, moved, format):
+        elif path in missing and not is_expressible(part, moved, format):
             assert not carries(format, role, part), f"{path} is left out, though it can be sent"
 
 

@@ -1,4 +1,4 @@
-"""docs/wire-formats.md says what the formats do, and docs/adding-a-provider.md shows code that is there."""
+"""docs/wire-formats.md is up to date, and docs/adding-a-provider.md shows existing code."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""How long the process of an embedded model lives: as long as it is of use."""
+"""The lifetime of the process of an embedded model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Google's models by a key, and in a project of Google Cloud."""
+"""The providers `google` and `vertex`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""A key that is refused: the error says where it comes from, and never what it is."""
+"""A rejected key: the error names its source, and never shows it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The provider of models that an Ollama server runs."""
+"""The provider `ollama`."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""An LLM that records, one that plays back, and pauses that take no time."""
+"""An LLM that records, one that replays, and a virtual clock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of cassettes share: a file's lines, and an address where nobody answers."""
+"""Shared by tests of cassettes: the lines of a file, and a URL without a server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A request that was not recorded is told how it differs from the nearest one that was."""
+"""The difference between an unrecorded request and the closest recorded one."""
 
 from __future__ import annotations
 

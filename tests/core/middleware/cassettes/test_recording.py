@@ -1,4 +1,4 @@
-"""The file of a recording: which one is written, when, and what is said of a broken one."""
+"""Cassette files: when they are written, and errors about malformed ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recording and replaying, sync and async: what went over the network comes again without one."""
+"""Recording and replaying, sync and async, without a network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recordings hold no keys."""
+"""Cassettes contain no keys."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def is_accepted(schema: Any, value: Any) -> bool:
 
 @pytest.mark.parametrize("row", ROWS)
 def test_rewritten_schema_accepts_as_much_as_its_warning_says(row: str):
-    told = set[str]()
+    seen_effects = set[str]()
 
     @examples(25)
     @given(SCHEMAS, st.lists(OBJECTS, min_size=4, max_size=8))
@@ -97,11 +97,11 @@ def test_rewritten_schema_accepts_as_much_as_its_warning_says(row: str):
         try:
             sent = rewritten(schema, ROWS[row], changes)
         except InvalidInputError:
-            told.add("refused")
+            seen_effects.add("refused")
             return
         Draft202012Validator.check_schema(sent)
         effects = {change.effect for change in changes.made}
-        told.update(effects or {"nothing"})
+        seen_effects.update(effects or {"nothing"})
         for value in values:
             before, after = is_accepted(schema, value), is_accepted(sent, value)
             if "narrower" not in effects:
@@ -113,4 +113,4 @@ def test_rewritten_schema_accepts_as_much_as_its_warning_says(row: str):
         assert again.made == [], "what was rewritten is rewritten again"
 
     check()
-    assert told - {"refused"}, "every schema is refused"
+    assert seen_effects - {"refused"}, "every schema is refused"

@@ -22,10 +22,12 @@ def of(**properties: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties}
 
 
-def check(rules: Rules, before: Any, after: Any, told: list[tuple[str, str]], is_tool: bool = False) -> None:
+def check(
+    rules: Rules, before: Any, after: Any, expected_changes: list[tuple[str, str]], is_tool: bool = False
+) -> None:
     changes = Changes()
     assert rewritten(before, rules, changes, is_tool=is_tool) == after
-    assert [(change.place, change.effect) for change in changes.made] == told
+    assert [(change.place, change.effect) for change in changes.made] == expected_changes
     again = Changes()
     assert rewritten(after, rules, again, is_tool=is_tool) == after
     assert again.made == [], "what was rewritten is rewritten again"
@@ -38,7 +40,7 @@ EITHER = {"anyOf": [TEXT, NUMBER]}
 
 
 @pytest.mark.parametrize(
-    ("rules", "before", "after", "told"),
+    ("rules", "before", "after", "expected_changes"),
     [
         (LISTS, {**PAIR, "prefixItems": [TEXT, TEXT]}, {**PAIR, "items": TEXT}, [("$.prefixItems", "same")]),
         (LISTS, {**PAIR, "prefixItems": [TEXT, NUMBER]}, {**PAIR, "items": EITHER}, [("$.prefixItems", "looser")]),
@@ -65,8 +67,8 @@ EITHER = {"anyOf": [TEXT, NUMBER]}
         ),
     ],
 )
-def test_positional_items_become_any_of(rules: Rules, before: Any, after: Any, told: Any):
-    check(rules, before, after, told)
+def test_positional_items_become_any_of(rules: Rules, before: Any, after: Any, expected_changes: Any):
+    check(rules, before, after, expected_changes)
 
 
 @pytest.mark.parametrize("array", [ARRAY, {"type": ["array", "null"]}, {**ARRAY, "prefixItems": [TEXT]}])
@@ -79,7 +81,7 @@ KEYWORDS = Rules(keywords=frozenset({"type", "items", "enum", "properties", "req
 
 
 @pytest.mark.parametrize(
-    ("rules", "before", "after", "told"),
+    ("rules", "before", "after", "expected_changes"),
     [
         (Rules(), {"x-ours": 1, "not": TEXT}, {"x-ours": 1, "not": TEXT}, []),
         (KEYWORDS, {**NUMBER, "minimum": 1}, NUMBER, [("$.minimum", "looser")]),
@@ -102,15 +104,15 @@ KEYWORDS = Rules(keywords=frozenset({"type", "items", "enum", "properties", "req
         (Rules(keywords=frozenset({"minItems"}), few_items=True), {"minItems": 1}, {"minItems": 1}, []),
     ],
 )
-def test_unsupported_keywords_are_removed(rules: Rules, before: Any, after: Any, told: Any):
-    check(rules, before, after, told)
+def test_unsupported_keywords_are_removed(rules: Rules, before: Any, after: Any, expected_changes: Any):
+    check(rules, before, after, expected_changes)
 
 
 ANY_OF = Rules(any_of_only=True)
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "expected_changes"),
     [
         ({"oneOf": [TEXT, NUMBER]}, {"anyOf": [TEXT, NUMBER]}, [("$.oneOf", "same")]),
         ({"oneOf": [NUMBER, {"type": "integer"}]}, {"anyOf": [NUMBER, {"type": "integer"}]}, [("$.oneOf", "looser")]),
@@ -157,8 +159,8 @@ ANY_OF = Rules(any_of_only=True)
         ),
     ],
 )
-def test_unions_and_intersections_are_rewritten(before: Any, after: Any, told: Any):
-    check(ANY_OF, before, after, told)
+def test_unions_and_intersections_are_rewritten(before: Any, after: Any, expected_changes: Any):
+    check(ANY_OF, before, after, expected_changes)
 
 
 @pytest.mark.parametrize(
@@ -183,7 +185,7 @@ STRICT = Rules(closed=True, required="all")
 
 
 @pytest.mark.parametrize(
-    ("rules", "before", "after", "told"),
+    ("rules", "before", "after", "expected_changes"),
     [
         (STRICT, CLOSED, CLOSED, []),
         (STRICT, of(a=TEXT), CLOSED, [("$", "narrower"), ("$.required", "narrower")]),
@@ -212,20 +214,20 @@ STRICT = Rules(closed=True, required="all")
         (Rules(typed=True), {"properties": {}}, {"properties": {}, "type": "object"}, [("$.type", "narrower")]),
     ],
 )
-def test_objects_are_closed_and_their_properties_required(rules: Rules, before: Any, after: Any, told: Any):
-    if told is None:
+def test_objects_are_closed_and_their_properties_required(rules: Rules, before: Any, after: Any, expected_changes: Any):
+    if expected_changes is None:
         changes = Changes()
         assert rewritten(before, rules, changes) == after
         assert changes.effect == "narrower"
     else:
-        check(rules, before, after, told)
+        check(rules, before, after, expected_changes)
 
 
 ROOT = Rules(root_object=True)
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "expected_changes"),
     [
         ({"properties": {}}, {"type": "object", "properties": {}}, [("$.type", "same")]),
         ({"$ref": "#/$defs/O", "$defs": {"O": CLOSED}}, {**CLOSED, "$defs": {"O": CLOSED}}, [("$.$ref", "same")]),
@@ -246,15 +248,15 @@ ROOT = Rules(root_object=True)
         ),
     ],
 )
-def test_root_is_an_inlined_object(before: Any, after: Any, told: Any):
-    check(ROOT, before, after, told, is_tool=True)
+def test_root_is_an_inlined_object(before: Any, after: Any, expected_changes: Any):
+    check(ROOT, before, after, expected_changes, is_tool=True)
 
 
 LONE = Rules(lone_references=True, references_anywhere=False)
 
 
 @pytest.mark.parametrize(
-    ("rules", "before", "after", "told"),
+    ("rules", "before", "after", "expected_changes"),
     [
         (Rules(), {"items": {"$ref": "#/$defs/T"}, **DEFS}, {"items": {"$ref": "#/$defs/T"}, **DEFS}, []),
         (
@@ -314,8 +316,10 @@ LONE = Rules(lone_references=True, references_anywhere=False)
         ),
     ],
 )
-def test_references_move_to_where_the_vendor_resolves_them(rules: Rules, before: Any, after: Any, told: Any):
-    check(rules, before, after, told)
+def test_references_move_to_where_the_vendor_resolves_them(
+    rules: Rules, before: Any, after: Any, expected_changes: Any
+):
+    check(rules, before, after, expected_changes)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What is sent for each part and option, and what is said of what is not."""
+"""Encoding calls as requests: parts, options, warnings, refusals."""
 
 import base64
 import json

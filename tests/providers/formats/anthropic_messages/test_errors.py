@@ -1,4 +1,4 @@
-"""Errors by cause, from what servers say, and back to clients."""
+"""Decoding errors of servers, and rendering errors for clients."""
 
 import json
 from typing import Any
@@ -81,7 +81,7 @@ def test_failure_is_classified_by_cause(status: int, type: str, fields: Any, exp
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "detail"),
     [
         (b"", "the provider answered with status 500"),
         (b"<html>Bad gateway</html>", "the provider answered with status 500"),
@@ -91,9 +91,9 @@ def test_failure_is_classified_by_cause(status: int, type: str, fields: Any, exp
         (b'\xef\xbb\xbf{"error": {"message": "it broke \\ud83d"}}', "it broke \ufffd"),
     ],
 )
-def test_error_body_of_any_shape_keeps_its_message(body: bytes, told: str):
+def test_error_body_of_any_shape_keeps_its_message(body: bytes, detail: str):
     found = MESSAGES.error(response(body, 500))
-    assert (type(found), found.message) == (ServerError, told)
+    assert (type(found), found.message) == (ServerError, detail)
 
 
 def test_request_id_is_read_from_header_or_body():

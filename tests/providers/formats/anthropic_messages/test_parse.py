@@ -1,4 +1,4 @@
-"""What clients send, read."""
+"""Parsing requests of clients."""
 
 import json
 from typing import Any

@@ -122,9 +122,9 @@ def test_interleaved_parallel_calls_are_separated_by_index():
 
 def test_unknown_fields_of_calls_and_texts_are_kept():
     caller = {"type": "code_execution_20260120", "tool_id": "s1"}
-    spoken = block(0, {"type": "text_delta", "text": "a"}, type="text", text="", note="n")
+    text_block = block(0, {"type": "text_delta", "text": "a"}, type="text", text="", note="n")
     called = block(1, type="tool_use", id="c1", name="f", input={}, caller=caller, toolset_name=None)
-    reply = streamed(start(), *spoken, *called, *end("tool_use"))
+    reply = streamed(start(), *text_block, *called, *end("tool_use"))
     assert reply.parts == (
         TextPart("a", provider_options={"anthropic": {"note": "n"}}),
         ToolCall("c1", "f", "{}", provider_options={"anthropic": {"caller": caller}}),
@@ -275,10 +275,12 @@ def test_stop_sequence_and_refusal_are_metadata():
 
 
 def test_error_mid_stream_is_typed_and_the_partial_reply_kept():
-    told = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
+    error_event = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
     deltas: list[Delta] = []
     with pytest.raises(OverloadedError, match="Overloaded"):
-        for delta in decoded(MESSAGES, frames_of(MESSAGES, [stream_of(MESSAGES, [start(), *text(0, "a"), told])])):
+        for delta in decoded(
+            MESSAGES, frames_of(MESSAGES, [stream_of(MESSAGES, [start(), *text(0, "a"), error_event])])
+        ):
             deltas.append(delta)  # noqa: PERF402 - what came before the error counts
     assert accumulate(deltas).text == "a"
 

@@ -1,4 +1,4 @@
-"""What we send, and what our server answers, fits the types of the vendor's own client."""
+"""Our requests and responses match the types of the vendor's client."""
 
 import json
 from typing import Any, get_args
@@ -48,7 +48,7 @@ def _consume(value: Any) -> None:
             _consume(item)
 
 
-def sendable(call: ModelCall) -> ModelCall:
+def without_unsupported(call: ModelCall) -> ModelCall:
     """`call` without what is free: provider options, hosted tools' options, and parts no schema speaks of."""
     hosted = tuple(
         HostedTool(tool.kind) for tool in call.hosted_tools if tool.kind in ("web_search", "code_interpreter")
@@ -65,7 +65,7 @@ def sendable(call: ModelCall) -> ModelCall:
 @examples(60)
 @given(made.calls())
 def test_requests_match_the_vendors_types(call: ModelCall):
-    sent = sendable(call)
+    sent = without_unsupported(call)
     check_request(body_of(sent))
     _consume(COUNTED.validate_python(json.loads(MESSAGES.operations["count_tokens"]().encode(sent).request.body)))
 

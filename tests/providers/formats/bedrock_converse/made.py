@@ -1,4 +1,4 @@
-"""Calls and replies of this format, made up."""
+"""Generated calls and replies of this format."""
 
 from dataclasses import replace
 

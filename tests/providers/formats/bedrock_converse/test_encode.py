@@ -1,4 +1,4 @@
-"""From a call to a request: what is sent, what is named in a warning, what is refused."""
+"""Encoding calls as requests: parts, options, warnings, refusals."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""Errors by cause, from what Bedrock says, and back to clients."""
+"""Decoding errors of Bedrock, and rendering errors for clients."""
 
 import json
 from typing import Any

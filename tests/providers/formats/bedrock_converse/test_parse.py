@@ -1,4 +1,4 @@
-"""A client's request, read: what is taken, what is named, what is refused by its place."""
+"""Parsing requests of clients: fields, warnings, refusals with their path."""
 
 from typing import Any
 

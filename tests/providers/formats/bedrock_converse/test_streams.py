@@ -1,4 +1,4 @@
-"""Streams as Bedrock sends them, and as it should not."""
+"""Decoding streams of Bedrock, valid and invalid."""
 
 import base64
 from typing import Any

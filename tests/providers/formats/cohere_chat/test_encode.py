@@ -1,4 +1,4 @@
-"""Calls as requests: what the format carries, what it names as lost, and what it refuses."""
+"""Encoding calls as requests: parts, options, warnings, refusals."""
 
 from dataclasses import replace
 from typing import Any

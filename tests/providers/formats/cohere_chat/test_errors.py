@@ -1,4 +1,4 @@
-"""Errors by cause, from what the vendor says, and back to clients."""
+"""Decoding errors of the vendor, and rendering errors for clients."""
 
 import json
 
@@ -28,7 +28,7 @@ TOO_LONG = "too many tokens: total number of tokens in the prompt cannot exceed 
 
 
 @pytest.mark.parametrize(
-    ("status", "told", "expected"),
+    ("status", "detail", "expected"),
     [
         (400, "invalid request: list of documents must not be empty", BadRequestError),
         (400, TOO_LONG, ContextOverflowError),
@@ -51,10 +51,10 @@ TOO_LONG = "too many tokens: total number of tokens in the prompt cannot exceed 
         (504, "no", RequestTimeoutError),
     ],
 )
-def test_failure_is_classified_by_cause(status: int, told: str, expected: type[ProviderError]):
-    error = COHERE.error(response({"message": told}, status, x_debug_trace_id="t1"))
+def test_failure_is_classified_by_cause(status: int, detail: str, expected: type[ProviderError]):
+    error = COHERE.error(response({"message": detail}, status, x_debug_trace_id="t1"))
     assert type(error) is expected
-    assert (error.status, error.message, error.request_id) == (status, told, "t1")
+    assert (error.status, error.message, error.request_id) == (status, detail, "t1")
 
 
 def test_overflow_numbers_are_read_from_the_message():

@@ -277,8 +277,8 @@ def test_unknown_events_are_skipped(odd: Any):
 
 
 def test_character_split_between_events_is_joined_and_a_lone_surrogate_replaced():
-    halves = [json.dumps(text(piece)).encode() for piece in ("a\ud83d", "\ude00b\ud83d")]
-    assert streamed(START, *halves, end()).text == "a😀b\ufffd"
+    split_events = [json.dumps(text(piece)).encode() for piece in ("a\ud83d", "\ude00b\ud83d")]
+    assert streamed(START, *split_events, end()).text == "a😀b\ufffd"
     call = [
         begun(0, "c", "f"),
         json.dumps(arguments(0, "\ud83d")).encode(),

@@ -1,4 +1,4 @@
-"""A small server of cached contents, after https://ai.google.dev/api/caching, on the loopback."""
+"""A small server of cached contents on localhost, after https://ai.google.dev/api/caching."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Contents that the provider keeps, by `CachedContents(llm)`, beside what the vendor's own client does."""
+"""`CachedContents(llm)`: explicit context caching, compared with the vendor's client."""
 
 import json
 from collections.abc import Callable, Iterator

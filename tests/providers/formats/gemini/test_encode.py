@@ -1,4 +1,4 @@
-"""From a call to a request: what is sent, what is named in a warning, what is refused."""
+"""Encoding calls as requests: parts, options, warnings, refusals."""
 
 import base64
 import json
@@ -102,13 +102,15 @@ def test_image_in_a_tool_result_is_sent_inside_it():
 def test_image_in_a_tool_result_moves_beside_it_with_a_marker_if_the_model_requires_that():
     older = Gemini(Dialect(media_in_results=False))
     asked = Message.assistant(ToolCall("c1", "look"), ToolCall("c2", "look"))
-    told = Message.tool(ToolResult("c1", (ImagePart(PNG),)), ToolResult.text("c2", "nothing", is_error=True))
-    first, second, marker, image = parts_of(ASK, asked, told, transpiler=older)
+    tool_message = Message.tool(ToolResult("c1", (ImagePart(PNG),)), ToolResult.text("c2", "nothing", is_error=True))
+    first, second, marker, image = parts_of(ASK, asked, tool_message, transpiler=older)
     assert first["functionResponse"]["response"] == {"output": [{"$ref": "media_1"}]}
     assert second["functionResponse"]["response"] == {"error": "nothing"}
     assert marker == {"text": "[media_1 of the result of tool call c1]"}
     assert image == {"inlineData": {"mimeType": "image/png", "data": encoded(b"png")}}
-    assert older.parse(older.encode(call(Message.user("a"), asked, told)).request).call.messages[2] == told
+    assert (
+        older.parse(older.encode(call(Message.user("a"), asked, tool_message)).request).call.messages[2] == tool_message
+    )
 
 
 def test_options_of_result_texts_and_merged_system_messages_have_a_warning():

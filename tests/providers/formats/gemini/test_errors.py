@@ -1,4 +1,4 @@
-"""Errors by cause, from what servers say, and back to clients."""
+"""Decoding errors of servers, and rendering errors for clients."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""From a client's request to a call: what is read, what is named in a warning, what is refused with its place."""
+"""Parsing requests of clients: fields, warnings, refusals with their path."""
 
 import json
 from typing import Any

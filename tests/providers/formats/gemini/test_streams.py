@@ -194,10 +194,10 @@ def test_truncated_bare_json_is_an_error():
 
 
 def test_character_split_between_chunks_is_joined_and_a_lone_surrogate_replaced():
-    halves = [json.dumps(chunk({"text": piece})).encode() for piece in ("a\ud83d", "\ude00b\ud83d")]
-    assert streamed(*halves, END).text == "a😀b\ufffd"
+    split_chunks = [json.dumps(chunk({"text": piece})).encode() for piece in ("a\ud83d", "\ude00b\ud83d")]
+    assert streamed(*split_chunks, END).text == "a😀b\ufffd"
     thought = [json.dumps(chunk({"text": t, "thought": True})).encode() for t in ("\ud83d", "\ude00")]
-    reply = streamed(*thought, halves[0], chunk(CALL), END)
+    reply = streamed(*thought, split_chunks[0], chunk(CALL), END)
     assert [getattr(part, "text", "") for part in reply.parts] == ["😀", "a\ufffd", ""]
     named = json.dumps(chunk({"text": "a"}, finish="STOP", finishMessage="\ud83d")).encode()
     assert streamed(named).provider_metadata["finishMessage"] == "\ufffd"

@@ -1,4 +1,4 @@
-"""The vendor's own types take what we send and what our server answers."""
+"""Our requests and responses match the vendor's types."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""The vendor's own client talks to a server made of our server side, over a socket, and its types take our requests."""
+"""The vendor's client against a server built from our server side, and its types for our requests."""
 
 import json
 from collections.abc import Iterator

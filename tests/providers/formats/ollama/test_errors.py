@@ -1,4 +1,4 @@
-"""Errors by cause, from what servers say, and back to clients."""
+"""Decoding errors of servers, and rendering errors for clients."""
 
 import json
 
@@ -27,7 +27,7 @@ from tests.providers.formats.ollama.wire import OLLAMA, response
 
 
 @pytest.mark.parametrize(
-    ("status", "told", "expected"),
+    ("status", "detail", "expected"),
     [
         (400, "registry.ollama.ai/library/llama2 does not support tools", BadRequestError),
         (400, "the input length exceeds the context length", ContextOverflowError),
@@ -49,10 +49,10 @@ from tests.providers.formats.ollama.wire import OLLAMA, response
         (500, "server busy, please try again.  maximum pending requests exceeded", OverloadedError),
     ],
 )
-def test_failure_is_classified_by_cause(status: int, told: str, expected: type[ProviderError]):
-    error = OLLAMA.error(response({"error": told}, status, x_request_id="r1"))
+def test_failure_is_classified_by_cause(status: int, detail: str, expected: type[ProviderError]):
+    error = OLLAMA.error(response({"error": detail}, status, x_request_id="r1"))
     assert type(error) is expected
-    assert (error.status, error.message, error.request_id) == (status, told, "r1")
+    assert (error.status, error.message, error.request_id) == (status, detail, "r1")
 
 
 def test_missing_model_hints_at_ollama_pull():
@@ -63,8 +63,8 @@ def test_missing_model_hints_at_ollama_pull():
 def test_overflow_numbers_are_read_from_the_nested_error():
     inner = {"message": "request (8889 tokens) exceeds the available context size (4096 tokens)"}
     inner |= {"type": "exceed_context_size_error", "n_prompt_tokens": 8889, "n_ctx": 4096}
-    for told in (json.dumps({"error": inner}), {**inner}):
-        error = OLLAMA.error(response({"error": told}, 400))
+    for detail in (json.dumps({"error": inner}), {**inner}):
+        error = OLLAMA.error(response({"error": detail}, 400))
         assert isinstance(error, ContextOverflowError)
         assert (error.prompt_tokens, error.context_tokens) == (8889, 4096)
         assert error.message == inner["message"]

@@ -1,4 +1,4 @@
-"""Requests of clients: what is read, and what is refused with its place."""
+"""Parsing requests of clients: fields, warnings, refusals with their path."""
 
 from typing import Any
 

@@ -183,18 +183,18 @@ def test_empty_body_is_not_a_stream():
 
 
 @pytest.mark.parametrize(
-    ("told", "expected"),
+    ("message", "expected"),
     [
         ("an error was encountered while running the model", ServerError),
         ("the prompt is longer than the context length currently available to the model", ContextOverflowError),
         ("server busy, please try again.  maximum pending requests exceeded", OverloadedError),
     ],
 )
-def test_error_line_is_typed_after_the_partial_reply(told: str, expected: type[ProviderError]):
+def test_error_line_is_typed_after_the_partial_reply(message: str, expected: type[ProviderError]):
     decoder = OLLAMA.decoder()
     deltas = decoder.feed(json.dumps(line(content="Hel")).encode())
-    with pytest.raises(expected, match=told[:20]):
-        decoder.feed(json.dumps({"error": told}).encode())
+    with pytest.raises(expected, match=message[:20]):
+        decoder.feed(json.dumps({"error": message}).encode())
     assert accumulate(deltas).text == "Hel"
 
 
@@ -219,8 +219,8 @@ def test_unknown_lines_are_skipped(odd: Any):
 
 
 def test_character_split_between_lines_is_joined():
-    halves = [b'{"message":{"content":"a\\ud83d"}}', b'{"message":{"content":"\\ude00b"}}']
-    assert [d.text for d in decoded([lines([*halves, DONE])]) if isinstance(d, TextDelta)] == ["a", "😀b"]
+    split_lines = [b'{"message":{"content":"a\\ud83d"}}', b'{"message":{"content":"\\ude00b"}}']
+    assert [d.text for d in decoded([lines([*split_lines, DONE])]) if isinstance(d, TextDelta)] == ["a", "😀b"]
 
 
 def test_lone_surrogate_in_text_and_calls_is_replaced():

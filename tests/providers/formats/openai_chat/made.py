@@ -1,4 +1,4 @@
-"""Calls and replies of this format, made up."""
+"""Generated calls and replies of this format."""
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy

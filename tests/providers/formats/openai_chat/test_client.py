@@ -1,4 +1,4 @@
-"""The vendor's own client talks to a server made of our server side, over a socket."""
+"""The vendor's client against a server built from our server side, over a socket."""
 
 from collections.abc import Iterator
 from typing import Any

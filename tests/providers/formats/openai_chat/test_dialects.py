@@ -1,4 +1,4 @@
-"""What vendors of this format say in words of their own."""
+"""Dialects: vendor-specific fields of this format."""
 
 import json
 from dataclasses import replace
@@ -176,7 +176,7 @@ def conversations(draw: st.DrawFn) -> ModelCall:
 
 def sent_ids(asked: ModelCall) -> list[str]:
     messages = body_of(asked, CHATS["mistral"])["messages"]
-    return [told["id"] for message in messages for told in message.get("tool_calls", ())]
+    return [payload["id"] for message in messages for payload in message.get("tool_calls", ())]
 
 
 @examples(80)
@@ -210,16 +210,16 @@ def test_longer_conversation_keeps_the_replaced_ids(asked: ModelCall):
 
 
 def test_id_of_the_prescribed_length_is_kept_both_ways():
-    told = {"id": "VvvODy9mT", "type": "function", "function": {"name": "f", "arguments": "{}"}}
-    reply = reply_of(CHATS["mistral"], {"tool_calls": [told]})
+    payload = {"id": "VvvODy9mT", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    reply = reply_of(CHATS["mistral"], {"tool_calls": [payload]})
     assert [part.id for part in reply.tool_calls] == ["VvvODy9mT"]
     assert sent_ids(call(*answered(Message("assistant", reply.parts)))) == ["VvvODy9mT"]
 
 
 def test_ids_are_unchanged_for_vendors_without_a_rule():
     asked = call(Message.assistant(ToolCall("call_é", "f")), Message.tool(ToolResult.text("call_é", "x")))
-    told, result = body_of(asked)["messages"]
-    assert (told["tool_calls"][0]["id"], result["tool_call_id"]) == ("call_é", "call_é")
+    payload, result = body_of(asked)["messages"]
+    assert (payload["tool_calls"][0]["id"], result["tool_call_id"]) == ("call_é", "call_é")
 
 
 THOUGHT = [
@@ -249,13 +249,13 @@ def test_reasoning_is_sent_back_to_its_model():
 
 def test_unknown_fields_of_tool_calls_are_sent_back():
     extra = {"extra_content": {"google": {"thought_signature": "abc"}}}
-    told = {"id": "c", "index": 0, "type": "function", "function": {"name": "f", "arguments": "{}"}, **extra}
+    payload = {"id": "c", "index": 0, "type": "function", "function": {"name": "f", "arguments": "{}"}, **extra}
     chat = CHATS["openai-compatible"]
-    (part,) = reply_of(chat, {"tool_calls": [told]}).parts
+    (part,) = reply_of(chat, {"tool_calls": [payload]}).parts
     assert part == ToolCall("c", "f", provider_options={"openai-compatible": extra})
-    assert accumulate(decoded([events([chunk("tool_calls", tool_calls=[told])])], chat)).parts == (part,)
+    assert accumulate(decoded([events([chunk("tool_calls", tool_calls=[payload])])], chat)).parts == (part,)
     sent = body_of(call(*answered(Message("assistant", (part,)))), chat)["messages"][0]["tool_calls"][0]
-    assert sent == {name: value for name, value in told.items() if name != "index"}
+    assert sent == {name: value for name, value in payload.items() if name != "index"}
     (warning,) = CHATS["openai"].encode(call(*answered(Message("assistant", (part,))))).warnings
     assert warning.path == "messages[0].parts[0].provider_options.openai-compatible"
 

@@ -1,4 +1,4 @@
-"""From a call to a request: what is sent, what is named in a warning, what is refused."""
+"""Encoding calls as requests: parts, options, warnings, refusals."""
 
 import base64
 import json
@@ -124,8 +124,8 @@ def test_system_messages_stay_in_place():
 
 def test_conversation_with_tools_is_encoded():
     asked = Message.assistant("I'll look.", ToolCall("c1", "f", '{"a": 1.10}'), ToolCall("c2", "g", "{broken"))
-    told = Message.tool(ToolResult.text("c2", "two"), ToolResult("c1", ()))
-    assert body_of(call(Message.user("hi"), asked, told))["messages"][1:] == [
+    tool_message = Message.tool(ToolResult.text("c2", "two"), ToolResult("c1", ()))
+    assert body_of(call(Message.user("hi"), asked, tool_message))["messages"][1:] == [
         {
             "role": "assistant",
             "content": "I'll look.",

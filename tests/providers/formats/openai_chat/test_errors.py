@@ -1,4 +1,4 @@
-"""Errors by cause, from what servers say, and back to clients."""
+"""Decoding errors of servers, and rendering errors for clients."""
 
 import json
 from typing import Any
@@ -234,8 +234,8 @@ def test_hints_are_not_rendered():
 
 @pytest.mark.parametrize("wait", [float("inf"), float("nan"), -5.0, 1e308, 0.0])
 def test_invalid_retry_after_is_ignored(wait: float):
-    told = CHAT.error(CHAT.render_error(RateLimitError("no", retry_after=wait))).retry_after
-    assert told is None or 0 <= told <= 1e9
+    payload = CHAT.error(CHAT.render_error(RateLimitError("no", retry_after=wait))).retry_after
+    assert payload is None or 0 <= payload <= 1e9
 
 
 def test_error_with_a_lone_surrogate_can_be_rendered():

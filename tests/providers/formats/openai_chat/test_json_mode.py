@@ -28,14 +28,14 @@ def test_schema_is_sent_as_a_system_message_with_a_warning():
     encoded = DEEPSEEK.encode(asked())
     body = json.loads(encoded.request.body)
     assert body["response_format"] == {"type": "json_object"}
-    told, question = body["messages"]
-    assert told["role"] == "system"
-    assert json.loads(told["content"].partition("\n")[2]) == {
+    instruction, question = body["messages"]
+    assert instruction["role"] == "system"
+    assert json.loads(instruction["content"].partition("\n")[2]) == {
         "name": "answer",
         "schema": SCHEMA,
         "description": "How many.",
     }
-    assert "JSON" in told["content"]
+    assert "JSON" in instruction["content"]
     assert question == {"role": "user", "content": "hi"}
     (warning,) = encoded.warnings
     assert (warning.code, warning.path) == ("schema_as_instruction", "output.strict")

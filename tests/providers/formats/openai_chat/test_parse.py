@@ -1,4 +1,4 @@
-"""From a client's request to a call: what is read, what is named in a warning, what is refused with its path."""
+"""Parsing requests of clients: fields, warnings, refusals with their path."""
 
 import json
 from typing import Any
@@ -248,11 +248,11 @@ def test_unknown_message_fields_survive_a_round_trip(message: dict[str, Any], ex
 
 
 def test_result_options_are_in_its_message():
-    told = {"role": "tool", "tool_call_id": "c", "content": [{**TEXT, "x": 1}], "y": 2}
-    found = CHAT.parse(request({"model": "m", "messages": [{"role": "assistant", "tool_calls": [CALL]}, told]}))
+    payload = {"role": "tool", "tool_call_id": "c", "content": [{**TEXT, "x": 1}], "y": 2}
+    found = CHAT.parse(request({"model": "m", "messages": [{"role": "assistant", "tool_calls": [CALL]}, payload]}))
     content = (TextPart("a", provider_options=OPTION),)
     assert found.call.messages[1].parts == (ToolResult("c", content, provider_options={"openai": {"y": 2}}),)
-    assert json.loads(CHAT.encode(found.call).request.body)["messages"][1] == told
+    assert json.loads(CHAT.encode(found.call).request.body)["messages"][1] == payload
 
 
 @pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])

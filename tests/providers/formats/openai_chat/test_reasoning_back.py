@@ -1,4 +1,4 @@
-"""Reasoning as vendors tell it, and as it goes back to its model."""
+"""Reasoning in vendor-specific fields, received and sent back."""
 
 import json
 from dataclasses import replace
@@ -83,8 +83,8 @@ DETAILS: list[dict[str, Any]] = [
 
 
 def test_reasoning_details_are_parts_in_order_and_sent_back_unchanged():
-    told = {"reasoning": "In short.Hm.So.", "reasoning_details": DETAILS, "content": "Yes."}
-    reply = reply_of(ROUTER, told)
+    payload = {"reasoning": "In short.Hm.So.", "reasoning_details": DETAILS, "content": "Yes."}
+    reply = reply_of(ROUTER, payload)
     assert [part.text for part in reply.parts if isinstance(part, ReasoningPart)] == [
         "In short.",
         "",
@@ -261,8 +261,8 @@ def test_deepseek_reasoning_field_is_present_for_tool_calls_without_reasoning():
     assert sent_back(DEEPSEEK)["reasoning_content"] == ""
     call = next_call(DEEPSEEK)
     assert DEEPSEEK.parse(DEEPSEEK.encode(call).request).call == call
-    told = ModelCall("m", (Message.user("hi"), Message.assistant("ho")), "deepseek")
-    assert "reasoning_content" not in json.loads(DEEPSEEK.encode(told).request.body)["messages"][1]
+    payload = ModelCall("m", (Message.user("hi"), Message.assistant("ho")), "deepseek")
+    assert "reasoning_content" not in json.loads(DEEPSEEK.encode(payload).request.body)["messages"][1]
 
 
 def test_client_may_send_reasoning_chunks_to_any_dialect():

@@ -1,4 +1,4 @@
-"""From a reply to what our server sends, whole and streamed."""
+"""Rendering replies as responses, whole and streamed."""
 
 import base64
 import json
@@ -135,9 +135,9 @@ def test_unsupported_parts_of_a_reply_have_a_warning():
 @pytest.mark.parametrize("value", ["", [], {}, False, 0, 5, "x"])
 @pytest.mark.parametrize("name", ["id", "usage", "created", "logprobs"])
 def test_conflicting_metadata_has_a_warning(name: str, value: Any):
-    told = reply(TextPart("a"), provider="openai", provider_metadata={name: value, "x": 4})
-    check_reply_losses(CHAT, told)
-    warnings = CHAT.render(told).warnings
+    given_reply = reply(TextPart("a"), provider="openai", provider_metadata={name: value, "x": 4})
+    check_reply_losses(CHAT, given_reply)
+    warnings = CHAT.render(given_reply).warnings
     lost = (name, value) not in [("logprobs", {}), ("created", 5)]
     named = [("provider_metadata", {name: value, "x": 4}, {"x": 4})] if lost else []
     assert [(w.path, w.requested, w.sent) for w in warnings] == named

@@ -1,4 +1,4 @@
-"""What we send fits the vendor's description, and the types of the vendor's own client."""
+"""Our requests and responses match the vendor's schema and the types of its client."""
 
 import json
 from collections.abc import Iterator
@@ -50,7 +50,7 @@ def _consume(value: Any) -> None:
             _consume(item)
 
 
-def sendable(call: ModelCall) -> ModelCall:
+def without_unsupported(call: ModelCall) -> ModelCall:
     """`call` without what is free: options, JSON Schemas, and numbers outside the vendor's ranges."""
     sampling = call.sampling
     within = Sampling(
@@ -73,7 +73,7 @@ def sendable(call: ModelCall) -> ModelCall:
 @given(made.calls())
 def test_requests_match_the_vendors_schema_and_types(call: ModelCall):
     try:
-        body = body_of(sendable(call))
+        body = body_of(without_unsupported(call))
     except UnsupportedContentError:
         return
     assert faults("CreateChatCompletionRequest", body) == []

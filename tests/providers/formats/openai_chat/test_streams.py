@@ -383,8 +383,11 @@ def test_events_after_done_are_ignored():
 
 
 def test_character_split_between_events_is_joined():
-    halves = [b'{"choices":[{"delta":{"content":"a\\ud83d"}}]}', b'{"choices":[{"delta":{"content":"\\ude00b"}}]}']
-    deltas = list(decoded([events([*halves, STOP])]))
+    split_events = [
+        b'{"choices":[{"delta":{"content":"a\\ud83d"}}]}',
+        b'{"choices":[{"delta":{"content":"\\ude00b"}}]}',
+    ]
+    deltas = list(decoded([events([*split_events, STOP])]))
     assert [delta.text for delta in deltas if isinstance(delta, TextDelta)] == ["a", "😀b"]
 
 

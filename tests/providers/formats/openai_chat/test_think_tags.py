@@ -1,4 +1,4 @@
-"""Reasoning left in the text, as reasoning models write it behind servers that do not tell it apart."""
+"""Reasoning in think tags, from servers that do not separate it."""
 
 import json
 

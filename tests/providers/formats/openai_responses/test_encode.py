@@ -1,4 +1,4 @@
-"""What becomes of a call: what is sent, what is left out with a warning, and what is refused."""
+"""Encoding calls as requests: parts, options, warnings, refusals."""
 
 import json
 from collections.abc import Callable
@@ -77,11 +77,11 @@ def test_non_thinking_model_is_not_asked_for_encrypted_reasoning():
 
 
 def test_system_messages_are_instructions_or_stay_in_place():
-    told = call(Message.system("one"), ASK, Message.system("two"), ASK)
-    body = body_of(told)
+    given_call = call(Message.system("one"), ASK, Message.system("two"), ASK)
+    body = body_of(given_call)
     assert body["instructions"] == "one"
     assert [item["role"] for item in body["input"]] == ["user", "system", "user"]
-    assert RESPONSES.parse(RESPONSES.encode(told).request).call.messages == told.messages
+    assert RESPONSES.parse(RESPONSES.encode(given_call).request).call.messages == given_call.messages
     assert body_of(call(Message.system("alone")))["input"] == [{"role": "system", "content": "alone"}]
 
 
@@ -287,9 +287,13 @@ def test_hosted_tool_results_are_texts_with_citations():
 
 def test_assistant_message_options_have_no_object():
     said = Message("assistant", (TextPart("a", provider_options={"another": {"b": 1}}),), {PROVIDER: {"c": 1}})
-    told = Message("user", (TextPart("a", provider_options={PROVIDER: {"d": 1}}),), {PROVIDER: {"e": 1}})
-    given = call(told, said)
-    assert items(told, said)[0] == {"role": "user", "content": [{"type": "input_text", "text": "a", "d": 1}], "e": 1}
+    given_call = Message("user", (TextPart("a", provider_options={PROVIDER: {"d": 1}}),), {PROVIDER: {"e": 1}})
+    given = call(given_call, said)
+    assert items(given_call, said)[0] == {
+        "role": "user",
+        "content": [{"type": "input_text", "text": "a", "d": 1}],
+        "e": 1,
+    }
     assert set(paths(given)) == {
         f"messages[1].provider_options.{PROVIDER}",
         "messages[1].parts[0].provider_options.another",

@@ -1,4 +1,4 @@
-"""What our server reads in a client's request, and what it refuses."""
+"""Parsing requests of clients: fields, warnings, refusals with their path."""
 
 from typing import Any
 

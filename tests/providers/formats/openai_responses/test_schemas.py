@@ -1,4 +1,4 @@
-"""What we send fits the vendor's description, and the types of the vendor's own client."""
+"""Our requests and responses match the vendor's schema and the types of its client."""
 
 import json
 from collections.abc import Iterator
@@ -65,7 +65,7 @@ def check_types(body: dict[str, Any]) -> None:
     consume((STREAMING if body.get("stream") else PLAIN).validate_python(body))
 
 
-def sendable(call: ModelCall) -> ModelCall:
+def without_unsupported(call: ModelCall) -> ModelCall:
     """`call` without what is free: options, JSON Schemas, hosted tools' options, and numbers outside of the ranges."""
     sampling = call.sampling
     within = Sampling(
@@ -98,11 +98,11 @@ def _is_audio(item: Any) -> bool:
 @given(made.calls())
 def test_requests_match_the_vendors_types(call: ModelCall):
     try:
-        body = body_of(sendable(call))
+        body = body_of(without_unsupported(call))
     except UnsupportedContentError:
         return
     check_types(described_in(body))
-    count = json.loads(RESPONSES.operations["count_tokens"]().encode(sendable(call)).request.body)
+    count = json.loads(RESPONSES.operations["count_tokens"]().encode(without_unsupported(call)).request.body)
     consume(COUNT.validate_python(described_in(count)))
 
 
@@ -110,7 +110,7 @@ def test_requests_match_the_vendors_types(call: ModelCall):
 @given(strategies.calls(made.PROVIDER, strategies.text_parts(), made.tool_content()))
 def test_requests_match_the_vendors_schema(call: ModelCall):
     try:
-        body = body_of(sendable(call))
+        body = body_of(without_unsupported(call))
     except UnsupportedContentError:
         return
     assert _unlike(body) == []

@@ -137,11 +137,16 @@ def test_hidden_reasoning_is_kept():
 
 def test_annotations_are_citations_in_every_event():
     note = {"type": "url_citation", "url": "https://a", "title": "A", "start_index": 0, "end_index": 2}
-    told = {"type": "response.output_text.annotation.added", "output_index": 0, "content_index": 0, "annotation": note}
+    annotation = {
+        "type": "response.output_text.annotation.added",
+        "output_index": 0,
+        "content_index": 0,
+        "annotation": note,
+    }
     cited = message("hi", content=[{"type": "output_text", "text": "hi", "annotations": [note]}])
     expected = (TextPart("hi", (Citation("https://a", "A", start=0, end=2),)),)
-    assert streamed(begin(), delta("output_text", "hi"), told, done(message()), end(message())).parts == expected
-    assert streamed(begin(), delta("output_text", "hi"), told, done(cited), end(cited)).parts == expected
+    assert streamed(begin(), delta("output_text", "hi"), annotation, done(message()), end(message())).parts == expected
+    assert streamed(begin(), delta("output_text", "hi"), annotation, done(cited), end(cited)).parts == expected
 
 
 def test_refusal_is_text_with_a_finish_reason():
