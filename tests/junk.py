@@ -25,7 +25,7 @@ class Word(StrEnum):
 
 
 def outcome(action: Callable[[], Any], error: type[E]) -> tuple[Any, E | None]:
-    """What `action` gives, or the error it raises; any other error goes on."""
+    """Returns the result of `action`, or the error it raises; any other error propagates."""
     try:
         return action(), None
     except error as raised:

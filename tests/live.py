@@ -48,7 +48,7 @@ OWN_SERVERS = {
     "openai-compatible": "any",
     "vllm": "any",
 }
-"""Servers that people run themselves: that there is none is no fault."""
+"""Self-hosted servers: a missing one is not a failure."""
 NO_VENDORS = ("local", "scripted")
 
 
@@ -87,7 +87,7 @@ def _tried(provider: str, model: str, make: Callable[..., LLM]) -> Result:
 
 
 def _is_absent(provider: str, error: AbstractCoreError) -> bool:
-    """Whether there is nobody to ask: no key, no address, or no server of one's own."""
+    """Returns whether the vendor cannot be called: no key, no URL, or no self-hosted server."""
     if isinstance(error, AuthenticationError):
         return error.status is None
     own = provider in OWN_SERVERS and isinstance(error, ConnectionFailedError | ModelNotFoundError)

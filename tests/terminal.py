@@ -82,7 +82,7 @@ class Terminal:
         return self._process.wait(PATIENCE_SECONDS)
 
     def _read(self, deadline: float) -> bool:
-        """Read what is shown next; False at the end of the program or of patience."""
+        """Reads more output; returns False at the end of the program or of the timeout."""
         if not select.select([self._master], [], [], max(0.0, deadline - time.monotonic()))[0]:
             return False
         try:

@@ -47,7 +47,7 @@ PAGES = [ROOT / "README.md", *(path for path in (ROOT / "docs").glob("*.md") if 
 
 
 def names_in(text: str) -> set[str]:
-    """The models' names in a text, without the full stop behind them."""
+    """Returns the model names in a text, without trailing full stops."""
     return {found[0].rstrip(".:-") for found in SHAPES.finditer(text)}
 
 
@@ -57,7 +57,7 @@ def code(*folders: str) -> Iterator[Path]:
 
 
 def model_strings_in(path: Path) -> str:
-    """What a module says to people: docstrings and hints."""
+    """Returns the texts of a module for people: docstrings and hints."""
     said: list[str] = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         shown = node.value if isinstance(node, ast.Expr | ast.keyword) else None
@@ -72,7 +72,7 @@ def model_strings_in(path: Path) -> str:
 
 @cache
 def texts() -> dict[str, str]:
-    """What people read, by where it stands."""
+    """Returns the texts that people read, by file."""
     whole = [*PAGES, *code("examples", "abstractcore")]
     found = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in whole}
     found |= {str(path.relative_to(ROOT)): model_strings_in(path) for path in code("providers", "media")}

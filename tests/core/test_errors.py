@@ -21,10 +21,10 @@ from tests.junk import junk, outcome
 
 PACKAGES = (abstractcore, abstractcore_media, abstractcore_providers)
 MADE_BY_OTHERS = {"LLM", "Stream", "AsyncStream", "Subscription"}
-"""Classes that `create_llm`, its calls and `subscribe` make: nobody makes one by hand."""
+"""Classes that `create_llm`, its calls and `subscribe` create: users do not create them."""
 OF_PLUGGY = {"hookimpl"}
 STAND_INS = {"ScrubbedError"}
-"""Never raised: they stand in the chain of an error for one whose text holds a credential."""
+"""Never raised: they replace an exception in a chain whose text contains a credential."""
 DICTS = {"CallOptions", "CallRequest", "LLMOptions"}
 """Typed dicts: calling one makes a plain dict."""
 

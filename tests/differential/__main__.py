@@ -26,7 +26,7 @@ def compare(
     given: Path | None = None,
     kept: Path = DIFFERENCES,
 ) -> Report:
-    """What the formats of two trees make of the same inputs: those in the file `given`, or made up."""
+    """Runs the formats of two trees on the same inputs: those in the file `given`, or generated ones."""
     kept.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory() as folder:
         inputs, before, after = (Path(folder) / name for name in ("inputs", "old", "new"))

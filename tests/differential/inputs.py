@@ -36,7 +36,7 @@ STATUSES = (400, 401, 402, 403, 404, 408, 413, 422, 429, 500, 502, 503, 504, 529
 WAITS = ({}, {"retry-after": "7"}, {"retry-after-ms": "1500"}, {"retry-after": "Wed, 21 Oct 2026 07:28:05 GMT"})
 Input = dict[str, Any]
 Given = tuple[str, dict[str, Any]]
-"""An operation, and what it is given."""
+"""An operation, and its arguments."""
 
 
 def inputs(names: Sequence[str], examples: int, words: Sequence[str]) -> Iterator[Input]:

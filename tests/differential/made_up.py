@@ -139,7 +139,7 @@ def formats() -> list[Target]:
 
 
 def sessions() -> Iterator[Target]:
-    """Every provider with models of its own; the first of each in more detail."""
+    """Every provider with some of its models; the first of each in more detail."""
     for provider in _providers():
         for index, model in enumerate(models_of(provider)):
             transpiler = session(provider, model).transpiler
@@ -162,7 +162,7 @@ def _providers() -> list[str]:
 
 @cache
 def models_of(provider: str) -> Sequence[str]:
-    """The models that people are told of, and one for each beginning of a name."""
+    """The documented models, and one for each name prefix."""
     table = tomllib.loads((ROOT / "tests" / "model_names.toml").read_text(encoding="utf-8"))
     (found,) = [each for each in register_providers() if each.name == provider]
     examples = found.model_examples.values() if isinstance(found, NamesModels) else ()

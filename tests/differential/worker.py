@@ -142,7 +142,7 @@ def an_error(value: Any) -> Any:
 
 
 def as_json(value: Any, wording: list[Any]) -> Any:
-    """Any result as JSON, every field of it; what is for people to read goes to `wording`."""
+    """Returns any result as JSON, with every field; texts for people go to `wording`."""
     if isinstance(value, bytes):
         return written_bytes(value)
     if isinstance(value, BaseException):

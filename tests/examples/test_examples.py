@@ -18,7 +18,7 @@ PATIENCE_SECONDS = 120.0
 
 @pytest.fixture
 def run(models: FileModelStore, tmp_path: Path):
-    """Runs Python, and gives what it printed."""
+    """Runs Python, and returns its stdout."""
 
     def run(*arguments: str) -> str:
         result = subprocess.run(

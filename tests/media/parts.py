@@ -13,7 +13,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples" / "media"
 
 
 class NoModels:
-    """A model store that must not be asked."""
+    """A model store that must not be used."""
 
     def path(self, name: str) -> Path:
         raise AssertionError(f"asked for {name}")
@@ -38,7 +38,7 @@ def blob(content: bytes | Path, media_type: str, name: str = "the-file") -> Blob
 
 
 def type_of(handler: MediaHandler, head: bytes, name: str) -> str | None:
-    """The media type that a handler gives a file by its content and name; None if the file is not its own."""
+    """Returns the media type that a handler detects by content and name; None if it does not recognise the file."""
     found = handler.recognise(head, name, None)
     return found.media_type if found is not None else None
 

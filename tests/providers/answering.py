@@ -4,7 +4,7 @@ from abstractcore.schema import Message, ToolResult
 
 
 def answered(*messages: Message) -> tuple[Message, ...]:
-    """The messages, with results behind every answer that calls tools and has none."""
+    """Returns the messages, with results after every turn whose tool calls have none."""
     whole: list[Message] = []
     for index, message in enumerate(messages):
         whole.append(message)

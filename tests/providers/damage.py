@@ -58,7 +58,7 @@ def with_others(value: Any, places: Sequence[tuple[int, Any]]) -> Any:
 
 
 def places_in(value: Any, trail: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The keys and indexes that lead to each place in a JSON value, itself included."""
+    """Yields the keys and indexes of each value in a JSON value, itself included."""
     yield trail
     if isinstance(value, dict | list):
         for key, item in value.items() if isinstance(value, dict) else enumerate(value):
@@ -116,7 +116,7 @@ def unlike_places(value: Any, seen: set[Any]) -> Iterator[Trail]:
 
 
 def with_junk(values: Iterable[Any]) -> Iterator[tuple[Trail, Any, bytes]]:
-    """The JSON values with junk in every place in turn: the place, the junk, the bytes."""
+    """Yields the JSON values with junk at every path in turn: the path, the junk, the bytes."""
     seen: set[Any] = set()
     for value in values:
         for trail in unlike_places(value, seen):

@@ -37,14 +37,14 @@ def found(format: str, probe: Probe) -> Finding:
 
 
 def _concerned(warnings: Iterable[CallWarning], path: str) -> tuple[list[CallWarning], list[CallWarning]]:
-    """Warnings of the place or what it stands in, and those of something in it."""
+    """Returns warnings of the path or its parents, and those of values inside it."""
     inside = tuple(path + mark for mark in ".[")
     at = [w for w in warnings if w.path == path or path.startswith((f"{w.path}.", f"{w.path}["))]
     return at, [w for w in warnings if w.path.startswith(inside)]
 
 
 def carries(format: str, role: Role, part: Part) -> bool:
-    """Whether the format carries `part` of a message of this role where it stands alone."""
+    """Returns whether the format supports `part` alone in a message of this role."""
     if isinstance(part, ToolResult):
         probe = tool(part)
     elif role == "assistant":

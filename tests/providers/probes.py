@@ -55,7 +55,7 @@ ANSWER = OutputSchema(
 
 @dataclass(frozen=True)
 class Probe:
-    """A call, and the path in it of what is looked at."""
+    """A call, and the path of the probed value."""
 
     call: ModelCall
     path: str
@@ -95,11 +95,11 @@ PRINTED: Mapping[str, Callable[[Any], object]] = {
     "assistant: hosted tool result": lambda part: isinstance(part, HostedToolResult),
     "assistant: opaque part of its own": lambda part: isinstance(part, OpaquePart),
 }
-"""Parts that hold what only their vendor can make: those that are published stand for them."""
+"""Parts that only their vendor can create: published examples are used."""
 
 
 def printed(format: str, matches: Callable[[Any], object]) -> Probe | None:
-    """The first such part in what is published, in a conversation that goes on after it."""
+    """Returns the first such part of the published examples, in a conversation that continues after it."""
     for fixture in fixtures("request", "reply", "stream"):
         if fixture.format != format:
             continue
@@ -123,7 +123,7 @@ def _owned(part: Part, origin: str) -> Part:
 
 
 def part_probes(format: str) -> Mapping[str, Probe]:
-    """One for each part, and each of its forms that formats tell apart."""
+    """One for each part, and each of its forms that formats distinguish."""
     made_up = _made_up(provider_of(format))
     found = {name: printed(format, matches) for name, matches in PRINTED.items()}
     return {name: found.get(name) or probe for name, probe in made_up.items()}
@@ -188,7 +188,7 @@ def _made_up(provider: str) -> Mapping[str, Probe]:
 
 
 def option_probes(format: str) -> Mapping[str, Probe]:
-    """One for each option, and each of its values that formats tell apart."""
+    """One for each option, and each of its values that formats distinguish."""
     own = {provider_of(format): {"some_new_field": 1}}
     values: dict[str, Any] = {
         "max_output_tokens": 4096,

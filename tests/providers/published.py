@@ -144,7 +144,7 @@ def frames_of(transpiler: Transpiler, pieces: Iterable[bytes]) -> list[Any]:
 
 
 def decoded(transpiler: Transpiler, frames: Iterable[Any]) -> Iterator[Delta]:
-    """The deltas of a stream, as the engine reads it: to the end, or until the decoder says that it is complete."""
+    """Returns the deltas of a stream, read like the engine: to the end, or until the decoder is complete."""
     decoder = transpiler.decoder()
     for frame in frames:
         yield from decoder.feed(frame)

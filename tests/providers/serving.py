@@ -78,7 +78,7 @@ def stream_of(transpiler: Transpiler, reply: ModelReply, error: AbstractCoreErro
 
 @contextmanager
 def serving(transpiler: Transpiler, stream_type: str, reply: ModelReply) -> Iterator[FormatServer]:
-    """A server that answers `reply` until it is told otherwise."""
+    """A server that answers `reply` until it is changed."""
     with FormatServer(transpiler, stream_type, lambda call: reply) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()

@@ -18,7 +18,7 @@ class Services:
 
 
 def address(session: ProviderSession) -> Any:
-    """Where the session's requests go, of an endpoint that needs nothing to tell it."""
+    """Returns the address of a session whose endpoint needs no runtime."""
     nothing: Any = None
     step: Any = session.endpoint.open(nothing)
     try:

@@ -17,7 +17,7 @@ def without_keys(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def scripted(*replies: object):
-    """Makes a scripted model, whatever vendor is asked for."""
+    """Creates a scripted model, whatever the vendor."""
 
     def make(provider: str, *, model: str, middleware: list[object]) -> LLM:
         return create_llm("scripted", model=model, replies=list(replies), middleware=middleware, max_retries=0)

@@ -138,7 +138,7 @@ PATHS: dict[str, Callable[[tuple[str, ...]], list[Any]]] = {
 
 
 class Watch:
-    """What can be seen of calls: their errors, records, logs and recordings, but for what models said."""
+    """Everything visible of calls: errors, records, logs and recordings, except model output."""
 
     def __init__(self, call_style, services, caplog, path) -> None:
         self.path = path

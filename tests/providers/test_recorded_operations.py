@@ -125,7 +125,7 @@ PROVIDERS = [name for name in REGISTRY.providers if name not in ("scripted", "lo
 @pytest.mark.parametrize("name", PROVIDERS)
 @pytest.mark.parametrize("stream", [False, True])
 def test_every_provider_replays_without_a_key_and_sends_nothing(call_style, services, path, name, stream, monkeypatch):
-    """What is asked is not in the recording: the error shows that it was looked for there."""
+    """The request is not in the recording: the error shows that it was searched there."""
     for variable in ("HOME", "AWS_PROFILE", "AWS_CONFIG_FILE"):
         monkeypatch.setenv(variable, str(path.parent))
     path.write_bytes(b"")

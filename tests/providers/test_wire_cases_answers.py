@@ -70,7 +70,7 @@ def test_generated_id_of_a_call_is_sent_back_with_its_result(call_style, server,
 
 @every_format
 def test_two_calls_with_one_id_are_distinct_and_sent_back_with_their_results(call_style, server, llm_of, format):
-    """Two tool calls of one id: the second has an id of its own, streamed and whole alike, and keeps the vendor's."""
+    """Two tool calls with one id: the second gets its own, streamed or not, and keeps the vendor's."""
     pieces = [Piece(0, "{}", "f", "same"), Piece(1, '{"a":1}', "f", "same"), Piece(2, '{"b":2}', "g", "call_1")]
     server.script(served(format, said(format, SPEECH[format].calls(pieces))))
     server.script(served(format, text_of(format, "done")))
@@ -95,7 +95,7 @@ def received(reply: ModelReply) -> list[Any]:
 
 
 def decoded_with_ids(format: str, reply: ModelReply, ids: list[str]) -> ModelReply:
-    """What a body says that is `reply`'s with these ids in its calls."""
+    """Returns the content of a body with `reply` and these ids in its calls."""
     bare = [ToolCall(f"id-{i}", call.name, call.arguments_text) for i, call in enumerate(reply.tool_calls)]
     body = FORMATS[format]().render(replace(reply, parts=tuple(bare))).body
     for i, id in enumerate(ids):
@@ -124,7 +124,7 @@ def without_ids(value: Any) -> Any:
 
 @every_format
 def test_call_with_a_replaced_id_is_sent_to_any_vendor_without_loss(format):
-    """The note of the id that a call had is for nobody: it is neither sent nor a loss."""
+    """The original id of a call is kept privately: it is neither sent nor a loss."""
     calls = (ToolCall("a", "f"), ToolCall("b", "f", provider_options={AS_RECEIVED: {"id": "a"}}))
     results = Message.tool(*(ToolResult.text(call.id, "done") for call in calls))
     messages = (Message.user("hi"), Message.assistant(*calls), results)
@@ -180,7 +180,7 @@ def chat_calls_with(id: str) -> list[Any]:
 
 @every_format
 def test_unknown_finish_reason_with_tool_calls_is_tool_calls(call_style, server, llm_of, format):
-    """Unknown finish reason of a server that is like the vendor's: the calls are asked for; its word is kept."""
+    """Unknown finish reason of a compatible server: results are needed; its value is kept."""
     calls = SPEECH[format].calls([Piece(0, "", "f", "a"), Piece(0, '{"a":1}')])
     reason = "function_calls"
     frames = said(format, calls, reason)
@@ -345,7 +345,7 @@ def test_cached_and_written_tokens_are_separate_with_their_own_price(call_style,
 
 
 def counted(format: str, frames: list[Any]) -> list[Any]:
-    """The frames with what `CACHED` says, where the vendor says it."""
+    """Returns the frames with the usage of `CACHED`, in the vendor's fields."""
     counts = CACHED[format]
     if format == "anthropic_messages":
         frames[0]["message"]["usage"] = {**counts, "output_tokens": 1}

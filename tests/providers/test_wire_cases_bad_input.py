@@ -187,7 +187,7 @@ UNCARRIED = [name for name in FORMATS if name not in ("bedrock_converse", "gemin
 
 @pytest.mark.parametrize("format", UNCARRIED)
 def test_unsupported_part_is_refused_with_its_path_despite_accepts(refusal, format):
-    """A part a format can't carry: even where the user says that the model takes it."""
+    """A part that a format cannot express, even if `accepts` declares it."""
     error = refusal(format, Message.user("look", CLIP), options={"accepts": ["video"]})
     assert isinstance(error, UnsupportedContentError)
     assert "messages[0].parts[1]" in error.message

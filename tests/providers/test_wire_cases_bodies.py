@@ -46,7 +46,7 @@ def sent(body: bytes | str | dict[str, Any], content_type: str | None) -> bytes:
 
 
 def body_of(format: str) -> tuple[bytes, ModelReply]:
-    """A whole reply of the format, and what it says."""
+    """A complete reply of the format, and its text."""
     transpiler, provider = FORMATS[format](), provider_of(format)
     parts = (ReasoningPart("Hm.", "c2ln"), TextPart("Let me see."), ToolCall("call_1", "f", '{"a":1.10}'))
     reply = ModelReply(parts, "tool_calls", usage=Usage(INPUT, OUTPUT), model="m", provider=provider)
@@ -86,7 +86,7 @@ def test_error_object_with_status_200_is_a_typed_error(call_style, server, llm_o
 @every_format
 @pytest.mark.parametrize("error_class", PROVIDER_ERRORS)
 def test_error_object_reads_the_same_with_status_200(format, error_class):
-    """The class and the words are those that the body has under a status of its own."""
+    """Class and message are those of the same body with its own status."""
     transpiler = FORMATS[format]()
     rendered = transpiler.render_error(error_class("what they say"))
     read = transpiler.error(rendered)
@@ -239,7 +239,7 @@ def test_missing_or_truncated_body_is_retried(call_style, server, llm_of, format
 @every_format
 @either_way
 def test_stream_with_a_wrong_content_type_is_read(call_style, server, llm_of, format, stream):
-    """Streamed or not: servers stream to calls that asked for no stream, too."""
+    """Streamed or not: some servers stream even if no stream was requested."""
     body, llm = in_bytes(format, text_of(format, "Hel", "lo")), llm_of(format)
     for content_type in ("text/event-stream", "text/plain", "application/json", "text/html", None):
         server.script(sent(body, content_type))
@@ -310,7 +310,7 @@ def test_unrequested_stream_of_one_event_is_read(call_style, server, llm_of):
 
 @pytest.mark.parametrize("format", ["anthropic_messages", "openai_chat", "openai_responses", "ollama"])
 def test_unrequested_stream_ends_at_its_end_event(call_style, server, llm_of, format):
-    """What follows is not looked at, as in a stream that was asked for."""
+    """Later data is ignored, as in a requested stream."""
     server.script(answer(in_bytes(format, text_of(format, "Hel", "lo")) + b"data: no JSON\n\n"))
     assert call_style.generate(llm_of(format, max_retries=0), "hi").content == "Hello"
 

@@ -158,7 +158,7 @@ BESIDE = ("cohere_chat", "gemini", "openai_chat")
 
 
 def test_image_in_a_tool_result_is_refused_before_sending_where_nothing_may_follow(call_style, server, llm_of):
-    """Image inside a tool result, where no user may speak after a tool: refused with its place."""
+    """Image inside a tool result, where no user message may follow a tool message: refused with its path."""
     llm = llm_of("openai_chat", provider="mistral", model="mistral-large-latest")
     error = refused_unsent(call_style, server, llm, UnsupportedContentError, messages=list(LOOK))
     assert "messages[2].parts[0].content[1]" in error.message
@@ -180,7 +180,7 @@ def test_unknown_part_is_left_out_with_a_warning_or_refused_with_its_path(call_s
 
 
 IN_PLACE = ("cohere_chat", "ollama", "openai_chat", "openai_responses")
-"""Formats where a system message may stand anywhere."""
+"""Formats that allow system messages anywhere."""
 
 
 @every_format

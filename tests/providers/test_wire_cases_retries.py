@@ -76,7 +76,7 @@ def test_retry_after_of_the_vendor_is_obeyed(call_style, server, llm_of, clock, 
 
 @every_format
 def test_stream_interrupted_after_its_first_token_is_not_retried(call_style, server, llm_of, clock, format):
-    """A stream that broke after its first token is not replayed behind the caller's back."""
+    """A stream that broke after its first token is not silently retried."""
     frames = [*SPEECH[format].begin, *SPEECH[format].text(["Hello", "never"])]
     whole = in_bytes(format, frames)
     server.script(stream_head() + chunk(whole[: whole.index(b"never")]), CUT)
@@ -89,7 +89,7 @@ def test_stream_interrupted_after_its_first_token_is_not_retried(call_style, ser
 
 @every_format
 def test_stream_failing_in_the_chunk_of_its_first_token_is_not_retried(call_style, server, llm_of, format):
-    """The same where both came in one piece: the token is told, then the failure."""
+    """The same with both in one chunk: first the token, then the failure."""
     frames = [*SPEECH[format].begin, *SPEECH[format].text(["Hello"]), SPEECH[format].error]
     server.script(stream_head() + chunk(in_bytes(format, frames)))
     stream, texts = call_style.stream(llm_of(format), "hi"), []

@@ -127,7 +127,7 @@ def test_malformed_event_is_an_error_with_its_position_and_partial_reply(call_st
 
 
 def broken(stream: bytes, format: str) -> bytes:
-    """The stream with an event that is no JSON, where it says "never"."""
+    """The stream with a malformed JSON event at the text "never"."""
     return rewritten(stream, format, lambda text: text.replace(b'"never"', b'"never'))
 
 

@@ -1,4 +1,4 @@
-"""Streamed answers as each vendor sends them, in frames of JSON: what is said, and how it ends."""
+"""Streamed answers of each vendor, in frames of JSON."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ INPUT, OUTPUT = 3, 2
 
 @dataclass(frozen=True)
 class Piece:
-    """A fragment of a tool call's arguments; the first of a call has its name, and its id if the vendor gives one."""
+    """A fragment of a tool call's arguments; the first of a call has its name, and its id if the vendor sends one."""
 
     index: int
     arguments: str
@@ -45,13 +45,13 @@ class Speech:
     end: Callable[[Frames, str | None, bool], Frames]
     stop: str
     error: Any
-    """An event that says that there is no capacity."""
+    """An event that reports an overload."""
 
 
 def in_blocks(
     begun: Callable[[Piece], Frames], more: Callable[[Piece], Frames], over: Callable[[Piece], Frames]
 ) -> Callable[[Sequence[Piece]], Frames]:
-    """Calls that begin, go on and end: where an index is used again, or all has been said."""
+    """Calls that start, continue and end: at a repeated index, or when complete."""
 
     def calls(pieces: Sequence[Piece]) -> Frames:
         frames: Frames = []
@@ -298,7 +298,7 @@ def said(format: str, frames: Frames, reason: str | None = "", *, counted: bool 
 
 
 def text_of(format: str, *pieces: str, reason: str | None = "", counted: bool = True) -> Frames:
-    """A stream that says these pieces."""
+    """A stream of these pieces."""
     return said(format, SPEECH[format].text(pieces), reason, counted=counted)
 
 
@@ -314,7 +314,7 @@ def served(format: str, frames: Frames) -> bytes:
 
 
 def answered_with(format: str, *parts: Part) -> bytes:
-    """A whole response that is no stream, which says "ok" unless it has other parts."""
+    """A complete response without streaming, with the text "ok" unless it has other parts."""
     reply = ModelReply(parts or (TextPart("ok"),), "stop", model="m", provider=provider_of(format))
     return answer(FORMATS[format]().render(reply).body)
 

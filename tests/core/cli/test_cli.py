@@ -57,7 +57,7 @@ def invoke(*arguments: str) -> Any:
 
 
 def run(*arguments: str, stdin: bytes | None = None, **environment: str) -> subprocess.CompletedProcess[bytes]:
-    """The command as a process of its own."""
+    """Runs the command in a subprocess."""
     return subprocess.run(
         [sys.executable, *COMMAND, *arguments],
         input=stdin,
@@ -254,7 +254,7 @@ PYTHON_ONLY = re.compile(r"api_key|base_url|context_size|max_output_tokens|\b(?:
 
 
 def hints() -> list[str]:
-    """What the library says to do, with an X where a value would stand."""
+    """Yields the hints of the library, with an X for each value."""
     found: list[str] = []
     for path in [*ROOT.glob("abstractcore/**/*.py"), *ROOT.glob("providers/**/*.py"), *ROOT.glob("media/**/*.py")]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

@@ -20,7 +20,7 @@ SECRET = "a1b2c3d4e5f6a7b8c9d0e1f2"
 
 
 def table() -> list[tuple[str, str, str]]:
-    """The rows of the page: provider, variable, and what is appended to its value."""
+    """Returns the rows of the page: provider, variable, appended path."""
     page = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
     rows = page.split("| provider | environment variable | appended path |")[1].split("\n\n")[0].splitlines()[2:]
     found: list[tuple[str, str, str]] = []

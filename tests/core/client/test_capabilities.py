@@ -21,7 +21,7 @@ from tests.plugin_doubles import giving, thing
 
 @pytest.fixture
 def with_capability():
-    """`with_capability(connect)` gives services with a plugin for "dance" that connects so."""
+    """`with_capability(connect)` returns services with a plugin for "dance" with this `connect`."""
 
     def with_capability(**members) -> Services:
         services = Services(environment={})

@@ -204,7 +204,7 @@ def test_openai_messages_mix_with_messages_and_answer_their_tool_calls():
 
 
 def reply_of_openai() -> ChatCompletionMessage:
-    """What OpenAI's package gives for an answer that calls a tool and cites a source."""
+    """Returns OpenAI's message object of an answer that calls a tool and cites a source."""
     note = {"url": "https://host.test", "title": "T", "start_index": 0, "end_index": 3}
     message = {
         "role": "assistant",

@@ -17,7 +17,7 @@ def math() -> Services:
 
 
 def sent(services: Services, tools) -> list[str]:
-    """The names of the tools that the model is told of."""
+    """Returns the names of the tools in the request."""
     llm = create_llm("scripted", replies=[], services=services)
     return [tool.name for tool in llm.build("hi", tools=tools).tools]
 

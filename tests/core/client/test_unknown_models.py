@@ -66,7 +66,7 @@ def test_image_is_sent_to_an_unknown_model_of_any_provider(make, provider: str):
 
 
 def of_type(taken: str) -> Any:
-    """A file that fits an entry of a profile: a kind, a media type, or the type of a file behind a URL."""
+    """Returns a file that matches an entry of a profile: a kind, a media type, or the type of a file at a URL."""
     media_type = {"image": "image/png", "audio": "audio/wav", "video": "video/mp4"}.get(taken, taken)
     kind = media_type.partition("/")[0]
     part = {"image": ImagePart, "audio": AudioPart, "video": VideoPart}.get(kind, DocumentPart)

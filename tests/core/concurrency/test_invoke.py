@@ -48,7 +48,7 @@ def runtime(call_style):
 
 
 def wait_until(condition) -> None:
-    """Look again and again at a condition that nothing tells of."""
+    """Polls a condition that has no event."""
     waited = threading.Event()
     for _ in range(1000):
         if condition():

@@ -44,7 +44,7 @@ PAUSE_SECONDS = 0.2
 """The server's before every answer: so that this leaves the machine something."""
 GIVEN_UP_AFTER_SECONDS = 0.3
 DEEDS = ("call", "stream", "leave", "fail", "break", "give_up")
-"""The first word of a prompt says what the server does, and what is done with its answer."""
+"""The first word of a prompt selects the behaviour of the server and of the caller."""
 
 
 def serve(request: Request) -> Sequence[Step]:
@@ -64,7 +64,7 @@ def serve(request: Request) -> Sequence[Step]:
 
 
 def do(llm: LLM, deed: str, prompt: str) -> None:
-    """One deed in plain code."""
+    """One action in sync code."""
     if deed == "call":
         assert llm.generate(prompt).content == prompt
     elif deed == "stream":
@@ -128,7 +128,7 @@ class Load:
                 do(self._llm, deed, prompt)
 
     def in_loop(self, name: str) -> None:
-        """An event loop's part, which leaves no task behind."""
+        """The part of an event loop, which leaves no task running."""
         asyncio.run(self._tasks(name))
 
     async def _tasks(self, name: str) -> None:

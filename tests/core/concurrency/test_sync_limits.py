@@ -24,7 +24,7 @@ BETWEEN_SECONDS = 0.02
 
 
 def dripping(head: bytes, piece: bytes):
-    """A script that goes on for ever, a piece at a time."""
+    """A script that sends a chunk at a time forever."""
     return lambda request: itertools.chain([head], itertools.cycle([Pause(BETWEEN_SECONDS), piece]))
 
 
@@ -62,7 +62,7 @@ def test_stream_dripping_less_than_a_delta_at_a_time_ends_at_the_deadline(call_s
 
 
 def test_deadline_passes_while_the_reader_is_busy(call_style, server, connect):
-    """Time does not stand still between two reads of the user's."""
+    """Time passes between two reads of the user's."""
     server.always_by(dripping(stream_head(), chunk(delta("x"))))
     stream = call_style.stream(connect(timeout=DEADLINE_SECONDS), "hi")
     while not isinstance(next(stream), TextDelta):
@@ -150,7 +150,7 @@ def test_llms_with_the_same_services_share_one_background_event_loop(services, c
 
 
 def test_forked_child_gets_its_own_background_event_loop():
-    """While the parent's is at work: it goes on undisturbed."""
+    """While the parent's runs: it continues undisturbed."""
     runtime = SyncRuntime()
     begun, go_on = threading.Event(), threading.Event()
     results: list[int] = []

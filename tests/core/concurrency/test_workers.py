@@ -48,7 +48,7 @@ def begin(workers, function, *arguments):
 
 
 def hang(release):
-    """A function that waits, and an event that says that it has begun."""
+    """Returns a function that waits, and an event that is set when it has begun."""
     begun = threading.Event()
 
     def wait() -> bool:

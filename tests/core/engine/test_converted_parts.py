@@ -44,7 +44,7 @@ TEXTS = [f"{OPENING}[page 1]\n", "[page 2]\n", "</untrusted-file>\n\nWhat is on 
 
 @pytest.fixture
 def make():
-    """Makes an LLM of a scripted model that takes PNG, or what `accepts` says; its services by `services=`."""
+    """Creates an LLM of a scripted model that accepts PNG, or `accepts`; its services by `services=`."""
     opened: list[Services] = []
 
     def make(*, describes: bool = False, accepts=("image/png",), provider: str = "scripted", **options):
@@ -236,7 +236,7 @@ def test_cache_point_of_a_file_moves_to_its_last_part(make):
 
 
 class Counts(PageImages):
-    """A handler that keeps what it is asked."""
+    """A handler that records its calls."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -268,7 +268,7 @@ class Gives(PageImages):
 
 
 def answered(content, *, accepts=("image/png",)):
-    """The call that a model gets where a handler gives this for a file."""
+    """Returns the call that a model receives if a handler returns this for a file."""
     services = Services(registry=Registry.from_entry_points(), environment={})
     services.registry.add_plugin("p", lambda: giving(media_handler=[Gives(content)]))
     llm = create_llm("scripted", replies=["a"], accepts=accepts, services=services)

@@ -43,7 +43,7 @@ def test_missing_response_is_a_timeout_and_closes_its_connection(call_style, ser
 
 
 class OwnTimeout:
-    """Waits for something of its own, and not long enough."""
+    """A middleware with its own, shorter timeout."""
 
     async def around_attempt(self, attempt, next):
         raise TimeoutError("the limiter did not answer")

@@ -72,7 +72,7 @@ def keep_waiting(wait: str, server: ScriptedServer, clock: NoticingClock) -> Cal
 
 
 class Reader:
-    """Reads a stream to its end in a thread, of plain code or of an event loop."""
+    """Reads a stream to its end in a thread, in a sync call or an event loop."""
 
     def __init__(self, llm, call_style: str) -> None:
         self.asynchronous = call_style == "async"

@@ -301,7 +301,7 @@ def test_hanging_dns_lookup_does_not_delay_loop_shutdown_or_exit(library):
 
 @pytest.fixture
 def slow_names(monkeypatch, release) -> list[str]:
-    """Names that end in .test are looked up until the test ends, and then unknown; gives those that were asked for."""
+    """Look-ups of names that end in .test hang until the test ends, and then fail; yields the requested names."""
     asked: list[str] = []
     real = socket.getaddrinfo
 
@@ -490,7 +490,7 @@ def test_gather_ends_at_the_limit(release):
 
 
 def long_drip(head: bytes):
-    """A script that gives `head`, then a byte at a time for ever."""
+    """A script that sends `head`, then a byte at a time forever."""
     return lambda request: itertools.chain([head], itertools.cycle([Pause(BETWEEN_SECONDS), b"0"]))
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 
 def every_split(stream: bytes) -> Iterator[list[bytes]]:
-    """Whole, in two at every place, and byte by byte."""
+    """Yields the data whole, split in two everywhere, and byte by byte."""
     yield [stream]
     for place in range(1, len(stream)):
         yield [stream[:place], stream[place:]]

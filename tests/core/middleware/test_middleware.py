@@ -241,7 +241,7 @@ def test_middleware_that_awaits_an_event_loop_in_a_sync_call_is_an_error_with_a_
 
 
 class Answering:
-    """Answers what it is told to, in one of the rings."""
+    """Returns a given answer, in one of the rings."""
 
     def __init__(self, ring: str, answer: object) -> None:
         setattr(self, ring, self.give)
@@ -299,7 +299,7 @@ def test_invalid_middleware_is_refused_at_creation(member, message):
 
 
 class Twice:
-    """Asks again, and gives the second answer."""
+    """Calls `next` twice, and returns the second answer."""
 
     async def around_call(self, context, next):
         await next(context)

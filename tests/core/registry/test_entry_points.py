@@ -35,7 +35,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 def report(name: str):
-    """What is told of the plugin with this name."""
+    """Returns the report of the plugin with this name."""
     (found,) = (each for each in Registry.from_entry_points().reports if name in each.distribution)
     return found
 

@@ -26,7 +26,7 @@ KINDS = list(HOOKS)
 
 
 def of_kind(registry: Registry, kind: str) -> list[str]:
-    """The names of what is registered of a kind."""
+    """Returns the registered names of a kind."""
     return {
         "provider": lambda: list(registry.providers),
         "wire format": lambda: list(registry.wire_formats),

@@ -48,7 +48,7 @@ for record in nested_records((*OBJECTS.values(), *OTHERS)):
 
 
 def plain(value: Any) -> Any:
-    """What `asdict` should give: dicts for records, and of JSON and tuples the same."""
+    """Returns the expected result of `asdict`: dicts for records; JSON and tuples unchanged."""
     if dataclasses.is_dataclass(value):
         return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     return tuple(map(plain, value)) if isinstance(value, tuple) else value

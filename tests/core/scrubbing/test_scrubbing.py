@@ -208,7 +208,7 @@ def test_suppressed_context_stays_suppressed():
 
 
 class FixedError(Exception):
-    """What it says cannot be changed."""
+    """An exception whose text is immutable."""
 
     def __str__(self) -> str:
         return f"always {KEY}"

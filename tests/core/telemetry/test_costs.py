@@ -94,7 +94,7 @@ class Kept:
 
 @pytest.fixture
 def ask(call_style, server, services):
-    """Makes a call with `middleware`, in one piece or streamed; gives the response and the record."""
+    """Makes a call with `middleware`, streamed or not; returns the response and the record."""
     services._registry = Registry()
     services._registry.add_provider(Vendor(f"{server.url}/v1"))
     records = []

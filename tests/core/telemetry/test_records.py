@@ -488,14 +488,14 @@ def test_record_is_dropped_and_counted_if_no_thread_can_start(server, connect, s
 
 
 class UnreadableError(Exception):
-    """What it says cannot be had."""
+    """An exception whose text cannot be read."""
 
     def __str__(self) -> str:
         raise ValueError("no text")
 
 
 class Stream:
-    """A middleware that answers with a stream of its own."""
+    """A middleware that answers with its own stream."""
 
     def __init__(self, *batches: object) -> None:
         self._batches = list(batches)

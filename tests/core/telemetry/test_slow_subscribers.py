@@ -33,7 +33,7 @@ class Slow:
 
 
 class Answering:
-    """Answers by itself: no network, and nobody but the records keeps calls."""
+    """Answers without a network; only records keep the calls."""
 
     async def around_call(self, context, next):
         return ModelReply((TextPart("ok"),), "stop")

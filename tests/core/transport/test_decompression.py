@@ -13,7 +13,7 @@ MEBIBYTE = 1024 * 1024
 
 
 def pieces(encoding: str, data: bytes, size: int) -> list[bytes]:
-    """What the body gives that comes in chunks of `size` bytes."""
+    """Returns the output of a body that arrives in chunks of `size` bytes."""
     decompressor = decompressor_for({"content-encoding": encoding})
     assert decompressor is not None
     chunks = (data[start : start + size] for start in range(0, len(data), size))

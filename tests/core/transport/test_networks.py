@@ -21,7 +21,7 @@ WAYS = [(SyncCalls, "httpx2"), (SyncCalls, "fast"), (AsyncCalls, "httpx2"), (Asy
 
 @pytest.fixture(scope="module")
 def authority() -> trustme.CA:
-    """A certificate authority that nobody trusts yet."""
+    """An untrusted certificate authority."""
     return trustme.CA()
 
 
@@ -124,7 +124,7 @@ def test_proxy_with_a_password_forwards_plain_requests(call_style, reach, server
 
 
 def test_proxy_tunnels_to_a_tls_server(call_style, reach, tls_server, trusted):
-    """What goes through it is not for the proxy to read, nor is its password for the server."""
+    """The proxy cannot read the tunnelled data, and the server does not get the proxy's password."""
     tls_server.always(completion("through"))
     with ProxyServer("user:p@ss word") as proxy:
         llm = reach(
@@ -147,7 +147,7 @@ def test_proxy_that_rejects_the_password_is_named_without_it(call_style, reach, 
 
 
 def free_port() -> int:
-    """A port that nobody listens at: a proxy did a moment ago."""
+    """A closed port, where a proxy was listening before."""
     with ProxyServer() as proxy:
         return proxy.port
 

@@ -15,7 +15,7 @@ from tests.chaos_server import answer
 
 
 def require(owner: object, name: str, library: str, purpose: str) -> Any:
-    """The attribute; fails with what it is needed for."""
+    """Returns the attribute; fails with its purpose."""
     if not hasattr(owner, name):
         kind = owner if isinstance(owner, type) else type(owner)
         pytest.fail(f"{library} {version(library)} has no {kind.__qualname__}.{name}, which {purpose}")

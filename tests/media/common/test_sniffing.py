@@ -1,4 +1,4 @@
-"""Kinds of files by content. Expected: what libmagic 5.44 says of the same files, or the format's magic number."""
+"""File type detection by content. Expected: libmagic 5.44's result for the same files, or the format's magic number."""
 
 import sys
 

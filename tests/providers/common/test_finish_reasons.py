@@ -1,4 +1,4 @@
-"""Why a reply ended, where a vendor's word says nothing of it or is missing."""
+"""Finish reasons: unknown and missing ones."""
 
 from __future__ import annotations
 

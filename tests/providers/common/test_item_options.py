@@ -1,4 +1,4 @@
-"""Provider options of parts and messages: merged into what is written, and read from what nobody else reads."""
+"""Provider options of parts and messages: merged when writing, and read from unknown fields."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Tools' names and parameters are what the vendor takes: refused with a name to use, or replaced in what was said."""
+"""Tool names and parameters: invalid names are refused with a suggestion, or replaced in the history."""
 
 import json
 import re

@@ -41,12 +41,12 @@ STREAMS_OF_REPLIES = [
 
 
 def comparable(reply: ModelReply) -> ModelReply:
-    """The reply without the vendor's own words for things that it says in ours."""
+    """The reply without the vendor's own fields for things that it also reports in ours."""
     return replace(reply, raw_finish_reason=None, warnings=())
 
 
 def said(value: Any) -> Any:
-    """JSON without what says nothing: null, and empty lists and objects."""
+    """JSON without empty values: null, and empty lists and objects."""
     if isinstance(value, dict):
         kept = {key: said(item) for key, item in value.items()}
         return {key: item for key, item in kept.items() if item not in (None, [], {})}
@@ -54,7 +54,7 @@ def said(value: Any) -> Any:
 
 
 def differing(printed: Any, ours: Any, path: str = "") -> set[str]:
-    """Where two JSON values differ; `[]` for any place in a list."""
+    """Returns the paths at which two JSON values differ; `[]` for any index."""
     if isinstance(printed, dict) and isinstance(ours, dict):
         keys = {**printed, **ours}
         found = (differing(printed.get(k), ours.get(k), f"{path}.{k}" if path else k) for k in keys)

@@ -56,7 +56,7 @@ def requests(format: str) -> list[WireRequest]:
 
 @cache
 def words(format: str) -> list[str]:
-    """The format's own names and short values, from what it writes and from what is published of it."""
+    """The format's own names and short values, from its output and its published examples."""
     values = [json.loads(request.body) for request in requests(format)]
     values += [fixture.read() for fixture in fixtures() if fixture.format == format]
     return sorted({word for value in values for word in _words(value) if len(word) < 30})
@@ -195,7 +195,7 @@ def test_corrupt_stream_is_read_or_a_typed_error(format: str):
 
 @every_format
 def test_odd_json_in_a_stream_is_read_or_a_typed_error(format: str):
-    """In place of what frames hold, and frames left out, twice, or in another order."""
+    """Replaces values in frames; drops, repeats and reorders frames."""
     printed = [fixture.read() for fixture in fixtures("stream") if fixture.format == format]
     bodies = [frame for stream in printed for frame in stream] or [{}]
 

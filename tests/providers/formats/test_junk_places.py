@@ -55,7 +55,7 @@ every_format = pytest.mark.parametrize("format", FORMATS)
 
 
 def path_of(trail: Trail) -> str:
-    """The place as errors name it."""
+    """Returns the path as in errors."""
     return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in trail).removeprefix(".")
 
 
@@ -142,7 +142,7 @@ def test_junk_in_a_dialect_request_is_an_error_with_its_path(dialect):
 
 
 def check_read(read: Callable[[], Any]) -> None:
-    """What is read can be written; or it is a provider's error, in words. Any other error goes on."""
+    """The result can be written, or it is a provider error with a message. Any other error propagates."""
     try:
         value = read()
     except ProviderError as error:
@@ -185,7 +185,7 @@ def test_junk_in_a_stream_is_read_or_a_typed_error(format):
 
 
 def odd_frames(frame: Any, seen: set[Any]) -> Iterator[Any]:
-    """The frame with junk in every place in turn; none for one that is not JSON."""
+    """Yields the frame with junk at every path in turn; nothing for a frame that is not JSON."""
     if payload_of(frame).startswith(b"{"):
         value = json.loads(payload_of(frame))
         for trail in unlike_places(value, seen):

@@ -10,7 +10,7 @@ from abstractcore.schema import accumulate
 from tests.providers.published import Fixture, decoded, fixtures, frames_of, stream_of
 
 _MARK = b"\xef\xbb\xbf"
-"""A byte order mark: JSON behind it is read, but never the short way."""
+"""A byte order mark: JSON after it is read, but never by the fast path."""
 
 
 def marked(frame: Any) -> Any:

@@ -57,7 +57,7 @@ GROUPS = {name: (BEDROCK_NAMES if name == "bedrock_converse" else {"all": NAMES}
 
 
 def named(call: ModelCall, model: str) -> ModelCall:
-    """The same call of another model, which has said what the first one said."""
+    """The same call of another model, with the first model's turns."""
     before, after = f"{call.provider}/{call.model}", f"{call.provider}/{model}"
 
     def owned(part: Any) -> Any:

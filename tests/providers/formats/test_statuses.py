@@ -21,7 +21,7 @@ from abstractcore_providers.formats.registered import FORMATS
 
 STATUSES = [300, 302, 308, *range(400, 432), 451, 499, *range(500, 512), 520, 524, 529, 599]
 OF_VENDORS = {("cohere_chat", 498): errors.ContentFilterError}
-"""Statuses that one vendor has made up: a deny-listed token."""
+"""Vendor-specific statuses: a deny-listed token."""
 BODIES = [b"", b"{}", b"<html>Bad gateway</html>", b"upstream request timeout"]
 CAUSES: dict[int, type[ProviderError]] = {
     300: errors.BadRequestError,

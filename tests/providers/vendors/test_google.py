@@ -27,7 +27,7 @@ class Services:
 
 
 class Runtime:
-    """Runs what it is given at once."""
+    """Runs functions inline."""
 
     async def invoke(self, function: Any, *arguments: object) -> Any:
         return function(*arguments)

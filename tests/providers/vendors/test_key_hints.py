@@ -29,7 +29,7 @@ OPTIONS: dict[str, dict[str, Any]] = {"bedrock": {"region": "us-east-1"}}
 
 
 def hint(server, call_style, provider: str, environment: dict[str, str], **options: Any) -> str:
-    """What the error of a refused call says is to be done."""
+    """Returns the hint of the error of a rejected call."""
     with closing(Services(environment={"NO_PROXY": "*", **environment})) as services:
         llm = create_llm(
             provider,

@@ -1,4 +1,4 @@
-"""A provider gets the schema that it takes; what comes back is held to the one that was asked for."""
+"""Providers get an adapted schema; answers are validated against the requested one."""
 
 import json
 from typing import Annotated, Any
@@ -17,7 +17,7 @@ class Guess(BaseModel):
 
 
 def message(text: str) -> bytes:
-    """A whole answer as Anthropic gives it."""
+    """A complete answer in Anthropic's format."""
     return answer(
         {
             "id": "msg_1",

@@ -1,4 +1,4 @@
-"""What nobody takes is a typed error that names the place, in little time."""
+"""Schemas that no vendor accepts are a typed error with the path, quickly."""
 
 import time
 from typing import Any

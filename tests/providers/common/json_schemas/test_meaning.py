@@ -1,4 +1,4 @@
-"""What a rewriting says of itself is true of the values that are accepted, by a validator that is not ours."""
+"""The reported effect of a rewriting holds for the accepted values, by an independent validator."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Each rule by small schemas: what becomes of them, where, and whether more or less is accepted then."""
+"""Each rule with small schemas: the result, the path, and whether it accepts more or less."""
 
 from dataclasses import replace
 from typing import Any

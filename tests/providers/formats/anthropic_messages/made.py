@@ -57,7 +57,7 @@ def content() -> SearchStrategy[ContentPart]:
 
 
 def citations() -> SearchStrategy[Citation]:
-    """Those that the vendor gives, and others."""
+    """Citations of the vendor, and others."""
     number, text = st.integers(0, 9), made.texts(min_size=1)
     char = {"type": st.just("char_location"), "document_index": number}
     char |= {"start_char_index": number, "end_char_index": number}

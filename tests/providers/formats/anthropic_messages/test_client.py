@@ -81,7 +81,7 @@ def create(client: Anthropic, **fields: Any) -> Any:
 
 
 def check_content(content: list[Any]) -> None:
-    """`content` is what `REPLY` says."""
+    """`content` is the content of `REPLY`."""
     thought, redacted, asked, found, text, one, two = content
     assert (thought.type, thought.thinking, thought.signature) == ("thinking", "Let me see.", "sig")
     assert (redacted.type, redacted.data) == ("redacted_thinking", "xyz")

@@ -49,7 +49,7 @@ def _consume(value: Any) -> None:
 
 
 def without_unsupported(call: ModelCall) -> ModelCall:
-    """`call` without what is free: provider options, hosted tools' options, and parts no schema speaks of."""
+    """Returns `call` without free-form values: provider options, hosted tools' options, and opaque parts."""
     hosted = tuple(
         HostedTool(tool.kind) for tool in call.hosted_tools if tool.kind in ("web_search", "code_interpreter")
     )

@@ -25,7 +25,7 @@ def response(body: Any, status: int = 200, **headers: str) -> WireResponse:
 
 
 def call(*messages: Message, **fields: Any) -> ModelCall:
-    """A call with a limit, as the provider's profile gives it one."""
+    """A call with a token limit, as set by the provider's profile."""
     given: Any = {"sampling": LIMIT, **fields}
     return ModelCall("m", messages or (Message.user("hi"),), "anthropic", **given)
 

@@ -224,7 +224,7 @@ def test_requests_of_the_client_are_parsed(client: Any, server: FormatServer):
 @examples(25)
 @given(made.calls(optioned=False))
 def test_client_writes_the_same_request(call: ModelCall):
-    """Its serializer, given what our body says, gives our address, and a body that says the same."""
+    """Its serialiser writes our URL and an equal body from the values of our body."""
     try:
         ours = CONVERSE.encode(call.with_(provider_options={})).request
     except (InvalidInputError, UnsupportedContentError):

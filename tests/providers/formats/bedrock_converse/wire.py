@@ -41,7 +41,7 @@ def faults(request: WireRequest) -> str:
 
 
 def with_bytes(value: Any, shape: Any, as_bytes: Callable[[str], bytes] = str.encode) -> Any:
-    """What a body says, as a client of the vendor would have passed it: bytes are no text there."""
+    """Returns the values of a body as the vendor's client would pass them: bytes are not text there."""
     if shape.type_name == "blob" and isinstance(value, str):
         return as_bytes(value)
     if shape.type_name == "list" and isinstance(value, list):

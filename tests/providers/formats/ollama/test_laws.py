@@ -1,4 +1,4 @@
-"""The laws of a transpiler, for this format, with and without a context size of its own."""
+"""The laws of a transpiler, for this format, with and without a context size."""
 
 from functools import partial
 

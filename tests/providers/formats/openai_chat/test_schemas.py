@@ -51,7 +51,7 @@ def _consume(value: Any) -> None:
 
 
 def without_unsupported(call: ModelCall) -> ModelCall:
-    """`call` without what is free: options, JSON Schemas, and numbers outside the vendor's ranges."""
+    """Returns `call` without free-form values: options, JSON Schemas, and numbers outside the vendor's ranges."""
     sampling = call.sampling
     within = Sampling(
         sampling.max_output_tokens,

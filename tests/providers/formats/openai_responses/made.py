@@ -134,7 +134,7 @@ _ITEMS: tuple[dict[str, Any], ...] = (
 
 
 def items(origin: str | None, *, stored: bool) -> SearchStrategy[list[Part]]:
-    """Parts as the provider's own items give them."""
+    """Parts as decoded from the provider's own items."""
     chosen = st.lists(st.sampled_from(_ITEMS), max_size=4, unique_by=lambda item: item["id"])
     return chosen.map(
         lambda items: [part for item in items for part in read_item(item, PROVIDER, origin, stored=stored)]

@@ -121,7 +121,7 @@ def events(items: Iterable[Any]) -> bytes:
 
 
 def decoded(pieces: Iterable[bytes]) -> Iterator[Delta]:
-    """The deltas of a stream, as they come, until it says that nothing follows."""
+    """Yields the deltas of a stream until it is complete."""
     framer, decoder = RESPONSES.framer(), RESPONSES.decoder()
     for piece in pieces:
         for frame in framer.feed(piece):
