@@ -182,10 +182,10 @@ def test_interrupted_stream_ends_its_line_before_the_error(server, to_server):
         (["ask", "hi", "--provider", "opnai"], 2, "Did you mean openai"),
         (["ask", "hi", "--provider", "openai"], 2, "needs a model"),
         (["ask", "hi", "--provider", "openai/gpt-5"], 2, "Set OPENAI_API_KEY.\n"),
-        (["ask", "hi", "--provider", "openai"], 2, "As in --model NAME."),
+        (["ask", "hi", "--provider", "openai"], 2, "As in --model gpt-"),
         (["ask", "hi", "--provider", "openai-compatible/m"], 2, "As in --base-url http://localhost:8000/v1."),
         (["ask", "hi", "--max-tokens", "0"], 2, "--max-tokens: must be at least 1, got 0"),
-        (["ask", "hi", "--context-size", "12"], 2, "--context-size is 12"),
+        (["ask", "hi", "--context-size", "12"], 2, "--context-size: expected an integer of at least 256, got 12"),
         (["ask", "hi", "--provider", "openai/gpt-5", "--context-size", "999"], 2, "Leave it out: the provider"),
         (["ask", "hi", "--temperature", "nan"], 2, "temperature"),
         (["ask", "hi", "--media", "missing.wav"], 2, "missing.wav does not exist"),
@@ -247,7 +247,7 @@ def test_context_overflow_hint_names_the_context_size_option(monkeypatch, models
     (tmp_path / "long.txt").write_text("word " * 1000)
     result = invoke("ask", "How many?", "--media", str(tmp_path / "long.txt"), "--context-size", "256")
     assert (result.exit_code, result.stdout) == (3, "")
-    assert "make room with --context-size TOKENS" in " ".join(result.stderr.split())
+    assert "enlarge the context with --context-size TOKENS" in " ".join(result.stderr.split())
 
 
 PYTHON_ONLY = re.compile(r"api_key|base_url|context_size|max_output_tokens|\b(?:model|temperature|timeout)=")
