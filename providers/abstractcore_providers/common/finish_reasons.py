@@ -1,19 +1,27 @@
-"""Why a reply ended, from a vendor's word."""
+"""Why a reply ended: vendors' words and ours."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from abstractcore.schema import FinishReason, Part, ToolCall
 
 
-def finish_reason_of(raw: str | None, known: Mapping[str, FinishReason], *, calls: bool) -> FinishReason:
-    """The reason that `known` has for the word `raw`.
+@dataclass(frozen=True, slots=True)
+class FinishReasons:
+    """A vendor's words and ours, both ways. `to_theirs` may leave out reasons for which nothing is written."""
 
-    For a word that the format does not know it is "tool_calls" if the reply `calls` tools. For any other, and for none,
-    it is "unknown"; so are words in `known` that leave it open, as that for a call which the model wrote wrongly.
-    """
-    return known.get(raw or "", "tool_calls" if calls and raw else "unknown")
+    to_ours: Mapping[str, FinishReason]
+    to_theirs: Mapping[FinishReason, str]
+
+    def read(self, raw: str | None, *, calls: bool) -> FinishReason:
+        """Our word for `raw`.
+
+        For an unknown word it is "tool_calls" if the reply `calls` tools. For any other, and for none, it is "unknown";
+        so are known words that leave it open, as that for a call which the model wrote wrongly.
+        """
+        return self.to_ours.get(raw or "", "tool_calls" if calls and raw else "unknown")
 
 
 def calls_tools(parts: Iterable[Part]) -> bool:

@@ -1,27 +1,43 @@
-"""Tools as OpenAI's chat format writes them, which others have taken up: `{"type": "function", "function": {...}}`."""
+"""Tools and calls of them as in OpenAI's chat format and others like it: `{"type": "function", "function": {...}}`."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
-from abstractcore.schema import CallWarning, SchemaError, ToolSpec
+from abstractcore.schema import CallWarning, ToolCall, ToolSpec
 
-from .json_reading import Object, text_of
+from .item_options import read_options
+from .json_reading import Object, as_object, text_of
 from .json_schemas import SchemaRules
-from .reading import get_flag, get_object, get_text, name_the_rest
+from .reading import ErrorsAt, get_flag, get_object, get_text, name_the_rest
 from .tool_parameters import read_parameters, write_parameters
 
 _TOOL = frozenset({"type", "function"})
 _FUNCTION = frozenset({"name", "description", "parameters"})
 _STRICT = _FUNCTION | {"strict"}
+_CALLED = frozenset({"name", "arguments"})
 
 
-def write_function_tool(tool: ToolSpec, path: str, rules: SchemaRules, warnings: list[CallWarning]) -> Object:
-    """The tool at `path`, for vendors that are not told of each tool whether its arguments are strict."""
-    parameters, _ = write_parameters(tool, path, rules, warnings)
-    function: Object = {"name": tool.name, "parameters": parameters}
-    if tool.description:
+def write_function_tool(
+    tool: ToolSpec,
+    path: str,
+    rules: SchemaRules,
+    warnings: list[CallWarning],
+    *,
+    own_strict: bool = False,
+    described: bool = False,
+) -> Object:
+    """The tool at `path`.
+
+    With `own_strict`, each tool says whether its arguments are strict; with `described`, each has a description.
+    """
+    function: Object = {"name": tool.name}
+    if tool.description or described:
         function["description"] = tool.description
+    function["parameters"], strict = write_parameters(tool, path, rules, warnings)
+    if own_strict and strict is not None:
+        function["strict"] = strict
     return {"type": "function", "function": function}
 
 
@@ -30,19 +46,51 @@ def read_function_tool(
 ) -> ToolSpec:
     """The tool in a client's request. `strict` is said of all tools; with `own_strict`, each tool says it of itself.
 
-    Raises `InvalidInputError` and `SchemaError` with the path of what is wrong.
+    Raises `InvalidInputError` with the path of what is wrong.
     """
     data, place = get_object(value, path), f"{path}.function"
     function = get_object(data.get("function"), place)
     name_the_rest(data, _TOOL, path, warnings)
     name_the_rest(function, _STRICT if own_strict else _FUNCTION, place, warnings)
     parameters = function.get("parameters")
-    try:
+    with ErrorsAt(place):
         return ToolSpec(
             name=get_text(function.get("name"), f"{place}.name"),
             description=text_of(function, "description") or "",
             parameters={} if parameters is None else read_parameters(get_object(parameters, f"{place}.parameters")),
             strict=get_flag(function, "strict", f"{place}.") if own_strict else strict,
         )
-    except SchemaError as error:
-        raise error.at(place) from None
+
+
+def write_function_call(id: str, name: str, arguments: Any) -> Object:
+    """A call of a function."""
+    return {"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+def decode_function_call(call: Object, known: Collection[str], provider: str) -> ToolCall:
+    """The call in a reply, under the vendor's id, which may be empty. `known` are the fields that are no options."""
+    function = as_object(call.get("function"))
+    name, arguments = text_of(function, "name") or "", text_of(function, "arguments") or ""
+    return ToolCall(text_of(call, "id") or "", name, arguments, provider_options=read_options(call, known, provider))
+
+
+def read_function_call(
+    value: Any,
+    path: str,
+    known: Collection[str],
+    provider: str,
+    warnings: list[CallWarning],
+    *,
+    needs_arguments: bool = True,
+) -> ToolCall:
+    """The call in a client's message; raises `InvalidInputError` with the path of what is wrong."""
+    call, place = get_object(value, path), f"{path}.function"
+    function = get_object(call.get("function"), place)
+    name_the_rest(function, _CALLED, place, warnings)
+    arguments = function.get("arguments")
+    return ToolCall(
+        get_text(call.get("id"), f"{path}.id"),
+        get_text(function.get("name"), f"{place}.name"),
+        "" if arguments is None and not needs_arguments else get_text(arguments, f"{place}.arguments"),
+        provider_options=read_options(call, known, provider),
+    )

@@ -73,7 +73,7 @@ def mended(value: Any, cut: Cut | None = None) -> Any:
     return value
 
 
-_MOST = 2**63
+MAX_COUNT = 2**63
 
 
 def as_object(value: Any) -> Object:
@@ -97,4 +97,4 @@ def text_of(data: Object, key: str) -> str | None:
 def count_of(data: Object, key: str) -> int | None:
     """The count at `key`: a whole number that any JSON reader takes, or it is none."""
     value = data.get(key)
-    return value if type(value) is int and 0 <= value < _MOST else None
+    return value if type(value) is int and 0 <= value < MAX_COUNT else None

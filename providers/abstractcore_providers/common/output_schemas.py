@@ -1,4 +1,4 @@
-"""Schemas of answers for formats that hold the schema alone, with no name, description or choice of strictness."""
+"""Schemas of answers: alone, or as OpenAI has them with a name, a description and a choice of strictness."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import Any
 
 from abstractcore.schema import CallWarning, JSONObject, OutputSchema, SchemaError
 
+from .json_reading import as_object, text_of
 from .json_schemas import SchemaRules, fit_output
+from .reading import ErrorsAt, get_flag, get_object, get_text
 
 _UNNAMED = "output"
 
@@ -36,6 +38,18 @@ def named_schema(schema: Mapping[str, Any], path: str) -> OutputSchema:
         return OutputSchema(_name_of(schema), schema)
     except SchemaError as error:
         raise SchemaError(error.message, error.path.replace("schema", path, 1)) from None
+
+
+def read_output(value: Any, path: str) -> OutputSchema:
+    """A client's schema with its name, at `path`; raises `InvalidInputError` with the path of what is wrong."""
+    data = get_object(value, path)
+    with ErrorsAt(path):
+        return OutputSchema(
+            name=get_text(data.get("name"), f"{path}.name"),
+            schema=as_object(data.get("schema")),
+            description=text_of(data, "description"),
+            strict=get_flag(data, "strict", f"{path}.") or False,
+        )
 
 
 def _name_of(schema: Mapping[str, Any]) -> str:

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
-from typing import Any, cast
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar, cast
 
 from pydantic_core import PydanticSerializationError
 
 from abstractcore.errors import InvalidInputError
-from abstractcore.schema import CallWarning, SchemaError, WireRequest, freeze_object
+from abstractcore.schema import (
+    CallWarning,
+    Message,
+    ModelCall,
+    Parsed,
+    Part,
+    ReasoningPart,
+    SchemaError,
+    TextPart,
+    WireRequest,
+    freeze_object,
+)
 
 from .json_reading import Object, read_json
+
+T = TypeVar("T")
 
 
 def read_request(request: WireRequest) -> Object:
@@ -22,17 +34,44 @@ def read_request(request: WireRequest) -> Object:
         raise InvalidInputError(f"the body is not JSON: {error}") from None
 
 
-@contextmanager
-def locating(
-    request: WireRequest, provider: str, place_of: Callable[[str], str] = lambda path: path
-) -> Generator[None]:
-    """Raises what goes wrong inside as an `InvalidInputError` with its path in the request.
+class ErrorsAt:
+    """Gives a `SchemaError` that is raised inside its place in the request: an `InvalidInputError` below `path`."""
 
-    `place_of` gives that for a path in the call. What the schema takes nowhere (half a character, a number without end,
-    values nested without end) is looked for in the request itself, since it may fail far from where it stands.
+    __slots__ = ("_path",)
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, SchemaError):
+            raise InvalidInputError(error.message, path=error.at(self._path).path) from None
+
+
+def make_at(path: str, make: Callable[..., T], *values: Any, **fields: Any) -> T:
+    """What `make` makes of what stands at `path`; raises `InvalidInputError` below it for what the schema refuses."""
+    with ErrorsAt(path):
+        return make(*values, **fields)
+
+
+def read_call(
+    request: WireRequest,
+    provider: str,
+    read: Callable[[Object, list[CallWarning]], ModelCall],
+    place_of: Callable[[str], str] = lambda path: path,
+) -> Parsed:
+    """The call that `read` makes of the object in a request's body; it adds warnings to the list that it is given.
+
+    Raises what goes wrong as an `InvalidInputError` with its path in the request, which `place_of` gives for a path in
+    the call. What the schema takes nowhere (half a character, a number without end, values nested without end) is
+    looked for in the request itself, since it may fail far from where it stands.
     """
+    data = read_request(request)
+    warnings: list[CallWarning] = []
     try:
-        yield
+        return Parsed(read(data, warnings), tuple(warnings))
     except (SchemaError, InvalidInputError, PydanticSerializationError) as error:
         try:
             freeze_object(read_json(request.body), "")
@@ -44,11 +83,44 @@ def locating(
         raise
 
 
+def read_each(
+    values: Iterable[Any], read: Callable[[Object, str], Message | None], warnings: list[CallWarning]
+) -> tuple[Message, ...]:
+    """The messages that `read` makes of objects and their paths, but for those that it finds empty (None)."""
+    messages: list[Message] = []
+    for index, value in enumerate(values):
+        path = f"messages[{index}]"
+        message = read(get_object(value, path), path)
+        if message is None:
+            warnings.append(message_left_out(path))
+        else:
+            messages.append(message)
+    return tuple(messages)
+
+
+def message_left_out(path: str) -> CallWarning:
+    """The warning for a message without content."""
+    return CallWarning("message_left_out", path, "the message is empty")
+
+
+def is_said(part: Part) -> bool:
+    """Whether a part is anything but an empty text, or reasoning with nothing in it."""
+    if isinstance(part, TextPart):
+        return part.text != ""
+    return not isinstance(part, ReasoningPart) or part.text != "" or not part.is_plain
+
+
 def get_object(value: Any, path: str) -> Object:
     """`value`, an object."""
     if not isinstance(value, dict):
         raise _expected("an object", value, path)
     return cast(Object, value)
+
+
+def get_group(data: Object, name: str) -> Object:
+    """The object at `name`; empty if there is none."""
+    value = data.get(name)
+    return {} if value is None else get_object(value, name)
 
 
 def get_list(data: Object, name: str, path: str = "") -> list[Any]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
-from abstractcore.errors import ProviderError, ServerError, UnexpectedResponseError
-from abstractcore.schema import WireResponse
+from abstractcore.errors import InvalidInputError, ProviderError, ServerError, UnexpectedResponseError
+from abstractcore.schema import SchemaError, WireResponse
 
 from .json_reading import Object, as_object, count_of, read_answer
 
 _EXCERPT = 80
+T = TypeVar("T")
 _LOOK = "If it does, a proxy or a sign-in page of the network answered in its place: open the address in a browser."
 _JSON_MARKS = (b"{", b"[")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -54,6 +55,14 @@ def no_reply(response: WireResponse, data: Any, missing: str, marks: frozenset[s
     )
     error.content_type = response.headers.get("content-type")
     return error
+
+
+def fitting(response: WireResponse, make: Callable[..., T], *given: Any) -> T:
+    """What `make` returns for `given`; raises `ServerError` if the schema does not take what the response holds."""
+    try:
+        return make(*given)
+    except (SchemaError, InvalidInputError) as error:
+        raise ServerError(f"the answer does not fit the schema: {error}", status=response.status) from None
 
 
 def read_count(

@@ -7,11 +7,11 @@ import json
 import pytest
 
 from abstractcore.schema import FinishReason, ModelReply, TextPart, ToolCall
-from abstractcore_providers.common.finish_reasons import calls_tools, finish_reason_of
+from abstractcore_providers.common.finish_reasons import FinishReasons, calls_tools
 from abstractcore_providers.formats.registered import FORMATS
 from tests.providers.published import provider_of, response_of
 
-KNOWN: dict[str, FinishReason] = {"end": "stop", "wrong_call": "unknown"}
+REASONS = FinishReasons({"end": "stop", "wrong_call": "unknown"}, {})
 FIELDS = {"finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason", "status"}
 NO_WORD: dict[tuple[str, str], FinishReason] = {
     ("ollama", "tool_call"): "tool_calls",
@@ -35,7 +35,7 @@ NO_WORD: dict[tuple[str, str], FinishReason] = {
     ],
 )
 def test_unknown_finish_reason_with_tool_calls_is_tool_calls(word: str | None, calls: bool, expected: FinishReason):
-    assert finish_reason_of(word, KNOWN, calls=calls) == expected
+    assert REASONS.read(word, calls=calls) == expected
 
 
 def test_hosted_tool_calls_do_not_need_results():

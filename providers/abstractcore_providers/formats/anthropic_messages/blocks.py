@@ -24,7 +24,7 @@ from ...common.raw_arguments import HOLE
 from .block_fields import BLOCK_FIELDS
 from .citations import citations_to_ours
 from .hosted_tools import result_text
-from .vocabulary import cache_to_ours
+from .vocabulary import WARNINGS, cache_to_ours
 
 HOSTED_CALLS = ("server_tool_use", "mcp_tool_use")
 CALLS = ("tool_use", *HOSTED_CALLS)
@@ -101,8 +101,7 @@ def write_own(part: Part, path: str, provider: str, inputs: list[str], warnings:
     """The block that `part` was read from, and the text of its input; a warning if it is not from this format."""
     block = own_block(part, provider)
     if block is None:
-        message = f"the Messages format has no place for this {part.type} part in an answer"
-        warnings.append(CallWarning("part_left_out", path, message))
+        warnings.append(WARNINGS.part(part, path))
         return []
     if isinstance(part, HostedToolCall):
         inputs.append(part.arguments_text)

@@ -18,14 +18,15 @@ from abstractcore.schema import (
 from ...common.data_urls import content_of, write_base64
 from ...common.item_options import with_options
 from ...common.json_reading import Object
+from ...common.text_blocks import is_plain
 from .block_fields import BLOCK_FIELDS
-from .vocabulary import cache_to_theirs
+from .vocabulary import WARNINGS, cache_to_theirs
 from .writing import Writing
 
 IMAGE_TYPES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 PDF = "application/pdf"
 PLAIN = "text/plain"
-_PLAIN = {"type", "text"}
+_PLAIN_OR_CACHED = {"type", "text", "cache_control"}
 _TEXT_TYPES = frozenset({"application/json", "application/xml", "application/yaml", "application/x-yaml"})
 
 
@@ -33,8 +34,7 @@ def write_content(part: ContentPart, path: str, writing: Writing) -> Object:
     """A text, image or document block; raises `UnsupportedContentError` with the path for any other content."""
     if isinstance(part, TextPart):
         if part.citations:
-            message = "only what the assistant said can have citations"
-            writing.warnings.append(CallWarning("citations_left_out", f"{path}.citations", message))
+            writing.warnings.append(WARNINGS.field("citations", path))
         block: Object = {"type": "text", "text": part.text}
     elif isinstance(part, ImagePart):
         block = {"type": "image", "source": _image_source(part.blob, path, writing.provider)}
@@ -66,14 +66,9 @@ def with_cache(
     return block
 
 
-def is_plain(block: Object) -> bool:
-    """Whether it is a text and nothing else."""
-    return block.keys() == _PLAIN and block["type"] == "text"
-
-
 def append_block(blocks: list[Object], block: Object) -> None:
     """Put `block` behind `blocks`. Plain texts that follow each other, as what stood between is not sent, are one."""
-    if blocks and is_plain(blocks[-1]) and block["type"] == "text" and block.keys() - _PLAIN <= {"cache_control"}:
+    if blocks and is_plain(blocks[-1]) and block["type"] == "text" and block.keys() <= _PLAIN_OR_CACHED:
         blocks[-1] = {**block, "text": blocks[-1]["text"] + block["text"]}
     else:
         blocks.append(block)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from abstractcore.errors import ServerError
-from abstractcore.schema import ModelReply, Part, SchemaError, ToolCall, WireResponse
+from abstractcore.schema import ModelReply, Part, ToolCall, WireResponse
 
 from ...common.call_ids import ReceivedIds
 from ...common.finish_reasons import calls_tools
 from ...common.json_reading import Object, as_object, as_objects, text_of
-from ...common.openai_words import origin_of
+from ...common.origins import origin_of
 from ...common.raw_arguments import WrittenArguments
-from ...common.response_bodies import no_reply, read_body
+from ...common.response_bodies import fitting, no_reply, read_body
 from .blocks import CALLS, read_block
 from .dialect import Dialect
 from .errors import RIGHT_ADDRESS, error_in_body
-from .vocabulary import finish_reason_to_ours, metadata_to_ours, usage_to_ours
+from .vocabulary import FINISH_REASONS, USAGE, metadata_to_ours
 
 _MARKS = frozenset({"content", "stop_reason", "usage"})
 """Fields of replies that other documents do not have."""
@@ -25,10 +24,7 @@ def decode(response: WireResponse, dialect: Dialect) -> ModelReply:
     data = as_object(read_body(response, RIGHT_ADDRESS))
     if data.get("error") is not None or not isinstance(data.get("content"), list):
         raise error_in_body(data) or no_reply(response, data, "content", _MARKS, RIGHT_ADDRESS)
-    try:
-        return _reply(data, response.body, dialect.provider)
-    except SchemaError as error:
-        raise ServerError(f"the answer does not fit the schema: {error}", status=response.status) from None
+    return fitting(response, _reply, data, response.body, dialect.provider)
 
 
 def _reply(data: Object, body: bytes, provider: str) -> ModelReply:
@@ -40,9 +36,9 @@ def _reply(data: Object, body: bytes, provider: str) -> ModelReply:
     parts = tuple(_part(block, number, ids, provider, origin, inputs) for number, block in blocks)
     return ModelReply(
         parts=parts,
-        finish_reason=finish_reason_to_ours(raw, calls=calls_tools(parts)),
+        finish_reason=FINISH_REASONS.read(raw, calls=calls_tools(parts)),
         raw_finish_reason=raw,
-        usage=usage_to_ours(as_object(data.get("usage"))),
+        usage=USAGE.read(as_object(data.get("usage"))),
         model=model,
         provider=provider,
         id=text_of(data, "id"),

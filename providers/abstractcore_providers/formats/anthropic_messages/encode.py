@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from abstractcore.schema import CallWarning, Encoded, JSONObject, JSONValue, ModelCall, Sampling, WireRequest
+from abstractcore.schema import CallWarning, Encoded, JSONObject, ModelCall, Sampling, WireRequest
 
+from ...common.format_warnings import unsupported
 from ...common.json_reading import Object
 from ...common.own_options import has_own_field, own_options
 from ...common.raw_arguments import written_with
@@ -18,7 +19,7 @@ from .outputs import has_output, output_to_theirs
 from .thinking import Thinking, thinking_to_ours, thinking_to_theirs
 from .tool_choice import choice_to_theirs
 from .tools import tools_to_theirs
-from .vocabulary import CALL_FIELDS, SAMPLING
+from .vocabulary import CALL_FIELDS, SAMPLING, WARNINGS
 from .write_messages import write_messages
 from .writing import Writing
 
@@ -74,8 +75,7 @@ def draft(call: ModelCall, dialect: Dialect) -> Draft:
     body |= thinking_to_theirs(thinking, dialect.off)
     if call.output is not None:
         body["output_config"] = {**body.get("output_config", {}), "format": output_to_theirs(call.output, warnings)}
-    if call.modalities:
-        warnings.append(_unsupported("modalities", list(call.modalities), "another kind of answer than text"))
+    WARNINGS.options(call, {"modalities": "another kind of answer than text"}, warnings)
     if call.stream:
         body["stream"] = True
     headers = {**_HEADERS, **betas_to_theirs(options.pop("betas", None), tools, f"{place}.betas", warnings)}
@@ -83,10 +83,6 @@ def draft(call: ModelCall, dialect: Dialect) -> Draft:
     if thinking_to_ours(body, dialect.off) != thinking:
         raise has_own_field(f"{place}.thinking")
     return Draft(body, conversation.inputs, headers, warnings)
-
-
-def _unsupported(path: str, requested: JSONValue, what: str) -> CallWarning:
-    return CallWarning("unsupported_option", path, f"{what} cannot be asked of this provider", requested)
 
 
 def _limit(asked: int | None, thinking: Thinking, dialect: Dialect, warnings: list[CallWarning]) -> int:
@@ -108,7 +104,7 @@ def _sampling(sampling: Sampling, warnings: list[CallWarning]) -> Object:
         message, sent = "the highest temperature is 1", _HIGHEST_TEMPERATURE
         warnings.append(CallWarning("temperature_changed", "sampling.temperature", message, temperature, sent))
         body["temperature"] = sent
-    warnings += [_unsupported(f"sampling.{name}", value, name) for name, value in SAMPLING.unsaid(sampling)]
+    warnings += [unsupported(f"sampling.{name}", value, name) for name, value in SAMPLING.unsaid(sampling)]
     return body
 
 

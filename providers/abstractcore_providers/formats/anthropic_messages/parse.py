@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
+
 from abstractcore.schema import CallWarning, ModelCall, Parsed, WireRequest
 
 from ...common.json_reading import Object, as_object
-from ...common.openai_words import origin_of
-from ...common.reading import get_flag, get_list, get_object, get_text, locating, read_request
+from ...common.origins import origin_of
+from ...common.reading import get_flag, get_list, get_object, get_text, read_call
 from .betas import betas_to_ours
 from .dialect import Dialect
 from .outputs import has_output, output_to_ours
@@ -19,18 +22,16 @@ from .vocabulary import CALL_FIELDS, SAMPLING
 
 def parse(request: WireRequest, dialect: Dialect) -> Parsed:
     """The call; raises `InvalidInputError` with the path, in the request, of what is wrong."""
-    data = read_request(request)
-    warnings: list[CallWarning] = []
-    model = get_text(data.get("model"), "model")
-    reader = MessageReader(dialect.provider, origin_of(dialect.provider, model), request.body, warnings)
-    with locating(request, dialect.provider, reader.place_of):
-        call = _call(data, request, reader, model, dialect, warnings)
-    return Parsed(call, tuple(warnings))
+    reader = MessageReader(dialect.provider, request.body)
+    read = partial(_call, reader, request.headers, dialect)
+    return read_call(request, dialect.provider, read, reader.place_of)
 
 
 def _call(
-    data: Object, request: WireRequest, reader: MessageReader, model: str, dialect: Dialect, warnings: list[CallWarning]
+    reader: MessageReader, headers: Mapping[str, str], dialect: Dialect, data: Object, warnings: list[CallWarning]
 ) -> ModelCall:
+    model = get_text(data.get("model"), "model")
+    messages = reader.read(data, origin_of(dialect.provider, model), warnings)
     definitions = [get_object(value, f"tools[{i}]") for i, value in enumerate(get_list(data, "tools"))]
     tools, hosted = tools_to_ours(definitions, warnings)
     choice, parallel = choice_to_ours(data.get("tool_choice"))
@@ -38,11 +39,11 @@ def _call(
     get_list(data, "stop_sequences")
     options = _rest(data, thinking)
     others = [tool for tool in definitions if not is_modelled(tool)]
-    betas = betas_to_ours(request.headers, definitions)
+    betas = betas_to_ours(headers, definitions)
     options |= {name: values for name, values in (("tools", others), ("betas", betas)) if values}
     return ModelCall(
         model=model,
-        messages=reader.read(data),
+        messages=messages,
         provider=dialect.provider,
         tools=tuple(tools),
         hosted_tools=tuple(hosted),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -14,21 +13,19 @@ from abstractcore.schema import (
     ImagePart,
     OpaquePart,
     Part,
-    SchemaError,
     TextPart,
 )
 
 from ...common.data_urls import read_base64
 from ...common.item_options import read_options
 from ...common.json_reading import Object, as_object, text_of
-from ...common.reading import get_filled, get_object, get_text
+from ...common.reading import ErrorsAt, get_filled, get_object, get_text
 from .block_fields import BLOCK_FIELDS
 from .content import IMAGE_TYPES, PDF, PLAIN
 from .vocabulary import cache_to_ours
 
 _SHOWN = ("text", "image", "document")
 _SOURCES = {"image": ("base64", "url", "file"), "document": ("base64", "text", "url", "file")}
-_OPTIONS = re.compile(r"^provider_options\.[^.]+\.")
 Read = Callable[[Object, str], Part]
 
 
@@ -45,17 +42,9 @@ def read_content(content: Any, path: str, read: Read) -> tuple[Part, ...]:
         place = f"{path}[{index}]"
         data = get_object(value, place)
         get_text(data.get("type"), f"{place}.type")
-        try:
+        with ErrorsAt(place):
             parts.append(read(data, place))
-        except SchemaError as error:
-            raise InvalidInputError(error.message, path=within(place, error)) from None
     return tuple(parts)
-
-
-def within(place: str, error: SchemaError) -> str:
-    """Where an error lies in the request, of what was read at `place`: options stand there beside all else."""
-    path = _OPTIONS.sub("", error.path)
-    return f"{place}.{path}" if path else place
 
 
 def read_shown(data: Object, path: str, provider: str) -> Part:

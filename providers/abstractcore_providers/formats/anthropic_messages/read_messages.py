@@ -15,18 +15,25 @@ from abstractcore.schema import (
     Part,
     ProviderOptions,
     Role,
-    SchemaError,
-    TextPart,
     ToolResult,
 )
 
 from ...common.item_options import read_options
 from ...common.json_reading import Object, as_object
 from ...common.raw_arguments import WrittenArguments
-from ...common.reading import get_flag, get_list, get_object, get_text, name_the_rest
+from ...common.reading import (
+    ErrorsAt,
+    get_flag,
+    get_list,
+    get_object,
+    get_text,
+    is_said,
+    message_left_out,
+    name_the_rest,
+)
 from .block_fields import BLOCK_FIELDS, MESSAGE_FIELDS
 from .blocks import CALLS, is_hosted_result, read_block
-from .read_content import read_by_tool, read_content, read_shown, within
+from .read_content import read_by_tool, read_content, read_shown
 from .system_messages import read_system
 from .vocabulary import cache_to_ours
 
@@ -41,21 +48,22 @@ _MESSAGE = re.compile(r"messages\[(\d+)\]")
 
 
 class MessageReader:
-    """Reads the conversation of one request to `provider`, whose model's reasoning has `origin`."""
+    """Reads the conversation of one request to `provider`."""
 
-    def __init__(self, provider: str, origin: str | None, body: bytes, warnings: list[CallWarning]) -> None:
+    def __init__(self, provider: str, body: bytes) -> None:
         self._provider = provider
-        self._origin = origin
+        self._origin: str | None = None
         self._inputs = WrittenArguments(body, "input")
-        self._warnings = warnings
+        self._warnings: list[CallWarning] = []
         self._messages: list[Message] = []
         self._places: list[str] = []
 
-    def read(self, data: Object) -> tuple[Message, ...]:
+    def read(self, data: Object, origin: str | None, warnings: list[CallWarning]) -> tuple[Message, ...]:
         """The system prompt's messages, then the others; one that says nothing is left out.
 
-        Raises `InvalidInputError` with the path of what is wrong.
+        Reasoning in them is of the model `origin`. Raises `InvalidInputError` with the path of what is wrong.
         """
+        self._origin, self._warnings = origin, warnings
         system = data.get("system")
         groups = read_system(cast("list[Any]", system)) if isinstance(system, list) else [system] if system else []
         for group in groups:
@@ -85,14 +93,12 @@ class MessageReader:
             name_the_rest(data, MESSAGE_FIELDS, path, self._warnings)
 
     def _add(self, role: Role, parts: Iterable[Part], path: str, options: ProviderOptions = NO_OPTIONS) -> None:
-        said = tuple(part for part in parts if not isinstance(part, TextPart) or part.text)
+        said = tuple(part for part in parts if is_said(part))
         if not said:
-            self._warnings.append(CallWarning("message_left_out", path, "the message is empty"))
+            self._warnings.append(message_left_out(path))
             return
-        try:
+        with ErrorsAt(path):
             self._messages.append(Message(role, said, options))
-        except SchemaError as error:
-            raise InvalidInputError(error.message, path=within(path, error)) from None
         self._places.append(path)
 
     def _shown(self, data: Object, path: str) -> Part:

@@ -23,7 +23,8 @@ from .citations import citation_to_theirs, cited_blocks, spanned_citations
 from .content import append_block
 from .dialect import Dialect
 from .vocabulary import (
-    finish_reason_to_ours,
+    FINISH_REASONS,
+    WARNINGS,
     finish_reason_to_theirs,
     metadata_to_theirs,
     usage_to_theirs,
@@ -54,10 +55,8 @@ def render(reply: ModelReply, dialect: Dialect) -> Rendered:
 
 def _finish_reason(reply: ModelReply, warnings: list[CallWarning]) -> str:
     theirs = finish_reason_to_theirs(reply.finish_reason, reply.raw_finish_reason)
-    ours = finish_reason_to_ours(theirs, calls=bool(reply.tool_calls))
-    if ours != reply.finish_reason:
-        message = f"the Messages format has no word for {reply.finish_reason!r}"
-        warnings.append(CallWarning("finish_reason_changed", "finish_reason", message, reply.finish_reason, ours))
+    read = FINISH_REASONS.read(theirs, calls=bool(reply.tool_calls))
+    WARNINGS.finish_reason(reply.finish_reason, read, warnings)
     return theirs
 
 
@@ -104,9 +103,7 @@ def _texts(part: TextPart, path: str, provider: str, warnings: list[CallWarning]
 
 def _call(part: ToolCall, path: str, provider: str, inputs: list[str], warnings: list[CallWarning]) -> Object:
     """A call. Arguments that are no object stand beside one that says so, as they are, for those who know to look."""
-    if part.signature is not None:
-        message = "signatures stand with reasoning only"
-        warnings.append(CallWarning("signature_left_out", f"{path}.signature", message))
+    WARNINGS.fields(part, path, ("signature",), warnings)
     block: Object = {"type": "tool_use", "id": part.id, "name": part.name, "input": HOLE}
     inputs.append(input_text(part))
     if not part.arguments_text:

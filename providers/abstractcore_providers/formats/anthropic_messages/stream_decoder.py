@@ -13,14 +13,14 @@ from ...common.call_ids import ReceivedIds
 from ...common.frame_decoder import FrameDecoder
 from ...common.item_options import read_options
 from ...common.json_reading import Object, as_object, count_of, mended, text_of
-from ...common.openai_words import origin_of
+from ...common.origins import origin_of
 from .block_fields import BLOCK_FIELDS
 from .blocks import read_block
 from .citations import citation_to_ours
 from .dialect import Dialect
 from .errors import RIGHT_ADDRESS, error_in_answer
 from .streamed_blocks import StreamedBlock
-from .vocabulary import finish_reason_to_ours, metadata_to_ours, usage_to_ours
+from .vocabulary import FINISH_REASONS, USAGE, metadata_to_ours
 
 _NONE = object()
 _STREAMED = ("text", "thinking", "tool_use")
@@ -86,7 +86,7 @@ class MessageDecoder(FrameDecoder):
         for block in self._blocks.values():
             self._end_block(block)
         calls = any(block.kind == "tool_use" for block in self._blocks.values())
-        self._out.end_reply(finish_reason_to_ours(self._finish, calls=calls), self._finish, self._metadata)
+        self._out.end_reply(FINISH_REASONS.read(self._finish, calls=calls), self._finish, self._metadata)
 
     def _start(self, event: Object) -> None:
         message = as_object(event.get("message"))
@@ -116,7 +116,7 @@ class MessageDecoder(FrameDecoder):
         for name, value in usage.items():
             if value is not None or self._usage.get(name) == 0:
                 self._usage[name] = value
-        counted = usage_to_ours(self._usage)
+        counted = USAGE.read(self._usage)
         if usage and (counted != Usage() or self._finish is not None):
             self._out.count(counted)
 

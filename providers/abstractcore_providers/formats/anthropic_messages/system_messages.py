@@ -13,8 +13,9 @@ from abstractcore.schema import CallWarning, Message, TextPart
 
 from ...common.item_options import name_options_left_out
 from ...common.json_reading import Object, as_object
+from ...common.text_blocks import as_content
 from .block_fields import BLOCK_FIELDS
-from .content import append_block, is_plain, write_content
+from .content import append_block, write_content
 from .dialect import Dialect
 from .writing import Writing
 
@@ -60,9 +61,7 @@ def write_system(messages: Iterable[tuple[int, Message]], writing: Writing) -> s
         if texts and blocks and _stand_apart(blocks[-1], texts[0]):
             texts[0] |= _BEGINS
         blocks += texts
-    if len(blocks) == 1 and is_plain(blocks[0]):
-        return blocks[0]["text"]
-    return blocks or None
+    return as_content(blocks) or None
 
 
 def _stand_apart(before: Object, block: Object) -> bool:

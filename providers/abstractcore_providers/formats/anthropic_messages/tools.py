@@ -10,13 +10,12 @@ from abstractcore.schema import (
     CallWarning,
     HostedTool,
     ModelCall,
-    SchemaError,
     ToolSpec,
 )
 
 from ...common.json_reading import Object, as_object, text_of
 from ...common.json_schemas import ANTHROPIC
-from ...common.reading import get_flag, get_object, get_text, name_the_rest
+from ...common.reading import ErrorsAt, get_flag, get_object, get_text, name_the_rest
 from ...common.tool_parameters import read_parameters, write_parameters
 from .content import with_cache
 from .hosted_tools import hosted_tool_to_ours, hosted_tool_to_theirs, is_own_tool
@@ -73,7 +72,7 @@ def tools_to_ours(values: Iterable[Any], warnings: list[CallWarning]) -> tuple[l
 def _tool_to_ours(data: Object, path: str, warnings: list[CallWarning]) -> ToolSpec:
     name_the_rest(data, _FIELDS, path, warnings)
     schema = get_object(data.get("input_schema"), f"{path}.input_schema")
-    try:
+    with ErrorsAt(path):
         return ToolSpec(
             name=get_text(data.get("name"), f"{path}.name"),
             description=text_of(data, "description") or "",
@@ -81,5 +80,3 @@ def _tool_to_ours(data: Object, path: str, warnings: list[CallWarning]) -> ToolS
             strict=get_flag(data, "strict", f"{path}."),
             cache=cache_to_ours(data.get("cache_control")),
         )
-    except SchemaError as error:
-        raise error.at(path) from None

@@ -14,6 +14,7 @@ from ...common.raw_arguments import HOLE
 from .blocks import input_text, write_own
 from .citations import cited_blocks, own_citation
 from .content import append_block, with_cache, with_extras
+from .vocabulary import WARNINGS
 from .writing import Writing
 
 BLANK_TEXT = "an answer whose only text is white space is refused in a conversation"
@@ -71,8 +72,7 @@ class AnswerWriter:
         return []
 
     def _call(self, part: ToolCall, path: str, id: str) -> Object:
-        if part.signature is not None:
-            self._warn("signature_left_out", f"{path}.signature", "signatures stand with reasoning only")
+        WARNINGS.fields(part, path, ("signature",), self.writing.warnings)
         self.inputs.append(self._arguments(part, path))
         block: Object = {"type": "tool_use", "id": id, "name": part.name, "input": HOLE}
         return with_extras(block, part, path, self.writing)

@@ -14,12 +14,14 @@ from ...common.call_ids import CallIds
 from ...common.conversations import refuse_system_only, refuse_unanswered_calls
 from ...common.item_options import with_options
 from ...common.json_reading import Object
-from ...common.openai_words import origin_of
+from ...common.origins import origin_of
+from ...common.text_blocks import as_content
 from .block_fields import MESSAGE_FIELDS
-from .content import append_block, is_plain, with_extras, write_content
+from .content import append_block, with_extras, write_content
 from .dialect import Dialect
 from .read_content import reads_as_opaque
 from .system_messages import belong_at_top, write_system
+from .vocabulary import WARNINGS
 from .write_answer import AnswerWriter
 from .writing import Writing
 
@@ -60,7 +62,7 @@ def write_messages(call: ModelCall, dialect: Dialect, writing: Writing) -> Conve
             with_options(data, message, f"messages[{index}]", dialect.provider, MESSAGE_FIELDS, writing.warnings)
             written.messages.append(data)
     if not written.messages:
-        raise UnsupportedContentError("the Messages format has no place for any part of these messages.")
+        raise WARNINGS.nothing_left()
     return written
 
 
@@ -76,11 +78,7 @@ def _content(parts: Sequence[Part], path: str, writing: Writing) -> str | list[O
         else:
             message = "only what the provider has a name for, and the schema has not, can be sent like this"
             writing.warnings.append(CallWarning("part_left_out", place, message))
-    return _plain(blocks)
-
-
-def _plain(blocks: list[Object]) -> str | list[Object]:
-    return blocks[0]["text"] if len(blocks) == 1 and is_plain(blocks[0]) else blocks
+    return as_content(blocks)
 
 
 def _result(part: Part, turn: int, index: int, ids: CallIds, writing: Writing) -> Object:
@@ -89,7 +87,7 @@ def _result(part: Part, turn: int, index: int, ids: CallIds, writing: Writing) -
     block: Object = {"type": "tool_result", "tool_use_id": ids.of_result(turn, part.call_id)}
     blocks = [_shown_by_tool(item, part, f"{path}.content[{i}]", writing) for i, item in enumerate(part.content)]
     if blocks:
-        block["content"] = _plain(blocks)
+        block["content"] = as_content(blocks)
     if part.is_error:
         block["is_error"] = True
     return with_extras(block, part, path, writing)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from abstractcore.errors import InvalidInputError, ServerError
+from abstractcore.errors import InvalidInputError
 from abstractcore.schema import ModelReply, OpaquePart, Part, SchemaError, ToolCall, WireResponse
 
 from ...common.call_ids import ReceivedIds
 from ...common.finish_reasons import calls_tools
 from ...common.json_reading import Object, as_object, as_objects, text_of
+from ...common.origins import origin_of
 from ...common.raw_arguments import WrittenArguments
-from ...common.response_bodies import no_reply, read_body
+from ...common.response_bodies import fitting, no_reply, read_body
 from .errors import RIGHT_ADDRESS, error_in_body
 from .media_blocks import MEDIA_KINDS
 from .read_blocks import INPUT, BlockReader
 from .render import PADDING
-from .vocabulary import PROVIDER, finish_reason_to_ours, origin_of, usage_rest, usage_to_ours
+from .vocabulary import FINISH_REASONS, PROVIDER, USAGE, usage_rest
 
 _FIELDS = frozenset({"output", "stopReason", "usage", PADDING})
 
@@ -28,22 +29,19 @@ def decode(response: WireResponse, model: str | None) -> ModelReply:
     message = as_object(as_object(data.get("output")).get("message"))
     if "content" not in message:
         raise error_in_body(data, response.headers) or no_reply(response, data, "message", _MARKS, RIGHT_ADDRESS)
-    try:
-        return _reply(data, as_objects(message["content"]), response.body, model)
-    except (SchemaError, InvalidInputError) as error:
-        raise ServerError(f"the answer does not fit the schema: {error}", status=response.status) from None
+    return fitting(response, _reply, data, as_objects(message["content"]), response.body, model)
 
 
 def _reply(data: Object, content: list[Object], body: bytes, model: str | None) -> ModelReply:
     raw = text_of(data, "stopReason")
-    reader = BlockReader(WrittenArguments(body, INPUT), origin_of(model), [])
+    reader = BlockReader(WrittenArguments(body, INPUT), origin_of(PROVIDER, model), [])
     ids = ReceivedIds()
     parts = tuple(_part(block, number, ids, reader) for number, block in enumerate(content))
     return ModelReply(
         parts=parts,
-        finish_reason=finish_reason_to_ours(raw, calls=calls_tools(parts)),
+        finish_reason=FINISH_REASONS.read(raw, calls=calls_tools(parts)),
         raw_finish_reason=raw,
-        usage=usage_to_ours(as_object(data.get("usage"))),
+        usage=USAGE.read(as_object(data.get("usage"))),
         model=model,
         provider=PROVIDER,
         provider_metadata=metadata_to_ours(data),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import Any
 from urllib.parse import quote
 
 from pydantic_core import to_json
@@ -23,6 +22,7 @@ from abstractcore.schema import (
 
 from ...common.cache_times import CacheTimes
 from ...common.call_ids import CallIds
+from ...common.format_warnings import unsupported
 from ...common.json_reading import Object
 from ...common.json_schemas import BEDROCK, fit_output
 from ...common.raw_arguments import written_with
@@ -33,12 +33,13 @@ from .provider_options import add_provider_options
 from .read_blocks import INPUT
 from .tools import write_tool_config
 from .turns import turns_of
-from .vocabulary import SAMPLING
+from .vocabulary import SAMPLING, WARNINGS
 from .write_blocks import BlockWriter
 
 HEADERS = {"content-type": "application/json"}
 _ID = re.compile("[a-zA-Z0-9_-]{1,64}")
 _HIGHEST_TEMPERATURE = 1.0
+_UNSUPPORTED = {"parallel_tool_calls": "parallel tool calls", "modalities": "a kind of answer"}
 
 
 def encode(call: ModelCall, off: str) -> Encoded:
@@ -80,7 +81,7 @@ def request_body(call: ModelCall, off: str, warnings: list[CallWarning]) -> tupl
         write_thinking(thinking, call.model, off, body)
     if sampling.top_k is not None:
         write_top_k(sampling.top_k, call.model, body, warnings)
-    _warn_of_the_rest(call, warnings)
+    WARNINGS.options(call, _UNSUPPORTED, warnings)
     add_provider_options(body, call, off, warnings)
     return body, writer.inputs
 
@@ -102,7 +103,7 @@ def _id(ids: CallIds, turn: int, part: ToolCall | ToolResult) -> str:
 
 
 def _inference(sampling: Sampling, warnings: list[CallWarning]) -> Object:
-    warnings += [_unsupported(f"sampling.{name}", value, name) for name, value in SAMPLING.unsaid(sampling)]
+    warnings += [unsupported(f"sampling.{name}", value, name) for name, value in SAMPLING.unsaid(sampling)]
     config, temperature = SAMPLING.write(sampling), sampling.temperature
     if temperature is not None and temperature > _HIGHEST_TEMPERATURE:
         message, sent = "1 is the highest temperature", _HIGHEST_TEMPERATURE
@@ -120,14 +121,3 @@ def _text_format(output: OutputSchema, warnings: list[CallWarning]) -> Object:
     if output.description is not None:
         schema["description"] = output.description
     return {"type": "json_schema", "structure": {"jsonSchema": schema}}
-
-
-def _warn_of_the_rest(call: ModelCall, warnings: list[CallWarning]) -> None:
-    if call.parallel_tool_calls is not None:
-        warnings.append(_unsupported("parallel_tool_calls", call.parallel_tool_calls, "parallel tool calls"))
-    if call.modalities:
-        warnings.append(_unsupported("modalities", list(call.modalities), "a kind of answer"))
-
-
-def _unsupported(path: str, requested: Any, what: str) -> CallWarning:
-    return CallWarning("unsupported_option", path, f"{what} cannot be asked for in the Converse format", requested)

@@ -27,16 +27,14 @@ from abstractcore.schema import (
 )
 
 from ...common.cache_times import CacheTimes
+from ...common.format_warnings import reasoning_left_out
 from ...common.item_options import name_options_left_out, with_options
 from ...common.raw_arguments import WrittenArguments, own_text
 from .block_fields import BLOCK_FIELDS
 from .citations import fit_citations
 from .media_blocks import check_media, from_base64
 from .read_blocks import INPUT, STATUSES, BlockReader
-from .vocabulary import PROVIDER
-
-_UNSAID = {"image": ("detail",), "audio": ("transcript", "id")}
-"""What the format cannot say of a medium."""
+from .vocabulary import PROVIDER, WARNINGS
 
 _NOT_BASE64 = "the redacted reasoning is not base64"
 _BLANK_TEXT = "a text of white space alone is refused in an answer"
@@ -96,9 +94,7 @@ class Fitting:
         check_media(part, path)
         cache = self.times.fit(part.cache, path, self.warnings)
         options = fit_options(part, path, self.warnings)
-        for name in _UNSAID.get(part.type, ()):
-            if getattr(part, name) is not None:
-                self._left_out(name, path)
+        WARNINGS.fields(part, path, ("detail", "transcript", "id"), self.warnings)
         return type(part)(part.blob, cache=cache, provider_options=options)
 
     def _call(self, part: ToolCall, path: str) -> ToolCall:
@@ -132,8 +128,7 @@ class Fitting:
 
     def _reasoning(self, part: ReasoningPart, path: str) -> ReasoningPart | None:
         if part.origin is None or part.origin != self.origin:
-            message = "reasoning goes back only to the model it came from"
-            self.warnings.append(CallWarning("reasoning_left_out", path, message))
+            self.warnings.append(reasoning_left_out(path))
             return None
         if not part.text and part.signature is None and not _is_base64(part.redacted_data):
             self.warnings.append(CallWarning("reasoning_left_out", path, _NOT_BASE64))
@@ -168,8 +163,7 @@ class Fitting:
         return None
 
     def _left_out(self, name: str, path: str) -> None:
-        message = f"the Converse format has no place for {name} here"
-        self.warnings.append(CallWarning(f"{name}_left_out", f"{path}.{name}", message))
+        self.warnings.append(WARNINGS.field(name, path))
 
 
 def fits(part: Part) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from urllib.parse import unquote, urlsplit
 
 from abstractcore.errors import InvalidInputError
@@ -11,19 +12,19 @@ from abstractcore.schema import (
     ModelCall,
     OutputSchema,
     Parsed,
-    SchemaError,
     WireRequest,
 )
 
 from ...common.json_reading import Object, as_object, read_json, text_of
+from ...common.origins import origin_of
 from ...common.raw_arguments import WrittenArguments
-from ...common.reading import get_list, get_object, locating, read_request
+from ...common.reading import ErrorsAt, get_group, get_list, get_object, read_call
 from .model_fields import OUTPUT, take_thinking, take_top_k
 from .provider_options import is_json_schema, options_left
 from .read_blocks import INPUT, BlockReader
 from .read_messages import read_messages
 from .tools import read_choice, read_tools
-from .vocabulary import PROVIDER, SAMPLING, origin_of
+from .vocabulary import PROVIDER, SAMPLING
 
 _PATH = re.compile(r"/model/([^/]+)/(converse|converse-stream)$")
 
@@ -33,16 +34,13 @@ def parse(request: WireRequest, off: str) -> Parsed:
     asked = _PATH.search(urlsplit(request.url).path)
     if asked is None:
         raise InvalidInputError(f"{request.url!r} is no operation of this format", path="url")
-    data = read_request(request)
-    warnings: list[CallWarning] = []
-    with locating(request, PROVIDER):
-        call = _call(data, request.body, unquote(asked[1]), asked[2] == "converse-stream", off, warnings)
-    return Parsed(call, tuple(warnings))
+    read = partial(_call, request.body, unquote(asked[1]), asked[2] == "converse-stream", off)
+    return read_call(request, PROVIDER, read)
 
 
-def _call(data: Object, body: bytes, model: str, stream: bool, off: str, warnings: list[CallWarning]) -> ModelCall:
-    reader = BlockReader(WrittenArguments(body, INPUT), origin_of(model), warnings)
-    config = _group(data, "toolConfig")
+def _call(body: bytes, model: str, stream: bool, off: str, data: Object, warnings: list[CallWarning]) -> ModelCall:
+    reader = BlockReader(WrittenArguments(body, INPUT), origin_of(PROVIDER, model), warnings)
+    config = get_group(data, "toolConfig")
     tools, hosted = read_tools(config, warnings)
     return ModelCall(
         model=model,
@@ -51,17 +49,12 @@ def _call(data: Object, body: bytes, model: str, stream: bool, off: str, warning
         tools=tools,
         hosted_tools=hosted,
         tool_choice=read_choice(config),
-        sampling=SAMPLING.read(_group(data, "inferenceConfig"), top_k=take_top_k(model, data)),
+        sampling=SAMPLING.read(get_group(data, "inferenceConfig"), top_k=take_top_k(model, data)),
         output=_output(data),
         thinking=take_thinking(model, off, data),
         stream=stream,
         provider_options={PROVIDER: options_left(data)},
     )
-
-
-def _group(data: Object, name: str) -> Object:
-    value = data.get(name)
-    return {} if value is None else get_object(value, name)
 
 
 def _output(data: Object) -> OutputSchema | None:
@@ -75,8 +68,9 @@ def _output(data: Object) -> OutputSchema | None:
         del data[OUTPUT]
     try:
         schema = get_object(read_json(wanted["schema"].encode()), f"{path}.schema")
-        return OutputSchema(text_of(wanted, "name") or "", schema, text_of(wanted, "description"))
-    except SchemaError as error:
-        raise error.at(path) from None
+        with ErrorsAt(path):
+            return OutputSchema(text_of(wanted, "name") or "", schema, text_of(wanted, "description"))
+    except InvalidInputError:
+        raise
     except ValueError as error:
         raise InvalidInputError(f"is not JSON: {error}", path=f"{path}.schema") from None

@@ -17,7 +17,6 @@ from abstractcore.schema import (
     ProviderOptions,
     ReasoningPart,
     Role,
-    SchemaError,
     TextPart,
     ToolCall,
     ToolResult,
@@ -26,7 +25,7 @@ from abstractcore.schema import (
 from ...common.item_options import read_options
 from ...common.json_reading import Object, as_objects, text_of
 from ...common.raw_arguments import WrittenArguments, arguments_text
-from ...common.reading import get_list, get_object, get_text, name_the_rest
+from ...common.reading import ErrorsAt, get_list, get_object, get_text, name_the_rest
 from .block_fields import BLOCK_FIELDS
 from .cache_points import read_cache
 from .citations import read_cited
@@ -59,10 +58,8 @@ class BlockReader:
             if "cachePoint" in block:
                 self._mark(parts, get_object(block["cachePoint"], f"{place}.cachePoint"), place)
                 continue
-            try:
+            with ErrorsAt(place):
                 parts.append(self.block(block, place, role))
-            except SchemaError as error:
-                raise InvalidInputError(error.message, path=f"{place}.{error.path}") from None
         return parts
 
     def block(self, block: Object, path: str, role: Role) -> Part:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from abstractcore.errors import InvalidInputError
-from abstractcore.schema import CallWarning, Message, Part, Role, SchemaError, TextPart, ToolResult
+from abstractcore.schema import Message, Part, Role, SchemaError, ToolResult
 
-from ...common.reading import get_list, get_object, get_text, name_the_rest
+from ...common.reading import get_list, get_object, get_text, is_said, message_left_out, name_the_rest
 from .read_blocks import BlockReader
 from .turns import is_boundary
 
@@ -35,14 +35,14 @@ def read_messages(system: Sequence[Any], values: Iterable[Any], reader: BlockRea
         except SchemaError as error:
             raise InvalidInputError(error.message, path=f"{path}.content") from None
         if not said:
-            reader.warnings.append(CallWarning("message_left_out", path, "the message is empty"))
+            reader.warnings.append(message_left_out(path))
         messages += said
     return tuple(messages)
 
 
 def _messages(role: Role, parts: Sequence[Part]) -> list[Message]:
     if role == "assistant":
-        said = [part for part in parts if not isinstance(part, TextPart) or part.text]
+        said = [part for part in parts if is_said(part)]
         return [Message(role, tuple(said))] if said else []
     results = tuple(part for part in parts if isinstance(part, ToolResult))
     others = [part for part in parts if not isinstance(part, ToolResult)]
@@ -52,7 +52,7 @@ def _messages(role: Role, parts: Sequence[Part]) -> list[Message]:
 def _apart(role: Role, parts: Iterable[Part]) -> list[Message]:
     said: list[list[Part]] = []
     for part in parts:
-        if isinstance(part, TextPart) and not part.text:
+        if not is_said(part):
             continue
         if said and not is_boundary(said[-1][-1], part):
             said[-1].append(part)

@@ -23,7 +23,7 @@ from ...common.raw_arguments import written_with
 from .fit import Fitting, fit_options, fit_reasoning
 from .media_blocks import write_media
 from .read_blocks import INPUT
-from .vocabulary import finish_reason_to_theirs, usage_rest, usage_to_theirs
+from .vocabulary import FINISH_REASONS, WARNINGS, usage_rest, usage_to_theirs
 from .write_blocks import BlockWriter
 
 STOP_FIELDS = "additionalModelResponseFields"
@@ -35,21 +35,16 @@ _REPLY_FIELDS = frozenset({"output", "stopReason", PADDING})
 
 def render(reply: ModelReply) -> Rendered:
     """The body, with a warning for everything the format has no place for."""
-    warnings = [
-        CallWarning(f"{name}_left_out", name, f"a reply has no {name} in this format")
-        for name in ("model", "id")
-        if getattr(reply, name) is not None
-    ]
+    warnings: list[CallWarning] = []
+    WARNINGS.fields(reply, "", ("model", "id"), warnings)
     fitted = (fit_answer(part, f"parts[{index}]", warnings) for index, part in enumerate(reply.parts))
     writer = BlockWriter()
     parts = tuple(part for part in fitted if part is not None)
     content = writer.blocks(replace(reply, parts=parts).parts)
     metadata, of_usage = metadata_to_theirs(reply.provider_metadata, warnings)
-    theirs = finish_reason_to_theirs(reply.finish_reason)
-    if reply.finish_reason in ("refusal", "paused", "unknown"):
-        message = f"the Converse format has no word for {reply.finish_reason!r}"
-        ours = "content_filter" if reply.finish_reason == "refusal" else "stop"
-        warnings.append(CallWarning("finish_reason_changed", "finish_reason", message, reply.finish_reason, ours))
+    theirs = FINISH_REASONS.to_theirs[reply.finish_reason]
+    read = FINISH_REASONS.read(theirs, calls=bool(reply.tool_calls))
+    WARNINGS.finish_reason(reply.finish_reason, read, warnings)
     body: Object = {"output": {"message": {"role": "assistant", "content": content}}, "stopReason": theirs}
     usage = {**usage_to_theirs(reply.usage, warnings), **of_usage}
     if usage:
@@ -74,14 +69,13 @@ def fit_answer(part: Part, path: str, warnings: list[CallWarning]) -> Part | Non
             return fitting.part(part, path)
     elif isinstance(part, ImagePart) and part.blob.form in ("bytes", "file") and part.blob.size:
         return fitting.part(part, path)
-    warnings.append(CallWarning("part_left_out", path, f"a reply cannot hold this {part.type} in this format"))
+    warnings.append(WARNINGS.part(part, path))
     return None
 
 
 def _fitted_call(part: ToolCall, path: str, warnings: list[CallWarning]) -> ToolCall:
     """Arguments that are no JSON stay as they are: a stream has passed them on before that can be seen."""
-    if part.signature is not None:
-        warnings.append(CallWarning("signature_left_out", f"{path}.signature", "signatures have no place here"))
+    WARNINGS.fields(part, path, ("signature",), warnings)
     if not part.arguments_text:
         message = "no arguments are an empty object in this format"
         warnings.append(CallWarning("arguments_rewritten", f"{path}.arguments_text", message, "", "{}"))
@@ -105,8 +99,5 @@ def metadata_to_theirs(metadata: JSONObject, warnings: list[CallWarning]) -> tup
         elif name != "usage" and name not in _REPLY_FIELDS:
             written[name] = value
     kept = {**written, "usage": of_usage} if of_usage else written
-    if len(kept) < len(metadata):
-        names = ", ".join(name for name in metadata if name not in kept)
-        message = f"the Converse format means something else by {names}"
-        warnings.append(CallWarning("metadata_left_out", "provider_metadata", message, metadata, kept or None))
+    WARNINGS.metadata(metadata, kept, warnings)
     return written, of_usage

@@ -15,6 +15,7 @@ from ...common.call_ids import ReceivedIds
 from ...common.frame_decoder import FrameDecoder
 from ...common.item_options import read_options
 from ...common.json_reading import Cut, Object, as_object, count_of, text_of
+from ...common.origins import origin_of
 from .block_fields import BLOCK_FIELDS
 from .decode import metadata_to_ours
 from .errors import RIGHT_ADDRESS, error_in_stream
@@ -28,7 +29,7 @@ from .streamed_blocks import (
     StreamedBlock,
     TextBlock,
 )
-from .vocabulary import PROVIDER, finish_reason_to_ours, origin_of, usage_to_ours
+from .vocabulary import FINISH_REASONS, PROVIDER, USAGE
 
 _MAX_INDEX = 2**31 - 1
 _CUT: Cut = {"delta": {"text": {}, "reasoningContent": {"text": {}}, "toolUse": {"input": {}}}}
@@ -95,7 +96,7 @@ class ConverseDecoder(FrameDecoder):
 
     def _message(self, data: Object, event: object) -> None:
         if self._count == 1:
-            self._out.origin = origin_of(self._model)
+            self._out.origin = origin_of(PROVIDER, self._model)
             self._out.start_reply(self._model, PROVIDER)
         read = self._events.get(event)
         if read is not None:
@@ -108,7 +109,7 @@ class ConverseDecoder(FrameDecoder):
         for index in list(self._open):
             self._end_block(index)
         calls = any(isinstance(block, CallBlock) for block in self._blocks.values())
-        self._out.end_reply(finish_reason_to_ours(self._finish or "", calls=calls), self._finish, self._metadata)
+        self._out.end_reply(FINISH_REASONS.read(self._finish or "", calls=calls), self._finish, self._metadata)
 
     def _delta(self, data: Object) -> None:
         index, delta = self._place(_index(data)), as_object(data.get("delta"))
@@ -193,7 +194,7 @@ class ConverseDecoder(FrameDecoder):
         self._metadata.update(metadata_to_ours(data))
         usage = data.get("usage")
         if isinstance(usage, dict):
-            self._out.count(usage_to_ours(as_object(usage)))
+            self._out.count(USAGE.read(as_object(usage)))
 
 
 def _index(data: Object) -> int:

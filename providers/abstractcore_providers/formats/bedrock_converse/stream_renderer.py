@@ -32,7 +32,7 @@ from .citations import fit_citations, streamed_citation
 from .errors import told
 from .fit import fit_reasoning
 from .render import STOP_FIELDS, fit_answer, image_of, metadata_to_theirs
-from .vocabulary import finish_reason_to_theirs, own_options, usage_to_theirs
+from .vocabulary import FINISH_REASONS, own_options, usage_to_theirs
 
 _EXCEPTIONS = frozenset(
     {
@@ -116,7 +116,7 @@ class ConverseRenderer:
         elif isinstance(delta, ReplyEnd):
             self._metadata, of_usage = metadata_to_theirs(delta.provider_metadata, [])
             self._usage = {**self._usage, **of_usage}
-            stop: Object = {"stopReason": finish_reason_to_theirs(delta.finish_reason)}
+            stop: Object = {"stopReason": FINISH_REASONS.to_theirs[delta.finish_reason]}
             if STOP_FIELDS in self._metadata:
                 stop[STOP_FIELDS] = self._metadata.pop(STOP_FIELDS)
             return _event("messageStop", stop)

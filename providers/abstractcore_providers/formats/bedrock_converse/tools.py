@@ -12,7 +12,6 @@ from abstractcore.schema import (
     HostedToolKind,
     Message,
     ModelCall,
-    SchemaError,
     ToolCall,
     ToolChoice,
     ToolResult,
@@ -22,7 +21,7 @@ from abstractcore.schema import (
 from ...common.cache_times import CacheTimes
 from ...common.json_reading import Object, text_of
 from ...common.json_schemas import BEDROCK
-from ...common.reading import get_flag, get_list, get_object, get_text, name_the_rest
+from ...common.reading import ErrorsAt, get_flag, get_list, get_object, get_text, name_the_rest
 from ...common.tool_parameters import read_parameters, write_parameters
 from .cache_points import read_cache, write_cache
 
@@ -116,15 +115,13 @@ def read_tools(config: Object, warnings: list[CallWarning]) -> tuple[tuple[ToolS
 def _read_spec(spec: Object, path: str, warnings: list[CallWarning]) -> ToolSpec:
     name_the_rest(spec, _SPEC, path, warnings)
     schema = get_object(spec.get("inputSchema"), f"{path}.inputSchema")
-    try:
+    with ErrorsAt(path):
         return ToolSpec(
             get_text(spec.get("name"), f"{path}.name"),
             text_of(spec, "description") or "",
             read_parameters(get_object(schema.get("json"), f"{path}.inputSchema.json")),
             get_flag(spec, "strict", f"{path}."),
         )
-    except SchemaError as error:
-        raise error.at(path) from None
 
 
 def _read_system_tool(tool: Object, path: str, warnings: list[CallWarning]) -> list[HostedTool]:

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from abstractcore.errors import InvalidInputError, UnsupportedContentError
+from abstractcore.errors import InvalidInputError
 from abstractcore.schema import Blob, CallWarning, JSONValue, Message, ModelCall, Part, SchemaError, TextPart, to_data
 
 from ...common.cache_times import CacheTimes
 from ...common.conversations import refuse_system_only, refuse_unanswered_calls
 from ...common.item_options import name_options_left_out
+from ...common.origins import origin_of
 from .fit import Fitting, fits
-from .vocabulary import PROVIDER, origin_of
+from .vocabulary import PROVIDER, WARNINGS
 
 
 @dataclass(slots=True)
@@ -34,7 +35,7 @@ def turns_of(call: ModelCall, times: CacheTimes, warnings: list[CallWarning]) ->
     refuse_unanswered_calls(call.messages)
     system: list[Turn] = []
     others: list[Turn] = []
-    origin = origin_of(call.model)
+    origin = origin_of(PROVIDER, call.model)
     # In the order in which they are sent, as cache points want it.
     for index, message in sorted(enumerate(call.messages), key=lambda numbered: numbered[1].role != "system"):
         own: list[CallWarning] = []
@@ -44,7 +45,7 @@ def turns_of(call: ModelCall, times: CacheTimes, warnings: list[CallWarning]) ->
         else:
             _add(Turn([index], fitted, own), system if message.role == "system" else others)
     if not others:
-        raise UnsupportedContentError("the Converse format has no place for any part of these messages.")
+        raise WARNINGS.nothing_left()
     if others[0].message.role == "assistant":
         raise InvalidInputError(
             "the assistant speaks first: a conversation begins with the user",

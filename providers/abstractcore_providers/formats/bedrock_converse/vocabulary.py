@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
-from abstractcore.schema import EMPTY, CallWarning, FinishReason, JSONObject, Sampling, Usage
+from abstractcore.schema import EMPTY, CallWarning, JSONObject, Sampling, Usage
 
 from ...common.field_table import FieldTable
-from ...common.finish_reasons import finish_reason_of
+from ...common.finish_reasons import FinishReasons
+from ...common.format_warnings import FormatWarnings
 from ...common.item_options import HasOptions
-from ...common.json_reading import Object, count_of
+from ...common.json_reading import Object
+from ...common.usage_table import UsageTable
 
 SAMPLING = FieldTable(
     Sampling,
@@ -21,29 +23,41 @@ SAMPLING = FieldTable(
 PROVIDER = "bedrock"
 """The name under which provider options are looked up and replies are made."""
 
-_TO_OURS: dict[str, FinishReason] = {
-    "end_turn": "stop",
-    "stop_sequence": "stop",
-    "max_tokens": "length",
-    "model_context_window_exceeded": "length",
-    "tool_use": "tool_calls",
-    "content_filtered": "content_filter",
-    "guardrail_intervened": "content_filter",
-    "refusal": "refusal",
-    "pause_turn": "paused",
-    "malformed_model_output": "unknown",
-    "malformed_tool_use": "unknown",
-}
-_TO_THEIRS: dict[FinishReason, str] = {
-    "stop": "end_turn",
-    "length": "max_tokens",
-    "tool_calls": "tool_use",
-    "content_filter": "content_filtered",
-    "refusal": "content_filtered",
-    "paused": "end_turn",
-    "unknown": "end_turn",
-}
-_COUNTS = frozenset({"inputTokens", "outputTokens", "totalTokens", "cacheReadInputTokens", "cacheWriteInputTokens"})
+FINISH_REASONS = FinishReasons(
+    {
+        "end_turn": "stop",
+        "stop_sequence": "stop",
+        "max_tokens": "length",
+        "model_context_window_exceeded": "length",
+        "tool_use": "tool_calls",
+        "content_filtered": "content_filter",
+        "guardrail_intervened": "content_filter",
+        "refusal": "refusal",
+        "pause_turn": "paused",
+        "malformed_model_output": "unknown",
+        "malformed_tool_use": "unknown",
+    },
+    {
+        "stop": "end_turn",
+        "length": "max_tokens",
+        "tool_calls": "tool_use",
+        "content_filter": "content_filtered",
+        "refusal": "content_filtered",
+        "paused": "end_turn",
+        "unknown": "end_turn",
+    },
+)
+USAGE = UsageTable(
+    {
+        "input": "inputTokens",
+        "output": "outputTokens",
+        "total": "totalTokens",
+        "cached": "cacheReadInputTokens",
+        "cache_written": "cacheWriteInputTokens",
+    },
+    cache_apart=True,
+)
+WARNINGS = FormatWarnings("the Converse format")
 
 
 def own_options(item: HasOptions) -> JSONObject:
@@ -51,53 +65,20 @@ def own_options(item: HasOptions) -> JSONObject:
     return item.provider_options.get(PROVIDER, EMPTY)
 
 
-def origin_of(model: str | None) -> str | None:
-    """Whose reasoning it is; None if the model is not named."""
-    return f"{PROVIDER}/{model}" if model else None
-
-
-def finish_reason_to_ours(raw: str | None, *, calls: bool) -> FinishReason:
-    """Our word; for one we do not know, whether the reply `calls` tools decides."""
-    return finish_reason_of(raw, _TO_OURS, calls=calls)
-
-
-def finish_reason_to_theirs(reason: FinishReason) -> str:
-    """The format's word; it has none for a refusal, a pause or an unknown end."""
-    return _TO_THEIRS[reason]
-
-
-def usage_to_ours(data: Object) -> Usage:
-    """Token counts. What was read from and written to the cache is not in the format's count of input."""
-    fresh, cached, written = (
-        count_of(data, name) for name in ("inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens")
-    )
-    total = None if fresh is None else fresh + (cached or 0) + (written or 0)
-    return Usage(total, count_of(data, "outputTokens"), cached=cached, cache_written=written)
-
-
 def usage_rest(data: Object) -> Object:
     """What the format's usage says that ours has no field for."""
-    return {name: value for name, value in data.items() if name not in _COUNTS and value is not None}
+    return {name: value for name, value in data.items() if name not in USAGE.names and value is not None}
 
 
 def usage_to_theirs(usage: Usage, warnings: list[CallWarning]) -> Object:
     """The format's usage object; empty if nothing was reported."""
-    warnings += [
-        CallWarning("usage_left_out", f"usage.{name}", f"the format does not report {name} tokens")
-        for name in ("reasoning", "input_audio", "output_audio")
-        if getattr(usage, name) is not None
-    ]
+    WARNINGS.counts(usage, USAGE.missing, warnings, "usage_left_out")
     kept = (usage.cached or 0) + (usage.cache_written or 0)
-    total = usage.input
-    if total is not None and total < kept:
+    if usage.input is not None and usage.input < kept:
         message = "cached and cache-written tokens are part of the input"
-        warnings.append(CallWarning("usage_changed", "usage.input", message, total, kept))
-        total = kept
-    counts: dict[str, Any] = {
-        "inputTokens": None if total is None else total - kept,
-        "outputTokens": usage.output,
-        "totalTokens": None if total is None or usage.output is None else total + usage.output,
-        "cacheReadInputTokens": usage.cached,
-        "cacheWriteInputTokens": usage.cache_written,
-    }
-    return {name: count for name, count in counts.items() if count is not None}
+        warnings.append(CallWarning("usage_changed", "usage.input", message, usage.input, kept))
+        usage = replace(usage, input=kept)
+    written = USAGE.write(usage)
+    if usage.input is not None:
+        written["inputTokens"] = usage.input - kept
+    return written

@@ -10,12 +10,20 @@ from typing import Any
 
 from abstractcore.schema import CallWarning, Citation, Part, ReasoningPart, TextPart, ToolCall
 
+from ...common.format_warnings import reasoning_left_out
+from ...common.function_tools import write_function_call
 from ...common.item_options import name_options_left_out, with_options
 from ...common.json_reading import Object
 from ...common.reordering import in_order
-from .blocks import add_block, text_block, warn_of_fields
+from ...common.text_blocks import append_block
+from .blocks import text_block
 from .citations import citations_to_theirs, fitting
-from .vocabulary import PROVIDER
+from .vocabulary import PROVIDER, WARNINGS
+
+_ORDER: dict[type[Part], int] = {TextPart: 0, ReasoningPart: 0, ToolCall: 1}
+"""Tool calls stand after the content."""
+_ORDER_WITH_PLAN: dict[type[Part], int] = {ReasoningPart: 0, TextPart: 1, ToolCall: 2}
+"""The plan stands between the content, which is reasoning, and the calls."""
 
 
 def write_answer(
@@ -28,7 +36,7 @@ def write_answer(
     kept = [(i, part) for i, part in enumerate(parts) if _is_kept(part, f"{path}[{i}]", origin, warnings)]
     calls = any(type(part) is ToolCall for _, part in kept)
     if calls and len(kept) > 1:
-        kept = in_order(kept, _rank_with_plan if planned else _rank, path, warnings)
+        kept = in_order(kept, _ORDER_WITH_PLAN if planned else _ORDER, path, warnings)
     answer = _Answer(planned and calls, warnings)
     for index, part in kept:
         answer.add(part, f"{path}[{index}]")
@@ -41,22 +49,10 @@ def _is_kept(part: Part, path: str, origin: str | None, warnings: list[CallWarni
     if isinstance(part, ReasoningPart) and part.text:
         if origin is None or part.origin == origin:
             return True
-        message = "reasoning goes back only to the model it came from"
-        warnings.append(CallWarning("reasoning_left_out", path, message))
-        return False
-    message = f"Cohere's chat format has no place for such {part.type} parts"
-    warnings.append(CallWarning("part_left_out", path, message))
+        warnings.append(reasoning_left_out(path))
+    else:
+        warnings.append(WARNINGS.part(part, path))
     return False
-
-
-def _rank(part: Part) -> int:
-    """Tool calls stand after the content."""
-    return 1 if isinstance(part, ToolCall) else 0
-
-
-def _rank_with_plan(part: Part) -> int:
-    """The plan stands between the content, which is reasoning, and the calls."""
-    return 2 if isinstance(part, ToolCall) else int(isinstance(part, TextPart))
 
 
 class _Answer:
@@ -76,12 +72,12 @@ class _Answer:
         if isinstance(part, TextPart):
             self._text(part, path)
         elif isinstance(part, ToolCall):
-            warn_of_fields(part, path, ("signature", "cache"), self._warnings)
-            call = {"id": part.id, "type": "function", "function": _function(part)}
+            WARNINGS.fields(part, path, ("signature", "cache"), self._warnings)
+            call = write_function_call(part.id, part.name, part.arguments_text)
             self._calls.append(with_options(call, part, path, PROVIDER, (), self._warnings))
         elif isinstance(part, ReasoningPart):
-            warn_of_fields(part, path, ("signature", "redacted_data"), self._warnings)
-            add_block(self._blocks, {"type": "thinking", "thinking": part.text})
+            WARNINGS.fields(part, path, ("signature", "redacted_data"), self._warnings)
+            append_block(self._blocks, {"type": "thinking", "thinking": part.text})
 
     def body(self) -> Object:
         """The message's fields, of which none is empty."""
@@ -101,11 +97,11 @@ class _Answer:
     def _text(self, part: TextPart, path: str) -> None:
         index = None
         if self._planned:
-            warn_of_fields(part, path, ("cache",), self._warnings)
+            WARNINGS.fields(part, path, ("cache",), self._warnings)
             name_options_left_out(part, path, PROVIDER, "a plan of tool calls is nothing but text", self._warnings)
             self._plan += part.text
         else:
-            add_block(self._blocks, text_block(part, path, ("cache",), self._warnings))
+            append_block(self._blocks, text_block(part, path, ("cache",), self._warnings))
             index = len(self._blocks) - 1
         if part.citations:
             offset = len(self._text_at(index)) - len(part.text)
@@ -115,7 +111,3 @@ class _Answer:
     def _text_at(self, index: int | None) -> str:
         text: Any = self._plan if index is None else self._blocks[index]["text"]
         return text
-
-
-def _function(call: ToolCall) -> Object:
-    return {"name": call.name, "arguments": call.arguments_text}

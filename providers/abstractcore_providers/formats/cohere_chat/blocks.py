@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pydantic_core import to_json
 
 from abstractcore.errors import UnsupportedContentError
@@ -12,37 +10,21 @@ from abstractcore.schema import CallWarning, DocumentPart, ImagePart, TextPart
 from ...common.data_urls import write_url
 from ...common.item_options import with_options
 from ...common.json_reading import Object, as_object, read_json
-from .vocabulary import PROVIDER
+from .vocabulary import PROVIDER, WARNINGS
 
 JSON_DOCUMENT = "application/json"
 """The type of a document among a tool's results: the JSON of its `data` and `id`."""
 
 
-def add_block(blocks: list[Object], block: Object) -> None:
-    """One block more: neighbouring texts, or thoughts, that nothing sets apart are one."""
-    kind: str = block["type"]
-    if blocks and kind in ("text", "thinking") and len(block) == 2 and blocks[-1].keys() == block.keys():
-        blocks[-1][kind] += block[kind]
-    else:
-        blocks.append(block)
-
-
-def content_of(blocks: list[Object]) -> Any:
-    """One text as a string, anything else as a list."""
-    if not blocks:
-        return ""
-    return blocks[0]["text"] if len(blocks) == 1 and blocks[0].keys() == {"type", "text"} else blocks
-
-
 def text_block(part: TextPart, path: str, lost: tuple[str, ...], warnings: list[CallWarning]) -> Object:
     """A text, with a warning for those of the fields `lost` that it has."""
-    warn_of_fields(part, path, lost, warnings)
+    WARNINGS.fields(part, path, lost, warnings)
     return with_options({"type": "text", "text": part.text}, part, path, PROVIDER, (), warnings)
 
 
 def image_block(part: ImagePart, path: str, warnings: list[CallWarning]) -> Object:
     """An image; raises `UnsupportedContentError` for one that neither bytes nor a URL give."""
-    warn_of_fields(part, path, ("cache",), warnings)
+    WARNINGS.fields(part, path, ("cache",), warnings)
     image: Object = {"url": write_url(part.blob, path)}
     if part.detail:
         image["detail"] = part.detail
@@ -54,7 +36,7 @@ def document_block(part: DocumentPart, path: str, warnings: list[CallWarning]) -
 
     Raises `UnsupportedContentError` for any other.
     """
-    warn_of_fields(part, path, ("cache",), warnings)
+    WARNINGS.fields(part, path, ("cache",), warnings)
     data = part.blob.read() if part.blob.form in ("bytes", "file") else b""
     try:
         document = as_object(read_json(data))
@@ -67,11 +49,3 @@ def document_block(part: DocumentPart, path: str, warnings: list[CallWarning]) -
             hint="Give its text.",
         )
     return with_options({"type": "document", "document": document}, part, path, PROVIDER, (), warnings)
-
-
-def warn_of_fields(item: object, path: str, names: tuple[str, ...], warnings: list[CallWarning]) -> None:
-    """Warn of what a part says beyond what the format has a place for."""
-    for name in names:
-        if getattr(item, name) not in (None, False, ()):
-            message = f"Cohere's chat format has no place for {name}"
-            warnings.append(CallWarning(f"{name}_left_out", f"{path}.{name}", message))

@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-from abstractcore.errors import ServerError
 from abstractcore.schema import (
     NO_OPTIONS,
     ModelReply,
     Part,
     ProviderOptions,
     ReasoningPart,
-    SchemaError,
     TextPart,
-    ToolCall,
     WireResponse,
 )
 
 from ...common.call_ids import ReceivedIds
 from ...common.finish_reasons import calls_tools
+from ...common.function_tools import decode_function_call
 from ...common.item_options import read_options
 from ...common.json_reading import Object, as_object, as_objects, text_of
-from ...common.response_bodies import no_reply, read_body
+from ...common.origins import origin_of
+from ...common.response_bodies import fitting, no_reply, read_body
 from .citations import citation_to_ours, citations_of
 from .errors import FAILED, RIGHT_ADDRESS, error_in_body
 from .vocabulary import (
     CALL_FIELDS,
+    FINISH_REASONS,
     PROVIDER,
     TEXT_FIELDS,
-    finish_reason_to_ours,
     metadata_to_ours,
-    origin_of,
     usage_to_ours,
 )
 
@@ -44,18 +42,15 @@ def decode(response: WireResponse, model: str | None) -> ModelReply:
     data = as_object(read_body(response, RIGHT_ADDRESS))
     if text_of(data, "finish_reason") in FAILED or not isinstance(data.get("message"), dict):
         raise error_in_body(data) or no_reply(response, data, "message", _MARKS, RIGHT_ADDRESS)
-    try:
-        return _reply(data, text_of(data, "model") or model)
-    except SchemaError as error:
-        raise ServerError(f"the answer does not fit the schema: {error}", status=response.status) from None
+    return fitting(response, _reply, data, text_of(data, "model") or model)
 
 
 def _reply(data: Object, model: str | None) -> ModelReply:
     raw = text_of(data, "finish_reason")
-    parts = _parts(as_object(data["message"]), origin_of(model))
+    parts = _parts(as_object(data["message"]), origin_of(PROVIDER, model))
     return ModelReply(
         parts=parts,
-        finish_reason=finish_reason_to_ours(raw, calls=calls_tools(parts)),
+        finish_reason=FINISH_REASONS.read(raw, calls=calls_tools(parts)),
         raw_finish_reason=raw,
         usage=usage_to_ours(as_object(data.get("usage"))),
         model=model,
@@ -78,19 +73,10 @@ def _parts(message: Object, origin: str | None) -> tuple[Part, ...]:
     parts.append(_text(text_of(message, "tool_plan"), plan))
     ids = ReceivedIds()
     for index, call in enumerate(as_objects(message.get("tool_calls"))):
-        parts.append(ids.name(read_call(call), index))
+        parts.append(ids.name(decode_function_call(call, CALL_FIELDS, PROVIDER), index))
     return tuple(parts)
 
 
 def _text(text: str | None, citations: list[Object], options: ProviderOptions = NO_OPTIONS) -> TextPart:
     cited = tuple(citation_to_ours(citation) for citation in citations)
     return TextPart(text or "", cited, provider_options=options if text else NO_OPTIONS)
-
-
-def read_call(call: Object) -> ToolCall:
-    """The tool call, under the vendor's id, which may be empty."""
-    function = as_object(call.get("function"))
-    name, arguments = text_of(function, "name") or "", text_of(function, "arguments") or ""
-    return ToolCall(
-        text_of(call, "id") or "", name, arguments, provider_options=read_options(call, CALL_FIELDS, PROVIDER)
-    )

@@ -7,19 +7,20 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from abstractcore.errors import UnsupportedContentError
-from abstractcore.schema import CallWarning, Encoded, JSONValue, ModelCall, Sampling, ToolChoice, ToolSpec, WireRequest
+from abstractcore.schema import CallWarning, Encoded, ModelCall, Sampling, ToolChoice, ToolSpec, WireRequest
 
+from ...common.format_warnings import unsupported
 from ...common.function_tools import write_function_tool
 from ...common.json_reading import Object
 from ...common.json_schemas import COHERE
+from ...common.origins import origin_of
 from ...common.output_schemas import bare_schema
 from ...common.own_options import add_own_options
-from .blocks import warn_of_fields
-from .vocabulary import PROVIDER, SAMPLING, has_field, origin_of
+from .vocabulary import PROVIDER, SAMPLING, WARNINGS, has_field
 from .write_messages import write_messages
 
 _HEADERS = {"content-type": "application/json"}
+_UNSUPPORTED = {"parallel_tool_calls": "parallel tool calls", "modalities": "the kind of answer"}
 
 
 def encode(call: ModelCall) -> Encoded:
@@ -29,12 +30,10 @@ def encode(call: ModelCall) -> Encoded:
     that the call has a field of its own for.
     """
     if call.hosted_tools:
-        raise UnsupportedContentError(
-            f"hosted_tools[0]: Cohere's chat runs no tools such as {call.hosted_tools[0].kind}.",
-            hint="Use a provider that runs it by itself, such as 'anthropic' or 'google', or a tool of your own.",
-        )
+        raise WARNINGS.hosted_tools(call)
     warnings: list[CallWarning] = []
-    body: Object = {"model": call.model, "messages": write_messages(call.messages, origin_of(call.model), warnings)}
+    messages = write_messages(call.messages, origin_of(PROVIDER, call.model), warnings)
+    body: Object = {"model": call.model, "messages": messages}
     body.update(_sampling(call.sampling, warnings))
     body.update(_tools(call.tools, warnings))
     if call.tool_choice is not None:
@@ -43,17 +42,10 @@ def encode(call: ModelCall) -> Encoded:
         body["response_format"] = {"type": "json_object", "json_schema": bare_schema(call.output, COHERE, warnings)}
     if call.thinking is not None:
         body["thinking"] = _thinking(call.thinking, warnings)
-    for name, what in (("parallel_tool_calls", "parallel tool calls"), ("modalities", "the kind of answer")):
-        value = getattr(call, name)
-        if value not in (None, ()):
-            warnings.append(_unsupported(name, value, what))
+    WARNINGS.options(call, _UNSUPPORTED, warnings)
     body["stream"] = call.stream
     add_own_options(body, call, PROVIDER, has_field, warnings)
     return Encoded(WireRequest("/chat", _HEADERS, to_json(body)), tuple(warnings))
-
-
-def _unsupported(path: str, requested: JSONValue, what: str) -> CallWarning:
-    return CallWarning("unsupported_option", path, f"{what} cannot be asked of Cohere", requested)
 
 
 def _sampling(sampling: Sampling, warnings: list[CallWarning]) -> Object:
@@ -72,7 +64,7 @@ def _tools(tools: tuple[ToolSpec, ...], warnings: list[CallWarning]) -> Object:
     if not tools:
         return {}
     for index, tool in enumerate(tools):
-        warn_of_fields(tool, f"tools[{index}]", ("cache",), warnings)
+        WARNINGS.fields(tool, f"tools[{index}]", ("cache",), warnings)
     strict = tools[0].strict
     if any(tool.strict is not strict for tool in tools):
         tools, strict = tuple(_lenient(tool, f"tools[{i}]", warnings) for i, tool in enumerate(tools)), None
@@ -84,7 +76,7 @@ def _tools(tools: tuple[ToolSpec, ...], warnings: list[CallWarning]) -> Object:
 
 def _lenient(tool: ToolSpec, path: str, warnings: list[CallWarning]) -> ToolSpec:
     if tool.strict is not None:
-        warnings.append(_unsupported(f"{path}.strict", tool.strict, "strict arguments for some tools only"))
+        warnings.append(unsupported(f"{path}.strict", tool.strict, "strict arguments for some tools only"))
     return replace(tool, strict=None)
 
 

@@ -16,19 +16,16 @@ from abstractcore.schema import (
 
 from ...common.function_tools import read_function_tool
 from ...common.json_reading import Object, as_object
+from ...common.origins import origin_of
 from ...common.output_schemas import named_schema
-from ...common.reading import get_flag, get_list, get_text, locating, read_request
+from ...common.reading import get_flag, get_list, get_text, read_call
 from .read_messages import read_messages
-from .vocabulary import PROVIDER, SAMPLING, has_field, origin_of, thinking_to_ours
+from .vocabulary import PROVIDER, SAMPLING, has_field, thinking_to_ours
 
 
 def parse(request: WireRequest) -> Parsed:
     """The call; raises `InvalidInputError` with the path, in the request, of what is wrong."""
-    data = read_request(request)
-    warnings: list[CallWarning] = []
-    with locating(request, PROVIDER):
-        call = _call(data, warnings)
-    return Parsed(call, tuple(warnings))
+    return read_call(request, PROVIDER, _call)
 
 
 def _call(data: Object, warnings: list[CallWarning]) -> ModelCall:
@@ -38,7 +35,7 @@ def _call(data: Object, warnings: list[CallWarning]) -> ModelCall:
     return ModelCall(
         model=model,
         provider=PROVIDER,
-        messages=read_messages(get_list(data, "messages"), origin_of(model), warnings),
+        messages=read_messages(get_list(data, "messages"), origin_of(PROVIDER, model), warnings),
         tools=tuple(
             read_function_tool(tool, f"tools[{i}]", warnings, strict=strict)
             for i, tool in enumerate(get_list(data, "tools"))

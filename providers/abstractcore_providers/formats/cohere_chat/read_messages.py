@@ -20,17 +20,16 @@ from abstractcore.schema import (
     ProviderOptions,
     ReasoningPart,
     Role,
-    SchemaError,
     TextPart,
-    ToolCall,
     ToolResult,
     freeze_object,
 )
 
 from ...common.data_urls import read_url
+from ...common.function_tools import read_function_call
 from ...common.item_options import read_options
 from ...common.json_reading import Object, text_of
-from ...common.reading import get_list, get_object, get_text, name_the_rest
+from ...common.reading import ErrorsAt, get_list, get_object, get_text, is_said, name_the_rest, read_each
 from .blocks import JSON_DOCUMENT
 from .citations import citation_to_ours, citations_of
 from .vocabulary import CALL_FIELDS, MESSAGE_FIELDS, PROVIDER
@@ -41,22 +40,15 @@ def read_messages(values: Iterable[Any], origin: str | None, warnings: list[Call
 
     Raises `InvalidInputError` with the path of what is wrong.
     """
-    messages: list[Message] = []
-    for index, value in enumerate(values):
-        path = f"messages[{index}]"
-        data = get_object(value, path)
+
+    def read(data: Object, path: str) -> Message | None:
         role = get_text(data.get("role"), f"{path}.role")
         if role not in MESSAGE_FIELDS:
             raise InvalidInputError(f"unknown role {role!r}", path=f"{path}.role")
-        try:
-            message = _message(cast(Role, role), data, path, origin, warnings)
-        except SchemaError as error:
-            raise InvalidInputError(error.message, path=f"{path}.{error.path}" if error.path else path) from None
-        if message is None:
-            warnings.append(CallWarning("message_left_out", path, "the message is empty"))
-        else:
-            messages.append(message)
-    return tuple(messages)
+        with ErrorsAt(path):
+            return _message(cast(Role, role), data, path, origin, warnings)
+
+    return read_each(values, read, warnings)
 
 
 def _message(role: Role, data: Object, path: str, origin: str | None, warnings: list[CallWarning]) -> Message | None:
@@ -70,8 +62,12 @@ def _message(role: Role, data: Object, path: str, origin: str | None, warnings: 
     if role == "assistant":
         if data.get("tool_plan") is not None:
             parts.append(_cited(get_text(data["tool_plan"], f"{path}.tool_plan"), plan))
-        parts += _calls(data, path, warnings)
-    said = [part for part in parts if not isinstance(part, TextPart | ReasoningPart) or part.text]
+        calls = enumerate(get_list(data, "tool_calls", f"{path}."))
+        parts += [
+            read_function_call(call, f"{path}.tool_calls[{i}]", CALL_FIELDS, PROVIDER, warnings, needs_arguments=False)
+            for i, call in calls
+        ]
+    said = [part for part in parts if is_said(part)]
     return Message(role, tuple(said), options) if said else None
 
 
@@ -104,10 +100,8 @@ def _block(data: Object, path: str, origin: str | None, cited: list[Object], war
         name_the_rest(image, frozenset({"url", "detail"}), f"{path}.{kind}", warnings)
         place = f"{path}.{kind}.url"
         blob = read_url(get_text(image.get("url"), place), "image/*", place)
-        try:
+        with ErrorsAt(f"{path}.{kind}"):
             return ImagePart(blob, image.get("detail"), provider_options=options)
-        except SchemaError as error:
-            raise InvalidInputError(error.message, path=f"{path}.{kind}.{error.path}") from None
     if kind == "document":
         document = freeze_object(get_object(data.get(kind), f"{path}.{kind}"), "content.document")
         return DocumentPart(Blob.from_bytes(to_json(document), JSON_DOCUMENT), provider_options=options)
@@ -117,22 +111,3 @@ def _block(data: Object, path: str, origin: str | None, cited: list[Object], war
 def _cited(text: str, citations: list[Object], options: ProviderOptions = NO_OPTIONS) -> TextPart:
     cited = tuple(citation_to_ours(citation) for citation in citations)
     return TextPart(text, cited, provider_options=options if text else NO_OPTIONS)
-
-
-def _calls(data: Object, path: str, warnings: list[CallWarning]) -> list[Part]:
-    calls: list[Part] = []
-    for index, value in enumerate(get_list(data, "tool_calls", f"{path}.")):
-        place = f"{path}.tool_calls[{index}]"
-        call = get_object(value, place)
-        function = get_object(call.get("function"), f"{place}.function")
-        name_the_rest(function, frozenset({"name", "arguments"}), f"{place}.function", warnings)
-        arguments = function.get("arguments")
-        calls.append(
-            ToolCall(
-                get_text(call.get("id"), f"{place}.id"),
-                get_text(function.get("name"), f"{place}.function.name"),
-                "" if arguments is None else get_text(arguments, f"{place}.function.arguments"),
-                provider_options=read_options(call, CALL_FIELDS, PROVIDER),
-            )
-        )
-    return calls

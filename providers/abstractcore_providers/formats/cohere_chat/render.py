@@ -8,9 +8,7 @@ from abstractcore.schema import CallWarning, ModelReply, Rendered
 
 from ...common.json_reading import Object
 from .answers import write_answer
-from .vocabulary import finish_reason_to_ours, finish_reason_to_theirs, metadata_to_theirs, usage_to_theirs
-
-_UNCOUNTED = ("cache_written", "reasoning", "input_audio", "output_audio")
+from .vocabulary import FINISH_REASONS, USAGE, WARNINGS, metadata_to_theirs, usage_to_theirs
 
 
 def render(reply: ModelReply) -> Rendered:
@@ -23,26 +21,16 @@ def render(reply: ModelReply) -> Rendered:
         "id": reply.id or "",
         "message": {"role": "assistant", **write_answer(reply.parts, "parts", warnings)},
     }
-    reason = finish_reason_to_theirs(reply.finish_reason)
+    reason = FINISH_REASONS.to_theirs.get(reply.finish_reason)
     if reason is not None:
         body["finish_reason"] = reason
     if reply.model is not None:
         body["model"] = reply.model
-    _warn_of_the_rest(reply, reason, warnings)
+    read = FINISH_REASONS.read(reason, calls=bool(reply.tool_calls))
+    WARNINGS.finish_reason(reply.finish_reason, read, warnings)
+    WARNINGS.counts(reply.usage, USAGE.missing, warnings)
     metadata = dict(reply.provider_metadata)
     usage = usage_to_theirs(reply.usage, metadata)
     if usage:
         body["usage"] = usage
     return Rendered(to_json(body | metadata_to_theirs(metadata, warnings)), tuple(warnings))
-
-
-def _warn_of_the_rest(reply: ModelReply, reason: str | None, warnings: list[CallWarning]) -> None:
-    read = finish_reason_to_ours(reason, calls=bool(reply.tool_calls))
-    if read != reply.finish_reason:
-        message = f"Cohere's chat format has no word for {reply.finish_reason!r}"
-        warnings.append(CallWarning("finish_reason_changed", "finish_reason", message, reply.finish_reason, read))
-    for name in _UNCOUNTED:
-        count = getattr(reply.usage, name)
-        if count is not None:
-            message = f"Cohere's chat format does not count {name.replace('_', ' ')} tokens"
-            warnings.append(CallWarning("count_left_out", f"usage.{name}", message, count))

@@ -11,12 +11,13 @@ from abstractcore.schema import NO_OPTIONS, Citation, Delta, ProviderOptions, Te
 
 from ...common.call_ids import ReceivedIds
 from ...common.frame_decoder import FrameDecoder
+from ...common.function_tools import decode_function_call
 from ...common.item_options import read_options
 from ...common.json_reading import Object, as_object, as_objects, count_of, mended, text_of
+from ...common.origins import origin_of
 from .citations import PLAN, citation_to_ours
-from .decode import read_call
 from .errors import FAILED, RIGHT_ADDRESS, error_in_answer
-from .vocabulary import PROVIDER, TEXT_FIELDS, finish_reason_to_ours, metadata_to_ours, origin_of, usage_to_ours
+from .vocabulary import CALL_FIELDS, FINISH_REASONS, PROVIDER, TEXT_FIELDS, metadata_to_ours, usage_to_ours
 
 _PLAN = 1 << 20
 _FIRST_CALL = _PLAN + 1
@@ -90,7 +91,7 @@ class CohereDecoder(FrameDecoder):
         extras = {"logprobs": self._logprobs} if self._logprobs else {}
         said = metadata_to_ours(self._last | {"usage": delta.get("usage")} | extras)
         out.count(usage_to_ours(as_object(delta.get("usage"))))
-        out.end_reply(finish_reason_to_ours(raw, calls=bool(calls)), raw, mended(said))
+        out.end_reply(FINISH_REASONS.read(raw, calls=bool(calls)), raw, mended(said))
 
     def _event(self, data: Object) -> None:
         kind = data.get("type")
@@ -98,7 +99,7 @@ class CohereDecoder(FrameDecoder):
             raise error_in_answer(as_object(mended(data)))
         if not self._is_begun():
             model = mended(text_of(data, "model")) or self._model
-            self._out.origin = origin_of(model)
+            self._out.origin = origin_of(PROVIDER, model)
             id = mended(text_of(data, "id")) if kind == "message-start" else None
             self._out.start_reply(model, PROVIDER, id)
         index = count_of(data, "index") or 0
@@ -155,7 +156,7 @@ class CohereDecoder(FrameDecoder):
         self._begun_calls += 1
         if index in self._calls:
             self._out.end_call(self._calls.pop(index))
-        call = self._ids.name(read_call(data), number)
+        call = self._ids.name(decode_function_call(data, CALL_FIELDS, PROVIDER), number)
         block = self._calls[index] = _FIRST_CALL + number
         self._out.start_call(block, call.id, call.name, call.provider_options)
         self._out.write(block, call.arguments_text)

@@ -25,10 +25,11 @@ from abstractcore.schema import (
     UsageDelta,
 )
 
+from ...common.function_tools import write_function_call
 from ...common.json_reading import Object, as_object, read_answer
 from .citations import citations_to_theirs, fitting
 from .errors import render_error
-from .vocabulary import PROVIDER, finish_reason_to_theirs, metadata_to_theirs, usage_to_theirs
+from .vocabulary import FINISH_REASONS, PROVIDER, metadata_to_theirs, usage_to_theirs
 
 
 class CohereRenderer:
@@ -65,13 +66,7 @@ class CohereRenderer:
             return _event("content-end", index=delta.block)
         if isinstance(delta, ToolCallStart):
             index = self._calls[delta.block] = len(self._calls)
-            function = {"name": delta.name, "arguments": ""}
-            call = {
-                **delta.provider_options.get(PROVIDER, {}),
-                "id": delta.id,
-                "type": "function",
-                "function": function,
-            }
+            call = {**delta.provider_options.get(PROVIDER, {}), **write_function_call(delta.id, delta.name, "")}
             return _message("tool-call-start", index, tool_calls=call)
         if isinstance(delta, ToolCallEnd):
             return _event("tool-call-end", index=self._calls[delta.block])
@@ -88,7 +83,7 @@ class CohereRenderer:
     def finish(self) -> bytes:
         """The event that ends the message."""
         metadata = dict(self._end.provider_metadata) if self._end else {}
-        reason = finish_reason_to_theirs(self._end.finish_reason) if self._end else None
+        reason = FINISH_REASONS.to_theirs.get(self._end.finish_reason) if self._end else None
         delta: Object = {} if reason is None else {"finish_reason": reason}
         usage = usage_to_theirs(self._usage, metadata)
         if usage:

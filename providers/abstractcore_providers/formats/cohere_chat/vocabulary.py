@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from abstractcore.schema import CallWarning, FinishReason, Sampling, ThinkingLevel, Usage
+from abstractcore.schema import CallWarning, Sampling, ThinkingLevel, Usage
 
 from ...common.field_table import FieldTable
-from ...common.finish_reasons import finish_reason_of
+from ...common.finish_reasons import FinishReasons
+from ...common.format_warnings import FormatWarnings
 from ...common.json_reading import Object, as_object
+from ...common.usage_table import UsageTable
 
 PROVIDER = "cohere"
 SAMPLING = FieldTable(
@@ -26,13 +28,17 @@ SAMPLING = FieldTable(
     elsewhere={"top_logprobs": "logprobs"},
 )
 
-_TO_OURS: dict[str, FinishReason] = {
-    "COMPLETE": "stop",
-    "STOP_SEQUENCE": "stop",
-    "MAX_TOKENS": "length",
-    "TOOL_CALL": "tool_calls",
-}
-_TO_THEIRS: dict[FinishReason, str] = {"length": "MAX_TOKENS", "tool_calls": "TOOL_CALL"}
+FINISH_REASONS = FinishReasons(
+    {"COMPLETE": "stop", "STOP_SEQUENCE": "stop", "MAX_TOKENS": "length", "TOOL_CALL": "tool_calls"},
+    {
+        **dict.fromkeys(("stop", "content_filter", "refusal", "paused"), "COMPLETE"),
+        "length": "MAX_TOKENS",
+        "tool_calls": "TOOL_CALL",
+    },
+)
+"""The format has no word for an unknown end."""
+USAGE = UsageTable({"input": "tokens.input_tokens", "output": "tokens.output_tokens", "cached": "cached_tokens"})
+WARNINGS = FormatWarnings("Cohere's chat format")
 _REQUEST_FIELDS = frozenset(
     {"model", "messages", "tools", "strict_tools", "tool_choice", "stream", "logprobs", *SAMPLING.names}
 )
@@ -74,21 +80,6 @@ def thinking_to_ours(thinking: Any) -> ThinkingLevel | int | None:
     return budget if type(budget) is int and budget > 0 else None
 
 
-def origin_of(model: str | None) -> str | None:
-    """Whose reasoning it is; None if the model is not known."""
-    return f"{PROVIDER}/{model}" if model else None
-
-
-def finish_reason_to_ours(raw: str | None, *, calls: bool) -> FinishReason:
-    """Our word; for one we do not know, whether the reply `calls` tools decides."""
-    return finish_reason_of(raw, _TO_OURS, calls=calls)
-
-
-def finish_reason_to_theirs(reason: FinishReason) -> str | None:
-    """The format's word, which has none for a refusal, a filter or a pause; None for an end nobody knows."""
-    return None if reason == "unknown" else _TO_THEIRS.get(reason, "COMPLETE")
-
-
 def usage_to_ours(usage: Object) -> Usage:
     """Token counts, which come as floats; what was not reported is None."""
     tokens = as_object(usage.get("tokens"))
@@ -107,11 +98,7 @@ def _whole(count: Any) -> int | None:
 
 def usage_to_theirs(usage: Usage, metadata: Object) -> Object:
     """The format's usage object, with what was billed, from the metadata; empty if nothing was reported."""
-    tokens = {"input_tokens": usage.input, "output_tokens": usage.output}
-    tokens = {name: count for name, count in tokens.items() if count is not None}
-    data: Object = {"tokens": tokens} if tokens else {}
-    if usage.cached is not None:
-        data["cached_tokens"] = usage.cached
+    data = USAGE.write(usage)
     if isinstance(metadata.get("billed_units"), dict):
         data["billed_units"] = metadata["billed_units"]
     return data
@@ -131,8 +118,7 @@ def metadata_to_theirs(metadata: Object, warnings: list[CallWarning]) -> Object:
     written: Object = {}
     for name, value in metadata.items():
         if name in _REPLY_FIELDS:
-            message = f"{name!r} has another meaning in this format"
-            warnings.append(CallWarning("metadata_left_out", f"provider_metadata.{name}", message))
+            warnings.append(WARNINGS.metadata_field(name))
         elif name != "billed_units" or not isinstance(value, dict):
             written[name] = value
     return written

@@ -20,9 +20,10 @@ from abstractcore.schema import (
 from ...common.conversations import refuse_unanswered_calls
 from ...common.item_options import with_options
 from ...common.json_reading import Object
+from ...common.text_blocks import append_block, as_content
 from .answers import write_answer
-from .blocks import add_block, content_of, document_block, image_block, text_block, warn_of_fields
-from .vocabulary import MESSAGE_FIELDS, PROVIDER
+from .blocks import document_block, image_block, text_block
+from .vocabulary import MESSAGE_FIELDS, PROVIDER, WARNINGS
 
 _LOST = ("citations", "cache")
 
@@ -48,7 +49,7 @@ def write_messages(messages: Sequence[Message], origin: str | None, warnings: li
             body = {"role": role, **body}
             written.append(with_options(body, message, path, PROVIDER, MESSAGE_FIELDS[role], warnings))
     if not written:
-        raise UnsupportedContentError("Cohere's chat format has no place for any part of these messages.")
+        raise WARNINGS.nothing_left()
     return written
 
 
@@ -58,8 +59,8 @@ def _said(message: Message, path: str, warnings: list[CallWarning]) -> Object:
     for index, part in enumerate(message.parts):
         block = _block(part, f"{path}[{index}]", warnings)
         if block is not None:
-            add_block(blocks, block)
-    return {"content": content_of(blocks)} if blocks else {}
+            append_block(blocks, block)
+    return {"content": as_content(blocks)} if blocks else {}
 
 
 def _block(part: Part, path: str, warnings: list[CallWarning]) -> Object | None:
@@ -68,20 +69,19 @@ def _block(part: Part, path: str, warnings: list[CallWarning]) -> Object | None:
     if isinstance(part, ImagePart):
         return image_block(part, path, warnings)
     if isinstance(part, OpaquePart):
-        message = "Cohere's chat format has no place for opaque parts"
-        warnings.append(CallWarning("part_left_out", path, message))
+        warnings.append(WARNINGS.part(part, path))
         return None
     what = part.blob.media_type if isinstance(part, MEDIA_PARTS) else part.type
     raise UnsupportedContentError(f"{path}: Cohere's chat format cannot carry {what}.", hint="It has text and images.")
 
 
 def _tool_result(result: ToolResult, path: str, warnings: list[CallWarning]) -> Object:
-    warn_of_fields(result, path, ("is_error", "cache"), warnings)
+    WARNINGS.fields(result, path, ("is_error", "cache"), warnings)
     blocks: list[Object] = []
     for index, part in enumerate(result.content):
         place = f"{path}.content[{index}]"
         if isinstance(part, TextPart):
-            add_block(blocks, text_block(part, place, _LOST, warnings))
+            append_block(blocks, text_block(part, place, _LOST, warnings))
         elif isinstance(part, DocumentPart):
             blocks.append(document_block(part, place, warnings))
         else:
@@ -89,5 +89,5 @@ def _tool_result(result: ToolResult, path: str, warnings: list[CallWarning]) -> 
                 f"{place}: the result of tool call {result.call_id!r} holds {part.type}; Cohere takes text there only.",
                 hint="Put it into a user message after the result.",
             )
-    body: Object = {"role": "tool", "tool_call_id": result.call_id, "content": content_of(blocks)}
+    body: Object = {"role": "tool", "tool_call_id": result.call_id, "content": as_content(blocks) if blocks else ""}
     return with_options(body, result, path, PROVIDER, (), warnings)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from abstractcore.errors import ServerError
-from abstractcore.schema import CallWarning, ModelReply, SchemaError, WireResponse, accumulate
+from abstractcore.schema import CallWarning, ModelReply, WireResponse, accumulate
 
 from ...common.json_reading import Object, as_object, as_objects
-from ...common.response_bodies import no_reply, read_body
+from ...common.response_bodies import fitting, no_reply, read_body
 from .dialect import Dialect
 from .errors import RIGHT_ADDRESS, error_in_body
 from .stream_decoder import ReplyDecoder
@@ -34,10 +34,7 @@ def decode(response: WireResponse, dialect: Dialect) -> ModelReply:
             )
         # An empty object is how an empty reply is written (protobuf's JSON leaves out what is not set).
         raise error or ServerError("the answer holds no candidates", status=response.status)
-    try:
-        reply = accumulate(ReplyDecoder(dialect).whole(chunks, response.body))
-    except SchemaError as error:
-        raise ServerError(f"the answer does not fit the schema: {error}", status=response.status) from None
+    reply = fitting(response, lambda: accumulate(ReplyDecoder(dialect).whole(chunks, response.body)))
     return replace(reply, warnings=_extra_candidates(chunks[0]))
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from functools import partial
 from urllib.parse import unquote
 
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import CallWarning, ModelCall, Parsed, WireRequest
 
 from ...common.json_reading import Object
-from ...common.reading import get_list, get_object, locating, read_request
+from ...common.origins import origin_of
+from ...common.reading import get_group, get_list, get_object, read_call
 from .dialect import Dialect
 from .provider_options import read_provider_options
 from .read_messages import ConversationReader
@@ -23,7 +24,7 @@ from .read_settings import (
     read_thinking,
     read_tool_choice,
 )
-from .vocabulary import origin_of, with_names
+from .vocabulary import with_names
 
 _URL = re.compile(
     r"(?:^|/)(?:publishers/([^/?#]+)/)?(?:models/|(?=tunedModels/|endpoints/))([^?#]+)"
@@ -36,19 +37,17 @@ def parse(request: WireRequest, dialect: Dialect) -> Parsed:
     place = _URL.search(request.url)
     if place is None:
         raise InvalidInputError(f"{request.url!r} names no model and operation", path="url")
-    data = with_names(read_request(request))
-    warnings: list[CallWarning] = []
     model = unquote(place[2])
     if dialect.publisher and place[1] not in (None, dialect.publisher):
         model = f"{unquote(place[1])}/{model}"
-    with locating(request, dialect.provider, lambda path: "contents" if path == "messages" else path):
-        call = _call(request.body, data, model, place[3] == "streamGenerateContent", dialect, warnings)
-    return Parsed(call, tuple(warnings))
+    read = partial(_call, request.body, model, place[3] == "streamGenerateContent", dialect)
+    return read_call(request, dialect.provider, read, lambda path: "contents" if path == "messages" else path)
 
 
 def _call(
-    body: bytes, data: Object, model: str, stream: bool, dialect: Dialect, warnings: list[CallWarning]
+    body: bytes, model: str, stream: bool, dialect: Dialect, data: Object, warnings: list[CallWarning]
 ) -> ModelCall:
+    data = with_names(data)
     if data.get("model") is not None:
         warnings.append(CallWarning("field_left_out", "model", "the model in the URL is the one that counts"))
     reader = ConversationReader(body, dialect.provider, origin_of(dialect.provider, model) or "", warnings)
@@ -56,7 +55,7 @@ def _call(
         reader.read_system(data["systemInstruction"], "systemInstruction")
     for index, content in enumerate(get_list(data, "contents")):
         reader.read(content, f"contents[{index}]")
-    config = _object(data, "generationConfig")
+    config = with_names(get_group(data, "generationConfig"))
     tools = [with_names(get_object(tool, f"tools[{i}]")) for i, tool in enumerate(get_list(data, "tools"))]
     return ModelCall(
         model=model,
@@ -64,7 +63,7 @@ def _call(
         messages=tuple(reader.messages),
         tools=tuple(read_functions(tools, warnings)),
         hosted_tools=tuple(read_hosted_tools(tools, warnings)),
-        tool_choice=read_tool_choice(_object(data, "toolConfig")),
+        tool_choice=read_tool_choice(with_names(get_group(data, "toolConfig"))),
         sampling=read_sampling(config),
         output=read_output(config),
         thinking=read_thinking(config),
@@ -72,8 +71,3 @@ def _call(
         stream=stream,
         provider_options={dialect.provider: read_provider_options(data)},
     )
-
-
-def _object(data: Object, name: str) -> Any:
-    value = data.get(name)
-    return {} if value is None else with_names(get_object(value, name))

@@ -14,7 +14,6 @@ from abstractcore.schema import (
     Part,
     ProviderOptions,
     ReasoningPart,
-    SchemaError,
     TextPart,
     ToolCall,
     ToolResult,
@@ -23,7 +22,15 @@ from abstractcore.schema import (
 from ...common.item_options import read_options
 from ...common.json_reading import Object, text_of
 from ...common.raw_arguments import WrittenArguments
-from ...common.reading import get_list, get_object, get_text, name_the_rest
+from ...common.reading import (
+    get_list,
+    get_object,
+    get_text,
+    is_said,
+    make_at,
+    message_left_out,
+    name_the_rest,
+)
 from .known_parts import CALL_FIELDS, TEXT_FIELDS, opaque_kind, read_whole
 from .tool_results import read_result
 from .vocabulary import UNSIGNED, with_names
@@ -54,7 +61,7 @@ class ConversationReader:
             text = get_text(part.get("text"), f"{place}.text")
             if text:
                 said = self._text(text, part, place)
-                self.messages.append(_placed(Message, f"{place}.text", "system", (said,)))
+                self.messages.append(make_at(f"{place}.text", Message, "system", (said,)))
 
     def read(self, value: Any, path: str) -> None:
         """One content; raises `InvalidInputError` with the path of what is wrong."""
@@ -75,7 +82,7 @@ class ConversationReader:
             if options and len(self.messages) > before and self.messages[-1].role == "tool":
                 name_the_rest(data, _CONTENT, path, self._warnings)
         if len(self.messages) == before:
-            self._warnings.append(CallWarning("message_left_out", path, "the message is empty"))
+            self._warnings.append(message_left_out(path))
 
     def _read_turn(self, items: Sequence[Object], path: str, options: ProviderOptions) -> None:
         parts: list[Part] = []
@@ -104,7 +111,7 @@ class ConversationReader:
         name, signature = get_text(call.get("name"), f"{path}.name"), text_of(data, "thoughtSignature")
         signature = None if signature == UNSIGNED else signature
         options = read_options(data, CALL_FIELDS, self._provider)
-        return _placed(ToolCall, path, id, name, text, signature, provider_options=options)
+        return make_at(path, ToolCall, id, name, text, signature, provider_options=options)
 
     def _read_said(self, items: Sequence[Object], path: str, options: ProviderOptions) -> None:
         results = [(i, data) for i, data in enumerate(items) if "functionResponse" in data]
@@ -130,7 +137,7 @@ class ConversationReader:
             told = f"the model's turn before has no call {id or name!r} that waits for a result"
             raise InvalidInputError(told, path=f"{path}.{'id' if id else 'name'}")
         self._open = [other for other in self._open if other is not call]
-        return _placed(read_result, path, response, call.id, beside, self._provider)
+        return make_at(path, read_result, response, call.id, beside, self._provider)
 
     def _part(self, data: Object, path: str) -> list[Part]:
         """The part, and the signature it has, behind it."""
@@ -139,10 +146,10 @@ class ConversationReader:
             text = get_text(data["text"], f"{path}.text")
             if data.get("thought") is True and text:
                 self._name_the_rest(data, "text", path)
-                return [_placed(ReasoningPart, path, text, signature, None, self._origin)]
+                return [make_at(path, ReasoningPart, text, signature, None, self._origin)]
             parts: list[Part] = [self._text(text, data, path)] if text else []
         else:
-            part = _placed(read_whole, path, data, self._provider, self._written)
+            part = make_at(path, read_whole, data, self._provider, self._written)
             if part is None and not signature:
                 raise InvalidInputError("the part holds nothing", path=path)
             parts = [part] if part is not None else []
@@ -154,20 +161,12 @@ class ConversationReader:
         return [*parts, ReasoningPart("", signature, None, self._origin)] if signature else parts
 
     def _text(self, text: str, data: Object, path: str) -> TextPart:
-        return _placed(TextPart, path, text, provider_options=read_options(data, TEXT_FIELDS, self._provider))
+        return make_at(path, TextPart, text, provider_options=read_options(data, TEXT_FIELDS, self._provider))
 
     def _name_the_rest(self, data: Object, kind: str, path: str) -> None:
         name_the_rest(data, _SIGNED | {kind}, path, self._warnings)
 
     def _add(self, role: Any, parts: Sequence[Part], path: str, options: ProviderOptions = NO_OPTIONS) -> None:
-        said = [part for part in parts if not isinstance(part, TextPart) or part.text]
+        said = [part for part in parts if is_said(part)]
         if said:
-            self.messages.append(_placed(Message, path, role, tuple(said), options))
-
-
-def _placed(make: Any, path: str, *values: Any, **fields: Any) -> Any:
-    """What `make` makes, with its complaints told where they belong in the request."""
-    try:
-        return make(*values, **fields)
-    except SchemaError as error:
-        raise InvalidInputError(error.message, path=f"{path}.{error.path}" if error.path else path) from None
+            self.messages.append(make_at(path, Message, role, tuple(said), options))

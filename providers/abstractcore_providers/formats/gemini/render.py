@@ -11,7 +11,7 @@ from abstractcore.schema import CallWarning, Citation, JSONObject, ModelReply, P
 from ...common.json_reading import Object
 from .dialect import Dialect
 from .grounding import is_rest_of_grounding, write_grounding
-from .vocabulary import finish_reason_to_ours, finish_reason_to_theirs, place_of_metadata, usage_to_theirs
+from .vocabulary import WARNINGS, finish_reason_to_ours, finish_reason_to_theirs, place_of_metadata, usage_to_theirs
 from .writing import Writing
 from .written_parts import write_part
 
@@ -75,9 +75,7 @@ def shifted(part: TextPart, offset: int) -> tuple[Citation, ...]:
 def _finish(reply: ModelReply, warnings: list[CallWarning]) -> str:
     theirs = finish_reason_to_theirs(reply.finish_reason)
     read = finish_reason_to_ours(theirs, bool(reply.tool_calls))
-    if read != reply.finish_reason:
-        message = f"the generateContent format has no word for {reply.finish_reason!r} here"
-        warnings.append(CallWarning("finish_reason_changed", "finish_reason", message, reply.finish_reason, read))
+    WARNINGS.finish_reason(reply.finish_reason, read, warnings)
     return theirs
 
 
@@ -105,6 +103,5 @@ def place_metadata(metadata: JSONObject, warnings: list[CallWarning]) -> PlacedM
         elif place == "reply":
             placed.reply[name] = value
         else:
-            message = f"{name!r} has another meaning in this format"
-            warnings.append(CallWarning("metadata_left_out", f"provider_metadata.{name}", message))
+            warnings.append(WARNINGS.metadata_field(name))
     return placed

@@ -12,11 +12,12 @@ from abstractcore.schema import Delta
 
 from ...common.frame_decoder import FrameDecoder
 from ...common.json_reading import Cut, Object, as_object, as_objects, text_of
+from ...common.origins import origin_of
 from .blocks import Blocks
 from .dialect import Dialect
 from .errors import RIGHT_ADDRESS, error_in_answer
 from .grounding import rest_of_grounding
-from .vocabulary import block_reason, finish_reason_to_ours, metadata_to_ours, origin_of, usage_to_ours
+from .vocabulary import block_reason, finish_reason_to_ours, metadata_to_ours, usage_to_ours
 
 _NO_REASON = "FINISH_REASON_UNSPECIFIED"
 _CUT: Cut = {"candidates": {"content": {"parts": {"text": {}}}}}

@@ -8,48 +8,52 @@ from typing import Any
 from abstractcore.schema import CallWarning, FinishReason, HostedToolKind, Modality, Sampling, ThinkingLevel, Usage
 
 from ...common.field_table import FieldTable
-from ...common.finish_reasons import finish_reason_of
+from ...common.finish_reasons import FinishReasons
+from ...common.format_warnings import FormatWarnings
 from ...common.json_reading import Object, as_object, as_objects, count_of, text_of
 
-_TO_OURS: dict[str, FinishReason] = {
-    "STOP": "stop",
-    "MAX_TOKENS": "length",
-    "CONTINUATION": "paused",
-    "SAFETY": "content_filter",
-    "RECITATION": "content_filter",
-    "LANGUAGE": "content_filter",
-    "BLOCKLIST": "content_filter",
-    "PROHIBITED_CONTENT": "content_filter",
-    "SPII": "content_filter",
-    "IMAGE_SAFETY": "content_filter",
-    "IMAGE_PROHIBITED_CONTENT": "content_filter",
-    "IMAGE_RECITATION": "content_filter",
-    "MODEL_ARMOR": "content_filter",
-    "ESCALATION": "content_filter",
-    **dict.fromkeys(
-        (
-            "OTHER",
-            "MALFORMED_FUNCTION_CALL",
-            "IMAGE_OTHER",
-            "NO_IMAGE",
-            "UNEXPECTED_TOOL_CALL",
-            "TOO_MANY_TOOL_CALLS",
-            "MISSING_THOUGHT_SIGNATURE",
-            "MALFORMED_RESPONSE",
-            "PUP_LIMITED_DISABLED",
+_FINISH_REASONS = FinishReasons(
+    {
+        "STOP": "stop",
+        "MAX_TOKENS": "length",
+        "CONTINUATION": "paused",
+        "SAFETY": "content_filter",
+        "RECITATION": "content_filter",
+        "LANGUAGE": "content_filter",
+        "BLOCKLIST": "content_filter",
+        "PROHIBITED_CONTENT": "content_filter",
+        "SPII": "content_filter",
+        "IMAGE_SAFETY": "content_filter",
+        "IMAGE_PROHIBITED_CONTENT": "content_filter",
+        "IMAGE_RECITATION": "content_filter",
+        "MODEL_ARMOR": "content_filter",
+        "ESCALATION": "content_filter",
+        **dict.fromkeys(
+            (
+                "OTHER",
+                "MALFORMED_FUNCTION_CALL",
+                "IMAGE_OTHER",
+                "NO_IMAGE",
+                "UNEXPECTED_TOOL_CALL",
+                "TOO_MANY_TOOL_CALLS",
+                "MISSING_THOUGHT_SIGNATURE",
+                "MALFORMED_RESPONSE",
+                "PUP_LIMITED_DISABLED",
+            ),
+            "unknown",
         ),
-        "unknown",
-    ),
-}
-_TO_THEIRS: dict[FinishReason, str] = {
-    "stop": "STOP",
-    "tool_calls": "STOP",
-    "refusal": "STOP",
-    "length": "MAX_TOKENS",
-    "content_filter": "SAFETY",
-    "paused": "CONTINUATION",
-    "unknown": "OTHER",
-}
+    },
+    {
+        "stop": "STOP",
+        "tool_calls": "STOP",
+        "refusal": "STOP",
+        "length": "MAX_TOKENS",
+        "content_filter": "SAFETY",
+        "paused": "CONTINUATION",
+        "unknown": "OTHER",
+    },
+)
+WARNINGS = FormatWarnings("the generateContent format")
 SAMPLING = FieldTable(
     Sampling,
     {
@@ -132,18 +136,13 @@ def with_names(data: Object) -> Object:
 
 def finish_reason_to_ours(raw: str | None, calls_tools: bool) -> FinishReason:
     """Our word; for one we do not know, whether it calls tools decides: the format has no word for that."""
-    reason = finish_reason_of(raw, _TO_OURS, calls=calls_tools)
+    reason = _FINISH_REASONS.read(raw, calls=calls_tools)
     return "tool_calls" if reason == "stop" and calls_tools else reason
 
 
 def finish_reason_to_theirs(reason: FinishReason) -> str:
     """The format's word; it has none for a refusal."""
-    return _TO_THEIRS[reason]
-
-
-def origin_of(provider: str, model: str | None) -> str | None:
-    """Whose reasoning it is; None if the model is not named."""
-    return f"{provider}/{model}" if model else None
+    return _FINISH_REASONS.to_theirs[reason]
 
 
 def usage_to_ours(data: Object) -> Usage:
@@ -175,9 +174,7 @@ def usage_to_theirs(usage: Usage, warnings: list[CallWarning]) -> Object:
         message = "reasoning is counted beside the rest of the output, and there is less of that"
         warnings.append(CallWarning("count_left_out", "usage.reasoning", message, reasoning))
         reasoning = None
-    if usage.cache_written is not None:
-        message = "what was written to a cache is not counted here"
-        warnings.append(CallWarning("count_left_out", "usage.cache_written", message, usage.cache_written))
+    WARNINGS.counts(usage, ("cache_written",), warnings)
     counts: Object = {
         "promptTokenCount": usage.input,
         "cachedContentTokenCount": usage.cached,

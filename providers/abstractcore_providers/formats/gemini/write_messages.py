@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from abstractcore.errors import InvalidInputError, UnsupportedContentError
+from abstractcore.errors import InvalidInputError
 from abstractcore.schema import (
     MEDIA_PARTS,
     CallWarning,
@@ -21,10 +21,11 @@ from ...common.call_ids import CallIds
 from ...common.conversations import refuse_system_only, refuse_unanswered_calls
 from ...common.item_options import name_options_left_out, with_options
 from ...common.json_reading import Object
+from ...common.origins import origin_of
 from .dialect import Dialect
 from .known_parts import TEXT_FIELDS
 from .tool_results import write_result
-from .vocabulary import UNSIGNED, origin_of
+from .vocabulary import UNSIGNED, WARNINGS
 from .writing import Writing
 from .written_parts import write_part
 
@@ -98,7 +99,7 @@ def write_contents(messages: Sequence[Message], model: str, dialect: Dialect, wr
             place = f"messages[{index}]"
             contents.append(with_options(body, message, place, dialect.provider, (), writing.warnings))
     if not contents:
-        raise UnsupportedContentError("the generateContent format has no place for any part of these messages.")
+        raise WARNINGS.nothing_left()
     return contents
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from abstractcore.schema import CallWarning, JSONValue, ModelCall, ToolSpec
+from abstractcore.schema import ModelCall, ToolSpec
 
+from ...common.format_warnings import unsupported
 from ...common.json_reading import Object
 from ...common.json_schemas import GEMINI, fit_tool
 from ...common.output_schemas import bare_schema
-from .vocabulary import HOSTED_TOOLS, SAMPLING
+from .vocabulary import HOSTED_TOOLS, SAMPLING, WARNINGS
 from .writing import Writing
 
 
@@ -48,7 +49,7 @@ def write_tools(call: ModelCall, writing: Writing) -> list[Object]:
 def _function(tool: ToolSpec, path: str, writing: Writing) -> Object:
     writing.warn_of_cache(tool, path)
     if tool.strict is not None:
-        writing.warnings.append(_unsupported(f"{path}.strict", tool.strict, "strict arguments of one tool"))
+        writing.warnings.append(unsupported(f"{path}.strict", tool.strict, "strict arguments of one tool"))
     function: Object = {"name": tool.name}
     if tool.description:
         function["description"] = tool.description
@@ -60,16 +61,10 @@ def _function(tool: ToolSpec, path: str, writing: Writing) -> Object:
 
 def write_tool_config(call: ModelCall, writing: Writing) -> Object:
     """Whether tools may or must be called."""
-    if call.parallel_tool_calls is not None:
-        what = "one call at a time, or several,"
-        writing.warnings.append(_unsupported("parallel_tool_calls", call.parallel_tool_calls, what))
+    WARNINGS.options(call, {"parallel_tool_calls": "one call at a time, or several,"}, writing.warnings)
     choice = call.tool_choice
     if choice is None:
         return {}
     if choice.mode == "tool":
         return {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": [choice.tool]}}
     return {"functionCallingConfig": {"mode": "ANY" if choice.mode == "required" else choice.mode.upper()}}
-
-
-def _unsupported(path: str, requested: JSONValue, what: str) -> CallWarning:
-    return CallWarning("unsupported_option", path, f"{what} cannot be asked of this provider", requested)

@@ -11,7 +11,6 @@ from abstractcore.schema import (
     ModelReply,
     Part,
     ReasoningPart,
-    SchemaError,
     TextPart,
     ToolCall,
     WireResponse,
@@ -21,11 +20,12 @@ from ...common.call_ids import ReceivedIds
 from ...common.finish_reasons import calls_tools
 from ...common.item_options import read_options
 from ...common.json_reading import Object, as_object, as_objects, text_of
+from ...common.origins import origin_of
 from ...common.raw_arguments import WrittenArguments, arguments_text
-from ...common.response_bodies import no_reply, read_body
+from ...common.response_bodies import fitting, no_reply, read_body
 from .errors import RIGHT_ADDRESS, error_in_body
 from .images import image_of
-from .vocabulary import CALL_FIELDS, PROVIDER, finish_reason_to_ours, metadata_to_ours, origin_of, usage_to_ours
+from .vocabulary import CALL_FIELDS, PROVIDER, USAGE, finish_reason_to_ours, metadata_to_ours
 from .writing import ARGUMENTS
 
 _MARKS = frozenset({"done", "done_reason", "eval_count"})
@@ -37,20 +37,17 @@ def decode(response: WireResponse) -> ModelReply:
     data = as_object(read_body(response, RIGHT_ADDRESS))
     if data.get("error") or not isinstance(data.get("message"), dict):
         raise error_in_body(data) or no_reply(response, data, "message", _MARKS, RIGHT_ADDRESS)
-    try:
-        return _reply(data, WrittenArguments(response.body, ARGUMENTS))
-    except SchemaError as error:
-        raise ServerError(f"the answer does not fit the schema: {error}", status=response.status) from None
+    return fitting(response, _reply, data, WrittenArguments(response.body, ARGUMENTS))
 
 
 def _reply(data: Object, written: WrittenArguments) -> ModelReply:
     model, raw = text_of(data, "model"), text_of(data, "done_reason")
-    parts = _parts(as_object(data["message"]), written, origin_of(model))
+    parts = _parts(as_object(data["message"]), written, origin_of(PROVIDER, model))
     return ModelReply(
         parts=parts,
         finish_reason=finish_reason_to_ours(raw, calls=calls_tools(parts)),
         raw_finish_reason=raw,
-        usage=usage_to_ours(data),
+        usage=USAGE.read(data),
         model=model,
         provider=PROVIDER,
         provider_metadata=metadata_to_ours(data),

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from pydantic_core import to_json
 
-from abstractcore.errors import InvalidInputError, UnsupportedContentError
+from abstractcore.errors import InvalidInputError
 from abstractcore.schema import (
     CallWarning,
     Encoded,
@@ -18,17 +18,20 @@ from abstractcore.schema import (
     WireRequest,
 )
 
+from ...common.format_warnings import unsupported
 from ...common.function_tools import write_function_tool
 from ...common.json_reading import Object
 from ...common.json_schemas import OLLAMA
+from ...common.origins import origin_of
 from ...common.output_schemas import bare_schema
 from ...common.own_options import has_own_field, own_options
 from .context import context_for
-from .vocabulary import PROVIDER, SAMPLING, THINKING, UNTOUCHED, has_field, has_option, origin_of
+from .vocabulary import PROVIDER, SAMPLING, THINKING, UNTOUCHED, WARNINGS, has_field, has_option
 from .write_messages import write_messages
 from .writing import Writing
 
 _HEADERS = {"content-type": "application/json"}
+_UNSUPPORTED = {"parallel_tool_calls": "parallel tool calls", "modalities": "the kind of answer"}
 
 
 def encode(call: ModelCall, context_size: int | None) -> Encoded:
@@ -38,10 +41,7 @@ def encode(call: ModelCall, context_size: int | None) -> Encoded:
     that the call has a field of its own for.
     """
     if call.hosted_tools:
-        raise UnsupportedContentError(
-            f"hosted_tools[0]: Ollama runs no tools such as {call.hosted_tools[0].kind}.",
-            hint="Use a provider that runs it by itself, such as 'anthropic' or 'google', or a tool of your own.",
-        )
+        raise WARNINGS.hosted_tools(call)
     written, _, warnings = _written(call, context_size)
     return Encoded(WireRequest("/api/chat", _HEADERS, written), tuple(warnings))
 
@@ -68,7 +68,8 @@ def _written(call: ModelCall, context_size: int | None) -> tuple[bytes, Object, 
 def _body(call: ModelCall, options: Object, writing: Writing) -> Object:
     """The body without its `options`, which are put into a mapping of their own."""
     warnings = writing.warnings
-    body: Object = {"model": call.model, "messages": write_messages(call.messages, origin_of(call.model), writing)}
+    messages = write_messages(call.messages, origin_of(PROVIDER, call.model), writing)
+    body: Object = {"model": call.model, "messages": messages}
     _add_sampling(call.sampling, body, options)
     if call.tools:
         body["tools"] = [_tool(tool, f"tools[{i}]", writing) for i, tool in enumerate(call.tools)]
@@ -93,9 +94,9 @@ def _add_sampling(sampling: Sampling, body: Object, options: Object) -> None:
 
 
 def _tool(tool: ToolSpec, path: str, writing: Writing) -> Object:
-    writing.warn_of_fields(tool, path, ("cache",))
+    WARNINGS.fields(tool, path, ("cache",), writing.warnings)
     if tool.strict is not None:
-        writing.warnings.append(_unsupported(f"{path}.strict", tool.strict, "strict arguments"))
+        writing.warnings.append(unsupported(f"{path}.strict", tool.strict, "strict arguments"))
     return write_function_tool(tool, path, OLLAMA, writing.warnings)
 
 
@@ -107,23 +108,16 @@ def _thinking(thinking: Any, warnings: list[CallWarning]) -> Object:
         message = f"Ollama knows {', '.join(THINKING)}"
         warnings.append(CallWarning("thinking_changed", "thinking", message, thinking, sent))
         return {"think": THINKING[sent]}
-    warnings.append(_unsupported("thinking", thinking, "a thinking budget in tokens"))
+    warnings.append(unsupported("thinking", thinking, "a thinking budget in tokens"))
     return {}
-
-
-def _unsupported(path: str, requested: JSONValue, what: str) -> CallWarning:
-    return CallWarning("unsupported_option", path, f"{what} cannot be asked of Ollama", requested)
 
 
 def _warn_of_choices(call: ModelCall, warnings: list[CallWarning]) -> None:
     if call.tool_choice is not None and call.tool_choice.mode == "auto":
         warnings.append(CallWarning("already_so", "tool_choice", "the model always chooses by itself"))
     elif call.tool_choice is not None:
-        warnings.append(_unsupported("tool_choice", call.tool_choice.mode, "a choice of tools"))
-    if call.parallel_tool_calls is not None:
-        warnings.append(_unsupported("parallel_tool_calls", call.parallel_tool_calls, "parallel tool calls"))
-    if call.modalities:
-        warnings.append(_unsupported("modalities", list(call.modalities), "the kind of answer"))
+        warnings.append(unsupported("tool_choice", call.tool_choice.mode, "a choice of tools"))
+    WARNINGS.options(call, _UNSUPPORTED, warnings)
 
 
 def _add_provider_options(body: Object, options: Object, call: ModelCall, warnings: list[CallWarning]) -> None:

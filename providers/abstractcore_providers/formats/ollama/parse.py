@@ -16,12 +16,13 @@ from abstractcore.schema import (
 
 from ...common.function_tools import read_function_tool
 from ...common.json_reading import Object
+from ...common.origins import origin_of
 from ...common.output_schemas import named_schema
 from ...common.raw_arguments import WrittenArguments
-from ...common.reading import get_flag, get_list, get_object, get_text, locating, read_request
+from ...common.reading import get_flag, get_list, get_object, get_text, read_call
 from .encode import context_of
 from .read_messages import read_messages
-from .vocabulary import PROVIDER, SAMPLING, UNTOUCHED, has_field, has_option, origin_of, thinking_to_ours
+from .vocabulary import PROVIDER, SAMPLING, UNTOUCHED, has_field, has_option, thinking_to_ours
 from .writing import ARGUMENTS
 
 
@@ -30,12 +31,12 @@ def parse(request: WireRequest, context_size: int | None) -> Parsed:
 
     A context of the size that the call would get here anyway is no option of its own.
     """
-    data = read_request(request)
-    warnings: list[CallWarning] = []
-    with locating(request, PROVIDER):
+
+    def read(data: Object, warnings: list[CallWarning]) -> ModelCall:
         call = _call(data, WrittenArguments(request.body, ARGUMENTS), warnings)
-        call = _without_usual_context(call, context_size)
-    return Parsed(call, tuple(warnings))
+        return _without_usual_context(call, context_size)
+
+    return read_call(request, PROVIDER, read)
 
 
 def _call(data: Object, written: WrittenArguments, warnings: list[CallWarning]) -> ModelCall:
@@ -45,7 +46,7 @@ def _call(data: Object, written: WrittenArguments, warnings: list[CallWarning]) 
     return ModelCall(
         model=model,
         provider=PROVIDER,
-        messages=read_messages(get_list(data, "messages"), written, origin_of(model), warnings),
+        messages=read_messages(get_list(data, "messages"), written, origin_of(PROVIDER, model), warnings),
         tools=tuple(
             read_function_tool(tool, f"tools[{i}]", warnings) for i, tool in enumerate(get_list(data, "tools"))
         ),

@@ -13,7 +13,6 @@ from abstractcore.schema import (
     Part,
     ReasoningPart,
     Role,
-    SchemaError,
     TextPart,
     ToolCall,
     ToolResult,
@@ -24,7 +23,7 @@ from ...common.data_urls import read_base64
 from ...common.item_options import read_options
 from ...common.json_reading import Object, text_of
 from ...common.raw_arguments import WrittenArguments
-from ...common.reading import get_list, get_object, get_text
+from ...common.reading import ErrorsAt, get_list, get_object, get_text, is_said, message_left_out
 from .images import image_of
 from .vocabulary import CALL_FIELDS, MESSAGE_FIELDS, PROVIDER
 from .writing import ARGUMENTS
@@ -45,16 +44,14 @@ def read_messages(
         role = get_text(data.get("role"), f"{path}.role").lower()
         if role not in MESSAGE_FIELDS:
             raise InvalidInputError(f"unknown role {data['role']!r}", path=f"{path}.role")
-        try:
+        with ErrorsAt(path):
             if role == "tool":
                 message = Message.tool(_result(data, path, waiting))
             else:
                 calls = _calls(data, path, index, written) if role == "assistant" else ()
                 message = _message(cast(Role, role), data, path, origin, calls)
-        except SchemaError as error:
-            raise InvalidInputError(error.message, path=f"{path}.{error.path}" if error.path else path) from None
         if message is None:
-            warnings.append(CallWarning("message_left_out", path, "the message is empty"))
+            warnings.append(message_left_out(path))
             continue
         messages.append(message)
         if message.role == "assistant":
@@ -67,7 +64,7 @@ def _message(role: Role, data: Object, path: str, origin: str | None, calls: Ite
     if role == "assistant":
         *images, text = parts
         parts = (ReasoningPart(text_of(data, "thinking") or "", origin=origin), text, *calls, *images)
-    said = [part for part in parts if not isinstance(part, TextPart | ReasoningPart) or part.text]
+    said = [part for part in parts if is_said(part)]
     return Message(role, tuple(said), read_options(data, MESSAGE_FIELDS[role], PROVIDER)) if said else None
 
 

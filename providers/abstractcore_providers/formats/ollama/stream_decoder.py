@@ -12,10 +12,11 @@ from ...common.call_ids import ReceivedIds
 from ...common.delta_writer import Piece
 from ...common.frame_decoder import FrameDecoder
 from ...common.json_reading import Object, as_object, as_objects, mended, text_of
+from ...common.origins import origin_of
 from ...common.raw_arguments import WrittenArguments
 from .decode import read_call, read_images
 from .errors import RIGHT_ADDRESS, error_in_answer
-from .vocabulary import PROVIDER, finish_reason_to_ours, metadata_to_ours, origin_of, usage_to_ours
+from .vocabulary import PROVIDER, USAGE, finish_reason_to_ours, metadata_to_ours
 from .writing import ARGUMENTS
 
 _REASONING, _TEXT, _FIRST_CALL = range(3)
@@ -79,13 +80,13 @@ class OllamaDecoder(FrameDecoder):
         for index, image in enumerate(self._images):
             out.part(_FIRST_CALL + self._calls + index, image)
         raw = text_of(self._last, "done_reason")
-        out.count(usage_to_ours(self._last))
+        out.count(USAGE.read(self._last))
         out.end_reply(finish_reason_to_ours(raw, calls=self._calls > 0), raw, metadata_to_ours(self._last))
 
     def _line(self, data: Object, frame: bytes) -> None:
         if self._count == 1:
             model = mended(text_of(data, "model"))
-            self._out.origin = origin_of(model)
+            self._out.origin = origin_of(PROVIDER, model)
             self._out.start_reply(model, PROVIDER)
         message = as_object(data.get("message"))
         self._out.add_current(_REASONING, ReasoningDelta, text_of(message, "thinking") or "")

@@ -23,7 +23,7 @@ from abstractcore.schema import (
 from ...common.json_reading import Object
 from .errors import render_error
 from .images import is_at_hand, write_image
-from .vocabulary import finish_reason_to_theirs, metadata_to_theirs, usage_to_theirs
+from .vocabulary import USAGE, finish_reason_to_theirs, metadata_to_theirs
 from .write_messages import write_call
 from .writing import Writing
 
@@ -56,7 +56,7 @@ class OllamaRenderer:
             if isinstance(delta.part, ImagePart) and is_at_hand(delta.part):
                 return self._line(content="", images=[write_image(delta.part, "", [])])
         elif isinstance(delta, UsageDelta):
-            self._end |= usage_to_theirs(delta.usage)
+            self._end |= USAGE.write(delta.usage)
         elif isinstance(delta, ReplyEnd):
             reason = finish_reason_to_theirs(delta.finish_reason, calls=bool(self._called))
             self._end |= {"done_reason": reason} if reason else {}

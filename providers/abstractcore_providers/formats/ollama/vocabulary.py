@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from abstractcore.schema import CallWarning, FinishReason, Sampling, ThinkingLevel, Usage
+from abstractcore.schema import CallWarning, FinishReason, Sampling, ThinkingLevel
 
 from ...common.field_table import FieldTable
-from ...common.finish_reasons import finish_reason_of
-from ...common.json_reading import Object, count_of
+from ...common.finish_reasons import FinishReasons
+from ...common.format_warnings import FormatWarnings
+from ...common.json_reading import Object
+from ...common.usage_table import UsageTable
 
 PROVIDER = "ollama"
 SAMPLING = FieldTable(
@@ -28,6 +30,9 @@ SAMPLING = FieldTable(
 )
 """The names under `options`."""
 
+USAGE = UsageTable({"input": "prompt_eval_count", "output": "eval_count"})
+WARNINGS = FormatWarnings("Ollama's format")
+_FINISH_REASONS = FinishReasons({"length": "length", "stop": "stop"}, {})
 THINKING: dict[ThinkingLevel, bool | str] = {"off": False, "low": "low", "medium": True, "high": "high"}
 """True is the middle level where a model has levels, and thinking as such where it has not."""
 
@@ -46,9 +51,7 @@ MESSAGE_FIELDS: dict[str, frozenset[str]] = {
 CALL_FIELDS = frozenset({"id", "type", "function"})
 """The same for a tool call."""
 _REQUEST_FIELDS = frozenset({"model", "messages", "tools", "stream", "logprobs", "top_logprobs"})
-_REPLY_FIELDS = frozenset(
-    {"model", "message", "done", "done_reason", "prompt_eval_count", "eval_count", "error", "code"}
-)
+_REPLY_FIELDS = frozenset({"model", "message", "done", "done_reason", "error", "code", *USAGE.names})
 
 
 def has_field(name: str, value: Any) -> bool:
@@ -72,16 +75,11 @@ def thinking_to_ours(think: Any) -> ThinkingLevel | None:
     return _THINKING_TO_OURS.get(think) if isinstance(think, bool | str) else None
 
 
-def origin_of(model: str | None) -> str | None:
-    """Whose reasoning it is; None if the model is not named."""
-    return f"{PROVIDER}/{model}" if model else None
-
-
 def finish_reason_to_ours(raw: str | None, *, calls: bool) -> FinishReason:
     """Our word. The format has none for tool calls: a reply that stops with some asks for them."""
     if raw in ("stop", None) and calls:
         return "tool_calls"
-    return finish_reason_of(raw, {"length": "length", "stop": "stop"}, calls=calls)
+    return _FINISH_REASONS.read(raw, calls=calls)
 
 
 def finish_reason_to_theirs(reason: FinishReason, *, calls: bool) -> str | None:
@@ -91,17 +89,6 @@ def finish_reason_to_theirs(reason: FinishReason, *, calls: bool) -> str | None:
     return "length" if reason == "length" else "stop"
 
 
-def usage_to_ours(data: Object) -> Usage:
-    """Token counts; what was not reported is None."""
-    return Usage(input=count_of(data, "prompt_eval_count"), output=count_of(data, "eval_count"))
-
-
-def usage_to_theirs(usage: Usage) -> Object:
-    """The counts that the format has."""
-    counts = {"prompt_eval_count": usage.input, "eval_count": usage.output}
-    return {name: count for name, count in counts.items() if count is not None}
-
-
 def metadata_to_ours(data: Object) -> Object:
     """What a reply says that the schema has no field for: durations, the time, log probabilities."""
     return {name: value for name, value in data.items() if name not in _REPLY_FIELDS and value is not None}
@@ -109,7 +96,5 @@ def metadata_to_ours(data: Object) -> Object:
 
 def metadata_to_theirs(metadata: Object, warnings: list[CallWarning]) -> Object:
     """What can stand beside the reply's own fields."""
-    for name in _REPLY_FIELDS & metadata.keys():
-        message = f"{name!r} has another meaning in this format"
-        warnings.append(CallWarning("metadata_left_out", f"provider_metadata.{name}", message))
+    warnings += map(WARNINGS.metadata_field, _REPLY_FIELDS & metadata.keys())
     return metadata_to_ours(metadata)

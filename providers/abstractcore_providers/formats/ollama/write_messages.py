@@ -21,11 +21,12 @@ from abstractcore.schema import (
     ToolResult,
 )
 
+from ...common.format_warnings import reasoning_left_out
 from ...common.item_options import with_options
 from ...common.json_reading import Object
 from ...common.reordering import in_order
 from .images import is_at_hand, write_image
-from .vocabulary import CALL_FIELDS, MESSAGE_FIELDS, PROVIDER
+from .vocabulary import CALL_FIELDS, MESSAGE_FIELDS, PROVIDER, WARNINGS
 from .writing import Writing
 
 _SHOWN: dict[type[Part], int] = {ImagePart: 0, TextPart: 1}
@@ -56,7 +57,7 @@ def write_messages(messages: Iterable[Message], origin: str | None, writing: Wri
             body = {"role": message.role, **said}
             written.append(with_options(body, message, path, PROVIDER, MESSAGE_FIELDS[message.role], writing.warnings))
     if not written:
-        raise UnsupportedContentError("Ollama's format has no place for any part of these messages.")
+        raise WARNINGS.nothing_left()
     return written
 
 
@@ -67,14 +68,14 @@ def _content(parts: Iterable[Part], path: str, writing: Writing) -> Object:
         if isinstance(part, TextPart | ImagePart):
             kept.append((index, part))
         elif isinstance(part, OpaquePart):
-            writing.warnings.append(_left_out(part, f"{path}[{index}]"))
+            writing.warnings.append(WARNINGS.part(part, f"{path}[{index}]"))
         else:
             what = part.blob.media_type if isinstance(part, MEDIA_PARTS) else part.type
             raise UnsupportedContentError(
                 f"{path}[{index}]: Ollama's format cannot carry {what}.", hint="It carries text and images."
             )
     body: Object = {"content": ""}
-    for index, part in in_order(kept, lambda part: _SHOWN[type(part)], path, writing.warnings):
+    for index, part in in_order(kept, _SHOWN, path, writing.warnings):
         write_part(part, f"{path}[{index}]", body, writing)
     return body
 
@@ -99,32 +100,32 @@ def is_sayable(part: Part) -> bool:
 def write_said(kept: Sequence[tuple[int, Part]], path: str, writing: Writing) -> Object:
     """What an assistant says; each part comes with its index in `path`."""
     body: Object = {"content": ""}
-    for index, part in in_order(kept, lambda part: _SAID[type(part)], path, writing.warnings):
+    for index, part in in_order(kept, _SAID, path, writing.warnings):
         write_part(part, f"{path}[{index}]", body, writing)
     return body
 
 
 def _left_out(part: Part, path: str) -> CallWarning:
     if isinstance(part, ReasoningPart):
-        return CallWarning("reasoning_left_out", path, "reasoning goes back only to the model it came from")
-    return CallWarning("part_left_out", path, f"Ollama's format has no place for {part.type} parts")
+        return reasoning_left_out(path)
+    return WARNINGS.part(part, path)
 
 
 def write_part(part: Part, path: str, body: Object, writing: Writing) -> None:
     """Puts `part` into `body`, which parts of its kind may be in already."""
     if isinstance(part, TextPart):
-        writing.warn_of_fields(part, path, ("citations", "cache"))
+        WARNINGS.fields(part, path, ("citations", "cache"), writing.warnings)
         writing.warn_of_options(part, path)
         body["content"] += part.text
     elif isinstance(part, ImagePart):
-        writing.warn_of_fields(part, path, ("cache",))
+        WARNINGS.fields(part, path, ("cache",), writing.warnings)
         writing.warn_of_options(part, path)
         body.setdefault("images", []).append(write_image(part, path, writing.warnings))
     elif isinstance(part, ReasoningPart):
-        writing.warn_of_fields(part, path, ("signature", "redacted_data"))
+        WARNINGS.fields(part, path, ("signature", "redacted_data"), writing.warnings)
         body["thinking"] = body.get("thinking", "") + part.text
     elif isinstance(part, ToolCall):
-        writing.warn_of_fields(part, path, ("signature", "cache"))
+        WARNINGS.fields(part, path, ("signature", "cache"), writing.warnings)
         calls = body.setdefault("tool_calls", [])
         calls.append(write_call(part, len(calls), path, writing))
 
@@ -138,7 +139,7 @@ def write_call(call: ToolCall, index: int, path: str, writing: Writing) -> Objec
 
 
 def _result(result: ToolResult, name: str, path: str, writing: Writing) -> Object:
-    writing.warn_of_fields(result, path, ("is_error", "cache"))
+    WARNINGS.fields(result, path, ("is_error", "cache"), writing.warnings)
     content = _content(result.content, f"{path}.content", writing)
     body = {"role": "tool", "tool_name": name, "tool_call_id": result.call_id, **content}
     return with_options(body, result, path, PROVIDER, MESSAGE_FIELDS["tool"], writing.warnings)

@@ -41,13 +41,6 @@ class Writing:
                 CallWarning("arguments_rewritten", f"{path}.arguments_text", message, call.arguments_text, text)
             )
 
-    def warn_of_fields(self, item: object, path: str, names: tuple[str, ...]) -> None:
-        """Warn of what a part says beyond what the format has a place for."""
-        for name in names:
-            if getattr(item, name) not in (None, False, ()):
-                message = f"Ollama's format has no place for {name}"
-                self.warnings.append(CallWarning(f"{name}_left_out", f"{path}.{name}", message))
-
     def warn_of_options(self, part: HasOptions, path: str) -> None:
         """Warn of the options of a text or an image, which is no object of its own."""
         if part.provider_options:

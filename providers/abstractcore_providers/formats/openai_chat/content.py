@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from abstractcore.errors import UnsupportedContentError
 from abstractcore.schema import AudioPart, Blob, CallWarning, DocumentPart, ImagePart, Part, TextPart
 
 from ...common.data_urls import data_url, write_base64, write_url
 from ...common.item_options import with_options
 from ...common.json_reading import Object
-from .losses import warn_of_cache, warn_of_citations
+from .vocabulary import WARNINGS
 
 AUDIO_FORMATS = {"audio/wav": "wav", "audio/mpeg": "mp3"}
 CARRIED = frozenset({"image", "application/pdf", *AUDIO_FORMATS})
@@ -21,9 +19,8 @@ SPOKEN_TYPE = "audio/wav"
 
 def write_part(part: Part, path: str, provider: str, warnings: list[CallWarning]) -> Object:
     """A text or media part, with its options; raises `UnsupportedContentError` for what the format has no shape for."""
-    warn_of_cache(part, path, warnings)
+    WARNINGS.fields(part, path, ("cache", "citations"), warnings)
     if isinstance(part, TextPart):
-        warn_of_citations(part.citations, path, warnings)
         block: Object = {"type": "text", "text": part.text}
         return with_options(block, part, path, provider, ("type", "text"), warnings)
     kind, content = _written_media(part, path, provider)
@@ -48,24 +45,6 @@ def _written_media(part: Part, path: str, provider: str) -> tuple[str, Object]:
         f"{path}: the chat completions format cannot carry {what}.",
         hint="It carries text, images, WAV and MP3 audio, and PDF.",
     )
-
-
-def append_block(content: list[Object], block: Object) -> None:
-    """Put `block` behind `content`. Plain text behind plain text is one with it."""
-    if content and is_plain(block) and is_plain(content[-1]):
-        content[-1]["text"] += block["text"]
-    else:
-        content.append(block)
-
-
-def is_plain(block: Object) -> bool:
-    """Whether it is text and nothing else."""
-    return len(block) == 2 and block["type"] == "text"
-
-
-def as_content(content: list[Object]) -> Any:
-    """The content of a message: one plain text as a string, anything else as a list."""
-    return content[0]["text"] if len(content) == 1 and is_plain(content[0]) else content
 
 
 def spoken_blob(id: str, provider: str) -> Blob:

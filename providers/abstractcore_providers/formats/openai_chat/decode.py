@@ -14,27 +14,25 @@ from abstractcore.schema import (
     ModelReply,
     Part,
     ReasoningPart,
-    SchemaError,
     TextPart,
-    ToolCall,
     WireResponse,
 )
 
 from ...common.call_ids import ReceivedIds
-from ...common.item_options import read_options
+from ...common.function_tools import decode_function_call
 from ...common.json_reading import Object, as_object, as_objects, text_of
 from ...common.openai_errors import RIGHT_ADDRESS, error_in_body
-from ...common.openai_words import origin_of
-from ...common.response_bodies import no_reply, read_body
+from ...common.origins import origin_of
+from ...common.response_bodies import fitting, no_reply, read_body
 from .content import SPOKEN_TYPE
 from .content_pieces import content_pieces
 from .dialect import DETAILS, Dialect
 from .reasoning_details import read_detail
 from .think_tags import is_separated, split_thought
 from .vocabulary import (
+    FINISH_REASONS,
     TOOL_CALL_FIELDS,
     citations_to_ours,
-    finish_reason_to_ours,
     metadata_to_ours,
     reasoning_of,
     sources_to_ours,
@@ -54,10 +52,7 @@ def decode(response: WireResponse, dialect: Dialect) -> ModelReply:
     choices = as_objects(data.get("choices"))
     if data.get("error") is not None or not choices:
         raise error_in_body(data) or no_reply(response, data, "choices", _MARKS, RIGHT_ADDRESS)
-    try:
-        return _reply(data, choices, dialect)
-    except SchemaError as error:
-        raise ServerError(f"the answer does not fit the schema: {error}", status=response.status) from None
+    return fitting(response, _reply, data, choices, dialect)
 
 
 def _reply(data: Object, choices: list[Object], dialect: Dialect) -> ModelReply:
@@ -84,7 +79,7 @@ def _reply(data: Object, choices: list[Object], dialect: Dialect) -> ModelReply:
 def _finish_reason(message: Object, raw: str | None) -> FinishReason:
     if text_of(message, "refusal"):
         return "refusal"
-    return finish_reason_to_ours(raw, calls=bool(as_objects(message.get("tool_calls"))))
+    return FINISH_REASONS.read(raw, calls=bool(as_objects(message.get("tool_calls"))))
 
 
 def _extra_choices(count: int) -> tuple[CallWarning, ...]:
@@ -119,14 +114,7 @@ def _parts(message: Object, citations: tuple[Citation, ...], origin: str | None,
         parts.append(_audio(as_object(message["audio"])))
     ids = ReceivedIds()
     for index, call in enumerate(as_objects(message.get("tool_calls"))):
-        function = as_object(call.get("function"))
-        made = ToolCall(
-            text_of(call, "id") or "",
-            text_of(function, "name") or "",
-            text_of(function, "arguments") or "",
-            provider_options=read_options(call, TOOL_CALL_FIELDS, dialect.provider),
-        )
-        parts.append(ids.name(made, index))
+        parts.append(ids.name(decode_function_call(call, TOOL_CALL_FIELDS, dialect.provider), index))
     return tuple(parts)
 
 

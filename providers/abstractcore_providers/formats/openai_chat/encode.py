@@ -7,11 +7,9 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from abstractcore.errors import UnsupportedContentError
 from abstractcore.schema import (
     CallWarning,
     Encoded,
-    JSONValue,
     ModelCall,
     OutputSchema,
     Sampling,
@@ -22,17 +20,17 @@ from abstractcore.schema import (
     to_data,
 )
 
+from ...common.format_warnings import unsupported
+from ...common.function_tools import write_function_tool
 from ...common.json_reading import Object
 from ...common.json_schemas import fit_output
 from ...common.own_options import add_own_options
 from ...common.sampling_options import SAMPLING_OPTIONS
 from ...common.tool_names import with_sendable_names
-from ...common.tool_parameters import write_parameters
 from .dialect import Dialect
 from .json_mode import JSON_MODE, instruct
-from .losses import warn_of_cache
 from .thinking import write_thinking
-from .vocabulary import has_field
+from .vocabulary import WARNINGS, has_field
 from .write_messages import write_messages
 
 _HEADERS = {"content-type": "application/json"}
@@ -45,12 +43,7 @@ def encode(call: ModelCall, dialect: Dialect) -> Encoded:
     not taken and for provider options that the call has a field of its own for.
     """
     if call.hosted_tools:
-        raise UnsupportedContentError(
-            f"hosted_tools[0]: the chat completions format has no hosted tools such as {call.hosted_tools[0].kind}",
-            hint="Use a provider that runs it by itself, such as 'anthropic' or 'google', or a tool of your own.",
-            provider=call.provider or None,
-            model=call.model,
-        )
+        raise WARNINGS.hosted_tools(call)
     warnings: list[CallWarning] = []
     if dialect.tool_names is not None:
         call = with_sendable_names(call, dialect.tool_names, warnings)
@@ -76,10 +69,6 @@ def encode(call: ModelCall, dialect: Dialect) -> Encoded:
     return Encoded(WireRequest("/chat/completions", _HEADERS, to_json(body)), tuple(warnings))
 
 
-def _unsupported(path: str, requested: JSONValue, what: str) -> CallWarning:
-    return CallWarning("unsupported_option", path, f"{what} cannot be asked of this provider", requested)
-
-
 def _sampling(sampling: Sampling, dialect: Dialect, warnings: list[CallWarning]) -> Object:
     body: Object = {}
     if sampling.max_output_tokens is not None:
@@ -89,7 +78,7 @@ def _sampling(sampling: Sampling, dialect: Dialect, warnings: list[CallWarning])
         if value is None or value == ():
             continue
         if name not in dialect.options:
-            warnings.append(_unsupported(f"sampling.{name}", value, name))
+            warnings.append(unsupported(f"sampling.{name}", value, name))
         elif name == "top_logprobs":
             body.update({"logprobs": value} if dialect.counted_logprobs else {"logprobs": True, name: value})
         else:
@@ -113,7 +102,7 @@ def _response_format(
 def _parallel_tool_calls(parallel: bool, dialect: Dialect, warnings: list[CallWarning]) -> Object:
     if "parallel_tool_calls" in dialect.options:
         return {"parallel_tool_calls": parallel}
-    warnings.append(_unsupported("parallel_tool_calls", parallel, "parallel_tool_calls"))
+    warnings.append(unsupported("parallel_tool_calls", parallel, "parallel_tool_calls"))
     return {}
 
 
@@ -121,20 +110,15 @@ def _thinking(thinking: ThinkingLevel | int, dialect: Dialect, warnings: list[Ca
     written = write_thinking(thinking, dialect.thinking)
     if written is None:
         what = "a thinking budget in tokens" if isinstance(thinking, int) else "thinking"
-        warnings.append(_unsupported("thinking", thinking, what))
+        warnings.append(unsupported("thinking", thinking, what))
         return {}
     return written
 
 
 def _tool(tool: ToolSpec, path: str, dialect: Dialect, warnings: list[CallWarning]) -> Object:
-    warn_of_cache(tool, path, warnings)
-    function: Object = {"name": tool.name}
-    if tool.description or dialect.tool_descriptions:
-        function["description"] = tool.description
-    function["parameters"], strict = write_parameters(tool, path, dialect.schemas, warnings)
-    if strict is not None:
-        function["strict"] = strict
-    return {"type": "function", "function": function}
+    WARNINGS.fields(tool, path, ("cache",), warnings)
+    described = dialect.tool_descriptions
+    return write_function_tool(tool, path, dialect.schemas, warnings, own_strict=True, described=described)
 
 
 def _tool_choice(choice: ToolChoice, dialect: Dialect, warnings: list[CallWarning]) -> Any:

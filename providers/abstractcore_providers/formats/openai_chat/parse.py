@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, cast
 
 from abstractcore.schema import (
@@ -11,16 +12,16 @@ from abstractcore.schema import (
     OutputSchema,
     Parsed,
     Sampling,
-    SchemaError,
     ThinkingLevel,
     ToolChoice,
     WireRequest,
 )
 
 from ...common.function_tools import read_function_tool
-from ...common.json_reading import Object, as_object, text_of
-from ...common.openai_words import origin_of
-from ...common.reading import get_flag, get_list, get_object, get_text, locating, name_the_rest, read_request
+from ...common.json_reading import Object, as_object
+from ...common.origins import origin_of
+from ...common.output_schemas import read_output
+from ...common.reading import get_flag, get_list, get_object, get_text, name_the_rest, read_call
 from .dialect import Dialect
 from .json_mode import JSON_MODE, take_instruction
 from .read_messages import read_messages
@@ -33,21 +34,17 @@ _JSON_SCHEMA = "response_format.json_schema"
 
 def parse(request: WireRequest, dialect: Dialect) -> Parsed:
     """The call; raises `InvalidInputError` with the path, in the request, of what is wrong."""
-    data = read_request(request)
-    warnings: list[CallWarning] = []
-    with locating(request, dialect.provider):
-        call = _call(data, dialect, warnings)
-    return Parsed(call, tuple(warnings))
+    return read_call(request, dialect.provider, partial(_call, dialect))
 
 
-def _call(data: Object, dialect: Dialect, warnings: list[CallWarning]) -> ModelCall:
+def _call(dialect: Dialect, data: Object, warnings: list[CallWarning]) -> ModelCall:
     _name_stream_options(data, warnings)
     model = get_text(data.get("model"), "model")
     messages, output = get_list(data, "messages"), _output(data.get("response_format"))
     if output is None and dialect.json_mode_only and data.get("response_format") == JSON_MODE:
         messages, told = take_instruction(messages)
         if told is not None:
-            output = _schema_of(told)
+            output = read_output(told, _JSON_SCHEMA)
             del data["response_format"]
     return ModelCall(
         model=model,
@@ -121,19 +118,4 @@ def _tool_choice(data: Any) -> ToolChoice | None:
 
 
 def _output(data: Any) -> OutputSchema | None:
-    if not is_schema(data):
-        return None
-    schema = get_object(as_object(data).get("json_schema"), _JSON_SCHEMA)
-    try:
-        return _schema_of(schema)
-    except SchemaError as error:
-        raise error.at(_JSON_SCHEMA) from None
-
-
-def _schema_of(data: Object) -> OutputSchema:
-    return OutputSchema(
-        name=get_text(data.get("name"), f"{_JSON_SCHEMA}.name"),
-        schema=as_object(data.get("schema")),
-        description=text_of(data, "description"),
-        strict=get_flag(data, "strict", f"{_JSON_SCHEMA}.") or False,
-    )
+    return read_output(as_object(data).get("json_schema"), _JSON_SCHEMA) if is_schema(data) else None

@@ -22,7 +22,7 @@ from abstractcore.schema import (
 from ...common.data_urls import read_base64, read_url
 from ...common.item_options import read_options
 from ...common.json_reading import Object, text_of
-from ...common.reading import get_object, get_text, name_the_rest
+from ...common.reading import ErrorsAt, get_object, get_text, name_the_rest
 from .content import AUDIO_FORMATS
 from .content_pieces import thought_of
 
@@ -48,7 +48,7 @@ def read_content(
     for index, value in enumerate(cast("list[Any]", content)):
         place = f"{path}[{index}]"
         data = get_object(value, place)
-        try:
+        with ErrorsAt(f"{place}.{data.get('type')}"):
             part = _part(data, place, provider, warnings)
             if isinstance(part, ReasoningPart):
                 name_the_rest(data, _THINKING, place, warnings)
@@ -56,8 +56,6 @@ def read_content(
             else:
                 options = read_options(data, {"type", data["type"]}, provider)
                 parts.append(replace(part, provider_options=options) if options else part)
-        except SchemaError as error:
-            raise InvalidInputError(error.message, path=f"{place}.{data['type']}.{error.path}") from None
     return tuple(parts)
 
 

@@ -15,16 +15,15 @@ from abstractcore.schema import (
     Part,
     ReasoningPart,
     Role,
-    SchemaError,
     TextPart,
-    ToolCall,
     ToolResult,
 )
 
 from ...common.data_urls import read_base64
+from ...common.function_tools import read_function_call
 from ...common.item_options import read_options
 from ...common.json_reading import Object, as_object, as_objects, text_of
-from ...common.reading import get_list, get_object, get_text, name_the_rest
+from ...common.reading import ErrorsAt, get_list, get_object, get_text, is_said, read_each
 from .content import SPOKEN_TYPE, spoken_blob
 from .dialect import DETAILS, Dialect
 from .read_content import read_content
@@ -39,8 +38,6 @@ _ROLES: dict[str, Role] = {
     "tool": "tool",
 }
 
-_FUNCTION = frozenset({"name", "arguments"})
-
 
 def read_messages(
     values: Iterable[Any], dialect: Dialect, origin: str | None, warnings: list[CallWarning]
@@ -49,15 +46,7 @@ def read_messages(
 
     Raises `InvalidInputError` with the path.
     """
-    messages: list[Message] = []
-    for index, value in enumerate(values):
-        path = f"messages[{index}]"
-        message = read_message(value, path, dialect, origin, warnings)
-        if message is None:
-            warnings.append(CallWarning("message_left_out", path, "the message is empty"))
-        else:
-            messages.append(message)
-    return tuple(messages)
+    return read_each(values, lambda data, path: read_message(data, path, dialect, origin, warnings), warnings)
 
 
 def read_message(
@@ -68,7 +57,7 @@ def read_message(
     role = _ROLES.get(get_text(data.get("role"), f"{path}.role"))
     if role is None:
         raise InvalidInputError(f"unknown role {data['role']!r}", path=f"{path}.role", hint=f"Use {', '.join(_ROLES)}.")
-    try:
+    with ErrorsAt(path):
         options = read_options(data, message_fields(role, dialect), dialect.provider)
         parts = read_content(data.get("content"), f"{path}.content", dialect.provider, origin, warnings)
         if role == "tool":
@@ -77,10 +66,8 @@ def read_message(
         if role == "assistant":
             spoken, calls = _spoken(data, path, dialect.provider), _calls(data, path, dialect.provider, warnings)
             parts = _reasoning(data, dialect, origin) + _cited(parts, data) + _refusal(data) + spoken + calls
-        said = [part for part in parts if not isinstance(part, TextPart) or part.text]
+        said = [part for part in parts if is_said(part)]
         return Message(role, tuple(said), options) if said else None
-    except SchemaError as error:
-        raise InvalidInputError(error.message, path=f"{path}.{error.path}" if error.path else path) from None
 
 
 def _reasoning(data: Object, dialect: Dialect, origin: str | None) -> tuple[Part, ...]:
@@ -118,18 +105,7 @@ def _spoken(data: Object, path: str, provider: str) -> tuple[Part, ...]:
 
 
 def _calls(data: Object, path: str, provider: str, warnings: list[CallWarning]) -> tuple[Part, ...]:
-    calls: list[Part] = []
-    for index, value in enumerate(get_list(data, "tool_calls", f"{path}.")):
-        place = f"{path}.tool_calls[{index}]"
-        call = get_object(value, place)
-        function = get_object(call.get("function"), f"{place}.function")
-        name_the_rest(function, _FUNCTION, f"{place}.function", warnings)
-        calls.append(
-            ToolCall(
-                get_text(call.get("id"), f"{place}.id"),
-                get_text(function.get("name"), f"{place}.function.name"),
-                get_text(function.get("arguments"), f"{place}.function.arguments"),
-                provider_options=read_options(call, TOOL_CALL_FIELDS, provider),
-            )
-        )
-    return tuple(calls)
+    calls = enumerate(get_list(data, "tool_calls", f"{path}."))
+    return tuple(
+        read_function_call(call, f"{path}.tool_calls[{i}]", TOOL_CALL_FIELDS, provider, warnings) for i, call in calls
+    )

@@ -17,23 +17,24 @@ from abstractcore.schema import (
     Rendered,
     TextPart,
     ToolCall,
-    ToolCallStart,
 )
 
+from ...common.function_tools import write_function_call
 from ...common.item_options import name_options_left_out, with_options
 from ...common.json_reading import Object
+from ...common.reordering import in_order
 from .content import SPOKEN_TYPE
 from .dialect import Dialect
-from .losses import warn_of_fields
-from .part_order import in_order
 from .think_tags import OPENING
 from .vocabulary import (
+    FINISH_REASONS,
+    PART_ORDER,
     REPLY_FIELDS,
     TOOL_CALL_FIELDS,
+    USAGE,
+    WARNINGS,
     citations_to_theirs,
-    finish_reason_to_theirs,
     has_sources,
-    usage_to_theirs,
 )
 
 _NO_OBJECT = "text has no object of its own here"
@@ -57,8 +58,8 @@ def render(reply: ModelReply, dialect: Dialect) -> Rendered:
         "choices": [choice],
         **metadata,
     }
-    usage = usage_to_theirs(reply.usage)
-    if usage is not None:
+    usage = USAGE.write(reply.usage)
+    if usage:
         body["usage"] = usage
     return Rendered(to_json(body), tuple(warnings))
 
@@ -69,11 +70,8 @@ def metadata_to_theirs(metadata: JSONObject, warnings: list[CallWarning]) -> tup
     if not isinstance(logprobs, dict):
         logprobs = None
     written = {name: value for name, value in metadata.items() if not _means_something_else(name, value)}
-    left = [name for name in metadata if name not in written and (name != "logprobs" or logprobs is None)]
-    if left:
-        message = f"what the format means by {', '.join(left)} is something else"
-        kept = {name: value for name, value in metadata.items() if name not in left}
-        warnings.append(CallWarning("metadata_left_out", "provider_metadata", message, metadata, kept or None))
+    placed = written if logprobs is None else {**written, "logprobs": logprobs}
+    WARNINGS.metadata(metadata, placed, warnings)
     return written, logprobs
 
 
@@ -86,10 +84,10 @@ def _is_time(value: object) -> bool:
 
 
 def _finish_reason(reply: ModelReply, warnings: list[CallWarning]) -> str:
-    theirs = finish_reason_to_theirs(reply.finish_reason)
-    if theirs != reply.finish_reason and not (reply.finish_reason == "refusal" and reply.text):
-        message = f"the chat completions format has no word for {reply.finish_reason!r}"
-        warnings.append(CallWarning("finish_reason_changed", "finish_reason", message, reply.finish_reason, theirs))
+    theirs = FINISH_REASONS.to_theirs[reply.finish_reason]
+    if not (reply.finish_reason == "refusal" and reply.text):
+        read = FINISH_REASONS.read(theirs, calls=bool(reply.tool_calls))
+        WARNINGS.finish_reason(reply.finish_reason, read, warnings)
     return theirs
 
 
@@ -97,7 +95,7 @@ def _message(reply: ModelReply, provider: str, warnings: list[CallWarning]) -> O
     message: Object = {"role": "assistant", "content": None, "refusal": None}
     text, reasoning, annotations = "", "", list[Object]()
     kept = [item for item in enumerate(reply.parts) if _is_kept(*item, reply.parts, warnings)]
-    for index, part in in_order(kept, "parts", warnings):
+    for index, part in in_order(kept, PART_ORDER, "parts", warnings):
         place = f"parts[{index}]"
         if isinstance(part, TextPart):
             _warn_of_citations(part.citations, place, warnings)
@@ -105,11 +103,11 @@ def _message(reply: ModelReply, provider: str, warnings: list[CallWarning]) -> O
             annotations += citations_to_theirs(part.citations, len(text))
             text += part.text
         elif isinstance(part, ReasoningPart):
-            warn_of_fields(part, place, ("signature", "redacted_data"), warnings)
+            WARNINGS.fields(part, place, ("signature", "redacted_data"), warnings)
             reasoning += part.text
         elif isinstance(part, ToolCall):
-            warn_of_fields(part, place, ("signature",), warnings)
-            call = tool_call_to_theirs(part, part.arguments_text)
+            WARNINGS.fields(part, place, ("signature",), warnings)
+            call = write_function_call(part.id, part.name, part.arguments_text)
             options = with_options(call, part, place, provider, TOOL_CALL_FIELDS, warnings)
             message.setdefault("tool_calls", []).append(options)
         elif isinstance(part, AudioPart):
@@ -135,8 +133,7 @@ def _is_kept(index: int, part: Part, parts: tuple[Part, ...], warnings: list[Cal
     first = next((other for other in parts if is_audible(other)), None)
     if part is first:
         return True
-    warning = f"the chat completions format has no place for {'more ' if is_audible(part) else ''}{part.type} parts"
-    warnings.append(CallWarning("part_left_out", f"parts[{index}]", warning))
+    warnings.append(WARNINGS.part(part, f"parts[{index}]"))
     return False
 
 
@@ -153,12 +150,7 @@ def _relabelled(part: AudioPart, path: str) -> CallWarning:
 
 def _warn_of_citations(citations: tuple[Citation, ...], path: str, warnings: list[CallWarning]) -> None:
     for index, citation in enumerate(citations):
-        warn_of_fields(citation, f"{path}.citations[{index}]", ("quote", "provider_metadata"), warnings)
-
-
-def tool_call_to_theirs(call: ToolCall | ToolCallStart, arguments: str) -> Object:
-    """The format's tool call."""
-    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}}
+        WARNINGS.fields(citation, f"{path}.citations[{index}]", ("quote", "provider_metadata"), warnings)
 
 
 def audio_to_theirs(part: AudioPart) -> Object:

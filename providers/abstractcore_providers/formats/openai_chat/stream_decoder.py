@@ -14,7 +14,7 @@ from ...common.frame_decoder import FrameDecoder
 from ...common.item_options import read_options
 from ...common.json_reading import Object, as_object, as_objects, mended, text_of
 from ...common.openai_errors import RIGHT_ADDRESS, error_in_answer
-from ...common.openai_words import origin_of
+from ...common.origins import origin_of
 from ...common.surrogates import mend
 from .content_pieces import content_pieces
 from .dialect import DETAILS, Dialect
@@ -23,16 +23,17 @@ from .streamed_calls import StreamedCalls
 from .streamed_details import StreamedDetails
 from .think_tags import ThinkTags, is_separated
 from .vocabulary import (
+    FINISH_REASONS,
+    PART_ORDER,
     TOOL_CALL_FIELDS,
     citations_to_ours,
-    finish_reason_to_ours,
     metadata_to_ours,
     reasoning_of,
     sources_to_ours,
     usage_to_ours,
 )
 
-_REASONING, _TEXT, _AUDIO, _FIRST_CALL = range(4)
+_REASONING, _TEXT, _AUDIO, _FIRST_CALL = PART_ORDER.values()
 """Blocks have the places that parts have in a whole reply, so that a stream adds up to the same."""
 
 
@@ -121,7 +122,7 @@ class ChatDecoder(FrameDecoder):
         for call in self._calls.begun:
             out.end_call(call.block)
         calls = bool(self._calls.begun)
-        reason = "refusal" if self._refused else finish_reason_to_ours(self._finish, calls=calls)
+        reason = "refusal" if self._refused else FINISH_REASONS.read(self._finish, calls=calls)
         out.end_reply(reason, self._finish, mended(self._metadata))
 
     def _chunk(self, chunk: Object) -> None:

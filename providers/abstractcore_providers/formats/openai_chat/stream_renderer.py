@@ -22,12 +22,13 @@ from abstractcore.schema import (
     UsageDelta,
 )
 
+from ...common.function_tools import write_function_call
 from ...common.item_options import with_options
 from ...common.json_reading import Object
 from ...common.openai_errors import render_error
 from .dialect import Dialect
-from .render import audio_to_theirs, is_audible, metadata_to_theirs, tool_call_to_theirs
-from .vocabulary import TOOL_CALL_FIELDS, citations_to_theirs, finish_reason_to_theirs, has_sources, usage_to_theirs
+from .render import audio_to_theirs, is_audible, metadata_to_theirs
+from .vocabulary import FINISH_REASONS, TOOL_CALL_FIELDS, USAGE, citations_to_theirs, has_sources
 
 
 class ChatRenderer:
@@ -52,7 +53,7 @@ class ChatRenderer:
             return self._chunk({"reasoning_content": delta.text})
         if isinstance(delta, ToolCallStart):
             index = self._calls[delta.block] = len(self._calls)
-            call = {"index": index, **tool_call_to_theirs(delta, "")}
+            call = {"index": index, **write_function_call(delta.id, delta.name, "")}
             call = with_options(call, delta, "tool_call", self._provider, TOOL_CALL_FIELDS, [])
             return self._chunk({"tool_calls": [call]})
         if isinstance(delta, ToolCallDelta):
@@ -92,7 +93,7 @@ class ChatRenderer:
                 self._spoke = True
                 return self._chunk({"audio": audio_to_theirs(delta.part)})
         elif isinstance(delta, UsageDelta):
-            self._usage = usage_to_theirs(delta.usage)
+            self._usage = USAGE.write(delta.usage) or None
         elif isinstance(delta, ReplyEnd):
             return self._end(delta)
         return b""
@@ -104,7 +105,7 @@ class ChatRenderer:
         choice: Object = {
             "index": 0,
             "delta": {"refusal": ""} if refused else {},
-            "finish_reason": finish_reason_to_theirs(delta.finish_reason),
+            "finish_reason": FINISH_REASONS.to_theirs[delta.finish_reason],
         }
         if logprobs is not None:
             choice["logprobs"] = logprobs

@@ -3,37 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, cast
 
-from abstractcore.schema import Citation, FinishReason, Role, Sampling, Usage
+from abstractcore.schema import AudioPart, Citation, Part, ReasoningPart, Role, Sampling, TextPart, ToolCall, Usage
 
 from ...common.field_table import FieldTable
-from ...common.finish_reasons import finish_reason_of
+from ...common.finish_reasons import FinishReasons
+from ...common.format_warnings import FormatWarnings
 from ...common.json_reading import Object, as_object, as_objects, count_of, text_of
-from ...common.openai_words import reported
+from ...common.usage_table import UsageTable
 from .dialect import DETAILS, Dialect
 from .thinking import read_thinking
 
-_TO_OURS: dict[str, FinishReason] = {
-    "stop": "stop",
-    "length": "length",
-    "tool_calls": "tool_calls",
-    "function_call": "tool_calls",
-    "content_filter": "content_filter",
-    "model_length": "length",
-    "error": "unknown",
-    "insufficient_system_resource": "unknown",
-}
+FINISH_REASONS = FinishReasons(
+    {
+        "stop": "stop",
+        "length": "length",
+        "tool_calls": "tool_calls",
+        "function_call": "tool_calls",
+        "content_filter": "content_filter",
+        "model_length": "length",
+        "error": "unknown",
+        "insufficient_system_resource": "unknown",
+    },
+    {
+        "stop": "stop",
+        "length": "length",
+        "tool_calls": "tool_calls",
+        "content_filter": "content_filter",
+        "refusal": "stop",
+        "paused": "stop",
+        "unknown": "stop",
+    },
+)
 """OpenAI's words, then those of Mistral, Mistral and OpenRouter, and DeepSeek."""
-_TO_THEIRS: dict[FinishReason, str] = {
-    "stop": "stop",
-    "length": "length",
-    "tool_calls": "tool_calls",
-    "content_filter": "content_filter",
-    "refusal": "stop",
-    "paused": "stop",
-    "unknown": "stop",
-}
+PART_ORDER: dict[type[Part], int] = {ReasoningPart: 0, TextPart: 1, AudioPart: 2, ToolCall: 3}
+"""Each kind of part of an answer has a field of its own, and nothing says what stood first."""
+USAGE = UsageTable(
+    {
+        "input": "prompt_tokens",
+        "output": "completion_tokens",
+        "total": "total_tokens",
+        "cached": "prompt_tokens_details.cached_tokens",
+        "cache_written": "prompt_tokens_details.cache_write_tokens",
+        "input_audio": "prompt_tokens_details.audio_tokens",
+        "reasoning": "completion_tokens_details.reasoning_tokens",
+        "output_audio": "completion_tokens_details.audio_tokens",
+    }
+)
+WARNINGS = FormatWarnings("the chat completions format")
 REASONING_FIELDS = ("reasoning_content", "reasoning")
 """Where reasoning stands beside an answer, by the names that servers give it."""
 _SAMPLING_FIELDS = ("temperature", "top_p", "top_k", "presence_penalty", "frequency_penalty")
@@ -100,55 +119,24 @@ def is_schema(response_format: Any) -> bool:
     return as_object(response_format).get("type") == "json_schema"
 
 
-def finish_reason_to_ours(raw: str | None, *, calls: bool) -> FinishReason:
-    """Our word; for one we do not know, whether the reply `calls` tools decides."""
-    return finish_reason_of(raw, _TO_OURS, calls=calls)
-
-
-def finish_reason_to_theirs(reason: FinishReason) -> str:
-    """The format's word; it has none for a refusal, a pause or an unknown end."""
-    return _TO_THEIRS[reason]
-
-
 def usage_to_ours(data: Object) -> Usage:
-    """Token counts; what was not reported is None."""
-    of_input, of_output = as_object(data.get("prompt_tokens_details")), as_object(data.get("completion_tokens_details"))
-    cached, reasoning = count_of(of_input, "cached_tokens"), count_of(of_output, "reasoning_tokens")
-    return Usage(
-        input=count_of(data, "prompt_tokens"),
-        output=_output_tokens(data, reasoning),
-        cached=count_of(data, "prompt_cache_hit_tokens") if cached is None else cached,
-        cache_written=count_of(of_input, "cache_write_tokens"),
-        reasoning=reasoning,
-        input_audio=count_of(of_input, "audio_tokens"),
-        output_audio=count_of(of_output, "audio_tokens"),
-    )
+    """Token counts; what was not reported is None. DeepSeek has another name for those that were cached."""
+    usage = USAGE.read(data)
+    if usage.reasoning:
+        usage = replace(usage, output=_output_tokens(data, usage.reasoning))
+    if usage.cached is None and "prompt_cache_hit_tokens" in data:
+        usage = replace(usage, cached=count_of(data, "prompt_cache_hit_tokens"))
+    return usage
 
 
-def _output_tokens(data: Object, reasoning: int | None) -> int | None:
+def _output_tokens(data: Object, reasoning: int) -> int | None:
     """All tokens of the answer. xAI leaves reasoning out of their number, though not out of the total."""
     completion = count_of(data, "completion_tokens")
-    if completion is None or not reasoning:
+    if completion is None:
         return completion
     if count_of(data, "total_tokens") != (count_of(data, "prompt_tokens") or 0) + completion + reasoning:
         return completion
     return completion + reasoning
-
-
-def usage_to_theirs(usage: Usage) -> Object | None:
-    """The format's usage object; None if nothing was reported."""
-    if usage == Usage():
-        return None
-    data: Object = {"prompt_tokens": usage.input, "completion_tokens": usage.output, "total_tokens": usage.total}
-    of_input = reported(
-        cached_tokens=usage.cached, cache_write_tokens=usage.cache_written, audio_tokens=usage.input_audio
-    )
-    of_output = reported(reasoning_tokens=usage.reasoning, audio_tokens=usage.output_audio)
-    if of_input:
-        data["prompt_tokens_details"] = of_input
-    if of_output:
-        data["completion_tokens_details"] = of_output
-    return {name: value for name, value in data.items() if value is not None}
 
 
 def citations_to_ours(annotations: Any) -> tuple[Citation, ...]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from abstractcore.schema import AudioPart, CallWarning, Message, Part, ReasoningPart, TextPart, ToolCall, to_data
 
+from ...common.function_tools import write_function_call
 from ...common.item_options import with_options
 from ...common.json_reading import Object
-from .content import append_block, as_content, spoken_blob, write_part
+from ...common.reordering import in_order
+from ...common.text_blocks import append_block, as_content
+from .content import spoken_blob, write_part
 from .dialect import DETAILS, PIECES, Dialect
-from .losses import part_left_out, warn_of_cache, warn_of_fields
-from .part_order import in_order
 from .reasoning_details import write_detail
-from .vocabulary import SPOKEN_FIELDS, TOOL_CALL_FIELDS
+from .vocabulary import PART_ORDER, SPOKEN_FIELDS, TOOL_CALL_FIELDS, WARNINGS
 
 
 def write_answer(
@@ -20,7 +21,8 @@ def write_answer(
     """The assistant's message; nothing but its role if nothing of it is left. `origin` is the model it goes to."""
     body: Object = {"role": "assistant"}
     content: list[Object] = []
-    for index, part in in_order(_kept(message, path, dialect, origin, warnings), path, warnings):
+    kept = _kept(message, path, dialect, origin, warnings)
+    for index, part in in_order(kept, PART_ORDER, path, warnings):
         place = f"{path}[{index}]"
         if isinstance(part, TextPart):
             append_block(content, write_part(part, place, dialect.provider, warnings))
@@ -50,7 +52,7 @@ def _kept(
             spoken = True
             kept.append((index, part))
         else:
-            warnings.append(part_left_out(part, f"{path}[{index}]"))
+            warnings.append(WARNINGS.part(part, f"{path}[{index}]"))
     return kept
 
 
@@ -67,7 +69,7 @@ def _add_reasoning(
     if dialect.reasoning_field == DETAILS:
         body.setdefault(DETAILS, []).append(write_detail(part))
         return
-    warn_of_fields(part, path, ("signature", "redacted_data"), warnings)
+    WARNINGS.fields(part, path, ("signature", "redacted_data"), warnings)
     if dialect.reasoning_field == PIECES:
         _append_thought(content, part.text)
     elif dialect.reasoning_field is not None:
@@ -85,7 +87,7 @@ def _append_thought(content: list[Object], text: str) -> None:
 def _spoken(part: AudioPart, path: str, dialect: Dialect, warnings: list[CallWarning]) -> Object:
     """Earlier speech is named, not sent: the provider keeps it."""
     kept = spoken_blob(part.id or "", dialect.provider)
-    warn_of_cache(part, path, warnings)
+    WARNINGS.fields(part, path, ("cache",), warnings)
     if part.blob != kept:
         message = "the provider's own copy stands for this audio"
         warnings.append(CallWarning("sent_by_reference", f"{path}.blob", message, sent=to_data(kept)))
@@ -95,9 +97,6 @@ def _spoken(part: AudioPart, path: str, dialect: Dialect, warnings: list[CallWar
 
 
 def _tool_call(call: ToolCall, path: str, dialect: Dialect, warnings: list[CallWarning]) -> Object:
-    warn_of_cache(call, path, warnings)
-    if call.signature is not None:
-        warnings.append(CallWarning("signature_left_out", f"{path}.signature", "signatures have no place here"))
-    function = {"name": call.name, "arguments": call.arguments_text}
-    block: Object = {"id": call.id, "type": "function", "function": function}
+    WARNINGS.fields(call, path, ("cache", "signature"), warnings)
+    block = write_function_call(call.id, call.name, call.arguments_text)
     return with_options(block, call, path, dialect.provider, TOOL_CALL_FIELDS, warnings)

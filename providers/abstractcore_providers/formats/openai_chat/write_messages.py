@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from abstractcore.errors import UnsupportedContentError
 from abstractcore.schema import (
     AudioPart,
     CallWarning,
@@ -20,12 +19,12 @@ from ...common.call_ids import CallIds
 from ...common.conversations import refuse_unanswered_calls
 from ...common.item_options import with_options
 from ...common.json_reading import Object
-from ...common.openai_words import origin_of
+from ...common.origins import origin_of
+from ...common.text_blocks import append_block, as_content
 from .call_ids import call_ids
-from .content import append_block, as_content, media_in_result, write_part
+from .content import media_in_result, write_part
 from .dialect import Dialect
-from .losses import part_left_out, warn_of_cache, warn_of_fields
-from .vocabulary import message_fields
+from .vocabulary import WARNINGS, message_fields
 from .write_answer import write_answer
 
 
@@ -57,7 +56,7 @@ def write_messages(call: ModelCall, dialect: Dialect, warnings: list[CallWarning
             known = message_fields(message.role, dialect)
             written.append(with_options(body, message, path, dialect.provider, known, warnings))
     if not written:
-        raise UnsupportedContentError("the chat completions format has no place for any part of these messages.")
+        raise WARNINGS.nothing_left()
     return written
 
 
@@ -67,11 +66,11 @@ def _content(message: Message, path: str, dialect: Dialect, warnings: list[CallW
     for index, part in enumerate(message.parts):
         place = f"{path}[{index}]"
         if isinstance(part, OpaquePart):
-            warnings.append(part_left_out(part, place))
+            warnings.append(WARNINGS.part(part, place))
             continue
         block = write_part(part, place, dialect.provider, warnings)
         if isinstance(part, AudioPart):
-            warn_of_fields(part, place, ("transcript", "id"), warnings)
+            WARNINGS.fields(part, place, ("transcript", "id"), warnings)
         append_block(content, block)
     return as_content(content)
 
@@ -80,7 +79,7 @@ def _tool_result(
     part: Part, path: str, turn: int, ids: CallIds, dialect: Dialect, warnings: list[CallWarning]
 ) -> Object:
     assert isinstance(part, ToolResult)
-    warn_of_cache(part, path, warnings)
+    WARNINGS.fields(part, path, ("cache",), warnings)
     if part.is_error:
         warnings.append(CallWarning("error_flag_left_out", f"{path}.is_error", "a result cannot be marked as an error"))
     content: list[Object] = []

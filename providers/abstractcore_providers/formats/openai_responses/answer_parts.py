@@ -18,10 +18,11 @@ from abstractcore.schema import (
 
 from .citations import sayable
 from .hosted import write_hosted
-from .input_parts import left_out, without_cache
+from .input_parts import without_cache
 from .items import modelled_fields, opaque_item
 from .own_options import with_own_options
 from .reasoning import is_raw, run_length
+from .vocabulary import WARNINGS
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ def said_parts(parts: Sequence[Part], path: str, receiver: Receiver, warnings: l
     while index < len(parts):
         length = _carried(parts, index, receiver)
         if length == 0:
-            warnings.append(left_out(parts[index], f"{path}[{index}]"))
+            warnings.append(WARNINGS.part(parts[index], f"{path}[{index}]"))
         kept += [_as_said(parts[i], f"{path}[{i}]", receiver, warnings) for i in range(index, index + length)]
         index += max(1, length)
     return kept
@@ -89,8 +90,6 @@ def _as_said(part: Part, path: str, receiver: Receiver, warnings: list[CallWarni
         return replace(without_cache(part, path, warnings), citations=tuple(said))
     if isinstance(part, ToolCall):
         part = with_own_options(part, path, receiver.provider, modelled_fields(part, receiver.provider), warnings)
-        if part.signature is not None:
-            warnings.append(CallWarning("signature_left_out", f"{path}.signature", "signatures have no place here"))
-            part = replace(part, signature=None)
-        return without_cache(part, path, warnings)
+        WARNINGS.fields(part, path, ("signature", "cache"), warnings)
+        return replace(part, signature=None, cache=None)
     return part

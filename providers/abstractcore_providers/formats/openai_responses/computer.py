@@ -18,6 +18,7 @@ from ...common.reading import get_object, get_text
 from .content import image_place
 from .own_options import own_options, with_own_options
 from .read_content import read_blob
+from .vocabulary import WARNINGS
 
 CALL, OUTPUT = "computer_call", "computer_call_output"
 NAME = "computer"
@@ -68,10 +69,7 @@ def sendable_screenshot(result: ToolResult, path: str, provider: str, warnings: 
         (result, path, ("is_error", "cache")),
         (image, f"{path}.content[0]", ("detail", "cache")),
     ):
-        for name in names:
-            if getattr(item, name) not in (None, False):
-                message = f"a screenshot is sent without its {name}"
-                warnings.append(CallWarning(f"{name}_left_out", f"{place}.{name}", message))
+        WARNINGS.fields(item, place, names, warnings)
     image = replace(image, detail=None, cache=None)
     image = with_own_options(image, f"{path}.content[0]", provider, _SCREENSHOT_FIELDS, warnings)
     result = replace(result, content=(image,), is_error=False, cache=None)

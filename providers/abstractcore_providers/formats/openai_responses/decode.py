@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from abstractcore.errors import ServerError
-from abstractcore.schema import ModelReply, Part, SchemaError, ToolCall, WireResponse
+from abstractcore.schema import ModelReply, Part, ToolCall, WireResponse
 
 from ...common.call_ids import ReceivedIds
 from ...common.json_reading import Object, as_object, as_objects, text_of
 from ...common.openai_errors import RIGHT_ADDRESS, error_in_answer, error_in_body
-from ...common.openai_words import origin_of
-from ...common.response_bodies import no_reply, read_body
+from ...common.origins import origin_of
+from ...common.response_bodies import fitting, no_reply, read_body
 from .items import read_item
-from .vocabulary import finish_reason_to_ours, metadata_to_ours, usage_to_ours
+from .vocabulary import USAGE, finish_reason_to_ours, metadata_to_ours
 
 _MARKS = frozenset({"output", "usage"})
 """Fields of replies that other documents do not have."""
@@ -25,10 +24,7 @@ def decode(response: WireResponse, provider: str) -> ModelReply:
     check_failure(data)
     if not isinstance(data.get("output"), list):
         raise error_in_body(data) or no_reply(response, data, "output", _MARKS, RIGHT_ADDRESS)
-    try:
-        return _reply(data, as_objects(data["output"]), provider)
-    except SchemaError as error:
-        raise ServerError(f"the answer does not fit the schema: {error}", status=response.status) from None
+    return fitting(response, _reply, data, as_objects(data["output"]), provider)
 
 
 def check_failure(data: Object) -> None:
@@ -44,7 +40,7 @@ def _reply(data: Object, items: Sequence[Object], provider: str) -> ModelReply:
         parts=_parts(items, provider, origin_of(provider, model), stored=is_stored(data)),
         finish_reason=reason,
         raw_finish_reason=raw,
-        usage=usage_to_ours(as_object(data.get("usage"))),
+        usage=USAGE.read(as_object(data.get("usage"))),
         model=model,
         provider=provider,
         id=text_of(data, "id"),

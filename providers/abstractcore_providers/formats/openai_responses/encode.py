@@ -7,7 +7,6 @@ from pydantic_core import to_json
 from abstractcore.schema import (
     CallWarning,
     Encoded,
-    JSONValue,
     Message,
     ModelCall,
     OutputSchema,
@@ -15,9 +14,10 @@ from abstractcore.schema import (
     WireRequest,
 )
 
+from ...common.format_warnings import unsupported
 from ...common.json_reading import Object
 from ...common.json_schemas import OPENAI, fit_output
-from ...common.openai_words import origin_of
+from ...common.origins import origin_of
 from ...common.tool_names import OPENAI as OPENAI_NAMES
 from ...common.tool_names import with_sendable_names
 from .answer_parts import Receiver
@@ -25,7 +25,7 @@ from .input_parts import without_cache
 from .options import add_options, default_include, is_stored, options_of
 from .sendable import sendable_messages
 from .tools import write_choice, write_hosted_tool, write_tool
-from .vocabulary import SAMPLING
+from .vocabulary import SAMPLING, WARNINGS
 from .write_items import plain_text, write_items
 
 _HEADERS = {"content-type": "application/json"}
@@ -64,11 +64,10 @@ def request_body(call: ModelCall, provider: str, encrypted_reasoning: bool, warn
     if call.output is not None:
         body["text"] = {"format": _format(call.output, warnings)}
     if isinstance(call.thinking, int):
-        warnings.append(_unsupported("thinking", call.thinking, "a thinking budget in tokens"))
+        warnings.append(unsupported("thinking", call.thinking, "a thinking budget in tokens"))
     elif call.thinking is not None:
         body["reasoning"] = {"effort": "none" if call.thinking == "off" else call.thinking}
-    if call.modalities:
-        warnings.append(_unsupported("modalities", list(call.modalities), "the kinds of an answer's content"))
+    WARNINGS.options(call, {"modalities": "the kinds of an answer's content"}, warnings)
     if call.stream:
         body["stream"] = True
     body["store"] = False
@@ -88,12 +87,8 @@ def _input(messages: list[tuple[int, Message]], provider: str) -> Object:
     return {"instructions": instructions, "input": write_items(messages[1:], provider)}
 
 
-def _unsupported(path: str, requested: JSONValue, what: str) -> CallWarning:
-    return CallWarning("unsupported_option", path, f"{what} cannot be asked of this format", requested)
-
-
 def _sampling(sampling: Sampling, warnings: list[CallWarning]) -> Object:
-    warnings += [_unsupported(f"sampling.{name}", value, name) for name, value in SAMPLING.unsaid(sampling)]
+    warnings += [unsupported(f"sampling.{name}", value, name) for name, value in SAMPLING.unsaid(sampling)]
     return SAMPLING.write(sampling)
 
 

@@ -21,6 +21,7 @@ from abstractcore.schema import (
 from .content import CONTENT_FIELDS, CONTENT_TYPES, OUTPUT_FIELDS, can_be_kept_for
 from .items import item_from_user
 from .own_options import with_own_options
+from .vocabulary import WARNINGS
 
 P = TypeVar("P", bound=Part)
 
@@ -42,7 +43,7 @@ def told_parts(message: Message, path: str, provider: str, warnings: list[CallWa
             own = True
             parts.append(part)
         else:
-            warnings.append(left_out(part, place))
+            warnings.append(WARNINGS.part(part, place))
     if own and len(parts) > 1:
         raise UnsupportedContentError(
             f"{path}: an item that answers the model stands in a message of its own.",
@@ -57,10 +58,6 @@ def _is_plain(parts: Sequence[Part]) -> bool:
     if len(parts) > 1 or not isinstance(part, TextPart):
         return False
     return part.cache is None and not part.citations and not part.provider_options
-
-
-def left_out(part: Part, path: str) -> CallWarning:
-    return CallWarning("part_left_out", path, f"the Responses format has no place for this {part.type} part")
 
 
 def _cacheable(part: P, path: str, warnings: list[CallWarning]) -> P:
@@ -82,7 +79,7 @@ def without_cache(item: Any, path: str, warnings: list[CallWarning]) -> Any:
     """`item` without its cache point, with a warning if it has one."""
     if item.cache is None:
         return item
-    warnings.append(CallWarning("cache_left_out", f"{path}.cache", "a cache point cannot be sent here"))
+    warnings.append(WARNINGS.field("cache", path))
     return replace(item, cache=None)
 
 
@@ -90,14 +87,11 @@ def _plain(part: P, path: str, provider: str, warnings: list[CallWarning]) -> P:
     """`part` without what it says beyond its content."""
     part = with_own_options(part, path, provider, CONTENT_FIELDS.get(CONTENT_TYPES.get(type(part), ""), ()), warnings)
     if isinstance(part, TextPart) and part.citations:
-        warnings.append(CallWarning("citations_left_out", f"{path}.citations", "only what a model said is cited"))
+        warnings.append(WARNINGS.field("citations", path))
         return replace(part, citations=())
     if isinstance(part, AudioPart):
-        extras = [name for name in ("transcript", "id") if getattr(part, name) is not None]
-        warnings += [
-            CallWarning(f"{name}_left_out", f"{path}.{name}", f"audio is sent without its {name}") for name in extras
-        ]
-        return replace(part, transcript=None, id=None) if extras else part
+        WARNINGS.fields(part, path, ("transcript", "id"), warnings)
+        return replace(part, transcript=None, id=None)
     return part
 
 

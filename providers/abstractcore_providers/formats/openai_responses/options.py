@@ -9,13 +9,19 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from abstractcore.errors import InvalidInputError
-from abstractcore.schema import CallWarning, JSONObject, ModelCall, freeze_object
+from abstractcore.schema import CallWarning, JSONObject, ModelCall, ThinkingLevel, freeze_object
 
 from ...common.json_reading import Object, as_object
-from ...common.openai_words import EFFORTS
 from ...common.own_options import has_own_field, own_options
 from .tools import is_other_choice, is_other_tool
 
+EFFORTS: Mapping[str, ThinkingLevel] = {
+    "none": "off",
+    "minimal": "minimal",
+    "low": "low",
+    "medium": "medium",
+    "high": "high",
+}
 _ENCRYPTED = "reasoning.encrypted_content"
 _LOGPROBS = "message.output_text.logprobs"
 _KEPT_CONVERSATIONS = ("conversation", "previous_response_id")

@@ -25,6 +25,7 @@ from .hosted import write_hosted
 from .items import modelled_fields, opaque_item
 from .own_options import own_options, with_own_options
 from .reasoning import render_reasoning
+from .vocabulary import WARNINGS
 
 Shown = TextPart | ReasoningPart | ToolCall
 """Parts that any reply can hold; the others are only for the provider that they came from."""
@@ -41,8 +42,7 @@ def shown_parts(parts: Sequence[Part], provider: str, warnings: list[CallWarning
         elif _is_own(part, following, parts[index - 1] if index else None, provider):
             following = part
         else:
-            message = f"the Responses format has no place for this {part.type} part"
-            warnings.append(CallWarning("part_left_out", path, message))
+            warnings.append(WARNINGS.part(part, path))
             continue
         kept.insert(0, following)
     return ModelReply(tuple(kept)).parts
@@ -66,9 +66,7 @@ def shown(part: Shown, path: str, provider: str, warnings: list[CallWarning]) ->
         return part
     part = with_own_options(part, path, provider, modelled_fields(part, provider), warnings)
     if isinstance(part, ToolCall):
-        if part.signature is not None:
-            message = "the Responses format has no place for a call's signature"
-            warnings.append(CallWarning("signature_left_out", f"{path}.signature", message))
+        WARNINGS.fields(part, path, ("signature",), warnings)
         return replace(part, signature=None)
     if not part.citations:
         return part

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from abstractcore.errors import InvalidInputError
@@ -11,15 +12,15 @@ from abstractcore.schema import (
     ModelCall,
     OutputSchema,
     Parsed,
-    SchemaError,
     ToolSpec,
     WireRequest,
 )
 
-from ...common.json_reading import Object, as_object, text_of
-from ...common.openai_words import EFFORTS, origin_of
-from ...common.reading import get_flag, get_list, get_object, get_text, locating, read_request
-from .options import is_of_call, rest_of
+from ...common.json_reading import Object, text_of
+from ...common.origins import origin_of
+from ...common.output_schemas import read_output
+from ...common.reading import get_flag, get_group, get_list, get_object, get_text, read_call
+from .options import EFFORTS, is_of_call, rest_of
 from .read_messages import Conversation
 from .tools import is_other_tool, read_choice, read_tool
 from .vocabulary import SAMPLING
@@ -27,28 +28,24 @@ from .vocabulary import SAMPLING
 
 def parse(request: WireRequest, provider: str, encrypted_reasoning: bool) -> Parsed:
     """The call; raises `InvalidInputError` with the path, in the request, of what is wrong."""
-    data = read_request(request)
-    warnings: list[CallWarning] = []
-    conversation = Conversation(provider, origin_of(provider, text_of(data, "model")), warnings)
-    with locating(request, provider, conversation.place_of):
-        call = _call(data, provider, encrypted_reasoning, conversation, warnings)
-    return Parsed(call, tuple(warnings))
+    conversation = Conversation(provider)
+    read = partial(_call, conversation, provider, encrypted_reasoning)
+    return read_call(request, provider, read, conversation.place_of)
 
 
 def _call(
-    data: Object, provider: str, encrypted_reasoning: bool, conversation: Conversation, warnings: list[CallWarning]
+    conversation: Conversation, provider: str, encrypted_reasoning: bool, data: Object, warnings: list[CallWarning]
 ) -> ModelCall:
     if get_flag(data, "background"):
         raise InvalidInputError("calls are answered at once, not in the background", path="background")
     model = get_text(data.get("model"), "model")
-    conversation.read(data)
+    conversation.read(data, origin_of(provider, model), warnings)
     tools = [
         read_tool(get_object(tool, f"tools[{i}]"), f"tools[{i}]", warnings)
         for i, tool in enumerate(get_list(data, "tools"))
         if not is_other_tool(tool)
     ]
-    reasoning = _object(data, "reasoning")
-    text = _object(data, "text")
+    reasoning, text = get_group(data, "reasoning"), get_group(data, "text")
     get_list(data, "include")
     return ModelCall(
         model=model,
@@ -66,21 +63,5 @@ def _call(
     )
 
 
-def _object(data: Object, name: str) -> Object:
-    value = data.get(name)
-    return {} if value is None else get_object(value, name)
-
-
 def _output(data: Any) -> OutputSchema | None:
-    if not is_of_call("text", "format", data):
-        return None
-    schema, path = as_object(data), "text.format"
-    try:
-        return OutputSchema(
-            name=get_text(schema.get("name"), f"{path}.name"),
-            schema=as_object(schema.get("schema")),
-            description=text_of(schema, "description"),
-            strict=get_flag(schema, "strict", f"{path}.") or False,
-        )
-    except SchemaError as error:
-        raise error.at(path) from None
+    return read_output(data, "text.format") if is_of_call("text", "format", data) else None

@@ -16,14 +16,13 @@ from abstractcore.schema import (
     ImagePart,
     Part,
     ProviderOptions,
-    SchemaError,
     TextPart,
 )
 
 from ...common.data_urls import read_base64, read_url
 from ...common.item_options import read_options
 from ...common.json_reading import Object, as_object, text_of
-from ...common.reading import get_object, get_text, name_the_rest
+from ...common.reading import get_object, get_text, is_said, make_at, name_the_rest
 from .citations import read_annotations
 from .content import AUDIO_FORMATS, CONTENT_FIELDS, TTL_NAMES
 
@@ -42,7 +41,7 @@ def read_content(
     What an assistant `said` has the options of its item, and fields of its content are named as left out.
     """
     if isinstance(content, str):
-        return (_made(path, _text, content, said or NO_OPTIONS),)
+        return (make_at(path, _text, content, said or NO_OPTIONS),)
     if not isinstance(content, list):
         raise InvalidInputError(f"expected text or a list of parts, got {type(content).__name__}", path=path)
     parts: list[Part] = []
@@ -58,15 +57,8 @@ def read_content(
         else:
             options = said or NO_OPTIONS
             name_the_rest(data, known, place, warnings)
-        parts.append(_made(place, _part, data, kind, place, provider, options))
-    return tuple(part for part in parts if not isinstance(part, TextPart) or part.text)
-
-
-def _made(path: str, make: Any, *values: Any) -> Any:
-    try:
-        return make(*values)
-    except SchemaError as error:
-        raise InvalidInputError(error.message, path=f"{path}.{error.path}" if error.path else path) from None
+        parts.append(make_at(place, _part, data, kind, place, provider, options))
+    return tuple(part for part in parts if is_said(part))
 
 
 def _part(data: Object, kind: str, path: str, provider: str, options: ProviderOptions) -> Part:

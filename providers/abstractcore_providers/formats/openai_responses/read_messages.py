@@ -16,14 +16,13 @@ from abstractcore.schema import (
     Part,
     ProviderOptions,
     Role,
-    SchemaError,
     TextPart,
     ToolResult,
 )
 
 from ...common.item_options import read_options
 from ...common.json_reading import Object
-from ...common.reading import get_list, get_object, get_text
+from ...common.reading import ErrorsAt, get_list, get_object, get_text, is_said, message_left_out
 from .computer import OUTPUT, read_screenshot
 from .content import OUTPUT_FIELDS, TOLD_FIELDS
 from .items import FROM_USER, item_options, read_item
@@ -46,14 +45,18 @@ class _Turn:
 class Conversation:
     """Reads items one after another: those of the model that follow each other are one message."""
 
-    def __init__(self, provider: str, origin: str | None, warnings: list[CallWarning]) -> None:
+    def __init__(self, provider: str) -> None:
         self._provider = provider
-        self._origin = origin
-        self._warnings = warnings
+        self._origin: str | None = None
+        self._warnings: list[CallWarning] = []
         self._turns: list[_Turn] = []
 
-    def read(self, data: Object) -> None:
-        """All messages of a request; raises `InvalidInputError` with the path of what is wrong."""
+    def read(self, data: Object, origin: str | None, warnings: list[CallWarning]) -> None:
+        """All messages of a request, with reasoning of the model `origin`.
+
+        Raises `InvalidInputError` with the path of what is wrong.
+        """
+        self._origin, self._warnings = origin, warnings
         instructions = data.get("instructions")
         if instructions is not None:
             self._add("system", [TextPart(get_text(instructions, "instructions"))], "instructions")
@@ -62,10 +65,8 @@ class Conversation:
             return
         for index, value in enumerate(get_list(data, "input")):
             path = f"input[{index}]"
-            try:
+            with ErrorsAt(path):
                 self._item(get_object(value, path), path)
-            except SchemaError as error:
-                raise InvalidInputError(error.message, path=f"{path}.{error.path}" if error.path else path) from None
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -82,9 +83,9 @@ class Conversation:
         return self._turns[int(index[1])].path
 
     def _add(self, role: Role, parts: list[Part], path: str, options: ProviderOptions = NO_OPTIONS) -> None:
-        said = [part for part in parts if not isinstance(part, TextPart) or part.text]
+        said = [part for part in parts if is_said(part)]
         if not said:
-            self._warnings.append(CallWarning("message_left_out", path, "the message is empty"))
+            self._warnings.append(message_left_out(path))
         elif role == "assistant" and self._turns and self._turns[-1].role == "assistant":
             self._turns[-1].parts.extend(said)
         else:

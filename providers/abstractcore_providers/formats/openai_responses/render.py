@@ -11,7 +11,7 @@ from abstractcore.schema import CallWarning, JSONObject, ModelReply, Rendered
 
 from ...common.json_reading import Object
 from .output import output_items, shown_parts
-from .vocabulary import REPLY_FIELDS, finish_reason_to_ours, finish_reason_to_theirs, usage_to_theirs
+from .vocabulary import REPLY_FIELDS, USAGE, WARNINGS, finish_reason_to_ours, finish_reason_to_theirs
 
 
 def render(reply: ModelReply, provider: str) -> Rendered:
@@ -27,21 +27,15 @@ def response_object(reply: ModelReply, provider: str, warnings: list[CallWarning
     metadata = _metadata(reply.provider_metadata, items, warnings)
     ending = finish_reason_to_theirs(reply.finish_reason)
     read, _ = finish_reason_to_ours(ending, items)
-    if read != reply.finish_reason:
-        message = f"the Responses format has no word for {reply.finish_reason!r} here"
-        warnings.append(CallWarning("finish_reason_changed", "finish_reason", message, reply.finish_reason, read))
-    warnings += [
-        CallWarning("usage_left_out", f"usage.{name}", "tokens of audio are not told apart")
-        for name in ("input_audio", "output_audio")
-        if getattr(reply.usage, name) is not None
-    ]
-    usage = usage_to_theirs(reply.usage)
+    WARNINGS.finish_reason(reply.finish_reason, read, warnings)
+    WARNINGS.counts(reply.usage, USAGE.missing, warnings, "usage_left_out")
+    usage = USAGE.write(reply.usage)
     return {
         **response_head(reply.id, reply.model),
         **ending,
         "output": items,
         **metadata,
-        **({} if usage is None else {"usage": usage}),
+        **({"usage": usage} if usage else {}),
     }
 
 
@@ -71,11 +65,8 @@ def _metadata(metadata: JSONObject, items: Sequence[Object], warnings: list[Call
     placed = _are_logprobs(metadata.get("logprobs")) and _add_logprobs(items, metadata["logprobs"])
     told = {name: value for name, value in metadata.items() if name != "logprobs" or not placed}
     written = {name: value for name, value in told.items() if not _has_other_meaning(name, value)}
-    if len(written) < len(told):
-        names = ", ".join(name for name in told if name not in written)
-        kept = {name: value for name, value in metadata.items() if name in written or name not in told}
-        message = f"what the format means by {names} is something else"
-        warnings.append(CallWarning("metadata_left_out", "provider_metadata", message, metadata, kept or None))
+    sent = {name: value for name, value in metadata.items() if name in written or name not in told}
+    WARNINGS.metadata(metadata, sent, warnings)
     return written
 
 

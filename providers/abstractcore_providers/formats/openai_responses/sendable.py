@@ -6,7 +6,6 @@ from collections.abc import Container, Sequence
 from dataclasses import replace
 from operator import is_
 
-from abstractcore.errors import UnsupportedContentError
 from abstractcore.schema import NO_OPTIONS, CallWarning, Message, OpaquePart, Part, ToolCall, ToolResult, to_data
 
 from ...common.call_ids import CallIds
@@ -17,6 +16,7 @@ from .computer import computer_calls, sendable_screenshot
 from .content import TOLD_FIELDS
 from .input_parts import given_result, told_parts
 from .own_options import with_own_options
+from .vocabulary import WARNINGS
 
 _LONGEST_ID = 64
 
@@ -43,7 +43,7 @@ def sendable_messages(
         else:
             turns.append([(index, kept)])
     if not turns:
-        raise UnsupportedContentError("the Responses format has no place for any part of these messages.")
+        raise WARNINGS.nothing_left()
     merged = {index for turn in turns if len(turn) > 1 for index, _ in turn}
     ids = CallIds(messages, lambda turn, id: turn not in merged and 0 < len(id) <= _LONGEST_ID)
     return [(turn[0][0], _as_one(turn, ids, warnings)) for turn in turns]

@@ -15,14 +15,14 @@ from ...common.delta_writer import Piece
 from ...common.frame_decoder import FrameDecoder
 from ...common.json_reading import Object, as_object, as_objects, count_of, mended, text_of
 from ...common.openai_errors import RIGHT_ADDRESS, error_in_answer
-from ...common.openai_words import origin_of
+from ...common.origins import origin_of
 from .blocks import OpenItem, OpenItems
 from .citations import read_annotations
 from .decode import check_failure, is_stored
 from .hosted import partial_image
 from .items import item_options, read_call, read_item
 from .reasoning import KINDS, sealed, signature_of
-from .vocabulary import finish_reason_to_ours, metadata_to_ours, usage_to_ours
+from .vocabulary import USAGE, finish_reason_to_ours, metadata_to_ours
 
 _TEXT_DELTA = "response.output_text.delta"
 
@@ -112,7 +112,7 @@ class ResponsesDecoder(FrameDecoder):
         for block in list(self._out.open):
             self._close(block)
         if isinstance(data.get("usage"), dict):
-            self._out.count(usage_to_ours(data["usage"]))
+            self._out.count(USAGE.read(data["usage"]))
         reason, raw = finish_reason_to_ours(data, items)
         self._out.end_reply(reason, raw, metadata_to_ours(data, items))
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, cast, get_args
 
 from abstractcore.errors import InvalidInputError
-from abstractcore.schema import CallWarning, HostedTool, SchemaError, ToolChoice, ToolSpec
+from abstractcore.schema import CallWarning, HostedTool, ToolChoice, ToolSpec
 from abstractcore.schema.tools import HostedToolKind
 
 from ...common.json_reading import Object, text_of
 from ...common.json_schemas import OPENAI, fit_tool
-from ...common.reading import get_flag, get_object, get_text, name_the_rest
+from ...common.reading import ErrorsAt, get_flag, get_object, get_text, name_the_rest
 
 _TYPES: dict[HostedToolKind, tuple[str, ...]] = {
     "web_search": (
@@ -83,15 +83,13 @@ def read_tool(data: Object, path: str, warnings: list[CallWarning]) -> ToolSpec 
         return _hosted(data)
     name_the_rest(data, _FUNCTION, path, warnings)
     parameters = data.get("parameters")
-    try:
+    with ErrorsAt(path):
         return ToolSpec(
             name=get_text(data.get("name"), f"{path}.name"),
             description=text_of(data, "description") or "",
             parameters={} if parameters is None else get_object(parameters, f"{path}.parameters"),
             strict=get_flag(data, "strict", f"{path}."),
         )
-    except SchemaError as error:
-        raise error.at(path) from None
 
 
 def write_choice(choice: ToolChoice) -> Any:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from abstractcore.schema import FinishReason, Sampling, Usage
+from abstractcore.schema import FinishReason, Sampling
 
 from ...common.field_table import FieldTable
-from ...common.finish_reasons import finish_reason_of
-from ...common.json_reading import Object, as_object, as_objects, count_of, text_of
-from ...common.openai_words import reported
+from ...common.finish_reasons import FinishReasons
+from ...common.format_warnings import FormatWarnings
+from ...common.json_reading import Object, as_object, as_objects, text_of
+from ...common.usage_table import UsageTable
 
 _TAKEN = ("max_output_tokens", "temperature", "top_p", "top_logprobs")
 SAMPLING = FieldTable(
@@ -18,8 +19,19 @@ SAMPLING = FieldTable(
     unsaid=("top_k", "seed", "stop", "presence_penalty", "frequency_penalty"),
 )
 
+USAGE = UsageTable(
+    {
+        "input": "input_tokens",
+        "output": "output_tokens",
+        "total": "total_tokens",
+        "cached": "input_tokens_details.cached_tokens",
+        "cache_written": "input_tokens_details.cache_write_tokens",
+        "reasoning": "output_tokens_details.reasoning_tokens",
+    }
+)
+WARNINGS = FormatWarnings("the Responses format")
 _INCOMPLETE: dict[str, FinishReason] = {"max_output_tokens": "length", "content_filter": "content_filter"}
-_UNFINISHED: dict[str, FinishReason] = dict.fromkeys(("cancelled", "failed", "in_progress", "queued"), "unknown")
+_UNFINISHED = FinishReasons(dict.fromkeys(("cancelled", "failed", "in_progress", "queued"), "unknown"), {})
 _CALLS = ("function_call", "computer_call")
 """Types of items that the caller has to answer."""
 _REASONS: dict[FinishReason, str] = {ours: theirs for theirs, ours in _INCOMPLETE.items()}
@@ -63,7 +75,7 @@ def finish_reason_to_ours(data: Object, items: Sequence[Object]) -> tuple[Finish
         return _INCOMPLETE.get(why or "", "unknown"), why or status
     calls = any(item.get("type") in _CALLS for item in items)
     if status not in ("completed", None):
-        return finish_reason_of(status, _UNFINISHED, calls=calls), status
+        return _UNFINISHED.read(status, calls=calls), status
     if any(part.get("type") == "refusal" for item in items for part in as_objects(item.get("content"))):
         return "refusal", status
     return "tool_calls" if calls else "stop", status
@@ -74,30 +86,6 @@ def finish_reason_to_theirs(reason: FinishReason) -> Object:
     if reason in _REASONS:
         return {"status": "incomplete", "incomplete_details": {"reason": _REASONS[reason]}}
     return {"status": "completed", "incomplete_details": None}
-
-
-def usage_to_ours(data: Object) -> Usage:
-    """Token counts; what was not reported is None."""
-    of_input, of_output = as_object(data.get("input_tokens_details")), as_object(data.get("output_tokens_details"))
-    return Usage(
-        input=count_of(data, "input_tokens"),
-        output=count_of(data, "output_tokens"),
-        cached=count_of(of_input, "cached_tokens"),
-        cache_written=count_of(of_input, "cache_write_tokens"),
-        reasoning=count_of(of_output, "reasoning_tokens"),
-    )
-
-
-def usage_to_theirs(usage: Usage) -> Object | None:
-    """The format's usage object; None if it has a word for nothing that was reported."""
-    data: Object = {**reported(input_tokens=usage.input, output_tokens=usage.output, total_tokens=usage.total)}
-    of_input = reported(cached_tokens=usage.cached, cache_write_tokens=usage.cache_written)
-    of_output = reported(reasoning_tokens=usage.reasoning)
-    if of_input:
-        data["input_tokens_details"] = of_input
-    if of_output:
-        data["output_tokens_details"] = of_output
-    return data or None
 
 
 def metadata_to_ours(data: Object, items: Sequence[Object]) -> Object:

@@ -1,0 +1,67 @@
+"""Counts of tokens in a vendor's usage object, read and written by one table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+
+from abstractcore.schema import Usage
+
+from .json_reading import MAX_COUNT, Object
+
+_TOTAL = "total"
+_COUNTS = tuple(field.name for field in fields(Usage))
+
+
+class UsageTable:
+    """The counts of `Usage` by their names in a vendor's object, in the order in which they are written.
+
+    A name is that of a field, or of a field of an object there: `input_tokens_details.cached_tokens`. `total` is
+    written and not read. `missing` are the counts that the vendor does not have. With `cache_apart`, the vendor's count
+    of input leaves out what was read from and written to a cache; `write` takes such a count. Raises `TypeError` for a
+    name that is not a count.
+    """
+
+    __slots__ = ("_cache_apart", "_groups", "missing", "names")
+
+    def __init__(self, names: Mapping[str, str], *, cache_apart: bool = False) -> None:
+        unknown = names.keys() - {*_COUNTS, _TOTAL}
+        if unknown:
+            raise TypeError(f"not a count: {sorted(unknown)}")
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for ours, place in names.items():
+            group, _, theirs = place.rpartition(".")
+            groups.setdefault(group, []).append((ours, theirs))
+        self._groups = tuple(groups.items())
+        self._cache_apart = cache_apart
+        self.missing = tuple(name for name in _COUNTS if name not in names)
+        self.names = frozenset(place.partition(".")[0] for place in names.values())
+        """The vendor's names at the top."""
+
+    def read(self, data: Object) -> Usage:
+        """The counts; None for what was not reported, or is no whole number from zero on.
+
+        A number with a point is whole if nothing stands behind it, as some vendors write all of theirs.
+        """
+        counts: dict[str, int] = {}
+        for group, names in self._groups:
+            holder = data.get(group) if group else data
+            if isinstance(holder, dict):
+                for ours, theirs in names:
+                    count = holder.get(theirs)  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+                    if type(count) is int and 0 <= count < MAX_COUNT and ours != _TOTAL:  # pyright: ignore[reportUnknownArgumentType]
+                        counts[ours] = count
+        if self._cache_apart and "input" in counts:
+            counts["input"] += counts.get("cached", 0) + counts.get("cache_written", 0)
+        return Usage(**counts)
+
+    def write(self, usage: Usage) -> Object:
+        """The object of the counts that were reported."""
+        written: Object = {}
+        for group, names in self._groups:
+            counts = {theirs: count for ours, theirs in names if (count := getattr(usage, ours)) is not None}
+            if not group:
+                written |= counts
+            elif counts:
+                written[group] = counts
+        return written

@@ -1,0 +1,70 @@
+"""What a format cannot express is named by its place, and what is unset is not."""
+
+from __future__ import annotations
+
+from abstractcore.schema import (
+    CachePoint,
+    CallWarning,
+    Citation,
+    HostedTool,
+    Message,
+    ModelCall,
+    TextPart,
+    ToolResult,
+    Usage,
+)
+from abstractcore_providers.common.format_warnings import FormatWarnings
+
+WARNINGS = FormatWarnings("the test format")
+CALL = ModelCall("m", (Message.user("hi"),), modalities=("text",), parallel_tool_calls=False)
+
+
+def test_fields_that_are_set_are_named():
+    warnings: list[CallWarning] = []
+    part = TextPart("a", (Citation("s"),), CachePoint())
+    WARNINGS.fields(part, "messages[0].parts[0]", ("cache", "citations", "detail"), warnings)
+    assert [(warning.code, warning.path) for warning in warnings] == [
+        ("cache_left_out", "messages[0].parts[0].cache"),
+        ("citations_left_out", "messages[0].parts[0].citations"),
+    ]
+    assert str(warnings[0]).startswith("the test format has no place for cache here")
+
+
+def test_fields_that_say_nothing_are_not_named():
+    warnings: list[CallWarning] = []
+    names = ("cache", "citations", "is_error", "provider_metadata", "detail")
+    for item in (TextPart("a"), ToolResult("id", ()), Citation("s")):
+        WARNINGS.fields(item, "", names, warnings)
+    assert warnings == []
+
+
+def test_options_that_are_set_are_named_with_what_was_asked():
+    warnings: list[CallWarning] = []
+    names = {"parallel_tool_calls": "parallel calls", "modalities": "the kind of answer", "thinking": "thinking"}
+    WARNINGS.options(CALL, names, warnings)
+    assert [(warning.path, warning.requested) for warning in warnings] == [
+        ("parallel_tool_calls", False),
+        ("modalities", ["text"]),
+    ]
+
+
+def test_counts_and_metadata_that_are_left_out_are_named_with_their_values():
+    warnings: list[CallWarning] = []
+    WARNINGS.counts(Usage(1, reasoning=0), ("reasoning", "input_audio"), warnings)
+    WARNINGS.metadata({"a": 1, "b": 2}, {"a": 1}, warnings)
+    WARNINGS.metadata({"a": 1}, {"a": 1}, warnings)
+    WARNINGS.finish_reason("paused", "paused", warnings)
+    WARNINGS.finish_reason("paused", "stop", warnings)
+    assert [(warning.code, warning.path, warning.requested, warning.sent) for warning in warnings] == [
+        ("count_left_out", "usage.reasoning", 0, None),
+        ("metadata_left_out", "provider_metadata", {"a": 1, "b": 2}, {"a": 1}),
+        ("finish_reason_changed", "finish_reason", "paused", "stop"),
+    ]
+
+
+def test_errors_name_the_format_and_the_tool():
+    call = CALL.with_(hosted_tools=(HostedTool("web_search"),), provider="p")
+    assert "the test format has no place for any part" in str(WARNINGS.nothing_left())
+    error = WARNINGS.hosted_tools(call)
+    assert "web_search" in str(error)
+    assert (error.provider, error.model) == ("p", "m")
