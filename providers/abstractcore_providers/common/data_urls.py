@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import base64
+from typing import Any
 
 from abstractcore.errors import InvalidInputError, UnsupportedContentError
 from abstractcore.schema import Blob
 from abstractcore.schema.quoting import shown_address
+
+from .reading import get_text
 
 
 def write_url(blob: Blob, path: str) -> str:
@@ -35,8 +38,21 @@ def content_of(blob: Blob, path: str) -> bytes:
     return blob.read()
 
 
-def read_url(url: str, media_type: str, path: str, name: str | None = None) -> Blob:
+def kept_id(blob: Blob, provider: str, path: str) -> str | None:
+    """The id under which the provider keeps the content; None if it does not.
+
+    Raises `UnsupportedContentError` with the path of content that another provider keeps.
+    """
+    if blob.form != "provider_file":
+        return None
+    if blob.provider != provider:
+        raise UnsupportedContentError(f"{path}: the file is kept by {blob.provider!r}, not by {provider!r}.")
+    return blob.location
+
+
+def read_url(value: Any, media_type: str, path: str, name: str | None = None) -> Blob:
     """What a client's URL stands for; `media_type` is for one that does not say it."""
+    url = get_text(value, path)
     if not url:
         raise InvalidInputError("is empty", path=path)
     if url[:5].lower() != "data:":
@@ -48,8 +64,9 @@ def read_url(url: str, media_type: str, path: str, name: str | None = None) -> B
     return Blob.from_bytes(read_base64(data, path), type_.partition(";")[0].strip() or media_type, name=name)
 
 
-def read_base64(data: str, path: str) -> bytes:
+def read_base64(value: Any, path: str) -> bytes:
     """What a client's base64 stands for; raises `InvalidInputError` with its path for what is none."""
+    data = get_text(value, path)
     try:
         return base64.b64decode(data, validate=True)
     except ValueError as error:

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from abstractcore.errors import UnsupportedContentError
-from abstractcore.schema import EMPTY, CallWarning, FinishReason, JSONObject, JSONValue, ModelCall, Part, Usage
-
-_NOTHING = (None, False, (), EMPTY)
+from abstractcore.schema import CallWarning, FinishReason, JSONObject, JSONValue, ModelCall, Part, Usage
 
 
 def unsupported(path: str, requested: JSONValue, what: str) -> CallWarning:
@@ -39,7 +37,9 @@ class FormatWarnings:
 
     def fields(self, item: object, path: str, names: Iterable[str], warnings: list[CallWarning]) -> None:
         """Warn of those fields of the item at `path` that are set, if it has them."""
-        warnings += [self.field(name, path) for name in names if getattr(item, name, None) not in _NOTHING]
+        for name in names:
+            if getattr(item, name, None):
+                warnings.append(self.field(name, path))  # noqa: PERF401 - most parts have none: no list is made
 
     def options(self, call: ModelCall, names: Mapping[str, str], warnings: list[CallWarning]) -> None:
         """Warn of the options of a call that are set; `names` maps each to what messages call it."""

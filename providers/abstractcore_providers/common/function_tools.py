@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from abstractcore.schema import CallWarning, ToolCall, ToolSpec
+from abstractcore.schema import EMPTY, CallWarning, ToolCall, ToolSpec
 
 from .item_options import read_options
 from .json_reading import Object, as_object, text_of
 from .json_schemas import SchemaRules
-from .reading import ErrorsAt, get_flag, get_object, get_text, name_the_rest
-from .tool_parameters import read_parameters, write_parameters
+from .reading import get_flag, get_object, get_text, name_the_rest
+from .tool_parameters import describe_tool, read_parameters, read_tool_spec, write_parameters
 
 _TOOL = frozenset({"type", "function"})
 _FUNCTION = frozenset({"name", "description", "parameters"})
@@ -32,9 +32,7 @@ def write_function_tool(
 
     With `own_strict`, each tool says whether its arguments are strict; with `described`, each has a description.
     """
-    function: Object = {"name": tool.name}
-    if tool.description or described:
-        function["description"] = tool.description
+    function = describe_tool(tool) | ({"description": tool.description} if described else {})
     function["parameters"], strict = write_parameters(tool, path, rules, warnings)
     if own_strict and strict is not None:
         function["strict"] = strict
@@ -53,13 +51,9 @@ def read_function_tool(
     name_the_rest(data, _TOOL, path, warnings)
     name_the_rest(function, _STRICT if own_strict else _FUNCTION, place, warnings)
     parameters = function.get("parameters")
-    with ErrorsAt(place):
-        return ToolSpec(
-            name=get_text(function.get("name"), f"{place}.name"),
-            description=text_of(function, "description") or "",
-            parameters={} if parameters is None else read_parameters(get_object(parameters, f"{place}.parameters")),
-            strict=get_flag(function, "strict", f"{place}.") if own_strict else strict,
-        )
+    schema = EMPTY if parameters is None else read_parameters(get_object(parameters, f"{place}.parameters"))
+    strict = get_flag(function, "strict", f"{place}.") if own_strict else strict
+    return read_tool_spec(function, place, schema, strict=strict)
 
 
 def write_function_call(id: str, name: str, arguments: Any) -> Object:

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Protocol, cast
+from dataclasses import replace
+from typing import Any, Protocol, TypeVar, cast
 
 from abstractcore.errors import InvalidInputError
-from abstractcore.schema import NO_OPTIONS, CallWarning, ProviderOptions, freeze_object
+from abstractcore.schema import (
+    EMPTY,
+    NO_OPTIONS,
+    CallWarning,
+    JSONObject,
+    Message,
+    Part,
+    ProviderOptions,
+    freeze_object,
+)
 
 from .json_reading import Object
+
+T = TypeVar("T", bound=Message | Part)
 
 AS_RECEIVED = "as_received"
 """Stands among providers' names for what a provider called something that has another name here. It goes to nobody."""
@@ -67,3 +79,21 @@ def _name_the_others(item: HasOptions, path: str, provider: str, warnings: list[
         if other not in (provider, AS_RECEIVED):
             message = f"options for {other!r} are not sent to {provider!r}"
             warnings.append(CallWarning("other_provider_options", f"{path}.provider_options.{other}", message))
+
+
+def with_own_options(item: T, path: str, provider: str, modelled: Collection[str], warnings: list[CallWarning]) -> T:
+    """`item` with its options for `provider` alone.
+
+    Raises `InvalidInputError` with the path of one of the fields that are `modelled`.
+    """
+    given: Any = item
+    options: ProviderOptions = getattr(given, "provider_options", NO_OPTIONS)
+    if not options:
+        return item
+    own = with_options({}, given, path, provider, modelled, warnings)
+    return given if set(options) == {provider} else replace(given, provider_options={provider: own} if own else {})
+
+
+def fields_for(item: Any, provider: str) -> JSONObject:
+    """The fields that `item` adds to what is written for it."""
+    return item.provider_options.get(provider, EMPTY)

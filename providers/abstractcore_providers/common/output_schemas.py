@@ -7,7 +7,7 @@ from typing import Any
 
 from abstractcore.schema import CallWarning, JSONObject, OutputSchema, SchemaError
 
-from .json_reading import as_object, text_of
+from .json_reading import Object, as_object, text_of
 from .json_schemas import SchemaRules, fit_output
 from .reading import ErrorsAt, get_flag, get_object, get_text
 
@@ -38,6 +38,13 @@ def named_schema(schema: Mapping[str, Any], path: str) -> OutputSchema:
         return OutputSchema(_name_of(schema), schema)
     except SchemaError as error:
         raise SchemaError(error.message, error.path.replace("schema", path, 1)) from None
+
+
+def write_output(output: OutputSchema, rules: SchemaRules, warnings: list[CallWarning]) -> Object:
+    """The schema by these rules with its name, as OpenAI has it; raises `InvalidInputError` if it cannot be sent."""
+    sent, strict = fit_output(output, rules, warnings)
+    described: Object = {} if output.description is None else {"description": output.description}
+    return {"name": output.name, **described, "schema": sent, "strict": strict}
 
 
 def read_output(value: Any, path: str) -> OutputSchema:

@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from abstractcore.schema import ToolCall
+from abstractcore.schema import CallWarning, ToolCall
 
 HOLE = float("nan")
 """Stands in a body where a text is put in. No JSON value is this, so that nothing else is taken for it."""
@@ -32,6 +32,21 @@ def own_text(call: ToolCall) -> str:
 def arguments_text(arguments: Any) -> str:
     """The text of arguments that came as a value."""
     return to_json(arguments).decode()
+
+
+def sent_text(call: ToolCall, path: str, warnings: list[CallWarning], *, one_line: bool = False) -> str:
+    """The text that is sent of the arguments of the call at `path`, with a warning if it is not their own.
+
+    With `one_line`, as in a format whose streams are lines, it has no line ends.
+    """
+    text = own_text(call)
+    if one_line and ("\n" in text or "\r" in text):
+        text = arguments_text(call.arguments)
+    if text != call.arguments_text:
+        message = "arguments are a JSON object here, with nothing around it"
+        place = f"{path}.arguments_text"
+        warnings.append(CallWarning("arguments_rewritten", place, message, call.arguments_text, text))
+    return text
 
 
 def written_with(body: Any, key: str, texts: Iterable[str]) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar, cast
 
 from pydantic_core import PydanticSerializationError
@@ -15,6 +15,7 @@ from abstractcore.schema import (
     Parsed,
     Part,
     ReasoningPart,
+    Role,
     SchemaError,
     TextPart,
     WireRequest,
@@ -47,13 +48,20 @@ class ErrorsAt:
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, SchemaError):
-            raise InvalidInputError(error.message, path=error.at(self._path).path) from None
+            raise error_at(self._path, error) from None
+
+
+def error_at(path: str, error: SchemaError) -> InvalidInputError:
+    """What `ErrorsAt` raises, for loops over messages and parts, where a context manager takes too long."""
+    return InvalidInputError(error.message, path=error.at(path).path)
 
 
 def make_at(path: str, make: Callable[..., T], *values: Any, **fields: Any) -> T:
     """What `make` makes of what stands at `path`; raises `InvalidInputError` below it for what the schema refuses."""
-    with ErrorsAt(path):
+    try:
         return make(*values, **fields)
+    except SchemaError as error:
+        raise error_at(path, error) from None
 
 
 def read_call(
@@ -90,7 +98,10 @@ def read_each(
     messages: list[Message] = []
     for index, value in enumerate(values):
         path = f"messages[{index}]"
-        message = read(get_object(value, path), path)
+        try:
+            message = read(get_object(value, path), path)
+        except SchemaError as error:
+            raise error_at(path, error) from None
         if message is None:
             warnings.append(message_left_out(path))
         else:
@@ -138,6 +149,14 @@ def get_text(value: Any, path: str) -> str:
     if not isinstance(value, str):
         raise _expected("text", value, path)
     return value
+
+
+def get_role(data: Object, roles: Mapping[str, Role], path: str) -> Role:
+    """The role of the message at `path`, by its name there."""
+    name = get_text(data.get("role"), f"{path}.role")
+    if name not in roles:
+        raise InvalidInputError(f"unknown role {name!r}", path=f"{path}.role", hint=f"Use {', '.join(roles)}.")
+    return roles[name]
 
 
 def get_filled(value: Any, path: str) -> str:

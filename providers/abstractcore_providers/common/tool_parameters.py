@@ -1,10 +1,12 @@
-"""The parameters of tools as most vendors want them: the schema of an object, also for a tool that has none."""
+"""Tools and their parameters: most vendors want the schema of an object, also for a tool that has none."""
 
 from __future__ import annotations
 
-from abstractcore.schema import EMPTY, CallWarning, JSONObject, ToolSpec, freeze_object
+from abstractcore.schema import EMPTY, CachePoint, CallWarning, JSONObject, ToolSpec, freeze_object
 
+from .json_reading import Object, text_of
 from .json_schemas import SchemaRules, fit_tool
+from .reading import ErrorsAt, get_text
 
 NO_PARAMETERS = freeze_object(
     {
@@ -36,3 +38,22 @@ def read_parameters(schema: JSONObject) -> JSONObject:
     """The parameters in a client's request; none where the schema says so."""
     same = len(schema) == len(NO_PARAMETERS) and freeze_object(schema) == NO_PARAMETERS
     return EMPTY if same else schema
+
+
+def describe_tool(tool: ToolSpec) -> Object:
+    """The name of a tool, and its description if it has one."""
+    return {"name": tool.name, "description": tool.description} if tool.description else {"name": tool.name}
+
+
+def read_tool_spec(
+    data: Object,
+    path: str,
+    parameters: JSONObject,
+    *,
+    strict: bool | None = None,
+    cache: CachePoint | None = None,
+) -> ToolSpec:
+    """The tool at `path` in a client's request; raises `InvalidInputError` with the path of what is wrong."""
+    with ErrorsAt(path):
+        name, description = get_text(data.get("name"), f"{path}.name"), text_of(data, "description") or ""
+        return ToolSpec(name, description, parameters, strict, cache=cache)

@@ -18,11 +18,10 @@ class UsageTable:
 
     A name is that of a field, or of a field of an object there: `input_tokens_details.cached_tokens`. `total` is
     written and not read. `missing` are the counts that the vendor does not have. With `cache_apart`, the vendor's count
-    of input leaves out what was read from and written to a cache; `write` takes such a count. Raises `TypeError` for a
-    name that is not a count.
+    of input leaves out what was read from and written to a cache. Raises `TypeError` for a name that is not a count.
     """
 
-    __slots__ = ("_cache_apart", "_groups", "missing", "names")
+    __slots__ = ("_cache_apart", "_groups", "_input", "_read", "missing", "names")
 
     def __init__(self, names: Mapping[str, str], *, cache_apart: bool = False) -> None:
         unknown = names.keys() - {*_COUNTS, _TOTAL}
@@ -33,7 +32,9 @@ class UsageTable:
             group, _, theirs = place.rpartition(".")
             groups.setdefault(group, []).append((ours, theirs))
         self._groups = tuple(groups.items())
+        self._read = tuple((group, [pair for pair in pairs if pair[0] != _TOTAL]) for group, pairs in groups.items())
         self._cache_apart = cache_apart
+        self._input = names.get("input", "")
         self.missing = tuple(name for name in _COUNTS if name not in names)
         self.names = frozenset(place.partition(".")[0] for place in names.values())
         """The vendor's names at the top."""
@@ -44,12 +45,12 @@ class UsageTable:
         A number with a point is whole if nothing stands behind it, as some vendors write all of theirs.
         """
         counts: dict[str, int] = {}
-        for group, names in self._groups:
+        for group, names in self._read:
             holder = data.get(group) if group else data
             if isinstance(holder, dict):
                 for ours, theirs in names:
                     count = holder.get(theirs)  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
-                    if type(count) is int and 0 <= count < MAX_COUNT and ours != _TOTAL:  # pyright: ignore[reportUnknownArgumentType]
+                    if type(count) is int and 0 <= count < MAX_COUNT:  # pyright: ignore[reportUnknownArgumentType]
                         counts[ours] = count
         if self._cache_apart and "input" in counts:
             counts["input"] += counts.get("cached", 0) + counts.get("cache_written", 0)
@@ -59,9 +60,13 @@ class UsageTable:
         """The object of the counts that were reported."""
         written: Object = {}
         for group, names in self._groups:
-            counts = {theirs: count for ours, theirs in names if (count := getattr(usage, ours)) is not None}
-            if not group:
-                written |= counts
-            elif counts:
-                written[group] = counts
+            holder = {} if group else written
+            for ours, theirs in names:
+                count = getattr(usage, ours)
+                if count is not None:
+                    holder[theirs] = count
+            if group and holder:
+                written[group] = holder
+        if self._cache_apart and usage.input is not None:
+            written[self._input] = usage.input - (usage.cached or 0) - (usage.cache_written or 0)
         return written

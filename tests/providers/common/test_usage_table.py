@@ -64,3 +64,8 @@ def test_names_and_missing_counts_are_those_of_the_table():
     assert TABLE.missing == ("cache_written", "reasoning")
     with pytest.raises(TypeError, match="not a count: \\['inptu'\\]"):
         UsageTable({"inptu": "in"})
+
+
+@pytest.mark.parametrize("usage", [Usage(7, cached=2, cache_written=4), Usage(1), Usage(cached=2)])
+def test_what_was_written_apart_from_the_cache_is_read(usage: Usage):
+    assert APART.read(APART.write(usage)) == usage

@@ -43,13 +43,8 @@ def citation_to_ours(data: Object) -> Citation:
     else:
         known, source, title = _WEB, text_of(data, "url"), text_of(data, "title")
     metadata = {key: value for key, value in data.items() if key not in known and (key, value) not in _UNSAID}
-    span = (_offset(data, "start"), _offset(data, "end"))
+    span = (count_of(data, "start"), count_of(data, "end"))
     return Citation(source or "", title, text_of(data, "cited_text"), *span, metadata)
-
-
-def _offset(data: Object, name: str) -> int | None:
-    number = count_of(data, name)
-    return number if number is not None and number >= 0 else None
 
 
 def citation_to_theirs(citation: Citation, path: str, warnings: list[CallWarning]) -> Object:

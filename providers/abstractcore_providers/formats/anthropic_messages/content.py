@@ -15,7 +15,7 @@ from abstractcore.schema import (
     ToolSpec,
 )
 
-from ...common.data_urls import content_of, write_base64
+from ...common.data_urls import content_of, kept_id, write_base64
 from ...common.item_options import with_options
 from ...common.json_reading import Object
 from ...common.text_blocks import is_plain
@@ -77,16 +77,18 @@ def append_block(blocks: list[Object], block: Object) -> None:
 def _image_source(blob: Blob, path: str, provider: str) -> Object:
     if blob.form == "url":
         return {"type": "url", "url": blob.location}
-    if blob.form == "provider_file":
-        return _kept_file(blob, path, provider)
+    kept = kept_id(blob, provider, path)
+    if kept is not None:
+        return {"type": "file", "file_id": kept}
     if blob.media_type not in IMAGE_TYPES:
         raise _no_place(f"an image of type {blob.media_type}", path)
     return {"type": "base64", "media_type": blob.media_type, "data": write_base64(blob, path)}
 
 
 def _document_source(blob: Blob, path: str, writing: Writing) -> Object:
-    if blob.form == "provider_file":
-        return _kept_file(blob, path, writing.provider)
+    kept = kept_id(blob, writing.provider, path)
+    if kept is not None:
+        return {"type": "file", "file_id": kept}
     if blob.form == "url" and blob.media_type in (PDF, "application/*"):
         return {"type": "url", "url": blob.location}
     if blob.media_type == PDF:
@@ -103,12 +105,6 @@ def _document_source(blob: Blob, path: str, writing: Writing) -> Object:
         message = f"text documents have one type: {blob.media_type} is sent as {PLAIN}"
         writing.warnings.append(CallWarning("relabelled", f"{path}.blob.media_type", message, blob.media_type, PLAIN))
     return {"type": "text", "media_type": PLAIN, "data": text}
-
-
-def _kept_file(blob: Blob, path: str, provider: str) -> Object:
-    if blob.provider != provider:
-        raise UnsupportedContentError(f"{path}: the file is kept by {blob.provider!r}, not by {provider!r}.")
-    return {"type": "file", "file_id": blob.location}
 
 
 def _no_place(what: str, path: str) -> UnsupportedContentError:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from abstractcore.schema import CallWarning, Encoded, JSONObject, ModelCall, Sampling, WireRequest
+from abstractcore.schema import CallWarning, Encoded, JSONObject, ModelCall, WireRequest
 
-from ...common.format_warnings import unsupported
-from ...common.json_reading import Object
+from ...common.claude_thinking import Thinking, read_claude_thinking, write_claude_thinking
+from ...common.json_reading import Object, as_object
 from ...common.own_options import has_own_field, own_options
 from ...common.raw_arguments import written_with
+from ...common.sampling_options import write_sampling
 from ...common.thinking_levels import from_low
 from ...common.tool_names import ANTHROPIC, with_sendable_names
 from .betas import betas_to_theirs
 from .dialect import Dialect
 from .outputs import has_output, output_to_theirs
-from .thinking import Thinking, thinking_to_ours, thinking_to_theirs
 from .tool_choice import choice_to_theirs
 from .tools import tools_to_theirs
 from .vocabulary import CALL_FIELDS, SAMPLING, WARNINGS
@@ -68,11 +68,15 @@ def draft(call: ModelCall, dialect: Dialect) -> Draft:
     if conversation.system is not None:
         body["system"] = conversation.system
     body["messages"] = conversation.messages
-    body |= _sampling(call.sampling, warnings)
+    sampling = write_sampling(SAMPLING, call.sampling, warnings, highest_temperature=_HIGHEST_TEMPERATURE)
+    body |= {**sampling, "max_tokens": body["max_tokens"]}
     if tools:
         body["tools"] = tools
     body |= choice_to_theirs(call, warnings)
-    body |= thinking_to_theirs(thinking, dialect.off)
+    if thinking is not None:
+        body["thinking"], effort = write_claude_thinking(thinking, dialect.off)
+        if effort is not None:
+            body["output_config"] = {"effort": effort}
     if call.output is not None:
         body["output_config"] = {**body.get("output_config", {}), "format": output_to_theirs(call.output, warnings)}
     WARNINGS.options(call, {"modalities": "another kind of answer than text"}, warnings)
@@ -80,7 +84,8 @@ def draft(call: ModelCall, dialect: Dialect) -> Draft:
         body["stream"] = True
     headers = {**_HEADERS, **betas_to_theirs(options.pop("betas", None), tools, f"{place}.betas", warnings)}
     _add_options(body, options, place)
-    if thinking_to_ours(body, dialect.off) != thinking:
+    effort = as_object(body.get("output_config")).get("effort")
+    if read_claude_thinking(body.get("thinking"), effort, dialect.off) != thinking:
         raise has_own_field(f"{place}.thinking")
     return Draft(body, conversation.inputs, headers, warnings)
 
@@ -93,19 +98,6 @@ def _limit(asked: int | None, thinking: Thinking, dialect: Dialect, warnings: li
     message = "the format demands a limit"
     warnings.append(CallWarning("limit_added", "sampling.max_output_tokens", message, None, limit))
     return limit
-
-
-def _sampling(sampling: Sampling, warnings: list[CallWarning]) -> Object:
-    """All but the limit, which the body begins with."""
-    body = SAMPLING.write(sampling)
-    body.pop("max_tokens", None)
-    temperature = sampling.temperature
-    if temperature is not None and temperature > _HIGHEST_TEMPERATURE:
-        message, sent = "the highest temperature is 1", _HIGHEST_TEMPERATURE
-        warnings.append(CallWarning("temperature_changed", "sampling.temperature", message, temperature, sent))
-        body["temperature"] = sent
-    warnings += [unsupported(f"sampling.{name}", value, name) for name, value in SAMPLING.unsaid(sampling)]
-    return body
 
 
 def _add_options(body: Object, options: JSONObject, path: str) -> None:

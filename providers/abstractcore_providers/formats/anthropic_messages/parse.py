@@ -7,6 +7,7 @@ from functools import partial
 
 from abstractcore.schema import CallWarning, ModelCall, Parsed, WireRequest
 
+from ...common.claude_thinking import Thinking, read_claude_thinking
 from ...common.json_reading import Object, as_object
 from ...common.origins import origin_of
 from ...common.reading import get_flag, get_list, get_object, get_text, read_call
@@ -14,7 +15,6 @@ from .betas import betas_to_ours
 from .dialect import Dialect
 from .outputs import has_output, output_to_ours
 from .read_messages import MessageReader
-from .thinking import Thinking, thinking_to_ours
 from .tool_choice import choice_to_ours
 from .tools import is_modelled, tools_to_ours
 from .vocabulary import CALL_FIELDS, SAMPLING
@@ -35,7 +35,8 @@ def _call(
     definitions = [get_object(value, f"tools[{i}]") for i, value in enumerate(get_list(data, "tools"))]
     tools, hosted = tools_to_ours(definitions, warnings)
     choice, parallel = choice_to_ours(data.get("tool_choice"))
-    thinking = thinking_to_ours(data, dialect.off)
+    effort = as_object(data.get("output_config")).get("effort")
+    thinking = read_claude_thinking(data.get("thinking"), effort, dialect.off)
     get_list(data, "stop_sequences")
     options = _rest(data, thinking)
     others = [tool for tool in definitions if not is_modelled(tool)]

@@ -6,20 +6,12 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from abstractcore.errors import InvalidInputError
-from abstractcore.schema import (
-    Blob,
-    ContentPart,
-    DocumentPart,
-    ImagePart,
-    OpaquePart,
-    Part,
-    TextPart,
-)
+from abstractcore.schema import Blob, ContentPart, DocumentPart, ImagePart, OpaquePart, Part, SchemaError, TextPart
 
 from ...common.data_urls import read_base64
 from ...common.item_options import read_options
 from ...common.json_reading import Object, as_object, text_of
-from ...common.reading import ErrorsAt, get_filled, get_object, get_text
+from ...common.reading import error_at, get_filled, get_object, get_text
 from .block_fields import BLOCK_FIELDS
 from .content import IMAGE_TYPES, PDF, PLAIN
 from .vocabulary import cache_to_ours
@@ -42,8 +34,10 @@ def read_content(content: Any, path: str, read: Read) -> tuple[Part, ...]:
         place = f"{path}[{index}]"
         data = get_object(value, place)
         get_text(data.get("type"), f"{place}.type")
-        with ErrorsAt(place):
+        try:
             parts.append(read(data, place))
+        except SchemaError as error:
+            raise error_at(place, error) from None
     return tuple(parts)
 
 

@@ -6,17 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, cast
 
-from abstractcore.errors import InvalidInputError
-from abstractcore.schema import (
-    NO_OPTIONS,
-    CallWarning,
-    ContentPart,
-    Message,
-    Part,
-    ProviderOptions,
-    Role,
-    ToolResult,
-)
+from abstractcore.schema import NO_OPTIONS, CallWarning, ContentPart, Message, Part, ProviderOptions, Role, ToolResult
 
 from ...common.item_options import read_options
 from ...common.json_reading import Object, as_object
@@ -26,6 +16,7 @@ from ...common.reading import (
     get_flag,
     get_list,
     get_object,
+    get_role,
     get_text,
     is_said,
     message_left_out,
@@ -37,7 +28,7 @@ from .read_content import read_by_tool, read_content, read_shown
 from .system_messages import read_system
 from .vocabulary import cache_to_ours
 
-_ROLES = ("system", "user", "assistant")
+_ROLES: dict[str, Role] = {"system": "system", "user": "user", "assistant": "assistant"}
 _NEEDED = {
     "text": ("text",),
     "thinking": ("thinking",),
@@ -78,9 +69,7 @@ class MessageReader:
         return path if found is None else self._places[int(found[1])] + path[found.end() :]
 
     def _read_message(self, data: Object, path: str) -> None:
-        role = get_text(data.get("role"), f"{path}.role")
-        if role not in _ROLES:
-            raise InvalidInputError(f"unknown role {role!r}", path=f"{path}.role")
+        role = get_role(data, _ROLES, path)
         read = self._said if role == "assistant" else self._shown
         parts = read_content(data.get("content"), f"{path}.content", read)
         results = tuple(part for part in parts if isinstance(part, ToolResult))
@@ -88,7 +77,7 @@ class MessageReader:
         if results and role == "user":
             self._add("tool", results, path)
         if others or not results:
-            self._add(cast(Role, role), others, path, read_options(data, MESSAGE_FIELDS, self._provider))
+            self._add(role, others, path, read_options(data, MESSAGE_FIELDS, self._provider))
         else:
             name_the_rest(data, MESSAGE_FIELDS, path, self._warnings)
 

@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from abstractcore.schema import (
-    CallWarning,
-    ModelReply,
-    Part,
-    ReasoningPart,
-    Rendered,
-    TextPart,
-    ToolCall,
-)
+from abstractcore.schema import CallWarning, ModelReply, Part, ReasoningPart, Rendered, TextPart, ToolCall
 
 from ...common.item_options import name_options_left_out, with_options
 from ...common.json_reading import Object

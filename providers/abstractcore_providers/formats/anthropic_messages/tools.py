@@ -6,17 +6,12 @@ from collections.abc import Iterable
 from typing import Any, cast
 
 from abstractcore.errors import InvalidInputError
-from abstractcore.schema import (
-    CallWarning,
-    HostedTool,
-    ModelCall,
-    ToolSpec,
-)
+from abstractcore.schema import CallWarning, HostedTool, ModelCall, ToolSpec
 
-from ...common.json_reading import Object, as_object, text_of
+from ...common.json_reading import Object, as_object
 from ...common.json_schemas import ANTHROPIC
-from ...common.reading import ErrorsAt, get_flag, get_object, get_text, name_the_rest
-from ...common.tool_parameters import read_parameters, write_parameters
+from ...common.reading import ErrorsAt, get_flag, get_object, name_the_rest
+from ...common.tool_parameters import describe_tool, read_parameters, read_tool_spec, write_parameters
 from .content import with_cache
 from .hosted_tools import hosted_tool_to_ours, hosted_tool_to_theirs, is_own_tool
 from .vocabulary import cache_to_ours
@@ -46,9 +41,7 @@ def is_modelled(data: Any) -> bool:
 
 
 def _tool(tool: ToolSpec, path: str, writing: Writing) -> Object:
-    data: Object = {"name": tool.name}
-    if tool.description:
-        data["description"] = tool.description
+    data = describe_tool(tool)
     data["input_schema"], strict = write_parameters(tool, path, ANTHROPIC, writing.warnings)
     if strict is not None:
         data["strict"] = strict
@@ -72,11 +65,7 @@ def tools_to_ours(values: Iterable[Any], warnings: list[CallWarning]) -> tuple[l
 def _tool_to_ours(data: Object, path: str, warnings: list[CallWarning]) -> ToolSpec:
     name_the_rest(data, _FIELDS, path, warnings)
     schema = get_object(data.get("input_schema"), f"{path}.input_schema")
+    strict = get_flag(data, "strict", f"{path}.")
     with ErrorsAt(path):
-        return ToolSpec(
-            name=get_text(data.get("name"), f"{path}.name"),
-            description=text_of(data, "description") or "",
-            parameters=read_parameters(schema),
-            strict=get_flag(data, "strict", f"{path}."),
-            cache=cache_to_ours(data.get("cache_control")),
-        )
+        cache = cache_to_ours(data.get("cache_control"))
+    return read_tool_spec(data, path, read_parameters(schema), strict=strict, cache=cache)

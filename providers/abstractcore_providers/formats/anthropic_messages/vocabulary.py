@@ -83,8 +83,6 @@ def usage_to_theirs(usage: Usage) -> Object:
     """
     if not _fits(usage):
         usage = replace(usage, cached=None, cache_written=None)
-    elif usage.input is not None:
-        usage = replace(usage, input=usage.input - (usage.cached or 0) - (usage.cache_written or 0))
     return {"input_tokens": None, "output_tokens": None, **USAGE.write(usage)}
 
 

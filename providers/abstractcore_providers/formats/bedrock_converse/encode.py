@@ -14,7 +14,6 @@ from abstractcore.schema import (
     Message,
     ModelCall,
     OutputSchema,
-    Sampling,
     ToolCall,
     ToolResult,
     WireRequest,
@@ -22,10 +21,10 @@ from abstractcore.schema import (
 
 from ...common.cache_times import CacheTimes
 from ...common.call_ids import CallIds
-from ...common.format_warnings import unsupported
 from ...common.json_reading import Object
 from ...common.json_schemas import BEDROCK, fit_output
 from ...common.raw_arguments import written_with
+from ...common.sampling_options import write_sampling
 from ...common.tool_names import BEDROCK as BEDROCK_NAMES
 from ...common.tool_names import with_sendable_names
 from .model_fields import fit_thinking, write_thinking, write_top_k
@@ -70,7 +69,7 @@ def request_body(call: ModelCall, off: str, warnings: list[CallWarning]) -> tupl
     body: Object = {"messages": _messages(messages, writer)}
     if system:
         body["system"] = [block for message in system for block in writer.blocks(message.parts)]
-    inference = _inference(sampling, warnings)
+    inference = write_sampling(SAMPLING, sampling, warnings, highest_temperature=_HIGHEST_TEMPERATURE)
     if inference:
         body["inferenceConfig"] = inference
     if tools:
@@ -100,16 +99,6 @@ def _messages(messages: list[Message], writer: BlockWriter) -> list[Object]:
 
 def _id(ids: CallIds, turn: int, part: ToolCall | ToolResult) -> str:
     return ids.of_call(turn, part.id) if isinstance(part, ToolCall) else ids.of_result(turn, part.call_id)
-
-
-def _inference(sampling: Sampling, warnings: list[CallWarning]) -> Object:
-    warnings += [unsupported(f"sampling.{name}", value, name) for name, value in SAMPLING.unsaid(sampling)]
-    config, temperature = SAMPLING.write(sampling), sampling.temperature
-    if temperature is not None and temperature > _HIGHEST_TEMPERATURE:
-        message, sent = "1 is the highest temperature", _HIGHEST_TEMPERATURE
-        warnings.append(CallWarning("temperature_changed", "sampling.temperature", message, temperature, sent))
-        config["temperature"] = sent
-    return config
 
 
 def _text_format(output: OutputSchema, warnings: list[CallWarning]) -> Object:

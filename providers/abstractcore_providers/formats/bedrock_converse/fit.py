@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from abstractcore.errors import InvalidInputError, UnsupportedContentError
 from abstractcore.schema import (
     MEDIA_PARTS,
-    NO_OPTIONS,
     AudioPart,
     CallWarning,
     ContentPart,
@@ -17,7 +16,6 @@ from abstractcore.schema import (
     MediaPart,
     OpaquePart,
     Part,
-    ProviderOptions,
     ReasoningPart,
     Role,
     SchemaError,
@@ -27,12 +25,13 @@ from abstractcore.schema import (
 )
 
 from ...common.cache_times import CacheTimes
+from ...common.data_urls import read_base64
 from ...common.format_warnings import reasoning_left_out
-from ...common.item_options import name_options_left_out, with_options
-from ...common.raw_arguments import WrittenArguments, own_text
+from ...common.item_options import name_options_left_out, with_own_options
+from ...common.raw_arguments import WrittenArguments, own_text, sent_text
 from .block_fields import BLOCK_FIELDS
 from .citations import fit_citations
-from .media_blocks import check_media, from_base64
+from .media_blocks import check_media
 from .read_blocks import INPUT, STATUSES, BlockReader
 from .vocabulary import PROVIDER, WARNINGS
 
@@ -69,8 +68,11 @@ class Fitting:
         if isinstance(part, ToolResult):
             content = self._content(part.content, f"{path}.content", part.call_id)
             cache = self.times.fit(part.cache, path, self.warnings)
-            options = fit_options(part, path, self.warnings)
-            return replace(part, content=content, cache=cache, provider_options=options)
+            return replace(
+                with_own_options(part, path, PROVIDER, BLOCK_FIELDS[part.type], self.warnings),
+                content=content,
+                cache=cache,
+            )
         if isinstance(part, ReasoningPart):
             return self._reasoning(part, path)
         if isinstance(part, HostedToolCall):
@@ -93,17 +95,17 @@ class Fitting:
     def _media(self, part: MediaPart, path: str) -> MediaPart:
         check_media(part, path)
         cache = self.times.fit(part.cache, path, self.warnings)
-        options = fit_options(part, path, self.warnings)
+        own = with_own_options(part, path, PROVIDER, BLOCK_FIELDS[part.type], self.warnings)
         WARNINGS.fields(part, path, ("detail", "transcript", "id"), self.warnings)
-        return type(part)(part.blob, cache=cache, provider_options=options)
+        return type(part)(part.blob, cache=cache, provider_options=own.provider_options)
 
     def _call(self, part: ToolCall, path: str) -> ToolCall:
         if part.signature is not None:
             self._left_out("signature", path)
-        text = fit_arguments(part, path, self.warnings)
+        text = sent_text(part, path, self.warnings)
         cache = self.times.fit(part.cache, path, self.warnings)
-        options = fit_options(part, path, self.warnings)
-        return replace(part, arguments_text=text, signature=None, cache=cache, provider_options=options)
+        own = with_own_options(part, path, PROVIDER, BLOCK_FIELDS[part.type], self.warnings)
+        return replace(own, arguments_text=text, signature=None, cache=cache)
 
     def _content(self, content: tuple[ContentPart, ...], path: str, call_id: str) -> tuple[ContentPart, ...]:
         """What a tool gave: text, images, documents and video, without cache points."""
@@ -138,7 +140,7 @@ class Fitting:
     def _hosted_call(self, part: HostedToolCall, path: str) -> HostedToolCall:
         self._metadata(part.provider_metadata, path, frozenset())
         same = ToolCall(part.id, part.name, part.arguments_text)
-        return HostedToolCall(part.id, part.name, fit_arguments(same, path, self.warnings))
+        return HostedToolCall(part.id, part.name, sent_text(same, path, self.warnings))
 
     def _hosted_result(self, part: HostedToolResult, path: str) -> HostedToolResult:
         known = frozenset(name for name, value in part.provider_metadata.items() if is_result_field(name, value))
@@ -177,24 +179,6 @@ def fits(part: Part) -> bool:
     return part.signature is None and own_text(part) == part.arguments_text
 
 
-def fit_options(part: MediaPart | ToolCall | ToolResult, path: str, warnings: list[CallWarning]) -> ProviderOptions:
-    """The options of a part that are for this provider."""
-    if not part.provider_options:
-        return NO_OPTIONS
-    own = with_options({}, part, path, PROVIDER, BLOCK_FIELDS[part.type], warnings)
-    return {PROVIDER: own} if own else NO_OPTIONS
-
-
-def fit_arguments(call: ToolCall, path: str, warnings: list[CallWarning]) -> str:
-    """The text of a call's arguments as it can stand in a body: that of an object, or of an empty one."""
-    text = own_text(call)
-    if text != call.arguments_text:
-        message = "the format takes arguments that are a JSON object"
-        place = f"{path}.arguments_text"
-        warnings.append(CallWarning("arguments_rewritten", place, message, call.arguments_text, text))
-    return text
-
-
 def fit_reasoning(part: ReasoningPart, path: str, warnings: list[CallWarning]) -> ReasoningPart:
     """The reasoning as one block holds it: readable, or redacted."""
     if part.redacted_data is None:
@@ -211,7 +195,7 @@ def fit_reasoning(part: ReasoningPart, path: str, warnings: list[CallWarning]) -
 
 def _is_base64(data: str | None) -> bool:
     try:
-        from_base64(data or "", "")
+        read_base64(data or "", "")
     except InvalidInputError:
         return False
     return True

@@ -9,11 +9,12 @@ from abstractcore.errors import InvalidInputError, UnsupportedContentError
 from abstractcore.schema import AudioPart, Blob, CallWarning, DocumentPart, ImagePart, MediaPart, VideoPart
 from abstractcore.schema.quoting import shown_address
 
-from ...common.item_options import read_options
+from ...common.data_urls import read_base64
+from ...common.item_options import fields_for, read_options
 from ...common.json_reading import Object, text_of
 from ...common.reading import get_filled, get_object, get_text, name_the_rest
 from .block_fields import BLOCK_FIELDS
-from .vocabulary import PROVIDER, own_options
+from .vocabulary import PROVIDER
 
 _OFFICE = "application/vnd.openxmlformats-officedocument"
 _FORMATS: dict[str, dict[str, str]] = {
@@ -94,7 +95,7 @@ def write_media(part: MediaPart, name: str = "") -> Object:
     body: Object = {"format": next(f for f, type_ in formats.items() if type_ == blob.media_type)}
     if name:
         body["name"] = name
-    return {part.type: {**body, "source": source, **own_options(part)}}
+    return {part.type: {**body, "source": source, **fields_for(part, PROVIDER)}}
 
 
 def _is_in_s3(blob: Blob) -> bool:
@@ -122,7 +123,7 @@ def read_media(kind: str, value: Any, path: str, warnings: list[CallWarning]) ->
 
 def _blob(source: Object, media_type: str, name: str | None, path: str, warnings: list[CallWarning]) -> Blob:
     if "bytes" in source:
-        return Blob.from_bytes(from_base64(source["bytes"], f"{path}.bytes"), media_type, name=name)
+        return Blob.from_bytes(read_base64(source["bytes"], f"{path}.bytes"), media_type, name=name)
     if "s3Location" in source:
         place = get_object(source["s3Location"], f"{path}.s3Location")
         name_the_rest(place, frozenset({"uri"}), f"{path}.s3Location", warnings)
@@ -130,13 +131,3 @@ def _blob(source: Object, media_type: str, name: str | None, path: str, warnings
     if media_type.startswith("text/") and "text" in source:
         return Blob.from_bytes(get_text(source["text"], f"{path}.text").encode(), media_type, name=name)
     raise InvalidInputError("expected bytes or an s3Location", path=path)
-
-
-def from_base64(value: Any, path: str) -> bytes:
-    """The bytes in a text; raises `InvalidInputError` with its path for one that is not base64."""
-    try:
-        return base64.b64decode(get_text(value, path), validate=True)
-    except ValueError as error:
-        if isinstance(error, InvalidInputError):
-            raise
-        raise InvalidInputError(f"not base64: {error}", path=path) from None

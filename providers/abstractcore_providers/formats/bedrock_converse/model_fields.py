@@ -10,11 +10,11 @@ from typing import Any, Literal, TypeAlias, cast
 
 from abstractcore.schema import CallWarning, ModelCall, ThinkingLevel
 
+from ...common.claude_thinking import Thinking, read_claude_thinking, write_claude_thinking
 from ...common.json_reading import Object, as_object, count_of
 from ...common.thinking_levels import from_low
 
 Maker: TypeAlias = Literal["anthropic", "amazon", "openai", "other"]
-Asked: TypeAlias = "ThinkingLevel | int | None"
 
 FIELDS, OUTPUT = "additionalModelRequestFields", "outputConfig"
 _MAKER = re.compile(r"(?:^|[./])(anthropic|amazon|openai)\.")
@@ -30,7 +30,7 @@ def maker_of(model: str) -> Maker:
     return "other" if _OTHER_MAKER.search(model) else "anthropic"
 
 
-def fit_thinking(call: ModelCall, warnings: list[CallWarning]) -> Asked:
+def fit_thinking(call: ModelCall, warnings: list[CallWarning]) -> Thinking:
     """How much to ask for, as far as the model's maker has words for it; None if there are none."""
     asked = call.thinking
     maker = maker_of(call.model)
@@ -47,7 +47,10 @@ def write_thinking(asked: ThinkingLevel | int, model: str, off: str, body: Objec
     """Put into `body` how much the model is to think, as `fit_thinking` returns it."""
     maker = maker_of(model)
     if maker == "anthropic":
-        _write_claude(asked, off, body)
+        fields, effort = write_claude_thinking(asked, off)
+        _put(body, FIELDS, "thinking", fields)
+        if effort is not None:
+            _put(body, OUTPUT, "effort", effort)
     elif maker == "amazon":
         config = {"type": "disabled"} if asked == "off" else {"type": "enabled", "maxReasoningEffort": asked}
         _put(body, FIELDS, "reasoningConfig", config)
@@ -55,23 +58,17 @@ def write_thinking(asked: ThinkingLevel | int, model: str, off: str, body: Objec
         _put(body, FIELDS, "reasoning_effort", asked)
 
 
-def _write_claude(asked: Asked, off: str, body: Object) -> None:
-    """A budget; or a level, at which the model decides by itself how much it takes."""
-    if isinstance(asked, int):
-        _put(body, FIELDS, "thinking", {"type": "enabled", "budget_tokens": asked})
-    elif asked == "off":
-        _put(body, FIELDS, "thinking", {"type": off})
-    else:
-        _put(body, FIELDS, "thinking", {"type": "adaptive"})
-        _put(body, OUTPUT, "effort", asked)
-
-
-def take_thinking(model: str, off: str, body: Object) -> Asked:
+def take_thinking(model: str, off: str, body: Object) -> Thinking:
     """How much the model is to think, taken out of `body`; None, with all left there, if that is said otherwise."""
     fields, output = as_object(body.get(FIELDS)), as_object(body.get(OUTPUT))
     maker = maker_of(model)
     if maker == "anthropic":
-        return _take_claude(fields, output, off)
+        asked = read_claude_thinking(fields.get("thinking"), output.get("effort"), off)
+        if asked is not None:
+            del fields["thinking"]
+        if isinstance(asked, str) and asked != "off":
+            del output["effort"]
+        return asked
     if maker == "amazon":
         config = as_object(fields.get("reasoningConfig"))
         if config == {"type": "disabled"}:
@@ -86,21 +83,6 @@ def take_thinking(model: str, off: str, body: Object) -> Asked:
     if level is not None:
         del fields["reasoning_effort"]
     return level
-
-
-def _take_claude(fields: Object, output: Object, off: str) -> Asked:
-    thinking = as_object(fields.get("thinking"))
-    budget, level = count_of(thinking, "budget_tokens"), _level(output.get("effort"))
-    if thinking == {"type": off}:
-        del fields["thinking"]
-        return "off"
-    if budget is not None and budget >= 0 and thinking == {"type": "enabled", "budget_tokens": budget}:
-        del fields["thinking"]
-        return budget
-    if level is not None and thinking == {"type": "adaptive"}:
-        del fields["thinking"], output["effort"]
-        return level
-    return None
 
 
 def _level(value: Any) -> ThinkingLevel | None:
@@ -125,7 +107,7 @@ def take_top_k(model: str, body: Object) -> int | None:
     holder = as_object(fields.get("inferenceConfig")) if maker == "amazon" else fields
     name = "topK" if maker == "amazon" else "top_k"
     value = count_of(holder, name) if maker in ("anthropic", "amazon") else None
-    if value is None or value < 0:
+    if value is None:
         return None
     del holder[name]
     if maker == "amazon" and not holder:

@@ -7,13 +7,7 @@ from functools import partial
 from urllib.parse import unquote, urlsplit
 
 from abstractcore.errors import InvalidInputError
-from abstractcore.schema import (
-    CallWarning,
-    ModelCall,
-    OutputSchema,
-    Parsed,
-    WireRequest,
-)
+from abstractcore.schema import CallWarning, ModelCall, OutputSchema, Parsed, WireRequest
 
 from ...common.json_reading import Object, as_object, read_json, text_of
 from ...common.origins import origin_of

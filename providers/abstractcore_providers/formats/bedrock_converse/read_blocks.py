@@ -17,19 +17,21 @@ from abstractcore.schema import (
     ProviderOptions,
     ReasoningPart,
     Role,
+    SchemaError,
     TextPart,
     ToolCall,
     ToolResult,
 )
 
+from ...common.data_urls import read_base64
 from ...common.item_options import read_options
 from ...common.json_reading import Object, as_objects, text_of
 from ...common.raw_arguments import WrittenArguments, arguments_text
-from ...common.reading import ErrorsAt, get_list, get_object, get_text, name_the_rest
+from ...common.reading import error_at, get_list, get_object, get_text, name_the_rest
 from .block_fields import BLOCK_FIELDS
 from .cache_points import read_cache
 from .citations import read_cited
-from .media_blocks import MEDIA_KINDS, from_base64, read_media
+from .media_blocks import MEDIA_KINDS, read_media
 from .vocabulary import PROVIDER
 
 STATUSES = ("success", "error")
@@ -58,8 +60,10 @@ class BlockReader:
             if "cachePoint" in block:
                 self._mark(parts, get_object(block["cachePoint"], f"{place}.cachePoint"), place)
                 continue
-            with ErrorsAt(place):
+            try:
                 parts.append(self.block(block, place, role))
+            except SchemaError as error:
+                raise error_at(place, error) from None
         return parts
 
     def block(self, block: Object, path: str, role: Role) -> Part:
@@ -143,7 +147,7 @@ def _options(data: Object, kind: str) -> ProviderOptions:
 def _reasoning(data: Object, path: str) -> ReasoningPart:
     redacted = data.get("redactedContent")
     if redacted is not None:
-        from_base64(redacted, f"{path}.redactedContent")
+        read_base64(redacted, f"{path}.redactedContent")
         return ReasoningPart(redacted_data=redacted)
     text = get_object(data.get("reasoningText"), f"{path}.reasoningText")
     return ReasoningPart(get_text(text.get("text"), f"{path}.reasoningText.text"), text_of(text, "signature"))

@@ -8,7 +8,7 @@ from typing import Any
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import Message, Part, Role, SchemaError, ToolResult
 
-from ...common.reading import get_list, get_object, get_text, is_said, message_left_out, name_the_rest
+from ...common.reading import get_list, get_object, get_role, is_said, message_left_out, name_the_rest
 from .read_blocks import BlockReader
 from .turns import is_boundary
 
@@ -26,9 +26,7 @@ def read_messages(system: Sequence[Any], values: Iterable[Any], reader: BlockRea
         path = f"messages[{index}]"
         data = get_object(value, path)
         name_the_rest(data, _FIELDS, path, reader.warnings)
-        role = _ROLES.get(get_text(data.get("role"), f"{path}.role"))
-        if role is None:
-            raise InvalidInputError(f"unknown role {data['role']!r}", path=f"{path}.role")
+        role = get_role(data, _ROLES, path)
         parts = reader.blocks(get_list(data, "content", f"{path}."), f"{path}.content", role)
         try:
             said = _messages(role, parts)

@@ -18,12 +18,14 @@ from abstractcore.schema import (
     ToolCall,
 )
 
+from ...common.item_options import with_own_options
 from ...common.json_reading import Object, as_object
 from ...common.raw_arguments import written_with
-from .fit import Fitting, fit_options, fit_reasoning
+from .block_fields import BLOCK_FIELDS
+from .fit import Fitting, fit_reasoning
 from .media_blocks import write_media
 from .read_blocks import INPUT
-from .vocabulary import FINISH_REASONS, WARNINGS, usage_rest, usage_to_theirs
+from .vocabulary import FINISH_REASONS, PROVIDER, WARNINGS, usage_rest, usage_to_theirs
 from .write_blocks import BlockWriter
 
 STOP_FIELDS = "additionalModelResponseFields"
@@ -79,8 +81,8 @@ def _fitted_call(part: ToolCall, path: str, warnings: list[CallWarning]) -> Tool
     if not part.arguments_text:
         message = "no arguments are an empty object in this format"
         warnings.append(CallWarning("arguments_rewritten", f"{path}.arguments_text", message, "", "{}"))
-    options = fit_options(part, path, warnings)
-    return ToolCall(part.id, part.name, part.arguments_text or "{}", provider_options=options)
+    own = with_own_options(part, path, PROVIDER, BLOCK_FIELDS[part.type], warnings)
+    return ToolCall(part.id, part.name, part.arguments_text or "{}", provider_options=own.provider_options)
 
 
 def image_of(part: ImagePart) -> tuple[Object, Object]:

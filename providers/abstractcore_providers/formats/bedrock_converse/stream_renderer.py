@@ -27,12 +27,13 @@ from abstractcore.schema import (
     UsageDelta,
 )
 
+from ...common.item_options import fields_for
 from ...common.json_reading import Object
 from .citations import fit_citations, streamed_citation
 from .errors import told
 from .fit import fit_reasoning
 from .render import STOP_FIELDS, fit_answer, image_of, metadata_to_theirs
-from .vocabulary import FINISH_REASONS, own_options, usage_to_theirs
+from .vocabulary import FINISH_REASONS, PROVIDER, usage_to_theirs
 
 _EXCEPTIONS = frozenset(
     {
@@ -66,7 +67,9 @@ class ConverseRenderer:
             self._count(delta.block, delta.text)
             return _delta(delta.block, {"reasoningContent": {"text": delta.text}}) if delta.text else b""
         if isinstance(delta, ToolCallStart):
-            return _start(delta.block, {"toolUse": {"toolUseId": delta.id, "name": delta.name, **own_options(delta)}})
+            return _start(
+                delta.block, {"toolUse": {"toolUseId": delta.id, "name": delta.name, **fields_for(delta, PROVIDER)}}
+            )
         if isinstance(delta, TextEnd):
             return self._text_end(delta)
         if isinstance(delta, ReasoningEnd):

@@ -18,13 +18,14 @@ from abstractcore.schema import (
 )
 
 from ...common.call_ids import ReceivedIds
+from ...common.data_urls import read_base64
 from ...common.delta_writer import DeltaWriter
 from ...common.item_options import read_options
 from ...common.json_reading import Object, as_object, as_objects, text_of
 from ...common.raw_arguments import arguments_text
 from .block_fields import BLOCK_FIELDS
 from .citations import read_citation
-from .media_blocks import from_base64, read_media
+from .media_blocks import read_media
 from .read_blocks import STATUSES
 from .vocabulary import PROVIDER
 
@@ -88,7 +89,7 @@ class ReasoningBlock:
         delta = as_object(value)
         self._signature += text_of(delta, "signature") or ""
         if delta.get("redactedContent"):
-            from_base64(delta["redactedContent"], "redactedContent")
+            read_base64(delta["redactedContent"], "redactedContent")
             self._redacted.append(delta["redactedContent"])
         out.write(self._block, text_of(delta, "text") or "")
 
@@ -195,7 +196,7 @@ class ImageBlock:
         if piece is None:
             self._image = {**self._image, **delta}
         else:
-            from_base64(piece, "image.source.bytes")
+            read_base64(piece, "image.source.bytes")
             self._pieces.append(piece)
 
     def end(self, out: DeltaWriter) -> None:

@@ -19,10 +19,10 @@ from abstractcore.schema import (
 )
 
 from ...common.cache_times import CacheTimes
-from ...common.json_reading import Object, text_of
+from ...common.json_reading import Object
 from ...common.json_schemas import BEDROCK
-from ...common.reading import ErrorsAt, get_flag, get_list, get_object, get_text, name_the_rest
-from ...common.tool_parameters import read_parameters, write_parameters
+from ...common.reading import get_flag, get_list, get_object, get_text, name_the_rest
+from ...common.tool_parameters import describe_tool, read_parameters, read_tool_spec, write_parameters
 from .cache_points import read_cache, write_cache
 
 _SYSTEM_TOOLS: dict[HostedToolKind, str] = {"web_search": "nova_grounding", "code_interpreter": "nova_code_interpreter"}
@@ -63,9 +63,7 @@ def _without_tools(call: ModelCall, warnings: list[CallWarning]) -> Object:
 
 def _tool(tool: ToolSpec, path: str, times: CacheTimes, warnings: list[CallWarning]) -> list[Object]:
     schema, strict = write_parameters(tool, path, BEDROCK, warnings)
-    spec: Object = {"name": tool.name, "inputSchema": {"json": schema}}
-    if tool.description:
-        spec["description"] = tool.description
+    spec = {**describe_tool(tool), "inputSchema": {"json": schema}}
     if strict is not None:
         spec["strict"] = strict
     cache = times.fit(tool.cache, path, warnings)
@@ -115,13 +113,8 @@ def read_tools(config: Object, warnings: list[CallWarning]) -> tuple[tuple[ToolS
 def _read_spec(spec: Object, path: str, warnings: list[CallWarning]) -> ToolSpec:
     name_the_rest(spec, _SPEC, path, warnings)
     schema = get_object(spec.get("inputSchema"), f"{path}.inputSchema")
-    with ErrorsAt(path):
-        return ToolSpec(
-            get_text(spec.get("name"), f"{path}.name"),
-            text_of(spec, "description") or "",
-            read_parameters(get_object(schema.get("json"), f"{path}.inputSchema.json")),
-            get_flag(spec, "strict", f"{path}."),
-        )
+    parameters = read_parameters(get_object(schema.get("json"), f"{path}.inputSchema.json"))
+    return read_tool_spec(spec, path, parameters, strict=get_flag(spec, "strict", f"{path}."))
 
 
 def _read_system_tool(tool: Object, path: str, warnings: list[CallWarning]) -> list[HostedTool]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from abstractcore.schema import EMPTY, CallWarning, JSONObject, Sampling, Usage
+from abstractcore.schema import CallWarning, Sampling, Usage
 
 from ...common.field_table import FieldTable
 from ...common.finish_reasons import FinishReasons
 from ...common.format_warnings import FormatWarnings
-from ...common.item_options import HasOptions
 from ...common.json_reading import Object
 from ...common.usage_table import UsageTable
 
@@ -60,11 +59,6 @@ USAGE = UsageTable(
 WARNINGS = FormatWarnings("the Converse format")
 
 
-def own_options(item: HasOptions) -> JSONObject:
-    """What a part or delta that was fitted says to this provider."""
-    return item.provider_options.get(PROVIDER, EMPTY)
-
-
 def usage_rest(data: Object) -> Object:
     """What the format's usage says that ours has no field for."""
     return {name: value for name, value in data.items() if name not in USAGE.names and value is not None}
@@ -78,7 +72,4 @@ def usage_to_theirs(usage: Usage, warnings: list[CallWarning]) -> Object:
         message = "cached and cache-written tokens are part of the input"
         warnings.append(CallWarning("usage_changed", "usage.input", message, usage.input, kept))
         usage = replace(usage, input=kept)
-    written = USAGE.write(usage)
-    if usage.input is not None:
-        written["inputTokens"] = usage.input - kept
-    return written
+    return USAGE.write(usage)

@@ -20,13 +20,14 @@ from abstractcore.schema import (
     ToolResult,
 )
 
+from ...common.item_options import fields_for
 from ...common.json_reading import Object
 from ...common.raw_arguments import HOLE
 from .cache_points import write_cache
 from .citations import write_text
 from .media_blocks import write_media
 from .read_blocks import INPUT
-from .vocabulary import own_options
+from .vocabulary import PROVIDER
 
 IdOf: TypeAlias = Callable[[ToolCall | ToolResult], str]
 
@@ -60,12 +61,14 @@ class BlockWriter:
             result: Object = {"toolUseId": id_of(part), "content": self._content(part.content)}
             if part.is_error:
                 result["status"] = "error"
-            return [{"toolResult": {**result, **own_options(part)}}]
+            return [{"toolResult": {**result, **fields_for(part, PROVIDER)}}]
         if isinstance(part, ReasoningPart):
             return [write_reasoning(part)]
         if isinstance(part, ToolCall):
             self.inputs.append(_input(part))
-            return [{"toolUse": {"toolUseId": id_of(part), "name": part.name, INPUT: HOLE, **own_options(part)}}]
+            return [
+                {"toolUse": {"toolUseId": id_of(part), "name": part.name, INPUT: HOLE, **fields_for(part, PROVIDER)}}
+            ]
         if isinstance(part, HostedToolCall):
             self.inputs.append(part.arguments_text)
             return [{"toolUse": {"toolUseId": part.id, "name": part.name, INPUT: HOLE, "type": "server_tool_use"}}]

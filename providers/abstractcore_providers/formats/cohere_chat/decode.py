@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from abstractcore.schema import (
-    NO_OPTIONS,
-    ModelReply,
-    Part,
-    ProviderOptions,
-    ReasoningPart,
-    TextPart,
-    WireResponse,
-)
+from abstractcore.schema import NO_OPTIONS, ModelReply, Part, ProviderOptions, ReasoningPart, TextPart, WireResponse
 
 from ...common.call_ids import ReceivedIds
 from ...common.finish_reasons import calls_tools
@@ -21,14 +13,7 @@ from ...common.origins import origin_of
 from ...common.response_bodies import fitting, no_reply, read_body
 from .citations import citation_to_ours, citations_of
 from .errors import FAILED, RIGHT_ADDRESS, error_in_body
-from .vocabulary import (
-    CALL_FIELDS,
-    FINISH_REASONS,
-    PROVIDER,
-    TEXT_FIELDS,
-    metadata_to_ours,
-    usage_to_ours,
-)
+from .vocabulary import CALL_FIELDS, FINISH_REASONS, PROVIDER, TEXT_FIELDS, metadata_to_ours, usage_to_ours
 
 _MARKS = frozenset({"finish_reason", "usage"})
 """Fields of replies that other documents do not have."""

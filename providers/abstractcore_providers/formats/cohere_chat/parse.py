@@ -5,14 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from abstractcore.errors import InvalidInputError
-from abstractcore.schema import (
-    CallWarning,
-    ModelCall,
-    OutputSchema,
-    Parsed,
-    ToolChoice,
-    WireRequest,
-)
+from abstractcore.schema import CallWarning, ModelCall, OutputSchema, Parsed, ToolChoice, WireRequest
 
 from ...common.function_tools import read_function_tool
 from ...common.json_reading import Object, as_object

@@ -29,10 +29,12 @@ from ...common.data_urls import read_url
 from ...common.function_tools import read_function_call
 from ...common.item_options import read_options
 from ...common.json_reading import Object, text_of
-from ...common.reading import ErrorsAt, get_list, get_object, get_text, is_said, name_the_rest, read_each
+from ...common.reading import ErrorsAt, get_list, get_object, get_role, get_text, is_said, name_the_rest, read_each
 from .blocks import JSON_DOCUMENT
 from .citations import citation_to_ours, citations_of
 from .vocabulary import CALL_FIELDS, MESSAGE_FIELDS, PROVIDER
+
+_ROLES: dict[str, Role] = {role: role for role in MESSAGE_FIELDS}
 
 
 def read_messages(values: Iterable[Any], origin: str | None, warnings: list[CallWarning]) -> tuple[Message, ...]:
@@ -42,11 +44,7 @@ def read_messages(values: Iterable[Any], origin: str | None, warnings: list[Call
     """
 
     def read(data: Object, path: str) -> Message | None:
-        role = get_text(data.get("role"), f"{path}.role")
-        if role not in MESSAGE_FIELDS:
-            raise InvalidInputError(f"unknown role {role!r}", path=f"{path}.role")
-        with ErrorsAt(path):
-            return _message(cast(Role, role), data, path, origin, warnings)
+        return _message(get_role(data, _ROLES, path), data, path, origin, warnings)
 
     return read_each(values, read, warnings)
 
@@ -99,7 +97,7 @@ def _block(data: Object, path: str, origin: str | None, cited: list[Object], war
         image = get_object(data.get(kind), f"{path}.{kind}")
         name_the_rest(image, frozenset({"url", "detail"}), f"{path}.{kind}", warnings)
         place = f"{path}.{kind}.url"
-        blob = read_url(get_text(image.get("url"), place), "image/*", place)
+        blob = read_url(image.get("url"), "image/*", place)
         with ErrorsAt(f"{path}.{kind}"):
             return ImagePart(blob, image.get("detail"), provider_options=options)
     if kind == "document":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from abstractcore.schema import CallWarning, Sampling, ThinkingLevel, Usage
+from abstractcore.schema import CallWarning, Role, Sampling, ThinkingLevel, Usage
 
 from ...common.field_table import FieldTable
 from ...common.finish_reasons import FinishReasons
@@ -43,7 +43,7 @@ _REQUEST_FIELDS = frozenset(
     {"model", "messages", "tools", "strict_tools", "tool_choice", "stream", "logprobs", *SAMPLING.names}
 )
 _SAID = frozenset({"role", "content"})
-MESSAGE_FIELDS: dict[str, frozenset[str]] = {
+MESSAGE_FIELDS: dict[Role, frozenset[str]] = {
     "system": _SAID,
     "user": _SAID,
     "assistant": _SAID | {"tool_plan", "tool_calls", "citations"},

@@ -14,7 +14,7 @@ from ...common.raw_arguments import WrittenArguments
 from .audio_formats import SoundPieces, is_samples
 from .grounding import AnswerText, read_grounding
 from .known_parts import CALL_FIELDS, TEXT_FIELDS, read_whole
-from .writing import ARGUMENTS
+from .vocabulary import ARGUMENTS
 
 
 class Blocks:

@@ -23,13 +23,14 @@ from abstractcore.schema import (
 )
 from abstractcore.schema.quoting import shown
 
+from ...common.body_writer import BodyWriter
 from ...common.json_reading import Object, as_object, count_of, text_of
 from ...common.operations import CACHED_CONTENTS
 from ...common.response_bodies import read_body
 from .dialect import Dialect
 from .encode import HEADERS, body_of, resource_of
 from .errors import RIGHT_ADDRESS, error_in_body
-from .writing import Writing
+from .vocabulary import ARGUMENTS
 
 _COLLECTION = "cachedContents"
 _KEPT = ("contents", "systemInstruction", "tools", "toolConfig")
@@ -83,24 +84,25 @@ def _check_text(value: object, name: str) -> None:
 
 def encode_keeping(call: ModelCall, seconds: int, title: str | None, dialect: Dialect) -> Encoded:
     """The request that keeps the messages and tools of a lowered call for `seconds`."""
-    writing = Writing(dialect.provider)
-    body = body_of(call.with_(**_without_answer(call, writing)), dialect, writing)
+    writer = BodyWriter(dialect.provider, ARGUMENTS)
+    body = body_of(call.with_(**_without_answer(call, writer)), dialect, writer)
     parent = f"{dialect.parent}/" if dialect.parent else ""
     kept: Object = {"model": f"{parent}{resource_of(call.model, dialect)}", "ttl": f"{seconds}s"}
     kept |= {field: body[field] for field in _KEPT if field in body}
     for field in sorted(body.keys() - kept):
-        writing.left_out(f"provider_options.{dialect.provider}.{field}", "option", f"{field} in what is kept")
+        place, message = f"provider_options.{dialect.provider}.{field}", f"{field} has no place in what is kept"
+        writer.warnings.append(CallWarning("option_left_out", place, message))
     if title is not None:
         kept["displayName"] = title
-    return Encoded(WireRequest(f"/{_COLLECTION}", HEADERS, writing.json(kept)), tuple(writing.warnings))
+    return Encoded(WireRequest(f"/{_COLLECTION}", HEADERS, writer.json(kept)), tuple(writer.warnings))
 
 
-def _without_answer(call: ModelCall, writing: Writing) -> dict[str, object]:
+def _without_answer(call: ModelCall, writer: BodyWriter) -> dict[str, object]:
     """What a call asks of its answer, taken out with a warning each: it is said when the content is used."""
     asked = [name for name in _OF_AN_ANSWER if getattr(call, name) not in _NOTHING]
     for name in asked:
         message = "what is kept has no answer: say this in the calls that use it"
-        writing.warnings.append(CallWarning("not_kept", name, message))
+        writer.warnings.append(CallWarning("not_kept", name, message))
     return {name: Sampling() if name == "sampling" else () if name == "modalities" else None for name in asked}
 
 
@@ -111,7 +113,7 @@ def encode_kept(name: str) -> Encoded:
 
 def encode_extension(name: str, seconds: int) -> Encoded:
     """The request that keeps one for `seconds` from now on."""
-    body = Writing("").json({"ttl": f"{seconds}s"})
+    body = BodyWriter("", ARGUMENTS).json({"ttl": f"{seconds}s"})
     return Encoded(WireRequest(f"{_path_of(name)}?updateMask=ttl", HEADERS, body, "PATCH"))
 
 

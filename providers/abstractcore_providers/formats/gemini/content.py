@@ -18,9 +18,10 @@ from abstractcore.schema import (
     to_data,
 )
 
+from ...common.data_urls import kept_id
 from ...common.item_options import read_options, with_options
 from ...common.json_reading import Object, as_object, text_of
-from .vocabulary import with_names
+from .vocabulary import WARNINGS, with_names
 
 _UPLOADED = "https://generativelanguage.googleapis.com/"
 MEDIA_FIELDS = frozenset({"inlineData", "fileData", "thought", "thoughtSignature"})
@@ -38,9 +39,8 @@ def write_media(part: MediaPart, path: str, provider: str, warnings: list[CallWa
         raise UnsupportedContentError(
             f"{path}: the content is artifact {blob.sha256}, which is not at hand.", hint="Pass the file itself."
         )
-    if blob.form == "provider_file":
-        _check_uploaded(blob, path, provider)
-    _warn_of_extras(part, path, warnings)
+    _check_uploaded(blob, path, provider)
+    WARNINGS.fields(part, path, ("detail", "transcript", "id"), warnings)
     if blob.form in ("url", "provider_file"):
         body = _file(blob, path, provider, warnings)
     else:
@@ -63,21 +63,12 @@ def kind_of(media_type: str) -> type[MediaPart]:
 
 
 def _check_uploaded(blob: Blob, path: str, provider: str) -> None:
-    if blob.provider != provider:
-        raise UnsupportedContentError(f"{path}: the file is kept by {blob.provider!r}, not by {provider!r}.")
-    if not (blob.location or "").startswith(_UPLOADED):
+    kept = kept_id(blob, provider, path)
+    if kept is not None and not kept.startswith(_UPLOADED):
         raise UnsupportedContentError(
-            f"{path}: {blob.location!r} is not the URI of an uploaded file.",
+            f"{path}: {kept!r} is not the URI of an uploaded file.",
             hint=f"It begins with {_UPLOADED}; a file in Cloud Storage is a URL (gs://...).",
         )
-
-
-def _warn_of_extras(part: MediaPart, path: str, warnings: list[CallWarning]) -> None:
-    """What a part says beyond its content."""
-    for name in ("detail", "transcript", "id"):
-        if getattr(part, name, None) is not None:
-            message = f"{part.type} is sent without its {name}"
-            warnings.append(CallWarning(f"{name}_left_out", f"{path}.{name}", message))
 
 
 def read_media(data: Object, provider: str) -> MediaPart:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abstractcore.schema import Encoded, ModelCall, WireRequest, WireResponse
 
+from ...common.body_writer import BodyWriter
 from ...common.response_bodies import read_count
 from .dialect import Dialect
 from .encode import HEADERS, body_of, resource_of
 from .errors import RIGHT_ADDRESS, error_in_body
-from .writing import Writing
+from .vocabulary import ARGUMENTS
 
 _COUNTED = ("contents", "systemInstruction", "tools", "generationConfig")
 """What Vertex AI counts, given side by side."""
@@ -16,14 +17,14 @@ _COUNTED = ("contents", "systemInstruction", "tools", "generationConfig")
 
 def encode_count(call: ModelCall, dialect: Dialect) -> Encoded:
     """The request for the number of tokens of a lowered call, tools and instructions included."""
-    writing = Writing(dialect.provider)
-    body, resource = body_of(call, dialect, writing), resource_of(call.model, dialect)
+    writer = BodyWriter(dialect.provider, ARGUMENTS)
+    body, resource = body_of(call, dialect, writer), resource_of(call.model, dialect)
     if dialect.count_wrapped:
         body = {"generateContentRequest": {"model": resource, **body}}
     else:
         body = {name: body[name] for name in _COUNTED if name in body}
-    request = WireRequest(f"/{resource}:countTokens", HEADERS, writing.json(body))
-    return Encoded(request, tuple(writing.warnings))
+    request = WireRequest(f"/{resource}:countTokens", HEADERS, writer.json(body))
+    return Encoded(request, tuple(writer.warnings))
 
 
 def decode_count(response: WireResponse) -> int:

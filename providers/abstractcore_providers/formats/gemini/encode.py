@@ -6,13 +6,14 @@ from urllib.parse import quote
 
 from abstractcore.schema import Encoded, ModelCall, WireRequest
 
+from ...common.body_writer import BodyWriter
 from ...common.json_reading import Object
 from ...common.tool_names import GEMINI, with_sendable_names
 from .dialect import Dialect
 from .provider_options import add_provider_options
+from .vocabulary import ARGUMENTS
 from .write_messages import write_contents, write_system
 from .write_settings import write_generation_config, write_tool_config, write_tools
-from .writing import Writing
 
 HEADERS = {"content-type": "application/json"}
 _COLLECTIONS = ("tunedModels/", "endpoints/", "publishers/")
@@ -24,30 +25,30 @@ def encode(call: ModelCall, dialect: Dialect) -> Encoded:
     Raises `UnsupportedContentError` for content without a shape here, and `InvalidInputError` for provider options
     that the call has a field of its own for.
     """
-    writing = Writing(dialect.provider)
-    body = body_of(call, dialect, writing)
+    writer = BodyWriter(dialect.provider, ARGUMENTS)
+    body = body_of(call, dialect, writer)
     operation = "streamGenerateContent?alt=sse" if call.stream else "generateContent"
-    request = WireRequest(f"/{resource_of(call.model, dialect)}:{operation}", HEADERS, writing.json(body))
-    return Encoded(request, tuple(writing.warnings))
+    request = WireRequest(f"/{resource_of(call.model, dialect)}:{operation}", HEADERS, writer.json(body))
+    return Encoded(request, tuple(writer.warnings))
 
 
-def body_of(call: ModelCall, dialect: Dialect, writing: Writing) -> Object:
+def body_of(call: ModelCall, dialect: Dialect, writer: BodyWriter) -> Object:
     """The body of the request for `call`."""
-    call = with_sendable_names(call, GEMINI, writing.warnings)
-    body: Object = {"contents": write_contents(call.messages, call.model, dialect, writing)}
-    system = write_system(call.messages, writing)
+    call = with_sendable_names(call, GEMINI, writer.warnings)
+    body: Object = {"contents": write_contents(call.messages, call.model, dialect, writer)}
+    system = write_system(call.messages, writer)
     if system:
         body["systemInstruction"] = {"parts": system}
-    tools = write_tools(call, writing)
+    tools = write_tools(call, writer)
     if tools:
         body["tools"] = tools
-    tool_config = write_tool_config(call, writing)
+    tool_config = write_tool_config(call, writer)
     if tool_config:
         body["toolConfig"] = tool_config
-    config = write_generation_config(call, writing)
+    config = write_generation_config(call, writer)
     if config:
         body["generationConfig"] = config
-    add_provider_options(body, call, dialect.provider, writing.warnings)
+    add_provider_options(body, call, dialect.provider, writer.warnings)
     return body
 
 

@@ -9,8 +9,7 @@ from abstractcore.schema import HostedToolCall, HostedToolResult, OpaquePart, Pa
 from ...common.json_reading import Object, as_object, text_of
 from ...common.raw_arguments import WrittenArguments, arguments_text
 from .content import read_media
-from .vocabulary import named, with_names
-from .writing import ARGUMENTS
+from .vocabulary import ARGUMENTS, named, with_names
 
 CODE_TOOL = "code_execution"
 """What the tool is called that runs code at the provider's."""

@@ -22,19 +22,10 @@ from abstractcore.schema import (
 from ...common.item_options import read_options
 from ...common.json_reading import Object, text_of
 from ...common.raw_arguments import WrittenArguments
-from ...common.reading import (
-    get_list,
-    get_object,
-    get_text,
-    is_said,
-    make_at,
-    message_left_out,
-    name_the_rest,
-)
+from ...common.reading import get_list, get_object, get_text, is_said, make_at, message_left_out, name_the_rest
 from .known_parts import CALL_FIELDS, TEXT_FIELDS, opaque_kind, read_whole
 from .tool_results import read_result
-from .vocabulary import UNSIGNED, with_names
-from .writing import ARGUMENTS
+from .vocabulary import ARGUMENTS, UNSIGNED, with_names
 
 _CONTENT = frozenset({"role", "parts"})
 _SIGNED = frozenset({"thought", "thoughtSignature"})

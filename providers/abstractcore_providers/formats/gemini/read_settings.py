@@ -19,7 +19,8 @@ from abstractcore.schema import (
 
 from ...common.json_reading import Object, as_object, text_of
 from ...common.output_schemas import named_schema
-from ...common.reading import ErrorsAt, get_flag, get_list, get_object, get_text, name_the_rest
+from ...common.reading import get_flag, get_list, get_object, get_text, name_the_rest
+from ...common.tool_parameters import read_tool_spec
 from .openapi_schemas import to_json_schema
 from .provider_options import is_of_call, is_thinking, is_tool_choice, is_tool_of_call
 from .vocabulary import HOSTED_TOOLS, LEVELS, MODALITIES, SAMPLING, with_names
@@ -99,12 +100,8 @@ def _function(function: Object, path: str, warnings: list[CallWarning]) -> ToolS
     schema = function.get("parametersJsonSchema")
     if schema is None and function.get("parameters") is not None:
         schema = to_json_schema(function["parameters"], f"{path}.parameters")
-    with ErrorsAt(path):
-        return ToolSpec(
-            name=get_text(function.get("name"), f"{path}.name"),
-            description=text_of(function, "description") or "",
-            parameters={} if schema is None else get_object(schema, f"{path}.parametersJsonSchema"),
-        )
+    parameters = {} if schema is None else get_object(schema, f"{path}.parametersJsonSchema")
+    return read_tool_spec(function, path, parameters)
 
 
 def read_hosted_tools(tools: Sequence[Object], warnings: list[CallWarning]) -> Iterable[HostedTool]:

@@ -8,24 +8,31 @@ from typing import Any, cast
 from abstractcore.errors import UnsupportedContentError
 from abstractcore.schema import CallWarning, Citation, JSONObject, ModelReply, Part, Rendered, TextPart, ToolCall
 
+from ...common.body_writer import BodyWriter
 from ...common.json_reading import Object
 from .dialect import Dialect
 from .grounding import is_rest_of_grounding, write_grounding
-from .vocabulary import WARNINGS, finish_reason_to_ours, finish_reason_to_theirs, place_of_metadata, usage_to_theirs
-from .writing import Writing
+from .vocabulary import (
+    ARGUMENTS,
+    WARNINGS,
+    finish_reason_to_ours,
+    finish_reason_to_theirs,
+    place_of_metadata,
+    usage_to_theirs,
+)
 from .written_parts import write_part
 
 
 def render(reply: ModelReply, dialect: Dialect) -> Rendered:
     """The body, with a warning for everything the format has no place for."""
-    writing = Writing(dialect.provider, one_line=True)
-    warnings = writing.warnings
+    writer = BodyWriter(dialect.provider, ARGUMENTS, one_line=True)
+    warnings = writer.warnings
     written: list[Object] = []
     cited: list[tuple[int, int, TextPart, str]] = []
     for index, part in enumerate(reply.parts):
         path = f"parts[{index}]"
         try:
-            _write(written, part, path, writing, cited)
+            _write(written, part, path, writer, cited)
         except UnsupportedContentError as error:
             warnings.append(CallWarning("part_left_out", path, error.message))
     metadata = place_metadata(reply.provider_metadata, warnings)
@@ -41,7 +48,7 @@ def render(reply: ModelReply, dialect: Dialect) -> Rendered:
     usage = usage_to_theirs(reply.usage, warnings) | metadata.usage
     if usage:
         body["usageMetadata"] = usage
-    return Rendered(writing.json(body | head(reply.model, reply.id)), tuple(warnings))
+    return Rendered(writer.json(body | head(reply.model, reply.id)), tuple(warnings))
 
 
 def head(model: str | None, id: str | None) -> Object:
@@ -53,11 +60,11 @@ def _write(
     written: list[Object],
     part: Part,
     path: str,
-    writing: Writing,
+    writer: BodyWriter,
     cited: list[tuple[int, int, TextPart, str]],
 ) -> None:
     id = part.id if isinstance(part, ToolCall) else ""
-    write_part(written, part, id, path, writing)
+    write_part(written, part, id, path, writer)
     if isinstance(part, TextPart) and part.citations:
         cited.append((len(written) - 1, len(str(written[-1]["text"])) - len(part.text), part, path))
 

@@ -31,14 +31,14 @@ from abstractcore.schema import (
     UsageDelta,
 )
 
+from ...common.body_writer import BodyWriter
 from ...common.json_reading import Object
 from .audio_formats import is_samples
 from .dialect import Dialect
 from .errors import render_error
 from .grounding import write_grounding
 from .render import head, place_metadata, shifted
-from .vocabulary import finish_reason_to_theirs, usage_to_theirs
-from .writing import Writing
+from .vocabulary import ARGUMENTS, finish_reason_to_theirs, usage_to_theirs
 from .written_parts import write_part
 
 
@@ -165,9 +165,9 @@ class ReplyRenderer:
 
     def _whole(self, part: Part) -> bytes:
         written: list[Object] = []
-        writing = self._writing()
+        writer = self._writing()
         try:
-            write_part(written, part, part.id if isinstance(part, ToolCall) else "", "", writing)
+            write_part(written, part, part.id if isinstance(part, ToolCall) else "", "", writer)
         except UnsupportedContentError:
             return b""
         if not written:
@@ -175,10 +175,10 @@ class ReplyRenderer:
         kind = "sound" if is_samples(part) else ""
         if kind and self._last == kind:
             written.insert(0, {"text": ""})
-        return self._chunk(kind, *written, writing=writing)
+        return self._chunk(kind, *written, writer=writer)
 
-    def _writing(self) -> Writing:
-        return Writing(self._provider, one_line=True)
+    def _writing(self) -> BodyWriter:
+        return BodyWriter(self._provider, ARGUMENTS, one_line=True)
 
     def _end(self, delta: ReplyEnd) -> bytes:
         metadata = place_metadata(delta.provider_metadata, [])
@@ -191,13 +191,13 @@ class ReplyRenderer:
         usage = usage_to_theirs(self._usage, []) | metadata.usage
         return _event(to_json(body | ({"usageMetadata": usage} if usage else {}) | self._head))
 
-    def _chunk(self, kind: str, *parts: Object, writing: Writing | None = None) -> bytes:
+    def _chunk(self, kind: str, *parts: Object, writer: BodyWriter | None = None) -> bytes:
         if kind != "signature" and (kind != self._last or kind == "" or len(parts) > 1):
             self._parts += 1
         self._last = kind
         content = {"role": "model", "parts": parts}
         data: Object = {"candidates": [{"content": content, "index": 0}], **self._head}
-        return _event(to_json(data) if writing is None else writing.json(data))
+        return _event(to_json(data) if writer is None else writer.json(data))
 
 
 def _event(data: bytes) -> bytes:

@@ -9,13 +9,13 @@ from typing import Any, cast
 
 from abstractcore.schema import ContentPart, MediaPart, SchemaError, TextPart, ToolResult
 
+from ...common.body_writer import BodyWriter
 from ...common.item_options import name_options_left_out, read_options, with_options
 from ...common.json_reading import Object, as_object, as_objects, text_of
 from ...common.raw_arguments import arguments_text
 from .content import read_media, write_media
 from .dialect import Dialect
-from .vocabulary import with_names
-from .writing import Writing
+from .vocabulary import WARNINGS, with_names
 
 _MARKER = re.compile(r"\[(media_\d+) of the result of tool call (.*)\]", re.DOTALL)
 RESULT_FIELDS = frozenset({"id", "name", "response", "parts"})
@@ -33,29 +33,28 @@ class WrittenResult:
 
 
 def write_result(
-    result: ToolResult, id: str, name: str, path: str, dialect: Dialect, writing: Writing
+    result: ToolResult, id: str, name: str, path: str, dialect: Dialect, writer: BodyWriter
 ) -> WrittenResult:
     """The result of the call `name`, whose id is `id` here.
 
     A text alone stands as it is; else the output is a list, where `{"$ref": ...}` stands for each file.
     """
-    writing.warn_of_cache(result, path)
+    WARNINGS.fields(result, path, ("cache",), writer.warnings)
     written = WrittenResult({})
     items: list[Any] = []
     files: list[Object] = []
     for index, part in enumerate(result.content):
         place = f"{path}.content[{index}]"
+        WARNINGS.fields(part, place, ("citations", "cache"), writer.warnings)
         if isinstance(part, TextPart):
-            writing.warn_of_text(part, place)
             told = "texts of a result are values in one object"
-            name_options_left_out(part, place, dialect.provider, told, writing.warnings)
+            name_options_left_out(part, place, dialect.provider, told, writer.warnings)
             if items and isinstance(items[-1], str):
                 items[-1] += part.text
             else:
                 items.append(part.text)
             continue
-        writing.warn_of_cache(part, place)
-        body = write_media(part, place, dialect.provider, writing.warnings)
+        body = write_media(part, place, dialect.provider, writer.warnings)
         reference = f"media_{len(files) + len(written.beside) // 2 + 1}"
         items.append({"$ref": reference})
         if dialect.media_in_results and part.type in _IN_RESULTS and "inlineData" in body:
@@ -68,7 +67,7 @@ def write_result(
     if files:
         response["parts"] = files
     written.part["functionResponse"] = with_options(
-        response, result, path, dialect.provider, RESULT_FIELDS, writing.warnings
+        response, result, path, dialect.provider, RESULT_FIELDS, writer.warnings
     )
     return written
 

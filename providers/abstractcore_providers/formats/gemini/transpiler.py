@@ -5,15 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from abstractcore.ports import Operations
-from abstractcore.schema import (
-    Encoded,
-    ModelCall,
-    ModelReply,
-    Parsed,
-    Rendered,
-    WireRequest,
-    WireResponse,
-)
+from abstractcore.schema import Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest, WireResponse
 
 from ...common.operations import COUNT_TOKENS, count_tokens
 from .cached_contents import cached_content_operations

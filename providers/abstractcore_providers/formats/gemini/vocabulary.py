@@ -54,6 +54,8 @@ _FINISH_REASONS = FinishReasons(
     },
 )
 WARNINGS = FormatWarnings("the generateContent format")
+ARGUMENTS = "args"
+"""The field for the arguments of a call, which are kept as they were written."""
 SAMPLING = FieldTable(
     Sampling,
     {

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from abstractcore.schema import ModelCall, ToolSpec
 
+from ...common.body_writer import BodyWriter
 from ...common.format_warnings import unsupported
 from ...common.json_reading import Object
 from ...common.json_schemas import GEMINI, fit_tool
 from ...common.output_schemas import bare_schema
+from ...common.tool_parameters import describe_tool
 from .vocabulary import HOSTED_TOOLS, SAMPLING, WARNINGS
-from .writing import Writing
 
 
-def write_generation_config(call: ModelCall, writing: Writing) -> Object:
+def write_generation_config(call: ModelCall, writer: BodyWriter) -> Object:
     """Sampling, the answer's schema and modalities, and thinking."""
     sampling = call.sampling
     config = SAMPLING.write(sampling)
     if sampling.top_logprobs is not None:
         config |= {"responseLogprobs": True, "logprobs": sampling.top_logprobs}
     if call.output is not None:
-        schema = bare_schema(call.output, GEMINI, writing.warnings)
+        schema = bare_schema(call.output, GEMINI, writer.warnings)
         config |= {"responseMimeType": "application/json", "responseJsonSchema": schema}
     if call.modalities:
         config["responseModalities"] = [modality.upper() for modality in call.modalities]
@@ -37,31 +38,29 @@ def _thinking(thinking: str | int) -> Object:
     return {"thinkingLevel": thinking.upper(), "includeThoughts": True}
 
 
-def write_tools(call: ModelCall, writing: Writing) -> list[Object]:
+def write_tools(call: ModelCall, writer: BodyWriter) -> list[Object]:
     """The functions together, then the provider's own tools one by one."""
     tools: list[Object] = []
     if call.tools:
-        functions = [_function(tool, f"tools[{i}]", writing) for i, tool in enumerate(call.tools)]
+        functions = [_function(tool, f"tools[{i}]", writer) for i, tool in enumerate(call.tools)]
         tools.append({"functionDeclarations": functions})
     return tools + [{HOSTED_TOOLS[tool.kind]: tool.options} for tool in call.hosted_tools]
 
 
-def _function(tool: ToolSpec, path: str, writing: Writing) -> Object:
-    writing.warn_of_cache(tool, path)
+def _function(tool: ToolSpec, path: str, writer: BodyWriter) -> Object:
+    WARNINGS.fields(tool, path, ("cache",), writer.warnings)
     if tool.strict is not None:
-        writing.warnings.append(unsupported(f"{path}.strict", tool.strict, "strict arguments of one tool"))
-    function: Object = {"name": tool.name}
-    if tool.description:
-        function["description"] = tool.description
-    parameters, _ = fit_tool(tool, path, GEMINI, writing.warnings)
+        writer.warnings.append(unsupported(f"{path}.strict", tool.strict, "strict arguments of one tool"))
+    function = describe_tool(tool)
+    parameters, _ = fit_tool(tool, path, GEMINI, writer.warnings)
     if parameters:
         function["parametersJsonSchema"] = parameters
     return function
 
 
-def write_tool_config(call: ModelCall, writing: Writing) -> Object:
+def write_tool_config(call: ModelCall, writer: BodyWriter) -> Object:
     """Whether tools may or must be called."""
-    WARNINGS.options(call, {"parallel_tool_calls": "one call at a time, or several,"}, writing.warnings)
+    WARNINGS.options(call, {"parallel_tool_calls": "one call at a time, or several,"}, writer.warnings)
     choice = call.tool_choice
     if choice is None:
         return {}

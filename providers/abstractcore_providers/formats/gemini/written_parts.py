@@ -16,30 +16,31 @@ from abstractcore.schema import (
     ToolCall,
 )
 
+from ...common.body_writer import BodyWriter
 from ...common.item_options import with_options
 from ...common.json_reading import Object
 from ...common.raw_arguments import arguments_text
 from .content import is_base64, write_media
 from .known_parts import CALL_FIELDS, CODE_TOOL, TEXT_FIELDS, TOOL_RESPONSE, opaque_kind
-from .writing import Writing
+from .vocabulary import WARNINGS
 
 _NO_SIGNATURE = ("thought", "functionCall", "thoughtSignature")
 
 
-def write_part(written: list[Object], part: Part, id: str, path: str, writing: Writing) -> None:
+def write_part(written: list[Object], part: Part, id: str, path: str, writer: BodyWriter) -> None:
     """One part put behind those before it; `id` is what a tool call is called here.
 
     A part that is not sent is named in a warning. Raises `UnsupportedContentError` for media that cannot be sent.
     """
     if isinstance(part, TextPart):
-        body = with_options({"text": part.text}, part, path, writing.provider, TEXT_FIELDS, writing.warnings)
+        body = with_options({"text": part.text}, part, path, writer.provider, TEXT_FIELDS, writer.warnings)
         add_text(written, body)
     elif isinstance(part, ReasoningPart):
-        _add_reasoning(written, part, path, writing)
+        _add_reasoning(written, part, path, writer)
     elif isinstance(part, ToolCall):
-        written.append(_function_call(part, id, path, writing))
+        written.append(_function_call(part, id, path, writer))
     else:
-        body = _other_part(part, path, writing)
+        body = _other_part(part, path, writer)
         if body is not None:
             written.append(body)
 
@@ -52,16 +53,15 @@ def add_text(written: list[Object], body: Object) -> None:
         written.append(body)
 
 
-def _add_reasoning(written: list[Object], part: ReasoningPart, path: str, writing: Writing) -> None:
+def _add_reasoning(written: list[Object], part: ReasoningPart, path: str, writer: BodyWriter) -> None:
     """A thought, or a signature alone: that belongs to the part before it, if it can have one."""
     signature = part.signature if part.signature is not None and is_base64(part.signature) else None
     if not part.text and signature is None:
-        writing.left_out(path, "part", "reasoning that is neither text nor signed by it")
+        writer.warnings.append(WARNINGS.part(part, path))
         return
-    if part.redacted_data is not None:
-        writing.left_out(f"{path}.redacted_data", "redacted_data", "redacted reasoning")
+    WARNINGS.fields(part, path, ("redacted_data",), writer.warnings)
     if signature != part.signature:
-        writing.left_out(f"{path}.signature", "signature", "signatures of others")
+        writer.warnings.append(WARNINGS.field("signature", path))
     if part.text:
         if signature is None and written and written[-1].keys() == {"text", "thought"}:
             written[-1]["text"] += part.text
@@ -73,56 +73,58 @@ def _add_reasoning(written: list[Object], part: ReasoningPart, path: str, writin
         written[-1]["thoughtSignature"] = signature
 
 
-def _function_call(call: ToolCall, id: str, path: str, writing: Writing) -> Object:
+def _function_call(call: ToolCall, id: str, path: str, writer: BodyWriter) -> Object:
     """A call, with its signature."""
     body: Object = {"name": call.name, "id": id}
-    writing.put_arguments(body, call.arguments_text, call.arguments, path)
+    if call.arguments_text:
+        writer.put_arguments(body, call, path)
     part: Object = {"functionCall": body}
     if call.signature is not None and is_base64(call.signature):
         part["thoughtSignature"] = call.signature
     elif call.signature is not None:
-        writing.left_out(f"{path}.signature", "signature", "signatures of others")
-    return with_options(part, call, path, writing.provider, CALL_FIELDS, writing.warnings)
+        writer.warnings.append(WARNINGS.field("signature", path))
+    return with_options(part, call, path, writer.provider, CALL_FIELDS, writer.warnings)
 
 
-def _other_part(part: Part, path: str, writing: Writing) -> Object | None:
+def _other_part(part: Part, path: str, writer: BodyWriter) -> Object | None:
     """Media, what a hosted tool did, or what only the provider understands; None, with a warning, for another's."""
     if isinstance(part, MEDIA_PARTS):
-        return write_media(part, path, writing.provider, writing.warnings)
+        return write_media(part, path, writer.provider, writer.warnings)
     body: Object | None = None
     if isinstance(part, HostedToolCall):
-        body = _hosted_call(part, path, writing)
+        body = _hosted_call(part, path, writer)
     elif isinstance(part, HostedToolResult):
-        body = _hosted_result(part, path, writing)
-    elif isinstance(part, OpaquePart) and part.provider == writing.provider and opaque_kind(part.data) == part.kind:
+        body = _hosted_result(part, path, writer)
+    elif isinstance(part, OpaquePart) and part.provider == writer.provider and opaque_kind(part.data) == part.kind:
         body = cast(Object, part.data)
     if body is None:
-        writing.left_out(path, "part", f"{part.type} parts of others")
+        writer.warnings.append(WARNINGS.part(part, path))
     return body
 
 
-def _hosted_call(part: HostedToolCall, path: str, writing: Writing) -> Object | None:
-    arguments = ToolCall("", "", part.arguments_text).arguments
+def _hosted_call(part: HostedToolCall, path: str, writer: BodyWriter) -> Object | None:
+    call = ToolCall("", "", part.arguments_text)
+    arguments = call.arguments
     id: Object = {"id": part.id} if part.id else {}
     if set(part.provider_metadata) == {"toolType"} and part.provider_metadata["toolType"] == part.name:
         body: Object = {**id, "toolType": part.name}
-        writing.put_arguments(body, part.arguments_text, arguments, path)
+        if call.arguments_text:
+            writer.put_arguments(body, call, path)
         return {"toolCall": body}
     if part.name != CODE_TOOL or arguments is None or set(arguments) != {"language", "code"}:
         return None
     code: Object = {"language": arguments["language"], "code": arguments["code"]}
     if not all(isinstance(value, str) for value in code.values()):
         return None
-    if part.provider_metadata:
-        writing.left_out(f"{path}.provider_metadata", "provider_metadata", "metadata of a call")
+    WARNINGS.fields(part, path, ("provider_metadata",), writer.warnings)
     sent = arguments_text(code)
     if sent != part.arguments_text:
         told, requested = "a program is sent without its text as arguments", part.arguments_text
-        writing.warnings.append(CallWarning("arguments_rewritten", f"{path}.arguments_text", told, requested, sent))
+        writer.warnings.append(CallWarning("arguments_rewritten", f"{path}.arguments_text", told, requested, sent))
     return {"executableCode": {**id, **code}}
 
 
-def _hosted_result(part: HostedToolResult, path: str, writing: Writing) -> Object | None:
+def _hosted_result(part: HostedToolResult, path: str, writer: BodyWriter) -> Object | None:
     id: Object = {"id": part.call_id} if part.call_id else {}
     metadata = part.provider_metadata
     if set(metadata) == {"outcome"} and isinstance(metadata["outcome"], str):
@@ -130,10 +132,10 @@ def _hosted_result(part: HostedToolResult, path: str, writing: Writing) -> Objec
         for index, content in enumerate(part.content):
             place = f"{path}.content[{index}]"
             if isinstance(content, TextPart):
-                writing.warn_of_text(content, place)
+                WARNINGS.fields(content, place, ("citations", "cache"), writer.warnings)
                 output["output"] = output.get("output", "") + content.text
             else:
-                writing.left_out(place, "part", f"{content.type} parts of a result")
+                writer.warnings.append(WARNINGS.part(content, place))
         return {"codeExecutionResult": {**id, "outcome": metadata["outcome"], **output}}
     if part.content or not isinstance(metadata.get("toolType"), str) or not set(metadata) <= set(TOOL_RESPONSE):
         return None

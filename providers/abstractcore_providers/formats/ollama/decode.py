@@ -6,15 +6,7 @@ import base64
 from typing import Any
 
 from abstractcore.errors import ServerError
-from abstractcore.schema import (
-    ImagePart,
-    ModelReply,
-    Part,
-    ReasoningPart,
-    TextPart,
-    ToolCall,
-    WireResponse,
-)
+from abstractcore.schema import ImagePart, ModelReply, Part, ReasoningPart, TextPart, ToolCall, WireResponse
 
 from ...common.call_ids import ReceivedIds
 from ...common.finish_reasons import calls_tools
@@ -25,8 +17,7 @@ from ...common.raw_arguments import WrittenArguments, arguments_text
 from ...common.response_bodies import fitting, no_reply, read_body
 from .errors import RIGHT_ADDRESS, error_in_body
 from .images import image_of
-from .vocabulary import CALL_FIELDS, PROVIDER, USAGE, finish_reason_to_ours, metadata_to_ours
-from .writing import ARGUMENTS
+from .vocabulary import ARGUMENTS, CALL_FIELDS, PROVIDER, USAGE, finish_reason_to_ours, metadata_to_ours
 
 _MARKS = frozenset({"done", "done_reason", "eval_count"})
 """Fields of replies that other documents do not have."""

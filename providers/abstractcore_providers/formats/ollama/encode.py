@@ -8,16 +8,9 @@ from typing import Any, cast
 from pydantic_core import to_json
 
 from abstractcore.errors import InvalidInputError
-from abstractcore.schema import (
-    CallWarning,
-    Encoded,
-    JSONValue,
-    ModelCall,
-    Sampling,
-    ToolSpec,
-    WireRequest,
-)
+from abstractcore.schema import CallWarning, Encoded, JSONValue, ModelCall, Sampling, ToolSpec, WireRequest
 
+from ...common.body_writer import BodyWriter
 from ...common.format_warnings import unsupported
 from ...common.function_tools import write_function_tool
 from ...common.json_reading import Object
@@ -26,9 +19,8 @@ from ...common.origins import origin_of
 from ...common.output_schemas import bare_schema
 from ...common.own_options import has_own_field, own_options
 from .context import context_for
-from .vocabulary import PROVIDER, SAMPLING, THINKING, UNTOUCHED, WARNINGS, has_field, has_option
+from .vocabulary import ARGUMENTS, PROVIDER, SAMPLING, THINKING, UNTOUCHED, WARNINGS, has_field, has_option
 from .write_messages import write_messages
-from .writing import Writing
 
 _HEADERS = {"content-type": "application/json"}
 _UNSUPPORTED = {"parallel_tool_calls": "parallel tool calls", "modalities": "the kind of answer"}
@@ -53,26 +45,26 @@ def context_of(call: ModelCall, context_size: int | None) -> int | None:
 
 def _written(call: ModelCall, context_size: int | None) -> tuple[bytes, Object, list[CallWarning]]:
     """The body, the options in it, and the warnings. The options stand last, as they depend on the size of the rest."""
-    writing = Writing()
+    writer = BodyWriter(PROVIDER, ARGUMENTS, one_line=True)
     options: Object = {}
-    body = _body(call, options, writing)
-    written = writing.json(body)
+    body = _body(call, options, writer)
+    written = writer.json(body)
     size = context_size or context_for(body, len(written), call.sampling.max_output_tokens)
     if size is not None:
-        _add_default(options, "num_ctx", size, f"provider_options.{PROVIDER}.options", writing.warnings)
+        _add_default(options, "num_ctx", size, f"provider_options.{PROVIDER}.options", writer.warnings)
     if options:
         written = b'%b,"options":%b}' % (written[:-1], to_json(options))
-    return written, options, writing.warnings
+    return written, options, writer.warnings
 
 
-def _body(call: ModelCall, options: Object, writing: Writing) -> Object:
+def _body(call: ModelCall, options: Object, writer: BodyWriter) -> Object:
     """The body without its `options`, which are put into a mapping of their own."""
-    warnings = writing.warnings
-    messages = write_messages(call.messages, origin_of(PROVIDER, call.model), writing)
+    warnings = writer.warnings
+    messages = write_messages(call.messages, origin_of(PROVIDER, call.model), writer)
     body: Object = {"model": call.model, "messages": messages}
     _add_sampling(call.sampling, body, options)
     if call.tools:
-        body["tools"] = [_tool(tool, f"tools[{i}]", writing) for i, tool in enumerate(call.tools)]
+        body["tools"] = [_tool(tool, f"tools[{i}]", writer) for i, tool in enumerate(call.tools)]
     if call.output is not None:
         body["format"] = bare_schema(call.output, OLLAMA, warnings)
     if call.thinking is not None:
@@ -93,11 +85,11 @@ def _add_sampling(sampling: Sampling, body: Object, options: Object) -> None:
     options.update(SAMPLING.write(sampling))
 
 
-def _tool(tool: ToolSpec, path: str, writing: Writing) -> Object:
-    WARNINGS.fields(tool, path, ("cache",), writing.warnings)
+def _tool(tool: ToolSpec, path: str, writer: BodyWriter) -> Object:
+    WARNINGS.fields(tool, path, ("cache",), writer.warnings)
     if tool.strict is not None:
-        writing.warnings.append(unsupported(f"{path}.strict", tool.strict, "strict arguments"))
-    return write_function_tool(tool, path, OLLAMA, writing.warnings)
+        writer.warnings.append(unsupported(f"{path}.strict", tool.strict, "strict arguments"))
+    return write_function_tool(tool, path, OLLAMA, writer.warnings)
 
 
 def _thinking(thinking: Any, warnings: list[CallWarning]) -> Object:

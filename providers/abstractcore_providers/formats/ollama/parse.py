@@ -5,14 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from abstractcore.errors import InvalidInputError, UnsupportedContentError
-from abstractcore.schema import (
-    CallWarning,
-    ModelCall,
-    OutputSchema,
-    Parsed,
-    Sampling,
-    WireRequest,
-)
+from abstractcore.schema import CallWarning, ModelCall, OutputSchema, Parsed, Sampling, WireRequest
 
 from ...common.function_tools import read_function_tool
 from ...common.json_reading import Object
@@ -22,8 +15,7 @@ from ...common.raw_arguments import WrittenArguments
 from ...common.reading import get_flag, get_list, get_object, get_text, read_call
 from .encode import context_of
 from .read_messages import read_messages
-from .vocabulary import PROVIDER, SAMPLING, UNTOUCHED, has_field, has_option, thinking_to_ours
-from .writing import ARGUMENTS
+from .vocabulary import ARGUMENTS, PROVIDER, SAMPLING, UNTOUCHED, has_field, has_option, thinking_to_ours
 
 
 def parse(request: WireRequest, context_size: int | None) -> Parsed:

@@ -13,6 +13,7 @@ from abstractcore.schema import (
     Part,
     ReasoningPart,
     Role,
+    SchemaError,
     TextPart,
     ToolCall,
     ToolResult,
@@ -23,10 +24,9 @@ from ...common.data_urls import read_base64
 from ...common.item_options import read_options
 from ...common.json_reading import Object, text_of
 from ...common.raw_arguments import WrittenArguments
-from ...common.reading import ErrorsAt, get_list, get_object, get_text, is_said, message_left_out
+from ...common.reading import error_at, get_list, get_object, get_text, is_said, message_left_out
 from .images import image_of
-from .vocabulary import CALL_FIELDS, MESSAGE_FIELDS, PROVIDER
-from .writing import ARGUMENTS
+from .vocabulary import ARGUMENTS, CALL_FIELDS, MESSAGE_FIELDS, PROVIDER
 
 
 def read_messages(
@@ -44,12 +44,14 @@ def read_messages(
         role = get_text(data.get("role"), f"{path}.role").lower()
         if role not in MESSAGE_FIELDS:
             raise InvalidInputError(f"unknown role {data['role']!r}", path=f"{path}.role")
-        with ErrorsAt(path):
+        try:
             if role == "tool":
                 message = Message.tool(_result(data, path, waiting))
             else:
                 calls = _calls(data, path, index, written) if role == "assistant" else ()
                 message = _message(cast(Role, role), data, path, origin, calls)
+        except SchemaError as error:
+            raise error_at(path, error) from None
         if message is None:
             warnings.append(message_left_out(path))
             continue
@@ -86,7 +88,7 @@ def _content(data: Object, path: str) -> str:
 
 def _images(data: Object, path: str) -> list[bytes]:
     values = [(value, f"{path}.images[{i}]") for i, value in enumerate(get_list(data, "images", f"{path}."))]
-    return [read_base64(get_text(value, place), place) for value, place in values]
+    return [read_base64(value, place) for value, place in values]
 
 
 def _calls(data: Object, path: str, turn: int, written: WrittenArguments) -> tuple[Part, ...]:

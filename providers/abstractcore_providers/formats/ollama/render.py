@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from abstractcore.schema import CallWarning, ModelReply, Rendered
 
+from ...common.body_writer import BodyWriter
 from ...common.json_reading import Object
-from .vocabulary import USAGE, WARNINGS, finish_reason_to_ours, finish_reason_to_theirs, metadata_to_theirs
+from .vocabulary import (
+    ARGUMENTS,
+    PROVIDER,
+    USAGE,
+    WARNINGS,
+    finish_reason_to_ours,
+    finish_reason_to_theirs,
+    metadata_to_theirs,
+)
 from .write_messages import is_sayable, write_said
-from .writing import Writing
 
 
 def render(reply: ModelReply) -> Rendered:
     """The body, with a warning for everything the format has no place for."""
-    writing = Writing()
-    warnings = writing.warnings
-    body: Object = {"model": reply.model or "", "message": _message(reply, writing), "done": True}
+    writer = BodyWriter(PROVIDER, ARGUMENTS, one_line=True)
+    warnings = writer.warnings
+    body: Object = {"model": reply.model or "", "message": _message(reply, writer), "done": True}
     reason = finish_reason_to_theirs(reply.finish_reason, calls=bool(reply.tool_calls))
     if reason is not None:
         body["done_reason"] = reason
@@ -24,12 +32,12 @@ def render(reply: ModelReply) -> Rendered:
         warnings.append(CallWarning("id_left_out", "id", "replies have no id in Ollama's format", reply.id))
     WARNINGS.counts(reply.usage, USAGE.missing, warnings)
     metadata = metadata_to_theirs(dict(reply.provider_metadata), warnings)
-    return Rendered(writing.json(body | USAGE.write(reply.usage) | metadata), tuple(warnings))
+    return Rendered(writer.json(body | USAGE.write(reply.usage) | metadata), tuple(warnings))
 
 
-def _message(reply: ModelReply, writing: Writing) -> Object:
+def _message(reply: ModelReply, writer: BodyWriter) -> Object:
     for index, part in enumerate(reply.parts):
         if not is_sayable(part):
-            writing.warnings.append(WARNINGS.part(part, f"parts[{index}]"))
+            writer.warnings.append(WARNINGS.part(part, f"parts[{index}]"))
     kept = [(index, part) for index, part in enumerate(reply.parts) if is_sayable(part)]
-    return {"role": "assistant", **write_said(kept, "parts", writing)}
+    return {"role": "assistant", **write_said(kept, "parts", writer)}

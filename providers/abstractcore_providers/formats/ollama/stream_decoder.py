@@ -16,8 +16,7 @@ from ...common.origins import origin_of
 from ...common.raw_arguments import WrittenArguments
 from .decode import read_call, read_images
 from .errors import RIGHT_ADDRESS, error_in_answer
-from .vocabulary import PROVIDER, USAGE, finish_reason_to_ours, metadata_to_ours
-from .writing import ARGUMENTS
+from .vocabulary import ARGUMENTS, PROVIDER, USAGE, finish_reason_to_ours, metadata_to_ours
 
 _REASONING, _TEXT, _FIRST_CALL = range(3)
 """Blocks have the places that parts have in a whole reply, so that a stream adds up to the same."""

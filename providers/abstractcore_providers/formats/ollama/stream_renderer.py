@@ -20,12 +20,12 @@ from abstractcore.schema import (
     UsageDelta,
 )
 
+from ...common.body_writer import BodyWriter
 from ...common.json_reading import Object
 from .errors import render_error
 from .images import is_at_hand, write_image
-from .vocabulary import USAGE, finish_reason_to_theirs, metadata_to_theirs
+from .vocabulary import ARGUMENTS, PROVIDER, USAGE, finish_reason_to_theirs, metadata_to_theirs
 from .write_messages import write_call
-from .writing import Writing
 
 
 class OllamaRenderer:
@@ -76,10 +76,10 @@ class OllamaRenderer:
         start = self._calls[block]
         text = "".join(self._arguments.pop(block, ()))
         call = ToolCall(start.id, start.name, text, provider_options=start.provider_options)
-        writing = Writing()
-        written = write_call(call, self._called, "", writing)
+        writer = BodyWriter(PROVIDER, ARGUMENTS, one_line=True)
+        written = write_call(call, self._called, "", writer)
         self._called += 1
-        return writing.json(self._object(content="", tool_calls=[written])) + b"\n"
+        return writer.json(self._object(content="", tool_calls=[written])) + b"\n"
 
     def _line(self, **message: object) -> bytes:
         return to_json(self._object(**message)) + b"\n"

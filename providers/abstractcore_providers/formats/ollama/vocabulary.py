@@ -13,6 +13,8 @@ from ...common.json_reading import Object
 from ...common.usage_table import UsageTable
 
 PROVIDER = "ollama"
+ARGUMENTS = "arguments"
+"""The field for the arguments of a call, which are kept as they were written."""
 SAMPLING = FieldTable(
     Sampling,
     {

@@ -21,21 +21,22 @@ from abstractcore.schema import (
     ToolResult,
 )
 
+from ...common.body_writer import BodyWriter
 from ...common.format_warnings import reasoning_left_out
-from ...common.item_options import with_options
+from ...common.item_options import name_options_left_out, with_options
 from ...common.json_reading import Object
 from ...common.reordering import in_order
 from .images import is_at_hand, write_image
 from .vocabulary import CALL_FIELDS, MESSAGE_FIELDS, PROVIDER, WARNINGS
-from .writing import Writing
 
+_NO_OBJECT = "Ollama's format has no object of its own for texts and images"
 _SHOWN: dict[type[Part], int] = {ImagePart: 0, TextPart: 1}
 """The order in what is shown to a model: servers put the images before the text."""
 _SAID: dict[type[Part], int] = {ReasoningPart: 0, TextPart: 1, ToolCall: 2, ImagePart: 3}
 """The order in an assistant's message."""
 
 
-def write_messages(messages: Iterable[Message], origin: str | None, writing: Writing) -> list[Object]:
+def write_messages(messages: Iterable[Message], origin: str | None, writer: BodyWriter) -> list[Object]:
     """The conversation with the model `origin`; a message of which nothing is left is left out.
 
     Raises `UnsupportedContentError` for content without a shape here, or if no message is left.
@@ -46,48 +47,48 @@ def write_messages(messages: Iterable[Message], origin: str | None, writing: Wri
         path = f"messages[{index}]"
         if message.role == "tool":
             results = [(i, part) for i, part in enumerate(message.parts) if isinstance(part, ToolResult)]
-            written += [_result(part, names[part.call_id], f"{path}.parts[{i}]", writing) for i, part in results]
+            written += [_result(part, names[part.call_id], f"{path}.parts[{i}]", writer) for i, part in results]
             continue
         if message.role == "assistant":
             names = {call.id: call.name for call in message.tool_calls}
-            said = _assistant(message, f"{path}.parts", origin, writing)
+            said = _assistant(message, f"{path}.parts", origin, writer)
         else:
-            said = _content(message.parts, f"{path}.parts", writing)
+            said = _content(message.parts, f"{path}.parts", writer)
         if len(said) > 1 or said["content"]:
             body = {"role": message.role, **said}
-            written.append(with_options(body, message, path, PROVIDER, MESSAGE_FIELDS[message.role], writing.warnings))
+            written.append(with_options(body, message, path, PROVIDER, MESSAGE_FIELDS[message.role], writer.warnings))
     if not written:
         raise WARNINGS.nothing_left()
     return written
 
 
-def _content(parts: Iterable[Part], path: str, writing: Writing) -> Object:
+def _content(parts: Iterable[Part], path: str, writer: BodyWriter) -> Object:
     """The text and images of a user's or system message, or of a tool's result."""
     kept: list[tuple[int, Part]] = []
     for index, part in enumerate(parts):
         if isinstance(part, TextPart | ImagePart):
             kept.append((index, part))
         elif isinstance(part, OpaquePart):
-            writing.warnings.append(WARNINGS.part(part, f"{path}[{index}]"))
+            writer.warnings.append(WARNINGS.part(part, f"{path}[{index}]"))
         else:
             what = part.blob.media_type if isinstance(part, MEDIA_PARTS) else part.type
             raise UnsupportedContentError(
                 f"{path}[{index}]: Ollama's format cannot carry {what}.", hint="It carries text and images."
             )
     body: Object = {"content": ""}
-    for index, part in in_order(kept, _SHOWN, path, writing.warnings):
-        write_part(part, f"{path}[{index}]", body, writing)
+    for index, part in in_order(kept, _SHOWN, path, writer.warnings):
+        write_part(part, f"{path}[{index}]", body, writer)
     return body
 
 
-def _assistant(message: Message, path: str, origin: str | None, writing: Writing) -> Object:
+def _assistant(message: Message, path: str, origin: str | None, writer: BodyWriter) -> Object:
     kept: list[tuple[int, Part]] = []
     for index, part in enumerate(message.parts):
         if is_sayable(part) and (not isinstance(part, ReasoningPart) or part.origin == origin):
             kept.append((index, part))
         else:
-            writing.warnings.append(_left_out(part, f"{path}[{index}]"))
-    return write_said(kept, path, writing)
+            writer.warnings.append(_left_out(part, f"{path}[{index}]"))
+    return write_said(kept, path, writer)
 
 
 def is_sayable(part: Part) -> bool:
@@ -97,11 +98,11 @@ def is_sayable(part: Part) -> bool:
     return isinstance(part, TextPart | ToolCall) or (isinstance(part, ImagePart) and is_at_hand(part))
 
 
-def write_said(kept: Sequence[tuple[int, Part]], path: str, writing: Writing) -> Object:
+def write_said(kept: Sequence[tuple[int, Part]], path: str, writer: BodyWriter) -> Object:
     """What an assistant says; each part comes with its index in `path`."""
     body: Object = {"content": ""}
-    for index, part in in_order(kept, _SAID, path, writing.warnings):
-        write_part(part, f"{path}[{index}]", body, writing)
+    for index, part in in_order(kept, _SAID, path, writer.warnings):
+        write_part(part, f"{path}[{index}]", body, writer)
     return body
 
 
@@ -111,35 +112,35 @@ def _left_out(part: Part, path: str) -> CallWarning:
     return WARNINGS.part(part, path)
 
 
-def write_part(part: Part, path: str, body: Object, writing: Writing) -> None:
+def write_part(part: Part, path: str, body: Object, writer: BodyWriter) -> None:
     """Puts `part` into `body`, which parts of its kind may be in already."""
     if isinstance(part, TextPart):
-        WARNINGS.fields(part, path, ("citations", "cache"), writing.warnings)
-        writing.warn_of_options(part, path)
+        WARNINGS.fields(part, path, ("citations", "cache"), writer.warnings)
+        name_options_left_out(part, path, PROVIDER, _NO_OBJECT, writer.warnings)
         body["content"] += part.text
     elif isinstance(part, ImagePart):
-        WARNINGS.fields(part, path, ("cache",), writing.warnings)
-        writing.warn_of_options(part, path)
-        body.setdefault("images", []).append(write_image(part, path, writing.warnings))
+        WARNINGS.fields(part, path, ("cache",), writer.warnings)
+        name_options_left_out(part, path, PROVIDER, _NO_OBJECT, writer.warnings)
+        body.setdefault("images", []).append(write_image(part, path, writer.warnings))
     elif isinstance(part, ReasoningPart):
-        WARNINGS.fields(part, path, ("signature", "redacted_data"), writing.warnings)
+        WARNINGS.fields(part, path, ("signature", "redacted_data"), writer.warnings)
         body["thinking"] = body.get("thinking", "") + part.text
     elif isinstance(part, ToolCall):
-        WARNINGS.fields(part, path, ("signature", "cache"), writing.warnings)
+        WARNINGS.fields(part, path, ("signature", "cache"), writer.warnings)
         calls = body.setdefault("tool_calls", [])
-        calls.append(write_call(part, len(calls), path, writing))
+        calls.append(write_call(part, len(calls), path, writer))
 
 
-def write_call(call: ToolCall, index: int, path: str, writing: Writing) -> Object:
+def write_call(call: ToolCall, index: int, path: str, writer: BodyWriter) -> Object:
     """A tool call, with its id for the servers that know ids."""
     function: Object = {"index": index, "name": call.name}
-    writing.put_arguments(function, call, path)
+    writer.put_arguments(function, call, path)
     body: Object = {"id": call.id, "type": "function", "function": function}
-    return with_options(body, call, path, PROVIDER, CALL_FIELDS, writing.warnings)
+    return with_options(body, call, path, PROVIDER, CALL_FIELDS, writer.warnings)
 
 
-def _result(result: ToolResult, name: str, path: str, writing: Writing) -> Object:
-    WARNINGS.fields(result, path, ("is_error", "cache"), writing.warnings)
-    content = _content(result.content, f"{path}.content", writing)
+def _result(result: ToolResult, name: str, path: str, writer: BodyWriter) -> Object:
+    WARNINGS.fields(result, path, ("is_error", "cache"), writer.warnings)
+    content = _content(result.content, f"{path}.content", writer)
     body = {"role": "tool", "tool_name": name, "tool_call_id": result.call_id, **content}
-    return with_options(body, result, path, PROVIDER, MESSAGE_FIELDS["tool"], writing.warnings)
+    return with_options(body, result, path, PROVIDER, MESSAGE_FIELDS["tool"], writer.warnings)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from abstractcore.errors import UnsupportedContentError
 from abstractcore.schema import AudioPart, Blob, CallWarning, DocumentPart, ImagePart, Part, TextPart
 
-from ...common.data_urls import data_url, write_base64, write_url
+from ...common.data_urls import data_url, kept_id, write_url
 from ...common.item_options import with_options
 from ...common.json_reading import Object
+from ...common.openai_audio import AUDIO_FORMATS, write_audio
 from .vocabulary import WARNINGS
 
-AUDIO_FORMATS = {"audio/wav": "wav", "audio/mpeg": "mp3"}
 CARRIED = frozenset({"image", "application/pdf", *AUDIO_FORMATS})
 """The files that the format has shapes for."""
-SPOKEN_TYPE = "audio/wav"
+REPLY_AUDIO_TYPE = "audio/wav"
 """What a reply's audio is taken for: the format does not name its type."""
 
 
@@ -36,8 +36,7 @@ def _written_media(part: Part, path: str, provider: str) -> tuple[str, Object]:
             image["detail"] = part.detail
         return "image_url", image
     if isinstance(part, AudioPart) and part.blob.media_type in AUDIO_FORMATS:
-        data = write_base64(part.blob, path)
-        return "input_audio", {"data": data, "format": AUDIO_FORMATS[part.blob.media_type]}
+        return "input_audio", write_audio(part.blob, path)
     if isinstance(part, DocumentPart) and part.blob.media_type == "application/pdf":
         return "file", _file(part.blob, path, provider)
     what = part.blob.media_type if isinstance(part, AudioPart | DocumentPart) else part.type
@@ -47,9 +46,9 @@ def _written_media(part: Part, path: str, provider: str) -> tuple[str, Object]:
     )
 
 
-def spoken_blob(id: str, provider: str) -> Blob:
+def kept_audio(id: str, provider: str) -> Blob:
     """Audio of an earlier reply, which the provider keeps under its id."""
-    return Blob.from_provider_file(provider, id, SPOKEN_TYPE)
+    return Blob.from_provider_file(provider, id, REPLY_AUDIO_TYPE)
 
 
 def media_in_result(part: Part, call_id: str, path: str) -> UnsupportedContentError:
@@ -61,8 +60,7 @@ def media_in_result(part: Part, call_id: str, path: str) -> UnsupportedContentEr
 
 
 def _file(blob: Blob, path: str, provider: str) -> Object:
-    if blob.form == "provider_file":
-        if blob.provider != provider:
-            raise UnsupportedContentError(f"{path}: the file is kept by {blob.provider!r}, not by {provider!r}.")
-        return {"file_id": blob.location}
+    kept = kept_id(blob, provider, path)
+    if kept is not None:
+        return {"file_id": kept}
     return {"filename": blob.name or "document.pdf", "file_data": data_url(blob, path)}

@@ -24,7 +24,7 @@ from ...common.json_reading import Object, as_object, as_objects, text_of
 from ...common.openai_errors import RIGHT_ADDRESS, error_in_body
 from ...common.origins import origin_of
 from ...common.response_bodies import fitting, no_reply, read_body
-from .content import SPOKEN_TYPE
+from .content import REPLY_AUDIO_TYPE
 from .content_pieces import content_pieces
 from .dialect import DETAILS, Dialect
 from .reasoning_details import read_detail
@@ -120,7 +120,7 @@ def _parts(message: Object, citations: tuple[Citation, ...], origin: str | None,
 
 def _audio(audio: Object) -> AudioPart:
     data = audio_bytes(text_of(audio, "data") or "")
-    return AudioPart(Blob.from_bytes(data, SPOKEN_TYPE), text_of(audio, "transcript"), text_of(audio, "id"))
+    return AudioPart(Blob.from_bytes(data, REPLY_AUDIO_TYPE), text_of(audio, "transcript"), text_of(audio, "id"))
 
 
 def audio_bytes(text: str) -> bytes:

@@ -23,7 +23,7 @@ from abstractcore.schema import (
 from ...common.format_warnings import unsupported
 from ...common.function_tools import write_function_tool
 from ...common.json_reading import Object
-from ...common.json_schemas import fit_output
+from ...common.output_schemas import write_output
 from ...common.own_options import add_own_options
 from ...common.sampling_options import SAMPLING_OPTIONS
 from ...common.tool_names import with_sendable_names
@@ -92,11 +92,7 @@ def _response_format(
     if dialect.json_mode_only:
         instruct(messages, output, warnings)
         return JSON_MODE
-    sent, strict = fit_output(output, dialect.schemas, warnings)
-    schema: Object = {"name": output.name, "schema": sent, "strict": strict}
-    if output.description is not None:
-        schema["description"] = output.description
-    return {"type": "json_schema", "json_schema": schema}
+    return {"type": "json_schema", "json_schema": write_output(output, dialect.schemas, warnings)}
 
 
 def _parallel_tool_calls(parallel: bool, dialect: Dialect, warnings: list[CallWarning]) -> Object:

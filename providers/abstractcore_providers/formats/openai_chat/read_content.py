@@ -19,16 +19,15 @@ from abstractcore.schema import (
     TextPart,
 )
 
-from ...common.data_urls import read_base64, read_url
+from ...common.data_urls import read_url
 from ...common.item_options import read_options
 from ...common.json_reading import Object, text_of
+from ...common.openai_audio import read_audio
 from ...common.reading import ErrorsAt, get_object, get_text, name_the_rest
-from .content import AUDIO_FORMATS
 from .content_pieces import thought_of
 
 _IMAGE = frozenset({"url", "detail"})
 _THINKING = frozenset({"type", "thinking", "closed"})
-_AUDIO_TYPES = {format: media_type for media_type, format in AUDIO_FORMATS.items()}
 
 
 def read_content(
@@ -74,9 +73,9 @@ def _part(data: Object, path: str, provider: str, warnings: list[CallWarning]) -
         image = get_object(data.get("image_url"), f"{path}.image_url")
         name_the_rest(image, _IMAGE, f"{path}.image_url", warnings)
         place = f"{path}.image_url.url"
-        return ImagePart(read_url(get_text(image.get("url"), place), "image/*", place), image.get("detail"))
+        return ImagePart(read_url(image.get("url"), "image/*", place), image.get("detail"))
     if kind == "input_audio":
-        return _audio(get_object(data.get("input_audio"), f"{path}.input_audio"), f"{path}.input_audio")
+        return AudioPart(read_audio(data.get("input_audio"), f"{path}.input_audio"))
     if kind == "file":
         return DocumentPart(_file(get_object(data.get("file"), f"{path}.file"), f"{path}.file", provider))
     if kind == "thinking":
@@ -86,17 +85,9 @@ def _part(data: Object, path: str, provider: str, warnings: list[CallWarning]) -
     )
 
 
-def _audio(data: Object, path: str) -> AudioPart:
-    media_type = _AUDIO_TYPES.get(text_of(data, "format") or "")
-    if media_type is None:
-        raise InvalidInputError(f"use {' or '.join(map(repr, _AUDIO_TYPES))}", path=f"{path}.format")
-    content = read_base64(get_text(data.get("data"), f"{path}.data"), f"{path}.data")
-    return AudioPart(Blob.from_bytes(content, media_type))
-
-
 def _file(data: Object, path: str, provider: str) -> Blob:
     name = text_of(data, "filename")
     file_id = text_of(data, "file_id")
     if file_id:
         return Blob.from_provider_file(provider, file_id, "application/pdf", name=name)
-    return read_url(get_text(data.get("file_data"), f"{path}.file_data"), "application/pdf", f"{path}.file_data", name)
+    return read_url(data.get("file_data"), "application/pdf", f"{path}.file_data", name)

@@ -6,29 +6,18 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, cast
 
-from abstractcore.errors import InvalidInputError
-from abstractcore.schema import (
-    AudioPart,
-    Blob,
-    CallWarning,
-    Message,
-    Part,
-    ReasoningPart,
-    Role,
-    TextPart,
-    ToolResult,
-)
+from abstractcore.schema import AudioPart, Blob, CallWarning, Message, Part, ReasoningPart, Role, TextPart, ToolResult
 
 from ...common.data_urls import read_base64
 from ...common.function_tools import read_function_call
 from ...common.item_options import read_options
 from ...common.json_reading import Object, as_object, as_objects, text_of
-from ...common.reading import ErrorsAt, get_list, get_object, get_text, is_said, read_each
-from .content import SPOKEN_TYPE, spoken_blob
+from ...common.reading import ErrorsAt, get_list, get_object, get_role, get_text, is_said, read_each
+from .content import REPLY_AUDIO_TYPE, kept_audio
 from .dialect import DETAILS, Dialect
 from .read_content import read_content
 from .reasoning_details import read_detail
-from .vocabulary import SPOKEN_FIELDS, TOOL_CALL_FIELDS, citations_to_ours, message_fields, reasoning_of
+from .vocabulary import AUDIO_FIELDS, TOOL_CALL_FIELDS, citations_to_ours, message_fields, reasoning_of
 
 _ROLES: dict[str, Role] = {
     "system": "system",
@@ -46,28 +35,31 @@ def read_messages(
 
     Raises `InvalidInputError` with the path.
     """
-    return read_each(values, lambda data, path: read_message(data, path, dialect, origin, warnings), warnings)
+    return read_each(values, lambda data, path: _message(data, path, dialect, origin, warnings), warnings)
 
 
 def read_message(
     value: Any, path: str, dialect: Dialect, origin: str | None, warnings: list[CallWarning]
 ) -> Message | None:
     """One message; None if it says nothing. Raises `InvalidInputError` with the path."""
-    data = get_object(value, path)
-    role = _ROLES.get(get_text(data.get("role"), f"{path}.role"))
-    if role is None:
-        raise InvalidInputError(f"unknown role {data['role']!r}", path=f"{path}.role", hint=f"Use {', '.join(_ROLES)}.")
     with ErrorsAt(path):
-        options = read_options(data, message_fields(role, dialect), dialect.provider)
-        parts = read_content(data.get("content"), f"{path}.content", dialect.provider, origin, warnings)
-        if role == "tool":
-            call_id = get_text(data.get("tool_call_id"), f"{path}.tool_call_id")
-            return Message.tool(ToolResult(call_id, cast("tuple[TextPart, ...]", parts), provider_options=options))
-        if role == "assistant":
-            spoken, calls = _spoken(data, path, dialect.provider), _calls(data, path, dialect.provider, warnings)
-            parts = _reasoning(data, dialect, origin) + _cited(parts, data) + _refusal(data) + spoken + calls
-        said = [part for part in parts if is_said(part)]
-        return Message(role, tuple(said), options) if said else None
+        return _message(get_object(value, path), path, dialect, origin, warnings)
+
+
+def _message(
+    data: Object, path: str, dialect: Dialect, origin: str | None, warnings: list[CallWarning]
+) -> Message | None:
+    role = get_role(data, _ROLES, path)
+    options = read_options(data, message_fields(role, dialect), dialect.provider)
+    parts = read_content(data.get("content"), f"{path}.content", dialect.provider, origin, warnings)
+    if role == "tool":
+        call_id = get_text(data.get("tool_call_id"), f"{path}.tool_call_id")
+        return Message.tool(ToolResult(call_id, cast("tuple[TextPart, ...]", parts), provider_options=options))
+    if role == "assistant":
+        spoken, calls = _audio(data, path, dialect.provider), _calls(data, path, dialect.provider, warnings)
+        parts = _reasoning(data, dialect, origin) + _cited(parts, data) + _refusal(data) + spoken + calls
+    said = [part for part in parts if is_said(part)]
+    return Message(role, tuple(said), options) if said else None
 
 
 def _reasoning(data: Object, dialect: Dialect, origin: str | None) -> tuple[Part, ...]:
@@ -90,17 +82,17 @@ def _cited(parts: tuple[Part, ...], data: Object) -> tuple[Part, ...]:
     return parts
 
 
-def _spoken(data: Object, path: str, provider: str) -> tuple[Part, ...]:
+def _audio(data: Object, path: str, provider: str) -> tuple[Part, ...]:
     """Audio of an earlier reply: its id, or the audio of a reply that is given back as it came."""
     audio = as_object(data.get("audio"))
     id = text_of(audio, "id")
     if not id:
         return ()
-    options = read_options(audio, SPOKEN_FIELDS, provider)
+    options = read_options(audio, AUDIO_FIELDS, provider)
     content = text_of(audio, "data")
     if content is None:
-        return (AudioPart(spoken_blob(id, provider), id=id, provider_options=options),)
-    blob = Blob.from_bytes(read_base64(content, f"{path}.audio.data"), SPOKEN_TYPE)
+        return (AudioPart(kept_audio(id, provider), id=id, provider_options=options),)
+    blob = Blob.from_bytes(read_base64(content, f"{path}.audio.data"), REPLY_AUDIO_TYPE)
     return (AudioPart(blob, text_of(audio, "transcript"), id, provider_options=options),)
 
 

@@ -18,7 +18,7 @@ _TEXT, _SUMMARY, _ENCRYPTED = "reasoning.text", "reasoning.summary", "reasoning.
 def read_detail(detail: Object, origin: str | None) -> ReasoningPart:
     """The part for one object."""
     text, rest = text_and_rest(detail)
-    return ReasoningPart(text, *seals(rest, text != ""), origin)
+    return ReasoningPart(text, *signature_and_data(rest, text != ""), origin)
 
 
 def text_and_rest(detail: Object) -> tuple[str, Object]:
@@ -27,7 +27,7 @@ def text_and_rest(detail: Object) -> tuple[str, Object]:
     return _taken(rest, _text_field(detail)), rest
 
 
-def seals(rest: Object, has_text: bool) -> tuple[str | None, str | None]:
+def signature_and_data(rest: Object, has_text: bool) -> tuple[str | None, str | None]:
     """The signature and the redacted data of a part, from what an object holds beside its text."""
     rest = dict(rest)
     data = _taken(rest, "data")

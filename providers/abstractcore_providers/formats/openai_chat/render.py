@@ -23,7 +23,7 @@ from ...common.function_tools import write_function_call
 from ...common.item_options import name_options_left_out, with_options
 from ...common.json_reading import Object
 from ...common.reordering import in_order
-from .content import SPOKEN_TYPE
+from .content import REPLY_AUDIO_TYPE
 from .dialect import Dialect
 from .think_tags import OPENING
 from .vocabulary import (
@@ -113,7 +113,7 @@ def _message(reply: ModelReply, provider: str, warnings: list[CallWarning]) -> O
         elif isinstance(part, AudioPart):
             message["audio"] = audio_to_theirs(part)
             name_options_left_out(part, place, provider, "what is said of audio is not kept", warnings)
-            if part.blob.media_type != SPOKEN_TYPE:
+            if part.blob.media_type != REPLY_AUDIO_TYPE:
                 warnings.append(_relabelled(part, place))
     if text:
         message["refusal" if reply.finish_reason == "refusal" else "content"] = text
@@ -144,8 +144,8 @@ def is_audible(part: Part) -> bool:
 
 def _relabelled(part: AudioPart, path: str) -> CallWarning:
     requested = part.blob.media_type
-    message = f"the format does not name {requested}: it is taken for {SPOKEN_TYPE}"
-    return CallWarning("relabelled", f"{path}.blob.media_type", message, requested, SPOKEN_TYPE)
+    message = f"the format does not name {requested}: it is taken for {REPLY_AUDIO_TYPE}"
+    return CallWarning("relabelled", f"{path}.blob.media_type", message, requested, REPLY_AUDIO_TYPE)
 
 
 def _warn_of_citations(citations: tuple[Citation, ...], path: str, warnings: list[CallWarning]) -> None:

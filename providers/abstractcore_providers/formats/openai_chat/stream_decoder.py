@@ -18,9 +18,9 @@ from ...common.origins import origin_of
 from ...common.surrogates import mend
 from .content_pieces import content_pieces
 from .dialect import DETAILS, Dialect
-from .spoken import SpokenAudio
+from .streamed_audio import StreamedAudio
 from .streamed_calls import StreamedCalls
-from .streamed_details import StreamedDetails
+from .streamed_details import ROOM, StreamedDetails
 from .think_tags import ThinkTags, is_separated
 from .vocabulary import (
     FINISH_REASONS,
@@ -33,9 +33,6 @@ from .vocabulary import (
     usage_to_ours,
 )
 
-_REASONING, _TEXT, _AUDIO, _FIRST_CALL = PART_ORDER.values()
-"""Blocks have the places that parts have in a whole reply, so that a stream adds up to the same."""
-
 
 class ChatDecoder(FrameDecoder):
     """Decodes one stream: its first choice. Usage may come with the last chunk of it, after it, or never."""
@@ -46,9 +43,13 @@ class ChatDecoder(FrameDecoder):
         self._annotated = not dialect.search_results
         self._think = ThinkTags() if dialect.think_tags else None
         self._details = StreamedDetails() if dialect.reasoning_field == DETAILS else None
-        self._calls = StreamedCalls(_FIRST_CALL)
+        # Blocks have the places that parts have in a whole reply, so that a stream adds up to the same.
+        first = 0 if self._details is None else ROOM
+        places = (first + place for place in PART_ORDER.values())
+        self._reasoning_block, self._text_block, self._audio_block, self._first_call = places
+        self._calls = StreamedCalls(self._first_call)
         self._ids = ReceivedIds()
-        self._audio: SpokenAudio | None = None
+        self._audio: StreamedAudio | None = None
         self._citations: tuple[Citation, ...] = ()
         self._finish: str | None = None
         self._refused = False
@@ -63,12 +64,12 @@ class ChatDecoder(FrameDecoder):
             return self._read_unusual(frame)
         try:
             # Nearly all chunks are one more piece of the open text, and need none of the care that the others do.
-            out = self._out
+            out, block = self._out, self._text_block
             (choice,) = chunk["choices"]
             delta = choice["delta"]
             text = delta["content"]
             if (
-                out.current == _TEXT
+                out.current == block
                 and text
                 and type(text) is str
                 and len(delta) == 1
@@ -81,7 +82,7 @@ class ChatDecoder(FrameDecoder):
             ):
                 sequence = out.sequence
                 out.sequence = sequence + 1
-                return [TextDelta(sequence, _TEXT, text)]
+                return [TextDelta(sequence, block, text)]
         except (KeyError, TypeError, ValueError):
             return self._read(as_object(chunk), frame.event)
         return self._read(as_object(chunk), frame.event)
@@ -110,15 +111,15 @@ class ChatDecoder(FrameDecoder):
         self._flush_halves()
         out.end_current()
         if self._details is not None:
-            for block, signature, redacted in self._details.seals():
+            for block, signature, redacted in self._details.signatures():
                 out.start_reasoning(block)
                 out.end_reasoning(block, signature, redacted)
         if not self._annotated:
             self._citations = sources_to_ours(self._metadata)
         if self._citations:
-            out.cite(_TEXT, self._citations)
+            out.cite(self._text_block, self._citations)
         if self._audio is not None:
-            out.part(_AUDIO, self._audio.part())
+            out.part(self._audio_block, self._audio.part())
         for call in self._calls.begun:
             out.end_call(call.block)
         calls = bool(self._calls.begun)
@@ -173,7 +174,7 @@ class ChatDecoder(FrameDecoder):
         for call in as_objects(delta.get("tool_calls")):
             self._tool_call(call)
         if delta.get("audio"):
-            self._audio = self._audio or SpokenAudio()
+            self._audio = self._audio or StreamedAudio()
             self._audio.add(as_object(delta["audio"]))
         if delta.get("annotations") is not None:
             self._annotated = True
@@ -209,10 +210,10 @@ class ChatDecoder(FrameDecoder):
             self._add_text(text)
 
     def _add_text(self, text: str) -> None:
-        self._out.add_current(_TEXT, TextDelta, text)
+        self._out.add_current(self._text_block, TextDelta, text)
 
     def _add_reasoning(self, text: str) -> None:
-        self._out.add_current(_REASONING, ReasoningDelta, text)
+        self._out.add_current(self._reasoning_block, ReasoningDelta, text)
 
     def _tool_call(self, fragment: Object) -> None:
         function = as_object(fragment.get("function"))
@@ -222,16 +223,16 @@ class ChatDecoder(FrameDecoder):
             self._out.end_current()
             call = self._calls.begin(fragment, name)
             options = read_options(mended(fragment), TOOL_CALL_FIELDS, self._provider)
-            id, options = self._ids.give(call.received, call.block - _FIRST_CALL, options)
+            id, options = self._ids.give(call.received, call.block - self._first_call, options)
             self._out.start_call(call.block, id, name, options)
         self._out.add(call.block, text_of(function, "arguments") or "")
 
     def _flush_halves(self) -> None:
         for block in list(self._out.halves):
-            if block >= _FIRST_CALL:
+            if block >= self._first_call:
                 self._out.flush(block)
             else:
-                self._out.flush_current(block, TextDelta if block == _TEXT else ReasoningDelta)
+                self._out.flush_current(block, TextDelta if block == self._text_block else ReasoningDelta)
 
     def _add_logprobs(self, logprobs: Any) -> None:
         if not isinstance(logprobs, dict):

@@ -5,20 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from abstractcore.framing import ServerSentEventFramer
-from abstractcore.ports import MessageRead, StreamDecoder
+from abstractcore.ports import MessageRead
 from abstractcore.schema import CallWarning, Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest, WireResponse
 
 from ...common.openai_errors import error_of, render_error
 from ...common.origins import origin_of
 from .decode import decode
-from .dialect import DETAILS, Dialect
+from .dialect import Dialect
 from .encode import encode
 from .parse import parse
 from .read_messages import read_message
 from .render import render
 from .stream_decoder import ChatDecoder
 from .stream_renderer import ChatRenderer
-from .streamed_details import MovedBlocks
 
 _OPENAI = Dialect()
 
@@ -41,10 +40,9 @@ class OpenAIChat:
         """The reply in a `chat.completion` object."""
         return decode(response, self.dialect)
 
-    def decoder(self) -> StreamDecoder:
+    def decoder(self) -> ChatDecoder:
         """A decoder of `chat.completion.chunk` objects."""
-        decoder = ChatDecoder(self.dialect)
-        return MovedBlocks(decoder) if self.dialect.reasoning_field == DETAILS else decoder
+        return ChatDecoder(self.dialect)
 
     def parse(self, request: WireRequest) -> Parsed:
         """The call in a client's request."""

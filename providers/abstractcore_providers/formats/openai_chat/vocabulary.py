@@ -87,7 +87,7 @@ _MESSAGE_FIELDS: dict[Role, frozenset[str]] = {
     "tool": frozenset({"role", "content", "tool_call_id"}),
 }
 TOOL_CALL_FIELDS = frozenset({"id", "type", "function", "index"})
-SPOKEN_FIELDS = frozenset({"id", "data", "transcript", "expires_at"})
+AUDIO_FIELDS = frozenset({"id", "data", "transcript", "expires_at"})
 """Fields of a reply's audio; a request needs its id, and has no use for the time at which that ends."""
 _SOURCES = frozenset({"search_results", "citations"})
 REPLY_FIELDS = frozenset({"id", "object", "model", "choices", "usage", "error", "obfuscation"})

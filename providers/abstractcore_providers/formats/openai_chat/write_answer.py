@@ -9,10 +9,10 @@ from ...common.item_options import with_options
 from ...common.json_reading import Object
 from ...common.reordering import in_order
 from ...common.text_blocks import append_block, as_content
-from .content import spoken_blob, write_part
+from .content import kept_audio, write_part
 from .dialect import DETAILS, PIECES, Dialect
 from .reasoning_details import write_detail
-from .vocabulary import PART_ORDER, SPOKEN_FIELDS, TOOL_CALL_FIELDS, WARNINGS
+from .vocabulary import AUDIO_FIELDS, PART_ORDER, TOOL_CALL_FIELDS, WARNINGS
 
 
 def write_answer(
@@ -29,7 +29,7 @@ def write_answer(
         elif isinstance(part, ReasoningPart):
             _add_reasoning(part, place, body, content, dialect, warnings)
         elif isinstance(part, AudioPart):
-            body["audio"] = _spoken(part, place, dialect, warnings)
+            body["audio"] = _audio(part, place, dialect, warnings)
         elif isinstance(part, ToolCall):
             body.setdefault("tool_calls", []).append(_tool_call(part, place, dialect, warnings))
     if content:
@@ -84,16 +84,16 @@ def _append_thought(content: list[Object], text: str) -> None:
         content.append({"type": "thinking", "thinking": [{"type": "text", "text": text}]})
 
 
-def _spoken(part: AudioPart, path: str, dialect: Dialect, warnings: list[CallWarning]) -> Object:
+def _audio(part: AudioPart, path: str, dialect: Dialect, warnings: list[CallWarning]) -> Object:
     """Earlier speech is named, not sent: the provider keeps it."""
-    kept = spoken_blob(part.id or "", dialect.provider)
+    kept = kept_audio(part.id or "", dialect.provider)
     WARNINGS.fields(part, path, ("cache",), warnings)
     if part.blob != kept:
         message = "the provider's own copy stands for this audio"
         warnings.append(CallWarning("sent_by_reference", f"{path}.blob", message, sent=to_data(kept)))
     if part.transcript is not None:
         warnings.append(CallWarning("transcript_left_out", f"{path}.transcript", "the provider has its own"))
-    return with_options({"id": part.id}, part, path, dialect.provider, SPOKEN_FIELDS, warnings)
+    return with_options({"id": part.id}, part, path, dialect.provider, AUDIO_FIELDS, warnings)
 
 
 def _tool_call(call: ToolCall, path: str, dialect: Dialect, warnings: list[CallWarning]) -> Object:

@@ -4,16 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from abstractcore.schema import (
-    AudioPart,
-    CallWarning,
-    Message,
-    ModelCall,
-    OpaquePart,
-    Part,
-    TextPart,
-    ToolResult,
-)
+from abstractcore.schema import AudioPart, CallWarning, Message, ModelCall, OpaquePart, Part, TextPart, ToolResult
 
 from ...common.call_ids import CallIds
 from ...common.conversations import refuse_unanswered_calls

@@ -27,7 +27,7 @@ def _citation(note: Object) -> Citation:
     kind = str(note["type"])
     if kind == _URL:
         start, end = count_of(note, "start_index"), count_of(note, "end_index")
-        return Citation(text_of(note, "url") or "", text_of(note, "title"), start=_offset(start), end=_offset(end))
+        return Citation(text_of(note, "url") or "", text_of(note, "title"), start=start, end=end)
     start = end = count_of(note, "index") if kind == "file_citation" else None
     if kind == "container_file_citation":
         start, end = count_of(note, "start_index"), count_of(note, "end_index")
@@ -35,18 +35,14 @@ def _citation(note: Object) -> Citation:
     return Citation(
         text_of(note, "file_id") or "",
         text_of(note, "filename"),
-        start=_offset(start),
-        end=_offset(end),
+        start=start,
+        end=end,
         provider_metadata={"type": kind, **extras},
     )
 
 
-def _offset(value: int | None) -> int | None:
-    return None if value is None or value < 0 else value
-
-
 def write_annotations(citations: Sequence[Citation]) -> list[Object]:
-    """The annotations for citations that `sayable` gave."""
+    """The annotations for citations that `fit_citation` gave."""
     return [_annotation(citation) for citation in citations]
 
 
@@ -63,7 +59,7 @@ def _annotation(citation: Citation) -> Object:
     return {**note, "filename": citation.title or "", **span}
 
 
-def sayable(citation: Citation, length: int, path: str, warnings: list[CallWarning]) -> Citation:
+def fit_citation(citation: Citation, length: int, path: str, warnings: list[CallWarning]) -> Citation:
     """The citation of a text of `length` characters as the format can say it, with a warning for what it cannot."""
     metadata = citation.provider_metadata
     kind = metadata.get("type")

@@ -12,11 +12,10 @@ from typing import cast
 from abstractcore.errors import UnsupportedContentError
 from abstractcore.schema import CallWarning, ImagePart, Message, SchemaError, ToolCall, ToolResult, to_data
 
-from ...common.item_options import read_options
+from ...common.item_options import fields_for, read_options, with_own_options
 from ...common.json_reading import Object, text_of
 from ...common.reading import get_object, get_text
 from .content import image_place
-from .own_options import own_options, with_own_options
 from .read_content import read_blob
 from .vocabulary import WARNINGS
 
@@ -40,7 +39,7 @@ def read_computer_call(item: Object, provider: str) -> ToolCall:
 
 def computer_item(call: ToolCall, provider: str) -> Object | None:
     """The item that `call` came from; None if it came from none."""
-    options = own_options(call, provider)
+    options = fields_for(call, provider)
     if not options or options.get("type") != CALL or call.arguments is None:
         return None
     asked = {name: value for name, value in call.arguments.items() if name in _ASKED}
@@ -58,7 +57,7 @@ def computer_calls(message: Message, provider: str) -> frozenset[str]:
     return frozenset(call.id for call in asked if computer_item(call, provider) is not None)
 
 
-def sendable_screenshot(result: ToolResult, path: str, provider: str, warnings: list[CallWarning]) -> ToolResult:
+def fit_screenshot(result: ToolResult, path: str, provider: str, warnings: list[CallWarning]) -> ToolResult:
     """What is left of the result of an action; raises `UnsupportedContentError` unless it is one image."""
     image = result.content[0] if len(result.content) == 1 else None
     if not isinstance(image, ImagePart):
@@ -77,11 +76,11 @@ def sendable_screenshot(result: ToolResult, path: str, provider: str, warnings: 
 
 
 def write_screenshot(result: ToolResult, path: str, provider: str) -> Object:
-    """The item for what `sendable_screenshot` gave."""
+    """The item for what `fit_screenshot` gave."""
     image = cast(ImagePart, result.content[0])
     place = image_place(image, f"{path}.content[0]", provider)
-    output = {"type": _SCREENSHOT, **place, **own_options(image, provider)}
-    return {"type": OUTPUT, "call_id": result.call_id, "output": output, **own_options(result, provider)}
+    output = {"type": _SCREENSHOT, **place, **fields_for(image, provider)}
+    return {"type": OUTPUT, "call_id": result.call_id, "output": output, **fields_for(result, provider)}
 
 
 def read_screenshot(item: Object, path: str, provider: str) -> ToolResult:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from abstractcore.errors import UnsupportedContentError
 from abstractcore.schema import AudioPart, Blob, CachePoint, DocumentPart, ImagePart, Part, TextPart
 
-from ...common.data_urls import data_url, write_base64, write_url
+from ...common.data_urls import data_url, kept_id, write_url
+from ...common.item_options import fields_for
 from ...common.json_reading import Object
-from .own_options import own_options
+from ...common.openai_audio import AUDIO_FORMATS, write_audio
 
-AUDIO_FORMATS = {"audio/wav": "wav", "audio/mpeg": "mp3"}
 _NAMES = {"application/pdf": "document.pdf"}
-TOLD_FIELDS = frozenset({"type", "id", "role", "status", "content"})
+USER_FIELDS = frozenset({"type", "id", "role", "status", "content"})
 OUTPUT_FIELDS = frozenset({"type", "id", "call_id", "status", "output"})
 """What a user's message and the result of a call say in words that the schema has."""
 CONTENT_FIELDS: dict[str, frozenset[str]] = {
@@ -33,7 +33,7 @@ TTL_NAMES = {name: seconds for seconds, name in _TTL_SECONDS.items()}
 
 def write_content(part: Part, path: str, provider: str) -> Object:
     """A text or media part; raises `UnsupportedContentError` with its path for what the format has no shape for."""
-    return {"type": CONTENT_TYPES.get(type(part)), **_content(part, path, provider), **own_options(part, provider)}
+    return {"type": CONTENT_TYPES.get(type(part)), **_content(part, path, provider), **fields_for(part, provider)}
 
 
 def _content(part: Part, path: str, provider: str) -> Object:
@@ -43,8 +43,7 @@ def _content(part: Part, path: str, provider: str) -> Object:
         detail: Object = {} if part.detail is None else {"detail": part.detail}
         return {**image_place(part, path, provider), **detail, **breakpoint_of(part.cache)}
     if isinstance(part, AudioPart) and part.blob.media_type in AUDIO_FORMATS:
-        data = write_base64(part.blob, path)
-        return {"input_audio": {"data": data, "format": AUDIO_FORMATS[part.blob.media_type]}}
+        return {"input_audio": write_audio(part.blob, path)}
     if isinstance(part, DocumentPart):
         return {**_file(part.blob, path, provider), **breakpoint_of(part.cache)}
     what = part.blob.media_type if isinstance(part, AudioPart) else part.type
@@ -56,7 +55,8 @@ def _content(part: Part, path: str, provider: str) -> Object:
 
 def image_place(part: ImagePart, path: str, provider: str) -> Object:
     """Where an image is: a file that the provider keeps, a URL, or the image itself as one."""
-    return _kept(part.blob, path, provider) or {"image_url": write_url(part.blob, path)}
+    kept = kept_id(part.blob, provider, path)
+    return {"image_url": write_url(part.blob, path)} if kept is None else {"file_id": kept}
 
 
 def can_be_kept_for(ttl: int | None) -> bool:
@@ -75,16 +75,7 @@ def breakpoint_of(cache: CachePoint | None) -> Object:
 def _file(blob: Blob, path: str, provider: str) -> Object:
     if blob.form == "url":
         return {"file_url": blob.location}
-    kept = _kept(blob, path, provider)
+    kept = kept_id(blob, provider, path)
     if kept is not None:
-        return kept
+        return {"file_id": kept}
     return {"filename": blob.name or _NAMES.get(blob.media_type, "document.txt"), "file_data": data_url(blob, path)}
-
-
-def _kept(blob: Blob, path: str, provider: str) -> Object | None:
-    """A file that the provider keeps, by its id."""
-    if blob.form != "provider_file":
-        return None
-    if blob.provider != provider:
-        raise UnsupportedContentError(f"{path}: the file is kept by {blob.provider!r}, not by {provider!r}.")
-    return {"file_id": blob.location}

@@ -4,26 +4,20 @@ from __future__ import annotations
 
 from pydantic_core import to_json
 
-from abstractcore.schema import (
-    CallWarning,
-    Encoded,
-    Message,
-    ModelCall,
-    OutputSchema,
-    Sampling,
-    WireRequest,
-)
+from abstractcore.schema import CallWarning, Encoded, Message, ModelCall, WireRequest
 
 from ...common.format_warnings import unsupported
 from ...common.json_reading import Object
-from ...common.json_schemas import OPENAI, fit_output
+from ...common.json_schemas import OPENAI
 from ...common.origins import origin_of
+from ...common.output_schemas import write_output
+from ...common.sampling_options import write_sampling
 from ...common.tool_names import OPENAI as OPENAI_NAMES
 from ...common.tool_names import with_sendable_names
-from .answer_parts import Receiver
-from .input_parts import without_cache
+from .fit_answer import Receiver
+from .fit_input import without_cache
+from .fit_messages import fit_messages
 from .options import add_options, default_include, is_stored, options_of
-from .sendable import sendable_messages
 from .tools import write_choice, write_hosted_tool, write_tool
 from .vocabulary import SAMPLING, WARNINGS
 from .write_items import plain_text, write_items
@@ -48,8 +42,8 @@ def request_body(call: ModelCall, provider: str, encrypted_reasoning: bool, warn
     options = options_of(call, provider, warnings)
     receiver = Receiver(provider, origin_of(provider, call.model) or "", is_stored(options))
     body: Object = {"model": call.model}
-    body.update(_input(sendable_messages(call.messages, receiver, warnings), provider))
-    body.update(_sampling(call.sampling, warnings))
+    body.update(_input(fit_messages(call.messages, receiver, warnings), provider))
+    body.update(write_sampling(SAMPLING, call.sampling, warnings))
     tools = [
         write_tool(without_cache(tool, f"tools[{i}]", warnings), f"tools[{i}]", warnings)
         for i, tool in enumerate(call.tools)
@@ -62,7 +56,7 @@ def request_body(call: ModelCall, provider: str, encrypted_reasoning: bool, warn
     if call.parallel_tool_calls is not None:
         body["parallel_tool_calls"] = call.parallel_tool_calls
     if call.output is not None:
-        body["text"] = {"format": _format(call.output, warnings)}
+        body["text"] = {"format": {"type": "json_schema", **write_output(call.output, OPENAI, warnings)}}
     if isinstance(call.thinking, int):
         warnings.append(unsupported("thinking", call.thinking, "a thinking budget in tokens"))
     elif call.thinking is not None:
@@ -85,20 +79,3 @@ def _input(messages: list[tuple[int, Message]], provider: str) -> Object:
     if instructions is None:
         return {"input": write_items(messages, provider)}
     return {"instructions": instructions, "input": write_items(messages[1:], provider)}
-
-
-def _sampling(sampling: Sampling, warnings: list[CallWarning]) -> Object:
-    warnings += [unsupported(f"sampling.{name}", value, name) for name, value in SAMPLING.unsaid(sampling)]
-    return SAMPLING.write(sampling)
-
-
-def _format(output: OutputSchema, warnings: list[CallWarning]) -> Object:
-    schema, strict = fit_output(output, OPENAI, warnings)
-    described: Object = {} if output.description is None else {"description": output.description}
-    return {
-        "type": "json_schema",
-        "name": output.name,
-        **described,
-        "schema": schema,
-        "strict": strict,
-    }

@@ -41,7 +41,7 @@ HOSTED_TYPES = frozenset(_QUESTIONS)
 def read_hosted(item: Object, provider: str) -> list[Part]:
     """The call, and the result if there is one; raises `ServerError` for an image that is not base64."""
     kind, id = str(item["type"]), text_of(item, "id") or ""
-    asked, given = _halves(item)
+    asked, given = _split(item)
     call = HostedToolCall(id, _name(item, kind), _arguments(asked, kind), {provider: asked})
     if not given:
         return [call]
@@ -51,7 +51,7 @@ def read_hosted(item: Object, provider: str) -> list[Part]:
     return [call, HostedToolResult(id, content, {provider: given} if given else {})]
 
 
-def _halves(item: Object) -> tuple[Object, Object]:
+def _split(item: Object) -> tuple[Object, Object]:
     """What the tool was asked and what it gave. The sources of a search stand within its question."""
     asked = {name: value for name, value in item.items() if name not in _ANSWERS}
     given = {name: item[name] for name in _ANSWERS if item.get(name) is not None}
@@ -62,7 +62,7 @@ def _halves(item: Object) -> tuple[Object, Object]:
     return asked, given
 
 
-def _whole(asked: Object, given: Object) -> Object:
+def _joined(asked: Object, given: Object) -> Object:
     """The item that has these halves."""
     if _SOURCES not in given:
         return {**asked, **given}
@@ -134,7 +134,7 @@ def write_hosted(call: HostedToolCall, result: Part | None, provider: str) -> Ob
     if needed is not None:
         item[needed] = None
     if isinstance(result, HostedToolResult):
-        item = _whole(item, _given(result, provider))
+        item = _joined(item, _given(result, provider))
         expected.append(result)
     try:
         return item if read_hosted(item, provider) == expected else None

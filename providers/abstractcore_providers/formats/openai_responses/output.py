@@ -18,12 +18,12 @@ from abstractcore.schema import (
     ToolCall,
 )
 
+from ...common.item_options import fields_for, with_own_options
 from ...common.json_reading import Object
-from .citations import sayable, write_annotations
+from .citations import fit_citation, write_annotations
 from .computer import computer_item
 from .hosted import write_hosted
 from .items import modelled_fields, opaque_item
-from .own_options import own_options, with_own_options
 from .reasoning import render_reasoning
 from .vocabulary import WARNINGS
 
@@ -71,7 +71,7 @@ def shown(part: Shown, path: str, provider: str, warnings: list[CallWarning]) ->
     if not part.citations:
         return part
     length = len(part.text)
-    said = (sayable(c, length, f"{path}.citations[{i}]", warnings) for i, c in enumerate(part.citations))
+    said = (fit_citation(c, length, f"{path}.citations[{i}]", warnings) for i, c in enumerate(part.citations))
     return replace(part, citations=tuple(said))
 
 
@@ -82,10 +82,10 @@ def output_items(parts: Sequence[Part], provider: str, refused: bool) -> list[Ob
         if isinstance(part, ReasoningPart):
             items.append(output_item(part, len(items)))
         elif isinstance(part, TextPart):
-            items.append({**output_item(part, len(items), refused), **own_options(part, provider)})
+            items.append({**output_item(part, len(items), refused), **fields_for(part, provider)})
         elif isinstance(part, ToolCall):
             own = computer_item(part, provider)
-            items.append(own or {**output_item(part, len(items)), **own_options(part, provider)})
+            items.append(own or {**output_item(part, len(items)), **fields_for(part, provider)})
         elif isinstance(part, HostedToolCall):
             following = parts[index + 1] if index + 1 < len(parts) else None
             result = following if isinstance(following, HostedToolResult) else None

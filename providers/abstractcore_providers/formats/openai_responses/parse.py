@@ -6,15 +6,7 @@ from functools import partial
 from typing import Any
 
 from abstractcore.errors import InvalidInputError
-from abstractcore.schema import (
-    CallWarning,
-    HostedTool,
-    ModelCall,
-    OutputSchema,
-    Parsed,
-    ToolSpec,
-    WireRequest,
-)
+from abstractcore.schema import CallWarning, HostedTool, ModelCall, OutputSchema, Parsed, ToolSpec, WireRequest
 
 from ...common.json_reading import Object, text_of
 from ...common.origins import origin_of

@@ -19,14 +19,14 @@ from abstractcore.schema import (
     TextPart,
 )
 
-from ...common.data_urls import read_base64, read_url
+from ...common.data_urls import read_url
 from ...common.item_options import read_options
 from ...common.json_reading import Object, as_object, text_of
+from ...common.openai_audio import read_audio
 from ...common.reading import get_object, get_text, is_said, make_at, name_the_rest
 from .citations import read_annotations
-from .content import AUDIO_FORMATS, CONTENT_FIELDS, TTL_NAMES
+from .content import CONTENT_FIELDS, TTL_NAMES
 
-_AUDIO_TYPES = {format: media_type for media_type, format in AUDIO_FORMATS.items()}
 _SAID_FIELDS = {
     "output_text": frozenset({"type", "text", "annotations", "logprobs"}),
     "refusal": frozenset({"type", "refusal"}),
@@ -63,8 +63,7 @@ def read_content(
 
 def _part(data: Object, kind: str, path: str, provider: str, options: ProviderOptions) -> Part:
     if kind == "input_audio":
-        audio = get_object(data.get("input_audio"), f"{path}.input_audio")
-        return AudioPart(_sound(audio, f"{path}.input_audio"), provider_options=options)
+        return AudioPart(read_audio(data.get("input_audio"), f"{path}.input_audio"), provider_options=options)
     cache = _cache(data, path)
     if kind == "input_image":
         return ImagePart(read_blob(data, "image_url", "image/*", path, provider), data.get("detail"), cache, options)
@@ -88,15 +87,7 @@ def read_blob(data: Object, name: str, media_type: str, path: str, provider: str
     file_id, filename = text_of(data, "file_id"), text_of(data, "filename")
     if file_id:
         return Blob.from_provider_file(provider, file_id, media_type, name=filename)
-    return read_url(get_text(data.get(name), f"{path}.{name}"), media_type, f"{path}.{name}", filename)
-
-
-def _sound(data: Object, path: str) -> Blob:
-    media_type = _AUDIO_TYPES.get(text_of(data, "format") or "")
-    if media_type is None:
-        raise InvalidInputError(f"use {' or '.join(map(repr, _AUDIO_TYPES))}", path=f"{path}.format")
-    content = read_base64(get_text(data.get("data"), f"{path}.data"), f"{path}.data")
-    return Blob.from_bytes(content, media_type)
+    return read_url(data.get(name), media_type, f"{path}.{name}", filename)
 
 
 def _cache(data: Object, path: str) -> CachePoint | None:

@@ -16,15 +16,16 @@ from abstractcore.schema import (
     Part,
     ProviderOptions,
     Role,
+    SchemaError,
     TextPart,
     ToolResult,
 )
 
 from ...common.item_options import read_options
 from ...common.json_reading import Object
-from ...common.reading import ErrorsAt, get_list, get_object, get_text, is_said, message_left_out
+from ...common.reading import error_at, get_list, get_object, get_role, get_text, is_said, message_left_out
 from .computer import OUTPUT, read_screenshot
-from .content import OUTPUT_FIELDS, TOLD_FIELDS
+from .content import OUTPUT_FIELDS, USER_FIELDS
 from .items import FROM_USER, item_options, read_item
 from .read_content import read_content
 
@@ -65,8 +66,10 @@ class Conversation:
             return
         for index, value in enumerate(get_list(data, "input")):
             path = f"input[{index}]"
-            with ErrorsAt(path):
+            try:
                 self._item(get_object(value, path), path)
+            except SchemaError as error:
+                raise error_at(path, error) from None
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -107,13 +110,11 @@ class Conversation:
             self._add("assistant", self._said(item, kind, path), path)
 
     def _message(self, item: Object, path: str) -> None:
-        role = _ROLES.get(get_text(item.get("role"), f"{path}.role"))
-        if role is None:
-            raise InvalidInputError(f"unknown role {item['role']!r}", path=f"{path}.role")
+        role = get_role(item, _ROLES, path)
         said = item_options(item, self._provider, stored=True) if role == "assistant" else None
         parts = list(read_content(item.get("content"), f"{path}.content", self._provider, self._warnings, said=said))
         self._add(
-            role, parts, path, NO_OPTIONS if said is not None else read_options(item, TOLD_FIELDS, self._provider)
+            role, parts, path, NO_OPTIONS if said is not None else read_options(item, USER_FIELDS, self._provider)
         )
 
     def _result(self, item: Object, path: str) -> ToolResult:

@@ -31,6 +31,7 @@ from abstractcore.schema import (
     accumulate,
 )
 
+from ...common.item_options import fields_for
 from ...common.json_reading import Object
 from ...common.openai_errors import error_words
 from .computer import CALL as COMPUTER_CALL
@@ -38,7 +39,6 @@ from .computer import computer_item
 from .hosted import write_hosted
 from .items import opaque_item
 from .output import Shown, output_item, output_text, shown
-from .own_options import own_options
 from .render import response_head, response_object
 
 
@@ -96,7 +96,7 @@ class ResponsesRenderer:
             begin = b"" if delta.block in self._blocks else self._begin(delta.block, ReasoningPart())
             return begin + self._thought(delta)
         if isinstance(delta, TextStart):
-            self._fields[delta.block] = own_options(delta, self._provider)
+            self._fields[delta.block] = fields_for(delta, self._provider)
         if isinstance(delta, ToolCallStart):
             return self._call(delta)
         if isinstance(delta, ToolCallDelta):
@@ -112,7 +112,7 @@ class ResponsesRenderer:
 
     def _call(self, delta: ToolCallStart) -> bytes:
         call = ToolCall(delta.id, delta.name, "", provider_options=delta.provider_options)
-        fields = own_options(call, self._provider)
+        fields = fields_for(call, self._provider)
         if fields.get("type") == COMPUTER_CALL:
             self._actions[delta.block] = _Block(-1, call, {})
             return b""

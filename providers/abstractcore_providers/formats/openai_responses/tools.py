@@ -10,7 +10,8 @@ from abstractcore.schema.tools import HostedToolKind
 
 from ...common.json_reading import Object, text_of
 from ...common.json_schemas import OPENAI, fit_tool
-from ...common.reading import ErrorsAt, get_flag, get_object, get_text, name_the_rest
+from ...common.reading import get_flag, get_object, get_text, name_the_rest
+from ...common.tool_parameters import describe_tool, read_tool_spec
 
 _TYPES: dict[HostedToolKind, tuple[str, ...]] = {
     "web_search": (
@@ -43,10 +44,12 @@ def write_tool(tool: ToolSpec, path: str, warnings: list[CallWarning]) -> Object
     Raises `InvalidInputError` for a schema that cannot be sent.
     """
     parameters, strict = fit_tool(tool, path, OPENAI, warnings)
-    function: Object = {"type": "function", "name": tool.name}
-    if tool.description:
-        function["description"] = tool.description
-    return {**function, "parameters": parameters or None, "strict": strict}
+    return {
+        "type": "function",
+        **describe_tool(tool),
+        "parameters": parameters or None,
+        "strict": strict,
+    }
 
 
 def write_hosted_tool(tool: HostedTool, path: str, warnings: list[CallWarning]) -> Object:
@@ -83,13 +86,8 @@ def read_tool(data: Object, path: str, warnings: list[CallWarning]) -> ToolSpec 
         return _hosted(data)
     name_the_rest(data, _FUNCTION, path, warnings)
     parameters = data.get("parameters")
-    with ErrorsAt(path):
-        return ToolSpec(
-            name=get_text(data.get("name"), f"{path}.name"),
-            description=text_of(data, "description") or "",
-            parameters={} if parameters is None else get_object(parameters, f"{path}.parameters"),
-            strict=get_flag(data, "strict", f"{path}."),
-        )
+    schema = {} if parameters is None else get_object(parameters, f"{path}.parameters")
+    return read_tool_spec(data, path, schema, strict=get_flag(data, "strict", f"{path}."))
 
 
 def write_choice(choice: ToolChoice) -> Any:

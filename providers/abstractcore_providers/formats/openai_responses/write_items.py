@@ -1,4 +1,4 @@
-"""Messages as the items of a request. What `sendable_messages` left is written here without a loss."""
+"""Messages as the items of a request. What `fit_messages` left is written here without a loss."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from abstractcore.schema import (
     ToolResult,
 )
 
+from ...common.item_options import fields_for
 from ...common.json_reading import Object
 from .citations import write_annotations
 from .computer import computer_calls, computer_item, write_screenshot
 from .content import write_content
 from .hosted import write_hosted
 from .items import item_from_user, opaque_item
-from .own_options import own_options
 from .reasoning import run_length, write_reasoning
 
 
@@ -45,7 +45,7 @@ def write_items(messages: Sequence[tuple[int, Message]], provider: str) -> list[
             actions = computer_calls(before, provider)
             items += [_output(part, f"{path}[{i}]", provider, actions) for i, part in enumerate(message.parts)]
         else:
-            items.append(_told(message, path, provider))
+            items.append(_said_to_model(message, path, provider))
         before = message
     return items
 
@@ -62,7 +62,7 @@ def _lone_text(parts: Sequence[Part]) -> str | None:
     return part.text
 
 
-def _told(message: Message, path: str, provider: str) -> Object:
+def _said_to_model(message: Message, path: str, provider: str) -> Object:
     """A system's or user's message: one text as a string, anything else as a list."""
     first = message.parts[0]
     own = item_from_user(first) if isinstance(first, OpaquePart) else None
@@ -71,7 +71,7 @@ def _told(message: Message, path: str, provider: str) -> Object:
     content = plain_text(message)
     if content is None:
         content = [write_content(part, f"{path}[{i}]", provider) for i, part in enumerate(message.parts)]
-    return {"role": message.role, "content": content, **own_options(message, provider)}
+    return {"role": message.role, "content": content, **fields_for(message, provider)}
 
 
 def _output(part: Part, path: str, provider: str, actions: Container[str]) -> Object:
@@ -80,7 +80,7 @@ def _output(part: Part, path: str, provider: str, actions: Container[str]) -> Ob
         return write_screenshot(part, path, provider)
     output = _contents(part, f"{path}.content", provider)
     item: Object = {"type": "function_call_output", "call_id": part.call_id, "output": output}
-    return {**item, **own_options(part, provider)}
+    return {**item, **fields_for(part, provider)}
 
 
 def _contents(result: ToolResult, path: str, provider: str) -> str | list[Object]:
@@ -105,7 +105,7 @@ def _said(parts: Sequence[Part], before: int, provider: str) -> list[Object]:
         if isinstance(part, TextPart):
             length = _texts_of_one_item(parts, index, provider)
             texts = cast("Sequence[TextPart]", parts[index : index + length])
-            items.append(_message(texts, f"msg_{number}", own_options(part, provider)))
+            items.append(_message(texts, f"msg_{number}", fields_for(part, provider)))
         elif isinstance(part, ToolCall):
             items.append(computer_item(part, provider) or _function_call(part, provider))
         elif isinstance(part, ReasoningPart):
@@ -125,11 +125,11 @@ def _said(parts: Sequence[Part], before: int, provider: str) -> list[Object]:
 
 def _texts_of_one_item(parts: Sequence[Part], start: int, provider: str) -> int:
     """How many texts, from the one at `start` on, have the id of one item."""
-    options = own_options(parts[start], provider)
+    options = fields_for(parts[start], provider)
     length = 1
     if "id" in options:
         for part in islice(parts, start + 1, None):
-            if not isinstance(part, TextPart) or own_options(part, provider) != options:
+            if not isinstance(part, TextPart) or fields_for(part, provider) != options:
                 break
             length += 1
     return length
@@ -148,4 +148,4 @@ def _message(texts: Sequence[TextPart], id: str, options: JSONObject) -> Object:
 
 def _function_call(call: ToolCall, provider: str) -> Object:
     item = {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": call.arguments_text}
-    return {**item, **own_options(call, provider)}
+    return {**item, **fields_for(call, provider)}

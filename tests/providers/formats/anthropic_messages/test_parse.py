@@ -298,6 +298,10 @@ def test_unsupported_fields_have_a_warning(messages: Any, fields: Any, paths: li
         ({"tools": [5]}, "tools[0]"),
         ({"tools": [{"name": "f"}]}, "tools[0].input_schema"),
         ({"tools": [{"name": "f", "input_schema": {}}, {"name": "f", "input_schema": {}}]}, "tools[1].name"),
+        (
+            {"tools": [{"name": "f", "input_schema": {}, "cache_control": {"type": "x"}}]},
+            "tools[0].cache_control",
+        ),
         ({"tool_choice": {"type": "maybe"}}, "tool_choice.type"),
         ({"output_config": {"format": {"type": "json_schema", "schema": 5}}}, "output_config.format.schema"),
     ],

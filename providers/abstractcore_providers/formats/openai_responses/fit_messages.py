@@ -10,18 +10,17 @@ from abstractcore.schema import NO_OPTIONS, CallWarning, Message, OpaquePart, Pa
 
 from ...common.call_ids import CallIds
 from ...common.conversations import refuse_unanswered_calls
-from ...common.item_options import name_options_left_out
-from .answer_parts import Receiver, said_parts
-from .computer import computer_calls, sendable_screenshot
-from .content import TOLD_FIELDS
-from .input_parts import given_result, told_parts
-from .own_options import with_own_options
+from ...common.item_options import name_options_left_out, with_own_options
+from .computer import computer_calls, fit_screenshot
+from .content import USER_FIELDS
+from .fit_answer import Receiver, fit_answer_parts
+from .fit_input import fit_result, fit_user_parts
 from .vocabulary import WARNINGS
 
 _LONGEST_ID = 64
 
 
-def sendable_messages(
+def fit_messages(
     messages: Sequence[Message], receiver: Receiver, warnings: list[CallWarning]
 ) -> list[tuple[int, Message]]:
     """What is left of each message, with its index in `messages`. Neighbours of the assistant become one.
@@ -54,19 +53,19 @@ def _carried_parts(
 ) -> Sequence[Part]:
     """What is left of a message; a tool's results belong to the calls in the message before."""
     if message.role == "assistant":
-        return said_parts(message.parts, path, receiver, warnings)
+        return fit_answer_parts(message.parts, path, receiver, warnings)
     if message.role == "tool" and before is not None:
         actions = computer_calls(before, receiver.provider)
         return [_result(part, f"{path}[{i}]", receiver, actions, warnings) for i, part in enumerate(message.parts)]
-    return told_parts(message, path, receiver.provider, warnings)
+    return fit_user_parts(message, path, receiver.provider, warnings)
 
 
 def _result(
     part: Part, path: str, receiver: Receiver, actions: Container[str], warnings: list[CallWarning]
 ) -> ToolResult:
     if isinstance(part, ToolResult) and part.call_id in actions:
-        return sendable_screenshot(part, path, receiver.provider, warnings)
-    return given_result(part, path, receiver.provider, warnings)
+        return fit_screenshot(part, path, receiver.provider, warnings)
+    return fit_result(part, path, receiver.provider, warnings)
 
 
 def _with_options(message: Message, first: Part, path: str, provider: str, warnings: list[CallWarning]) -> Message:
@@ -74,7 +73,7 @@ def _with_options(message: Message, first: Part, path: str, provider: str, warni
     if not message.provider_options:
         return message
     if message.role != "assistant" and not isinstance(first, OpaquePart):
-        return with_own_options(message, path, provider, TOLD_FIELDS, warnings)
+        return with_own_options(message, path, provider, USER_FIELDS, warnings)
     why = "the Responses format has objects for the parts of such a message, and none for the message"
     name_options_left_out(message, path, provider, why, warnings)
     return replace(message, provider_options=NO_OPTIONS)

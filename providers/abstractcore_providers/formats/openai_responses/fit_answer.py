@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from abstractcore.schema import (
     CallWarning,
@@ -16,11 +16,10 @@ from abstractcore.schema import (
     ToolCall,
 )
 
-from .citations import sayable
+from .fit_input import without_cache
 from .hosted import write_hosted
-from .input_parts import without_cache
-from .items import modelled_fields, opaque_item
-from .own_options import with_own_options
+from .items import opaque_item
+from .output import shown
 from .reasoning import is_raw, run_length
 from .vocabulary import WARNINGS
 
@@ -34,7 +33,9 @@ class Receiver:
     stored: bool
 
 
-def said_parts(parts: Sequence[Part], path: str, receiver: Receiver, warnings: list[CallWarning]) -> Sequence[Part]:
+def fit_answer_parts(
+    parts: Sequence[Part], path: str, receiver: Receiver, warnings: list[CallWarning]
+) -> Sequence[Part]:
     """What is left of an assistant's parts."""
     if all(map(_goes_as_it_is, parts)):
         return parts
@@ -44,7 +45,7 @@ def said_parts(parts: Sequence[Part], path: str, receiver: Receiver, warnings: l
         length = _carried(parts, index, receiver)
         if length == 0:
             warnings.append(WARNINGS.part(parts[index], f"{path}[{index}]"))
-        kept += [_as_said(parts[i], f"{path}[{i}]", receiver, warnings) for i in range(index, index + length)]
+        kept += [_fitted(parts[i], f"{path}[{i}]", receiver, warnings) for i in range(index, index + length)]
         index += max(1, length)
     return kept
 
@@ -78,18 +79,7 @@ def _carried(parts: Sequence[Part], index: int, receiver: Receiver) -> int:
     return int(isinstance(part, TextPart | ToolCall))
 
 
-def _as_said(part: Part, path: str, receiver: Receiver, warnings: list[CallWarning]) -> Part:
-    if isinstance(part, TextPart):
-        part = with_own_options(part, path, receiver.provider, modelled_fields(part, receiver.provider), warnings)
-        if not part.citations:
-            return without_cache(part, path, warnings)
-        said = (
-            sayable(citation, len(part.text), f"{path}.citations[{i}]", warnings)
-            for i, citation in enumerate(part.citations)
-        )
-        return replace(without_cache(part, path, warnings), citations=tuple(said))
-    if isinstance(part, ToolCall):
-        part = with_own_options(part, path, receiver.provider, modelled_fields(part, receiver.provider), warnings)
-        WARNINGS.fields(part, path, ("signature", "cache"), warnings)
-        return replace(part, signature=None, cache=None)
+def _fitted(part: Part, path: str, receiver: Receiver, warnings: list[CallWarning]) -> Part:
+    if isinstance(part, TextPart | ToolCall):
+        return without_cache(shown(part, path, receiver.provider, warnings), path, warnings)
     return part

@@ -5,11 +5,11 @@ from __future__ import annotations
 from abstractcore.schema import AudioPart, Blob
 
 from ...common.json_reading import Object, text_of
-from .content import SPOKEN_TYPE
+from .content import REPLY_AUDIO_TYPE
 from .decode import audio_bytes
 
 
-class SpokenAudio:
+class StreamedAudio:
     """Each piece may hold an id, a piece of the transcript, and base64 of a piece of the sound."""
 
     __slots__ = ("_id", "_sound", "_transcript")
@@ -27,4 +27,4 @@ class SpokenAudio:
 
     def part(self) -> AudioPart:
         """All of it."""
-        return AudioPart(Blob.from_bytes(b"".join(self._sound), SPOKEN_TYPE), "".join(self._transcript), self._id)
+        return AudioPart(Blob.from_bytes(b"".join(self._sound), REPLY_AUDIO_TYPE), "".join(self._transcript), self._id)

@@ -7,26 +7,17 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from abstractcore.errors import UnsupportedContentError
-from abstractcore.schema import (
-    AudioPart,
-    CachePoint,
-    CallWarning,
-    Message,
-    OpaquePart,
-    Part,
-    TextPart,
-    ToolResult,
-)
+from abstractcore.schema import AudioPart, CachePoint, CallWarning, Message, OpaquePart, Part, TextPart, ToolResult
 
+from ...common.item_options import with_own_options
 from .content import CONTENT_FIELDS, CONTENT_TYPES, OUTPUT_FIELDS, can_be_kept_for
 from .items import item_from_user
-from .own_options import with_own_options
 from .vocabulary import WARNINGS
 
 P = TypeVar("P", bound=Part)
 
 
-def told_parts(message: Message, path: str, provider: str, warnings: list[CallWarning]) -> Sequence[Part]:
+def fit_user_parts(message: Message, path: str, provider: str, warnings: list[CallWarning]) -> Sequence[Part]:
     """What is left of a user's or a system's message.
 
     Raises `UnsupportedContentError` for an item that answers the model among other parts.
@@ -95,7 +86,7 @@ def _plain(part: P, path: str, provider: str, warnings: list[CallWarning]) -> P:
     return part
 
 
-def given_result(part: Part, path: str, provider: str, warnings: list[CallWarning]) -> ToolResult:
+def fit_result(part: Part, path: str, provider: str, warnings: list[CallWarning]) -> ToolResult:
     """What is left of a tool's result; raises `UnsupportedContentError` with the place of audio in it."""
     assert isinstance(part, ToolResult)
     if _goes_as_it_is(part):

@@ -1,0 +1,33 @@
+"""How much Claude is asked to think: a budget of tokens, or how hard it may try, at Anthropic and at Amazon."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from abstractcore.schema import ThinkingLevel
+
+from .json_reading import Object, as_object, count_of
+
+Thinking: TypeAlias = "ThinkingLevel | int | None"
+_EFFORTS: dict[Any, ThinkingLevel] = {"low": "low", "medium": "medium", "high": "high"}
+
+
+def write_claude_thinking(thinking: ThinkingLevel | int, off: str) -> tuple[Object, ThinkingLevel | None]:
+    """The `thinking` object and the `effort` of a request; `off` is the type of no thinking."""
+    if thinking == "off":
+        return {"type": off}, None
+    if isinstance(thinking, int):
+        return {"type": "enabled", "budget_tokens": thinking}, None
+    return {"type": "adaptive"}, thinking
+
+
+def read_claude_thinking(thinking: Any, effort: Any, off: str) -> Thinking:
+    """What a request asks for; None if it does not, or in other words than ours."""
+    asked = as_object(thinking)
+    budget = count_of(asked, "budget_tokens")
+    if asked == {"type": off}:
+        return "off"
+    if budget is not None and asked == {"type": "enabled", "budget_tokens": budget}:
+        return budget
+    level = _EFFORTS.get(effort) if isinstance(effort, str) else None
+    return level if asked == {"type": "adaptive"} else None
