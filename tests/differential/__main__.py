@@ -39,10 +39,10 @@ def compare(
 
 
 def write_inputs(file: Path, formats: Sequence[str], examples: int, *trees: Path) -> None:
-    """Made by the formats of this tree, whichever are compared."""
-    # Here and not above: what vendors print is read when this is loaded, and inputs that are given need none of it.
+    """Generates inputs with the formats of this tree, whichever trees are compared."""
+    # Imported here because it reads the published examples when imported; given inputs do not need them.
+    from tests.differential.generated import words_in
     from tests.differential.inputs import inputs
-    from tests.differential.made_up import words_in
 
     with file.open("w") as out:
         out.writelines(json.dumps(each) + "\n" for each in inputs(formats, examples, words_in(*trees)))
@@ -52,9 +52,11 @@ def main() -> int:
     names = [format.name for format in register_wire_formats()]
     parser = argparse.ArgumentParser(prog="python -m tests.differential", description=__doc__)
     parser.add_argument("revision", help="a git revision, or the folder of another tree")
-    parser.add_argument("formats", nargs="*", metavar="format", help=f"of {', '.join(names)}; all unless told")
-    parser.add_argument("--examples", type=int, default=50, help="made-up calls and replies of each kind (50)")
-    parser.add_argument("--inputs", type=Path, metavar="FILE", help="a file of inputs instead of made-up ones")
+    parser.add_argument("formats", nargs="*", metavar="format", help=f"of {', '.join(names)}; default: all")
+    parser.add_argument(
+        "--examples", type=int, default=50, help="generated calls and replies of each kind (default: 50)"
+    )
+    parser.add_argument("--inputs", type=Path, metavar="FILE", help="a file of inputs instead of generated ones")
     asked = parser.parse_args()
     if unknown := set(asked.formats) - set(names):
         parser.error(f"no format {', '.join(sorted(unknown))}")

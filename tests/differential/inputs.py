@@ -1,6 +1,6 @@
 """The inputs for both trees, as JSON: generated calls, replies and streams, published examples, and mutations of them.
 
-Inputs are made once, by the tree of this module, so that a change of the strategies does not matter.
+Inputs are generated once, by the tree of this module, so that a changed strategy does not affect the comparison.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from abstractcore.ports import MessageReader, Transpiler
 from abstractcore.schema import Delta, WireRequest, WireResponse, deltas_of, to_data, to_json
 from abstractcore.testing import strategies
 from abstractcore.testing.strategies import PROVIDER_ERRORS
-from tests.differential.made_up import Target, connections, formats, made, sessions, texts_of_errors
+from tests.differential.generated import Target, connections, formats, generate, sessions, texts_of_errors
 from tests.differential.worker import written_bytes
 from tests.providers.damage import JUNK, places_in, unlike_places, value_at, with_value
 from tests.providers.findings import REFUSALS
@@ -29,14 +29,14 @@ from tests.providers.operations import operations_of
 from tests.providers.published import JSON_TYPE, Fixture, fixtures, frames_of, request_of, response_of, stream_of
 
 SIZES = (0, 1, 7, 64)
-"""Into pieces of how many bytes a stream is cut; 0 leaves it whole."""
+"""Chunk sizes of streams, in bytes; 0 for a single chunk."""
 NOT_JSON = (b"", b"{", b"x", b"[DONE]", b"[]", b'{"a": NaN}', b"\xff")
 _MOVED_FRAMES = 6
 STATUSES = (400, 401, 402, 403, 404, 408, 413, 422, 429, 500, 502, 503, 504, 529)
 WAITS = ({}, {"retry-after": "7"}, {"retry-after-ms": "1500"}, {"retry-after": "Wed, 21 Oct 2026 07:28:05 GMT"})
 Input = dict[str, Any]
 Given = tuple[str, dict[str, Any]]
-"""An operation, and its arguments."""
+"""An operation and its arguments."""
 
 
 def inputs(names: Sequence[str], examples: int, words: Sequence[str]) -> Iterator[Input]:
@@ -64,7 +64,7 @@ def _of_target(target: Target, examples: int) -> Iterator[Given]:
 
 
 class Damage:
-    """JSON with junk in every place that is unlike those before, `times` over: all kinds of junk take turns."""
+    """JSON with junk in every place that is unlike earlier ones, `times` over, with each kind of junk in turn."""
 
     def __init__(self, times: int) -> None:
         self._times = times
@@ -115,7 +115,7 @@ def _of_replies(target: Target, printed: Sequence[Fixture], examples: int) -> It
         yield "render", {"reply": to_data(reply)}
         bodies.append(target.transpiler.render(reply).body)
     odd = Damage(target.junk).of(*map(json.loads, bodies))
-    for body in chain(bodies, odd, made(st.binary(max_size=30), examples // 10)):
+    for body in chain(bodies, odd, generate(st.binary(max_size=30), examples // 10)):
         yield "decode", _response(WireResponse(200, JSON_TYPE, body))
     if "count_tokens" in operations_of(target.transpiler):
         count = dict.fromkeys(("input_tokens", "inputTokens", "totalTokens"), 5)
@@ -125,8 +125,8 @@ def _of_replies(target: Target, printed: Sequence[Fixture], examples: int) -> It
 
 def _of_streams(target: Target, printed: Sequence[Fixture], examples: int) -> Iterator[Given]:
     streams = [stream_of(target.transpiler, fixture.read()) for fixture in printed if fixture.kind == "stream"]
-    made_up: list[Any] = made(strategies.streams(strategies.replies(target.provider)), examples)
-    for index, deltas in enumerate([*map(deltas_of, target.shown()), *(deltas for _, deltas in made_up)]):
+    generated: list[Any] = generate(strategies.streams(strategies.replies(target.provider)), examples)
+    for index, deltas in enumerate([*map(deltas_of, target.shown()), *(deltas for _, deltas in generated)]):
         yield from _of_deltas(deltas, PROVIDER_ERRORS[index % len(PROVIDER_ERRORS)], index % (len(deltas) + 1))
         streams.append(streamed(target.transpiler, deltas))
     yield "stream", {"body": "", "size": 0}
@@ -146,8 +146,8 @@ def _of_deltas(deltas: Sequence[Delta], kind: type[AbstractCoreError], until: in
 
 
 def _odd_streams(transpiler: Transpiler, stream: bytes, damage: Damage) -> Iterator[bytes]:
-    """The stream cut off; with junk in one place of a frame, or in all of it; without a frame, with one twice, with two
-    exchanged.
+    """The stream truncated; with junk in one place of a frame or as the whole frame; with a frame missing, repeated or
+    swapped with the next.
     """
     yield from (stream[: len(stream) // 3], stream[:-3])
     frames = frames_of(transpiler, [stream])
@@ -210,7 +210,7 @@ def _of_error_texts(target: Target, texts: Sequence[str]) -> Iterator[Given]:
 
 
 def _error_inputs() -> Iterator[dict[str, Any]]:
-    """An error of every class with every field that errors have, as far as its constructor takes it."""
+    """An error of every class, with every field that its constructor accepts."""
     fields = {"retry_after": 1.5, "status": 418, "code": "a_code", "request_id": "r-1", "path": "messages[0].parts[0]"}
     for name, kind in vars(errors).items():
         if isinstance(kind, type) and issubclass(kind, AbstractCoreError):

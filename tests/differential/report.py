@@ -18,7 +18,7 @@ _LONGEST = 300
 
 @dataclass
 class Report:
-    """`kept` has each input that differs, with both outcomes, a line each: it can be given again."""
+    """`kept` is a file of the inputs that differ, one a line with both outcomes; it can be passed as `--inputs`."""
 
     kept: Path
     equal: Counter[str] = field(default_factory=Counter[str])
@@ -73,7 +73,7 @@ def _count(report: Report, input: Any, old: Any, new: Any) -> None:
 
 
 def _lines(old: Any, new: Any) -> Iterator[str]:
-    """What differs; bytes that are JSON, by their places."""
+    """The differences; inside bytes that are JSON, by path."""
     yield from differences(_opened(old), _opened(new))[:_SHOWN] or [f"{old} became {new}"]
 
 

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 
 @contextmanager
 def checked_out(revision: str) -> Iterator[Path]:
-    """The tree of a git revision, in a folder that is removed afterwards; a folder is taken as it is."""
+    """The tree of a git revision, in a folder that is removed afterwards; a folder is used unchanged."""
     if Path(revision).is_dir():
         yield Path(revision).resolve()
         return
@@ -33,7 +33,7 @@ def checked_out(revision: str) -> Iterator[Path]:
 
 
 def run(trees: Sequence[Path], inputs: Path, outcomes: Sequence[Path]) -> None:
-    """Writes what each tree makes of the inputs; raises `SystemExit` if one cannot."""
+    """Writes each tree's outcomes of the inputs; raises `SystemExit` if a tree fails."""
     started = [
         subprocess.Popen([sys.executable, "-P", str(WORKER), str(tree), str(inputs), str(out)], env=_environment(tree))
         for tree, out in zip(trees, outcomes, strict=True)
@@ -45,7 +45,7 @@ def run(trees: Sequence[Path], inputs: Path, outcomes: Sequence[Path]) -> None:
 
 
 def _environment(tree: Path) -> dict[str, str]:
-    """The tree's packages before any that are installed, and sets in one order."""
+    """The tree's packages before installed ones, and a fixed hash seed."""
     project = tomllib.loads((tree / "pyproject.toml").read_text(encoding="utf-8"))
     folders = [str(tree / name) for name in project["tool"]["hatch"]["build"]["dev-mode-dirs"]]
     kept = {name: value for name, value in os.environ.items() if name in ("HOME", "PATH", "SYSTEMROOT", "TMPDIR")}

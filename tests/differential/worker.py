@@ -48,7 +48,7 @@ OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "bedrock": {"region": "us-east-1"},
     "vertex": {"project": "a-project", "access_token": "a-token"},
 }
-"""What connecting needs beside a model and a key."""
+"""Required options beside model and API key."""
 NO_KEY = ("bedrock", "vertex", "local")
 ERROR_FACTS = (
     *("path", "provider", "model", "status", "code", "request_id", "retry_after", "retryable", "partial"),
@@ -58,11 +58,11 @@ FORMATS = {format.name: format for format in register_wire_formats()}
 PROVIDERS = {provider.name: provider for provider in register_providers()}
 Input = Mapping[str, Any]
 Outcome = dict[str, Any]
-"""`facts` are compared exactly; `wording` is what people read: messages and hints."""
+"""`facts` are compared exactly; `wording` has the texts for people: messages and hints."""
 
 
 def session(provider: str, model: str | None) -> Any:
-    """A session with a model, as `create_llm` makes it, with nothing on this machine that could matter."""
+    """A session as `create_llm` creates it, independent of this machine's environment."""
     key = None if provider in NO_KEY else "a-key"
     url = "https://example.com/v1" if provider == "openai-compatible" else None
     config = ProviderConfig(provider, model, url, key, OPTIONS.get(provider, {}))
@@ -71,7 +71,7 @@ def session(provider: str, model: str | None) -> Any:
 
 
 class SessionFormat:
-    """The transpiler of a session, which encodes a call as the session's model takes it.
+    """The transpiler of a session, which encodes a call after the session has lowered it.
 
     Where a change is made, in the session or in the format, does not matter: warnings are sorted.
     """
@@ -179,7 +179,7 @@ def as_error(error: BaseException, wording: list[Any]) -> Any:
 
 
 def _stream(transpiler: Any, of: Input) -> Iterator[Any]:
-    """The deltas of each piece, as the engine reads them, then what they add up to."""
+    """The deltas of each chunk, as the engine reads them, then the accumulated reply."""
     framer, decoder = transpiler.framer(), transpiler.decoder()
     body, size = read_bytes(of["body"]), of["size"]
     yield framer.accepts(body[:16])
@@ -211,7 +211,7 @@ def _render_stream(transpiler: Any, of: Input) -> Iterator[Any]:
 
 
 def _connect(_: Any, of: Input) -> Iterator[Any]:
-    """The profile, where and how requests are sent, and requests for the model."""
+    """The profile, the base URL and headers, and requests for the model."""
     made = session(of["provider"], of["model"])
     yield made.profile
     for data in of["calls"]:
@@ -266,7 +266,7 @@ def _kept(transpiler: Any, of: Input) -> Iterator[Any]:
 
 
 def _encode_count(transpiler: Any, of: Input) -> Encoded:
-    """Without warnings of sampling, of which a count has none."""
+    """Without warnings about sampling, which token counts do not have."""
     encode, call = _operation(transpiler, "count_tokens").encode, _call(of["call"])
     found = transpiler.encoded(call, encode) if isinstance(transpiler, SessionFormat) else encode(call)
     kept = [warning for warning in found.warnings if not warning.path.startswith("sampling.")]
@@ -292,11 +292,11 @@ OPERATIONS: Mapping[str, Callable[[Any, Input], Any]] = {
     "render_error": lambda t, of: t.render_error(an_error(of["error"])),
     "connect": _connect,
 }
-"""What is done, by name. One that gives its results one by one keeps those before an error."""
+"""Operations by name. One that yields its results keeps those before an error."""
 
 
 def outcome(of: Input) -> Outcome:
-    """What comes of one input; an exception of any kind is an outcome too."""
+    """The outcome of one input; an exception of any kind is an outcome, too."""
     wording: list[Any] = []
     facts: list[Any] = []
     try:

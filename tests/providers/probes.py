@@ -124,12 +124,12 @@ def _owned(part: Part, origin: str) -> Part:
 
 def part_probes(format: str) -> Mapping[str, Probe]:
     """One for each part, and each of its forms that formats distinguish."""
-    made_up = _made_up(provider_of(format))
+    defaults = _default_probes(provider_of(format))
     found = {name: printed(format, matches) for name, matches in PRINTED.items()}
-    return {name: found.get(name) or probe for name, probe in made_up.items()}
+    return {name: found.get(name) or probe for name, probe in defaults.items()}
 
 
-def _made_up(provider: str) -> Mapping[str, Probe]:
+def _default_probes(provider: str) -> Mapping[str, Probe]:
     origin = f"{provider}/{MODEL}"
     signed, redacted = ReasoningPart("hm", "sig", origin=origin), ReasoningPart(redacted_data="x", origin=origin)
     thought, hi = ReasoningPart("hm", origin=origin), TextPart("hi")

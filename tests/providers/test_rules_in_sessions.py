@@ -1,4 +1,4 @@
-"""What a model refuses, from `create_llm` to the server: left out of the request, shown by plans, refused if strict."""
+"""Unsupported options, from `create_llm` to the server: removed from the request, shown by plans, refused if strict."""
 
 import json
 from collections.abc import Callable
@@ -70,7 +70,7 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any], dict[str, Any], list
         [(CHANGED, "thinking"), (LOST, "sampling.temperature")],
     ),
 }
-"""A format, the LLM, the options of a call, what its request has of them, and the warnings."""
+"""Format, options of the LLM, options of the call, expected fields of the request, and expected warnings."""
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def llm(llm_of: Callable[..., LLM], server: Any) -> Callable[[str], LLM]:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_request_has_what_the_model_takes_and_the_plan_warns_as_the_response_does(
+def test_unsupported_options_are_removed_and_plan_and_response_warn_alike(
     call_style: Any, server: Any, llm: Callable[[str], LLM], case: str
 ):
     format, _, options, fields, warned = CASES[case]
@@ -103,7 +103,7 @@ def test_a_request_has_what_the_model_takes_and_the_plan_warns_as_the_response_d
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_strict_call_sends_nothing_and_a_strict_plan_says_the_same(
+def test_strict_call_sends_nothing_and_strict_plan_raises_the_same_error(
     call_style: Any, server: Any, llm: Callable[[str], LLM], case: str
 ):
     *_, options, _, warned = CASES[case]
@@ -117,9 +117,7 @@ def test_a_strict_call_sends_nothing_and_a_strict_plan_says_the_same(
     assert server.requests == []
 
 
-def test_a_plan_refuses_tools_that_a_model_never_takes_as_a_call_does(
-    call_style: Any, server: Any, llm_of: Callable[..., LLM]
-):
+def test_plan_and_call_refuse_unsupported_tools_alike(call_style: Any, server: Any, llm_of: Callable[..., LLM]):
     made = llm_of("openai_chat", model="gpt-6-astra")
     with pytest.raises(UnsupportedContentError, match="accepts no tools on chat completions") as of_call:
         call_style.generate(made, "hi", tools=[TOOL])
@@ -129,9 +127,7 @@ def test_a_plan_refuses_tools_that_a_model_never_takes_as_a_call_does(
     assert server.requests == []
 
 
-def test_tokens_of_a_strict_call_are_counted_whatever_its_sampling(
-    call_style: Any, server: Any, llm_of: Callable[..., LLM]
-):
+def test_token_count_of_a_strict_call_ignores_sampling(call_style: Any, server: Any, llm_of: Callable[..., LLM]):
     server.script(answer(b'{"input_tokens": 12}', content_type="application/json"))
     made = llm_of("anthropic_messages", model="claude-opus-5-5", strict=True, temperature=0.5)
     count = made.count_tokens("hi") if call_style.name == "sync" else call_style.run(made.acount_tokens("hi"))

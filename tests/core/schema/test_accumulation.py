@@ -25,18 +25,18 @@ from abstractcore.schema import (
     accumulate,
     deltas_of,
 )
-from abstractcore.testing import strategies as made
+from abstractcore.testing import strategies
 from tests.properties import examples
 
 
 @examples(80)
-@given(made.replies(options=made.item_options("scripted")))
+@given(strategies.replies(options=strategies.item_options("scripted")))
 def test_deltas_of_a_reply_accumulate_to_it(reply: ModelReply):
     assert accumulate(deltas_of(reply)) == reply
 
 
 @examples(80)
-@given(made.streams(made.replies(options=made.item_options("scripted"))))
+@given(strategies.streams(strategies.replies(options=strategies.item_options("scripted"))))
 def test_chunked_reply_accumulates_to_the_reply(case: tuple[ModelReply, list[Delta]]):
     reply, deltas = case
     assert accumulate(deltas) == reply

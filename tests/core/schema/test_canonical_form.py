@@ -25,7 +25,7 @@ from abstractcore.schema import (
     ToolChoice,
     ToolResult,
 )
-from abstractcore.testing import strategies as made
+from abstractcore.testing import strategies
 from tests.properties import examples
 
 IMAGE = ImagePart(Blob.from_bytes(b"1", "image/png"))
@@ -238,7 +238,7 @@ def test_value_of_the_wrong_type_is_refused_with_its_field(make: Any, path: str)
 
 
 @examples(60)
-@given(made.calls(options=made.item_options("scripted")))
+@given(strategies.calls(options=strategies.item_options("scripted")))
 def test_canonical_form_is_idempotent(call: ModelCall):
     assert call.with_() == call
 

@@ -38,7 +38,7 @@ from abstractcore.schema import (
     to_data,
     to_json,
 )
-from abstractcore.testing import strategies as made
+from abstractcore.testing import strategies
 from tests.properties import examples
 
 DEEP: Any = "bottom"
@@ -48,15 +48,15 @@ CYCLE: list[Any] = []
 CYCLE.append(CYCLE)
 
 DOCUMENTS = {
-    "call": made.calls(options=made.item_options("scripted")),
-    "reply": made.replies(options=made.item_options("scripted")),
-    "response": made.responses(),
-    "record": made.call_records(),
-    "message": made.messages(),
-    "tool": made.tool_specs(),
-    "blob": made.blobs() | made.blobs_elsewhere(),
-    "part": made.parts(),
-    "delta": made.streams(made.replies()).flatmap(lambda case: st.sampled_from(case[1])),
+    "call": strategies.calls(options=strategies.item_options("scripted")),
+    "reply": strategies.replies(options=strategies.item_options("scripted")),
+    "response": strategies.responses(),
+    "record": strategies.call_records(),
+    "message": strategies.messages(),
+    "tool": strategies.tool_specs(),
+    "blob": strategies.blobs() | strategies.blobs_elsewhere(),
+    "part": strategies.parts(),
+    "delta": strategies.streams(strategies.replies()).flatmap(lambda case: st.sampled_from(case[1])),
 }
 
 
@@ -82,7 +82,7 @@ def test_strategies_generate_every_document_type():
 
 
 @examples(30)
-@given(made.calls(options=made.item_options("scripted")))
+@given(strategies.calls(options=strategies.item_options("scripted")))
 def test_canonical_json_has_sorted_keys_and_no_spaces(call: ModelCall):
     text = canonical_json(call)
     assert text == json.dumps(json.loads(text), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
@@ -264,7 +264,7 @@ def test_random_bytes_are_a_schema_error(text: str | bytes):
 
 
 @examples(100)
-@given(made.calls(options=made.item_options("scripted")), st.data())
+@given(strategies.calls(options=strategies.item_options("scripted")), st.data())
 def test_mutated_document_reads_or_is_a_schema_error(call: ModelCall, data: st.DataObject):
     """One value anywhere in a document is replaced by any JSON value."""
     written = json.loads(to_json(call))
@@ -275,7 +275,7 @@ def test_mutated_document_reads_or_is_a_schema_error(call: ModelCall, data: st.D
         if isinstance(node[key], dict | list) and node[key] and data.draw(st.booleans()):
             node = node[key]
             continue
-        node[key] = data.draw(made.json_values())
+        node[key] = data.draw(strategies.json_values())
         break
     try:
         again = from_json(json.dumps(written))

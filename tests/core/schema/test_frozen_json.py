@@ -13,7 +13,7 @@ from pydantic import BaseModel, TypeAdapter
 
 from abstractcore import Message, ModelCall, OutputSchema, ToolCall, ToolSpec
 from abstractcore.schema import EMPTY, CallWarning, FrozenDict, FrozenList, OpaquePart, SchemaError, freeze
-from abstractcore.testing import strategies as made
+from abstractcore.testing import strategies
 from tests.properties import examples
 
 PLAIN: dict[str, Any] = {"tags": ["b", "a"], "deep": [[1, 2], [{"x": [None, True]}]], "n": 1.5}
@@ -45,7 +45,7 @@ def test_frozen_json_equals_plain_json_both_ways():
 
 
 @examples(60)
-@given(made.json_values())
+@given(strategies.json_values())
 def test_any_json_value_is_unchanged(value: Any):
     kept = OpaquePart("p", "k", value).data
     assert kept == value

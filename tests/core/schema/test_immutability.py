@@ -27,7 +27,7 @@ from abstractcore.schema import (
     Usage,
     WireRequest,
 )
-from abstractcore.testing import strategies as made
+from abstractcore.testing import strategies
 from tests.properties import examples
 
 ATOMS = (str, int, float, bool, bytes, type(None))
@@ -50,13 +50,13 @@ def mutable_places(value: object, path: str) -> list[str]:
 
 
 @examples(60)
-@given(made.calls(options=made.item_options("scripted")))
+@given(strategies.calls(options=strategies.item_options("scripted")))
 def test_call_is_deeply_immutable(call: ModelCall):
     assert mutable_places(call, "call") == []
 
 
 @examples(60)
-@given(made.replies(options=made.item_options("scripted")))
+@given(strategies.replies(options=strategies.item_options("scripted")))
 def test_reply_is_deeply_immutable(reply: ModelReply):
     assert mutable_places(reply, "reply") == []
 
@@ -91,7 +91,7 @@ def test_arguments_of_the_caller_are_not_shared():
 
 
 @examples(30)
-@given(made.calls(options=made.item_options("scripted")))
+@given(strategies.calls(options=strategies.item_options("scripted")))
 def test_pickled_and_copied_call_stays_immutable(call: ModelCall):
     for again in (pickle.loads(pickle.dumps(call)), copy.copy(call), copy.deepcopy(call), replace(call)):
         assert again == call

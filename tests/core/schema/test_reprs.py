@@ -36,7 +36,7 @@ from abstractcore import (
 from abstractcore.schema import PartDelta, WireRequest
 from abstractcore.schema.immutable import Immutable
 from abstractcore.schema.reprs import ShortRepr, short_repr
-from abstractcore.testing import strategies as made
+from abstractcore.testing import strategies
 from tests.junk import junk
 from tests.properties import examples
 
@@ -98,7 +98,7 @@ def test_every_record_has_such_a_repr():
 
 
 @examples(100)
-@given(made.replies())
+@given(strategies.replies())
 def test_repr_of_any_reply_is_one_short_line(reply: ModelReply):
     shown = repr(reply)
     assert "\n" not in shown
@@ -235,7 +235,7 @@ def test_too_large_or_unsafe_media_are_named_and_not_embedded(blob: Blob):
 
 
 @examples(50)
-@given(made.replies())
+@given(strategies.replies())
 def test_any_reply_has_a_notebook_display(reply: ModelReply):
     assert {tag for tag, _ in read(reply).elements} <= {
         "div", "details", "summary", "p", "code", "img", "audio", "video",

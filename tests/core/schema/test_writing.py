@@ -24,7 +24,7 @@ from abstractcore.schema import (
     to_data,
     to_json,
 )
-from abstractcore.testing import strategies as made
+from abstractcore.testing import strategies
 from tests.properties import examples
 
 
@@ -72,7 +72,7 @@ def test_json_values_are_written_as_by_the_standard_library_or_refused(value: An
 @pytest.mark.parametrize("kind", ["calls", "replies", "responses", "messages", "tool_specs", "parts"])
 def test_objects_are_written_as_by_the_standard_library(kind: str):
     @examples(60)
-    @given(getattr(made, kind)())
+    @given(getattr(strategies, kind)())
     def check(value: object):
         assert canonical_json(value) == reference(value)
 

@@ -1,4 +1,4 @@
-"""A format writes the same bytes whatever the model: what depends on single models is decided before it."""
+"""A format writes the same bytes for every model: rules of single models are applied before encoding."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -19,13 +19,13 @@ from abstractcore_providers.plugin import register_wire_formats
 from abstractcore_providers.vendors.models.claude import CLAUDE
 from abstractcore_providers.vendors.openai_compatible import VENDORS
 from tests.properties import examples
-from tests.providers.formats.anthropic_messages import made as anthropic
-from tests.providers.formats.bedrock_converse import made as bedrock
-from tests.providers.formats.cohere_chat import made as cohere
-from tests.providers.formats.gemini import made as gemini
-from tests.providers.formats.ollama import made as ollama
-from tests.providers.formats.openai_chat import made as chat
-from tests.providers.formats.openai_responses import made as responses
+from tests.providers.formats.anthropic_messages import generated as anthropic
+from tests.providers.formats.bedrock_converse import generated as bedrock
+from tests.providers.formats.cohere_chat import generated as cohere
+from tests.providers.formats.gemini import generated as gemini
+from tests.providers.formats.ollama import generated as ollama
+from tests.providers.formats.openai_chat import generated as chat
+from tests.providers.formats.openai_responses import generated as responses
 
 FORMATS = {each.name: each.transpiler for each in register_wire_formats()}
 WITH_RULES = [each for each in VENDORS if any(family.rules for family in each.families)]
@@ -52,12 +52,12 @@ BEDROCK_NAMES = {
     "openai": ["openai.gpt-oss-20b-1:0", "openai.gpt-oss-120b-1:0"],
     "other": ["meta.llama3-70b-instruct-v1:0", "mistral.pixtral-large-2502-v1:0"],
 }
-"""An id of Bedrock says whose model it is, and the format's `additionalModelRequestFields` are that maker's own."""
+"""A Bedrock model id names the model's maker, and `additionalModelRequestFields` differ by maker."""
 GROUPS = {name: (BEDROCK_NAMES if name == "bedrock_converse" else {"all": NAMES}) for name in TRANSPILERS}
 
 
 def named(call: ModelCall, model: str) -> ModelCall:
-    """The same call of another model, with the first model's turns."""
+    """The same call to another model, which also wrote the first model's turns."""
     before, after = f"{call.provider}/{call.model}", f"{call.provider}/{model}"
 
     def owned(part: Any) -> Any:
@@ -68,7 +68,7 @@ def named(call: ModelCall, model: str) -> ModelCall:
 
 
 def written(transpiler: Transpiler, call: ModelCall) -> Any:
-    """The request without the model's name, and its warnings; or why there is none."""
+    """The request without the model's name, and its warnings; or the error's type and path."""
     try:
         encoded = transpiler.encode(call)
     except (InvalidInputError, UnsupportedContentError) as error:
@@ -94,7 +94,7 @@ def without_name(request: WireRequest, model: str) -> tuple[str, bytes | str, Ma
 @pytest.mark.parametrize(("format", "group"), [(name, group) for name, groups in GROUPS.items() for group in groups])
 @examples(20)
 @given(st.data())
-def test_the_name_of_a_model_changes_nothing_but_itself(format: str, group: str, data: st.DataObject):
+def test_request_does_not_depend_on_the_model_name(format: str, group: str, data: st.DataObject):
     transpiler, call = TRANSPILERS[format], data.draw(CALLS[format.partition(",")[0]]())
     first, *others = GROUPS[format][group]
     expected = written(transpiler, named(call, first))
@@ -102,6 +102,6 @@ def test_the_name_of_a_model_changes_nothing_but_itself(format: str, group: str,
         assert written(transpiler, named(call, model)) == expected, model
 
 
-def test_every_format_is_tried():
+def test_every_format_is_tested():
     assert CALLS.keys() == FORMATS.keys()
     assert len(VENDORS_OF_CHAT) == 5

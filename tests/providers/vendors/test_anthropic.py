@@ -23,7 +23,7 @@ def connect(environment: dict[str, str] | None = None, **config: Any) -> Provide
     return AnthropicProvider().connect(ProviderConfig("anthropic", **given), services)
 
 
-def test_requests_go_to_the_vendor_with_the_key_and_the_version():
+def test_requests_have_the_base_url_api_key_and_version_header():
     found = address(connect())
     assert found.url == "https://api.anthropic.com/v1"
     signed = found.auth.sign(WireRequest("/messages", {"anthropic-beta": "b"}, b"{}"), 0)
@@ -31,19 +31,19 @@ def test_requests_go_to_the_vendor_with_the_key_and_the_version():
     assert "k" not in repr(found.auth).replace("headers", "")
 
 
-def test_an_address_and_a_key_of_ones_own_count_first():
+def test_given_base_url_and_api_key_override_defaults():
     found = address(connect(api_key="l", base_url="http://b:1/v1/"))
     assert found.url == "http://b:1/v1"
     assert found.auth.sign(WireRequest("/messages", {}, b""), 0).headers["x-api-key"] == "l"
 
 
-def test_without_a_key_its_variable_is_named():
+def test_missing_api_key_error_names_the_environment_variable():
     with pytest.raises(AuthenticationError, match="ANTHROPIC_API_KEY"):
         connect({})
 
 
 @pytest.mark.parametrize("config", [{"model": None}, {"base_url": "b:1"}, {"api_key": "a b"}])
-def test_what_cannot_work_is_refused(config: dict[str, Any]):
+def test_invalid_configuration_is_refused(config: dict[str, Any]):
     with pytest.raises(ConfigurationError):
         connect(**config)
 
@@ -62,7 +62,7 @@ def test_what_cannot_work_is_refused(config: dict[str, Any]):
         ("claude-haiku-4-5-20251001", ClaudeRules(one_of_temperature_and_top_p=True), (), (1024, 63_999)),
     ],
 )
-def test_a_model_takes_what_its_family_takes(model: str, rules: ClaudeRules, levels: Any, budget: Any):
+def test_profile_and_rules_of_a_model_are_its_familys(model: str, rules: ClaudeRules, levels: Any, budget: Any):
     session = connect(model=model)
     assert session.transpiler == AnthropicMessages(Dialect(system_in_place=rules.system_in_place, off=rules.off))
     lower: Any = session.lower
@@ -76,7 +76,7 @@ def test_a_model_takes_what_its_family_takes(model: str, rules: ClaudeRules, lev
     assert profile.sampling.max_output_tokens == 32_000
 
 
-def test_a_model_of_no_known_family_is_unknown_and_has_a_limit_all_the_same():
+def test_unknown_model_has_a_default_max_output_tokens():
     profile = connect(model="mine").profile
     assert not profile.known
     assert profile.sampling is not None

@@ -1,4 +1,4 @@
-"""Azure: the same addresses, keys and tokens as the openai package's own client for it."""
+"""Azure: the same URLs, API keys and access tokens as the openai package's Azure client."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ def headers(session: ProviderSession) -> Mapping[str, str]:
     return address(session).auth.sign(WireRequest("/", {}, b""), 0.0).headers
 
 
-def test_the_newer_api_is_at_the_resource_with_the_key_in_a_header_of_its_own():
+def test_resource_gives_the_v1_base_url_and_an_api_key_header():
     session = connect({"AZURE_OPENAI_API_KEY": KEY}, options={"resource": "my-resource"})
     assert address(session).url_of("/x") == "https://my-resource.openai.azure.com/openai/v1/x"
     assert headers(session) == {"api-key": KEY}
     assert KEY not in repr(session.endpoint)
 
 
-def test_a_given_address_is_complete():
+def test_given_base_url_is_used_unchanged():
     session = connect({"OPENAI_API_VERSION": DATED}, base_url="https://x.services.ai.azure.com/openai/v1", api_key=KEY)
     assert address(session).url_of("/x") == "https://x.services.ai.azure.com/openai/v1/x"
 
 
 @pytest.mark.parametrize("resource", [None, "", "a.b", "evil/x", "a b", 5])
-def test_what_is_no_name_of_a_resource_is_refused_with_an_example(resource: Any):
+def test_invalid_resource_name_is_refused_with_an_example(resource: Any):
     with pytest.raises(ConfigurationError, match="needs the name of a resource") as caught:
         connect(api_key=KEY, options={"resource": resource})
     assert "https://my-resource.openai.azure.com" in (caught.value.hint or "")
@@ -73,32 +73,32 @@ def test_what_is_no_name_of_a_resource_is_refused_with_an_example(resource: Any)
         ),
     ],
 )
-def test_an_endpoint_and_a_version_make_the_address(options: dict[str, str], url: str):
+def test_base_url_follows_from_endpoint_and_api_version(options: dict[str, str], url: str):
     assert address(connect(api_key=KEY, options=options)).url_of("/x") == url
 
 
 @pytest.mark.parametrize("version", ["2024/10", "a&b=c", 5])
-def test_what_is_no_version_is_refused(version: Any):
+def test_invalid_api_version_is_refused(version: Any):
     with pytest.raises(ConfigurationError, match="api_version is not a version"):
         connect(api_key=KEY, options={"resource": "r", "api_version": version})
 
 
-def test_a_deployments_name_is_quoted():
+def test_deployment_name_is_percent_encoded():
     session = connect(api_key=KEY, model="a b/c", options={"resource": "r", "api_version": DATED})
     assert "/deployments/a%20b%2Fc/x" in address(session).url_of("/x")
 
 
-def test_without_key_and_token_both_are_named():
+def test_missing_credentials_error_names_api_key_and_access_token():
     with pytest.raises(AuthenticationError, match=r"AZURE_OPENAI_API_KEY, or pass api_key=... or access_token="):
         connect(options={"resource": "r"})
 
 
-def test_a_key_and_a_token_are_one_too_many():
+def test_api_key_and_access_token_exclude_each_other():
     with pytest.raises(ConfigurationError, match="api_key or access_token, not both"):
         connect(api_key=KEY, options={"resource": "r", "access_token": "t"})
 
 
-def test_a_token_that_is_neither_text_nor_a_function_is_refused():
+def test_access_token_of_another_type_is_refused():
     with pytest.raises(ConfigurationError, match="access_token for azure: expected text, or a function"):
         connect(options={"resource": "r", "access_token": 5})
 
@@ -108,7 +108,7 @@ def test_a_token_that_is_neither_text_nor_a_function_is_refused():
 
 @pytest.fixture
 def environment(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """Of both clients; empty at first."""
+    """Environment variables of both clients, initially none."""
     for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
 
@@ -121,7 +121,7 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 
 
 def same_request(server: Any, environment: dict[str, str], theirs: dict[str, Any], ours: dict[str, Any]) -> None:
-    """Both ask the server the same: method, path, query, credentials, model and messages."""
+    """Checks that both clients send the same method, path, query, credentials, model and messages."""
     server.script(completion())
     server.script(completion())
     with openai.AzureOpenAI(max_retries=0, **theirs) as client:
@@ -137,26 +137,28 @@ def same_request(server: Any, environment: dict[str, str], theirs: dict[str, Any
         assert json.loads(made.body)[name] == json.loads(expected.body)[name]
 
 
-def test_a_key_and_a_dated_version_ask_as_openais_client_does(server: Any, environment: dict[str, str]):
+def test_dated_api_version_sends_the_same_request_as_the_openai_client(server: Any, environment: dict[str, str]):
     given = {"azure_endpoint": server.url, "api_version": DATED, "api_key": KEY}
     same_request(server, environment, given, given)
 
 
-def test_a_token_function_asks_as_openais_client_does(server: Any, environment: dict[str, str]):
+def test_token_function_sends_the_same_request_as_the_openai_client(server: Any, environment: dict[str, str]):
     given = {"azure_endpoint": server.url, "api_version": DATED}
     token = {"azure_ad_token_provider": lambda: KEY}, {"access_token": lambda: KEY}
     same_request(server, environment, {**given, **token[0]}, {**given, **token[1]})
 
 
 @pytest.mark.parametrize("credential", ["AZURE_OPENAI_API_KEY", "AZURE_OPENAI_AD_TOKEN"])
-def test_the_environment_alone_asks_as_openais_client_does(server: Any, environment: dict[str, str], credential: str):
+def test_environment_variables_send_the_same_request_as_the_openai_client(
+    server: Any, environment: dict[str, str], credential: str
+):
     environment["AZURE_OPENAI_ENDPOINT"] = server.url
     environment["OPENAI_API_VERSION"] = DATED
     environment[credential] = KEY
     same_request(server, environment, {}, {})
 
 
-def test_a_token_of_the_environment_stands_over_its_key_and_below_a_given_one(server: Any, environment: dict[str, str]):
+def test_token_variable_overrides_the_key_variable_but_not_a_given_key(server: Any, environment: dict[str, str]):
     environment["AZURE_OPENAI_AD_TOKEN"] = "token-of-the-environment"
     environment["AZURE_OPENAI_API_KEY"] = "key-of-the-environment"
     given = {"azure_endpoint": server.url, "api_version": DATED}
@@ -165,10 +167,10 @@ def test_a_token_of_the_environment_stands_over_its_key_and_below_a_given_one(se
     same_request(server, environment, {**given, "api_key": KEY}, {**given, "api_key": KEY})
 
 
-# Tokens that end
+# Tokens that expire
 
 
-def test_a_token_function_is_called_for_every_request_sync_and_async(call_style: Any, server: Any, services: Services):
+def test_token_function_is_called_for_every_request_sync_and_async(call_style: Any, server: Any, services: Services):
     given = iter(["one", "two", "three"])
     calls: list[str] = []
 
@@ -191,7 +193,7 @@ def test_a_token_function_is_called_for_every_request_sync_and_async(call_style:
     ]
 
 
-def test_an_async_token_function_serves_sync_and_async_calls(call_style: Any, server: Any, services: Services):
+def test_async_token_function_works_for_sync_and_async_calls(call_style: Any, server: Any, services: Services):
     async def token() -> str:
         await asyncio.sleep(0)
         return KEY
@@ -204,13 +206,13 @@ def test_an_async_token_function_serves_sync_and_async_calls(call_style: Any, se
 
 
 @pytest.mark.parametrize("token", ["", None])
-def test_a_function_that_gives_no_token_is_an_error_of_ours(call_style: Any, services: Services, token: Any):
+def test_empty_token_of_a_token_function_is_an_authentication_error(call_style: Any, services: Services, token: Any):
     llm = create_llm("azure/gpt-4o", resource="r", access_token=lambda: token, services=services)
     with pytest.raises(AuthenticationError, match="there is no access token"):
         call_style.generate(llm, "hi")
 
 
-def test_a_token_function_that_fails_is_an_error_of_ours_with_its_cause(call_style: Any, services: Services):
+def test_failing_token_function_is_an_authentication_error_with_its_cause(call_style: Any, services: Services):
     def token() -> str:
         raise RuntimeError(f"the identity server refused {KEY}")
 

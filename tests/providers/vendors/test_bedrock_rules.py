@@ -1,4 +1,4 @@
-"""What single models of Bedrock refuse: a session changes the call before it is written, and names each change."""
+"""Unsupported options of single Bedrock models: a session changes the call before encoding and warns of each change."""
 
 import json
 from typing import Any
@@ -22,7 +22,7 @@ def session(model: str) -> ProviderSession:
 
 
 def request_of(call: ModelCall) -> Encoded:
-    """The request of a session with the call's model, with the warnings of the session before those of the format."""
+    """Encodes with a session of the call's model; the session's warnings come before the format's."""
     made = session(call.model)
     lowered = made.lower(call)
     encoded = made.transpiler.encode(lowered.call)
@@ -34,7 +34,7 @@ def body_of(call: ModelCall) -> Any:
 
 
 def paths(*messages: Message, **fields: Any) -> list[tuple[str, str]]:
-    """The warnings: codes and paths."""
+    """Codes and paths of the warnings."""
     return [(warning.code, warning.path) for warning in request_of(call(*messages, **fields)).warnings]
 
 
@@ -53,9 +53,7 @@ NEWEST = "arn:aws:bedrock:us-east-1:1:inference-profile/us.anthropic.claude-opus
         (MODEL, True, True),
     ],
 )
-def test_claudes_that_take_no_sampling_and_cannot_be_made_to_call_a_tool_get_none(
-    model: str, sampled: bool, forced: bool
-):
+def test_unsupported_sampling_and_forced_tool_choice_are_removed_for_claude(model: str, sampled: bool, forced: bool):
     fields: Any = {"model": model, "tools": (TOOL,), "tool_choice": ToolChoice("tool", "f")}
     made = call(sampling=Sampling(9, 1.5, 0.9, 5), **fields)
     body = body_of(made)
@@ -73,7 +71,7 @@ def test_claudes_that_take_no_sampling_and_cannot_be_made_to_call_a_tool_get_non
     assert [(warning.code, warning.path) for warning in request_of(made).warnings] == expected
 
 
-def test_a_claude_that_thinks_takes_top_p_only_and_is_not_made_to_call_a_tool():
+def test_thinking_claude_accepts_top_p_only_and_no_forced_tool_choice():
     fields: Any = {"thinking": 2000, "tools": (TOOL,), "tool_choice": ToolChoice("required")}
     made = call(sampling=Sampling(9000, 0.5, 0.99, 5), **fields)
     body = body_of(made)
@@ -91,21 +89,21 @@ def test_a_claude_that_thinks_takes_top_p_only_and_is_not_made_to_call_a_tool():
         (1000, {"type": "disabled"}),
     ],
 )
-def test_a_budget_is_below_the_limit_on_the_answer(limit: int, sent: Any):
+def test_thinking_budget_is_below_max_output_tokens(limit: int, sent: Any):
     made = call(thinking=24_576, sampling=Sampling(limit))
     assert body_of(made)["additionalModelRequestFields"]["thinking"] == sent
     fits = limit > 24_576
     assert [(w.code, w.path) for w in request_of(made).warnings] == ([] if fits else [("thinking_changed", "thinking")])
 
 
-def test_an_unknown_id_is_sent_what_is_asked():
+def test_options_of_an_unknown_model_id_are_sent_unchanged():
     profile = "arn:aws:bedrock:us-east-1:1:application-inference-profile/claude-opus-5-5"
     made = call(model=profile, sampling=Sampling(9, 0.5, 0.9, 5))
     assert body_of(made)["inferenceConfig"] == {"maxTokens": 9, "temperature": 0.5, "topP": 0.9}
     assert request_of(made).warnings == ()
 
 
-def test_amazons_models_take_no_sampling_beside_the_highest_effort():
+def test_nova_accepts_no_sampling_at_high_effort():
     sampling = Sampling(9, 0.5, 0.9, top_k=5)
     body = body_of(call(model=NOVA, thinking="high", sampling=sampling))
     assert "inferenceConfig" not in body
@@ -127,25 +125,25 @@ def test_amazons_models_take_no_sampling_beside_the_highest_effort():
         (NOVA, 300),
     ],
 )
-def test_an_hour_is_asked_of_models_that_keep_so_long(model: str, longest: int):
+def test_one_hour_cache_ttl_is_sent_only_to_models_that_support_it(model: str, longest: int):
     made = call(Message.user(TextPart("a", cache=CachePoint(3600))), model=model)
     found = {warning.path: warning.sent for warning in request_of(made).warnings}
     assert found == ({} if longest == 3600 else {"messages[0].parts[0].cache.ttl": longest})
     assert body_of(made)["messages"][0]["content"][1]["cachePoint"]["ttl"] == ("1h" if longest == 3600 else "5m")
 
 
-def test_amazons_models_have_no_cache_point_behind_a_tool():
+def test_nova_has_no_cache_point_after_a_tool():
     tool = ToolSpec("f", parameters={"type": "object"}, cache=CachePoint())
     assert paths(Message.user("a"), model=NOVA, tools=(tool,)) == [("cache_left_out", "tools[0].cache")]
     assert len(body_of(call(Message.user("a"), model=NOVA, tools=(tool,)))["toolConfig"]["tools"]) == 1
 
 
-def test_the_last_sonnet_has_a_word_of_its_own_for_no_thinking():
+def test_sonnet_5_5_sends_between_tools_for_thinking_off():
     made = call(Message.user("a"), model="anthropic.claude-sonnet-5-5", thinking="off")
     assert body_of(made)["additionalModelRequestFields"] == {"thinking": {"type": "between_tools"}}
 
 
-def test_a_point_that_is_shortened_keeps_all_else_of_its_part_and_tool():
+def test_capping_a_cache_ttl_keeps_other_fields_of_part_and_tool():
     tool = ToolSpec("f", "F.", {"type": "object"}, cache=CachePoint(3600))
     old = "us.anthropic.claude-opus-4-1-20250805-v1:0"
     made = call(Message.user(TextPart("a", cache=CachePoint(3600)), "b"), Message.user("c"), model=old, tools=(tool,))
@@ -157,6 +155,6 @@ def test_a_point_that_is_shortened_keeps_all_else_of_its_part_and_tool():
     assert lowered.call.messages[1] is made.messages[1]
 
 
-def test_a_choice_without_tools_is_left_to_the_format():
+def test_tool_choice_without_tools_is_handled_by_the_format():
     (warning,) = request_of(call(tool_choice=ToolChoice("required"), thinking=2000)).warnings
     assert (warning.code, warning.path) == ("unsupported_option", "tool_choice")

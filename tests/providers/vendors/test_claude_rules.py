@@ -1,4 +1,4 @@
-"""What Claude's models refuse is left out, with a warning."""
+"""Options that Claude models do not support are removed or adjusted, with a warning."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ LOST, DEFAULT, CHANGED = "unsupported_option", "already_so", "top_p_changed"
         (EITHER, True, Sampling(9, 1.0, 0.99), {"temperature": DEFAULT}),
     ],
 )
-def test_options_that_are_refused_are_left_out(
+def test_unsupported_options_are_removed_with_a_warning(
     rules: ClaudeRules, thinks: bool, asked: Sampling, warned: dict[str, str]
 ):
     warnings: list[CallWarning] = []
@@ -47,7 +47,7 @@ def test_options_that_are_refused_are_left_out(
         assert getattr(sent, name) == (None if name in warned else getattr(asked, name))
 
 
-def test_a_top_p_that_does_not_go_with_thinking_is_the_lowest_that_does():
+def test_top_p_is_raised_to_the_minimum_for_thinking():
     warnings: list[CallWarning] = []
     assert fit_sampling(Sampling(9, top_p=0.5), ANY, True, warnings) == Sampling(9, top_p=0.95)
     assert [(w.code, w.path, w.requested, w.sent) for w in warnings] == [(CHANGED, "sampling.top_p", 0.5, 0.95)]
@@ -74,9 +74,7 @@ def test_a_top_p_that_does_not_go_with_thinking_is_the_lowest_that_does():
         (None, 10, None),
     ],
 )
-def test_a_budget_is_at_least_1024_tokens_and_below_the_limit_of_the_answer(
-    asked: Asked, limit: int | None, sent: Asked
-):
+def test_thinking_budget_is_between_1024_and_max_output_tokens(asked: Asked, limit: int | None, sent: Asked):
     warnings: list[CallWarning] = []
     assert fit_budget(asked, limit, warnings) == sent
     assert [(w.path, w.requested, w.sent) for w in warnings] == ([("thinking", asked, sent)] if sent != asked else [])
@@ -85,15 +83,13 @@ def test_a_budget_is_at_least_1024_tokens_and_below_the_limit_of_the_answer(
 @pytest.mark.parametrize(
     "name", ["claude-opus-4-1", "claude-sonnet-4-5-20250929", "claude-haiku-4-5", "claude-opus-4-6"]
 )
-def test_models_since_opus_4_1_take_temperature_or_top_p(name: str):
+def test_models_since_opus_4_1_accept_either_temperature_or_top_p(name: str):
     assert find_family(name, CLAUDE).rules == EITHER
 
 
 @pytest.mark.parametrize("choice", [ToolChoice("auto"), ToolChoice("none"), ToolChoice("required")])
 @pytest.mark.parametrize(("rules", "thinks"), [(ANY, False), (ANY, True), (NEWEST, False)])
-def test_a_model_that_cannot_be_made_to_call_a_tool_decides_by_itself(
-    choice: ToolChoice, rules: ClaudeRules, thinks: bool
-):
+def test_forced_tool_choice_becomes_auto_where_it_is_unsupported(choice: ToolChoice, rules: ClaudeRules, thinks: bool):
     warnings: list[CallWarning] = []
     changed = choice.mode == "required" and (thinks or not rules.accepts_forced_tools)
     assert fit_choice(choice, rules, thinks, warnings) == (ToolChoice("auto") if changed else choice)
@@ -102,29 +98,29 @@ def test_a_model_that_cannot_be_made_to_call_a_tool_decides_by_itself(
     assert found == ([expected] if changed else [])
 
 
-def test_auto_that_is_not_read_back_is_nothing():
+def test_warning_omits_auto_where_it_is_not_sent():
     warnings: list[CallWarning] = []
     assert fit_choice(ToolChoice("tool", "f"), NEWEST, False, warnings, auto_is_sent=False) == ToolChoice("auto")
     assert [warning.sent for warning in warnings] == [None]
 
 
-def test_nothing_is_known_to_be_refused_by_a_model_that_is_not_known():
+def test_unknown_models_have_default_rules():
     for name in ("mine", ""):
         assert find_family(name, CLAUDE, UNKNOWN_CLAUDE).rules == ANY
 
 
 def lowered(rules: ClaudeRules, **fields: Any) -> tuple[ModelCall, list[tuple[str, Any, Any]]]:
-    """The call as a model with these rules takes it, and the warnings: path, what was asked, what is sent."""
+    """The call lowered by these rules, and the warnings: path, requested value, sent value."""
     found = rules.lower(ModelCall("m", (Message.user("hi"),), "anthropic", **fields))
     return found.call, [(w.path, w.requested, w.sent) for w in found.warnings]
 
 
-def test_a_call_that_loses_nothing_is_the_same_object():
+def test_unchanged_call_is_the_same_object():
     call = ModelCall("m", (Message.user("hi"),), "anthropic", thinking="high", tool_choice=ToolChoice("auto"))
     assert ANY.lower(call).call is call
 
 
-def test_options_that_exclude_each_other_are_fitted_together():
+def test_mutually_exclusive_options_are_adjusted_together():
     call, warnings = lowered(
         ANY, thinking=9000, sampling=Sampling(5000, 0.5, 0.5, 5), tool_choice=ToolChoice("required")
     )
@@ -138,14 +134,14 @@ def test_options_that_exclude_each_other_are_fitted_together():
     ]
 
 
-def test_a_budget_that_there_is_no_room_for_leaves_sampling_and_choice_as_they_are():
+def test_thinking_turned_off_for_lack_of_room_keeps_sampling_and_tool_choice():
     call, warnings = lowered(ANY, thinking=9000, sampling=Sampling(900, 0.5), tool_choice=ToolChoice("required"))
     assert (call.sampling, call.tool_choice) == (Sampling(900, 0.5), ToolChoice("required"))
     assert warnings == [("thinking", 9000, "off")]
 
 
 @pytest.mark.parametrize("parallel", [True, False])
-def test_a_choice_beside_parallel_calls_is_left_out_where_auto_cannot_be_told_from_it(parallel: bool):
+def test_forced_tool_choice_with_parallel_tool_calls_is_removed_instead_of_auto(parallel: bool):
     call, warnings = lowered(NEWEST, tool_choice=ToolChoice("tool", "f"), parallel_tool_calls=parallel)
     assert (call.tool_choice, call.parallel_tool_calls) == (None, parallel)
     assert warnings == [("tool_choice", {"mode": "tool", "tool": "f"}, None)]

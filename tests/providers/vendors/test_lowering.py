@@ -1,4 +1,4 @@
-"""What sessions change for their models: every loss is named, and every warning is a real loss."""
+"""What sessions change for their models: every change has a warning, and every warning a change."""
 
 from collections.abc import Iterable
 from typing import Any, cast
@@ -55,7 +55,7 @@ MODELS: dict[str, list[str]] = {
         "arn:aws:bedrock:us-east-1:1:application-inference-profile/x",
     ],
 }
-"""Providers whose models differ in what they refuse, with a model of each kind."""
+"""Providers whose models support different options, with a model of each kind."""
 POINTS = st.none() | st.sampled_from([CachePoint(), CachePoint(300), CachePoint(3600)])
 TOOLS = st.lists(
     st.builds(ToolSpec, st.sampled_from("fgh"), cache=POINTS), max_size=2, unique_by=lambda tool: tool.name
@@ -102,7 +102,7 @@ def calls(provider: str, model: str) -> SearchStrategy[ModelCall]:
 @pytest.mark.parametrize("provider", MODELS)
 @examples(100)
 @given(st.data())
-def test_every_loss_is_named_every_warning_is_a_loss_and_nothing_is_lost_twice(provider: str, data: st.DataObject):
+def test_warnings_match_changes_exactly_and_lowering_is_idempotent(provider: str, data: st.DataObject):
     made = session(provider, data.draw(st.sampled_from(MODELS[provider])))
     call = data.draw(calls(provider, made.model))
     try:
@@ -132,7 +132,7 @@ def test_every_loss_is_named_every_warning_is_a_loss_and_nothing_is_lost_twice(p
         ({"xai": "grok-4.5", "openrouter": "x-ai/grok-4.5"}, None),
     ],
 )
-def test_a_model_refuses_the_same_sampling_through_every_provider(providers: dict[str, str], thinking: Any):
+def test_model_rejects_the_same_sampling_at_every_provider(providers: dict[str, str], thinking: Any):
     sampling = Sampling(9000, 0.5, 0.5, None, None, ("x",), 0.5, 0.5, 2)
     found = [sampled(provider, model, sampling, thinking) for provider, model in providers.items()]
     assert found == found[:1] * len(found)

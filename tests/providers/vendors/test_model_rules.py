@@ -1,4 +1,4 @@
-"""What single models refuse is known before it is sent."""
+"""Unsupported options of single models are found before sending."""
 
 import dataclasses
 import json
@@ -25,7 +25,7 @@ ALL_NAMES = ("temperature", "top_p", "stop", "presence_penalty", "frequency_pena
 
 
 def sent(call: ModelCall) -> Encoded:
-    """The request of a session, with the warnings of the model's rules before those of the format."""
+    """Encodes with a session; the warnings of the model's rules come before the format's."""
     provider = PROVIDERS[call.provider]
     services: Any = Services()
     session = provider.connect(ProviderConfig(call.provider, call.model, "https://host", "k"), services)
@@ -35,12 +35,12 @@ def sent(call: ModelCall) -> Encoded:
 
 
 def sent_to_responses(call: ModelCall) -> Encoded:
-    """As `sent`, of the Responses API."""
+    """As `sent`, for the Responses API."""
     return sent(call.with_(provider="openai-responses"))
 
 
 def encoded(model: str, provider: str = "openai", **fields: Any) -> tuple[Any, list[tuple[str, Any, Any]]]:
-    """The request and its warnings: path, what was asked, what is sent."""
+    """The request body and its warnings: path, requested value, sent value."""
     found = sent(ModelCall(model, (Message.user("hi"),), provider, **fields))
     body = json.loads(found.request.body)
     if provider in ("openai", "azure"):
@@ -50,7 +50,7 @@ def encoded(model: str, provider: str = "openai", **fields: Any) -> tuple[Any, l
 
 @pytest.mark.parametrize("model", ["gpt-6-astra", "gpt-6.1-sol"])
 @pytest.mark.parametrize("provider", ["openai", "azure"])
-def test_a_model_that_takes_no_tools_here_is_named_with_the_provider_that_does(model: str, provider: str):
+def test_tools_for_a_model_without_them_are_an_error_that_suggests_openai_responses(model: str, provider: str):
     with pytest.raises(UnsupportedContentError, match=f"tools: {model} accepts no tools") as caught:
         encoded(model, provider, tools=TOOLS)
     assert "openai-responses" in (caught.value.hint or "")
@@ -60,7 +60,7 @@ def test_a_model_that_takes_no_tools_here_is_named_with_the_provider_that_does(m
 
 @pytest.mark.parametrize("model", ["gpt-6-sol", "gpt-6-luna", "gpt-5.6-terra"])
 @pytest.mark.parametrize("asked", [None, "low", "high"])
-def test_a_model_that_takes_tools_only_unthinking_is_told_not_to_think(model: str, asked: Any):
+def test_tools_turn_thinking_off_for_models_that_do_not_combine_them(model: str, asked: Any):
     body, warnings = encoded(model, tools=TOOLS, thinking=asked)
     assert body["reasoning_effort"] == "none"
     assert warnings == [("thinking", asked, "off")]
@@ -69,7 +69,7 @@ def test_a_model_that_takes_tools_only_unthinking_is_told_not_to_think(model: st
 
 
 @pytest.mark.parametrize("model", ["gpt-5.4", "gpt-5.4-mini", "gpt-5.5"])
-def test_a_model_that_takes_tools_without_an_effort_is_asked_none(model: str):
+def test_tools_remove_reasoning_effort_for_models_that_do_not_combine_them(model: str):
     body, warnings = encoded(model, tools=TOOLS, thinking="high")
     assert "reasoning_effort" not in body
     assert warnings == [("thinking", "high", None)]
@@ -79,7 +79,7 @@ def test_a_model_that_takes_tools_without_an_effort_is_asked_none(model: str):
 
 
 @pytest.mark.parametrize("model", ["gpt-5.1", "gpt-5.2", "gpt-5", "o3", "gpt-4o", "brand-new"])
-def test_other_models_take_tools_and_an_effort_together(model: str):
+def test_other_models_accept_tools_with_reasoning_effort(model: str):
     body, warnings = encoded(model, tools=TOOLS, thinking="high")
     assert (body["reasoning_effort"], warnings) == ("high", [])
 
@@ -138,7 +138,7 @@ def test_other_models_take_tools_and_an_effort_together(model: str):
         ("openrouter", "anthropic/claude-sonnet-4.5", "off", {"top_p"}),
     ],
 )
-def test_options_that_a_thinking_model_does_not_take_are_named(
+def test_unsupported_sampling_of_thinking_models_is_removed_with_warnings(
     provider: str, model: str, thinking: Any, refused: set[str]
 ):
     body, warnings = encoded(model, provider, sampling=ALL, thinking=thinking)
@@ -150,7 +150,7 @@ def test_options_that_a_thinking_model_does_not_take_are_named(
 
 @pytest.mark.parametrize("model", ["gpt-5-mini", "o3", "gpt-6-luna", "gpt-5.1", "gpt-5.4", "gpt-4o", "ft-mine"])
 @pytest.mark.parametrize("thinking", [None, "off", "high"])
-def test_responses_refuses_the_sampling_that_chat_completions_refuses(model: str, thinking: Any):
+def test_responses_rejects_the_same_sampling_as_chat_completions(model: str, thinking: Any):
     sampling = Sampling(temperature=0.5, top_p=0.5, top_logprobs=2)
     call = ModelCall(model, (Message.user("hi"),), "openai-responses", sampling=sampling, thinking=thinking)
     found = sent_to_responses(call)
@@ -162,14 +162,14 @@ def test_responses_refuses_the_sampling_that_chat_completions_refuses(model: str
     assert [(w.path, w.requested, w.sent) for w in found.warnings] == warned
 
 
-def test_the_warning_says_whether_an_option_is_never_taken_or_only_beside_thinking():
-    def said(model: str, sampling: Sampling) -> list[str]:
+def test_warning_distinguishes_never_supported_from_unsupported_with_thinking():
+    def messages(model: str, sampling: Sampling) -> list[str]:
         call = ModelCall(model, (Message.user("hi"),), "openrouter", sampling=sampling)
         return [warning.message for warning in sent(call).warnings]
 
     model = "openai/gpt-5-mini"
-    assert said(model, Sampling(temperature=0.5)) == [f"{model} does not accept temperature while it thinks"]
-    assert said(model, Sampling(top_k=5)) == [f"{model} does not accept top_k"]
+    assert messages(model, Sampling(temperature=0.5)) == [f"{model} does not accept temperature while it thinks"]
+    assert messages(model, Sampling(top_k=5)) == [f"{model} does not accept top_k"]
 
 
 @pytest.mark.parametrize(
@@ -177,20 +177,20 @@ def test_the_warning_says_whether_an_option_is_never_taken_or_only_beside_thinki
     [Sampling(temperature=1), Sampling(top_p=1), Sampling(presence_penalty=0), Sampling(frequency_penalty=0)],
     ids=["temperature", "top_p", "presence_penalty", "frequency_penalty"],
 )
-def test_the_default_of_an_option_that_is_refused_is_no_loss_on_chat_completions(sampling: Sampling):
+def test_default_value_of_an_unsupported_option_is_already_so_on_chat_completions(sampling: Sampling):
     found = sent(ModelCall("gpt-5-mini", (Message.user("hi"),), "openai", sampling=sampling))
     assert [warning.code for warning in found.warnings] == ["already_so"]
 
 
 @pytest.mark.parametrize("send", [sent, sent_to_responses])
-def test_a_refused_option_with_its_default_is_no_loss(send: Callable[[ModelCall], Encoded]):
+def test_default_values_of_unsupported_options_are_already_so(send: Callable[[ModelCall], Encoded]):
     sampling = Sampling(temperature=1, top_p=1)
     found = send(ModelCall("gpt-5-mini", (Message.user("hi"),), "openai", sampling=sampling))
     assert not {"temperature", "top_p"} & json.loads(found.request.body).keys()
     assert {warning.code for warning in found.warnings} == {"already_so"}
 
 
-def test_openrouter_takes_no_top_k_for_openais_models_and_a_budget_that_leaves_room_for_claudes():
+def test_openrouter_removes_top_k_for_openai_models_and_caps_the_thinking_budget_of_claude():
     top_k = Sampling(top_k=5)
     assert encoded("openai/gpt-4.1", "openrouter", sampling=top_k)[1] == [("sampling.top_k", 5, None)]
     for model in ("qwen/qwen3", "openai/gpt-oss-120b"):
@@ -202,10 +202,10 @@ def test_openrouter_takes_no_top_k_for_openais_models_and_a_budget_that_leaves_r
 
 
 @pytest.mark.parametrize(("thinking", "sent"), [(None, 0.5), ("off", 0.5), ("high", 0.95), (2000, 0.95)])
-def test_claude_behind_openrouter_has_a_top_p_of_its_own_while_it_thinks(thinking: Any, sent: float):
+def test_top_p_of_claude_on_openrouter_is_raised_while_it_thinks(thinking: Any, sent: float):
     found, _ = encoded("anthropic/claude-sonnet-4.5", "openrouter", sampling=Sampling(top_p=0.5), thinking=thinking)
     assert found["top_p"] == sent
 
 
-def test_every_sampling_option_but_the_length_of_the_answer_may_be_refused_and_is_sent():
+def test_sampling_options_table_has_every_field_except_max_output_tokens():
     assert {*SAMPLING_OPTIONS, "max_output_tokens"} == {field.name for field in dataclasses.fields(Sampling)}

@@ -1,4 +1,4 @@
-"""The tables of models: each row is found by its names, and says where its facts are from."""
+"""The tables of models: each row is found by its names and has a source."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ TABLES: dict[str, tuple[ModelFamily[Any], ...]] = {
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_every_name_finds_its_own_row(table: str):
+def test_every_name_matches_its_own_row(table: str):
     for family in TABLES[table]:
         assert family.names
         for name in family.names:
@@ -31,11 +31,11 @@ def test_every_name_finds_its_own_row(table: str):
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_every_row_names_its_page(table: str):
+def test_every_row_has_a_source_url(table: str):
     assert [family.names for family in TABLES[table] if not family.source.startswith("https://")] == []
 
 
-def test_a_name_that_no_row_has_gets_the_default():
+def test_unknown_name_gets_the_default():
     assert find_family("mine", CLAUDE, UNKNOWN_CLAUDE) is UNKNOWN_CLAUDE
     assert find_family("mine", CLAUDE) is UNKNOWN
     assert not UNKNOWN.profile.known

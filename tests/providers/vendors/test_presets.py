@@ -1,4 +1,4 @@
-"""Vendors as rows: addresses, keys, and what their models take."""
+"""Presets of vendors: base URLs, API keys, and the media types and options of their models."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -22,7 +22,7 @@ KEY = "sk-secret"
 
 @dataclass
 class Services:
-    """What a provider may use from above; no models."""
+    """The services that a provider uses; no models."""
 
     environment: Mapping[str, str] = field(default_factory=dict)
     models: Any = None
@@ -44,7 +44,7 @@ def headers(session: ProviderSession) -> Mapping[str, str]:
     return address(session).auth.sign(WireRequest("/", {"a": "b"}, b""), 0.0).headers
 
 
-def test_the_rows_have_names_and_words_of_their_own():
+def test_presets_have_unique_names_a_summary_and_a_key_variable():
     assert len(ROWS) == len(VENDORS)
     for preset in VENDORS:
         assert preset.summary
@@ -73,7 +73,7 @@ OWN_SERVERS = {
 
 
 @pytest.mark.parametrize("name", CLOUDS)
-def test_a_vendor_is_called_at_its_address_with_the_key_of_its_variable(name: str):
+def test_vendor_has_its_base_url_and_api_key_variable(name: str):
     url, variable = CLOUDS[name]
     session = connect(ROWS[name], {variable: KEY})
     assert address(session).url == url
@@ -84,18 +84,18 @@ def test_a_vendor_is_called_at_its_address_with_the_key_of_its_variable(name: st
 
 
 @pytest.mark.parametrize("name", OWN_SERVERS)
-def test_a_server_of_ones_own_is_looked_for_on_this_machine_and_needs_no_key(name: str):
+def test_local_server_defaults_to_localhost_without_an_api_key(name: str):
     url, variable = OWN_SERVERS[name]
     assert address(connect(ROWS[name])).url == url
     assert headers(connect(ROWS[name])) == {"a": "b"}
     assert headers(connect(ROWS[name], {variable: KEY}))["authorization"] == f"Bearer {KEY}"
 
 
-def test_every_row_is_tested():
+def test_every_preset_is_tested():
     assert {*CLOUDS, *OWN_SERVERS, "azure", "openai-compatible"} == set(ROWS)
 
 
-def test_a_session_has_the_vendors_address_and_format():
+def test_session_has_the_vendors_base_url_and_format():
     session = connect(api_key=KEY)
     assert session.model == "gpt-4o"
     assert address(session).url == "https://api.openai.com/v1"
@@ -104,7 +104,7 @@ def test_a_session_has_the_vendors_address_and_format():
 
 
 @pytest.mark.parametrize("url", ["http://localhost:8000/v1", "http://localhost:8000/v1/", "https://[::1]/v1//"])
-def test_another_address_is_taken_without_its_last_slashes(url: str):
+def test_given_base_url_loses_trailing_slashes(url: str):
     assert address(connect(COMPATIBLE, base_url=url)).url == url.rstrip("/")
 
 
@@ -120,44 +120,44 @@ def test_another_address_is_taken_without_its_last_slashes(url: str):
         "http://host/v1#a",
     ],
 )
-def test_what_is_no_address_is_refused(url: str):
+def test_invalid_base_url_is_refused(url: str):
     with pytest.raises(ConfigurationError, match="base_url"):
         connect(COMPATIBLE, base_url=url)
 
 
-def test_a_password_in_a_wrong_address_is_not_shown():
+def test_password_in_an_invalid_base_url_is_not_shown():
     with pytest.raises(ConfigurationError) as caught:
         connect(COMPATIBLE, base_url=f"ftp://user:{KEY}@host/v1")
     assert KEY not in str(caught.value)
 
 
-def test_the_key_comes_from_the_argument_else_from_the_environment():
+def test_api_key_argument_overrides_the_environment():
     assert headers(connect(api_key=KEY)) == {"a": "b", "authorization": f"Bearer {KEY}"}
     assert headers(connect(environment={"OPENAI_API_KEY": KEY}))["authorization"] == f"Bearer {KEY}"
     both = connect(api_key="given", environment={"OPENAI_API_KEY": KEY})
     assert headers(both)["authorization"] == "Bearer given"
 
 
-def test_a_missing_key_says_where_it_is_looked_for():
+def test_missing_api_key_error_names_the_environment_variable():
     with pytest.raises(AuthenticationError) as caught:
         connect()
     assert "OPENAI_API_KEY" in (caught.value.hint or "")
     assert caught.value.provider == "openai"
 
 
-def test_a_server_of_ones_own_needs_no_key():
+def test_openai_compatible_server_needs_no_api_key():
     assert headers(connect(COMPATIBLE, base_url="http://localhost/v1")) == {"a": "b"}
     assert headers(connect(COMPATIBLE, base_url="http://localhost/v1", api_key=KEY))["authorization"] == f"Bearer {KEY}"
 
 
 @pytest.mark.parametrize("key", ["sk secret", "sk\nsecret", "sk-sécret", "sk\x00secret", 5])
-def test_a_key_that_no_header_can_carry_is_refused_and_not_shown(key: Any):
+def test_api_key_invalid_in_a_header_is_refused_and_not_shown(key: Any):
     with pytest.raises(ConfigurationError, match="API key for openai") as caught:
         connect(api_key=key)
     assert "secret" not in str(caught.value)
 
 
-def test_white_space_around_a_key_is_dropped_and_a_key_does_not_show():
+def test_api_key_is_stripped_and_absent_from_reprs():
     assert check_key(f" {KEY}\n", "p") == KEY
     assert KEY not in repr(BearerAuth(KEY))
     assert KEY not in repr(FixedEndpoint.at("http://localhost", BearerAuth(KEY)))
@@ -168,7 +168,7 @@ def test_white_space_around_a_key_is_dropped_and_a_key_does_not_show():
     ("preset", "config", "says"),
     [(OPENAI, {"model": None}, "needs a model's name"), (COMPATIBLE, {}, "needs an address")],
 )
-def test_what_is_missing_is_named_with_an_example(preset: Preset, config: dict[str, Any], says: str):
+def test_missing_option_is_named_with_an_example(preset: Preset, config: dict[str, Any], says: str):
     with pytest.raises(ConfigurationError, match=says) as caught:
         connect(preset, api_key=KEY, **config)
     assert (caught.value.hint or "").startswith("As in ")
@@ -186,7 +186,7 @@ def test_what_is_missing_is_named_with_an_example(preset: Preset, config: dict[s
         ("o3", "image/png", "audio/mpeg"),
     ],
 )
-def test_a_model_takes_what_its_family_takes(model: str, takes: str, does_not_take: str):
+def test_model_accepts_the_media_types_of_its_family(model: str, takes: str, does_not_take: str):
     profile = connect(api_key=KEY, model=model).profile
     assert profile.known
     assert takes == "text/plain" or profile.takes(takes.partition("/")[0], takes)
@@ -194,7 +194,7 @@ def test_a_model_takes_what_its_family_takes(model: str, takes: str, does_not_ta
 
 
 def of(preset: Preset, profile: ModelProfile) -> ModelProfile:
-    """The profile at a vendor, who takes the same types of images and order of messages for all models."""
+    """The profile at a vendor, with the image types and message order that it accepts for all models."""
     images = {name: with_images(getattr(profile, name), preset.images) for name in ("accepts", "assumed", "carried")}
     return replace(
         profile, **images, accepts_prefill=preset.accepts_prefill, media_beside_results=preset.media_beside_results
@@ -202,21 +202,21 @@ def of(preset: Preset, profile: ModelProfile) -> ModelProfile:
 
 
 @pytest.mark.parametrize("name", [*CLOUDS, "azure"])
-def test_a_model_of_no_known_family_is_unknown(name: str):
+def test_unrecognized_model_has_the_default_profile(name: str):
     profile = connect(ROWS[name], api_key=KEY, base_url="https://host", model="brand-new").profile
     unknown = ModelProfile(assumed=ROWS[name].assumed, carried=CARRIED, cache_points=0, known=False)
     assert profile == of(ROWS[name], unknown)
 
 
 @pytest.mark.parametrize("name", [*OWN_SERVERS, "openai-compatible"])
-def test_that_a_server_of_ones_own_names_its_model_as_it_likes_is_nothing_odd(name: str):
+def test_any_model_name_is_known_on_a_local_server(name: str):
     profile = connect(ROWS[name], base_url="http://localhost", model="brand-new").profile
     expected = ModelProfile(assumed=frozenset({"image"}), carried=CARRIED, cache_points=0)
     assert profile == of(ROWS[name], expected)
 
 
 @pytest.mark.parametrize("preset", VENDORS, ids=lambda preset: preset.name)
-def test_every_family_is_found_by_its_models_and_takes_no_cache_points(preset: Preset):
+def test_every_family_matches_its_names_and_has_no_cache_points(preset: Preset):
     assert bool(preset.families) != preset.names_are_free
     for family in preset.families:
         expected = family.profile
@@ -255,18 +255,20 @@ LOW_TO_HIGH = ("low", "medium", "high")
         ("cerebras", "gpt-oss-120b", Thinking(LOW_TO_HIGH, can_be_off=False), None),
     ],
 )
-def test_a_model_thinks_as_its_vendor_says(name: str, model: str, thinking: Thinking | None, context_tokens: int):
+def test_thinking_and_context_window_match_the_vendors_documentation(
+    name: str, model: str, thinking: Thinking | None, context_tokens: int
+):
     profile = connect(ROWS[name], api_key=KEY, base_url="https://host", model=model).profile
     assert (profile.thinking, profile.context_tokens) == (thinking, context_tokens)
 
 
-def test_an_endpoint_knows_no_better_error():
+def test_fixed_endpoint_returns_errors_unchanged():
     error = ProviderError("no")
     assert FixedEndpoint.at("http://localhost", NoAuth()).diagnose(error) is error
 
 
-def test_a_plugins_row_brings_the_models_of_its_vendor():
-    """With the public names alone."""
+def test_preset_of_a_plugin_brings_its_model_families():
+    """Uses public names only."""
     known = ModelProfile(frozenset({"image"}), 32_000)
     preset = Preset(
         "mine", "Mine", "https://mine.example/v1", "", key_needed=False, families=(ModelFamily(("m-",), known),)

@@ -11,26 +11,26 @@ from abstractcore.schema import Message, ModelCall, ModelReply, OutputSchema, Re
 from abstractcore.testing import check_laws, check_render_again, check_reply_losses, check_stream
 from abstractcore_providers.formats.anthropic_messages import AnthropicMessages, Dialect
 from tests.properties import examples
-from tests.providers.formats.anthropic_messages import made
+from tests.providers.formats.anthropic_messages import generated
 from tests.providers.refusals import is_of_a_schema
 
 
 def test_laws_hold():
-    check_laws(AnthropicMessages(), "anthropic", calls=made.calls(), replies=made.replies(), max_examples=50)
+    check_laws(AnthropicMessages(), "anthropic", calls=generated.calls(), replies=generated.replies(), max_examples=50)
 
 
 def test_laws_hold_with_system_messages_in_place():
     dialect = Dialect(provider="elsewhere", max_tokens=10, system_in_place=True)
-    check_laws(AnthropicMessages(dialect), "elsewhere", calls=made.calls("elsewhere"), max_examples=15)
+    check_laws(AnthropicMessages(dialect), "elsewhere", calls=generated.calls("elsewhere"), max_examples=15)
 
 
 def test_laws_hold_for_models_with_another_thinking_off():
     dialect = Dialect(off="between_tools")
-    check_laws(AnthropicMessages(dialect), "anthropic", calls=made.calls(), max_examples=15)
+    check_laws(AnthropicMessages(dialect), "anthropic", calls=generated.calls(), max_examples=15)
 
 
 @examples(60)
-@given(made.calls())
+@given(generated.calls())
 @example(ModelCall("m", (Message.user("hi"),), "anthropic", output=OutputSchema("o", {"then": 0})))
 def test_most_calls_are_not_refused(call: ModelCall):
     """A format that refused everything would keep the laws."""

@@ -25,7 +25,7 @@ from abstractcore.schema import (
 from abstractcore.testing import strategies
 from tests.properties import examples
 from tests.providers.answering import answered
-from tests.providers.formats.anthropic_messages import made
+from tests.providers.formats.anthropic_messages import generated
 from tests.providers.formats.anthropic_messages.wire import MESSAGES, body_of, call, rendered_events
 
 PLAIN: Any = TypeAdapter(MessageCreateParamsNonStreaming, config=None)
@@ -63,7 +63,7 @@ def without_unsupported(call: ModelCall) -> ModelCall:
 
 
 @examples(60)
-@given(made.calls())
+@given(generated.calls())
 def test_requests_match_the_vendors_types(call: ModelCall):
     sent = without_unsupported(call)
     check_request(body_of(sent))
@@ -93,13 +93,13 @@ def described(reply: ModelReply) -> ModelReply:
 
 
 @examples(60)
-@given(made.replies())
+@given(generated.replies())
 def test_replies_match_the_vendors_types(reply: ModelReply):
     TheirMessage.model_validate(json.loads(MESSAGES.render(described(reply)).body))
 
 
 @examples(60)
-@given(strategies.streams(made.replies().map(described)))
+@given(strategies.streams(generated.replies().map(described)))
 def test_events_match_the_vendors_types(case: tuple[ModelReply, list[Delta]]):
     for event in rendered_events(case[1]):
         EVENT.validate_python(event)
@@ -117,7 +117,7 @@ def test_reply_type_checks_detect_violations():
 
 
 @examples(40)
-@given(made.replies())
+@given(generated.replies())
 def test_reply_can_be_sent_back_as_history(reply: ModelReply):
     said = reply.message()
     if said is None:

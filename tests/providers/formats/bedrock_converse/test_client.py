@@ -48,7 +48,7 @@ from abstractcore.schema import (
     WireRequest,
 )
 from tests.properties import examples
-from tests.providers.formats.bedrock_converse import made
+from tests.providers.formats.bedrock_converse import generated
 from tests.providers.formats.bedrock_converse.wire import CONVERSE, MODEL, OPERATIONS, call, service, with_bytes
 from tests.providers.serving import FormatServer, serving
 
@@ -222,7 +222,7 @@ def test_requests_of_the_client_are_parsed(client: Any, server: FormatServer):
 
 
 @examples(25)
-@given(made.calls(optioned=False))
+@given(generated.calls(optioned=False))
 def test_client_writes_the_same_request(call: ModelCall):
     """Its serialiser writes our URL and an equal body from the values of our body."""
     try:

@@ -9,7 +9,7 @@ from abstractcore.schema import Message, ModelCall, OutputSchema
 from abstractcore.testing import check_laws
 from abstractcore_providers.formats.bedrock_converse import BedrockConverse
 from tests.properties import examples
-from tests.providers.formats.bedrock_converse import made
+from tests.providers.formats.bedrock_converse import generated
 from tests.providers.formats.bedrock_converse.wire import CONVERSE, faults
 from tests.providers.refusals import is_of_a_schema
 
@@ -31,17 +31,17 @@ _NO_PLACES = (
 
 
 def test_laws_hold():
-    check_laws(BedrockConverse(), "bedrock", calls=made.calls(), replies=made.replies(), max_examples=20)
+    check_laws(BedrockConverse(), "bedrock", calls=generated.calls(), replies=generated.replies(), max_examples=20)
 
 
 @pytest.mark.parametrize("maker", MODELS)
 def test_laws_hold_for_models_of_every_vendor(maker: str):
-    calls = made.calls(st.just(MODELS[maker]))
-    check_laws(BedrockConverse(), "bedrock", calls=calls, replies=made.replies(), max_examples=6)
+    calls = generated.calls(st.just(MODELS[maker]))
+    check_laws(BedrockConverse(), "bedrock", calls=calls, replies=generated.replies(), max_examples=6)
 
 
 @examples(60)
-@given(made.calls())
+@given(generated.calls())
 @example(ModelCall("m", (Message.user("hi"),), "bedrock", output=OutputSchema("o", {"then": 0})))
 def test_most_calls_are_not_refused(call: ModelCall):
     """A format that refused everything would keep the laws."""
@@ -55,7 +55,7 @@ def test_most_calls_are_not_refused(call: ModelCall):
 
 
 @examples(30)
-@given(made.calls(optioned=False))
+@given(generated.calls(optioned=False))
 def test_every_request_matches_the_vendors_model(call: ModelCall):
     call = call.with_(provider_options={})
     try:

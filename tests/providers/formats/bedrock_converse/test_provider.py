@@ -1,4 +1,4 @@
-"""The provider: where it is, whose keys it shows, what its models take, and a call through the whole engine."""
+"""The provider: base URL, credentials, profiles of models, and calls through the whole engine."""
 
 import builtins
 from datetime import UTC, datetime
@@ -47,7 +47,7 @@ def opened(session: ProviderSession) -> Address:
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A machine on which botocore finds what a test puts there, and nothing else."""
+    """A home directory in which botocore finds only what a test writes there."""
     for name in ("AWS_PROFILE", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_BEARER_TOKEN_BEDROCK", *KEYS):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
@@ -62,18 +62,18 @@ def write_profile(home: Path, name: str = "default", region: str = "us-west-2") 
     (home / "config").write_text(f"[{section}]\nregion = {region}\n{keys}", encoding="utf-8")
 
 
-def test_a_bearers_key_needs_no_botocore_and_comes_first():
+def test_bearer_token_needs_no_botocore_and_has_precedence():
     environment = {**REGION, **KEYS, "AWS_BEARER_TOKEN_BEDROCK": "b"}
     assert opened(connect(environment)) == Address(URL, BearerAuth("b"))
     assert opened(connect(environment, api_key="k")) == Address(URL, BearerAuth("k"))
 
 
-def test_keys_in_the_environment_sign_without_botocore():
+def test_credentials_in_the_environment_sign_without_botocore():
     address = opened(connect({**REGION, **KEYS, "AWS_SESSION_TOKEN": "t"}))
     assert address == Address(URL, SignatureAuth(AwsKeys("AKID", "s3cret", "t"), "eu-central-1"))
 
 
-def test_keys_that_are_given_count_before_all_others():
+def test_given_credentials_override_all_others():
     given = {"aws_access_key_id": "A", "aws_secret_access_key": "S"}
     session = connect(
         {**REGION, **KEYS, "AWS_BEARER_TOKEN_BEDROCK": "b"}, options={"credentials": given, "region": "cn-north-1"}
@@ -82,14 +82,14 @@ def test_keys_that_are_given_count_before_all_others():
     assert opened(session) == Address(url, SignatureAuth(AwsKeys("A", "S"), "cn-north-1"))
 
 
-def test_a_profiles_keys_and_region_are_found_by_botocore(home: Path):
+def test_credentials_and_region_of_a_profile_are_found_by_botocore(home: Path):
     write_profile(home)
     address = opened(connect())
     assert address.url == "https://bedrock-runtime.us-west-2.amazonaws.com"
     assert address.auth == SignatureAuth(AwsKeys("default-key", "s", "t"), "us-west-2")
 
 
-def test_a_profile_that_is_named_counts_before_keys_in_the_environment(home: Path):
+def test_named_profile_overrides_credentials_in_the_environment(home: Path):
     write_profile(home, "work")
     for session in (
         connect({**KEYS, "AWS_BEARER_TOKEN_BEDROCK": "b"}, options={"profile": "work"}),
@@ -98,7 +98,7 @@ def test_a_profile_that_is_named_counts_before_keys_in_the_environment(home: Pat
         assert opened(session).auth == SignatureAuth(AwsKeys("work-key", "s", "t"), "us-west-2")
 
 
-def test_keys_are_looked_for_once_and_again_when_they_end(home: Path):
+def test_credentials_are_loaded_once_and_again_when_they_expire(home: Path):
     write_profile(home)
     endpoint: Any = connect().endpoint
     first = drive(endpoint.open(SyncRuntime()))
@@ -116,18 +116,18 @@ def test_keys_are_looked_for_once_and_again_when_they_end(home: Path):
     assert drive(endpoint.open(SyncRuntime())).auth == SignatureAuth(AwsKeys("new", "s"), "us-east-1")
 
 
-def test_no_keys_are_an_error_that_names_the_variables(home: Path):
+def test_missing_credentials_error_names_the_environment_variables(home: Path):
     with pytest.raises(AuthenticationError, match="no AWS credentials") as caught:
         opened(connect(REGION))
     assert "AWS_BEARER_TOKEN_BEDROCK" in (caught.value.hint or "")
 
 
-def test_a_profile_that_is_not_there_is_an_error(home: Path):
+def test_missing_profile_is_an_error(home: Path):
     with pytest.raises(AuthenticationError, match="ProfileNotFound"):
         opened(connect(REGION, options={"profile": "nobody"}))
 
 
-def test_without_botocore_the_error_is_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch):
+def test_missing_botocore_error_shows_the_install_command(monkeypatch: pytest.MonkeyPatch):
     def missing(name: str, *rest: Any) -> Any:
         raise ImportError(name)
 
@@ -137,7 +137,7 @@ def test_without_botocore_the_error_is_the_command_that_installs_it(monkeypatch:
     assert "pip install botocore" in (caught.value.hint or "")
 
 
-def test_connecting_reads_no_file(monkeypatch: pytest.MonkeyPatch):
+def test_connect_reads_no_file(monkeypatch: pytest.MonkeyPatch):
     BedrockConverse()
 
     def refuse(*arguments: object, **options: object) -> Any:
@@ -147,7 +147,7 @@ def test_connecting_reads_no_file(monkeypatch: pytest.MonkeyPatch):
     assert isinstance(connect().endpoint, ChainEndpoint)
 
 
-def test_a_place_that_nobody_names_is_an_error(home: Path):
+def test_missing_region_is_an_error(home: Path):
     for session in ({"AWS_BEARER_TOKEN_BEDROCK": "b"}, KEYS):
         with pytest.raises(ConfigurationError, match="needs a region"):
             connect(session)
@@ -156,7 +156,7 @@ def test_a_place_that_nobody_names_is_an_error(home: Path):
         opened(connect())
 
 
-def test_an_address_of_ones_own_needs_a_region_only_for_signatures():
+def test_given_base_url_needs_a_region_only_for_signatures():
     assert opened(connect({"AWS_BEARER_TOKEN_BEDROCK": "b"}, base_url="https://proxy/x/")).url == "https://proxy/x"
     assert opened(connect({**KEYS, **REGION}, base_url="https://proxy")).url == "https://proxy"
     with pytest.raises(ConfigurationError, match="needs a region"):
@@ -176,7 +176,7 @@ def test_an_address_of_ones_own_needs_a_region_only_for_signatures():
         {"api_key": "two words"},
     ],
 )
-def test_what_cannot_work_is_refused(config: dict[str, Any]):
+def test_invalid_configuration_is_refused(config: dict[str, Any]):
     with pytest.raises(ConfigurationError):
         connect(REGION, **config)
 
@@ -195,7 +195,7 @@ def test_what_cannot_work_is_refused(config: dict[str, Any]):
         ("arn:aws:bedrock:us-east-1:1:application-inference-profile/abc", False, False, None),
     ],
 )
-def test_a_model_takes_what_its_family_takes(model: str, known: bool, sees: bool, thinks: bool | None):
+def test_images_and_thinking_of_a_model_are_its_familys(model: str, known: bool, sees: bool, thinks: bool | None):
     profile = connect({**REGION, **KEYS}, model=model).profile
     assert (profile.known, profile.takes("image", "image/png")) == (known, sees)
     thinking = profile.thinking
@@ -214,7 +214,7 @@ def test_a_model_takes_what_its_family_takes(model: str, known: bool, sees: bool
         ("openai.gpt-oss-20b-1:0", True, False, 128_000, 0),
     ],
 )
-def test_how_a_model_thinks_reads_and_keeps_is_its_familys(
+def test_thinking_context_window_and_cache_points_are_its_familys(
     model: str, levels: bool, off: bool, context: int, points: int
 ):
     profile = connect({**REGION, **KEYS}, model=model).profile
@@ -224,7 +224,7 @@ def test_how_a_model_thinks_reads_and_keeps_is_its_familys(
 
 
 @pytest.mark.parametrize("family", CLAUDE, ids=lambda family: family.names[0])
-def test_a_claude_is_what_it_is_at_anthropic(family: ClaudeFamily):
+def test_claude_has_the_same_profile_as_at_anthropic(family: ClaudeFamily):
     there = family.profile
     for name in family.names:
         here = connect({**REGION, **KEYS}, model=f"us.anthropic.{name}-v1:0").profile
@@ -233,7 +233,7 @@ def test_a_claude_is_what_it_is_at_anthropic(family: ClaudeFamily):
 
 
 def talk(server: ScriptedServer, services: Services, **options: Any) -> Any:
-    """An LLM whose Bedrock is `server`."""
+    """An LLM that uses `server` in place of Bedrock."""
     keys = {"aws_access_key_id": "A", "aws_secret_access_key": "S"}
     return create_llm(
         "bedrock",
@@ -245,9 +245,7 @@ def talk(server: ScriptedServer, services: Services, **options: Any) -> Any:
     )
 
 
-def test_a_call_is_signed_and_its_reply_is_the_models(
-    call_style: CallStyle, server: ScriptedServer, services: Services
-):
+def test_call_is_signed_and_its_response_decoded(call_style: CallStyle, server: ScriptedServer, services: Services):
     server.script(answer(reply_with({"text": "hello"})))
     response = call_style.generate(talk(server, services), "hi")
     assert (response.content, response.model, response.provider) == ("hello", MODEL, "bedrock")
@@ -260,7 +258,7 @@ def test_a_call_is_signed_and_its_reply_is_the_models(
     assert signed.headers["authorization"] == request.headers["authorization"]
 
 
-def test_a_stream_comes_piece_by_piece(call_style: CallStyle, server: ScriptedServer, services: Services):
+def test_stream_is_read_chunk_by_chunk(call_style: CallStyle, server: ScriptedServer, services: Services):
     pieces = [START, delta(0, text="Grü"), delta(0, text="ße"), stop(0), END, COUNTS]
     body = b"".join(chunk(stream_of([piece])) for piece in pieces)
     server.script(stream_head(content_type="application/vnd.amazon.eventstream") + body + LAST_CHUNK)
@@ -270,7 +268,7 @@ def test_a_stream_comes_piece_by_piece(call_style: CallStyle, server: ScriptedSe
     assert server.requests[0].target.endswith("/converse-stream")
 
 
-def test_a_stream_cut_in_a_message_is_an_interruption_with_what_came(
+def test_stream_cut_in_a_message_is_interrupted_with_partial_text(
     call_style: CallStyle, server: ScriptedServer, services: Services
 ):
     body = stream_of([START, delta(0, text="Hel")]) + stream_of([delta(0, text="lo")])[:-5]
@@ -284,7 +282,7 @@ def test_a_stream_cut_in_a_message_is_an_interruption_with_what_came(
     assert caught.value.partial.text == "Hel"
 
 
-def test_too_many_requests_are_tried_again_and_told_by_cause(
+def test_throttling_is_retried_and_reported_with_its_code(
     call_style: CallStyle, server: ScriptedServer, services: Services
 ):
     refusal = answer({"message": "Too many requests"}, 429, x_amzn_errortype="ThrottlingException", retry_after="0")

@@ -37,7 +37,7 @@ from abstractcore.schema import (
     Usage,
 )
 from tests.properties import examples
-from tests.providers.formats.cohere_chat import made
+from tests.providers.formats.cohere_chat import generated
 from tests.providers.formats.cohere_chat.wire import COHERE
 from tests.providers.serving import FormatServer, serving
 
@@ -190,7 +190,7 @@ MESSAGES = TypeAdapter(cohere.ChatMessageV2)
 
 
 @examples(60)
-@given(made.calls())
+@given(generated.calls())
 def test_requests_match_the_clients_types(call: ModelCall):
     try:
         body = json.loads(COHERE.encode(call).request.body)
@@ -206,7 +206,7 @@ def test_requests_match_the_clients_types(call: ModelCall):
 
 
 @examples(40)
-@given(made.replies())
+@given(generated.replies())
 def test_replies_match_the_clients_types(reply: ModelReply):
     body = json.loads(COHERE.render(reply).body)
     message = cohere.AssistantMessageResponse.model_validate(body["message"])

@@ -27,7 +27,7 @@ from abstractcore.schema import (
     ToolSpec,
     VideoPart,
 )
-from tests.providers.formats.cohere_chat.made import DOCUMENT
+from tests.providers.formats.cohere_chat.generated import DOCUMENT
 from tests.providers.formats.cohere_chat.wire import COHERE, body_of, call
 
 IMAGE = ImagePart(Blob.from_bytes(b"x", "image/png"), "low")

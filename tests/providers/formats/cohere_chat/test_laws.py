@@ -7,16 +7,16 @@ from abstractcore.schema import Message, ModelCall, OutputSchema
 from abstractcore.testing import check_laws
 from abstractcore_providers.formats.cohere_chat import CohereChat
 from tests.properties import examples
-from tests.providers.formats.cohere_chat import made
+from tests.providers.formats.cohere_chat import generated
 from tests.providers.refusals import is_of_a_schema
 
 
 def test_laws_hold():
-    check_laws(CohereChat(), "cohere", calls=made.calls(), replies=made.replies(), max_examples=30)
+    check_laws(CohereChat(), "cohere", calls=generated.calls(), replies=generated.replies(), max_examples=30)
 
 
 @examples(60)
-@given(made.calls())
+@given(generated.calls())
 @example(ModelCall("m", (Message.user("hi"),), "cohere", output=OutputSchema("o", {"then": 0})))
 def test_most_calls_are_not_refused(call: ModelCall):
     """A format that refused everything would keep the laws."""

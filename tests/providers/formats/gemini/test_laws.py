@@ -7,23 +7,23 @@ from abstractcore.schema import Message, ModelCall, OutputSchema
 from abstractcore.testing import check_laws
 from abstractcore_providers.formats.gemini import Dialect, Gemini
 from tests.properties import examples
-from tests.providers.formats.gemini import made
+from tests.providers.formats.gemini import generated
 from tests.providers.refusals import is_of_a_schema
 
 
 def test_laws_hold():
-    check_laws(Gemini(), "google", calls=made.calls(), replies=made.replies(), max_examples=40)
+    check_laws(Gemini(), "google", calls=generated.calls(), replies=generated.replies(), max_examples=40)
 
 
 def test_laws_hold_on_vertex_for_signed_calls_and_moved_files():
     vertex = Gemini(
         Dialect("vertex", media_in_results=False, signed_calls=True, publisher="google", parent="projects/p")
     )
-    check_laws(vertex, "vertex", calls=made.calls("vertex"), replies=made.replies("vertex"), max_examples=15)
+    check_laws(vertex, "vertex", calls=generated.calls("vertex"), replies=generated.replies("vertex"), max_examples=15)
 
 
 @examples(40)
-@given(made.calls())
+@given(generated.calls())
 @example(ModelCall("m", (Message.user("hi"),), "google", output=OutputSchema("o", {"then": 0})))
 def test_most_calls_are_not_refused(call: ModelCall):
     """A format that refused everything would keep the laws."""

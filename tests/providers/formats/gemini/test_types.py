@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from abstractcore.errors import InvalidInputError, UnsupportedContentError
 from abstractcore.schema import ModelCall, ModelReply
 from tests.properties import examples
-from tests.providers.formats.gemini import made
+from tests.providers.formats.gemini import generated
 from tests.providers.formats.gemini.wire import GEMINI, check_types, response
 
 
@@ -23,7 +23,7 @@ def without_opaque(body: Any) -> Any:
 
 
 @examples(40)
-@given(made.calls(options=False))
+@given(generated.calls(options=False))
 def test_every_request_matches_the_vendors_types(call: ModelCall):
     try:
         request = GEMINI.encode(call.with_(provider_options={})).request
@@ -35,7 +35,7 @@ def test_every_request_matches_the_vendors_types(call: ModelCall):
 
 
 @examples(40)
-@given(made.replies(options=False))
+@given(generated.replies(options=False))
 def test_every_reply_matches_the_vendors_types(reply: ModelReply):
     plain = ModelReply(reply.parts, reply.finish_reason, usage=reply.usage, model=reply.model, id=reply.id)
     body = json.loads(GEMINI.render(plain).body)

@@ -27,7 +27,7 @@ from abstractcore.schema import (
     Usage,
 )
 from tests.properties import examples
-from tests.providers.formats.ollama import made
+from tests.providers.formats.ollama import generated
 from tests.providers.formats.ollama.wire import OLLAMA
 from tests.providers.serving import FormatServer, serving
 
@@ -81,14 +81,14 @@ def test_requests_of_the_client_are_parsed(client: ollama.Client, server: Format
     weather: Any = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}
     messages: Any = [
         {"role": "system", "content": "Be brief."},
-        {"role": "user", "content": "Where?", "images": [made.PNG]},
+        {"role": "user", "content": "Where?", "images": [generated.PNG]},
         {"role": "assistant", "tool_calls": [{"function": {"name": "weather", "arguments": {"a": 1}}}]},
         {"role": "tool", "tool_name": "weather", "content": "8 °C"},
     ]
     options = {"temperature": 0, "num_ctx": 2048, "stop": ["x"]}
     client.chat("m", messages, tools=[weather], options=options, think=True, keep_alive="5m", format={"type": "object"})
     (call,) = server.calls
-    image = ImagePart(Blob.from_bytes(made.PNG, "image/png"))
+    image = ImagePart(Blob.from_bytes(generated.PNG, "image/png"))
     assert call.messages == (
         Message.system("Be brief."),
         Message.user(image, "Where?"),
@@ -132,7 +132,7 @@ def with_images(messages: list[Any]) -> None:
 
 
 @examples(60)
-@given(made.calls())
+@given(generated.calls())
 def test_requests_match_the_clients_types(call: ModelCall):
     try:
         body = json.loads(OLLAMA.encode(call).request.body)
@@ -146,7 +146,7 @@ def test_requests_match_the_clients_types(call: ModelCall):
 
 
 @examples(40)
-@given(made.replies())
+@given(generated.replies())
 def test_replies_match_the_clients_types(reply: ModelReply):
     body = json.loads(OLLAMA.render(reply).body)
     with_images([body["message"]])

@@ -26,7 +26,7 @@ from abstractcore.schema import (
     VideoPart,
 )
 from abstractcore_providers.formats.ollama import OllamaChat
-from tests.providers.formats.ollama.made import PNG
+from tests.providers.formats.ollama.generated import PNG
 from tests.providers.formats.ollama.wire import OLLAMA, body_of, call
 
 IMAGE = ImagePart(Blob.from_bytes(PNG, "image/png"))

@@ -9,10 +9,10 @@ from abstractcore.schema import Message, ModelCall, OutputSchema
 from abstractcore.testing import check_laws
 from abstractcore_providers.formats.ollama import OllamaChat
 from tests.properties import examples
-from tests.providers.formats.ollama import made
+from tests.providers.formats.ollama import generated
 from tests.providers.refusals import is_of_a_schema
 
-check_ollama = partial(check_laws, provider="ollama", calls=made.calls(), replies=made.replies())
+check_ollama = partial(check_laws, provider="ollama", calls=generated.calls(), replies=generated.replies())
 
 
 def test_laws_hold():
@@ -24,7 +24,7 @@ def test_laws_hold_with_a_context_size():
 
 
 @examples(60)
-@given(made.calls())
+@given(generated.calls())
 @example(ModelCall("m", (Message.user("hi"),), "ollama", output=OutputSchema("o", {"then": 0})))
 def test_most_calls_are_not_refused(call: ModelCall):
     """A format that refused everything would keep the laws."""

@@ -34,7 +34,7 @@ from abstractcore.schema import (
     accumulate,
 )
 from tests.core.framing.splits import every_split
-from tests.providers.formats.ollama.made import PNG
+from tests.providers.formats.ollama.generated import PNG
 from tests.providers.formats.ollama.wire import DONE, OLLAMA, called, decoded, line, lines, response, streamed
 
 WHOLE = [

@@ -29,7 +29,7 @@ from abstractcore_providers.formats.openai_chat import Dialect, OpenAIChat
 from abstractcore_providers.vendors.openai_compatible import VENDORS
 from tests.properties import examples
 from tests.providers.answering import answered
-from tests.providers.formats.openai_chat import made
+from tests.providers.formats.openai_chat import generated
 from tests.providers.formats.openai_chat.wire import body_of, call, chunk, decoded, events, request, response
 
 CHATS = {preset.name: OpenAIChat(preset.dialect) for preset in VENDORS}
@@ -47,7 +47,7 @@ def reply_of(chat: OpenAIChat, message: dict[str, Any], **fields: Any) -> ModelR
 
 @pytest.mark.parametrize("name", CHATS)
 def test_laws_hold_in_every_dialect(name: str):
-    calls = strategies.calls(name, made.content(), strategies.text_parts())
+    calls = strategies.calls(name, generated.content(), strategies.text_parts())
     check_laws(CHATS[name], name, calls=calls, max_examples=5)
 
 

@@ -11,24 +11,24 @@ from abstractcore.testing import check_laws, strategies
 from abstractcore_providers.formats.openai_chat import Dialect, OpenAIChat
 from abstractcore_providers.formats.openai_chat.dialect import COMPATIBLE, LLAMA_CPP
 from tests.properties import examples
-from tests.providers.formats.openai_chat import made
+from tests.providers.formats.openai_chat import generated
 from tests.providers.refusals import is_of_a_schema
 
 check_chat = partial(check_laws, max_examples=60)
 
 
 def test_laws_hold():
-    check_chat(OpenAIChat(), "openai", calls=made.calls(), replies=made.replies())
+    check_chat(OpenAIChat(), "openai", calls=generated.calls(), replies=generated.replies())
 
 
 @pytest.mark.parametrize("dialect", [COMPATIBLE, LLAMA_CPP], ids=lambda dialect: dialect.provider)
 def test_laws_hold_in_other_dialects(dialect: Dialect):
-    calls = strategies.calls(dialect.provider, made.content(), strategies.text_parts())
+    calls = strategies.calls(dialect.provider, generated.content(), strategies.text_parts())
     check_laws(OpenAIChat(dialect), dialect.provider, calls=calls, max_examples=15)
 
 
 @examples(60)
-@given(made.calls())
+@given(generated.calls())
 @example(ModelCall("m", (Message.user("hi"),), "openai", output=OutputSchema("o", {"then": 0})))
 def test_most_calls_are_not_refused(call: ModelCall):
     """A format that refused everything would keep the laws."""

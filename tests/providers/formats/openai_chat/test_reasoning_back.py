@@ -25,7 +25,7 @@ from abstractcore_providers.formats.openai_chat import OpenAIChat
 from abstractcore_providers.formats.openai_chat.reasoning_details import read_detail, write_detail
 from abstractcore_providers.vendors.openai_compatible import VENDORS
 from tests.properties import examples
-from tests.providers.formats.openai_chat import made
+from tests.providers.formats.openai_chat import generated
 from tests.providers.formats.openai_chat.wire import chunk, decoded, events, request, response
 
 CHATS = {preset.name: OpenAIChat(preset.dialect) for preset in VENDORS}
@@ -58,7 +58,7 @@ def test_laws_hold_for_the_models_own_reasoning(name: str):
             )
         )
 
-    calls = strategies.calls(name, made.content(), strategies.text_parts(), options=strategies.item_options(name))
+    calls = strategies.calls(name, generated.content(), strategies.text_parts(), options=strategies.item_options(name))
     check_laws(CHATS[name], name, calls=calls.map(owned), max_examples=15)
 
 

@@ -29,7 +29,7 @@ from abstractcore.schema import (
 from abstractcore.testing import strategies
 from tests.properties import examples
 from tests.providers.answering import answered
-from tests.providers.formats.openai_chat import made
+from tests.providers.formats.openai_chat import generated
 from tests.providers.formats.openai_chat.wire import CHAT, body_of, call, faults, rendered_chunks
 
 PLAIN: Any = TypeAdapter(CompletionCreateParamsNonStreaming)
@@ -70,7 +70,7 @@ def without_unsupported(call: ModelCall) -> ModelCall:
 
 
 @examples(80)
-@given(made.calls())
+@given(generated.calls())
 def test_requests_match_the_vendors_schema_and_types(call: ModelCall):
     try:
         body = body_of(without_unsupported(call))
@@ -99,7 +99,7 @@ def described(reply: ModelReply) -> ModelReply:
 
 
 @examples(80)
-@given(made.replies())
+@given(generated.replies())
 def test_replies_match_the_vendors_schema_and_types(reply: ModelReply):
     body = json.loads(CHAT.render(described(reply)).body)
     assert faults("CreateChatCompletionResponse", body) == []
@@ -107,7 +107,7 @@ def test_replies_match_the_vendors_schema_and_types(reply: ModelReply):
 
 
 @examples(80)
-@given(strategies.streams(made.replies().map(described)))
+@given(strategies.streams(generated.replies().map(described)))
 def test_chunks_match_the_vendors_schema_and_types(case: tuple[ModelReply, list[Delta]]):
     for chunk in rendered_chunks(case[1]):
         assert faults("CreateChatCompletionStreamResponse", chunk) == []
@@ -124,7 +124,7 @@ def test_reply_checks_detect_violations():
 
 
 @examples(60)
-@given(made.replies())
+@given(generated.replies())
 def test_reply_can_be_sent_back_as_history(reply: ModelReply):
     message = reply.message()
     if message is None:

@@ -33,7 +33,7 @@ from abstractcore.schema import (
     Usage,
 )
 from abstractcore_providers.formats.openai_responses import OpenAIResponses
-from tests.providers.formats.openai_responses.made import PROVIDER
+from tests.providers.formats.openai_responses.generated import PROVIDER
 from tests.providers.formats.openai_responses.wire import RESPONSES, answered, message
 from tests.providers.serving import FormatServer, serving
 

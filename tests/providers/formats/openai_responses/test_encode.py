@@ -32,7 +32,7 @@ from abstractcore.schema import (
 )
 from abstractcore.testing import check_call_losses, check_encode_again
 from abstractcore_providers.formats.openai_responses import OpenAIResponses
-from tests.providers.formats.openai_responses.made import PROVIDER
+from tests.providers.formats.openai_responses.generated import PROVIDER
 from tests.providers.formats.openai_responses.wire import (
     RESPONSES,
     answered,

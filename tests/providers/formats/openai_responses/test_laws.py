@@ -11,19 +11,19 @@ from abstractcore.schema import Message, ModelCall, ModelReply, OutputSchema, Te
 from abstractcore.testing import check_laws, check_render_again, check_reply_losses, check_stream
 from abstractcore_providers.formats.openai_responses import OpenAIResponses
 from tests.properties import examples
-from tests.providers.formats.openai_responses import made
+from tests.providers.formats.openai_responses import generated
 from tests.providers.refusals import is_of_a_schema
 
 check_responses = partial(check_laws, max_examples=40)
 
 
 def test_laws_hold():
-    check_responses(OpenAIResponses(), made.PROVIDER, calls=made.calls(), replies=made.replies())
+    check_responses(OpenAIResponses(), generated.PROVIDER, calls=generated.calls(), replies=generated.replies())
 
 
 @examples(60)
-@given(made.calls())
-@example(ModelCall("m", (Message.user("hi"),), made.PROVIDER, output=OutputSchema("o", {"then": 0})))
+@given(generated.calls())
+@example(ModelCall("m", (Message.user("hi"),), generated.PROVIDER, output=OutputSchema("o", {"then": 0})))
 def test_most_calls_are_not_refused(call: ModelCall):
     """A format that refused everything would keep the laws."""
     try:
@@ -49,7 +49,7 @@ def test_most_calls_are_not_refused(call: ModelCall):
 )
 @pytest.mark.parametrize("parts", [(TextPart("a"),), ()])
 def test_laws_hold_for_metadata_with_names_of_the_format(metadata: Any, parts: Any):
-    reply = ModelReply(parts, "stop", model="m", provider=made.PROVIDER, provider_metadata=metadata)
+    reply = ModelReply(parts, "stop", model="m", provider=generated.PROVIDER, provider_metadata=metadata)
     check_reply_losses(OpenAIResponses(), reply)
     check_render_again(OpenAIResponses(), reply)
     check_stream(OpenAIResponses(), reply)

@@ -6,7 +6,7 @@ import pytest
 
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import Message, ReasoningPart, TextPart, ToolCall, ToolChoice, ToolResult
-from tests.providers.formats.openai_responses.made import PROVIDER
+from tests.providers.formats.openai_responses.generated import PROVIDER
 from tests.providers.formats.openai_responses.wire import RESPONSES, function_call, parsed, request
 
 HI = {"role": "user", "content": "hi"}

@@ -34,7 +34,7 @@ from abstractcore.schema import (
 )
 from abstractcore.testing import strategies
 from tests.properties import examples
-from tests.providers.formats.openai_responses import made
+from tests.providers.formats.openai_responses import generated
 from tests.providers.formats.openai_responses.wire import (
     HERE,
     RESPONSES,
@@ -95,7 +95,7 @@ def _is_audio(item: Any) -> bool:
 
 
 @examples(40)
-@given(made.calls())
+@given(generated.calls())
 def test_requests_match_the_vendors_types(call: ModelCall):
     try:
         body = body_of(without_unsupported(call))
@@ -107,7 +107,7 @@ def test_requests_match_the_vendors_types(call: ModelCall):
 
 
 @examples(40)
-@given(strategies.calls(made.PROVIDER, strategies.text_parts(), made.tool_content()))
+@given(strategies.calls(generated.PROVIDER, strategies.text_parts(), generated.tool_content()))
 def test_requests_match_the_vendors_schema(call: ModelCall):
     try:
         body = body_of(without_unsupported(call))
@@ -179,13 +179,13 @@ def described(reply: ModelReply) -> ModelReply:
 
 
 @examples(40)
-@given(made.replies())
+@given(generated.replies())
 def test_replies_match_the_vendors_types(reply: ModelReply):
     Response.model_validate(json.loads(RESPONSES.render(described(reply)).body))
 
 
 @examples(40)
-@given(strategies.streams(made.replies().map(described)))
+@given(strategies.streams(generated.replies().map(described)))
 def test_events_match_the_vendors_types(case: tuple[ModelReply, list[Delta]]):
     events = rendered_events(case[1])
     assert [event["sequence_number"] for event in events] == list(range(len(events)))

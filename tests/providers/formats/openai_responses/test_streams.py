@@ -27,7 +27,7 @@ from abstractcore.schema import (
     Usage,
     accumulate,
 )
-from tests.providers.formats.openai_responses.made import PROVIDER
+from tests.providers.formats.openai_responses.generated import PROVIDER
 from tests.providers.formats.openai_responses.wire import (
     added,
     answered,

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 
 from abstractcore.schema import Delta, Message, ModelCall, ModelReply, Part, WireRequest, WireResponse, accumulate
 from abstractcore_providers.formats.openai_responses import OpenAIResponses
-from tests.providers.formats.openai_responses.made import PROVIDER
+from tests.providers.formats.openai_responses.generated import PROVIDER
 
 RESPONSES = OpenAIResponses()
 HERE = Path(__file__).parent

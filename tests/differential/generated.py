@@ -40,7 +40,7 @@ UNREACHABLE = ("scripted",)
 """Providers without a wire format."""
 WORD = re.compile(r"(?=.*[a-z])[a-z0-9][\w./:@+-]{1,60}", re.IGNORECASE)
 NAME = re.compile(r"(?!.*\d)\w*_\w*", re.ASCII)
-"""Names of fields, which no model has."""
+"""Field names, which are never model names."""
 _LONGEST_TEXT = 300
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
 ASKED = tuple(
@@ -55,14 +55,14 @@ ASKED = tuple(
     )
     for thinking in ("high", "off")
 )
-"""Calls with every option that models differ in."""
+"""Calls with every option in which models differ."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """A format in its vendor's own dialect; or, with `model`, that of a provider's session.
+    """A format in its vendor's own dialect or, with `model`, that of a provider's session.
 
-    `junk` is how often each place of what it reads is replaced by junk.
+    `junk` is how often each value of its input is replaced by junk.
     """
 
     format: str
@@ -73,28 +73,28 @@ class Target:
 
     @property
     def data(self) -> dict[str, Any]:
-        """How the worker finds it."""
+        """Identifies the transpiler for the worker."""
         return {"format": self.format, **({"provider": self.provider, "model": self.model} if self.model else {})}
 
     def calls(self, examples: int) -> list[ModelCall]:
-        """A call for each thing that calls can hold, and `examples` of each of three kinds."""
+        """A call for each feature of calls, and `examples` of each of three kinds."""
         probed = [probe.call.with_(provider=self.provider) for probe in probes(self.format).values()]
         calls = [*probed, *_calls(self.provider, examples)]
         return [call.with_(model=self.model) for call in calls] if self.model else calls
 
     def replies(self, examples: int) -> list[ModelReply]:
-        """Replies with every part that the format can show, and `examples` more."""
+        """Replies with every part that the format supports, and `examples` more."""
         return [*self.shown(), *_replies(self.provider, examples)]
 
     def shown(self) -> list[ModelReply]:
-        """A reply for each answer in the calls that hold one thing each."""
+        """A reply for each assistant message in the calls with one feature each."""
         messages = [message for probe in probes(self.format).values() for message in probe.call.messages]
         answers = [message.parts for message in messages if message.role == "assistant"]
         return [ModelReply(parts, "stop", model=self.model or "m", provider=self.provider) for parts in answers]
 
 
-def made(strategy: SearchStrategy[Any], count: int) -> list[Any]:
-    """The same `count` examples each time, or as many as there are."""
+def generate(strategy: SearchStrategy[Any], count: int) -> list[Any]:
+    """Returns the same `count` examples each time, or as many as there are."""
     found: list[Any] = []
 
     @seed(SEED)
@@ -119,15 +119,15 @@ def _calls(provider: str, examples: int) -> Sequence[ModelCall]:
     shown = texts | strategies.image_parts() | strategies.document_parts()
     options = strategies.item_options(provider)
     return [
-        *made(strategies.calls(provider, texts, texts), examples),
-        *made(strategies.calls(provider, shown, texts, options=options), examples),
-        *made(strategies.calls(provider, hosted=strategies.hosted_tools(), options=options), examples),
+        *generate(strategies.calls(provider, texts, texts), examples),
+        *generate(strategies.calls(provider, shown, texts, options=options), examples),
+        *generate(strategies.calls(provider, hosted=strategies.hosted_tools(), options=options), examples),
     ]
 
 
 @cache
 def _replies(provider: str, examples: int) -> Sequence[ModelReply]:
-    return made(strategies.replies(provider, options=strategies.item_options(provider)), examples)
+    return generate(strategies.replies(provider, options=strategies.item_options(provider)), examples)
 
 
 # Targets
@@ -147,7 +147,7 @@ def sessions() -> Iterator[Target]:
 
 
 def format_of(transpiler: Transpiler) -> str:
-    """The name of the format that a transpiler speaks: its replies have the keys of that format."""
+    """The name of a transpiler's format: the one whose rendered replies have the same keys."""
     (name,) = [each.name for each in register_wire_formats() if _keys(each.transpiler()) == _keys(transpiler)]
     return name
 
@@ -170,7 +170,7 @@ def models_of(provider: str) -> Sequence[str]:
 
 
 def connections(words: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Every provider with every word that may be a model's name."""
+    """Connections to every provider with every word that may be a model's name."""
     names = [word for word in words if not NAME.fullmatch(word)]
     calls = [to_data(call) for call in ASKED]
     for provider in _providers():
@@ -182,13 +182,13 @@ def connections(words: Sequence[str]) -> Iterator[dict[str, Any]]:
 
 @cache
 def texts_of_errors() -> Sequence[str]:
-    """What the tests of errors have vendors say."""
+    """The texts of vendors' errors in the formats' tests."""
     paths = sorted((ROOT / "tests" / "providers" / "formats").glob("*/test_errors.py"))
     return sorted({text for path in paths for text in _texts_in(path) if " " in text and len(text) < _LONGEST_TEXT})
 
 
 def words_in(*trees: Path) -> list[str]:
-    """Words in the modules of providers in these trees: codes of errors, beginnings of models' names, and others."""
+    """Words in the modules of providers in these trees: error codes, prefixes of model names, and others."""
     found: set[str] = set()
     for tree in trees:
         for path in sorted(tree.rglob("abstractcore_providers/**/*.py")):

@@ -20,21 +20,21 @@ from abstractcore.schema import (
     ReasoningPart,
     VideoPart,
 )
-from abstractcore.testing import strategies as made
+from abstractcore.testing import strategies
 
 
 def _blobs(*types: str) -> SearchStrategy[Blob]:
     here = st.builds(Blob.from_bytes, st.binary(min_size=1, max_size=12), st.sampled_from(types))
-    there = st.builds(Blob.from_url, made.names().map("s3://bucket/".__add__), st.sampled_from(types))
+    there = st.builds(Blob.from_url, strategies.names().map("s3://bucket/".__add__), st.sampled_from(types))
     return here | there
 
 
 def shown_content() -> SearchStrategy[ContentPart]:
     """What a tool's result of this format can hold."""
     details = st.sampled_from([None, "auto", "low", "high"])
-    cache = st.none() | made.cache_points()
+    cache = st.none() | strategies.cache_points()
     return st.one_of(
-        made.text_parts(),
+        strategies.text_parts(),
         st.builds(ImagePart, _blobs("image/png", "image/webp"), details, cache),
         st.builds(DocumentPart, _blobs("application/pdf", "text/csv", "text/plain"), cache),
         st.builds(VideoPart, _blobs("video/mp4", "video/3gpp"), cache),
@@ -43,18 +43,18 @@ def shown_content() -> SearchStrategy[ContentPart]:
 
 def content() -> SearchStrategy[ContentPart]:
     """What a user's message of this format can hold."""
-    optional = st.none() | made.names()
+    optional = st.none() | strategies.names()
     return shown_content() | st.builds(AudioPart, _blobs("audio/wav", "audio/mpeg"), optional, optional)
 
 
 def own_parts(model: str) -> SearchStrategy[Part]:
     """What only this format's providers say: reasoning of `model`, and what the schema has no name for."""
-    guarded = made.texts().map(lambda text: {"text": {"text": text}})
+    guarded = strategies.texts().map(lambda text: {"text": {"text": text}})
     opaque = st.builds(OpaquePart, st.just("bedrock"), st.sampled_from(["guardContent", "text", "image"]), guarded)
     redacted = st.builds(
         ReasoningPart, redacted_data=st.sampled_from(["aGk=", "no", "Zm9v"]), origin=st.just(f"bedrock/{model}")
     )
-    return made.reasoning_parts(f"bedrock/{model}") | redacted | opaque
+    return strategies.reasoning_parts(f"bedrock/{model}") | redacted | opaque
 
 
 def calls(model: SearchStrategy[str] | None = None, *, optioned: bool = True) -> SearchStrategy[ModelCall]:
@@ -64,9 +64,11 @@ def calls(model: SearchStrategy[str] | None = None, *, optioned: bool = True) ->
     """
     kinds = st.sampled_from(["web_search", "code_interpreter", "web_search", "file_search"])
     hosted = st.lists(st.builds(HostedTool, kinds, st.sampled_from([{}, {}, {"a": 1}])), max_size=1)
-    models = made.names() if model is None else model
+    models = strategies.names() if model is None else model
     parts = models.flatmap(lambda name: st.tuples(st.just(name), st.lists(own_parts(name), max_size=2)))
-    some = made.calls("bedrock", content(), shown_content(), options=made.item_options("bedrock") if optioned else None)
+    some = strategies.calls(
+        "bedrock", content(), shown_content(), options=strategies.item_options("bedrock") if optioned else None
+    )
     return st.builds(_with_own, some, parts, hosted.map(tuple))
 
 
@@ -86,5 +88,5 @@ def _with_own(call: ModelCall, own: tuple[str, list[Part]], hosted: tuple[Hosted
 def replies() -> SearchStrategy[ModelReply]:
     """Replies with every kind of part."""
     images = st.builds(ImagePart, _blobs("image/png"))
-    others = st.one_of(made.text_parts(), made.reply_parts(), images, made.hosted_parts())
-    return made.replies("bedrock", others, options=made.item_options("bedrock"))
+    others = st.one_of(strategies.text_parts(), strategies.reply_parts(), images, strategies.hosted_parts())
+    return strategies.replies("bedrock", others, options=strategies.item_options("bedrock"))

@@ -27,36 +27,38 @@ from abstractcore.schema import (
     ToolCall,
     ToolResult,
 )
-from abstractcore.testing import strategies as made
+from abstractcore.testing import strategies
 from abstractcore_providers.formats.openai_responses.items import read_item
 
 PROVIDER = "openai-responses"
-_KEPT = st.builds(Blob.from_provider_file, st.just(PROVIDER), made.names(), st.just("image/png"))
-_AT_URL = st.builds(Blob.from_url, made.names().map("https://example.com/".__add__), st.just("image/png"))
+_KEPT = st.builds(Blob.from_provider_file, st.just(PROVIDER), strategies.names(), st.just("image/png"))
+_AT_URL = st.builds(Blob.from_url, strategies.names().map("https://example.com/".__add__), st.just("image/png"))
 _CACHE = st.none() | st.builds(CachePoint, st.sampled_from([None, 1800, 43200, 60]))
 
 
 def images() -> SearchStrategy[ImagePart]:
     """Images in every form that can be sent."""
     details = st.sampled_from([None, "auto", "low", "high"])
-    return st.builds(ImagePart, made.blobs("image/png", "image/jpeg") | _KEPT | _AT_URL, details, _CACHE)
+    return st.builds(ImagePart, strategies.blobs("image/png", "image/jpeg") | _KEPT | _AT_URL, details, _CACHE)
 
 
 def documents() -> SearchStrategy[DocumentPart]:
     """Documents in every form that can be sent."""
-    return st.builds(DocumentPart, made.blobs("application/pdf", "text/markdown") | _KEPT | _AT_URL, _CACHE)
+    return st.builds(DocumentPart, strategies.blobs("application/pdf", "text/markdown") | _KEPT | _AT_URL, _CACHE)
 
 
 def content() -> SearchStrategy[ContentPart]:
     """What a user's message of this format can hold."""
-    optional = st.none() | made.names()
-    audio = st.builds(AudioPart, made.blobs("audio/wav", "audio/mpeg"), optional, optional, made.cache_points())
-    return st.one_of(made.text_parts(), images(), documents(), audio)
+    optional = st.none() | strategies.names()
+    audio = st.builds(
+        AudioPart, strategies.blobs("audio/wav", "audio/mpeg"), optional, optional, strategies.cache_points()
+    )
+    return st.one_of(strategies.text_parts(), images(), documents(), audio)
 
 
 def tool_content() -> SearchStrategy[ContentPart]:
     """What a tool's result can hold."""
-    return st.one_of(made.text_parts(), images(), documents())
+    return st.one_of(strategies.text_parts(), images(), documents())
 
 
 def citations() -> SearchStrategy[Citation]:
@@ -71,7 +73,9 @@ def citations() -> SearchStrategy[Citation]:
             {"type": "odd"},
         ]
     )
-    return st.builds(Citation, made.names(), st.none() | made.names(), st.none(), offsets, offsets, metadata)
+    return st.builds(
+        Citation, strategies.names(), st.none() | strategies.names(), st.none(), offsets, offsets, metadata
+    )
 
 
 _ITEMS: tuple[dict[str, Any], ...] = (
@@ -161,12 +165,12 @@ def _mixed(call: ModelCall, own: list[Part], answer: Message | None, options: Pr
 
 def calls() -> SearchStrategy[ModelCall]:
     """Calls that can be sent, but for a provider option here and there."""
-    hosted = made.hosted_tools()
+    hosted = strategies.hosted_tools()
     approval = {"type": "mcp_approval_response", "approval_request_id": "mcpr_1", "approve": True}
     answers = st.just(Message("user", (OpaquePart(PROVIDER, "mcp_approval_response", approval),)))
     origin = f"{PROVIDER}/gpt-6"
-    options = made.item_options(PROVIDER)
-    plain = made.calls(PROVIDER, content(), tool_content(), hosted, options)
+    options = strategies.item_options(PROVIDER)
+    plain = strategies.calls(PROVIDER, content(), tool_content(), hosted, options)
     own = items(origin, stored=True)
     sent = plain.map(lambda call: call.with_(model="gpt-6"))
     return st.builds(_mixed, sent, own, st.none() | answers, st.just(NO_OPTIONS) | options)
@@ -182,8 +186,8 @@ def _with_own(reply: ModelReply, own: list[Part], cited: TextPart | None) -> Mod
 
 def replies() -> SearchStrategy[ModelReply]:
     """Replies with every kind of part, the provider's own items among them."""
-    cited = st.builds(TextPart, made.texts(min_size=1), st.lists(citations(), max_size=2).map(tuple))
-    replies = made.replies(PROVIDER, options=made.item_options(PROVIDER))
+    cited = st.builds(TextPart, strategies.texts(min_size=1), st.lists(citations(), max_size=2).map(tuple))
+    replies = strategies.replies(PROVIDER, options=strategies.item_options(PROVIDER))
     return st.builds(_with_own, replies, items(None, stored=True), st.none() | cited)
 
 

@@ -22,12 +22,12 @@ from abstractcore.schema import (
     ReasoningPart,
     TextPart,
 )
-from abstractcore.testing import strategies as made
+from abstractcore.testing import strategies
 from abstractcore_providers.formats.anthropic_messages.hosted_tools import result_text
 
 PROVIDER = "anthropic"
-_URLS = made.names().map("https://example.com/".__add__)
-_CACHE = st.none() | made.cache_points()
+_URLS = strategies.names().map("https://example.com/".__add__)
+_CACHE = st.none() | strategies.cache_points()
 _PAGE = {"type": "web_search_result", "url": "u", "title": "t", "encrypted_content": "x"}
 _WEB = {"type": "web_search_tool_result", "content": [_PAGE]}
 _RAN = {"type": "code_execution_result", "stdout": "1\n", "stderr": "", "return_code": 0, "content": []}
@@ -35,22 +35,22 @@ _CODE = {"type": "code_execution_tool_result", "content": _RAN}
 
 
 def _kept(media_type: str) -> SearchStrategy[Blob]:
-    return st.builds(Blob.from_provider_file, st.just(PROVIDER), made.names(), st.just(media_type))
+    return st.builds(Blob.from_provider_file, st.just(PROVIDER), strategies.names(), st.just(media_type))
 
 
 def content() -> SearchStrategy[ContentPart]:
     """What a user's message, and a tool's result, can hold."""
-    pictures = made.blobs("image/png", "image/jpeg") | st.builds(Blob.from_url, _URLS, st.just("image/png"))
+    pictures = strategies.blobs("image/png", "image/jpeg") | st.builds(Blob.from_url, _URLS, st.just("image/png"))
     details = st.sampled_from([None, "auto", "low", "high"])
-    texts = st.builds(Blob.from_bytes, made.texts().map(str.encode), st.sampled_from(["text/plain", "text/csv"]))
+    texts = st.builds(Blob.from_bytes, strategies.texts().map(str.encode), st.sampled_from(["text/plain", "text/csv"]))
     documents = (
-        made.blobs("application/pdf")
+        strategies.blobs("application/pdf")
         | texts
         | st.builds(Blob.from_url, _URLS, st.just("application/pdf"))
         | _kept("application/pdf")
     )
     return st.one_of(
-        made.text_parts(),
+        strategies.text_parts(),
         st.builds(ImagePart, pictures | _kept("image/png"), details, _CACHE),
         st.builds(DocumentPart, documents, _CACHE),
     )
@@ -58,7 +58,7 @@ def content() -> SearchStrategy[ContentPart]:
 
 def citations() -> SearchStrategy[Citation]:
     """Citations of the vendor, and others."""
-    number, text = st.integers(0, 9), made.texts(min_size=1)
+    number, text = st.integers(0, 9), strategies.texts(min_size=1)
     char = {"type": st.just("char_location"), "document_index": number}
     char |= {"start_char_index": number, "end_char_index": number}
     search = {"type": st.just("search_result_location"), "search_result_index": number}
@@ -73,7 +73,7 @@ def citations() -> SearchStrategy[Citation]:
         st.fixed_dictionaries(char, optional={"file_id": text}),
     )
     web = st.fixed_dictionaries({"encrypted_index": text}) | st.fixed_dictionaries(search)
-    return own | st.builds(Citation, text, st.none() | text, text, spans, spans, web) | made.citations()
+    return own | st.builds(Citation, text, st.none() | text, text, spans, spans, web) | strategies.citations()
 
 
 def said() -> SearchStrategy[Part]:
@@ -82,10 +82,10 @@ def said() -> SearchStrategy[Part]:
     metadata = st.sampled_from([{"type": "server_tool_use"}, {"type": "server_tool_use", "caller": {"type": "direct"}}])
     results: SearchStrategy[Any] = st.sampled_from([_WEB, _CODE])
     return st.one_of(
-        st.builds(HostedToolCall, made.names(), st.just("web_search"), queries, metadata),
-        st.builds(lambda id, block: HostedToolResult(id, result_text(block), block), made.names(), results),
+        st.builds(HostedToolCall, strategies.names(), st.just("web_search"), queries, metadata),
+        st.builds(lambda id, block: HostedToolResult(id, result_text(block), block), strategies.names(), results),
         st.builds(OpaquePart, st.just(PROVIDER), st.just("compaction"), st.just({"content": "c"})),
-        st.builds(TextPart, made.texts(min_size=1), st.lists(citations(), max_size=3).map(tuple)),
+        st.builds(TextPart, strategies.texts(min_size=1), st.lists(citations(), max_size=3).map(tuple)),
     )
 
 
@@ -93,13 +93,13 @@ def calls(provider: str = PROVIDER) -> SearchStrategy[ModelCall]:
     """Calls that can be sent, but for a provider option or a hosted tool here and there."""
     return st.builds(
         _with_answer,
-        made.calls(provider, content(), content(), options=made.item_options(provider)),
+        strategies.calls(provider, content(), content(), options=strategies.item_options(provider)),
         st.lists(said() | _reasoning(), max_size=3),
     )
 
 
 def _reasoning() -> SearchStrategy[Part]:
-    return made.reasoning_parts()
+    return strategies.reasoning_parts()
 
 
 def _with_answer(call: ModelCall, parts: list[Part]) -> ModelCall:
@@ -117,9 +117,9 @@ def _with_answer(call: ModelCall, parts: list[Part]) -> ModelCall:
 
 def replies() -> SearchStrategy[ModelReply]:
     """Replies with every kind of part, and the vendor's own."""
-    return made.replies(PROVIDER, made.reply_parts() | said(), options=made.item_options(PROVIDER))
+    return strategies.replies(PROVIDER, strategies.reply_parts() | said(), options=strategies.item_options(PROVIDER))
 
 
 def spoken() -> SearchStrategy[Part]:
     """Content that no message here can hold."""
-    return st.builds(AudioPart, made.blobs("audio/wav"))
+    return st.builds(AudioPart, strategies.blobs("audio/wav"))

@@ -24,7 +24,7 @@ from abstractcore.schema import (
     TextPart,
     VideoPart,
 )
-from abstractcore.testing import strategies as made
+from abstractcore.testing import strategies
 
 FILES = "https://generativelanguage.googleapis.com/v1beta/files/"
 SIGNATURES = st.binary(min_size=1, max_size=9).map(lambda data: base64.b64encode(data).decode())
@@ -33,18 +33,18 @@ SIGNATURES = st.binary(min_size=1, max_size=9).map(lambda data: base64.b64encode
 def _blobs(provider: str, *types: str) -> SearchStrategy[Blob]:
     some = st.sampled_from(types)
     return st.one_of(
-        made.blobs(*types),
-        st.builds(Blob.from_url, made.names().map("gs://bucket/".__add__), some),
-        st.builds(Blob.from_url, made.names().map(FILES.__add__), some),
-        st.builds(Blob.from_provider_file, st.just(provider), made.names().map(FILES.__add__), some),
+        strategies.blobs(*types),
+        st.builds(Blob.from_url, strategies.names().map("gs://bucket/".__add__), some),
+        st.builds(Blob.from_url, strategies.names().map(FILES.__add__), some),
+        st.builds(Blob.from_provider_file, st.just(provider), strategies.names().map(FILES.__add__), some),
     )
 
 
 def content(provider: str = "google") -> SearchStrategy[ContentPart]:
     """What a user's message, or a tool's result, of this format can hold."""
-    optional = st.none() | made.names()
+    optional = st.none() | strategies.names()
     return st.one_of(
-        made.text_parts(),
+        strategies.text_parts(),
         st.builds(ImagePart, _blobs(provider, "image/png", "image/jpeg"), st.sampled_from([None, "high"]), CACHE),
         st.builds(AudioPart, _blobs(provider, "audio/wav", "audio/l16;rate=24000"), optional, optional),
         st.builds(VideoPart, _blobs(provider, "video/mp4")),
@@ -52,18 +52,30 @@ def content(provider: str = "google") -> SearchStrategy[ContentPart]:
     )
 
 
-CACHE = st.none() | made.cache_points()
+CACHE = st.none() | strategies.cache_points()
 
 
 def own_parts(provider: str = "google") -> SearchStrategy[Part]:
     """What only this format's models say."""
-    code = st.builds(lambda text: '{"language": "PYTHON", "code": "' + text + '"}', made.names())
-    ids = st.just("") | made.names()
-    answered = st.fixed_dictionaries({"toolType": st.just("URL_CONTEXT")}, optional={"response": made.json_objects()})
+    code = st.builds(lambda text: '{"language": "PYTHON", "code": "' + text + '"}', strategies.names())
+    ids = st.just("") | strategies.names()
+    answered = st.fixed_dictionaries(
+        {"toolType": st.just("URL_CONTEXT")}, optional={"response": strategies.json_objects()}
+    )
     return st.one_of(
-        st.builds(HostedToolCall, ids, st.just("code_execution"), code | made.tool_arguments(), made.json_objects()),
         st.builds(
-            HostedToolCall, ids, st.just("URL_CONTEXT"), made.tool_arguments(), st.just({"toolType": "URL_CONTEXT"})
+            HostedToolCall,
+            ids,
+            st.just("code_execution"),
+            code | strategies.tool_arguments(),
+            strategies.json_objects(),
+        ),
+        st.builds(
+            HostedToolCall,
+            ids,
+            st.just("URL_CONTEXT"),
+            strategies.tool_arguments(),
+            st.just({"toolType": "URL_CONTEXT"}),
         ),
         st.builds(
             HostedToolResult,
@@ -75,7 +87,7 @@ def own_parts(provider: str = "google") -> SearchStrategy[Part]:
         st.builds(
             OpaquePart, st.just(provider), st.just("new"), st.just({"new": {"a": [1]}, "thoughtSignature": "ab=="})
         ),
-        st.builds(OpaquePart, st.just(provider), made.names(), made.json_values()),
+        st.builds(OpaquePart, st.just(provider), strategies.names(), strategies.json_values()),
     )
 
 
@@ -84,7 +96,7 @@ def reasoning(origin: str | None) -> SearchStrategy[ReasoningPart]:
     return st.builds(
         ReasoningPart,
         st.sampled_from(["", "", "a thought", "another"]),
-        st.none() | SIGNATURES | made.names(),
+        st.none() | SIGNATURES | strategies.names(),
         st.sampled_from([None, None, "redacted"]),
         st.just(origin),
     )
@@ -92,8 +104,8 @@ def reasoning(origin: str | None) -> SearchStrategy[ReasoningPart]:
 
 def calls(provider: str = "google", *, options: bool = True) -> SearchStrategy[ModelCall]:
     """Calls that can be sent, with turns of the model that was asked and of others, and `options` of their parts."""
-    some = made.item_options(provider) if options else None
-    plain = made.calls(provider, content(provider), content(provider), options=some).map(_with_legal_names)
+    some = strategies.item_options(provider) if options else None
+    plain = strategies.calls(provider, content(provider), content(provider), options=some).map(_with_legal_names)
     return st.builds(
         _with_own, plain, st.lists(own_parts(provider), max_size=3), st.lists(reasoning("here"), max_size=3)
     )
@@ -125,8 +137,8 @@ def _with_own(call: ModelCall, own: list[Part], thoughts: list[ReasoningPart]) -
 
 def replies(provider: str = "google", *, options: bool = True) -> SearchStrategy[ModelReply]:
     """Replies with every kind of part, and `options` of them."""
-    others = st.one_of(made.reply_parts(), own_parts(provider), reasoning(None), _cited())
-    return made.replies(provider, others, made.item_options(provider) if options else None)
+    others = st.one_of(strategies.reply_parts(), own_parts(provider), reasoning(None), _cited())
+    return strategies.replies(provider, others, strategies.item_options(provider) if options else None)
 
 
 def _cited() -> SearchStrategy[TextPart]:
@@ -139,9 +151,15 @@ def _cited() -> SearchStrategy[TextPart]:
         ]
     )
     sources = st.builds(
-        Citation, made.names(), st.none() | made.names(), st.none() | made.texts(), OFFSET, OFFSET, metadata
+        Citation,
+        strategies.names(),
+        st.none() | strategies.names(),
+        st.none() | strategies.texts(),
+        OFFSET,
+        OFFSET,
+        metadata,
     )
-    return st.builds(TextPart, made.texts(min_size=1), st.lists(sources, max_size=3).map(tuple))
+    return st.builds(TextPart, strategies.texts(min_size=1), st.lists(sources, max_size=3).map(tuple))
 
 
 OFFSET = st.none() | st.integers(0, 20)

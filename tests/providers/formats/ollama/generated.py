@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from abstractcore.schema import ContentPart, ImagePart, ModelCall, ModelReply, ReasoningPart
-from abstractcore.testing import strategies as made
+from abstractcore.testing import strategies
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -14,13 +14,13 @@ PNG = b"\x89PNG\r\n\x1a\n"
 def content() -> SearchStrategy[ContentPart]:
     """What a user's message or a tool's result of this format can hold."""
     details = st.sampled_from([None, "auto", "low", "high"])
-    return made.text_parts() | st.builds(ImagePart, made.blobs("image/png", "image/jpeg"), details)
+    return strategies.text_parts() | st.builds(ImagePart, strategies.blobs("image/png", "image/jpeg"), details)
 
 
 def calls() -> SearchStrategy[ModelCall]:
     """Calls that can be sent, but for a provider option here and there. Some reasoning is the model's own."""
-    options = made.item_options("ollama")
-    return st.builds(_owned, made.calls("ollama", content(), content(), options=options), st.booleans())
+    options = strategies.item_options("ollama")
+    return st.builds(_owned, strategies.calls("ollama", content(), content(), options=options), st.booleans())
 
 
 def _owned(call: ModelCall, owned: bool) -> ModelCall:
@@ -41,4 +41,4 @@ def _owned(call: ModelCall, owned: bool) -> ModelCall:
 
 def replies() -> SearchStrategy[ModelReply]:
     """Replies with every kind of part."""
-    return made.replies("ollama", options=made.item_options("ollama"))
+    return strategies.replies("ollama", options=strategies.item_options("ollama"))

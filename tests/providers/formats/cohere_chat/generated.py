@@ -14,7 +14,7 @@ from abstractcore.schema import (
     ModelReply,
     ReasoningPart,
 )
-from abstractcore.testing import strategies as made
+from abstractcore.testing import strategies
 
 DOCUMENT = DocumentPart(Blob.from_bytes(b'{"data":{"title":"A"},"id":"d1"}', "application/json"))
 
@@ -22,19 +22,21 @@ DOCUMENT = DocumentPart(Blob.from_bytes(b'{"data":{"title":"A"},"id":"d1"}', "ap
 def content() -> SearchStrategy[ContentPart]:
     """What a user's message of this format can hold."""
     details = st.sampled_from([None, "auto", "low", "high"])
-    kept = st.builds(Blob.from_url, made.names().map("https://example.com/".__add__), st.just("image/png"))
-    return made.text_parts() | st.builds(ImagePart, made.blobs("image/png", "image/jpeg") | kept, details)
+    kept = st.builds(Blob.from_url, strategies.names().map("https://example.com/".__add__), st.just("image/png"))
+    return strategies.text_parts() | st.builds(ImagePart, strategies.blobs("image/png", "image/jpeg") | kept, details)
 
 
 def tool_content() -> SearchStrategy[ContentPart]:
     """What a tool's result of this format can hold."""
-    return made.text_parts() | st.just(DOCUMENT)
+    return strategies.text_parts() | st.just(DOCUMENT)
 
 
 def calls() -> SearchStrategy[ModelCall]:
     """Calls that can be sent, but for a provider option here and there. Some reasoning is the model's own."""
     return st.builds(
-        _owned, made.calls("cohere", content(), tool_content(), options=made.item_options("cohere")), st.booleans()
+        _owned,
+        strategies.calls("cohere", content(), tool_content(), options=strategies.item_options("cohere")),
+        st.booleans(),
     )
 
 
@@ -56,4 +58,4 @@ def _owned(call: ModelCall, owned: bool) -> ModelCall:
 
 def replies() -> SearchStrategy[ModelReply]:
     """Replies with every kind of part."""
-    return made.replies("cohere", options=made.item_options("cohere"))
+    return strategies.replies("cohere", options=strategies.item_options("cohere"))
