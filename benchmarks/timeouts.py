@@ -42,7 +42,7 @@ class SlowFiles:
     """A media handler that hangs in one of its methods."""
 
     name = "slow"
-    gives = frozenset({"text"})
+    outputs = frozenset({"text"})
 
     def __init__(self, where: str) -> None:
         self._where = where

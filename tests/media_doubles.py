@@ -22,7 +22,7 @@ class Handler:
     kind: MediaKind
     magic: bytes
     media_type: str
-    gives: frozenset[str]
+    outputs: frozenset[str]
     checked: list = field(default_factory=list)
 
     def recognise(self, head: bytes, name: str, declared: str | None) -> Recognised | None:

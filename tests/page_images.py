@@ -23,7 +23,7 @@ class PageImages:
     name = "pages"
 
     def __init__(self, *, describes: bool = False) -> None:
-        self.gives = frozenset({"image/png", "text"} if describes else {"image/png"})
+        self.outputs = frozenset({"image/png", "text"} if describes else {"image/png"})
 
     def recognise(self, head: bytes, name: str, declared: str | None) -> Recognised | None:
         media_type = MEDIA_TYPES.get(head[:4]) if declared is None else declared
@@ -34,7 +34,7 @@ class PageImages:
 
     def convert(self, part: MediaPart, context: MediaContext) -> Conversion:
         pages = page_images(part.blob.read())
-        if "image/png" not in context.takes:
+        if "image/png" not in context.accepted_outputs:
             return Conversion(f"{len(pages)} pages", "number of pages", warnings=(NO_IMAGES,))
         content: list[str | ContentPart] = []
         for number, page in enumerate(pages, 1):

@@ -56,7 +56,7 @@ _MEMBERS: dict[str, dict[str, Any]] = {
     "provider": {"options": {}, "connect": lambda config, services: None},
     "wire format": {"transpiler": lambda: None},
     "media handler": {
-        "gives": frozenset({"text"}),
+        "outputs": frozenset({"text"}),
         "recognise": lambda head, name, declared: None,
         "check": lambda part: None,
         "convert": lambda part, context: Conversion("text", "text"),

@@ -15,7 +15,7 @@ from anthropic.types import ModelParam
 from openai.types.shared import chat_model
 
 from abstractcore import Services
-from abstractcore.ports import NamesModels
+from abstractcore.ports import HasModelExamples
 from tests import live
 
 ROOT = Path(__file__).parents[1]
@@ -85,7 +85,7 @@ def provider_examples() -> set[tuple[str, str]]:
     """The examples in providers' errors, and the models that `tests.live` calls."""
     shown = set(live.MODELS.items()) | {("ollama", live.OWN_SERVERS["ollama"])}
     for name, provider in Services().registry.providers.items():
-        if isinstance(provider, NamesModels):
+        if isinstance(provider, HasModelExamples):
             shown |= {(name, example) for beginning, example in provider.model_examples.items() if example != beginning}
     return shown
 

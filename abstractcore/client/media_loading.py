@@ -13,7 +13,7 @@ from typing import TypeAlias, cast
 from urllib.parse import urlsplit
 
 from ..errors import InvalidInputError, MediaError
-from ..ports import ListsEndings, MediaHandler, Recognised
+from ..ports import HasExtensions, MediaHandler, Recognised
 from ..schema import MEDIA_PART_BY_KIND, MEDIA_PARTS, Blob, MediaPart, media_kind_of
 from ..schema.json_values import check_text
 from ..schema.quoting import shortened, shown, shown_address
@@ -167,8 +167,8 @@ def _recognise(head: bytes, name: str, path: str, handlers: Sequence[MediaHandle
 
 def _files_of(handler: MediaHandler) -> str:
     """Returns the file types of a handler, for messages."""
-    endings = handler.endings if isinstance(handler, ListsEndings) else ()
-    return f"{handler.name} ({', '.join(endings)})" if endings else handler.name
+    extensions = handler.extensions if isinstance(handler, HasExtensions) else ()
+    return f"{handler.name} ({', '.join(extensions)})" if extensions else handler.name
 
 
 def _of_declared_type(blob: Blob, handlers: Sequence[MediaHandler]) -> MediaPart:

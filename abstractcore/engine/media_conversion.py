@@ -86,7 +86,7 @@ def _handle(
 
 
 def _converted(decision: MediaDecision, part: MediaPart, handler: MediaHandler, context: MediaContext) -> _Done:
-    conversion = handler.convert(part, replace(context, takes=frozenset(decision.gives)))
+    conversion = handler.convert(part, replace(context, accepted_outputs=frozenset(decision.outputs)))
     content = conversion.parts
     parts = as_untrusted(decision.source, conversion.label, content)
     if part.cache is not None:

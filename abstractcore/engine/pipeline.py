@@ -193,7 +193,7 @@ class Pipeline:
     async def _carried_out(self, lowered: Lowered, encode: Callable[[ModelCall], Encoded]) -> tuple[Lowered, Encoded]:
         """Returns what `_encoded` returns for a call with files: encoding reads those that are sent natively."""
         done = await carry_out(lowered, self._handlers, self._media_context(), self._artifact, self.runtime)
-        if self._session.profile.media_beside_results:
+        if self._session.profile.media_after_results:
             done = beside_results(done)
         return done, await self.runtime.call(encode, done.call, kind="files")
 
@@ -239,7 +239,7 @@ def fail(
     end_call(context, outcome_of(error), deltas=deltas, error=error, seconds_to_first=seconds_to_first)
 
 
-_NO_LOSSES = frozenset({"unknown_model", "media_type_mismatch", "already_so", "schema_respelt", "schema_narrowed"})
+_NO_LOSSES = frozenset({"unknown_model", "media_type_mismatch", "no_effect", "schema_rewritten", "schema_narrowed"})
 
 
 def _beside_sampling(warnings: Sequence[CallWarning]) -> tuple[CallWarning, ...]:

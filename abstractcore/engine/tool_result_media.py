@@ -41,6 +41,6 @@ def _without_files(message: Message, path: str, beside: list[ContentPart], warni
             beside += [marker, part]
             where = f"{path}[{place}].content[{index}]"
             reason = "tool results support only text: the file is moved to the next message, and replaced by a marker"
-            warnings.append(CallWarning("moved_beside", where, reason, sent=marker.text))
+            warnings.append(CallWarning("moved_after_results", where, reason, sent=marker.text))
         results.append(replace(result, content=tuple(content)))
     return Message("tool", tuple(results))

@@ -1,7 +1,7 @@
 """Ports: the interfaces between the kernel and everything that plugs into it. Imports only schema and errors."""
 
 from .interruptions import Interruption, current_interruption, interruptible
-from .media_handlers import Conversion, ListsEndings, MediaContext, MediaHandler, Recognised
+from .media_handlers import Conversion, HasExtensions, MediaContext, MediaHandler, Recognised
 from .middleware import (
     Answer,
     Attempt,
@@ -18,7 +18,7 @@ from .middleware import (
 from .operations import CHAT, HasOperations, Operation, OperationResult, Operations, Operator
 from .plugins import Capability, CapabilityServices, ToolSource, TraceSubscriber
 from .profiles import ModelProfile, Price, Thinking
-from .providers import NamesModels, Provider, ProviderConfig, ProviderServices, ProviderSession
+from .providers import HasModelExamples, Provider, ProviderConfig, ProviderServices, ProviderSession
 from .runtimes import Clock, Runtime, TimeLimit, WakeableClock, WorkKind
 from .scripts import Piece, Script, ScriptedAnswer, ScriptedReply, ScriptFunction
 from .stores import ArtifactStore, ModelStore, StoredModel
@@ -54,11 +54,12 @@ __all__ = [
     "DeltaStream",
     "Endpoint",
     "Framer",
+    "HasExtensions",
+    "HasModelExamples",
     "HasOperations",
     "Interruption",
     "KnownAddress",
     "KnownUrl",
-    "ListsEndings",
     "MediaContext",
     "MediaHandler",
     "MessageRead",
@@ -67,7 +68,6 @@ __all__ = [
     "Middleware",
     "ModelProfile",
     "ModelStore",
-    "NamesModels",
     "Operation",
     "OperationResult",
     "Operations",

@@ -28,8 +28,8 @@ class MediaContext:
     options: JSONObject = EMPTY
     spare_cores: int = 1
     """Processor cores that a conversion may use."""
-    takes: Set[str] = frozenset({"text"})
-    """The subset of the handler's `gives` that the model accepts: a conversion holds nothing else."""
+    accepted_outputs: Set[str] = frozenset({"text"})
+    """The subset of the handler's `outputs` that the model accepts: a conversion holds nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +70,11 @@ class Conversion:
 
 
 @runtime_checkable
-class ListsEndings(Protocol):
+class HasExtensions(Protocol):
     """A media handler that lists its file name extensions. Handlers may implement it."""
 
     @property
-    def endings(self) -> Sequence[str]:
+    def extensions(self) -> Sequence[str]:
         """File name extensions without the dot: "pdf"."""
         ...
 
@@ -92,7 +92,7 @@ class MediaHandler(Protocol):
         ...
 
     @property
-    def gives(self) -> Set[str]:
+    def outputs(self) -> Set[str]:
         """What its conversions may contain: "text", media types such as "image/png". Empty if it converts nothing."""
         ...
 
@@ -110,5 +110,5 @@ class MediaHandler(Protocol):
         ...
 
     def convert(self, part: MediaPart, context: MediaContext) -> Conversion:
-        """Returns the content that replaces the file: text, or content of a type in `context.takes`."""
+        """Returns the content that replaces the file: text, or content of a type in `context.accepted_outputs`."""
         ...

@@ -48,7 +48,7 @@ class ModelProfile:
     """The maximum number of cache points; 0 if the provider caches without them; None if unknown."""
     accepts_prefill: bool = True
     """Whether the last message may be the assistant's: the model continues the answer that it begins."""
-    media_beside_results: bool = False
+    media_after_results: bool = False
     """Whether files of tool results must be sent after the results, in a user message."""
     known: bool = True
     """False for an unknown name in a known naming scheme: calls have a warning."""
@@ -58,11 +58,11 @@ class ModelProfile:
     """Files that the format supports. They are sent natively to an unknown model, with a warning, if they cannot be
     converted to text or the policy is `native`."""
 
-    def takes(self, kind: str, media_type: str) -> bool:
+    def supports(self, kind: str, media_type: str) -> bool:
         """Returns whether the model is known to accept content of this kind and type natively."""
         return _hold(self.accepts, kind, media_type)
 
-    def may_take(self, kind: str, media_type: str, *, only_natively: bool) -> bool:
+    def may_support(self, kind: str, media_type: str, *, only_natively: bool) -> bool:
         """Returns whether to send content of this kind and type natively to a model that is not known to accept it.
 
         `only_natively` means that it cannot be sent in another way.

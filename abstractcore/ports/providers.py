@@ -69,7 +69,7 @@ class ProviderSession:
 
 
 @runtime_checkable
-class NamesModels(Protocol):
+class HasModelExamples(Protocol):
     """A provider whose models can be recognised by their names. Providers may implement it."""
 
     @property

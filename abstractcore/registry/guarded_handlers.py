@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeGuard, get_args
 
 from ..errors import PluginError
-from ..ports import Conversion, ListsEndings, MediaContext, MediaHandler, Recognised
+from ..ports import Conversion, HasExtensions, MediaContext, MediaHandler, Recognised
 from ..schema import (
     MEDIA_PART_BY_KIND,
     CallWarning,
@@ -45,14 +45,14 @@ class GuardedHandler:
         return self.handler.name
 
     @property
-    def gives(self) -> Set[str]:
+    def outputs(self) -> Set[str]:
         """The handler's."""
-        return self.handler.gives
+        return self.handler.outputs
 
     @property
-    def endings(self) -> Sequence[str]:
+    def extensions(self) -> Sequence[str]:
         """The handler's file name extensions, if it lists them."""
-        return self.handler.endings if isinstance(self.handler, ListsEndings) else ()
+        return self.handler.extensions if isinstance(self.handler, HasExtensions) else ()
 
     def recognise(self, head: bytes, name: str, declared: str | None) -> Recognised | None:
         """Returns the result of the handler; None also for a failure and an invalid result, which are logged."""
@@ -92,16 +92,16 @@ class GuardedHandler:
         return f"the media handler {self.name!r} ({self.owner})"
 
     def _check_part(self, part: ContentPart, context: MediaContext, path: str) -> None:
-        """Raises `SchemaError` for content that is not in `gives`, not supported by the model, or not available."""
+        """Raises `SchemaError` for content that is not in `outputs`, not supported by the model, or not available."""
         if isinstance(part, TextPart):
             return
         media_type = part.blob.media_type
         if type(part) is not MEDIA_PART_BY_KIND[media_kind_of(media_type)]:
             raise SchemaError(f"a {type(part).__name__} cannot hold {media_type}", path)
-        if media_type not in self.gives:
-            raise SchemaError(f"{media_type} is not in the handler's `gives`", path)
-        if media_type not in context.takes:
-            raise SchemaError(f"{media_type} is not in `context.takes`: the model does not support it", path)
+        if media_type not in self.outputs:
+            raise SchemaError(f"{media_type} is not in the handler's `outputs`", path)
+        if media_type not in context.accepted_outputs:
+            raise SchemaError(f"{media_type} is not in `context.accepted_outputs`: the model does not support it", path)
         if part.blob.form not in ("bytes", "file"):
             raise SchemaError(f"expected a blob of form 'bytes' or 'file', got {part.blob.form!r}", path)
 

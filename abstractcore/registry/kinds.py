@@ -72,12 +72,13 @@ def _nothing_else(item: object) -> str | None:
 
 
 def _media_handler_fault(handler: MediaHandler) -> str | None:
-    gives: object = handler.gives
-    if not isinstance(gives, Set):  # pyright: ignore[reportUnnecessaryIsInstance]
-        return f"has a {type(gives).__name__} as `gives`: expected a set of media types, as in frozenset({{'text'}})."
-    wrong = [each for each in gives if each != "text" and "/" not in str(each)]
+    outputs: object = handler.outputs
+    if not isinstance(outputs, Set):  # pyright: ignore[reportUnnecessaryIsInstance]
+        found = type(outputs).__name__
+        return f"has a {found} as `outputs`: expected a set of media types, for example frozenset({{'text'}})."
+    wrong = [each for each in outputs if each != "text" and "/" not in str(each)]
     if wrong:
-        return f"has {wrong[0]!r} in `gives`: expected 'text', or media types such as 'image/png'."
+        return f"has {wrong[0]!r} in `outputs`: expected 'text', or media types such as 'image/png'."
     return None
 
 

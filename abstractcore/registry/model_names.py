@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping
 
-from ..ports import NamesModels, Provider
+from ..ports import HasModelExamples, Provider
 
 _VERY_NEAR = 0.8
 
@@ -33,7 +33,7 @@ def _calls(name: str, model: str | None, providers: Mapping[str, Provider]) -> l
     given = name if model is None else f"{name}/{model}"
     found: list[tuple[int, str]] = []
     for provider_name, provider in providers.items():
-        if not isinstance(provider, NamesModels):
+        if not isinstance(provider, HasModelExamples):
             continue
         for beginning, example in provider.model_examples.items():
             if given.lower().startswith(beginning):

@@ -40,7 +40,7 @@ class MediaDecision(Immutable):
     """How one file is sent, and why.
 
     `route` is "native" (the file itself), "inline" (a text file as text) or "fallback" (the output of `handler`).
-    `gives` is what the handler may produce for this model: "text", or media types such as "image/png"; empty for a
+    `outputs` is what the handler may produce for this model: "text", or media types such as "image/png"; empty for a
     file that is sent natively. `sent` and `usage` are None in a plan, which sends nothing; `usage` is also None if the
     handler called no model.
     """
@@ -54,7 +54,7 @@ class MediaDecision(Immutable):
     handler: str | None = None
     sent: MediaSent | None = None
     usage: Usage | None = None
-    gives: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -391,7 +391,7 @@ def media_decisions() -> SearchStrategy[MediaDecision]:
         sent=st.none()
         | st.builds(MediaSent, NAME, sizes, st.none() | TEXT, tuples(st.builds(MediaSent, NAME, sizes), 2)),
         usage=st.none() | usages(),
-        gives=tuples(NAME, 2),
+        outputs=tuples(NAME, 2),
     )
 
 

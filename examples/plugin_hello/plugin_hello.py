@@ -17,7 +17,7 @@ def register_providers() -> list[Preset]:  # create_llm("hello/any-model")
 
 
 class GuestLists:  # generate("Who comes?", media=["party.guests"])
-    name, gives = "guests", frozenset({"text"})
+    name, outputs = "guests", frozenset({"text"})
 
     def recognise(self, head: bytes, name: str, declared: str | None) -> Recognised | None:
         ours = declared == "text/x-guests" if declared else name.endswith(".guests")

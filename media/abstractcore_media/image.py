@@ -7,7 +7,7 @@ from abstractcore.ports import Conversion, MediaContext, Recognised
 from abstractcore.schema import MediaPart
 
 from .common.content import check_family, source_of
-from .common.media_types import endings_of, is_text_type
+from .common.media_types import extensions_of, is_text_type
 from .common.recognition import recognised
 
 
@@ -15,8 +15,8 @@ class ImageHandler:
     """Handles images. SVG is text, and is left to the text handler."""
 
     name = "image"
-    gives = frozenset[str]()
-    endings = endings_of("image/")
+    outputs = frozenset[str]()
+    extensions = extensions_of("image/")
 
     def recognise(self, head: bytes, name: str, declared: str | None) -> Recognised | None:
         """Returns the type of an image; None for any other file."""

@@ -7,7 +7,7 @@ from abstractcore.ports import Conversion, MediaContext, Recognised
 from abstractcore.schema import MediaPart
 
 from .common.content import check_family, source_of
-from .common.media_types import endings_of
+from .common.media_types import extensions_of
 from .common.recognition import recognised
 
 
@@ -15,8 +15,8 @@ class VideoHandler:
     """Handles videos."""
 
     name = "video"
-    gives = frozenset[str]()
-    endings = endings_of("video/")
+    outputs = frozenset[str]()
+    extensions = extensions_of("video/")
 
     def recognise(self, head: bytes, name: str, declared: str | None) -> Recognised | None:
         """Returns the type of a video; None for any other file."""

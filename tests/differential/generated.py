@@ -15,7 +15,7 @@ from typing import Any
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.strategies import SearchStrategy
 
-from abstractcore.ports import NamesModels, Transpiler
+from abstractcore.ports import HasModelExamples, Transpiler
 from abstractcore.schema import (
     CachePoint,
     Message,
@@ -165,7 +165,7 @@ def models_of(provider: str) -> Sequence[str]:
     """The documented models, and one for each name prefix."""
     table = tomllib.loads((ROOT / "tests" / "model_names.toml").read_text(encoding="utf-8"))
     (found,) = [each for each in register_providers() if each.name == provider]
-    examples = found.model_examples.values() if isinstance(found, NamesModels) else ()
+    examples = found.model_examples.values() if isinstance(found, HasModelExamples) else ()
     return sorted({*table.get(provider, {}).get("models", {}), *examples}) or ["m"]
 
 

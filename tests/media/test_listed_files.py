@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from abstractcore import MediaError, Services, create_llm
-from abstractcore.ports import ListsEndings
+from abstractcore.ports import HasExtensions
 from abstractcore.registry import Registry
 from tests.media_doubles import registry
 
@@ -42,9 +42,9 @@ def test_unsupported_file_type_lists_the_supported_extensions(word_file: Path):
 
 @pytest.mark.parametrize("handler", handlers(), ids=lambda handler: handler.name)
 def test_every_listed_extension_is_recognised(handler):
-    assert isinstance(handler, ListsEndings)
-    assert handler.endings
-    for ending in handler.endings:
+    assert isinstance(handler, HasExtensions)
+    assert handler.extensions
+    for ending in handler.extensions:
         head = b"a text" if handler.name == "text" else b"\x00\x01\x02\x03 of nothing known"
         first = next(each for each in handlers() if each.recognise(head, f"file.{ending}", None) is not None)
         assert first.name == handler.name, ending

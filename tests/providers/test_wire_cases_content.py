@@ -149,7 +149,7 @@ def test_image_in_a_tool_result_is_sent_inside_or_after_it_with_a_marker(call_st
     assert "Here: " in body
     if format in BESIDE:
         assert "of the result of tool call call_1]" in body[: body.index(image)]
-    moved = [warning.path for warning in warnings if warning.code == "moved_beside"]
+    moved = [warning.path for warning in warnings if warning.code == "moved_after_results"]
     assert moved == (["messages[2].parts[0].content[1]"] if format in ("cohere_chat", "openai_chat") else [])
 
 

@@ -76,14 +76,14 @@ def _handler_for(part: MediaPart, handlers: Sequence[MediaHandler]) -> tuple[Med
 
 def _usable(handler: MediaHandler, profile: ModelProfile) -> tuple[str, ...]:
     """Returns the content types of a handler that may be sent to the model."""
-    only_natively = "text" not in handler.gives
+    only_natively = "text" not in handler.outputs
     return tuple(
         sorted(
             given
-            for given in handler.gives
+            for given in handler.outputs
             if given == "text"
-            or profile.takes(media_kind_of(given), given)
-            or profile.may_take(media_kind_of(given), given, only_natively=only_natively)
+            or profile.supports(media_kind_of(given), given)
+            or profile.may_support(media_kind_of(given), given, only_natively=only_natively)
         )
     )
 
@@ -92,12 +92,12 @@ def _decide(
     part: MediaPart, path: str, call: ModelCall, profile: ModelProfile, handlers: Sequence[MediaHandler]
 ) -> MediaDecision:
     handler, kind = _handler_for(part, handlers)
-    gives = _usable(handler, profile) if handler is not None else ()
+    outputs = _usable(handler, profile) if handler is not None else ()
     policy: MediaPolicy = call.media_policy.get(kind, "auto")
     media_type = part.blob.media_type
-    known = profile.takes(kind, media_type)
-    only_natively = policy == "native" or not gives
-    native = known or profile.may_take(kind, media_type, only_natively=only_natively)
+    known = profile.supports(kind, media_type)
+    only_natively = policy == "native" or not outputs
+    native = known or profile.may_support(kind, media_type, only_natively=only_natively)
     decision = MediaDecision(
         part_path=path,
         source=source_name(part.blob),
@@ -109,29 +109,29 @@ def _decide(
     )
     instead = [] if native else profile.like(media_type)
     if policy == "refuse":
-        choices = _choices(decision, native, gives, handler, instead, may_be_wrong=False)
+        choices = _choices(decision, native, outputs, handler, instead, may_be_wrong=False)
         raise _refused(decision, call, f"the policy for {kind} is 'refuse'", choices)
-    is_text = kind == "text" and "text" in gives
+    is_text = kind == "text" and "text" in outputs
     if native and policy != "fallback_only" and not (is_text and policy == "auto"):
         return decision
     if is_text:
         reason = "text files are sent as text"
-        return replace(decision, route="inline", reason=reason, gives=gives)
+        return replace(decision, route="inline", reason=reason, outputs=outputs)
     unknown = bool(profile.assumed or profile.carried)
     why = "the policy is 'fallback_only'" if policy == "fallback_only" else _why_not(call.model, media_type, unknown)
     if handler is None or only_natively:
-        if handler is not None and handler.gives and not gives:
-            why += f", and {_not_taken(handler, gives, call.model)}"
-        choices = _choices(decision, native, gives, handler, instead, may_be_wrong=not native and not unknown)
+        if handler is not None and handler.outputs and not outputs:
+            why += f", and {_not_taken(handler, outputs, call.model)}"
+        choices = _choices(decision, native, outputs, handler, instead, may_be_wrong=not native and not unknown)
         raise _refused(decision, call, why, choices)
-    reason = f"{why}, so the {handler.name} handler converts it to {' and '.join(gives)}"
-    if len(gives) < len(handler.gives):
-        reason += f"; {_not_taken(handler, gives, call.model)}"
-    return replace(decision, route="fallback", reason=reason, gives=gives)
+    reason = f"{why}, so the {handler.name} handler converts it to {' and '.join(outputs)}"
+    if len(outputs) < len(handler.outputs):
+        reason += f"; {_not_taken(handler, outputs, call.model)}"
+    return replace(decision, route="fallback", reason=reason, outputs=outputs)
 
 
-def _not_taken(handler: MediaHandler, gives: Sequence[str], model: str) -> str:
-    left_out = ", ".join(sorted(set(handler.gives) - set(gives)))
+def _not_taken(handler: MediaHandler, outputs: Sequence[str], model: str) -> str:
+    left_out = ", ".join(sorted(set(handler.outputs) - set(outputs)))
     return f"{model} does not accept {left_out}, which the {handler.name} handler can convert it to"
 
 
@@ -151,20 +151,20 @@ def _unsure(decision: MediaDecision, call: ModelCall, profile: ModelProfile) -> 
     if decision.route == "native":
         sent = [(decision.kind, decision.type, "it is sent unchanged")]
     else:
-        made = [given for given in decision.gives if given != "text"]
+        made = [given for given in decision.outputs if given != "text"]
         sent = [(media_kind_of(given), given, f"{decision.source} is converted to it") for given in made]
     hint = "create_llm(..., accepts=[...]) declares what the model accepts"
     return [
         CallWarning("unknown_model", decision.part_path, f"{_not_known(call.model, type_)}: {what}; {hint}", type_)
         for kind, type_, what in sent
-        if not profile.takes(kind, type_)
+        if not profile.supports(kind, type_)
     ]
 
 
 def _choices(
     decision: MediaDecision,
     native: bool,
-    gives: Sequence[str],
+    outputs: Sequence[str],
     handler: MediaHandler | None,
     instead: Sequence[str],
     *,
@@ -175,16 +175,16 @@ def _choices(
     """
     choices = [f"convert it to {', '.join(instead)}"] if instead else []
     if not native and not instead:
-        made = sorted({media_kind_of(given) for given in handler.gives - {"text"}} if handler is not None else ())
+        made = sorted({media_kind_of(given) for given in handler.outputs - {"text"}} if handler is not None else ())
         choices.append(f"choose a model that accepts {' or '.join(dict.fromkeys([decision.kind, *made]))}")
     if may_be_wrong:
         what = decision.type if instead or decision.kind in ("document", "text") else decision.kind
         choices.append(f"declare that this model accepts it with create_llm(..., accepts=[{what!r}])")
     if native:
         choices.append(f"allow it with media_policy={{{decision.kind!r}: 'auto'}}")
-    elif handler is not None and gives:
+    elif handler is not None and outputs:
         choices.append(
-            f"let the {handler.name} handler convert it to {' and '.join(gives)} "
+            f"let the {handler.name} handler convert it to {' and '.join(outputs)} "
             f"with media_policy={{{decision.kind!r}: 'auto'}}"
         )
     else:

@@ -7,7 +7,7 @@ from abstractcore.ports import Conversion, MediaContext, Recognised
 from abstractcore.schema import CallWarning, MediaPart
 
 from ..common.content import check_family, content_of, source_of
-from ..common.media_types import endings_of
+from ..common.media_types import extensions_of
 from ..common.recognition import recognised
 from .sound import Sound, decode_sound
 from .speech import Transcriber
@@ -20,8 +20,8 @@ class AudioHandler:
     """Handles audio files: transcribes them with the model of the option `transcription_model`."""
 
     name = "audio"
-    gives = frozenset({"text"})
-    endings = endings_of("audio/")
+    outputs = frozenset({"text"})
+    extensions = extensions_of("audio/")
     max_seconds = 4 * 3600.0
 
     def __init__(self) -> None:

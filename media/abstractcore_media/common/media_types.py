@@ -51,13 +51,13 @@ def type_by_name(name: str) -> str | None:
     return _BY_SUFFIX.get(suffix.lower()) if dot else None
 
 
-def endings_of(*beginnings: str) -> tuple[str, ...]:
+def extensions_of(*beginnings: str) -> tuple[str, ...]:
     """Returns the file extensions of media types with these prefixes, except text types."""
     found = (suffix for suffix, type_ in _BY_SUFFIX.items() if type_.startswith(beginnings) and not is_text_type(type_))
     return tuple(sorted(found))
 
 
-def text_endings() -> tuple[str, ...]:
+def text_extensions() -> tuple[str, ...]:
     """Returns the file extensions of text types."""
     return tuple(sorted(suffix for suffix, media_type in _BY_SUFFIX.items() if is_text_type(media_type)))
 

@@ -16,7 +16,7 @@ from abstractcore.schema import CallWarning, MediaPart
 
 from ..common.content import content_of, source_of
 from ..common.extras import missing_extra
-from ..common.media_types import endings_of
+from ..common.media_types import extensions_of
 from ..common.recognition import recognised
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ class PdfHandler:
     """
 
     name = "pdf"
-    gives = frozenset({"text"})
-    endings = endings_of("application/pdf")
+    outputs = frozenset({"text"})
+    extensions = extensions_of("application/pdf")
     max_pages = 1_000
     max_characters = 2_000_000
     max_seconds = 60.0

@@ -8,7 +8,7 @@ from abstractcore.schema import CallWarning, MediaPart
 
 from ..common.content import content_of, source_of
 from ..common.extras import missing_extra
-from ..common.media_types import is_text_type, text_endings
+from ..common.media_types import is_text_type, text_extensions
 from ..common.recognition import recognised
 from ..common.sniffing import UNICODE_MARKS
 
@@ -21,8 +21,8 @@ class TextHandler:
     """Handles text files: decodes their text."""
 
     name = "text"
-    gives = frozenset({"text"})
-    endings = text_endings()
+    outputs = frozenset({"text"})
+    extensions = text_extensions()
 
     def recognise(self, head: bytes, name: str, declared: str | None) -> Recognised | None:
         """Returns the type of a text file; None for any other."""

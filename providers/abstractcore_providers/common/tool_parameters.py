@@ -30,7 +30,7 @@ def write_parameters(
         return fit_tool(tool, path, rules, warnings)
     if tool.parameters:
         message = "it says no more than that there are no parameters"
-        warnings.append(CallWarning("already_so", f"{path}.parameters", message, tool.parameters))
+        warnings.append(CallWarning("no_effect", f"{path}.parameters", message, tool.parameters))
     return NO_PARAMETERS, tool.strict
 
 

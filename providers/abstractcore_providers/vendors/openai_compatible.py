@@ -92,7 +92,7 @@ VENDORS = (
         families=models.MISTRAL,
         images=media_types.MISTRAL_IMAGES,
         accepts_prefill=False,
-        media_beside_results=False,
+        media_after_results=False,
         model_examples={
             "mistral-": "mistral-large-latest",
             "ministral": "ministral-8b-latest",

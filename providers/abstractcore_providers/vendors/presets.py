@@ -30,7 +30,7 @@ class ChatRules(Protocol):
 class Preset(VendorProvider):
     """An OpenAI-compatible vendor: the address and the key are described at `VendorProvider`.
 
-    Of `families`, the first row that fits a model counts. `accepts_prefill` and `media_beside_results` go into the
+    Of `families`, the first row that fits a model counts. `accepts_prefill` and `media_after_results` go into the
     profile of every model. `assumed` are the files that are sent natively to a model of no known family, `images` the
     media types that "image" stands for. With `names_are_free`, users name their models, and unknown names cause no
     warning. `model_examples` are prefixes of names that only this vendor's models have, each with an example.
@@ -50,7 +50,7 @@ class Preset(VendorProvider):
     names_are_free: bool = False
     model_examples: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
     accepts_prefill: bool = True
-    media_beside_results: bool = True
+    media_after_results: bool = True
 
     def session(self, model: str, endpoint: Endpoint, config: ProviderConfig) -> ProviderSession:
         family = find_family(model, self.families)
@@ -68,5 +68,5 @@ class Preset(VendorProvider):
             assumed=with_images(found.assumed, self.images),
             carried=with_images(found.carried, self.images),
             accepts_prefill=self.accepts_prefill,
-            media_beside_results=self.media_beside_results,
+            media_after_results=self.media_after_results,
         )

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from abstractcore import AbstractCoreError, Blob, ImagePart, Message, ModelCall, Services, ToolSpec, create_llm
 from abstractcore.client.options import CALL_OPTIONS, CreateOptions
 from abstractcore.errors import ConfigurationError, InvalidInputError, MediaError, ModelStoreError, UnknownProviderError
-from abstractcore.ports import NamesModels
+from abstractcore.ports import HasModelExamples
 from tests.core.schema.test_immutability import mutable_places
 from tests.junk import cycle, junk_and_arrays, nested, outcome, values
 from tests.properties import examples
@@ -263,7 +263,7 @@ def test_model_family_with_a_model_hints_at_the_provider(name: str, model: str, 
 
 
 def test_every_model_family_gives_a_typable_example(services: Services):
-    providers = {name: p for name, p in services.registry.providers.items() if isinstance(p, NamesModels)}
+    providers = {name: p for name, p in services.registry.providers.items() if isinstance(p, HasModelExamples)}
     assert {"openai", "anthropic", "google", "ollama", "cohere", "bedrock"} <= set(providers)
     for provider in providers.values():
         for beginning, example in provider.model_examples.items():

@@ -74,7 +74,7 @@ def test_pages_of_a_file_are_sent_as_images_in_order(call_style, make, file: str
     for image, frame in zip(images, frames, strict=True):
         assert ImageChops.difference(pixels(image.blob.read())[0], frame).getbbox(alpha_only=False) is None
     (decision,) = response.media
-    assert (decision.route, decision.handler, decision.gives) == ("fallback", "pages", ("image/png",))
+    assert (decision.route, decision.handler, decision.outputs) == ("fallback", "pages", ("image/png",))
     assert decision.reason == (
         f"scripted does not accept {decision.type}, so the pages handler converts it to image/png"
     )
@@ -139,7 +139,7 @@ def test_pages_of_a_file_in_a_tool_result_are_sent_and_moves_are_reported(call_s
     *_, file_message = server.requests[0].json["messages"]
     urls = [part["image_url"]["url"] for part in file_message["content"] if part["type"] == "image_url"]
     assert [base64.b64decode(url.partition(",")[2]) for url in urls] == PAGES
-    assert [warning.code for warning in response.warnings] == ["moved_beside"] * 2
+    assert [warning.code for warning in response.warnings] == ["moved_after_results"] * 2
     assert [decision.part_path for decision in response.media] == ["messages[2].parts[0].content[0]"]
 
 
@@ -159,7 +159,7 @@ def test_text_only_model_is_refused_before_the_conversion(call_style, make):
 
 
 @pytest.mark.parametrize(
-    ("accepts", "gives", "expected_reason"),
+    ("accepts", "outputs", "expected_reason"),
     [
         (("image/png",), ("image/png", "text"), "the pages handler converts it to image/png and text"),
         (
@@ -169,11 +169,11 @@ def test_text_only_model_is_refused_before_the_conversion(call_style, make):
         ),
     ],
 )
-def test_handler_returns_the_media_types_that_the_model_accepts(call_style, make, accepts, gives, expected_reason):
+def test_handler_returns_the_media_types_that_the_model_accepts(call_style, make, accepts, outputs, expected_reason):
     llm = make(describes=True, accepts=accepts)
     response = call_style.generate(llm, "What is on them?", media=[TIFF])
     (decision,) = response.media
-    assert decision.gives == gives
+    assert decision.outputs == outputs
     assert expected_reason in decision.reason
     images = [part for part in llm.calls[0].messages[0].parts if isinstance(part, ImagePart)]
     assert len(images) == (2 if accepts else 0)
@@ -212,16 +212,16 @@ def test_refusal_by_policy_names_the_possible_conversions(make, policy: str, cho
 def test_accepted_file_is_sent_unchanged_unless_the_policy_requires_conversion(call_style, make):
     llm = make(accepts=("image",))
     (decision,) = call_style.generate(llm, "What is on them?", media=[TIFF]).media
-    assert (decision.route, decision.gives) == ("native", ())
+    assert (decision.route, decision.outputs) == ("native", ())
     (decision,) = call_style.generate(llm, "What is on them?", media=[TIFF], media_policy="fallback_only").media
-    assert (decision.route, decision.gives) == ("fallback", ("image/png",))
+    assert (decision.route, decision.outputs) == ("fallback", ("image/png",))
 
 
 def test_page_images_for_an_unknown_model_have_a_warning(call_style, make, server):
     server.always(completion("a"))
     llm = make(provider="openai", model="gpt-99", api_key="k", base_url=server.url)
     response = call_style.generate(llm, "What is on them?", media=[TIFF], media_policy="fallback_only")
-    assert response.media[0].gives == ("image/png",)
+    assert response.media[0].outputs == ("image/png",)
     warnings = [warning for warning in response.warnings if warning.path == "messages[0].parts[0]"]
     assert [(warning.code, warning.requested) for warning in warnings] == [("unknown_model", "image/png")]
     assert "multipage.tif is converted to it" in warnings[0].message
@@ -284,7 +284,7 @@ PNG = Blob.from_bytes(PAGES[0], "image/png")
     [
         (
             [ImagePart(Blob.from_bytes(b"x", "image/bmp"))],
-            r"parts\[0\]: image/bmp is not in the handler's `gives`",
+            r"parts\[0\]: image/bmp is not in the handler's `outputs`",
         ),
         (
             ["a", ImagePart(Blob.from_url("https://h.test/a.png", "image/png"))],
@@ -303,7 +303,7 @@ def test_handler_that_returns_undeclared_content_is_named(content, error: str):
 
 
 def test_handler_that_returns_images_for_a_text_only_model_is_named_and_nothing_is_sent():
-    with pytest.raises(PluginError, match=r"image/png is not in `context\.takes`"):
+    with pytest.raises(PluginError, match=r"image/png is not in `context\.accepted_outputs`"):
         answered([ImagePart(PNG)], accepts=())
 
 

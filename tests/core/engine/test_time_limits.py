@@ -68,7 +68,7 @@ class SlowFiles:
     """A handler of files that begin with SLOW; it waits for `release` in the method `where`."""
 
     name = "slow"
-    gives = frozenset({"text"})
+    outputs = frozenset({"text"})
 
     def __init__(self, where: str, release: threading.Event) -> None:
         self.begun = threading.Event()

@@ -70,8 +70,8 @@ def test_profile_and_rules_of_a_model_are_its_familys(model: str, rules: ClaudeR
     profile = session.profile
     assert profile.thinking is not None
     assert (profile.thinking.levels, profile.thinking.budget, profile.cache_points) == (levels, budget, 4)
-    assert profile.takes("document", "application/pdf")
-    assert not profile.takes("audio", "audio/wav")
+    assert profile.supports("document", "application/pdf")
+    assert not profile.supports("audio", "audio/wav")
     assert profile.sampling is not None
     assert profile.sampling.max_output_tokens == 32_000
 

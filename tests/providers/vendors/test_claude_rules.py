@@ -12,7 +12,7 @@ from abstractcore_providers.vendors.rules.claude import Asked, ClaudeRules, fit_
 
 ANY, NEWEST = ClaudeRules(), ClaudeRules(accepts_sampling=False, accepts_forced_tools=False)
 EITHER = ClaudeRules(one_of_temperature_and_top_p=True)
-LOST, DEFAULT, CHANGED = "unsupported_option", "already_so", "top_p_changed"
+LOST, DEFAULT, CHANGED = "unsupported_option", "no_effect", "top_p_changed"
 
 
 @pytest.mark.parametrize(

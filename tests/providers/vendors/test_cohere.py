@@ -55,5 +55,5 @@ def test_missing_settings_are_named():
 def test_profile_follows_the_model_family(model: str, sees: bool, thinks: bool, known: bool):
     profile = connect(api_key="k", model=model).profile
     assert profile.known is known
-    assert profile.takes("image", "image/png") is sees
+    assert profile.supports("image", "image/png") is sees
     assert (profile.thinking is not None and profile.thinking.budget is not None) is thinks

@@ -89,7 +89,7 @@ def test_families_are_known_by_name_prefix(model: str, levels: Any, budget: Any,
     session = connect(GoogleProvider(), model=model, api_key="k")
     profile = session.profile
     assert profile.known
-    assert profile.takes("video", "video/mp4")
+    assert profile.supports("video", "video/mp4")
     assert profile.thinking is not None
     assert (profile.thinking.levels, profile.thinking.budget) == (levels, budget)
     assert session.transpiler == Gemini(Dialect("google", in_results, signed_calls=in_results))

@@ -179,7 +179,7 @@ def test_warning_distinguishes_never_supported_from_unsupported_with_thinking():
 )
 def test_default_value_of_an_unsupported_option_is_already_so_on_chat_completions(sampling: Sampling):
     found = sent(ModelCall("gpt-5-mini", (Message.user("hi"),), "openai", sampling=sampling))
-    assert [warning.code for warning in found.warnings] == ["already_so"]
+    assert [warning.code for warning in found.warnings] == ["no_effect"]
 
 
 @pytest.mark.parametrize("send", [sent, sent_to_responses])
@@ -187,7 +187,7 @@ def test_default_values_of_unsupported_options_are_already_so(send: Callable[[Mo
     sampling = Sampling(temperature=1, top_p=1)
     found = send(ModelCall("gpt-5-mini", (Message.user("hi"),), "openai", sampling=sampling))
     assert not {"temperature", "top_p"} & json.loads(found.request.body).keys()
-    assert {warning.code for warning in found.warnings} == {"already_so"}
+    assert {warning.code for warning in found.warnings} == {"no_effect"}
 
 
 def test_openrouter_removes_top_k_for_openai_models_and_caps_the_thinking_budget_of_claude():

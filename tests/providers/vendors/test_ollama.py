@@ -69,7 +69,7 @@ def test_context_size_is_used_by_format_and_profile():
 def test_profile_follows_the_model_family(model: str, sees: bool, levels: tuple[str, ...]):
     profile = connect(model=model).profile
     assert profile.known
-    assert profile.takes("image", "image/png") is sees
+    assert profile.supports("image", "image/png") is sees
     assert profile.thinking is not None
     assert profile.thinking.levels == levels
 

@@ -60,11 +60,11 @@ def test_profile_follows_the_model_family(
     assert profile.known
     assert profile.thinking is not None
     assert (profile.thinking.levels, profile.thinking.can_be_off) == (levels, can_be_off)
-    assert (profile.cache_points, profile.takes("image", "image/png")) == (cache_points, sees)
+    assert (profile.cache_points, profile.supports("image", "image/png")) == (cache_points, sees)
 
 
 def test_audio_is_not_supported_by_this_api():
-    assert not connect(api_key="k", model="gpt-audio").profile.takes("audio", "audio/wav")
+    assert not connect(api_key="k", model="gpt-audio").profile.supports("audio", "audio/wav")
 
 
 def test_unknown_model_has_no_assumed_profile():

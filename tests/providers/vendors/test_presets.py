@@ -189,15 +189,15 @@ def test_missing_option_is_named_with_an_example(preset: Preset, config: dict[st
 def test_model_accepts_the_media_types_of_its_family(model: str, takes: str, does_not_take: str):
     profile = connect(api_key=KEY, model=model).profile
     assert profile.known
-    assert takes == "text/plain" or profile.takes(takes.partition("/")[0], takes)
-    assert not profile.takes(does_not_take.partition("/")[0], does_not_take)
+    assert takes == "text/plain" or profile.supports(takes.partition("/")[0], takes)
+    assert not profile.supports(does_not_take.partition("/")[0], does_not_take)
 
 
 def of(preset: Preset, profile: ModelProfile) -> ModelProfile:
     """The profile at a vendor, with the image types and message order that it accepts for all models."""
     images = {name: with_images(getattr(profile, name), preset.images) for name in ("accepts", "assumed", "carried")}
     return replace(
-        profile, **images, accepts_prefill=preset.accepts_prefill, media_beside_results=preset.media_beside_results
+        profile, **images, accepts_prefill=preset.accepts_prefill, media_after_results=preset.media_after_results
     )
 
 
@@ -273,5 +273,5 @@ def test_preset_of_a_plugin_brings_its_model_families():
     preset = Preset(
         "mine", "Mine", "https://mine.example/v1", "", key_needed=False, families=(ModelFamily(("m-",), known),)
     )
-    assert connect(preset, model="m-1").profile == replace(known, media_beside_results=True)
+    assert connect(preset, model="m-1").profile == replace(known, media_after_results=True)
     assert not connect(preset, model="n-1").profile.known

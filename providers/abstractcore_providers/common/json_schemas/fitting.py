@@ -13,7 +13,7 @@ from .recent import Recent, Rewriting
 from .rewriting import rewritten
 from .rules import Effect, Rules, SchemaRules
 
-_CODES: Mapping[Effect, str] = {"same": "schema_respelt", "narrower": "schema_narrowed", "looser": "schema_rewritten"}
+_CODES: Mapping[Effect, str] = {"same": "schema_rewritten", "narrower": "schema_narrowed", "looser": "schema_rewritten"}
 _HINT = "Mend the schema: no vendor takes it like this."
 _RECENT = Recent()
 

@@ -20,11 +20,11 @@ def choice_to_theirs(call: ModelCall, warnings: list[CallWarning]) -> Object:
     if choice is not None and choice.mode == "none":
         if parallel is not None:
             message = "no tools are called at all"
-            warnings.append(CallWarning("already_so", "parallel_tool_calls", message, parallel))
+            warnings.append(CallWarning("no_effect", "parallel_tool_calls", message, parallel))
         return {"tool_choice": {"type": "none"}}
     if choice == _AUTO and parallel is not None:
         message = "it is what happens anyway"
-        warnings.append(CallWarning("already_so", "tool_choice", message, to_data(choice)))
+        warnings.append(CallWarning("no_effect", "tool_choice", message, to_data(choice)))
     if choice is None and parallel is None:
         return {}
     data: Object = {"type": _CHOICES.get(choice, "tool") if choice is not None else "auto"}

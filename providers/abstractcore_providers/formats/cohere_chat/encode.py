@@ -82,7 +82,7 @@ def _lenient(tool: ToolSpec, path: str, warnings: list[CallWarning]) -> ToolSpec
 
 def _tool_choice(choice: ToolChoice, warnings: list[CallWarning]) -> Object:
     if choice.mode == "auto":
-        warnings.append(CallWarning("already_so", "tool_choice", "the model chooses by itself unless told otherwise"))
+        warnings.append(CallWarning("no_effect", "tool_choice", "the model chooses by itself unless told otherwise"))
         return {}
     if choice.mode == "tool":
         asked = {"mode": "tool", "tool": choice.tool}

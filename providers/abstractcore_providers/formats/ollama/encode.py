@@ -106,7 +106,7 @@ def _thinking(thinking: Any, warnings: list[CallWarning]) -> Object:
 
 def _warn_of_choices(call: ModelCall, warnings: list[CallWarning]) -> None:
     if call.tool_choice is not None and call.tool_choice.mode == "auto":
-        warnings.append(CallWarning("already_so", "tool_choice", "the model always chooses by itself"))
+        warnings.append(CallWarning("no_effect", "tool_choice", "the model always chooses by itself"))
     elif call.tool_choice is not None:
         warnings.append(unsupported("tool_choice", call.tool_choice.mode, "a choice of tools"))
     WARNINGS.options(call, _UNSUPPORTED, warnings)
@@ -136,4 +136,4 @@ def _add_default(body: Object, name: str, value: JSONValue, path: str, warnings:
     if name not in body:
         body[name] = value
     elif body[name] == value:
-        warnings.append(CallWarning("already_so", f"{path}.{name}", f"{name} is {value!r} here without being said"))
+        warnings.append(CallWarning("no_effect", f"{path}.{name}", f"{name} is {value!r} here without being said"))

@@ -96,7 +96,7 @@ def add_options(
 def _warn_of_defaults(options: JSONObject, new: JSONObject, path: str, warnings: list[CallWarning]) -> None:
     if new != options:
         message = "some of these are sent anyway"
-        warnings.append(CallWarning("already_so", path, message, options, new or None))
+        warnings.append(CallWarning("no_effect", path, message, options, new or None))
 
 
 def _merged(ours: Object, value: Any, name: str, path: str) -> Object:

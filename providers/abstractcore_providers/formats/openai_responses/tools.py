@@ -69,7 +69,7 @@ def write_hosted_tool(tool: HostedTool, path: str, warnings: list[CallWarning]) 
     new = _hosted(written).options
     if new != tool.options:
         message = "some of these are sent anyway"
-        warnings.append(CallWarning("already_so", f"{path}.options", message, tool.options, new or None))
+        warnings.append(CallWarning("no_effect", f"{path}.options", message, tool.options, new or None))
     return written
 
 

@@ -16,7 +16,7 @@ _NO_THINKING = Thinking()
 
 
 def _family(name: str, accepts: frozenset[str], context_tokens: int, thinking: Thinking = _NO_THINKING) -> CohereFamily:
-    profile = ModelProfile(accepts, context_tokens, thinking=thinking, cache_points=0, media_beside_results=True)
+    profile = ModelProfile(accepts, context_tokens, thinking=thinking, cache_points=0, media_after_results=True)
     return ModelFamily((name,), profile, source="https://docs.cohere.com/docs/models")
 
 
@@ -29,5 +29,5 @@ COHERE: tuple[CohereFamily, ...] = (
 """After the page of each model at docs.cohere.com/docs."""
 UNKNOWN_COHERE: CohereFamily = ModelFamily(
     (),
-    ModelProfile(assumed=COHERE_IMAGES, carried=COHERE_IMAGES, cache_points=0, media_beside_results=True, known=False),
+    ModelProfile(assumed=COHERE_IMAGES, carried=COHERE_IMAGES, cache_points=0, media_after_results=True, known=False),
 )

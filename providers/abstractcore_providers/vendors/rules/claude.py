@@ -68,7 +68,7 @@ def thinks(call: ModelCall) -> bool:
 
 
 def fit_sampling(sampling: Sampling, rules: ClaudeRules, thinks: bool, warnings: list[CallWarning]) -> Sampling:
-    """Returns the options without the refused ones, each with a warning: "already_so" for the default temperature.
+    """Returns the options without the refused ones, each with a warning: "no_effect" for the default temperature.
 
     A model that thinks accepts the highest temperature, and `top_p` from `MIN_TOP_P`. Of two options that exclude each
     other the temperature stays, unless it is the default.
@@ -78,7 +78,7 @@ def fit_sampling(sampling: Sampling, rules: ClaudeRules, thinks: bool, warnings:
         value = getattr(sampling, name)
         why = None if value is None else _why_refused(name, sampling, rules, thinks)
         if why is not None:
-            code = "already_so" if name == "temperature" and value == MAX_TEMPERATURE else "unsupported_option"
+            code = "no_effect" if name == "temperature" and value == MAX_TEMPERATURE else "unsupported_option"
             warnings.append(CallWarning(code, f"sampling.{name}", why, value))
             changed[name] = None
     top_p = changed.get("top_p", sampling.top_p)

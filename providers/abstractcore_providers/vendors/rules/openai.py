@@ -53,7 +53,7 @@ class ModelRules:
 
     def _fit_sampling(self, call: ModelCall, thinking: Asked, warnings: list[CallWarning]) -> Sampling:
         """Returns the sampling options without those that are refused with this thinking, each with a warning:
-        "already_so" if its value is the default.
+        "no_effect" if its value is the default.
         """
         with_thinking = self.refused_while_thinking if self._thinks(thinking) else _NONE
         refused = with_thinking | self.refused if self.refused else with_thinking
@@ -102,6 +102,6 @@ def _changed(call: ModelCall, thinking: Asked, sampling: Sampling, warnings: lis
 
 def _refusal(model: str, name: str, value: Any, with_thinking: frozenset[str]) -> CallWarning:
     if value == _DEFAULTS.get(name):
-        return CallWarning("already_so", f"sampling.{name}", f"{value:g} is the default of {model}", value)
+        return CallWarning("no_effect", f"sampling.{name}", f"{value:g} is the default of {model}", value)
     when = " while it thinks" if name in with_thinking else ""
     return CallWarning("unsupported_option", f"sampling.{name}", f"{model} does not accept {name}{when}", value)

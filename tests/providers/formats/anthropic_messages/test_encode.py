@@ -531,7 +531,7 @@ def test_missing_token_limit_is_set_with_a_warning_and_room_to_think():
         ),
         (
             {"tools": (TOOL,), "tool_choice": ToolChoice("none"), "parallel_tool_calls": False},
-            [("already_so", "parallel_tool_calls", False, None)],
+            [("no_effect", "parallel_tool_calls", False, None)],
         ),
         ({"modalities": ("text", "audio")}, [("unsupported_option", "modalities", ["text", "audio"], None)]),
         (

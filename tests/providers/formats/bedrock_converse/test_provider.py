@@ -197,7 +197,7 @@ def test_invalid_configuration_is_refused(config: dict[str, Any]):
 )
 def test_images_and_thinking_of_a_model_are_its_familys(model: str, known: bool, sees: bool, thinks: bool | None):
     profile = connect({**REGION, **KEYS}, model=model).profile
-    assert (profile.known, profile.takes("image", "image/png")) == (known, sees)
+    assert (profile.known, profile.supports("image", "image/png")) == (known, sees)
     thinking = profile.thinking
     assert (None if thinking is None else bool(thinking.levels or thinking.budget)) is thinks
 

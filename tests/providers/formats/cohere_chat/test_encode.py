@@ -204,7 +204,7 @@ def test_strict_tools_are_all_or_none():
     [
         (ToolChoice("required"), "REQUIRED", {}),
         (ToolChoice("none"), "NONE", {}),
-        (ToolChoice("auto"), None, {"tool_choice": ("already_so", None)}),
+        (ToolChoice("auto"), None, {"tool_choice": ("no_effect", None)}),
         (ToolChoice("tool", "f"), "REQUIRED", {"tool_choice": ("tool_choice_changed", {"mode": "required"})}),
     ],
     ids=lambda value: getattr(value, "mode", None),

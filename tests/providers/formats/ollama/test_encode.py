@@ -262,4 +262,4 @@ def test_explicit_context_size_takes_precedence_call_before_provider():
 def test_redundant_context_size_has_a_warning():
     asked = call(provider_options={"ollama": {"options": {"num_ctx": 2048}}})
     (warning,) = OllamaChat(context_size=2048).encode(asked).warnings
-    assert (warning.code, warning.path) == ("already_so", "provider_options.ollama.options.num_ctx")
+    assert (warning.code, warning.path) == ("no_effect", "provider_options.ollama.options.num_ctx")

@@ -544,6 +544,6 @@ def test_developer_messages_are_system_messages():
 )
 def test_redundant_option_has_a_warning(fields: dict[str, Any], path: str, sent: Any):
     (warning,) = RESPONSES.encode(call(**fields)).warnings
-    assert (warning.code, warning.path, warning.sent) == ("already_so", path, sent)
+    assert (warning.code, warning.path, warning.sent) == ("no_effect", path, sent)
     check_call_losses(RESPONSES, call(**fields))
     check_encode_again(RESPONSES, call(**fields))
