@@ -17,7 +17,7 @@ from ..ports import HasExtensions, MediaHandler, Recognised
 from ..schema import MEDIA_PART_BY_KIND, MEDIA_PARTS, Blob, MediaPart, media_kind_of
 from ..schema.json_values import check_text
 from ..schema.quoting import shortened, shown, shown_address
-from .media_objects import Content, OpenFile, Picture, checked, is_picture, of_data_url, of_open_file, of_picture
+from .media_objects import Content, OpenFile, Picture, checked, from_pillow, is_picture, of_data_url, of_open_file
 
 MediaInput: TypeAlias = str | os.PathLike[str] | bytes | OpenFile | Picture | Blob | MediaPart
 """A path, an http(s) URL for the provider to fetch, a data URL, bytes, an open file, a Pillow image, a blob, or a media
@@ -91,7 +91,7 @@ def _content(item: object, path: str) -> Content | None:
     if isinstance(item, type):
         return None
     if is_picture(item):
-        return of_picture(item, path, MAX_FILE_BYTES)
+        return from_pillow(item, path, MAX_FILE_BYTES)
     return of_open_file(item, path, MAX_FILE_BYTES) if isinstance(item, OpenFile) else None
 
 

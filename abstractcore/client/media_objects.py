@@ -18,7 +18,7 @@ _CHUNK_BYTES = 1 << 20
 _PNG_MODES = frozenset({"1", "L", "LA", "I;16", "P", "RGB", "RGBA"})
 """The modes that Pillow writes as PNG: https://pillow.readthedocs.io/en/stable/handbook/image-file-formats.html#png-saving."""
 _WITH_ALPHA = {"La": "LA", "PA": "RGBA", "RGBa": "RGBA"}
-_OF_NUMBERS = frozenset({"F", "I", "I;16B", "I;16L", "I;16N"})
+_NUMERIC_MODES = frozenset({"F", "I", "I;16B", "I;16L", "I;16N"})
 _JPEG_MODES = frozenset({"L", "RGB"})
 """Without CMYK: image decoders of models may invert its colors, or reject it."""
 
@@ -63,7 +63,7 @@ def is_picture(item: object) -> bool:
     return pillow is not None and isinstance(item, pillow.Image)
 
 
-def of_picture(item: object, path: str, limit: int) -> Content:
+def from_pillow(item: object, path: str, limit: int) -> Content:
     """Returns an image with its EXIF data: as JPEG of the same quality if it was read from one, else as PNG.
 
     Raises `MediaError` for one that cannot be encoded, or is longer than `limit` bytes.
@@ -92,7 +92,7 @@ def _savable(picture: Any, path: str) -> Any:
     """Returns the image in a mode of PNG, with its transparency, and with its brightness if known."""
     if picture.mode in _PNG_MODES:
         return picture
-    if picture.mode not in _OF_NUMBERS:
+    if picture.mode not in _NUMERIC_MODES:
         return picture.convert(_WITH_ALPHA.get(picture.mode, "RGB"))
     numbers = picture if picture.mode == "F" else picture.convert("I")
     low, high = numbers.getextrema()
@@ -156,7 +156,7 @@ def _read(file: OpenFile, path: str, limit: int) -> bytes:
         if isinstance(piece, str):
             piece = piece.encode("utf-8", "replace")
         if not isinstance(piece, bytes):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise _no_bytes(piece, path)
+            raise _not_bytes_error(piece, path)
         if not piece:
             return b"".join(pieces)
         pieces.append(piece)
@@ -165,7 +165,7 @@ def _read(file: OpenFile, path: str, limit: int) -> bytes:
             raise _too_long(size, path, limit)
 
 
-def _no_bytes(piece: object, path: str) -> InvalidInputError:
+def _not_bytes_error(piece: object, path: str) -> InvalidInputError:
     if inspect.iscoroutine(piece):
         piece.close()
         return InvalidInputError("async files are not supported", path=path, hint="Pass its bytes: await file.read().")

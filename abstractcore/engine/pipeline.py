@@ -43,7 +43,7 @@ from .lowering import lower
 from .media_conversion import carry_out
 from .responses import as_response
 from .rings import compose
-from .tool_result_media import beside_results
+from .tool_result_media import move_files_after_results
 
 
 class OutputReader(Protocol):
@@ -194,7 +194,7 @@ class Pipeline:
         """Returns what `_encoded` returns for a call with files: encoding reads those that are sent natively."""
         done = await carry_out(lowered, self._handlers, self._media_context(), self._artifact, self.runtime)
         if self._session.profile.media_after_results:
-            done = beside_results(done)
+            done = move_files_after_results(done)
         return done, await self.runtime.call(encode, done.call, kind="files")
 
     def respond(self, reply: ModelReply, context: CallContext, read_output: OutputReader) -> GenerateResponse[Any]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from ..schema import MEDIA_PARTS, CallWarning, ContentPart, Lowered, Message, TextPart, ToolResult
 
 
-def beside_results(lowered: Lowered) -> Lowered:
+def move_files_after_results(lowered: Lowered) -> Lowered:
     """Returns the call with a user message of files after each tool message that held them, and warnings.
 
     A marker, `[media_1 of the result of tool call call_1]`, replaces the file, and precedes it in the user message.

@@ -1,4 +1,4 @@
-"""Pictures: known by their first bytes, never decoded here."""
+"""Images: recognised by their first bytes, never decoded here."""
 
 from __future__ import annotations
 

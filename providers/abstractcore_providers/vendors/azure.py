@@ -27,10 +27,10 @@ _VERSION = re.compile("[A-Za-z0-9.-]+")
 _TOKEN_VARIABLE = "AZURE_OPENAI_AD_TOKEN"
 _OPTIONS: Mapping[str, str] = MappingProxyType(
     {
-        "resource": "the resource's name, with which its address begins",
-        "azure_endpoint": "the resource's address, as https://my-resource.openai.azure.com; "
+        "resource": "the name of the resource, the first part of its hostname",
+        "azure_endpoint": "the endpoint of the resource, such as https://my-resource.openai.azure.com; "
         "AZURE_OPENAI_ENDPOINT by default",
-        "api_version": "the version of the API, as 2024-10-21, for addresses by deployment; "
+        "api_version": "the API version, such as 2024-10-21, for URLs with the deployment; "
         "OPENAI_API_VERSION by default, else the v1 API",
         "access_token": "a token of Microsoft Entra ID, or a function that returns one, called before each attempt; "
         f"{_TOKEN_VARIABLE} by default",
@@ -67,7 +67,8 @@ def _version(config: ProviderConfig, environment: Mapping[str, str]) -> str | No
         return None
     if not isinstance(version, str) or not _VERSION.fullmatch(version):
         raise ConfigurationError(
-            "api_version is not a version of the API: expected a date, or 'v1'.", hint="As in api_version='2024-10-21'."
+            "api_version is not a version of the API: expected a date, or 'v1'.",
+            hint="For example: api_version='2024-10-21'.",
         )
     return version
 
@@ -92,8 +93,8 @@ def _resource_url(config: ProviderConfig, environment: Mapping[str, str]) -> str
         return url.removesuffix(_V1).removesuffix("/openai")
     if not isinstance(resource, str) or not _RESOURCE.fullmatch(resource):
         raise ConfigurationError(
-            "'azure' needs the name of a resource or an address.",
-            hint="As in resource='my-resource', for https://my-resource.openai.azure.com, or azure_endpoint=...",
+            "'azure' needs the name of a resource, or its endpoint.",
+            hint="For example: resource='my-resource', for https://my-resource.openai.azure.com, or azure_endpoint=...",
         )
     return f"https://{resource}.openai.azure.com"
 

@@ -83,7 +83,7 @@ def _url_of(host: str) -> str:
         port = parts.port or _DEFAULT_PORT
     except ValueError:
         raise ConfigurationError(
-            f"OLLAMA_HOST {host!r} is not an address.", hint="As in OLLAMA_HOST=localhost:11434."
+            f"OLLAMA_HOST {host!r} is not an address.", hint="For example: OLLAMA_HOST=localhost:11434."
         ) from None
     name = parts.hostname or "localhost"
     name = "localhost" if name in ("0.0.0.0", "::") else name

@@ -58,14 +58,14 @@ class VendorProvider(ABC):
             return config.model
         example = next(iter(self.model_examples.values()), "...")
         raise ConfigurationError(
-            f"{self.name!r} needs a model's name.", hint=f"As in create_llm({self.name!r}, model={example!r})."
+            f"{self.name!r} needs a model's name.", hint=f"For example: create_llm({self.name!r}, model={example!r})."
         )
 
     def endpoint(self, config: ProviderConfig, environment: Mapping[str, str]) -> Endpoint:
         """Returns the address with the credentials for it."""
         url = base_url(config, environment, self.url_variable, default=self.default_url, path=self.url_path)
         if url is None:
-            raise ConfigurationError(f"{self.name!r} needs an address.", hint=f"As in base_url={_USUAL_URL!r}.")
+            raise ConfigurationError(f"{self.name!r} needs an address.", hint=f"For example: base_url={_USUAL_URL!r}.")
         keys, header = (self.key_variable, *self.other_key_variables), self.key_header
         auth = key_auth(config, environment, *keys, header=header, needed=self.key_needed, more=self.headers)
         return FixedEndpoint.at(url, auth, self.default_url or _USUAL_URL)

@@ -165,7 +165,7 @@ def test_json_includes_usage_errors(arguments, message):
 
 def test_json_hints_name_the_command_line_options():
     data = json.loads(invoke("ask", "hi", "--json", "--provider", "openai-compatible/m").stdout)
-    assert data["error"]["hint"] == "As in --base-url http://localhost:8000/v1."
+    assert data["error"]["hint"] == "For example: --base-url http://localhost:8000/v1."
 
 
 def test_interrupted_stream_ends_its_line_before_the_error(server, to_server):
@@ -182,8 +182,8 @@ def test_interrupted_stream_ends_its_line_before_the_error(server, to_server):
         (["ask", "hi", "--provider", "opnai"], 2, "Did you mean openai"),
         (["ask", "hi", "--provider", "openai"], 2, "needs a model"),
         (["ask", "hi", "--provider", "openai/gpt-5"], 2, "Set OPENAI_API_KEY.\n"),
-        (["ask", "hi", "--provider", "openai"], 2, "As in --model gpt-"),
-        (["ask", "hi", "--provider", "openai-compatible/m"], 2, "As in --base-url http://localhost:8000/v1."),
+        (["ask", "hi", "--provider", "openai"], 2, "For example: --model gpt-"),
+        (["ask", "hi", "--provider", "openai-compatible/m"], 2, "For example: --base-url http://localhost:8000/v1."),
         (["ask", "hi", "--max-tokens", "0"], 2, "--max-tokens: must be at least 1, got 0"),
         (["ask", "hi", "--context-size", "12"], 2, "--context-size: expected an integer of at least 256, got 12"),
         (["ask", "hi", "--provider", "openai/gpt-5", "--context-size", "999"], 2, "Leave it out: the provider"),

@@ -171,7 +171,7 @@ def test_api_key_is_stripped_and_absent_from_reprs():
 def test_missing_option_is_named_with_an_example(preset: Preset, config: dict[str, Any], says: str):
     with pytest.raises(ConfigurationError, match=says) as caught:
         connect(preset, api_key=KEY, **config)
-    assert (caught.value.hint or "").startswith("As in ")
+    assert (caught.value.hint or "").startswith("For example: ")
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ def _region(asked: object, environment: Mapping[str, str]) -> str | None:
     if not region:
         return None
     if not isinstance(region, str) or not _REGION.fullmatch(region):
-        raise ConfigurationError(f"region {region!r} is not an AWS region.", hint="As in region='us-east-1'.")
+        raise ConfigurationError(f"region {region!r} is not an AWS region.", hint="For example: region='us-east-1'.")
     return region
 
 
