@@ -86,7 +86,9 @@ def option(path: str, **fields: Any) -> Probe:
 
 
 PRINTED: Mapping[str, Callable[[Any], object]] = {
-    "user: file kept by the provider": lambda part: isinstance(part, MEDIA_PARTS) and part.blob.form == "provider_file",
+    "user: file stored by the provider": lambda part: (
+        isinstance(part, MEDIA_PARTS) and part.blob.form == "provider_file"
+    ),
     "assistant: text with citations": lambda part: isinstance(part, TextPart) and part.citations,
     "assistant: reasoning, signed": lambda part: isinstance(part, ReasoningPart) and part.signature,
     "assistant: reasoning, redacted": lambda part: isinstance(part, ReasoningPart) and part.redacted_data,
@@ -147,7 +149,7 @@ def _default_probes(provider: str) -> Mapping[str, Probe]:
         "user: video, MP4": user(VideoPart(MP4)),
         "user: PDF": user(DocumentPart(PDF)),
         "user: PDF by URL": user(DocumentPart(PDF_ELSEWHERE)),
-        "user: file kept by the provider": user(DocumentPart(kept)),
+        "user: file stored by the provider": user(DocumentPart(kept)),
         "user: Markdown file": user(DocumentPart(MARKDOWN)),
         "system: first": _at(0, Message.system("Be brief."), ASK),
         "system: in the middle": _at(2, ASK, Message.assistant("ho"), Message.system("Be brief."), ASK),

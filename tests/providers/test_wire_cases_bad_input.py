@@ -115,7 +115,7 @@ def test_ollama_accepts_calls_without_results(call_style, server, llm_of, case):
 def test_system_messages_alone_are_refused_where_a_user_message_is_required(refusal, format):
     """An unsupported role order: system only."""
     error = refusal(format, Message.system("Be brief."))
-    assert (error.path, error.hint) == ("messages", "Add a user's message.")
+    assert (error.path, error.hint) == ("messages", "Add a user message.")
 
 
 FIRST = {

@@ -151,7 +151,7 @@ def test_web_page_is_an_error_with_the_requested_url_and_is_not_retried(call_sty
         assert (error.url, error.content_type, error.status) == (server.url + asked, content_type, 200)
         for quoted in (f"POST {error.url}", content_type, "<!DOCTYPE html> <html><head>"):
             assert quoted in str(error)
-        assert "open the address in a browser" in error.hint
+        assert "open the URL in a browser" in error.hint
     assert len(server.requests) == 3
 
 
@@ -197,13 +197,13 @@ CUT_REPLIES = {
 
 @every_format
 def test_reply_without_its_content_is_retried(format):
-    with pytest.raises(ServerError, match="the answer holds no") as caught:
+    with pytest.raises(ServerError, match="the response has no") as caught:
         FORMATS[format]().decode(WireResponse(200, {}, json.dumps(CUT_REPLIES[format]).encode()))
     assert caught.value.retryable
 
 
 def test_empty_object_is_an_empty_gemini_reply():
-    with pytest.raises(ServerError, match="holds no candidates") as caught:
+    with pytest.raises(ServerError, match="has no candidates") as caught:
         FORMATS["gemini"]().decode(WireResponse(200, {}, b"{}"))
     assert caught.value.retryable
 

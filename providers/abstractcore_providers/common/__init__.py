@@ -1,1 +1,1 @@
-"""What several wire formats or vendors share."""
+"""Code that several wire formats or vendors share."""

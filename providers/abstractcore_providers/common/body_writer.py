@@ -1,4 +1,6 @@
-"""What is kept while a body is written: warnings, and the texts of arguments that go in at the end."""
+"""Collects what belongs to a body while it is written: warnings, and the texts of tool-call arguments to insert at the
+end.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,10 @@ from .raw_arguments import HOLE, sent_text, written_with
 
 @dataclass(slots=True)
 class BodyWriter:
-    """Gathers what one body needs.
+    """Collects the warnings and argument texts of one body.
 
-    Options are those for `provider`; `key` is the field for the arguments of a call. With `one_line`, as in an event of
-    a stream, they bring no line end.
+    Options are those for `provider`; `key` is the field for the arguments of a call. With `one_line`, as in the events
+    of a stream, argument texts contain no line breaks.
     """
 
     provider: str
@@ -25,10 +27,10 @@ class BodyWriter:
     arguments: list[str] = field(default_factory=list[str])
 
     def json(self, body: Object) -> bytes:
-        """The body, with the arguments' own texts."""
+        """Returns the body as JSON, with the arguments' original texts."""
         return written_with(body, self.key, self.arguments)
 
     def put_arguments(self, body: Object, call: ToolCall, path: str) -> None:
-        """Put the arguments of a call into its object."""
+        """Puts the arguments of a call into its object."""
         body[self.key] = HOLE
         self.arguments.append(sent_text(call, path, self.warnings, one_line=self.one_line))

@@ -1,8 +1,4 @@
-"""How long cache points keep what was read: for one of two times, and no longer than those that stand before them.
-
-Sources: Anthropic, "Prompt caching", section "Mixing different TTLs"; Amazon Bedrock User Guide, "Prompt caching for
-faster model inference".
-"""
+"""TTLs of cache points: each has one of two values and does not exceed those of earlier points."""
 
 from __future__ import annotations
 
@@ -13,16 +9,17 @@ from types import MappingProxyType
 from abstractcore.schema import CachePoint, CallWarning
 
 CACHE_TIMES: Mapping[str, int] = MappingProxyType({"5m": 300, "1h": 3600})
-"""The vendors' names for the times, in seconds."""
+"""The vendors' names of the TTLs, which are in seconds."""
 
 _UNSAID = CACHE_TIMES["5m"]
 
 
 @dataclass(slots=True)
 class CacheTimes:
-    """Fits the points of one request, in the order in which they are sent: tools, system, messages.
+    """Adjusts the TTLs of the cache points of one request, in the order in which they are sent: tools, system,
+    messages.
 
-    `most` are the seconds for which the model keeps anything.
+    `most` is the longest TTL of the model, in seconds.
     """
 
     most: int = CACHE_TIMES["1h"]
@@ -32,7 +29,7 @@ class CacheTimes:
         self._longest = self.most
 
     def fit(self, point: CachePoint | None, path: str, warnings: list[CallWarning]) -> CachePoint | None:
-        """The point of what stands at `path` as it is sent, with a warning if its time is another one."""
+        """Returns the cache point of the item at `path` as it is sent, with a warning if its TTL changes."""
         if point is None:
             return None
         if point.ttl is None:
@@ -42,9 +39,9 @@ class CacheTimes:
         nearest = next((time for time in times if time >= point.ttl), self.most)
         sent = min(nearest, self._longest)
         if sent != point.ttl:
-            message = f"{' or '.join(map(str, times))} seconds are the times that can be asked for"
+            message = f"the supported TTLs are {' and '.join(map(str, times))} seconds"
             if sent != nearest:
-                message = "a point keeps no longer than those before it, in the order of tools, system and messages"
+                message = "a TTL cannot exceed those before it, in the order of tools, system and messages"
             warnings.append(CallWarning("cache_time_changed", f"{path}.cache.ttl", message, point.ttl, sent))
         self._longest = sent
         return point if sent == point.ttl else CachePoint(sent)

@@ -1,4 +1,4 @@
-"""Ids of tool calls as a format takes them, and no id twice in a conversation."""
+"""Ids of tool calls: valid in the format, and unique within a conversation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .item_options import AS_RECEIVED
 
 
 def numbered(turn: int, index: int, used: Container[str]) -> str:
-    """`call_{turn}_{index}`, with a number behind it if that is used."""
+    """Returns `call_{turn}_{index}`, with a number appended if it is in use."""
     name = f"call_{turn}_{index}"
     number = 0
     unused = name
@@ -23,10 +23,11 @@ def numbered(turn: int, index: int, used: Container[str]) -> str:
 
 
 class CallIds:
-    """The ids to send: those that `is_legal` lets pass, given the number of their message, and new ones for the others.
+    """Maps ids to those sent: ids that `is_legal` accepts, given the index of their message, are kept; others are
+    replaced.
 
-    `new` makes an unused one for the call at an index of a message. It depends on what stands before only, so that a
-    longer conversation keeps the names.
+    `new` generates an unused id for the call at an index of a message. It depends only on earlier messages, so that ids
+    stay the same as the conversation grows.
     """
 
     def __init__(
@@ -37,7 +38,7 @@ class CallIds:
     ) -> None:
         self._names: dict[tuple[int, str], str] = {}
         self.renames = False
-        """Whether any id is another than the call's own."""
+        """Whether any id differs from the call's own."""
         used: set[str] = set()
         for turn, message in enumerate(messages):
             if message.role != "assistant":
@@ -51,19 +52,19 @@ class CallIds:
                 self._names[turn, call.id] = name
 
     def of_call(self, turn: int, id: str) -> str:
-        """The id of a call in message `turn`."""
+        """Returns the id of a call in message `turn`."""
         return self._names.get((turn, id), id)
 
     def of_result(self, turn: int, id: str) -> str:
-        """The id in a result in message `turn`, which the schema puts right after its call's."""
+        """Returns the call id of a result in message `turn`; the schema puts results right after their calls."""
         return self.of_call(turn - 1, id)
 
 
 class ReceivedIds:
-    """The ids of the calls of one reply, as they come: the vendor's, but no id twice.
+    """Assigns the ids of the calls of one reply: the vendor's ids, made unique.
 
-    A call without an id is `call_{number}`, and so is one whose id another has already: that cannot be answered apart
-    from it. What it was called stays in its `provider_options`, under `AS_RECEIVED`; it goes back as it is called here.
+    A call without an id gets `call_{number}`, and so does one whose id is already in use, since its result could not be
+    matched. The received id is kept in `provider_options` under `AS_RECEIVED`; the new one is sent back.
     """
 
     def __init__(self) -> None:
@@ -72,7 +73,7 @@ class ReceivedIds:
     def give(
         self, received: str | None, number: int, options: ProviderOptions = NO_OPTIONS
     ) -> tuple[str, ProviderOptions]:
-        """The id of the call with this number, and its options."""
+        """Returns the id of the call with this number, and its options."""
         if received and received not in self._taken:
             self._taken.add(received)
             return received, options
@@ -86,6 +87,6 @@ class ReceivedIds:
         return id, options
 
     def name(self, call: ToolCall, number: int) -> ToolCall:
-        """`call`, which has the vendor's id or an empty one, under its id."""
+        """Returns `call`, which has the vendor's id or an empty one, with its assigned id."""
         id, options = self.give(call.id, number, call.provider_options)
         return call if id == call.id else replace(call, id=id, provider_options=options)

@@ -1,4 +1,4 @@
-"""How much Claude is asked to think: a budget of tokens, or how hard it may try, at Anthropic and at Amazon."""
+"""Thinking options of Claude at Anthropic and Amazon: a token budget or an effort level."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _EFFORTS: dict[Any, ThinkingLevel] = {"low": "low", "medium": "medium", "high": 
 
 
 def write_claude_thinking(thinking: ThinkingLevel | int, off: str) -> tuple[Object, ThinkingLevel | None]:
-    """The `thinking` object and the `effort` of a request; `off` is the type of no thinking."""
+    """Returns the `thinking` object and the `effort` of a request; `off` is the type that disables thinking."""
     if thinking == "off":
         return {"type": off}, None
     if isinstance(thinking, int):
@@ -22,7 +22,7 @@ def write_claude_thinking(thinking: ThinkingLevel | int, off: str) -> tuple[Obje
 
 
 def read_claude_thinking(thinking: Any, effort: Any, off: str) -> Thinking:
-    """What a request asks for; None if it does not, or in other words than ours."""
+    """Returns the thinking option of a request; None if there is none, or one that a call cannot express."""
     asked = as_object(thinking)
     budget = count_of(asked, "budget_tokens")
     if asked == {"type": off}:

@@ -1,4 +1,4 @@
-"""Conversations that vendors refuse, refused by their place before anything is sent."""
+"""Checks of conversations that vendors would reject, with the path of the error."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from abstractcore.schema import Message, ToolCall, ToolResult
 
 
 def refuse_unanswered_calls(messages: Sequence[Message]) -> None:
-    """Raise `InvalidInputError` for the first tool call without a result. A result stands right behind its turn."""
+    """Raises `InvalidInputError` for the first tool call without a result, which must follow its turn directly."""
     for index, message in enumerate(messages):
         if message.role != "assistant" or not message.tool_calls:
             continue
@@ -19,7 +19,7 @@ def refuse_unanswered_calls(messages: Sequence[Message]) -> None:
                 raise InvalidInputError(
                     f"tool call {part.id!r} has no result",
                     path=f"messages[{index}].parts[{place}]",
-                    hint="Put one behind the message, in Message.tool(ToolResult.text(...)), or leave the call out.",
+                    hint="Add one after the message with Message.tool(ToolResult.text(...)), or remove the call.",
                 )
 
 
@@ -28,6 +28,6 @@ def _answered(message: Message) -> set[str]:
 
 
 def refuse_system_only(messages: Sequence[Message]) -> None:
-    """Raise `InvalidInputError` if neither the user nor the assistant says anything."""
+    """Raises `InvalidInputError` if there is no user or assistant message."""
     if all(message.role == "system" for message in messages):
-        raise InvalidInputError("there are system messages only", path="messages", hint="Add a user's message.")
+        raise InvalidInputError("there are only system messages", path="messages", hint="Add a user message.")

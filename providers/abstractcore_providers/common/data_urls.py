@@ -1,4 +1,4 @@
-"""Content in JSON: base64, and data URLs (RFC 2397), both ways."""
+"""Content in JSON as base64 and data URLs (RFC 2397), written and read."""
 
 from __future__ import annotations
 
@@ -13,45 +13,45 @@ from .reading import get_text
 
 
 def write_url(blob: Blob, path: str) -> str:
-    """Where the content is if it has a URL, else the content itself as a data URL."""
+    """Returns the content's URL if it has one, else the content as a data URL."""
     return blob.location if blob.form == "url" and blob.location else data_url(blob, path)
 
 
 def data_url(blob: Blob, path: str) -> str:
-    """The content as a data URL."""
+    """Returns the content as a data URL."""
     return f"data:{blob.media_type};base64,{write_base64(blob, path)}"
 
 
 def write_base64(blob: Blob, path: str) -> str:
-    """The content as base64; raises `UnsupportedContentError` with its path if it is not at hand."""
+    """Returns the content as base64; raises `UnsupportedContentError` with its path if the bytes are not available."""
     return base64.b64encode(content_of(blob, path)).decode("ascii")
 
 
 def content_of(blob: Blob, path: str) -> bytes:
-    """The content itself; raises `UnsupportedContentError` with its path if it is not at hand."""
+    """Returns the bytes; raises `UnsupportedContentError` with their path if they are not available."""
     if blob.form not in ("bytes", "file"):
         place = f"{blob.form.replace('_', ' ')} {shown_address(blob.location or blob.sha256 or '')}"
         raise UnsupportedContentError(
-            f"{path}: the content is {place}, which is not at hand.",
+            f"{path}: the content is {place}, whose bytes are not available.",
             hint="Pass the file itself.",
         )
     return blob.read()
 
 
 def kept_id(blob: Blob, provider: str, path: str) -> str | None:
-    """The id under which the provider keeps the content; None if it does not.
+    """Returns the id of a file stored by the provider; None for other content.
 
-    Raises `UnsupportedContentError` with the path of content that another provider keeps.
+    Raises `UnsupportedContentError` with the path of a file stored by another provider.
     """
     if blob.form != "provider_file":
         return None
     if blob.provider != provider:
-        raise UnsupportedContentError(f"{path}: the file is kept by {blob.provider!r}, not by {provider!r}.")
+        raise UnsupportedContentError(f"{path}: the file is stored by {blob.provider!r}, not by {provider!r}.")
     return blob.location
 
 
 def read_url(value: Any, media_type: str, path: str, name: str | None = None) -> Blob:
-    """What a client's URL stands for; `media_type` is for one that does not say it."""
+    """Reads a client's URL as a blob; `media_type` is the default for URLs that do not state it."""
     url = get_text(value, path)
     if not url:
         raise InvalidInputError("is empty", path=path)
@@ -60,12 +60,12 @@ def read_url(value: Any, media_type: str, path: str, name: str | None = None) ->
     header, comma, data = url[5:].partition(",")
     type_, _, encoding = header.rpartition(";")
     if not comma or encoding.strip().lower() != "base64":
-        raise InvalidInputError("a data URL here is data:TYPE;base64,DATA", path=path)
+        raise InvalidInputError("expected a data URL, data:TYPE;base64,DATA", path=path)
     return Blob.from_bytes(read_base64(data, path), type_.partition(";")[0].strip() or media_type, name=name)
 
 
 def read_base64(value: Any, path: str) -> bytes:
-    """What a client's base64 stands for; raises `InvalidInputError` with its path for what is none."""
+    """Decodes a client's base64; raises `InvalidInputError` with its path if it is invalid."""
     data = get_text(value, path)
     try:
         return base64.b64decode(data, validate=True)

@@ -1,4 +1,4 @@
-"""Writes the deltas of one streamed reply: numbered in order, with no half of a character in their texts."""
+"""Writes the deltas of one streamed reply: numbered in order, without lone surrogates in their texts."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from .json_reading import Object
 from .surrogates import WaitingHalves
 
 Piece: TypeAlias = type[TextDelta] | type[ReasoningDelta] | type[ToolCallDelta]
-"""The kind of a block, as the delta that holds a piece of it."""
+"""The kind of block for each type of delta with a chunk of its content."""
 
 
 class DeltaWriter:
-    """Gathers deltas until they are taken.
+    """Collects deltas until they are taken.
 
-    Blocks may be open side by side. Where one text or reasoning is open at a time, `add_current` opens and ends them.
-    A decoder that makes the delta of a piece by itself, for speed, gives it the number `sequence` and raises that.
+    Several blocks may be open at a time. Where only one text or reasoning block is open at a time, `add_current` opens
+    and ends them. A decoder that creates deltas itself, for speed, numbers them with `sequence` and increments it.
     """
 
     __slots__ = ("_deltas", "_kinds", "current", "halves", "open", "origin", "sequence")
@@ -48,67 +48,67 @@ class DeltaWriter:
         self.sequence = 0
         """The number of the next delta."""
         self.origin = origin
-        """The model that reasoning belongs to, as "provider/model"."""
+        """The model that wrote the reasoning, as "provider/model"."""
         self.halves = WaitingHalves()
         self.open: dict[int, Piece] = {}
-        """The kinds of the blocks that have begun and not ended, in the order in which they began."""
+        """The kinds of the open blocks, in the order in which they started."""
         self.current: int | None = None
-        """The block that `add_current` has open."""
+        """The open block of `add_current`."""
         self._kinds: dict[int, Piece] = {}
         self._deltas: list[Delta] = []
 
     def take(self) -> list[Delta]:
-        """The deltas written since the last time."""
+        """Returns the deltas written since the last call."""
         deltas, self._deltas = self._deltas, []
         return deltas
 
     def start_reply(self, model: str | None, provider: str, id: str | None = None) -> None:
-        """The reply begins."""
+        """Starts the reply."""
         self._deltas.append(ReplyStart(self._number(), model, provider, id))
 
     def end_reply(self, reason: FinishReason, raw: str | None, metadata: Object) -> None:
-        """The reply is over; raises `SchemaError` for metadata that the schema does not take."""
+        """Ends the reply; raises `SchemaError` for invalid metadata."""
         frozen = freeze_object(metadata, "provider_metadata")
         self._deltas.append(ReplyEnd(self._number(), reason, raw, frozen))
 
     def count(self, usage: Usage) -> None:
-        """The tokens so far."""
+        """Writes the usage so far."""
         self._deltas.append(UsageDelta(self._number(), usage))
 
     def start_text(self, block: int, options: ProviderOptions = NO_OPTIONS) -> None:
-        """A block of text begins, or goes on after its end."""
+        """Starts a block of text, or reopens an ended one."""
         self.open[block] = self._kinds[block] = TextDelta
         self._deltas.append(TextStart(self._number(), block, options))
 
     def start_reasoning(self, block: int) -> None:
-        """A block of reasoning begins."""
+        """Starts a block of reasoning."""
         self.open[block] = self._kinds[block] = ReasoningDelta
         self._deltas.append(ReasoningStart(self._number(), block, self.origin))
 
     def start_call(self, block: int, id: str, name: str, options: ProviderOptions = NO_OPTIONS) -> None:
-        """A tool call begins."""
+        """Starts a tool call."""
         self.open[block] = self._kinds[block] = ToolCallDelta
         self._deltas.append(ToolCallStart(self._number(), block, id, name, options))
 
     def resume_call(self, block: int) -> None:
-        """A tool call goes on after its end."""
+        """Reopens an ended tool call."""
         self.open[block] = ToolCallDelta
 
     def add(self, block: int, text: str) -> None:
-        """More of a block that has begun. The first half of a character waits for the block's next text."""
+        """Appends to a block that was started. A high surrogate waits for the block's next text."""
         self.write(block, self.halves.mend(block, text))
 
     def flush(self, block: int) -> None:
-        """U+FFFD for half a character that waits in a block."""
+        """Writes U+FFFD for a pending surrogate of a block."""
         self.write(block, self.halves.rest(block))
 
     def write(self, block: int, text: str) -> None:
-        """More of a block that has begun, in whole characters. Text that comes after a block's end is not lost."""
+        """Appends text without surrogates to a block that was started. Text after the block's end is kept."""
         if text:
             self._deltas.append(self._kinds[block](self._number(), block, text))
 
     def end(self, block: int) -> None:
-        """An open block is over, with nothing more to say of it."""
+        """Ends an open block without further content."""
         kind = self.open[block]
         if kind is TextDelta:
             self.end_text(block)
@@ -118,39 +118,39 @@ class DeltaWriter:
             self.end_call(block)
 
     def end_text(self, block: int, citations: tuple[Citation, ...] = ()) -> None:
-        """A block of text is over."""
+        """Ends a block of text."""
         self.open.pop(block, None)
         self._deltas.append(TextEnd(self._number(), block, citations))
 
     def end_reasoning(self, block: int, signature: str | None = None, redacted: str | None = None) -> None:
-        """A block of reasoning is over."""
+        """Ends a block of reasoning."""
         self.open.pop(block, None)
         self._deltas.append(ReasoningEnd(self._number(), block, signature, redacted))
 
     def end_call(self, block: int, signature: str | None = None) -> None:
-        """A tool call is over."""
+        """Ends a tool call."""
         self.open.pop(block, None)
         self._deltas.append(ToolCallEnd(self._number(), block, signature))
 
     def cite(self, block: int, citations: tuple[Citation, ...]) -> None:
-        """Citations of a text that has ended."""
+        """Writes citations of a text block that has ended."""
         self.start_text(block)
         self.end_text(block, citations)
 
     def part(self, block: int, part: Part) -> None:
-        """A whole part."""
+        """Writes a complete part."""
         self._deltas.append(PartDelta(self._number(), block, part))
 
     def add_current(self, block: int, kind: Piece, text: str) -> None:
-        """More text or reasoning. A block begins with its first whole character, which ends the current one."""
+        """Appends text or reasoning. A block starts with its first complete character, which ends the current block."""
         self._add_current(block, kind, self.halves.mend(block, text))
 
     def flush_current(self, block: int, kind: Piece) -> None:
-        """U+FFFD for half a character that waits in a block of `add_current`, begun or not."""
+        """Writes U+FFFD for a pending surrogate of a block of `add_current`, whether or not it was started."""
         self._add_current(block, kind, self.halves.rest(block))
 
     def end_current(self) -> None:
-        """The current block, if there is one, is over."""
+        """Ends the current block, if there is one."""
         if self.current is not None:
             block, self.current = self.current, None
             self.end(block)

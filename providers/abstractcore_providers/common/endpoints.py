@@ -1,4 +1,4 @@
-"""Places that answer at a fixed URL, and the usual ways of showing a key. No I/O."""
+"""Endpoints with a fixed base URL, and the usual kinds of authentication. No I/O."""
 
 from __future__ import annotations
 
@@ -24,65 +24,65 @@ _CREDENTIAL_HEADERS = frozenset({"api-key", "authorization", "x-api-key", "x-goo
 
 @dataclass(frozen=True, slots=True)
 class NoAuth:
-    """No credentials. `hint` says what to do where some are needed."""
+    """No credentials. `hint` is that of the error where credentials are required."""
 
     hint: str = field(default="", repr=False, compare=False)
 
     def sign(self, request: WireRequest, now: float) -> WireRequest:
-        """The request as it is."""
+        """Returns the request unchanged."""
         return request
 
 
 @dataclass(frozen=True, slots=True)
 class BearerAuth:
-    """`Authorization: Bearer <key>` (RFC 6750). `hint` says what to check if the key is refused."""
+    """`Authorization: Bearer <key>` (RFC 6750). `hint` is that of the error if the key is rejected."""
 
     key: str = field(repr=False)
     hint: str = field(default="", repr=False, compare=False)
 
     def sign(self, request: WireRequest, now: float) -> WireRequest:
-        """The request with the key on it."""
+        """Returns the request with the `authorization` header."""
         return request.with_headers({"authorization": f"Bearer {self.key}"})
 
 
 @dataclass(frozen=True, slots=True)
 class HeaderAuth:
-    """Credentials, and whatever else a vendor wants on every request, as header fields. `hint` says what to check if
-    they are refused.
+    """Credentials and other header fields of every request to a vendor. `hint` is that of the error if they are
+    rejected.
     """
 
     headers: Mapping[str, str] = field(repr=False)
     hint: str = field(default="", repr=False, compare=False)
 
     def sign(self, request: WireRequest, now: float) -> WireRequest:
-        """The request with the fields on it."""
+        """Returns the request with the header fields."""
         return request.with_headers(self.headers)
 
 
 @dataclass(frozen=True, slots=True)
 class FixedEndpoint:
-    """An address that is known beforehand. `usual_path` is what such addresses end with, as "/v1"."""
+    """A base URL that is known before the first call. `usual_path` is the usual end of such URLs, such as "/v1"."""
 
     address: Address
     usual_path: str = ""
 
     @classmethod
     def at(cls, url: str, auth: Auth, usual: str = "", query: str = "") -> FixedEndpoint:
-        """The endpoint at `url`, which requests are put behind; `usual` is the vendor's own URL."""
+        """Returns the endpoint with the base URL `url`; `usual` is the vendor's default URL."""
         return cls(Address(url.rstrip("/"), auth, query=query), urlsplit(usual).path.rstrip("/"))
 
     @property
     def url(self) -> str:
-        """The address's."""
+        """The base URL."""
         return self.address.url
 
     async def open(self, runtime: Runtime) -> Address:
-        """The address."""
+        """Returns the address without I/O."""
         return self.address
 
     def diagnose(self, error: ProviderError) -> AbstractCoreError:
-        """The error itself, with where the key comes from if it was refused; for a path that the server does not have,
-        the usual one.
+        """Returns the error; for a rejected key with the source of the key, for a path that the server does not have
+        with the usual path.
         """
         add_key_hint(error, self.address.auth)
         if self.usual_path and not self.address.url.endswith(self.usual_path) and is_missing_path(error):
@@ -91,21 +91,21 @@ class FixedEndpoint:
 
 
 def add_key_hint(error: ProviderError, auth: Auth) -> None:
-    """Say in the error of a refused key where the key comes from, if `auth` knows."""
+    """Adds the source of the API key to the error of a rejected key, if `auth` knows it."""
     if isinstance(error, AuthenticationError):
         error.hint = getattr(auth, "hint", "") or error.hint
 
 
 def is_missing_path(error: ProviderError) -> bool:
-    """Whether a server says that there is nothing where it was asked."""
+    """Whether the server has nothing at the requested path."""
     if isinstance(error, ModelNotFoundError):
         return False
     return isinstance(error, NotFoundError) or error.status == _METHOD_NOT_ALLOWED
 
 
 def _usual_hint(url: str, usual: str) -> str:
-    """The usual address, if no other path stands before it: that may hold a key."""
-    hint = f"The address of this API usually ends with {usual}"
+    """The base URL with the usual path, unless it has another path, which may contain a key."""
+    hint = f"The base URL of this API usually ends with {usual}"
     beginning = url.partition(f"{usual}/")[0]
     return f"{hint}." if urlsplit(beginning).path else f"{hint}: try base_url='{beginning}{usual}'."
 
@@ -119,10 +119,10 @@ def key_auth(
     more: Mapping[str, str] = EMPTY,  # pyright: ignore[reportArgumentType]
     instead: str | None = None,
 ) -> Auth:
-    """How a key is shown: `api_key`, else the first variable that is set, as a bearer's or in `header`.
+    """Returns the authentication: `api_key`, else the first variable that is set, as a bearer token or in `header`.
 
-    `more` goes on every request; `instead` is an option that stands in for a key. Raises `AuthenticationError` without
-    a key, unless none is `needed` or the user gives a header that shows who asks.
+    `more` are header fields of every request; `instead` is an option that replaces the API key. Raises
+    `AuthenticationError` if there is no key, unless none is `needed` or the user passes a header with credentials.
     """
     variable = next((name for name in variables if environment.get(name)), "")
     key = check_key(config.api_key or environment.get(variable, ""), config.provider)
@@ -138,8 +138,8 @@ def key_auth(
 
 
 def key_hint(config: ProviderConfig, read: str, *variables: str) -> str:
-    """What to check if a key is refused: `read` is the variable that it was read from, if it was; `variables` are those
-    that it could be read from.
+    """Returns the hint for a rejected key: `read` is the variable that the key came from, if any; `variables` are those
+    that are read.
     """
     usual = next(filter(None, variables), "")
     if config.api_key:
@@ -153,7 +153,9 @@ def key_hint(config: ProviderConfig, read: str, *variables: str) -> str:
 
 
 def check_key(key: str, provider: str) -> str:
-    """The key without surrounding white space; raises `ConfigurationError` for one no HTTP header can carry."""
+    """Returns the API key without surrounding whitespace; raises `ConfigurationError` for one that is invalid in an
+    HTTP header.
+    """
     if not isinstance(key, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise ConfigurationError(f"the API key for {provider} is text, not {type(key).__name__}")
     key = key.strip()
@@ -180,10 +182,10 @@ def base_url(
 def base_url(
     config: ProviderConfig, environment: Mapping[str, str], *variables: str, default: str | None = None, path: str = ""
 ) -> str | None:
-    """Where a provider is asked: `base_url`, else the first variable that is set, else `default`.
+    """Returns the base URL: `base_url`, else the first variable that is set, else `default`.
 
-    `variables` are those that the vendor's own client reads, `path` what that client puts behind them. Raises
-    `ConfigurationError` for what is no address.
+    `variables` are those that the vendor's own client reads, `path` is what that client appends to them. Raises
+    `ConfigurationError` for an invalid URL.
     """
     if config.base_url:
         return check_url(config.base_url).rstrip("/")
@@ -196,12 +198,13 @@ def base_url(
 
 
 def check_url(url: str, source: str = "base_url") -> str:
-    """`url`; raises `ConfigurationError` if it cannot be called. What stands before an @ is not shown: a password.
+    """Returns `url`; raises `ConfigurationError` if it is invalid. The part before an @ is not shown, as it may be a
+    password.
 
-    `source` is where it comes from.
+    `source` names where the URL comes from.
     """
     try:
-        url.encode()  # half of a surrogate pair cannot be sent
+        url.encode()  # a lone surrogate cannot be sent
         parts = urlsplit(url)
         callable_ = parts.scheme in ("http", "https") and parts.hostname and (parts.port or 80) > 0
     except (AttributeError, ValueError):
@@ -209,13 +212,13 @@ def check_url(url: str, source: str = "base_url") -> str:
     if not callable_:
         shown = str(url).rpartition("@")[2]
         hint = "Write the whole URL, as in http://localhost:8000/v1."
-        raise ConfigurationError(f"{source} {shown!r} is no address that begins with http:// or https://.", hint=hint)
+        raise ConfigurationError(f"{source} {shown!r} is not a URL that begins with http:// or https://.", hint=hint)
     if "@" in urlsplit(url).netloc:
         raise ConfigurationError(
-            f"{source} has a user or a password, which are not sent.", hint="Pass api_key=... or headers=..."
+            f"{source} has a user name or password, which are not sent.", hint="Pass api_key=... or headers=..."
         )
     if urlsplit(url).query or urlsplit(url).fragment:
         raise ConfigurationError(
-            f"{source} has a query.", hint="Paths are appended to it: end it with the path, as /v1."
+            f"{source} has a query.", hint="Paths are appended to it: end it with the path, such as /v1."
         )
     return url

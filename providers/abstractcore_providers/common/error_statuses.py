@@ -1,6 +1,7 @@
-"""What an HTTP status means where nothing else is known, in every format alike.
+"""Error classes of HTTP statuses, for responses that say no more, the same in all formats.
 
-A vendor may say more: by a code or a type in the body, in words, or with a status of its own (`error_table.py`).
+Vendors may be more specific: by a code or a type in the body, by wording, or by a status of their own
+(`error_table.py`).
 """
 
 from __future__ import annotations
@@ -31,14 +32,14 @@ BY_STATUS: Mapping[int, type[ProviderError]] = {
     504: errors.RequestTimeoutError,
     529: errors.OverloadedError,
 }
-"""Statuses that mean something else than their neighbours. 409 is a lock that was not free (OpenAI's and Anthropic's
-clients, and Cohere's, try again), 424 a model that failed (Amazon, text-generation-inference), 499 a proxy that gave up
-waiting, 529 Anthropic's for no capacity, which others have taken up.
+"""Statuses that differ from others of their range. 409 is a lock conflict (OpenAI's, Anthropic's and Cohere's clients
+retry it), 424 a failure of the model (Amazon, text-generation-inference), 499 a proxy that stopped waiting, 529
+overload (Anthropic's, adopted by others).
 """
 
 
 def class_of(status: int | None) -> type[ProviderError]:
-    """What a status means without more; that of an error in a successful response is None."""
+    """Returns the error class of a status; None stands for an error in a successful response."""
     known = BY_STATUS.get(status or 0)
     if known is not None:
         return known
@@ -46,7 +47,9 @@ def class_of(status: int | None) -> type[ProviderError]:
 
 
 def status_message(response: WireResponse, who: str = "provider") -> str:
-    """The message where a body has none: the status, and the body's beginning if it is plain text, as from a proxy."""
+    """Returns the message for a body without one: the status, and the start of the body if it is plain text, as from a
+    proxy.
+    """
     message = f"the {who} answered with status {response.status}"
     text = response.body[:_LONGEST_QUOTE].decode(errors="replace").strip()
     is_plain = response.headers.get("content-type", "").lower().startswith("text/plain")
@@ -54,9 +57,9 @@ def status_message(response: WireResponse, who: str = "provider") -> str:
 
 
 def complete(error: ProviderError, response: WireResponse) -> ProviderError:
-    """`error` with what its response says beside the body: how long to wait, and that the address redirects."""
+    """Returns `error` with details from outside the body: the time to wait, and whether the URL redirects."""
     if 300 <= response.status < 400:
-        error.hint = "The address redirects, and no key follows: give the final one as base_url."
+        error.hint = "The URL redirects, and API keys are not sent to another URL: pass the final one as base_url."
     if error.retry_after is None:
         error.retry_after = read_wait(response.headers)
     return error

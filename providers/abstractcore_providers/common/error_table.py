@@ -1,4 +1,4 @@
-"""A vendor's errors as a table: which class each code, type, status and wording means, and how ours are told back."""
+"""A vendor's errors as a table: the class of each code, type, status and wording, and how errors are rendered."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .retry_waits import wait_headers
 
 ErrorClass: TypeAlias = type[ProviderError]
 NUMBER = r"(?:\d[\d,]{0,15})"
-"""A number in a message, perhaps with commas."""
+"""A number in a message, possibly with thousands separators."""
 _CALLERS_FAULT = (
     errors.InvalidInputError,
     errors.MediaError,
@@ -35,7 +35,7 @@ SHORTEN = "Shorten the prompt or the files, or choose a model with a longer cont
 
 @dataclass(frozen=True, slots=True)
 class ErrorRow:
-    """An error of a vendor: its status, the code that says the cause, the type that codes share, words before ours."""
+    """An error of a vendor: its status, its code, the type that codes share, and a prefix of the rendered message."""
 
     error: ErrorClass
     status: int
@@ -45,7 +45,7 @@ class ErrorRow:
 
 
 class Narrower(NamedTuple):
-    """What only the message says: an error of one of the classes `of` (any, if there is none) with these words."""
+    """An error that only its wording identifies: one of the classes `of` (any, if empty) whose message matches."""
 
     words: re.Pattern[str]
     error: ErrorClass
@@ -53,9 +53,9 @@ class Narrower(NamedTuple):
 
 
 class Said(NamedTuple):
-    """What a body says of an error: `counts` are the tokens of prompt and context, `wait` is in seconds.
+    """An error as read from a body: `counts` are the tokens of prompt and context, `wait` is in seconds.
 
-    `known` is the class, where the format knows it by more than a code or a type.
+    `known` is the class, where the format knows it from more than a code or a type.
     """
 
     message: str | None = None
@@ -71,9 +71,9 @@ class Said(NamedTuple):
 class ErrorTable:
     """The errors of a vendor.
 
-    The first row of a class is how it is told to clients, so that a class of which another is a case stands after it;
-    the last one of a type is what the type alone means. `codes`, `types` and `statuses` are the vendor's others, which
-    are only read; `vague` are types that say less than the status. `counts` have groups `prompt` and `context`.
+    The first row of a class is the one that is rendered, so subclasses come before the classes they extend; the last
+    row of a type is the meaning of the type alone. `codes`, `types` and `statuses` are further ones that are only read;
+    `vague` are types that are less specific than the status. `counts` has the groups `prompt` and `context`.
     """
 
     rows: tuple[ErrorRow, ...]
@@ -94,7 +94,9 @@ class ErrorTable:
         object.__setattr__(self, "_by_type", {**by_type, **self.types})
 
     def error(self, said: Said, status: int | None, fallback: str) -> ProviderError:
-        """The error with this status (None in a successful response); `fallback` is the message if none is said."""
+        """Returns the error with this status (None in a successful response); `fallback` is the message if there is
+        none.
+        """
         message = said.message or fallback
         kind = said.known or self.named(said)
         if kind is None or said.code not in self._by_code:
@@ -112,26 +114,26 @@ class ErrorTable:
         return error
 
     def in_answer(self, said: Said, status: int | None = None, *, who: str = "provider") -> ProviderError:
-        """The error that an answer with a successful status, or a frame of its stream, reports."""
-        return self.error(said, status, f"the {who} reported an error in its answer")
+        """Returns the error that a successful response, or a frame of its stream, contains."""
+        return self.error(said, status, f"the {who} reported an error in its response")
 
     def of_response(
         self, said: Said, response: WireResponse, request_id: str | None, *, who: str = "provider"
     ) -> ProviderError:
-        """The error of a response whose status is no success."""
+        """Returns the error of a response with an error status."""
         error = self.error(said, response.status, status_message(response, who))
         error.request_id = said.request_id or request_id
         return complete(error, response)
 
     def named(self, said: Said) -> ErrorClass | None:
-        """What its code, or else its type means; None if they say nothing, or less than a status."""
+        """Returns the class of its code or its type; None if they are unknown or less specific than the status."""
         found = self._by_code.get(said.code or "")
         return found or (None if said.type in self.vague else self._by_type.get(said.type or ""))
 
     def row(self, error: AbstractCoreError) -> ErrorRow:
-        """How `error` is told: as the client's fault, by its own class, or as a failure of the server."""
-        told = errors.BadRequestError("") if isinstance(error, _CALLERS_FAULT) else error
-        found = next((row for row in self.rows if isinstance(told, row.error)), None)
+        """Returns the row that renders `error`: as a client error, by its own class, or as a server error."""
+        rendered = errors.BadRequestError("") if isinstance(error, _CALLERS_FAULT) else error
+        found = next((row for row in self.rows if isinstance(rendered, row.error)), None)
         return found or next(row for row in self.rows if row.error is errors.ServerError)
 
     def _of_status(self, type: str | None, status: int | None) -> ErrorClass:
@@ -156,9 +158,9 @@ def _number(text: str) -> int:
 
 
 def own_rows(**statuses: int) -> tuple[ErrorRow, ...]:
-    """A row for every class under a code of ours, for vendors whose errors have none: a status, and words.
+    """Builds a row for every class with a code of AbstractCore, for vendors whose errors have no codes.
 
-    `statuses` are those of codes that are not the usual ones.
+    `statuses` are those of codes whose status is not the usual one.
     """
     return tuple(ErrorRow(error, statuses.get(code, status), code=code) for error, status, code in _USUAL)
 
@@ -180,7 +182,7 @@ _USUAL: tuple[tuple[ErrorClass, int, str], ...] = (
 
 
 def read_failure(response: WireResponse) -> Any:
-    """The JSON of a failed response; None for a body that is none."""
+    """Returns the JSON object of an error response; None for any other body."""
     try:
         return read_answer(response.body)
     except ValueError:
@@ -188,6 +190,6 @@ def read_failure(response: WireResponse) -> Any:
 
 
 def failure(status: int, body: Object, error: AbstractCoreError, **headers: str) -> WireResponse:
-    """The response with this body, and the wait that `error` asks for."""
+    """Returns the response with this body, and the `retry-after` header of `error`."""
     told = {"content-type": "application/json", **headers, **wait_headers(error.retry_after)}
     return WireResponse(status, told, to_json(body))

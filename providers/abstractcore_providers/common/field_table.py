@@ -1,4 +1,4 @@
-"""One of our records as fields of a vendor's JSON object, told once for writing and for reading."""
+"""Maps a dataclass to fields of a vendor's JSON object, for writing and for reading."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ Record = TypeVar("Record")
 
 
 class FieldTable(Generic[Record]):
-    """The fields of the dataclass `make`, by the names that a vendor gives them in the order in which they are written.
+    """The fields of the dataclass `make` by the vendor's names, in the order in which they are written.
 
-    Every field must be mentioned, so that a new one cannot be forgotten: in `names` (theirs to ours), in `elsewhere`
-    (ours to the path at which the format reads it by other means) or in `unsaid`, for what the vendor has no words for.
-    `path` stands before the names in errors. Raises `TypeError` for a field that is not mentioned, or not there.
+    Every field must be listed, so that a new one cannot be forgotten: in `names` (the vendor's name to ours), in
+    `elsewhere` (ours to the path at which the format reads it separately) or in `unsaid`, for fields without a
+    counterpart. `path` is the prefix of paths in errors. Raises `TypeError` for a field that is not listed or does not
+    exist.
     """
 
     __slots__ = ("_make", "_names", "_paths", "_unsaid")
@@ -47,21 +48,22 @@ class FieldTable(Generic[Record]):
         return tuple(self._names)
 
     def write(self, record: Record) -> Object:
-        """The object of all that is said; None and empty tuples say nothing."""
+        """Returns the JSON object of the fields that are set; None and empty tuples are omitted."""
         said = ((theirs, getattr(record, ours)) for theirs, ours in self._names.items())
         return {theirs: _written(value) for theirs, value in said if value is not None and value != ()}
 
     def unsaid(self, record: Record) -> Iterator[tuple[str, JSONValue]]:
-        """What the record says that the vendor has no words for, by our names."""
+        """Returns the fields that are set and have no counterpart, by our names."""
         for name in self._unsaid:
             value = getattr(record, name)
             if value is not None and value != ():
                 yield name, _written(value)
 
     def read(self, data: Object, paths: Mapping[str, str] | None = None, /, **elsewhere: Any) -> Record:
-        """The record in `data`, with the fields that are read `elsewhere`; `paths` are theirs where these vary.
+        """Reads the dataclass from `data`, with the fields that are read `elsewhere`; `paths` are theirs where these
+        vary.
 
-        Raises `SchemaError` with the path in the vendor's words.
+        Raises `SchemaError` with the path in the vendor's field names.
         """
         given = {ours: data[theirs] for theirs, ours in self._names.items() if data.get(theirs) is not None}
         try:

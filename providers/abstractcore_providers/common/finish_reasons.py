@@ -1,4 +1,4 @@
-"""Why a reply ended: vendors' words and ours."""
+"""Finish reasons: the vendors' values and ours."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from abstractcore.schema import FinishReason, Part, ToolCall
 
 @dataclass(frozen=True, slots=True)
 class FinishReasons:
-    """A vendor's words and ours, both ways. `to_theirs` may leave out reasons for which nothing is written."""
+    """A vendor's finish reasons and ours, both ways. `to_theirs` may omit reasons that are not written."""
 
     to_ours: Mapping[str, FinishReason]
     to_theirs: Mapping[FinishReason, str]
 
     def read(self, raw: str | None, *, calls: bool) -> FinishReason:
-        """Our word for `raw`.
+        """Returns our value for `raw`.
 
-        For an unknown word it is "tool_calls" if the reply `calls` tools. For any other, and for none, it is "unknown";
-        so are known words that leave it open, as that for a call which the model wrote wrongly.
+        An unknown value is "tool_calls" if the reply `calls` tools. Any other unknown or missing value is "unknown"; so
+        are known values that do not determine the reason, such as that for a malformed call.
         """
         return self.to_ours.get(raw or "", "tool_calls" if calls and raw else "unknown")
 
 
 def calls_tools(parts: Iterable[Part]) -> bool:
-    """Whether a reply of these parts asks for results of tools."""
+    """Whether a reply with these parts needs tool results."""
     return any(isinstance(part, ToolCall) for part in parts)

@@ -1,4 +1,4 @@
-"""What the decoders of all streams share: frames counted and read with care, and errors that say which frame it was."""
+"""Base of all stream decoders: frames are counted and parsed tolerantly, and errors name the frame."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from .json_reading import Cut, read_answer, read_event
 
 
 class FrameDecoder(ABC):
-    """The base of a decoder of one stream, whose deltas go through `_out`.
+    """The base of a decoder of one stream, whose deltas are written to `_out`.
 
-    A subclass has `feed`, which counts and reads a frame. `frame` is
-    what its frames are called, `hint` what a right address looks like, `unfinished` and `nothing` what is wrong with a
-    stream that stops before its end or its beginning. `cut` names the texts in which a character may come in halves,
-    all if it is None.
+    A subclass has `feed`, which counts and reads a frame. In errors, `frame` is the name of a frame, `hint` describes a
+    correct base URL, and `unfinished` and `nothing` say what is wrong with a stream that stops before its end or its
+    start. `cut` names the texts that may contain half of a surrogate pair; None stands for all.
     """
 
     def __init__(
@@ -27,14 +26,14 @@ class FrameDecoder(ABC):
         hint: str,
         unfinished: str,
         *,
-        nothing: str = "the answer is no stream of events",
+        nothing: str = "the response is not an event stream",
         frame: str = "event",
         cut: Cut | None = None,
     ) -> None:
         self.complete = False
         self._out = DeltaWriter()
         self._count = 0
-        """How many frames came."""
+        """How many frames were received."""
         self._hint = hint
         self._unfinished = unfinished
         self._nothing = nothing
@@ -42,7 +41,7 @@ class FrameDecoder(ABC):
         self._cut = cut
 
     def finish(self) -> list[Delta]:
-        """The end of the reply; raises `StreamInterruptedError` if the stream did not say that it is over."""
+        """Ends the reply; raises `StreamInterruptedError` if the stream did not complete."""
         if not self._is_begun():
             raise ServerError(self._nothing, hint=self._hint)
         if not self._is_over():
@@ -50,15 +49,15 @@ class FrameDecoder(ABC):
         try:
             self._end()
         except (SchemaError, InvalidInputError) as error:
-            raise ServerError(f"the stream does not fit the schema: {error}") from None
+            raise ServerError(f"the stream does not match the schema: {error}") from None
         return self._out.take()
 
     def _is_begun(self) -> bool:
-        """Whether anything of a reply came."""
+        """Whether any part of a reply was received."""
         return self._count > 0
 
     def _is_over(self) -> bool:
-        """Whether the stream said how the reply ends."""
+        """Whether the stream stated how the reply ends."""
         return self.complete
 
     @abstractmethod
@@ -66,7 +65,7 @@ class FrameDecoder(ABC):
         """Writes the end of the reply."""
 
     def _read_with_care(self, raw: bytes) -> Any:
-        """The JSON of a frame that is not plain JSON, since it holds half a character or NaN."""
+        """Parses a frame that is not valid JSON because it contains a lone surrogate or NaN."""
         try:
             return read_answer(raw, halves=True) if self._cut is None else read_event(raw, self._cut)
         except ValueError:
@@ -74,11 +73,11 @@ class FrameDecoder(ABC):
             raise ServerError(f"{self._this_frame()} is not JSON: {raw[:60]!r}", hint=hint) from None
 
     def _written(self, read: Callable[..., None], *given: Any) -> list[Delta]:
-        """The deltas that `read` writes; raises `ServerError` for what does not fit the schema."""
+        """Returns the deltas that `read` writes; raises `ServerError` for data that does not match the schema."""
         try:
             read(*given)
         except (SchemaError, InvalidInputError) as error:
-            raise ServerError(f"{self._this_frame()} does not fit the schema: {error}") from None
+            raise ServerError(f"{self._this_frame()} does not match the schema: {error}") from None
         return self._out.take()
 
     def _this_frame(self) -> str:

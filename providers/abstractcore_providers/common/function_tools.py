@@ -1,4 +1,6 @@
-"""Tools and calls of them as in OpenAI's chat format and others like it: `{"type": "function", "function": {...}}`."""
+"""Function tools and their calls as in OpenAI's chat format and similar ones: `{"type": "function", "function":
+{...}}`.
+"""
 
 from __future__ import annotations
 
@@ -28,9 +30,9 @@ def write_function_tool(
     own_strict: bool = False,
     described: bool = False,
 ) -> Object:
-    """The tool at `path`.
+    """Writes the tool at `path`.
 
-    With `own_strict`, each tool says whether its arguments are strict; with `described`, each has a description.
+    With `own_strict`, each tool has its own `strict`; with `described`, each has a description.
     """
     function = describe_tool(tool) | ({"description": tool.description} if described else {})
     function["parameters"], strict = write_parameters(tool, path, rules, warnings)
@@ -42,7 +44,7 @@ def write_function_tool(
 def read_function_tool(
     value: Any, path: str, warnings: list[CallWarning], *, strict: bool | None = None, own_strict: bool = False
 ) -> ToolSpec:
-    """The tool in a client's request. `strict` is said of all tools; with `own_strict`, each tool says it of itself.
+    """Reads the tool in a client's request. `strict` is that of all tools; with `own_strict`, each tool has its own.
 
     Raises `InvalidInputError` with the path of what is wrong.
     """
@@ -57,12 +59,12 @@ def read_function_tool(
 
 
 def write_function_call(id: str, name: str, arguments: Any) -> Object:
-    """A call of a function."""
+    """Writes a call of a function."""
     return {"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
 def decode_function_call(call: Object, known: Collection[str], provider: str) -> ToolCall:
-    """The call in a reply, under the vendor's id, which may be empty. `known` are the fields that are no options."""
+    """Reads the call in a reply; its id may be empty. `known` are the fields that are not options."""
     function = as_object(call.get("function"))
     name, arguments = text_of(function, "name") or "", text_of(function, "arguments") or ""
     return ToolCall(text_of(call, "id") or "", name, arguments, provider_options=read_options(call, known, provider))
@@ -77,7 +79,7 @@ def read_function_call(
     *,
     needs_arguments: bool = True,
 ) -> ToolCall:
-    """The call in a client's message; raises `InvalidInputError` with the path of what is wrong."""
+    """Reads the call in a client's message; raises `InvalidInputError` with the path of what is wrong."""
     call, place = get_object(value, path), f"{path}.function"
     function = get_object(call.get("function"), place)
     name_the_rest(function, _CALLED, place, warnings)

@@ -1,4 +1,4 @@
-"""Provider options of one message or part: they stand in the JSON object that is written for it."""
+"""Provider options of one message or part, which are fields of the JSON object that is written for it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .json_reading import Object
 T = TypeVar("T", bound=Message | Part)
 
 AS_RECEIVED = "as_received"
-"""Stands among providers' names for what a provider called something that has another name here. It goes to nobody."""
+"""A key among provider names for the original values of what AbstractCore renamed. It is never sent."""
 
 
 class HasOptions(Protocol):
@@ -38,17 +38,17 @@ class HasOptions(Protocol):
 def with_options(
     block: Object, item: HasOptions, path: str, provider: str, modelled: Collection[str], warnings: list[CallWarning]
 ) -> Object:
-    """`block`, written for `item` at `path`, with the item's options for `provider`.
+    """Returns `block`, written for `item` at `path`, with the item's options for `provider`.
 
-    `modelled` are the fields that the schema has words for. Raises `InvalidInputError` with the path of an option that
-    is one of them; options for other providers are named.
+    `modelled` are the fields that the schema models. Raises `InvalidInputError` with the path of an option that is one
+    of them; options for other providers are reported.
     """
     if item.provider_options:
         _name_the_others(item, path, provider, warnings)
         for name, value in item.provider_options.get(provider, {}).items():
             if name in block or name in modelled:
                 place = f"{path}.provider_options.{provider}.{name}"
-                raise InvalidInputError("the schema has a field of its own for this", path=place, hint="Use that one.")
+                raise InvalidInputError("the schema has a field for this", path=place, hint="Use that field.")
             block[name] = value
     return block
 
@@ -56,7 +56,7 @@ def with_options(
 def name_options_left_out(
     item: HasOptions, path: str, provider: str, message: str, warnings: list[CallWarning]
 ) -> None:
-    """Warn of options for which the format has no object; `message` says why."""
+    """Warns of options for which the format has no object; `message` gives the reason."""
     if item.provider_options:
         _name_the_others(item, path, provider, warnings)
         if provider in item.provider_options:
@@ -64,9 +64,9 @@ def name_options_left_out(
 
 
 def read_options(data: Object, modelled: Collection[str], provider: str) -> ProviderOptions:
-    """The fields of `data` that the schema has no words for, as options for `provider`; null is as good as nothing.
+    """Returns the fields of `data` that the schema does not model, as options for `provider`; null counts as absent.
 
-    Raises `SchemaError` with the path for a value that the schema does not take.
+    Raises `SchemaError` with the path of an invalid value.
     """
     if not data.keys() - modelled:
         return NO_OPTIONS
@@ -82,7 +82,7 @@ def _name_the_others(item: HasOptions, path: str, provider: str, warnings: list[
 
 
 def with_own_options(item: T, path: str, provider: str, modelled: Collection[str], warnings: list[CallWarning]) -> T:
-    """`item` with its options for `provider` alone.
+    """Returns `item` with its options for `provider` only.
 
     Raises `InvalidInputError` with the path of one of the fields that are `modelled`.
     """
@@ -95,5 +95,5 @@ def with_own_options(item: T, path: str, provider: str, modelled: Collection[str
 
 
 def fields_for(item: Any, provider: str) -> JSONObject:
-    """The fields that `item` adds to what is written for it."""
+    """Returns the fields that `item` adds to the object written for it."""
     return item.provider_options.get(provider, EMPTY)

@@ -1,4 +1,4 @@
-"""JSON that came from outside, read with care: every access says what it expects and gives None for anything else."""
+"""Tolerant reading of received JSON: each access states the expected type and returns None for any other."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from .surrogates import mend
 
 Object: TypeAlias = dict[str, Any]
 Cut: TypeAlias = Mapping[str, "Cut"]
-"""Names of texts that a stream may cut in the middle of a character, as a tree."""
+"""Names of texts that a stream may split within a character, as a tree."""
 
 
 def read_json(data: bytes) -> Any:
-    """The value of a JSON text, with what the schema will refuse still in it; raises `ValueError`.
+    """Parses a JSON text, including values that the schema rejects later; raises `ValueError`.
 
-    jiter is several times faster than the standard library, and refuses a byte order mark and lone surrogates, which
-    some servers send when they cut text in the middle of a character.
+    jiter is several times faster than the standard library, but rejects a byte order mark and lone surrogates, which
+    some servers send when they split text within a character.
     """
     try:
         return jiter.from_json(data, allow_inf_nan=False)
@@ -28,9 +28,9 @@ def read_json(data: bytes) -> Any:
 
 
 def read_answer(data: bytes, *, halves: bool = False) -> Any:
-    """As `read_json`, for what a provider sent: NaN and infinities become None, lone surrogates U+FFFD.
+    """As `read_json`, for a provider's response: NaN and infinities become None, lone surrogates U+FFFD.
 
-    With `halves` surrogates are left as they are, for a stream whose next event may hold the other half.
+    With `halves`, surrogates are kept, for a stream whose next event may contain the other half.
     """
     try:
         return jiter.from_json(data, allow_inf_nan=False)
@@ -40,9 +40,10 @@ def read_answer(data: bytes, *, halves: bool = False) -> Any:
 
 
 def read_event(data: bytes, cut: Cut) -> Any:
-    """As `read_answer`, with lone surrogates left in the texts that `cut` names: the next event may hold other halves.
+    """As `read_answer`, but keeps lone surrogates in the texts that `cut` names: the next event may contain the other
+    halves.
 
-    `cut` has an empty mapping for a text, and one of names for an object; lists on the way are passed through.
+    `cut` has an empty mapping for a text, and one of names for an object; lists in between are traversed.
     """
     try:
         return jiter.from_json(data, allow_inf_nan=False)
@@ -62,7 +63,7 @@ def _nothing(constant: str) -> None:
 
 
 def mended(value: Any, cut: Cut | None = None) -> Any:
-    """A JSON value without lone surrogates in its texts, except for those that `cut` names."""
+    """Replaces lone surrogates in the texts of a JSON value, except for those that `cut` names."""
     if isinstance(value, str):
         return mend(value) if cut is None or cut else value
     if isinstance(value, list):
@@ -77,24 +78,24 @@ MAX_COUNT = 2**63
 
 
 def as_object(value: Any) -> Object:
-    """`value` if it is an object, else an empty one."""
+    """Returns `value` if it is an object, else an empty one."""
     return value if isinstance(value, dict) else {}  # pyright: ignore[reportUnknownVariableType]
 
 
 def as_objects(value: Any) -> list[Object]:
-    """The objects in a list; an empty list for anything else."""
+    """Returns the objects in a list; an empty list for anything else."""
     if not isinstance(value, list):
         return []
     return [cast(Object, item) for item in cast("list[Any]", value) if isinstance(item, dict)]
 
 
 def text_of(data: Object, key: str) -> str | None:
-    """The text at `key`."""
+    """Returns the text at `key`."""
     value = data.get(key)
     return value if isinstance(value, str) else None
 
 
 def count_of(data: Object, key: str) -> int | None:
-    """The count at `key`: a whole number that any JSON reader takes, or it is none."""
+    """Returns the count at `key`: an integer that every JSON parser can represent, else None."""
     value = data.get(key)
     return value if type(value) is int and 0 <= value < MAX_COUNT else None

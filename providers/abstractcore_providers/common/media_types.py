@@ -1,7 +1,7 @@
-"""The media types that vendors say they take, one list a vendor, for all of its doors and models.
+"""Image types that vendors document, one set a vendor for all its APIs and models.
 
-The pages are named at each list. A vendor whose pages name none is not here: what its models take is "image". That a
-GIF must not be animated, as some vendors say, is not checked.
+Each set names its source. A vendor without documented types is not listed: its models accept "image". That a GIF must
+not be animated, as some vendors require, is not checked.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ OPENAI_IMAGES = _FOUR
 ANTHROPIC_IMAGES = _FOUR
 """platform.claude.com/docs/en/build-with-claude/vision; `Base64ImageSourceParam` in the anthropic package."""
 OPENROUTER_IMAGES = _FOUR
-"""openrouter.ai/docs/features/multimodal/images: whoever runs the model."""
+"""openrouter.ai/docs/features/multimodal/images, for all underlying providers."""
 MISTRAL_IMAGES = _FOUR
 """docs.mistral.ai/capabilities/vision, "What types of image files are supported?\""""
 COHERE_IMAGES = _FOUR
@@ -30,9 +30,9 @@ FIREWORKS_IMAGES = frozenset({_PNG, _JPEG, _GIF, "image/bmp", "image/tiff", "ima
 LM_STUDIO_IMAGES = frozenset({_PNG, _JPEG, _WEBP})
 """lmstudio.ai/docs/python/llm-prediction/image-input."""
 OLLAMA_IMAGES = frozenset({_PNG, _JPEG, _WEBP})
-"""What its own client sends: `getImageData` in cmd/interactive.go of ollama/ollama."""
+"""From its own client: `getImageData` in cmd/interactive.go of ollama/ollama."""
 LLAMA_CPP_IMAGES = frozenset({_PNG, _JPEG, _GIF, "image/bmp"})
-"""What it decodes with: vendor/stb/stb_image.h in ggml-org/llama.cpp."""
+"""From its decoder: vendor/stb/stb_image.h in ggml-org/llama.cpp."""
 
 GEMINI_IMAGES = frozenset({_PNG, _JPEG, _WEBP, "image/heic", "image/heif"})
 """ai.google.dev/gemini-api/docs/image-understanding, "Supported image formats"."""
@@ -73,5 +73,5 @@ GEMINI_VIDEO = frozenset(
 
 
 def with_images(accepts: frozenset[str], images: frozenset[str]) -> frozenset[str]:
-    """The kinds and media types with `images` in the place of "image", if that is among them."""
+    """Returns the kinds and media types with `images` in place of "image", if that is among them."""
     return (accepts - {"image"}) | images if "image" in accepts else accepts

@@ -1,4 +1,4 @@
-"""Audio that users send, in OpenAI's formats."""
+"""Audio input in OpenAI's formats."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _TYPES = {format: media_type for media_type, format in AUDIO_FORMATS.items()}
 
 
 def write_audio(blob: Blob, path: str) -> Object:
-    """The `input_audio` object for content of one of the `AUDIO_FORMATS`."""
+    """Returns the `input_audio` object for content of one of the `AUDIO_FORMATS`."""
     return {"data": write_base64(blob, path), "format": AUDIO_FORMATS[blob.media_type]}
 
 
 def read_audio(value: Any, path: str) -> Blob:
-    """The content of an `input_audio` object; raises `InvalidInputError` with the path of what is wrong."""
+    """Reads the content of an `input_audio` object; raises `InvalidInputError` with the path of what is wrong."""
     data = get_object(value, path)
     media_type = _TYPES.get(text_of(data, "format") or "")
     if media_type is None:

@@ -1,7 +1,7 @@
-"""Errors by cause, from what servers of OpenAI's formats say, and back.
+"""Errors of servers with OpenAI's formats, read and rendered.
 
-Sources: https://platform.openai.com/docs/guides/error-codes, the API reference's `ResponseErrorCode`, and
-llama.cpp's tools/server/README.md for its own.
+Sources: https://platform.openai.com/docs/guides/error-codes, the API reference's `ResponseErrorCode`, and llama.cpp's
+tools/server/README.md for its own.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from .error_table import (
 from .json_reading import Object, as_object, count_of, text_of
 from .surrogates import mend
 
-RIGHT_ADDRESS = "Does base_url point at the API, with its /v1?"
-"""What to ask where something else than the API answers."""
+RIGHT_ADDRESS = "Does base_url point to the API, including /v1?"
+"""The hint where something other than the API answers."""
 _BAD_REQUEST_CODES = (
     "data_residency_mismatch",
     "empty_image_file",
@@ -48,7 +48,7 @@ _BAD_REQUEST_CODES = (
     "invalid_prompt",
     "unsupported_image_media_type",
 )
-"""Codes that come in the body of a response that failed, without a status or a type."""
+"""Codes in the body of a failed response, without a status or a type."""
 _QUOTA_CODES = (
     "credit_balance_exhausted",
     "organization_spend_limit_exceeded",
@@ -86,7 +86,7 @@ _TABLE = ErrorTable(
     },
     vague=frozenset({"invalid_request_error", "server_error"}),
     narrower=(
-        # Only the message says it at servers that give no code (LM Studio's, of a path that it does not have).
+        # Servers without error codes (LM Studio, for an unknown path) are recognized by the message.
         Narrower(re.compile(r"\AUnexpected endpoint or method"), errors.NotFoundError),
         Narrower(re.compile(r"model", re.IGNORECASE), errors.ModelNotFoundError, (errors.NotFoundError,)),
         Narrower(_OVERFLOW, errors.ContextOverflowError, (errors.BadRequestError,)),
@@ -102,19 +102,19 @@ _TABLE = ErrorTable(
 
 
 def error_of(response: WireResponse) -> ProviderError:
-    """The error for a response whose status is no success."""
+    """Returns the error of a response with an error status."""
     data = as_object(read_failure(response))
     return _TABLE.of_response(_said(data.get("error") or data), response, response.headers.get("x-request-id"))
 
 
 def error_in_answer(detail: Any) -> ProviderError:
-    """The error that an answer with a successful status, or an event of its stream, reports."""
+    """Returns the error that a successful response, or an event of its stream, contains."""
     code = count_of(as_object(detail), "code")
     return _TABLE.in_answer(_said(detail), code if code is not None and 300 <= code < 600 else None)
 
 
 def error_in_body(data: Object) -> ProviderError | None:
-    """The error that a whole body reports in spite of its successful status; None if it reports none."""
+    """Returns the error that a body contains despite its successful status; None if there is none."""
     if data.get("error") is not None:
         return error_in_answer(data["error"])
     said = text_of(data, "message") or text_of(data, "detail")
@@ -129,7 +129,7 @@ def _said(detail: Any) -> Said:
 
 
 def render_error(error: AbstractCoreError) -> WireResponse:
-    """The response that tells a client of `error`. Only our own message goes out."""
+    """Renders `error` as a response. Only AbstractCore's own message is sent."""
     row = _TABLE.row(error)
     body: Object = {"message": mend(error.message), "type": row.type, "param": None, "code": row.code}
     if isinstance(error, errors.InvalidInputError) and error.path:
@@ -141,6 +141,6 @@ def render_error(error: AbstractCoreError) -> WireResponse:
 
 
 def error_words(error: AbstractCoreError) -> Object:
-    """`error` as an event of a stream tells it: without a type of its own, its code says the cause."""
+    """Renders `error` as an event of a stream: without a type, as its code is more specific."""
     row = _TABLE.row(error)
     return {"code": row.code or row.type, "message": mend(error.message), "param": None}

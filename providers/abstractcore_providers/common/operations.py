@@ -9,7 +9,7 @@ from abstractcore.schema import Encoded, ModelCall, Usage, WireResponse
 
 COUNT_TOKENS = "count_tokens"
 CACHED_CONTENTS = "cached_contents"
-"""Begins the names of operations on content that a provider caches: `cached_contents.create`."""
+"""The prefix of the names of operations on cached content: `cached_contents.create`."""
 
 
 def count_tokens(encode: Callable[[ModelCall], Encoded], decode: Callable[[WireResponse], int]) -> Operation[int]:

@@ -1,4 +1,4 @@
-"""Schemas of answers: alone, or as OpenAI has them with a name, a description and a choice of strictness."""
+"""Schemas of answers: alone, or as in OpenAI's formats with a name, a description and `strict`."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ _UNNAMED = "output"
 
 
 def bare_schema(output: OutputSchema, rules: SchemaRules, warnings: list[CallWarning]) -> JSONObject:
-    """The schema by these rules, with a warning for what is said beside it and cannot be sent. Its title is its name.
+    """Returns the schema adapted to these rules, with its name as title, and a warning for what cannot be sent.
 
     Raises `InvalidInputError` for a schema that cannot be sent.
     """
     sent, _ = fit_output(output, rules, warnings)
     name = _name_of(sent)
     if name != output.name:
-        message = "a schema is known by its title only"
+        message = "the name of a schema is sent only as its title"
         warnings.append(CallWarning("name_left_out", "output.name", message, output.name, name))
     if output.description is not None:
-        message = "a schema has no description beside its own"
+        message = "a description is sent only within the schema"
         warnings.append(CallWarning("description_left_out", "output.description", message, output.description))
     if not output.strict:
-        warnings.append(CallWarning("always_strict", "output.strict", "a schema is always enforced", False, True))
+        warnings.append(CallWarning("always_strict", "output.strict", "schemas are always enforced", False, True))
     return sent
 
 
 def named_schema(schema: Mapping[str, Any], path: str) -> OutputSchema:
-    """A client's schema, which stands at `path`; raises `SchemaError` with the path for one that is none."""
+    """Reads a client's schema at `path`; raises `SchemaError` with the path of an invalid one."""
     try:
         return OutputSchema(_name_of(schema), schema)
     except SchemaError as error:
@@ -41,14 +41,16 @@ def named_schema(schema: Mapping[str, Any], path: str) -> OutputSchema:
 
 
 def write_output(output: OutputSchema, rules: SchemaRules, warnings: list[CallWarning]) -> Object:
-    """The schema by these rules with its name, as OpenAI has it; raises `InvalidInputError` if it cannot be sent."""
+    """Returns the adapted schema with its name, as in OpenAI's formats; raises `InvalidInputError` if it cannot be
+    sent.
+    """
     sent, strict = fit_output(output, rules, warnings)
     described: Object = {} if output.description is None else {"description": output.description}
     return {"name": output.name, **described, "schema": sent, "strict": strict}
 
 
 def read_output(value: Any, path: str) -> OutputSchema:
-    """A client's schema with its name, at `path`; raises `InvalidInputError` with the path of what is wrong."""
+    """Reads a client's schema with its name at `path`; raises `InvalidInputError` with the path of what is wrong."""
     data = get_object(value, path)
     with ErrorsAt(path):
         return OutputSchema(

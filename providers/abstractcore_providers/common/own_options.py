@@ -1,4 +1,4 @@
-"""The options of a call for one provider, and what is wrong with one that the call has a field for."""
+"""The options of a call for one provider, and the error for one that duplicates a field of the call."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .json_reading import Object
 
 
 def own_options(call: ModelCall, provider: str, warnings: list[CallWarning]) -> JSONObject:
-    """The call's options for `provider`, with a warning for those for others."""
+    """Returns the call's options for `provider`, with a warning for those for others."""
     for other in call.provider_options:
         if other != provider:
             message = f"options for {other!r} are not sent to {provider!r}"
@@ -23,7 +23,7 @@ def own_options(call: ModelCall, provider: str, warnings: list[CallWarning]) -> 
 def add_own_options(
     body: Object, call: ModelCall, provider: str, has_field: Callable[[str, Any], bool], warnings: list[CallWarning]
 ) -> None:
-    """Put the call's options for `provider` into the body.
+    """Adds the call's options for `provider` to the body.
 
     Raises `InvalidInputError` for a name that the body has, or for which the call has a field.
     """
@@ -34,5 +34,5 @@ def add_own_options(
 
 
 def has_own_field(path: str) -> InvalidInputError:
-    """The error of an option at `path` that says what a field of the call says."""
-    return InvalidInputError("the call has a field of its own for this", path=path, hint="Use that one.")
+    """Returns the error for an option at `path` that duplicates a field of the call."""
+    return InvalidInputError("the call has a field for this", path=path, hint="Use that field.")

@@ -1,4 +1,4 @@
-"""A client's JSON read strictly: what is not as it should be is an error that names its path."""
+"""Strict reading of a client's JSON: errors name the path of what is wrong."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 def read_request(request: WireRequest) -> Object:
-    """The object in a request's body; raises `InvalidInputError` for a body that holds none."""
+    """Returns the object in a request's body; raises `InvalidInputError` for any other body."""
     try:
         return get_object(read_json(request.body), "")
     except ValueError as error:
@@ -36,7 +36,7 @@ def read_request(request: WireRequest) -> Object:
 
 
 class ErrorsAt:
-    """Gives a `SchemaError` that is raised inside its place in the request: an `InvalidInputError` below `path`."""
+    """Re-raises a `SchemaError` from within as an `InvalidInputError` below `path`."""
 
     __slots__ = ("_path",)
 
@@ -52,12 +52,12 @@ class ErrorsAt:
 
 
 def error_at(path: str, error: SchemaError) -> InvalidInputError:
-    """What `ErrorsAt` raises, for loops over messages and parts, where a context manager takes too long."""
+    """Returns the error that `ErrorsAt` raises, for loops over messages and parts: a context manager is too slow."""
     return InvalidInputError(error.message, path=error.at(path).path)
 
 
 def make_at(path: str, make: Callable[..., T], *values: Any, **fields: Any) -> T:
-    """What `make` makes of what stands at `path`; raises `InvalidInputError` below it for what the schema refuses."""
+    """Returns `make` of the value at `path`; raises `InvalidInputError` below it for what the schema rejects."""
     try:
         return make(*values, **fields)
     except SchemaError as error:
@@ -70,11 +70,11 @@ def read_call(
     read: Callable[[Object, list[CallWarning]], ModelCall],
     place_of: Callable[[str], str] = lambda path: path,
 ) -> Parsed:
-    """The call that `read` makes of the object in a request's body; it adds warnings to the list that it is given.
+    """Returns the call that `read` builds from a request's body; `read` adds warnings to the given list.
 
-    Raises what goes wrong as an `InvalidInputError` with its path in the request, which `place_of` gives for a path in
-    the call. What the schema takes nowhere (half a character, a number without end, values nested without end) is
-    looked for in the request itself, since it may fail far from where it stands.
+    Raises errors as `InvalidInputError` with the path in the request, which `place_of` returns for a path in the call.
+    Values that the schema never accepts (lone surrogates, infinite numbers, too deep nesting) are searched for in the
+    request itself, since they may fail far from where they are.
     """
     data = read_request(request)
     warnings: list[CallWarning] = []
@@ -94,7 +94,7 @@ def read_call(
 def read_each(
     values: Iterable[Any], read: Callable[[Object, str], Message | None], warnings: list[CallWarning]
 ) -> tuple[Message, ...]:
-    """The messages that `read` makes of objects and their paths, but for those that it finds empty (None)."""
+    """Returns the messages that `read` builds from objects and their paths, without the empty ones (None)."""
     messages: list[Message] = []
     for index, value in enumerate(values):
         path = f"messages[{index}]"
@@ -110,32 +110,32 @@ def read_each(
 
 
 def message_left_out(path: str) -> CallWarning:
-    """The warning for a message without content."""
+    """Returns the warning for a message without content."""
     return CallWarning("message_left_out", path, "the message is empty")
 
 
 def is_said(part: Part) -> bool:
-    """Whether a part is anything but an empty text, or reasoning with nothing in it."""
+    """Whether a part is not an empty text or empty reasoning."""
     if isinstance(part, TextPart):
         return part.text != ""
     return not isinstance(part, ReasoningPart) or part.text != "" or not part.is_plain
 
 
 def get_object(value: Any, path: str) -> Object:
-    """`value`, an object."""
+    """Returns `value`, an object."""
     if not isinstance(value, dict):
         raise _expected("an object", value, path)
     return cast(Object, value)
 
 
 def get_group(data: Object, name: str) -> Object:
-    """The object at `name`; empty if there is none."""
+    """Returns the object at `name`; an empty one if there is none."""
     value = data.get(name)
     return {} if value is None else get_object(value, name)
 
 
 def get_list(data: Object, name: str, path: str = "") -> list[Any]:
-    """The list at `name`; empty if there is none. `path` is what stands before the name."""
+    """Returns the list at `name`; an empty one if there is none. `path` is the prefix of the name."""
     value = data.get(name)
     if value is None:
         return []
@@ -145,14 +145,14 @@ def get_list(data: Object, name: str, path: str = "") -> list[Any]:
 
 
 def get_text(value: Any, path: str) -> str:
-    """`value`, a text."""
+    """Returns `value`, a text."""
     if not isinstance(value, str):
         raise _expected("text", value, path)
     return value
 
 
 def get_role(data: Object, roles: Mapping[str, Role], path: str) -> Role:
-    """The role of the message at `path`, by its name there."""
+    """Returns the role of the message at `path` by its name in the format."""
     name = get_text(data.get("role"), f"{path}.role")
     if name not in roles:
         raise InvalidInputError(f"unknown role {name!r}", path=f"{path}.role", hint=f"Use {', '.join(roles)}.")
@@ -160,14 +160,14 @@ def get_role(data: Object, roles: Mapping[str, Role], path: str) -> Role:
 
 
 def get_filled(value: Any, path: str) -> str:
-    """`value`, a text that is not empty."""
+    """Returns `value`, a text that is not empty."""
     if get_text(value, path):
         return value
     raise InvalidInputError("must not be empty", path=path)
 
 
 def get_flag(data: Object, name: str, path: str = "") -> bool | None:
-    """True or false at `name`; None if there is neither."""
+    """Returns the boolean at `name`; None if there is none."""
     value = data.get(name)
     if value is not None and not isinstance(value, bool):
         raise _expected("true or false", value, f"{path}{name}")
@@ -175,10 +175,10 @@ def get_flag(data: Object, name: str, path: str = "") -> bool | None:
 
 
 def name_the_rest(data: Object, known: frozenset[str], path: str, warnings: list[CallWarning]) -> None:
-    """Warn of the fields that nothing reads."""
+    """Warns of fields that are not read."""
     for name, value in data.items():
         if name not in known and value is not None:
-            warnings.append(CallWarning("field_left_out", f"{path}.{name}", f"nothing here takes {name!r}"))
+            warnings.append(CallWarning("field_left_out", f"{path}.{name}", f"{name!r} is not supported here"))
 
 
 def _expected(what: str, value: Any, path: str) -> InvalidInputError:

@@ -1,4 +1,4 @@
-"""Parts put into the order in which a format takes them, whatever order they came in."""
+"""Reorders parts into the order that a format prescribes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ P = TypeVar("P", bound=Part)
 def in_order(
     kept: Sequence[tuple[int, P]], order: Mapping[type[Part], int], path: str, warnings: list[CallWarning]
 ) -> list[tuple[int, P]]:
-    """The parts (each with its index in `path`) by the rank of their type, with a warning for each that moves."""
+    """Returns the parts (each with its index in `path`) sorted by the rank of their type, with a warning for each that
+    moves.
+    """
     if len(kept) < 2:
         return list(kept)
     ordered = sorted(kept, key=lambda item: order[type(item[1])])
@@ -27,6 +29,6 @@ def in_order(
         highest = max(highest, rank)
     for position, (index, part) in enumerate(ordered):
         if index in moved:
-            message = f"{part.type} stands before what it followed, since the format keeps no order"
+            message = f"{part.type} is moved forward, since the format has a fixed order of parts"
             warnings.append(CallWarning("reordered", f"{path}[{index}]", message, index, position))
     return ordered

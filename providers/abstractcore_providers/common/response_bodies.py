@@ -12,16 +12,16 @@ from .json_reading import Object, as_object, count_of, read_answer
 
 _EXCERPT = 80
 T = TypeVar("T")
-_LOOK = "If it does, a proxy or a sign-in page of the network answered in its place: open the address in a browser."
+_LOOK = "If so, a proxy or a sign-in page answered instead: open the URL in a browser."
 _JSON_MARKS = (b"{", b"[")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def read_body(response: WireResponse, hint: str) -> Any:
-    """The JSON of a response. `hint` says what a right address looks like.
+    """Parses the JSON of a response. `hint` describes a correct base URL.
 
-    Raises `UnexpectedResponseError` for a body that does not even begin like JSON (a web page, say), and `ServerError`,
-    which may be tried again, for one that is cut, damaged or empty.
+    Raises `UnexpectedResponseError` for a body that does not start like JSON (a web page, say), and `ServerError`,
+    which can be retried, for one that is truncated, corrupt or empty.
     """
     try:
         return read_answer(response.body)
@@ -32,21 +32,21 @@ def read_body(response: WireResponse, hint: str) -> Any:
         raise ServerError("the answer is empty", status=response.status, hint=hint)
     shown = " ".join(text[: 4 * _EXCERPT].decode("utf-8", "replace").split())[:_EXCERPT]
     if text.startswith(_JSON_MARKS):
-        raise ServerError(f"the answer is not JSON: it begins with {shown!r}", status=response.status, hint=hint)
+        raise ServerError(f"the response is not JSON: it begins with {shown!r}", status=response.status, hint=hint)
     content_type = response.headers.get("content-type")
-    message = f"the answer is not JSON: its content type is {content_type or 'missing'}, it begins with {shown!r}"
+    message = f"the response is not JSON: its content type is {content_type or 'missing'}, it begins with {shown!r}"
     error = UnexpectedResponseError(message, status=response.status, hint=f"{hint} {_LOOK}")
     error.content_type = content_type
     raise error
 
 
 def no_reply(response: WireResponse, data: Any, missing: str, marks: frozenset[str], hint: str) -> ServerError:
-    """The error for a JSON document without `missing`, which reports no error.
+    """Returns the error for a JSON document without `missing`, which reports no error.
 
-    It is an `UnexpectedResponseError`, which is not tried again, unless the document has a field of `marks`: names that
-    replies of the format have, and other documents have not.
+    It is an `UnexpectedResponseError`, which is not retried, unless the document has a field of `marks`: names that
+    only replies of the format have.
     """
-    message = f"the answer holds no {missing}"
+    message = f"the response has no {missing}"
     if not marks.isdisjoint(as_object(data)):
         return ServerError(message, status=response.status, hint=hint)
     shown = " ".join(response.body[: 4 * _EXCERPT].decode("utf-8", "replace").split())[:_EXCERPT]
@@ -58,22 +58,22 @@ def no_reply(response: WireResponse, data: Any, missing: str, marks: frozenset[s
 
 
 def fitting(response: WireResponse, make: Callable[..., T], *given: Any) -> T:
-    """What `make` returns for `given`; raises `ServerError` if the schema does not take what the response holds."""
+    """Returns `make(given)`; raises `ServerError` if the response does not match the schema."""
     try:
         return make(*given)
     except (SchemaError, InvalidInputError) as error:
-        raise ServerError(f"the answer does not fit the schema: {error}", status=response.status) from None
+        raise ServerError(f"the answer does not match the schema: {error}", status=response.status) from None
 
 
 def read_count(
     response: WireResponse, field: str, error_in: Callable[[Object], ProviderError | None], hint: str
 ) -> int:
-    """The number of tokens at `field`.
+    """Returns the number of tokens at `field`.
 
     Raises the error that the body reports, as `error_in` reads it, and `ServerError` for a body without the number.
     """
     data = as_object(read_body(response, hint))
     count = count_of(data, field)
     if count is None:
-        raise error_in(data) or ServerError("the answer holds no number of tokens", status=response.status)
+        raise error_in(data) or ServerError("the response has no token count", status=response.status)
     return count

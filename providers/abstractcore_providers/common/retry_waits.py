@@ -1,4 +1,4 @@
-"""How long a server asks to wait before the next try, read from and written to header fields (RFC 9110)."""
+"""The time a server asks to wait before a retry, read from and written to header fields (RFC 9110)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ _LONGEST_WAIT = 10.0**9
 
 
 def read_wait(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait, from milliseconds, seconds, or a date (against the response's own date, as RFC 9110 allows)."""
+    """Returns the seconds to wait, from milliseconds, seconds, or a date (relative to the response's date, as in RFC
+    9110).
+    """
     milliseconds = _seconds(headers.get("retry-after-ms"))
     if milliseconds is not None:
         return milliseconds / 1000
@@ -26,7 +28,7 @@ def read_wait(headers: Mapping[str, str]) -> float | None:
 
 
 def _seconds(value: str | None) -> float | None:
-    """A number that is at least zero and finite; None for anything else."""
+    """Returns a finite number of at least zero; None for anything else."""
     try:
         number = float(value or "")
     except ValueError:
@@ -35,7 +37,7 @@ def _seconds(value: str | None) -> float | None:
 
 
 def wait_headers(seconds: float | None) -> dict[str, str]:
-    """The wait in whole seconds for everyone, and in milliseconds for clients that read them; never less than asked."""
+    """Returns the wait in whole seconds, and in milliseconds for clients that read them; rounded up."""
     if seconds is None or not math.isfinite(seconds):
         return {}
     seconds = min(max(seconds, 0.0), _LONGEST_WAIT)

@@ -1,4 +1,4 @@
-"""The names of the sampling options, and how they are written by a table."""
+"""The names of the sampling options, and how they are written with a table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SAMPLING_OPTIONS = (
     "stop",
     "top_logprobs",
 )
-"""The fields of `Sampling` that some models refuse: all but the limit on the answer's length, in the order sent."""
+"""The fields of `Sampling` that some models reject: all except `max_output_tokens`, in the order sent."""
 
 
 def write_sampling(
@@ -30,7 +30,7 @@ def write_sampling(
     *,
     highest_temperature: float | None = None,
 ) -> Object:
-    """The fields of a request, with a warning for what the vendor has no words for and for a temperature too high."""
+    """Returns the fields of a request, with a warning for unsupported options and for a temperature too high."""
     temperature = sampling.temperature
     if temperature is not None and highest_temperature is not None and temperature > highest_temperature:
         message, sent = f"the highest temperature is {highest_temperature:g}", highest_temperature

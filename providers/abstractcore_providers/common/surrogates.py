@@ -1,4 +1,4 @@
-"""Characters that a server cut in half: UTF-16 surrogates, joined again where both halves arrive."""
+"""UTF-16 surrogates in texts that a server split within a character, joined when both halves arrive."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ _HALF = re.compile("[\ud800-\udfff]")
 
 
 def has_halves(text: str) -> bool:
-    """Whether `text` holds a surrogate."""
+    """Whether `text` contains a surrogate."""
     return not text.isascii() and _HALF.search(text) is not None
 
 
 def mend(text: str) -> str:
-    """`text` with surrogate pairs joined and lone surrogates replaced by U+FFFD."""
+    """Returns `text` with surrogate pairs joined and lone surrogates replaced by U+FFFD."""
     if not has_halves(text):
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 class WaitingHalves(dict[int, str]):
-    """Mends texts that come in pieces: the first half of a character that ends a piece, by the block it waits in.
+    """Pending high surrogates of chunked texts, by block.
 
-    It is empty nearly always, which costs no call to see.
+    It is nearly always empty, which can be checked without a call.
     """
 
     def mend(self, block: int, piece: str) -> str:
-        """What is complete with `piece` of the block's text."""
+        """Returns the text that is complete after the chunk `piece` of the block."""
         if block not in self and not has_halves(piece):
             return piece
         text = self.pop(block, "") + piece
@@ -36,5 +36,5 @@ class WaitingHalves(dict[int, str]):
         return mend(text)
 
     def rest(self, block: int) -> str:
-        """U+FFFD if a half is left of the block's text, which is over."""
+        """Returns U+FFFD if a surrogate of the block is pending at its end."""
         return mend(self.pop(block, ""))

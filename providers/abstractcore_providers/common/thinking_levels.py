@@ -1,4 +1,4 @@
-"""Levels of thinking, for formats that begin with "low"."""
+"""Thinking levels, for formats whose lowest level is "low"."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from abstractcore.schema import CallWarning, ThinkingLevel
 
 
 def from_low(asked: ThinkingLevel | int | None, warnings: list[CallWarning]) -> ThinkingLevel | int | None:
-    """How much to ask for, with a warning for "minimal", which becomes "low"."""
+    """Returns the level to send, with a warning for "minimal", which becomes "low"."""
     if asked != "minimal":
         return asked
-    warnings.append(CallWarning("thinking_changed", "thinking", "'low' is the least there is", asked, "low"))
+    warnings.append(CallWarning("thinking_changed", "thinking", "'low' is the lowest level", asked, "low"))
     return "low"

@@ -1,4 +1,4 @@
-"""Names of tools as vendors take them: refused in a definition, replaced in what was said before."""
+"""Tool names that vendors accept: invalid ones are rejected in definitions and replaced in earlier messages."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from abstractcore.schema import CallWarning, Message, ModelCall, ToolCall
 
 @dataclass(frozen=True, slots=True)
 class ToolNames:
-    """The names that a vendor takes: `longest` of the characters in `alphabet`, a regular expression's, the first of
-    them one of `first`. `described` is the rule for people.
+    """The tool names that a vendor accepts: at most `longest` characters of `alphabet` (regular expression syntax), the
+    first from `first`. `described` is the rule in words.
     """
 
     described: str
@@ -27,11 +27,11 @@ class ToolNames:
         object.__setattr__(self, "_pattern", re.compile(pattern))
 
     def allow(self, name: str) -> bool:
-        """Whether the vendor takes the name."""
+        """Whether the vendor accepts the name."""
         return self._pattern.fullmatch(name) is not None
 
     def nearest(self, name: str) -> str:
-        """A name like this one that is taken."""
+        """Returns the closest valid name."""
         name = re.sub(f"[^{self.alphabet}]", "_", name) or "tool"
         if not re.match(f"[{self.first}]", name):
             name = f"_{name}"
@@ -54,10 +54,10 @@ GEMINI = ToolNames(
 
 
 def with_sendable_names(call: ModelCall, names: ToolNames, warnings: list[CallWarning]) -> ModelCall:
-    """The call with names that are taken: calls of tools in its messages are renamed, with a warning each.
+    """Returns the call with valid tool names: calls in its messages are renamed, with a warning each.
 
-    Different names stay different. Raises `InvalidInputError`, with the path and a name that is taken, for a tool that
-    the call defines, and for the choice of one.
+    Different names stay different. Raises `InvalidInputError` with the path and a valid suggestion for a tool that the
+    call defines or chooses.
     """
     for index, tool in enumerate(call.tools):
         _check(tool.name, f"tools[{index}].name", names)
@@ -73,14 +73,14 @@ def with_sendable_names(call: ModelCall, names: ToolNames, warnings: list[CallWa
 def _check(name: str, path: str, names: ToolNames) -> None:
     if not names.allow(name):
         raise InvalidInputError(
-            f"{name!r} is not a name that this provider takes for a tool: {names.described}",
+            f"{name!r} is not a tool name that this provider accepts: {names.described}",
             path=path,
             hint=f"Use {names.nearest(name)!r}.",
         )
 
 
 def _renamed(messages: Iterable[Message], names: ToolNames) -> dict[str, str]:
-    """The names in calls that are not taken, each with one of its own that is."""
+    """Maps each invalid name in calls to a unique valid one."""
     seen: set[str] = set()
     found: dict[str, str] = {}
     for message in messages:

@@ -1,4 +1,4 @@
-"""Tools and their parameters: most vendors want the schema of an object, also for a tool that has none."""
+"""Tool parameters: most vendors require an object schema, also for a tool without parameters."""
 
 from __future__ import annotations
 
@@ -17,31 +17,33 @@ NO_PARAMETERS = freeze_object(
         "additionalProperties": False,
     }
 )
-"""What a tool without parameters is sent with. OpenAI's strict schemas want the keywords; the description tells it from
-a schema of the caller's own that says the same.
+"""The schema that is sent for a tool without parameters. OpenAI's strict mode requires the keywords; the description
+distinguishes it from an equal schema of the caller's.
 """
 
 
 def write_parameters(
     tool: ToolSpec, path: str, rules: SchemaRules, warnings: list[CallWarning]
 ) -> tuple[JSONObject, bool | None]:
-    """The schema of the parameters of the tool at `path`, and whether they are strict; raises as `fit_tool` does."""
+    """Returns the schema of the parameters of the tool at `path`, and whether they are strict; raises as `fit_tool`
+    does.
+    """
     if tool.parameters and tool.parameters != NO_PARAMETERS:
         return fit_tool(tool, path, rules, warnings)
     if tool.parameters:
-        message = "it says no more than that there are no parameters"
+        message = "it is the default for a tool without parameters"
         warnings.append(CallWarning("no_effect", f"{path}.parameters", message, tool.parameters))
     return NO_PARAMETERS, tool.strict
 
 
 def read_parameters(schema: JSONObject) -> JSONObject:
-    """The parameters in a client's request; none where the schema says so."""
+    """Reads the parameters in a client's request; empty if the schema has none."""
     same = len(schema) == len(NO_PARAMETERS) and freeze_object(schema) == NO_PARAMETERS
     return EMPTY if same else schema
 
 
 def describe_tool(tool: ToolSpec) -> Object:
-    """The name of a tool, and its description if it has one."""
+    """Returns the name of a tool, and its description if it has one."""
     return {"name": tool.name, "description": tool.description} if tool.description else {"name": tool.name}
 
 
@@ -53,7 +55,7 @@ def read_tool_spec(
     strict: bool | None = None,
     cache: CachePoint | None = None,
 ) -> ToolSpec:
-    """The tool at `path` in a client's request; raises `InvalidInputError` with the path of what is wrong."""
+    """Reads the tool at `path` in a client's request; raises `InvalidInputError` with the path of what is wrong."""
     with ErrorsAt(path):
         name, description = get_text(data.get("name"), f"{path}.name"), text_of(data, "description") or ""
         return ToolSpec(name, description, parameters, strict, cache=cache)

@@ -1,4 +1,4 @@
-"""Counts of tokens in a vendor's usage object, read and written by one table."""
+"""Token counts in a vendor's usage object, read and written with one table."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _COUNTS = tuple(field.name for field in fields(Usage))
 class UsageTable:
     """The counts of `Usage` by their names in a vendor's object, in the order in which they are written.
 
-    A name is that of a field, or of a field of an object there: `input_tokens_details.cached_tokens`. `total` is
-    written and not read. `missing` are the counts that the vendor does not have. With `cache_apart`, the vendor's count
-    of input leaves out what was read from and written to a cache. Raises `TypeError` for a name that is not a count.
+    A name may be nested: `input_tokens_details.cached_tokens`. `total` is written but not read. `missing` are the
+    counts that the vendor does not have. With `cache_apart`, the vendor's input count excludes tokens read from and
+    written to a cache. Raises `TypeError` for a name that is not a count.
     """
 
     __slots__ = ("_cache_apart", "_groups", "_input", "_read", "missing", "names")
@@ -37,12 +37,12 @@ class UsageTable:
         self._input = names.get("input", "")
         self.missing = tuple(name for name in _COUNTS if name not in names)
         self.names = frozenset(place.partition(".")[0] for place in names.values())
-        """The vendor's names at the top."""
+        """The vendor's top-level names."""
 
     def read(self, data: Object) -> Usage:
-        """The counts; None for what was not reported, or is no whole number from zero on.
+        """Reads the counts; None for those that are not reported or not integers of at least zero.
 
-        A number with a point is whole if nothing stands behind it, as some vendors write all of theirs.
+        A float without a fractional part is an integer, as some vendors write all counts as floats.
         """
         counts: dict[str, int] = {}
         for group, names in self._read:
@@ -57,7 +57,7 @@ class UsageTable:
         return Usage(**counts)
 
     def write(self, usage: Usage) -> Object:
-        """The object of the counts that were reported."""
+        """Returns the object of the reported counts."""
         written: Object = {}
         for group, names in self._groups:
             holder = {} if group else written

@@ -52,7 +52,7 @@ def test_base_url_option_overrides_the_environment_variable(provider: str, varia
 
 @pytest.mark.parametrize(("provider", "variable", "path"), table())
 def test_invalid_base_url_in_an_environment_variable_names_the_variable(provider: str, variable: str, path: str):
-    with pytest.raises(ConfigurationError, match=f"{variable} .*is no address that begins with http"):
+    with pytest.raises(ConfigurationError, match=f"{variable} .*is not a URL that begins with http"):
         made(provider, {variable: "ftp://gateway.test"})
     with pytest.raises(ConfigurationError, match=f"{variable} has a user") as caught:
         made(provider, {variable: f"https://user:{SECRET}@gateway.test"})
@@ -60,7 +60,7 @@ def test_invalid_base_url_in_an_environment_variable_names_the_variable(provider
 
 
 def test_base_url_that_cannot_be_encoded_is_refused():
-    with pytest.raises(ConfigurationError, match=r"base_url .*is no address"):
+    with pytest.raises(ConfigurationError, match=r"base_url .*is not a URL"):
         made("openai-compatible", {}, base_url="http://127.0.0.1:1/\udcff")
 
 

@@ -176,7 +176,7 @@ def test_base_url_with_a_query_is_refused(services):
 
 
 def test_base_url_with_a_password_is_refused(services):
-    with pytest.raises(ConfigurationError, match="base_url has a user or a password") as caught:
+    with pytest.raises(ConfigurationError, match="base_url has a user name or password") as caught:
         create_llm("openai-compatible", model="m", base_url=f"http://user:{CANARY}@host.test/v1", services=services)
     assert CANARY not in error_text(caught.value)
 

@@ -48,7 +48,7 @@ def test_base_url_without_version_shows_the_requested_url_and_a_hint(
         call_style.generate(reach(provider, server.url), "hi")
     assert f", in answer to POST {server.url}{asked} (HTTP 404). " in str(caught.value)
     assert (
-        caught.value.hint == f"The address of this API usually ends with {usual}: try base_url='{server.url}{usual}'."
+        caught.value.hint == f"The base URL of this API usually ends with {usual}: try base_url='{server.url}{usual}'."
     )
 
 
@@ -71,7 +71,7 @@ def test_method_not_allowed_hints_at_base_url(call_style, server, reach):
     server.script(answer(b"<html>", 405))
     with pytest.raises(ProviderError, match=rf"POST {server.url}/ui/chat/completions ") as caught:
         call_style.generate(reach("openai-compatible", f"{server.url}/ui"), "hi")
-    assert caught.value.hint == "The address of this API usually ends with /v1."
+    assert caught.value.hint == "The base URL of this API usually ends with /v1."
 
 
 def test_wrong_path_reported_with_status_200_is_recognised(call_style, server, reach):

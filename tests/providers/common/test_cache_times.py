@@ -42,7 +42,7 @@ def test_warning_distinguishes_ttl_and_order():
         times.fit(CachePoint(ttl), f"parts[{index}]", warnings)
     assert [warning.code for warning in warnings] == ["cache_time_changed"] * 2
     assert "300 or 3600 seconds" in warnings[0].message
-    assert "no longer than those before it" in warnings[1].message
+    assert "cannot exceed those before it" in warnings[1].message
 
 
 def test_without_cache_points_nothing_changes():

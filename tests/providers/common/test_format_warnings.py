@@ -27,7 +27,7 @@ def test_fields_that_are_set_are_named():
         ("cache_left_out", "messages[0].parts[0].cache"),
         ("citations_left_out", "messages[0].parts[0].citations"),
     ]
-    assert str(warnings[0]).startswith("the test format has no place for cache here")
+    assert str(warnings[0]).startswith("the test format has no field for cache here")
 
 
 def test_fields_that_say_nothing_are_not_named():
@@ -40,7 +40,7 @@ def test_fields_that_say_nothing_are_not_named():
 
 def test_options_that_are_set_are_named_with_what_was_asked():
     warnings: list[CallWarning] = []
-    names = {"parallel_tool_calls": "parallel calls", "modalities": "the kind of answer", "thinking": "thinking"}
+    names = {"parallel_tool_calls": "parallel calls", "modalities": "output modalities", "thinking": "thinking"}
     WARNINGS.options(CALL, names, warnings)
     assert [(warning.path, warning.requested) for warning in warnings] == [
         ("parallel_tool_calls", False),
@@ -64,7 +64,7 @@ def test_counts_and_metadata_that_are_left_out_are_named_with_their_values():
 
 def test_errors_name_the_format_and_the_tool():
     call = CALL.with_(hosted_tools=(HostedTool("web_search"),), provider="p")
-    assert "the test format has no place for any part" in str(WARNINGS.nothing_left())
+    assert "the test format has no field for any part" in str(WARNINGS.nothing_left())
     error = WARNINGS.hosted_tools(call)
     assert "web_search" in str(error)
     assert (error.provider, error.model) == ("p", "m")

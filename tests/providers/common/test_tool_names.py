@@ -68,7 +68,7 @@ def test_invalid_tool_name_is_an_error_with_a_valid_suggestion(provider: str):
         ({"tools": (ToolSpec("now"), ToolSpec("get weather!"))}, "tools[1].name"),
         ({"tools": (ToolSpec("now"),), "tool_choice": ToolChoice("tool", "get weather!")}, "tool_choice.tool"),
     ):
-        with pytest.raises(InvalidInputError, match="'get weather!' is not a name") as caught:
+        with pytest.raises(InvalidInputError, match="'get weather!' is not a tool name") as caught:
             STRICT[provider]().encode(call(provider, **fields))
         assert (caught.value.path, caught.value.hint) == (path, "Use 'get_weather_'.")
     assert STRICT[provider]().encode(call(provider, tools=(ToolSpec("get_weather_"),)))

@@ -74,7 +74,7 @@ def names_the_place(path: str, trail: Trail) -> bool:
     return is_in(found, place) or is_in(place, found) or (parent != "" and is_in(found, parent))
 
 
-OF_A_RESULT = re.compile("no such (tool )?call|waits for a result")
+OF_A_RESULT = re.compile("no such (tool )?call|without a result")
 """A result whose call the junk has made another is where the error is then."""
 
 

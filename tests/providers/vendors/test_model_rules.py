@@ -177,13 +177,13 @@ def test_warning_distinguishes_never_supported_from_unsupported_with_thinking():
     [Sampling(temperature=1), Sampling(top_p=1), Sampling(presence_penalty=0), Sampling(frequency_penalty=0)],
     ids=["temperature", "top_p", "presence_penalty", "frequency_penalty"],
 )
-def test_default_value_of_an_unsupported_option_is_already_so_on_chat_completions(sampling: Sampling):
+def test_default_value_of_an_unsupported_option_has_no_effect_on_chat_completions(sampling: Sampling):
     found = sent(ModelCall("gpt-5-mini", (Message.user("hi"),), "openai", sampling=sampling))
     assert [warning.code for warning in found.warnings] == ["no_effect"]
 
 
 @pytest.mark.parametrize("send", [sent, sent_to_responses])
-def test_default_values_of_unsupported_options_are_already_so(send: Callable[[ModelCall], Encoded]):
+def test_default_values_of_unsupported_options_have_no_effect(send: Callable[[ModelCall], Encoded]):
     sampling = Sampling(temperature=1, top_p=1)
     found = send(ModelCall("gpt-5-mini", (Message.user("hi"),), "openai", sampling=sampling))
     assert not {"temperature", "top_p"} & json.loads(found.request.body).keys()

@@ -1,6 +1,7 @@
-"""JSON Schemas as each vendor takes them: what it cannot say is rewritten, and a warning says how.
+"""JSON Schemas adapted to each vendor's subset: unsupported constructs are rewritten, with a warning that describes
+how.
 
-The schema of a call stays as it is: answers and arguments are checked against that one.
+The schema of the call is unchanged: answers and arguments are validated against it.
 """
 
 from .fitting import fit_output, fit_tool

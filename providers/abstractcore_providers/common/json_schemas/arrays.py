@@ -1,4 +1,4 @@
-"""Arrays as vendors take them that know one schema for all items of an array, and want one."""
+"""Arrays for vendors that require a single schema for all items."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .places import Node, as_list, is_list, types_of
 
 
 def is_tuple(node: Mapping[str, Any]) -> bool:
-    """Whether a schema has items by position, as `prefixItems` or, in older schemas, as a list in `items`."""
+    """Whether a schema has positional items: `prefixItems` or, in older schemas, a list in `items`."""
     return "prefixItems" in node or is_list(node.get("items"))
 
 
 def tuple_as_list(node: Node, place: str, changes: Changes) -> None:
-    """Say of an array with items by position that each item is one of them: `anyOf` in `items`."""
+    """Replaces positional items by `items` with `anyOf`."""
     keyword, rest = ("prefixItems", "items") if "prefixItems" in node else ("items", "additionalItems")
     by_position = as_list(node.pop(keyword), f"{place}.{keyword}")
     longest = node.get("maxItems")
@@ -37,14 +37,14 @@ def tuple_as_list(node: Node, place: str, changes: Changes) -> None:
 
 
 def demand_items(node: Node, place: str) -> None:
-    """Raise `InvalidInputError` for an array that does not say what it holds."""
+    """Raises `InvalidInputError` for an array without a schema for its items."""
     if "items" not in node and "array" in types_of(node):
-        hint = "Say what it holds, by `items`."
-        raise InvalidInputError("an array of anything is not taken here", path=place, hint=hint)
+        hint = "Add `items`."
+        raise InvalidInputError("an array without a schema for its items is not supported here", path=place, hint=hint)
 
 
 def say_items(node: Node, place: str, changes: Changes) -> None:
-    """Say of an array that says nothing of what it holds that it holds anything."""
+    """Adds a schema that accepts anything to an array without a schema for its items."""
     if "items" not in node and isinstance(node.get("type"), str) and node["type"] == "array":
         node["items"] = {}
         changes.same(f"{place}.items", "is said")

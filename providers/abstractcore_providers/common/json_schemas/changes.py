@@ -1,4 +1,4 @@
-"""What was changed in a schema, and where."""
+"""The changes made to a schema, with their paths."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MOST_SHOWN = 8
 
 
 class Change(NamedTuple):
-    """One rewriting, with its place in the schema, as in `$.properties.size.oneOf`."""
+    """One change, with its path in the schema, such as `$.properties.size.oneOf`."""
 
     place: str
     what: str
@@ -20,36 +20,36 @@ class Change(NamedTuple):
 
 @dataclass(slots=True)
 class Changes:
-    """The changes of one schema, in the order in which they were made, and how many schemas it is made of."""
+    """The changes of one schema in order, and the number of schemas in it."""
 
     made: list[Change] = field(default_factory=list[Change])
     parts: int = 0
 
     def begin_again(self) -> None:
-        """Forget everything."""
+        """Removes all changes."""
         self.made.clear()
         self.parts = 0
 
     def same(self, place: str, what: str) -> None:
-        """It means the same as before."""
+        """Adds a change that keeps the meaning."""
         self.made.append(Change(place, what, "same"))
 
     def narrower(self, place: str, what: str) -> None:
-        """Less is accepted, and nothing that was not before."""
+        """Adds a change after which fewer values are accepted, and no new ones."""
         self.made.append(Change(place, what, "narrower"))
 
     def looser(self, place: str, what: str) -> None:
-        """More is accepted."""
+        """Adds a change after which more values are accepted."""
         self.made.append(Change(place, what, "looser"))
 
     @property
     def effect(self) -> Effect:
-        """The worst of all."""
+        """The effect of all changes together: the worst one."""
         effects = {change.effect for change in self.made}
         return "looser" if "looser" in effects else "narrower" if "narrower" in effects else "same"
 
     def __str__(self) -> str:
-        """What loosens the schema, or all if nothing does."""
+        """The changes that loosen the schema, or all if none does."""
         told = [change for change in self.made if change.effect == "looser"] or self.made
         shown = "; ".join(f"{change.place} {change.what}" for change in told[:_MOST_SHOWN])
         left = len(told) - _MOST_SHOWN

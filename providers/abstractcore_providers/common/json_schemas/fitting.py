@@ -1,4 +1,4 @@
-"""Tools' and answers' schemas as a vendor takes them, with a warning for what became of each."""
+"""Schemas of tools and answers adapted to a vendor, with a warning for each change."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from .rewriting import rewritten
 from .rules import Effect, Rules, SchemaRules
 
 _CODES: Mapping[Effect, str] = {"same": "schema_rewritten", "narrower": "schema_narrowed", "looser": "schema_rewritten"}
-_HINT = "Mend the schema: no vendor takes it like this."
+_HINT = "Correct the schema: no vendor accepts it."
 _RECENT = Recent()
 
 
 def fit_tool(
     tool: ToolSpec, path: str, rules: SchemaRules, warnings: list[CallWarning]
 ) -> tuple[JSONObject, bool | None]:
-    """The parameters of the tool at `path`, and whether they are strict.
+    """Returns the parameters of the tool at `path`, and whether they are strict.
 
-    Raises `InvalidInputError`, with the place, for parameters that cannot be sent.
+    Raises `InvalidInputError` with the path of parameters that cannot be sent.
     """
     if not tool.parameters:
         return tool.parameters, tool.strict
@@ -38,7 +38,7 @@ def fit_tool(
 
 
 def fit_output(output: OutputSchema, rules: SchemaRules, warnings: list[CallWarning]) -> tuple[JSONObject, bool]:
-    """The schema of an answer, and whether it is strict; raises as `fit_tool` does."""
+    """Returns the schema of an answer, and whether it is strict; raises as `fit_tool` does."""
     strict = rules.strict_outputs if output.strict else None
     if strict is not None:
         reason = _try(output.schema, strict, "output.schema", warnings)
@@ -58,7 +58,7 @@ def _try(
 
 
 def _warn_of_strict(path: str, reason: InvalidInputError, warnings: list[CallWarning]) -> None:
-    message = f"strict schemas here cannot say this one: {reason.message}"
+    message = f"strict mode cannot express this schema: {reason.message}"
     warnings.append(CallWarning("strict_left_out", path, message, True, False))
 
 

@@ -1,4 +1,4 @@
-"""Keywords that a vendor does not know, left out."""
+"""Removes keywords that a vendor does not support."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ANNOTATIONS = frozenset(
         "contentSchema",
     }
 )
-"""What says nothing of the values that are accepted."""
+"""Keywords that do not affect which values are accepted."""
 
 ASSERTIONS = frozenset(
     {
@@ -43,13 +43,13 @@ ASSERTIONS = frozenset(
         *("dependentRequired", "dependentSchemas", "dependencies"),
     }
 )
-"""What decides which values are accepted. A keyword that is in neither set means nothing to anyone."""
+"""Keywords that affect which values are accepted. One in neither set has no meaning."""
 
 _SHOWN = 40
 
 
 def leave_out_unknown(node: Node, rules: Rules, place: str, changes: Changes) -> None:
-    """Take out of `node` what the vendor does not take. A constant is an enum of one."""
+    """Removes unsupported keywords from `node`. `const` becomes an enum of one value."""
     if "const" in node and rules.keywords is not None and "const" not in rules.keywords and "enum" not in node:
         node["enum"] = [node.pop("const")]
         changes.same(f"{place}.const", "became enum")
@@ -79,7 +79,7 @@ def _is_taken(keyword: str, value: Any, rules: Rules) -> bool:
 
 
 def _says_nothing(keyword: str, value: Any) -> bool:
-    """Whether a keyword is at the value that it has where it is not."""
+    """Whether a keyword has the value that is its default."""
     if keyword in ("minLength", "minItems", "minProperties"):
         return value == 0
     return keyword == "uniqueItems" and value is False

@@ -1,4 +1,4 @@
-"""The largest schema that a vendor takes."""
+"""Limits on the size of a vendor's schemas."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _DEFINITIONS = ("$defs", "definitions")
 
 
 def check_limits(schema: Mapping[str, Any], limits: Limits) -> None:
-    """Raise `InvalidInputError`, with the place where it is passed, for a schema beyond one of `limits`."""
+    """Raises `InvalidInputError` with the path at which a schema exceeds one of `limits`."""
     if limits.characters is not None:
         _check(len(to_json(schema)), limits.characters, "characters", ROOT)
     counted = _Counted(limits)
@@ -36,7 +36,7 @@ def check_limits(schema: Mapping[str, Any], limits: Limits) -> None:
 
 
 class _Counted:
-    """What adds up over a whole schema."""
+    """Totals over a whole schema."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -45,7 +45,7 @@ class _Counted:
         self._characters = 0
 
     def add(self, node: Mapping[str, Any], place: str) -> None:
-        """Count one schema; raises `InvalidInputError` if it was one too many."""
+        """Counts one schema; raises `InvalidInputError` if a limit is exceeded."""
         for keyword in ("properties", *_DEFINITIONS):
             named = node.get(keyword)
             if isinstance(named, dict):
@@ -70,4 +70,4 @@ class _Counted:
 
 def _check(count: int, limit: int | None, what: str, place: str) -> None:
     if limit is not None and count > limit:
-        raise InvalidInputError(f"more than {limit:,} {what} are not taken here", path=place)
+        raise InvalidInputError(f"more than {limit:,} {what} are not supported here", path=place)

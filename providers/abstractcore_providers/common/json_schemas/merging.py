@@ -1,4 +1,4 @@
-"""Several schemas that all hold, as one."""
+"""Merges several schemas that all apply into one."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _TOGETHER = (
     frozenset({"if", "then", "else"}),
     frozenset({"contains", "minContains", "maxContains"}),
 )
-"""Keywords that mean something else beside each other than apart."""
+"""Keywords whose meaning depends on keywords next to them."""
 
 _ABOUT_OTHERS = frozenset({"additionalProperties", "patternProperties"})
 _ABOUT_THE_WHOLE = frozenset({"unevaluatedProperties", "unevaluatedItems"})
 
 
 def merged(schemas: Sequence[Any]) -> Node | None:
-    """One schema that accepts what all of `schemas` accept; None if there is no simple one."""
+    """Returns one schema equivalent to all of `schemas` together; None if there is no simple one."""
     if not all(schema is True or isinstance(schema, dict) for schema in schemas):
         return None
     parts = [cast("Mapping[str, Any]", schema) for schema in schemas if schema is not True]
@@ -40,7 +40,7 @@ def merged(schemas: Sequence[Any]) -> Node | None:
 
 
 def _are_apart(parts: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether no part's keywords would speak of another part's, once they stand together."""
+    """Whether the keywords of the parts do not affect each other when merged."""
     if len(parts) < 2:
         return True
     if any(_ABOUT_THE_WHOLE & part.keys() for part in parts):

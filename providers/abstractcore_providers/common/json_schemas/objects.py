@@ -1,4 +1,4 @@
-"""Objects as vendors that enforce schemas take them: closed, with properties that are always there."""
+"""Objects for vendors that enforce schemas: closed, with required properties."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from .changes import Changes
 from .places import Node, as_named, is_list, is_object, type_of
 from .rules import Rules
 
-_OPEN_HINT = "Name the properties, or use a list of objects that hold a key and a value each."
+_OPEN_HINT = "Declare the properties, or use a list of objects with a key and a value each."
 
 
 def close(node: Node, place: str, changes: Changes, *, is_root: bool) -> None:
-    """Forbid other properties than those that are named; a root that says nothing of any has none.
+    """Forbids additional properties; a root without properties gets none.
 
-    Raises `InvalidInputError` for an object whose properties have no names: nothing could be said of it.
+    Raises `InvalidInputError` for an object with arbitrary keys, which could not have any property.
     """
     if not is_object(node):
         return
@@ -26,13 +26,13 @@ def close(node: Node, place: str, changes: Changes, *, is_root: bool) -> None:
         return
     says_none = is_root and "additionalProperties" not in node
     if "patternProperties" in node or others not in (True, {}) or not (node.get("properties") or says_none):
-        raise InvalidInputError("an object of any names is not taken here", path=place, hint=_OPEN_HINT)
+        raise InvalidInputError("an object with arbitrary keys is not supported here", path=place, hint=_OPEN_HINT)
     node["additionalProperties"] = False
     changes.narrower(place, "is closed")
 
 
 def require(node: Node, rules: Rules, place: str, changes: Changes) -> None:
-    """Demand all properties, or one at least."""
+    """Makes all properties required, or at least one."""
     if not is_object(node):
         return
     names = list(as_named(node.get("properties", {}), f"{place}.properties"))
@@ -50,7 +50,7 @@ def require(node: Node, rules: Rules, place: str, changes: Changes) -> None:
 
 
 def say_type(node: Node, rules: Rules, place: str, changes: Changes) -> None:
-    """Say the type that a schema means; raises `InvalidInputError` for one that means any."""
+    """Adds the type that a schema implies; raises `InvalidInputError` for one that accepts any type."""
     if any(keyword in node for keyword in ("type", "$ref", "anyOf")):
         return
     values = [node["const"]] if "const" in node else node.get("enum")
@@ -63,5 +63,5 @@ def say_type(node: Node, rules: Rules, place: str, changes: Changes) -> None:
         node["type"] = "object" if "properties" in node else "array"
         changes.narrower(f"{place}.type", "is said")
     else:
-        hint = "Say what it is, by `type` or `anyOf`."
-        raise InvalidInputError("a value of any type is not taken here", path=place, hint=hint)
+        hint = "Add `type` or `anyOf`."
+        raise InvalidInputError("a value of any type is not supported here", path=place, hint=hint)

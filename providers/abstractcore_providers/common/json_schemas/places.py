@@ -1,4 +1,4 @@
-"""Where the schemas inside of a JSON Schema stand."""
+"""Positions of subschemas in a JSON Schema."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ KINDS: Mapping[str, Kind] = {
     **dict.fromkeys(("anyOf", "oneOf", "allOf", "prefixItems"), "list"),
     **dict.fromkeys(("properties", "patternProperties", "dependentSchemas", "$defs", "definitions"), "named"),
 }
-"""The keywords that hold schemas: one, a list, or one by name. `items` may hold a list, too, in older schemas."""
+"""Keywords with subschemas: one, a list, or by name. `items` may be a list, too, in older schemas."""
 
 
 def subschemas(node: Mapping[str, Any], place: str) -> Iterator[tuple[Any, str]]:
-    """The schemas right under `node`, each with its place; raises `InvalidInputError` for what cannot hold any."""
+    """Returns the subschemas directly under `node` with their paths; raises `InvalidInputError` for invalid ones."""
     for keyword in node:
         kind = KINDS.get(keyword)
         if kind is not None:
@@ -42,14 +42,14 @@ def _held(value: Any, kind: Kind, place: str) -> Iterator[tuple[Any, str]]:
 
 
 def check_type(value: Any, place: str) -> None:
-    """Raise `InvalidInputError` with the place for what is neither a type nor a list of types."""
+    """Raises `InvalidInputError` with the path of a value that is neither a type nor a list of types."""
     for name in value if is_list(value) else (value,):
         if not isinstance(name, str) or name not in _TYPES:
-            raise InvalidInputError(f"{name!r} is no type", path=place, hint=f"Types are {', '.join(_TYPES)}.")
+            raise InvalidInputError(f"{name!r} is not a type", path=place, hint=f"Types are {', '.join(_TYPES)}.")
 
 
 def check_schema(value: Any, place: str) -> None:
-    """Raise `InvalidInputError` with the place for what is not a schema: neither an object nor true or false."""
+    """Raises `InvalidInputError` with the path of a value that is not a schema: neither an object nor a boolean."""
     if not isinstance(value, dict | bool):
         raise InvalidInputError("expected a schema", path=place)
 
@@ -60,21 +60,21 @@ def is_list(value: Any) -> TypeGuard[Sequence[Any]]:
 
 
 def as_list(value: Any, place: str) -> Sequence[Any]:
-    """`value`, a list of schemas; raises `InvalidInputError` with the place for anything else."""
+    """Returns `value`, a list of schemas; raises `InvalidInputError` with the path of any other value."""
     if not is_list(value):
         raise InvalidInputError("expected a list of schemas", path=place)
     return value
 
 
 def as_named(value: Any, place: str) -> Mapping[str, Any]:
-    """`value`, schemas by name; raises `InvalidInputError` with the place for anything else."""
+    """Returns `value`, schemas by name; raises `InvalidInputError` with the path of any other value."""
     if not isinstance(value, dict):
         raise InvalidInputError("expected schemas by name", path=place)
     return cast("Mapping[str, Any]", value)
 
 
 def types_of(node: Mapping[str, Any]) -> tuple[str, ...]:
-    """The types that a schema names; none if it names none."""
+    """Returns the types that a schema names; empty if there are none."""
     value = node.get("type")
     if isinstance(value, str):
         return (value,)
@@ -82,13 +82,13 @@ def types_of(node: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def is_object(node: Mapping[str, Any]) -> bool:
-    """Whether a schema is one of objects, by its type or, without one, by its properties."""
+    """Whether a schema describes objects, by its type or, without one, by its properties."""
     types = types_of(node)
     return "object" in types if types else "properties" in node
 
 
 def type_of(value: Any) -> str:
-    """The type of a JSON value, as a schema calls it."""
+    """Returns the JSON Schema type of a JSON value."""
     if value is None:
         return "null"
     if isinstance(value, bool):

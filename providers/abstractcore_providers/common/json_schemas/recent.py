@@ -1,4 +1,4 @@
-"""The schemas that were rewritten lately: a list of tools is sent again and again."""
+"""A cache of rewritten schemas, since the same tools are sent again and again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LARGEST = 200
 
 
 class Rewriting(NamedTuple):
-    """What was sent for a schema, how much was changed (None if nothing was), and in which words that is told."""
+    """The rewritten schema, the effect of its changes (None if unchanged), and their description."""
 
     sent: JSONObject
     effect: Effect | None
@@ -21,21 +21,21 @@ class Rewriting(NamedTuple):
 
 
 class Recent:
-    """Remembers small schemas by their identity, which lasts as long as they are held here. Forgets all when full.
+    """Caches small schemas by identity, which is safe while they are referenced here. Cleared when full.
 
-    Schemas of a call never change, so that the same one has the same rewriting.
+    Schemas of a call are immutable, so the same object always has the same result.
     """
 
     def __init__(self) -> None:
         self._kept: dict[tuple[int, int, bool], tuple[JSONObject, Rules, Rewriting]] = {}
 
     def find(self, schema: JSONObject, rules: Rules, is_tool: bool) -> Rewriting | None:
-        """What became of the schema; None if that is not known."""
+        """Returns the cached result; None if there is none."""
         kept = self._kept.get((id(schema), id(rules), is_tool))
         return None if kept is None else kept[2]
 
     def keep(self, schema: JSONObject, rules: Rules, is_tool: bool, rewriting: Rewriting, parts: int) -> None:
-        """Remember what became of a schema of so many parts."""
+        """Stores the result for a schema with this many parts."""
         if parts <= _LARGEST:
             if len(self._kept) >= _MOST:
                 self._kept.clear()

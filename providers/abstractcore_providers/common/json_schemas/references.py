@@ -1,4 +1,4 @@
-"""What a `$ref` refers to, inside of one schema."""
+"""Resolves `$ref` within one schema."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ _INDEX = re.compile("0|[1-9][0-9]{0,8}")
 
 
 def definition_of(reference: str) -> str | None:
-    """The name of the definition in `$defs` that is referred to; None for any other place."""
+    """Returns the name of the definition in `$defs` that is referenced; None for any other target."""
     match = _DEFINITION.fullmatch(reference)
     return match[1] if match else None
 
 
 def resolve(root: Mapping[str, Any], reference: Any, place: str) -> Mapping[str, Any] | bool:
-    """The schema that `reference` refers to; raises `InvalidInputError` if there is none in `root`."""
+    """Returns the schema that `reference` refers to; raises `InvalidInputError` if `root` has none."""
     if not isinstance(reference, str):
         raise InvalidInputError("expected the text of a reference", path=place)
     if not reference.startswith("#"):
         hint = "Put the schema itself into $defs."
-        raise InvalidInputError(f"{reference!r} is in another document, which nobody fetches", path=place, hint=hint)
+        raise InvalidInputError(f"{reference!r} is in another document, which is not fetched", path=place, hint=hint)
     found: Any = root
     for token in _tokens(reference, place):
         found = _step(found, token)
     if isinstance(found, dict | bool):
         return cast("Mapping[str, Any] | bool", found)
-    raise InvalidInputError(f"{reference!r} refers to no schema", path=place)
+    raise InvalidInputError(f"{reference!r} does not refer to a schema", path=place)
 
 
 def _step(value: Any, token: str) -> Any:
-    """What stands in `value` at `token`; None if nothing does."""
+    """Returns the value in `value` at `token`; None if there is none."""
     if isinstance(value, dict):
         return cast("Mapping[str, Any]", value).get(token)
     if is_list(value) and _INDEX.fullmatch(token) and int(token) < len(value):
@@ -46,18 +46,18 @@ def _step(value: Any, token: str) -> Any:
 
 
 def end_of(root: Mapping[str, Any], schema: Any, place: str) -> Any:
-    """`schema`, or what it refers to if it is a reference, to the end; raises `InvalidInputError` for a circle."""
+    """Resolves a reference, also to another reference; raises `InvalidInputError` for a circular one."""
     seen: set[str] = set()
     while (reference := _reference_of(schema)) is not None:
         schema = resolve(root, reference, f"{place}.$ref")
         if reference in seen:
-            raise InvalidInputError(f"{reference!r} refers to nothing but itself", path=f"{place}.$ref")
+            raise InvalidInputError(f"{reference!r} refers only to itself", path=f"{place}.$ref")
         seen.add(reference)
     return schema
 
 
 def without_definitions(schema: Any) -> Any:
-    """`schema` without the definitions that it holds."""
+    """Returns `schema` without its definitions."""
     if not isinstance(schema, dict):
         return schema
     return {name: value for name, value in cast("Mapping[str, Any]", schema).items() if name != "$defs"}
@@ -68,11 +68,9 @@ def _reference_of(schema: Any) -> Any:
 
 
 def _tokens(reference: str, place: str) -> list[str]:
-    """The steps of a JSON pointer in a URI's fragment: `%25` is a percent sign, `~1` a slash, `~0` a tilde."""
+    """Splits a JSON pointer in a URI fragment: `%25` is a percent sign, `~1` a slash, `~0` a tilde."""
     pointer = unquote(reference[1:])
     if pointer and not pointer.startswith("/"):
-        hint = "Refer to it by its place, as in #/$defs/name."
-        raise InvalidInputError(
-            f"{reference!r} is the name of an anchor, which not every provider finds", path=place, hint=hint
-        )
+        hint = "Refer to it by its path, such as #/$defs/name."
+        raise InvalidInputError(f"{reference!r} is an anchor, which not every provider supports", path=place, hint=hint)
     return [token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:]]

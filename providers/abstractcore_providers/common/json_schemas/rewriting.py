@@ -1,4 +1,4 @@
-"""One schema rewritten by one vendor's rules. Linear in the size of what comes out, which has a limit."""
+"""Rewrites one schema by one vendor's rules, in time linear in the size of the result, which is limited."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from .rules import Rules
 from .unions import TURNS, leave_out_turns, merge_all_of, one_of_as_any_of, split_types
 
 _MOST = 20_000
-"""Schemas in a schema: several times what any vendor takes."""
+"""The largest number of subschemas: several times what any vendor accepts."""
 
 _DEEPEST = 100
 
 
 def rewritten(schema: Mapping[str, Any], rules: Rules, changes: Changes, *, is_tool: bool = False) -> Mapping[str, Any]:
-    """`schema` as `rules` want it, and itself if that is so already. What was done is noted in `changes`.
+    """Returns `schema` rewritten by `rules`, or the same object if it conforms. Changes are added to `changes`.
 
-    Raises `InvalidInputError` with the place in the schema for what is no schema, or cannot be said by these rules.
+    Raises `InvalidInputError` with the path of an invalid schema, or of one that the rules cannot express.
     """
     rewriting = _Rewriting(schema, rules, changes)
     whole = rewriting.whole(is_tool)
@@ -43,11 +43,11 @@ def rewritten(schema: Mapping[str, Any], rules: Rules, changes: Changes, *, is_t
 
 
 class _Rewriting:
-    """One schema on its way."""
+    """The rewriting of one schema."""
 
     def __init__(self, root: Mapping[str, Any], rules: Rules, changes: Changes, *, without_turns: bool = False) -> None:
         self.turns = False
-        """Whether there is a schema that accepts less where one in it accepts more."""
+        """Whether a subschema is negated, so that it accepts more where the schema accepts less."""
         self._without_turns = without_turns
         self._root = root
         self._rules = rules
@@ -59,7 +59,7 @@ class _Rewriting:
         self._leaves_out = rules.keywords is not None or rules.formats is not None
 
     def whole(self, is_tool: bool) -> Node:
-        """The root and its definitions."""
+        """Rewrites the root and its definitions."""
         root = dict(self._root)
         given = as_named(root.pop("$defs", {}), f"{ROOT}.$defs")
         if self._rules.inlined:
@@ -101,10 +101,10 @@ class _Rewriting:
     def _boolean(self, schema: bool, place: str) -> Any:
         if not self._rules.typed:
             return schema
-        raise InvalidInputError("a value of any type, or of none, is not taken here", path=place)
+        raise InvalidInputError("a value of any type, or of none, is not supported here", path=place)
 
     def _apply(self, node: Node, place: str) -> None:
-        """The rules for one schema, without those in it."""
+        """Applies the rules to one schema, without its subschemas."""
         rules, changes = self._rules, self._changes
         if (rules.any_of_only or self._without_turns) and "oneOf" in node:
             one_of_as_any_of(node, self._root, place, changes)
@@ -170,16 +170,16 @@ class _Rewriting:
             return self._joined(node, target, place, depth)
         node["$ref"] = self._kept(reference, target, place, depth)
         if self._rules.lone_references and len(node) > 1:
-            self._changes.same(f"{place}.$ref", "stands in anyOf")
+            self._changes.same(f"{place}.$ref", "moved into anyOf")
             node = {"anyOf": [{"$ref": node.pop("$ref")}], **node}
         self._apply(node, place)
         return node if "anyOf" in node else self._with_children(node, place, depth)
 
     def _cut(self, node: Node, place: str) -> Node:
-        """A schema that accepts anything, where it would go on for ever."""
+        """Returns a schema that accepts anything, in place of an infinite recursion."""
         if self._rules.typed:
-            raise InvalidInputError("a schema that refers to itself is not taken here", path=f"{place}.$ref")
-        self._changes.looser(f"{place}.$ref", "is cut: it refers to itself")
+            raise InvalidInputError("a recursive schema is not supported here", path=f"{place}.$ref")
+        self._changes.looser(f"{place}.$ref", "is cut: it is recursive")
         return {name: value for name, value in node.items() if name in ("title", "description")}
 
     def _is_cut(self, since: int) -> bool:
@@ -196,16 +196,16 @@ class _Rewriting:
             del self._open[reference]
 
     def _joined(self, node: Node, target: Any, place: str, depth: int) -> Any:
-        """What is referred to, with what stands beside the reference."""
+        """Returns the referenced schema, merged with the keywords next to the reference."""
         beside = {name: value for name, value in node.items() if name != "$ref"}
         whole = merged([beside, without_definitions(target)])
         if whole is None:
-            raise InvalidInputError("what it refers to cannot be joined with what stands beside", path=f"{place}.$ref")
-        self._changes.same(f"{place}.$ref", "became what it refers to")
+            raise InvalidInputError("the referenced schema cannot be merged with its neighbours", path=f"{place}.$ref")
+        self._changes.same(f"{place}.$ref", "became the schema it refers to")
         return self._schema(whole, place, depth + 1)
 
     def _kept(self, reference: str, target: Any, place: str, depth: int) -> str:
-        """The reference to say, to a definition that is rewritten by then."""
+        """Returns the reference to write, to a definition that is rewritten by then."""
         if self._rules.references_anywhere or reference == "#":
             return reference
         if reference in self._names:

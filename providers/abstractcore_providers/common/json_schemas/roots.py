@@ -1,4 +1,4 @@
-"""The root of a schema as vendors take it that take objects only: an object itself, no reference and no union."""
+"""The root of a schema for vendors that accept only an object there, not a reference or a union."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _HINT = "Put it into a property of an object."
 
 
 def root_object(root: Node, source: Mapping[str, Any], rules: Rules, changes: Changes, *, is_tool: bool) -> Node:
-    """`root`, which is that of `source` without its definitions, as an object. What a tool gets is one anyway.
+    """Returns `root`, which is `source` without its definitions, as an object. Roots of tools are objects anyway.
 
-    Raises `InvalidInputError` for what cannot be one.
+    Raises `InvalidInputError` for a root that cannot be one.
     """
     if "$ref" in root:
         root = _referred(root, source, changes)
@@ -35,7 +35,7 @@ def root_object(root: Node, source: Mapping[str, Any], rules: Rules, changes: Ch
         if root.pop(keyword, None) is not None:
             changes.looser(f"{ROOT}.{keyword}", "is left out")
     if root.get("type", "object") not in ("object", ["object"], ("object",)):
-        raise InvalidInputError("the schema is not an object's", path=f"{ROOT}.type", hint=_HINT)
+        raise InvalidInputError("the schema is not an object schema", path=f"{ROOT}.type", hint=_HINT)
     if root.get("type") != "object":
         note = changes.same if is_tool else changes.narrower
         note(f"{ROOT}.type", "is said")
@@ -50,27 +50,27 @@ def _referred(root: Node, source: Mapping[str, Any], changes: Changes) -> Node:
     beside = {name: value for name, value in root.items() if name != "$ref"}
     whole = merged([beside, without_definitions(end_of(source, root, ROOT))])
     if whole is None:
-        raise InvalidInputError("what it refers to cannot be joined with what stands beside", path=f"{ROOT}.$ref")
-    changes.same(f"{ROOT}.$ref", "became what it refers to")
+        raise InvalidInputError("the referenced schema cannot be merged with its neighbours", path=f"{ROOT}.$ref")
+    changes.same(f"{ROOT}.$ref", "became the schema it refers to")
     return whole
 
 
 def _one_object(root: Node, keyword: str, source: Mapping[str, Any], rules: Rules, changes: Changes) -> Node:
-    """The union at the root as an object that has the properties of all its branches, none of which is closed."""
+    """Returns the union at the root as an object with the properties of all branches, none of which is closed."""
     place = f"{ROOT}.{keyword}"
     branches = [end_of(source, branch, place) for branch in as_list(root[keyword], place)]
     whole = _without_union({name: value for name, value in root.items() if name != keyword}, branches)
     if whole is None or rules.closed:
-        raise InvalidInputError("the schema is a union of its own", path=place, hint=_HINT)
+        raise InvalidInputError("the schema is a union", path=place, hint=_HINT)
     changes.looser(place, "became one object with the properties of all")
     changes.narrower(place, "became one object with the properties of all")
     return whole
 
 
 def _without_union(node: Node, branches: Sequence[Any]) -> Node | None:
-    """An object that has the properties of `node` and of all `branches`; None if one of them is no object.
+    """Returns an object with the properties of `node` and all `branches`; None if a branch is not an object.
 
-    Required is what all of them require.
+    A property is required if all of them require it.
     """
     properties: dict[str, list[Any]] = {}
     required: list[list[str]] = []

@@ -1,4 +1,4 @@
-"""What a vendor takes of JSON Schema, as data."""
+"""The subset of JSON Schema that a vendor supports, as data."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 Effect = Literal["same", "narrower", "looser"]
-"""What a rewriting does to the values that are accepted."""
+"""The effect of a change on the accepted values."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The largest schema that is taken; None is no limit.
+    """The size limits of schemas; None is no limit.
 
-    `depth` is of objects and arrays below the root, `properties` of all objects, `enum_values` of all enums.
-    `name_characters` are those of property names, names of definitions, and texts in enums. An enum of more than
-    `long_enum[0]` texts may have `long_enum[1]` characters. `characters` are those of the whole schema as JSON.
+    `depth` is that of nested objects and arrays below the root, `properties` counts those of all objects, `enum_values`
+    those of all enums. `name_characters` counts those of property names, definition names and texts in enums. An enum
+    of more than `long_enum[0]` texts may have `long_enum[1]` characters. `characters` counts the schema as JSON.
     """
 
     depth: int | None = None
@@ -28,19 +28,19 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What is taken of a schema in one place of a request; the defaults take every schema as it is.
+    """The supported subset for one use of schemas; the defaults leave every schema unchanged.
 
-    * `keywords`: those that are known; the others are left out.
-    * `formats`: those that are known. `pattern_without`: what a pattern may not contain. `plain_enums`: no objects or
+    * `keywords`: the supported ones; others are removed.
+    * `formats`: the supported ones. `pattern_without`: what a pattern must not contain. `plain_enums`: no objects or
       arrays in enums. `few_items`: `minItems` is 0 or 1.
-    * `root_object`: the root is of type object, and no union or reference. `properties_named`: it has `properties`.
-    * `inlined`: references are replaced with what they refer to. `references_anywhere`: they need not go to `$defs`.
-      `lone_references`: nothing stands beside `$ref`.
+    * `root_object`: the root has the type object, and no reference or union. `properties_named`: it has `properties`.
+    * `inlined`: references are replaced with their targets. `references_anywhere`: they may point outside `$defs`.
+      `lone_references`: no keywords next to `$ref`.
     * `recursion`: whether a schema may refer to itself: always, in properties that are not required, or never.
     * `type_lists`: `type` may be a list. `any_of_only`: `oneOf` becomes `anyOf`, and `allOf` one schema.
-    * `closed`: objects have the properties that they name, and no others. `required`: how many of an object's
-      properties must be. `typed`: every schema says what type it is of, every array what it holds.
-      `items_said`: arrays that hold anything say so.
+    * `closed`: no additional properties. `required`: how many of an object's properties must be required.
+      `typed`: every schema has a type, and every array a schema for its items. `items_said`: arrays of anything
+      state it in `items`.
     """
 
     keywords: frozenset[str] | None = None
@@ -68,9 +68,9 @@ AS_IT_IS = Rules()
 
 @dataclass(frozen=True, slots=True)
 class SchemaRules:
-    """One vendor's rules, for tools and for answers, each for schemas that are enforced and for those that are not.
+    """One vendor's rules for tools and for answers, each for enforced and for unenforced schemas.
 
-    `strict_tools` or `strict_outputs` is None where `strict` changes nothing in what is taken.
+    `strict_tools` or `strict_outputs` is None where `strict` makes no difference.
     """
 
     tools: Rules = AS_IT_IS

@@ -1,4 +1,4 @@
-"""Schemas made of others, in the words that a vendor knows: `anyOf` alone."""
+"""Unions and intersections for vendors that support only `anyOf`."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from .places import Node, as_list, check_schema, is_list, type_of, types_of
 from .references import end_of
 
 TURNS = frozenset({"oneOf", "not", "if"})
-"""Keywords that may make a schema accept less where what they hold accepts more."""
+"""Keywords under which accepting more in a subschema may mean accepting less."""
 
 _CONDITIONS = ("not", "if", "then", "else")
 _ALL_TYPES = frozenset({"object", "array", "string", "number", "boolean", "null"})
 
 
 def merge_all_of(node: Node, root: Mapping[str, Any], place: str, changes: Changes) -> Node:
-    """`node` with what `allOf` holds in itself; without it where that cannot be said."""
+    """Returns `node` merged with its `allOf`, which is removed where it cannot be merged."""
     seen: set[str] = set()
     while "allOf" in node:
         whole = _with_branches(node, root, place, seen)
@@ -50,14 +50,14 @@ def _with_branches(node: Node, root: Mapping[str, Any], place: str, seen: set[st
 
 
 def _keys(schema: Any) -> set[str]:
-    """The keywords of a schema; any keyword of one that has none."""
+    """Returns the keywords of a schema; none for a boolean schema."""
     return set(cast("Mapping[str, Any]", schema)) if isinstance(schema, dict) else {"type", "allOf", "$ref"}
 
 
 def one_of_as_any_of(node: Node, root: Mapping[str, Any], place: str, changes: Changes) -> None:
-    """Say `anyOf` for `oneOf`, which is the same where no value fits two of the branches.
+    """Replaces `oneOf` by `anyOf`, which is equivalent if no value matches two branches.
 
-    A property that `discriminator` names, as OpenAPI and pydantic write it, is taken to be always there.
+    A property that `discriminator` names, as in OpenAPI and pydantic, is assumed to be required.
     """
     branches = as_list(node["oneOf"], f"{place}.oneOf")
     if "anyOf" in node:
@@ -78,7 +78,7 @@ def one_of_as_any_of(node: Node, root: Mapping[str, Any], place: str, changes: C
 
 
 def leave_out_turns(node: Node, place: str, changes: Changes) -> None:
-    """`node` without `not` and `if`, of which it is not known what they accept once what they hold is rewritten."""
+    """Removes `not` and `if`, whose meaning is unknown after their subschemas are rewritten."""
     for keyword in _CONDITIONS:
         if keyword in node:
             del node[keyword]
@@ -86,7 +86,7 @@ def leave_out_turns(node: Node, place: str, changes: Changes) -> None:
 
 
 def split_types(node: Node, place: str, changes: Changes) -> None:
-    """Say `anyOf` for a list of types."""
+    """Replaces a list of types by `anyOf`."""
     types = node.get("type")
     if not is_list(types):
         return
@@ -112,7 +112,7 @@ def split_types(node: Node, place: str, changes: Changes) -> None:
 
 
 def _are_disjoint(branches: Sequence[Any], always_there: frozenset[str]) -> bool:
-    """Whether no value fits two of them for certain: by their types, or by a property that tells which it is."""
+    """Whether certainly no value matches two of them: by type, or by a property that discriminates them."""
     if branches and all(isinstance(branch, dict) for branch in branches):
         schemas = cast("Sequence[Mapping[str, Any]]", branches)
         return _types_differ(schemas) or _tags_differ(schemas, always_there)
@@ -136,7 +136,7 @@ def _tags_differ(schemas: Sequence[Mapping[str, Any]], always_there: frozenset[s
 
 
 def _tags(schema: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """The texts that each property may have, of those that may have some only."""
+    """Returns the possible texts of each property that has a fixed set of them."""
     if types_of(schema) != ("object",) or not isinstance(schema.get("properties"), dict):
         return {}
     found: dict[str, tuple[str, ...]] = {}
@@ -152,7 +152,7 @@ def _tags(schema: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
 def _tell_apart(
     name: str, values: Sequence[tuple[str, ...]], schemas: Sequence[Mapping[str, Any]], always_there: bool
 ) -> bool:
-    """Whether a property has another value in each, and is missing in one of them at most."""
+    """Whether a property has a different value in each, and is missing in at most one."""
     every = [text for texts in values for text in set(texts)]
     optional = [schema for schema in schemas if name not in _required(schema)]
     return len(every) == len(set(every)) and (always_there or len(optional) < 2)

@@ -1,4 +1,4 @@
-"""The vendors' rules, after the pages that docs/decisions/0017-schema-rewriting.md names."""
+"""The vendors' rules, from the pages named in docs/decisions/0017-schema-rewriting.md."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TEXTS = frozenset({"minLength", "maxLength", "pattern", "format"})
 _FORMATS = frozenset({"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"})
 
 TOLERANT = SchemaRules()
-"""Servers that enforce what they understand of a schema, and say nowhere what that is."""
+"""Servers that enforce the keywords that they support, without documenting which."""
 
 _STRICT = Rules(
     keywords=_SAID | _OBJECTS | _NUMBERS | _TEXTS | {"items", "minItems", "maxItems"},
@@ -35,7 +35,7 @@ _ROOT = Rules(root_object=True, items_said=True)
 OPENAI = SchemaRules(replace(_ROOT, properties_named=True), _OPENAI, _ROOT, _OPENAI)
 
 COMPATIBLE = SchemaRules(strict_tools=_STRICT, strict_outputs=_STRICT)
-"""Servers of which nothing is known: a schema that OpenAI enforces is one that anything else does."""
+"""Unknown servers: a schema that OpenAI enforces is assumed to work everywhere."""
 
 GROQ = SchemaRules(strict_outputs=_STRICT)
 
@@ -71,7 +71,7 @@ _ANTHROPIC = Rules(
 )
 ANTHROPIC = SchemaRules(Rules(root_object=True), _ANTHROPIC, _ANTHROPIC)
 BEDROCK = ANTHROPIC
-"""The same: Anthropic's models are the ones that Bedrock enforces schemas for by the same limitations."""
+"""As Anthropic's: Bedrock enforces schemas for Anthropic's models, with the same limitations."""
 
 _GEMINI = Rules(references_anywhere=False, lone_references=True, recursion="optional", items_said=True)
 GEMINI = SchemaRules(

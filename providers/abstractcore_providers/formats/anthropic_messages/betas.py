@@ -28,7 +28,7 @@ def betas_to_theirs(asked: Any, tools: Iterable[Object], path: str, warnings: li
         ):
             raise InvalidInputError("expected the name of a beta", path=f"{path}[{index}]")
         if name in names:
-            warnings.append(CallWarning("beta_left_out", f"{path}[{index}]", "it is named already", name))
+            warnings.append(CallWarning("beta_left_out", f"{path}[{index}]", "it is already listed", name))
         else:
             names.append(name)
     return {_HEADER: ",".join(names)} if names else {}

@@ -51,7 +51,7 @@ def citation_to_theirs(citation: Citation, path: str, warnings: list[CallWarning
     """For a client: a citation of any origin, as one of a web page if it is not the format's own."""
     data = _written(citation, citation.provider_metadata)
     if not _reads_back(data, citation):
-        message = "the Messages format has another meaning for this"
+        message = "the Messages format would read this as another citation"
         warnings.append(CallWarning("provider_metadata_left_out", f"{path}.provider_metadata", message))
         data = _written(citation, EMPTY)
     return data
@@ -74,7 +74,7 @@ def own_citation(citation: Citation, path: str, warnings: list[CallWarning]) -> 
         or not all(type(metadata.get(name)) is int for name in numbers)
         or not _reads_back(data, citation)
     ):
-        message = "only citations that the provider gave can be sent back to it"
+        message = "only citations from this provider can be sent back"
         warnings.append(CallWarning("citation_left_out", path, message))
         return None
     kept = {name: value for name, value in metadata.items() if name in places or name == "type"}
@@ -104,7 +104,7 @@ def placed_citations(part: TextPart, path: str, warnings: list[CallWarning]) -> 
             last = span
             yield index, citation
         else:
-            message = "spans that overlap, lie outside of the text or go back in it have no place"
+            message = "spans that overlap, lie outside the text or go backwards cannot be sent"
             warnings.append(CallWarning("citation_left_out", f"{path}.citations[{index}]", message))
 
 

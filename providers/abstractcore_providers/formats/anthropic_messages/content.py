@@ -39,7 +39,7 @@ def write_content(part: ContentPart, path: str, writing: Writing) -> Object:
     elif isinstance(part, ImagePart):
         block = {"type": "image", "source": _image_source(part.blob, path, writing.provider)}
         if part.detail is not None:
-            message = "how closely to look cannot be said"
+            message = "the image's detail has no field in this format"
             writing.warnings.append(CallWarning("detail_left_out", f"{path}.detail", message, part.detail))
     elif isinstance(part, DocumentPart):
         block = {"type": "document", "source": _document_source(part.blob, path, writing)}
@@ -109,6 +109,6 @@ def _document_source(blob: Blob, path: str, writing: Writing) -> Object:
 
 def _no_place(what: str, path: str) -> UnsupportedContentError:
     return UnsupportedContentError(
-        f"{path}: the Messages format has no place for {what}.",
-        hint="It takes text, PDF, and images of type JPEG, PNG, GIF and WebP.",
+        f"{path}: the Messages format does not support {what}.",
+        hint="It supports text, PDF, and images of type JPEG, PNG, GIF and WebP.",
     )

@@ -79,7 +79,7 @@ def draft(call: ModelCall, dialect: Dialect) -> Draft:
             body["output_config"] = {"effort": effort}
     if call.output is not None:
         body["output_config"] = {**body.get("output_config", {}), "format": output_to_theirs(call.output, warnings)}
-    WARNINGS.options(call, {"modalities": "another kind of answer than text"}, warnings)
+    WARNINGS.options(call, {"modalities": "output modalities"}, warnings)
     if call.stream:
         body["stream"] = True
     headers = {**_HEADERS, **betas_to_theirs(options.pop("betas", None), tools, f"{place}.betas", warnings)}
@@ -95,7 +95,7 @@ def _limit(asked: int | None, thinking: Thinking, dialect: Dialect, warnings: li
     if asked is not None:
         return asked
     limit = dialect.max_tokens + (thinking if isinstance(thinking, int) else 0)
-    message = "the format demands a limit"
+    message = "the format requires a limit"
     warnings.append(CallWarning("limit_added", "sampling.max_output_tokens", message, None, limit))
     return limit
 

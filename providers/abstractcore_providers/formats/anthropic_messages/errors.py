@@ -27,7 +27,7 @@ from ...common.error_table import (
 from ...common.json_reading import Object, as_object, text_of
 from ...common.surrogates import mend
 
-RIGHT_ADDRESS = "Does base_url point at the API, with its /v1?"
+RIGHT_ADDRESS = "Does base_url point to the API, including /v1?"
 """What to ask where something else than the API answers."""
 _QUOTA_CODES = (
     "contract_spend_limit_reached",
@@ -57,7 +57,7 @@ _TABLE = ErrorTable(
         ErrorRow(errors.OverloadedError, 529, "overloaded_error", "overloaded"),
         ErrorRow(errors.ServerError, 500, "api_error", "server_error"),
     ),
-    # Codes in an error's details: those of our own servers, and those of the vendor's that say more than the type.
+    # Codes in an error's details: AbstractCore's, and the vendor's that are more specific than the type.
     codes={
         **dict.fromkeys(_QUOTA_CODES, errors.QuotaError),
         "organization_on_hold": errors.AccessDeniedError,

@@ -32,7 +32,7 @@ def hosted_tool_to_theirs(tool: HostedTool, path: str) -> Object:
     if tool.kind not in _TOOLS:
         raise UnsupportedContentError(
             f"{path}: the Messages format has no hosted tools of kind {tool.kind!r}.",
-            hint="Use a tool of your own, or a provider that has one.",
+            hint="Define a function tool, or use a provider with this hosted tool.",
         )
     data = {**_usual(tool.kind, text_of(dict(tool.options), "type") or ""), **tool.options}
     if hosted_tool_to_ours(data) != tool:

@@ -59,7 +59,7 @@ def reads_as_opaque(part: OpaquePart, provider: str) -> bool:
 def read_by_tool(data: Object, path: str, provider: str) -> ContentPart:
     """A block of a tool's result; raises `InvalidInputError` for one that the schema has no words for."""
     if data["type"] not in _SHOWN:
-        raise InvalidInputError(f"content of type {data['type']!r} cannot stand in a result", path=f"{path}.type")
+        raise InvalidInputError(f"content of type {data['type']!r} is not allowed in a result", path=f"{path}.type")
     return _modelled(data, path, provider)
 
 

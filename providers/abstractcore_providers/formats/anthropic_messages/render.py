@@ -26,7 +26,7 @@ from .write_answer import thinking_block
 
 
 def render(reply: ModelReply, dialect: Dialect) -> Rendered:
-    """The body, with a warning for everything the format has no place for."""
+    """The body, with a warning for everything the format has no field for."""
     warnings: list[CallWarning] = []
     inputs: list[str] = []
     metadata, of_usage = metadata_to_theirs(reply.provider_metadata, warnings)
@@ -99,7 +99,7 @@ def _call(part: ToolCall, path: str, provider: str, inputs: list[str], warnings:
     block: Object = {"type": "tool_use", "id": part.id, "name": part.name, "input": HOLE}
     inputs.append(input_text(part))
     if not part.arguments_text:
-        message = "no arguments are an empty object here"
+        message = "missing arguments are sent as an empty object"
         warnings.append(CallWarning("arguments_changed", f"{path}.arguments_text", message, "", inputs[-1]))
     elif part.arguments_text != inputs[-1]:
         block["partial_json"] = part.arguments_text

@@ -59,7 +59,7 @@ class MessageDecoder(FrameDecoder):
                 return []
             return self._written(self._event, as_object(self._read_with_care(frame.data)), frame.event)
         try:
-            # Nearly all events are one more piece of the open text, and need none of the care that the others do.
+            # Fast path: nearly all events append to the open text.
             delta = event["delta"]
             text = delta["text"]
             if event["index"] == self._text and delta["type"] == "text_delta" and text and type(text) is str:

@@ -32,7 +32,7 @@ def belong_at_top(messages: Sequence[Message], dialect: Dialect, warnings: list[
             leading = False
         elif leading or not (dialect.system_in_place and _may_stay(messages, index)):
             if not leading:
-                text = "the system prompt stands before the conversation"
+                text = "the system prompt comes before the conversation"
                 warnings.append(CallWarning("reordered", f"messages[{index}]", text, index, len(top)))
             top.append(index)
     return top
@@ -57,7 +57,7 @@ def write_system(messages: Iterable[tuple[int, Message]], writing: Writing) -> s
             if isinstance(part, TextPart):
                 append_block(texts, write_content(part, path, writing))
             else:
-                writing.warnings.append(CallWarning("part_left_out", path, "a system message holds text only"))
+                writing.warnings.append(CallWarning("part_left_out", path, "system messages support only text"))
         if texts and blocks and _stand_apart(blocks[-1], texts[0]):
             texts[0] |= _BEGINS
         blocks += texts

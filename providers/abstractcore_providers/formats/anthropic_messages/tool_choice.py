@@ -19,11 +19,11 @@ def choice_to_theirs(call: ModelCall, warnings: list[CallWarning]) -> Object:
     choice, parallel = call.tool_choice, call.parallel_tool_calls
     if choice is not None and choice.mode == "none":
         if parallel is not None:
-            message = "no tools are called at all"
+            message = "no tools may be called"
             warnings.append(CallWarning("no_effect", "parallel_tool_calls", message, parallel))
         return {"tool_choice": {"type": "none"}}
     if choice == _AUTO and parallel is not None:
-        message = "it is what happens anyway"
+        message = "it is the default"
         warnings.append(CallWarning("no_effect", "tool_choice", message, to_data(choice)))
     if choice is None and parallel is None:
         return {}
@@ -47,5 +47,5 @@ def choice_to_ours(value: Any) -> tuple[ToolChoice | None, bool | None]:
         return ToolChoice("tool", get_text(data.get("name"), "tool_choice.name")), parallel
     choice = next((ours for ours, theirs in _CHOICES.items() if theirs == kind), None)
     if choice is None:
-        raise InvalidInputError(f"unknown choice {kind!r}", path="tool_choice.type")
+        raise InvalidInputError(f"unknown tool choice {kind!r}", path="tool_choice.type")
     return None if choice == _AUTO and parallel is not None else choice, parallel

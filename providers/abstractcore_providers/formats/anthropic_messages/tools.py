@@ -30,7 +30,7 @@ def tools_to_theirs(call: ModelCall, others: Any, path: str, writing: Writing) -
         raise InvalidInputError("expected a list of definitions", path=path)
     for index, other in enumerate(cast("list[Any]", others)):
         if is_modelled(other):
-            raise InvalidInputError("the call has a field of its own for this", path=f"{path}[{index}]")
+            raise InvalidInputError("the call has a field for this", path=f"{path}[{index}]")
         tools.append(other)
     return tools
 

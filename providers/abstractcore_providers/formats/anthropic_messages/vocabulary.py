@@ -135,5 +135,5 @@ def cache_to_ours(data: Any) -> CachePoint | None:
         return None
     ttl = as_object(data).get("ttl")
     if as_object(data).get("type") != "ephemeral" or not (ttl is None or ttl in tuple(CACHE_TIMES)):
-        raise SchemaError("a cache point here is {'type': 'ephemeral', 'ttl': '5m' or '1h'}", "cache_control")
+        raise SchemaError("expected {'type': 'ephemeral', 'ttl': '5m' or '1h'}", "cache_control")
     return CachePoint(None if ttl is None else CACHE_TIMES[ttl])

@@ -17,7 +17,7 @@ from .content import append_block, with_cache, with_extras
 from .vocabulary import WARNINGS
 from .writing import Writing
 
-BLANK_TEXT = "an answer whose only text is white space is refused in a conversation"
+BLANK_TEXT = "an assistant message of only whitespace is refused"
 """As models write it before a tool call. The API's error: `text content blocks must contain non-whitespace text`."""
 
 
@@ -63,9 +63,9 @@ class AnswerWriter:
 
     def _reasoning(self, part: ReasoningPart, path: str) -> list[Object]:
         if part.origin != self.origin:
-            self._warn("reasoning_left_out", path, f"it is the reasoning of {part.origin or 'nobody known'}")
+            self._warn("reasoning_left_out", path, f"it is the reasoning of {part.origin or 'an unknown model'}")
         elif part.is_plain:
-            self._warn("reasoning_left_out", path, "reasoning is taken back with its signature only")
+            self._warn("reasoning_left_out", path, "reasoning is accepted only with its signature")
         else:
             redacted = part.redacted_data is not None and not (part.text and part.signature)
             return [thinking_block(part, redacted, path, self.writing.warnings)]
@@ -81,7 +81,7 @@ class AnswerWriter:
         """The arguments' own text, if it is that of an object."""
         text = input_text(part)
         if text != part.arguments_text:
-            message = "arguments are an object here, with nothing around it"
+            message = "arguments are sent as a JSON object, without text around it"
             self.writing.warnings.append(
                 CallWarning("arguments_changed", f"{path}.arguments_text", message, part.arguments_text, text)
             )
@@ -92,7 +92,7 @@ def thinking_block(part: ReasoningPart, redacted: bool, path: str, warnings: lis
     """Reasoning as a block, with its text and signature, or else redacted."""
     for name in ("text", "signature") if redacted else ("redacted_data",):
         if getattr(part, name):
-            message = "reasoning is either shown and signed, or redacted"
+            message = "reasoning is either signed text or redacted"
             warnings.append(CallWarning(f"{name}_left_out", f"{path}.{name}", message))
     if redacted:
         return {"type": "redacted_thinking", "data": part.redacted_data}

@@ -1,4 +1,4 @@
-"""Messages as the format writes them, with a warning for everything it has no place for."""
+"""Messages as the format writes them, with a warning for everything it has no field for."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _content(parts: Sequence[Part], path: str, writing: Writing) -> str | list[O
         elif reads_as_opaque(part, writing.provider):
             blocks.append({"type": part.kind, **cast(Object, part.data)})
         else:
-            message = "only what the provider has a name for, and the schema has not, can be sent like this"
+            message = "only block types that the schema does not model can be sent as opaque parts"
             writing.warnings.append(CallWarning("part_left_out", place, message))
     return as_content(blocks)
 

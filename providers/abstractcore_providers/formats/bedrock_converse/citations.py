@@ -26,7 +26,7 @@ def fit_citations(
         if start < end <= length and ((start, end) == before or start >= before[1]):
             kept.append(_fitted(citation, place, warnings))
         else:
-            message = "its span overlaps another's, or is no part of the text: the format has no place for it"
+            message = "its span overlaps another or lies outside the text, which the format cannot express"
             warnings.append(CallWarning("citation_left_out", place, message))
     return tuple(kept)
 
@@ -38,7 +38,7 @@ def _fitted(citation: Citation, path: str, warnings: list[CallWarning]) -> Citat
         if name == "location" and isinstance(value, dict)
     }
     if kept != citation.provider_metadata:
-        message = "not everything that a provider said beside it has a place in this format"
+        message = "the format has no field for some of its metadata"
         warnings.append(CallWarning("metadata_left_out", f"{path}.provider_metadata", message, sent=kept or None))
     return replace(citation, provider_metadata=kept)
 

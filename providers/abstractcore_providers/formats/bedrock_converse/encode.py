@@ -38,7 +38,7 @@ from .write_blocks import BlockWriter
 HEADERS = {"content-type": "application/json"}
 _ID = re.compile("[a-zA-Z0-9_-]{1,64}")
 _HIGHEST_TEMPERATURE = 1.0
-_UNSUPPORTED = {"parallel_tool_calls": "parallel tool calls", "modalities": "a kind of answer"}
+_UNSUPPORTED = {"parallel_tool_calls": "parallel tool calls", "modalities": "output modalities"}
 
 
 def encode(call: ModelCall, off: str) -> Encoded:
@@ -103,7 +103,7 @@ def _id(ids: CallIds, turn: int, part: ToolCall | ToolResult) -> str:
 
 def _text_format(output: OutputSchema, warnings: list[CallWarning]) -> Object:
     if not output.strict:
-        message = "Bedrock holds the model to the schema always"
+        message = "Bedrock always enforces the schema"
         warnings.append(CallWarning("output_strict", "output.strict", message, False, True))
     sent, _ = fit_output(output, BEDROCK, warnings)
     schema: Object = {"schema": to_json(sent).decode(), "name": output.name}

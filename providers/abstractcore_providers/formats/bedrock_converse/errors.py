@@ -17,7 +17,7 @@ from ...common.error_table import NUMBER, SHORTEN, ErrorRow, ErrorTable, Narrowe
 from ...common.json_reading import Object, as_object, count_of, text_of
 from ...common.surrogates import mend
 
-RIGHT_ADDRESS = "Does base_url point at Bedrock's runtime?"
+RIGHT_ADDRESS = "Does base_url point to Bedrock's runtime?"
 """What to ask where something else than the API answers."""
 
 

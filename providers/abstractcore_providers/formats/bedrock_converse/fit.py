@@ -1,4 +1,4 @@
-"""Parts as the format can carry them, with a warning for everything it has no place for. Writing them loses nothing."""
+"""Parts as the format can carry them, with a warning for everything it has no field for. Writing them loses nothing."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from .read_blocks import INPUT, STATUSES, BlockReader
 from .vocabulary import PROVIDER, WARNINGS
 
 _NOT_BASE64 = "the redacted reasoning is not base64"
-_BLANK_TEXT = "a text of white space alone is refused in an answer"
+_BLANK_TEXT = "text of only whitespace is refused in an assistant message"
 """As models write it before a tool call. The API's error: `The text field in the ContentBlock object ... is blank`."""
 
 
@@ -84,7 +84,7 @@ class Fitting:
     def _text(self, part: TextPart, path: str, *, cited: bool) -> TextPart:
         """A text; only what the assistant said is `cited`."""
         cache = self.times.fit(part.cache, path, self.warnings)
-        name_options_left_out(part, path, PROVIDER, "a text is no object in this format", self.warnings)
+        name_options_left_out(part, path, PROVIDER, "text has no object in this format", self.warnings)
         if part.citations and cited:
             citations = fit_citations(part.citations, len(part.text), path, self.warnings)
             return TextPart(part.text, citations, cache)
@@ -116,7 +116,7 @@ class Fitting:
             place = f"{path}[{index}]"
             if isinstance(part, AudioPart):
                 raise UnsupportedContentError(
-                    f"{place}: the result of tool call {call_id!r} holds audio, which cannot be sent there.",
+                    f"{place}: the result of tool call {call_id!r} has audio, which is not supported there.",
                     hint="Put it into a user message after the result.",
                 )
             if part.cache is not None:
@@ -152,7 +152,7 @@ class Fitting:
     def _metadata(self, metadata: JSONObject, path: str, known: frozenset[str]) -> JSONObject:
         kept = {name: metadata[name] for name in metadata if name in known}
         if kept != metadata:
-            message = "not everything that a provider said beside it has a place in this format"
+            message = "the format has no field for some of its metadata"
             place = f"{path}.provider_metadata"
             self.warnings.append(CallWarning("metadata_left_out", place, message, sent=kept or None))
         return kept
@@ -160,7 +160,7 @@ class Fitting:
     def _opaque(self, part: OpaquePart, path: str) -> OpaquePart | None:
         if part.provider == PROVIDER and _is_read_again(part, self.role):
             return part
-        message = f"what only {part.provider!r} understands, as {part.kind!r}, has no place here"
+        message = f"an opaque part of {part.provider!r}, such as {part.kind!r}, cannot be sent here"
         self.warnings.append(CallWarning("part_left_out", path, message))
         return None
 

@@ -74,17 +74,17 @@ def check_media(part: MediaPart, path: str) -> None:
     blob = part.blob
     if blob.media_type not in _FORMATS[part.type].values():
         raise UnsupportedContentError(
-            f"{path}: the Converse format cannot carry {blob.media_type} as {part.type}.",
-            hint=f"It carries {', '.join(dict.fromkeys(_FORMATS[part.type].values()))}.",
+            f"{path}: the Converse format does not support {blob.media_type} as {part.type}.",
+            hint=f"It supports {', '.join(dict.fromkeys(_FORMATS[part.type].values()))}.",
         )
     if not _is_in_s3(blob) and blob.form not in ("bytes", "file"):
         place = f"{blob.form.replace('_', ' ')} {shown_address(blob.location or blob.sha256 or '')}"
         raise UnsupportedContentError(
-            f"{path}: the content is {place}, which is not at hand.",
-            hint="Pass the file itself, or an address that begins with s3://.",
+            f"{path}: the content is {place}, whose bytes are not available.",
+            hint="Pass the file itself, or a URL that begins with s3://.",
         )
     if blob.size == 0:
-        raise UnsupportedContentError(f"{path}: the {part.type} is empty, which the Converse format has no shape for.")
+        raise UnsupportedContentError(f"{path}: the {part.type} is empty, which the Converse format does not support.")
 
 
 def write_media(part: MediaPart, name: str = "") -> Object:

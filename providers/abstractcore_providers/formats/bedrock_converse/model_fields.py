@@ -37,7 +37,7 @@ def fit_thinking(call: ModelCall, warnings: list[CallWarning]) -> Thinking:
     if asked is None or maker == "anthropic":
         return from_low(asked, warnings)
     if isinstance(asked, int) or maker == "other" or (maker == "openai" and asked == "off"):
-        message = f"nothing is known of how {call.model} is asked to think like this"
+        message = f"no field for this thinking is known for {call.model}"
         warnings.append(CallWarning("unsupported_option", "thinking", message, asked))
         return None
     return from_low(asked, warnings)
@@ -97,7 +97,7 @@ def write_top_k(top_k: int, model: str, body: Object, warnings: list[CallWarning
     elif maker == "amazon":
         _put(body, FIELDS, "inferenceConfig", {"topK": top_k})
     else:
-        message = f"nothing is known of how {model} is told top_k"
+        message = f"no field for top_k is known for {model}"
         warnings.append(CallWarning("unsupported_option", "sampling.top_k", message, top_k))
 
 

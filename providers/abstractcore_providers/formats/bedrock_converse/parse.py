@@ -27,7 +27,7 @@ def parse(request: WireRequest, off: str) -> Parsed:
     """The call; raises `InvalidInputError` with the path, in the request, of what is wrong."""
     asked = _PATH.search(urlsplit(request.url).path)
     if asked is None:
-        raise InvalidInputError(f"{request.url!r} is no operation of this format", path="url")
+        raise InvalidInputError(f"{request.url!r} is not an operation of this format", path="url")
     read = partial(_call, request.body, unquote(asked[1]), asked[2] == "converse-stream", off)
     return read_call(request, PROVIDER, read)
 

@@ -92,7 +92,7 @@ class BlockReader:
         if getattr(last, "cache", 0) is None and not (isinstance(last, TextPart) and not last.text):
             parts[-1] = replace(last, cache=read_cache(point))
         else:
-            message = "there is nothing before it that a cache point can stand at"
+            message = "a cache point must follow another block"
             self.warnings.append(CallWarning("cache_left_out", path, message))
 
     def _tool_use(self, data: Object, path: str) -> ToolCall | HostedToolCall:

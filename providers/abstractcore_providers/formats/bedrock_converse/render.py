@@ -36,7 +36,7 @@ _REPLY_FIELDS = frozenset({"output", "stopReason", PADDING})
 
 
 def render(reply: ModelReply) -> Rendered:
-    """The body, with a warning for everything the format has no place for."""
+    """The body, with a warning for everything the format has no field for."""
     warnings: list[CallWarning] = []
     WARNINGS.fields(reply, "", ("model", "id"), warnings)
     fitted = (fit_answer(part, f"parts[{index}]", warnings) for index, part in enumerate(reply.parts))
@@ -79,7 +79,7 @@ def _fitted_call(part: ToolCall, path: str, warnings: list[CallWarning]) -> Tool
     """Arguments that are no JSON stay as they are: a stream has passed them on before that can be seen."""
     WARNINGS.fields(part, path, ("signature",), warnings)
     if not part.arguments_text:
-        message = "no arguments are an empty object in this format"
+        message = "missing arguments are sent as an empty object"
         warnings.append(CallWarning("arguments_rewritten", f"{path}.arguments_text", message, "", "{}"))
     own = with_own_options(part, path, PROVIDER, BLOCK_FIELDS[part.type], warnings)
     return ToolCall(part.id, part.name, part.arguments_text or "{}", provider_options=own.provider_options)

@@ -44,7 +44,7 @@ class ConverseDecoder(FrameDecoder):
         super().__init__(
             RIGHT_ADDRESS,
             "the stream ended without a stop reason",
-            nothing="the answer is no stream of messages",
+            nothing="the response is not an event stream",
             frame="message",
             cut=_CUT,
         )
@@ -85,7 +85,7 @@ class ConverseDecoder(FrameDecoder):
             raise error_in_stream(str(frame.headers.get(":exception-type")), data)
         event = frame.headers.get(":event-type")
         if event == "contentBlockDelta" and count_of(data, "contentBlockIndex") == self._text_index:
-            # Nearly all messages are one more piece of the open text, and need none of the care that the others do.
+            # Fast path: nearly all messages append to the open text.
             text = as_object(data.get("delta")).get("text")
             if text and type(text) is str and not self._is_cut:
                 out = self._out

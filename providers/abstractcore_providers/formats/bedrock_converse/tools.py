@@ -45,7 +45,7 @@ def write_tool_config(call: ModelCall, times: CacheTimes, warnings: list[CallWar
         if tools and call.tool_choice.mode != "none":
             config["toolChoice"] = _choice(call.tool_choice)
         else:
-            warnings.append(CallWarning("unsupported_option", "tool_choice", "this cannot be said of these tools"))
+            warnings.append(CallWarning("unsupported_option", "tool_choice", "it is not supported for these tools"))
     return config
 
 
@@ -80,7 +80,7 @@ def _hosted(tool: HostedTool, path: str, call: ModelCall, warnings: list[CallWar
             model=call.model,
         )
     if tool.options:
-        message = "a hosted tool takes no options in this format"
+        message = "hosted tools have no options in this format"
         warnings.append(CallWarning("options_left_out", f"{path}.options", message))
     return {"systemTool": {"name": name}}
 
@@ -106,7 +106,7 @@ def read_tools(config: Object, warnings: list[CallWarning]) -> tuple[tuple[ToolS
             point = read_cache(get_object(entry["cachePoint"], f"{path}.cachePoint"))
             tools[-1] = replace(tools[-1], cache=point)
         else:
-            warnings.append(CallWarning("tool_left_out", path, "there is nothing that it could be"))
+            warnings.append(CallWarning("tool_left_out", path, "unknown kind of tool"))
     return tuple(tools), tuple(hosted)
 
 
@@ -120,7 +120,7 @@ def _read_spec(spec: Object, path: str, warnings: list[CallWarning]) -> ToolSpec
 def _read_system_tool(tool: Object, path: str, warnings: list[CallWarning]) -> list[HostedTool]:
     hosted = [HostedTool(kind) for kind, name in _SYSTEM_TOOLS.items() if name == tool.get("name")]
     if not hosted:
-        warnings.append(CallWarning("tool_left_out", path, f"no kind of hosted tool is called {tool.get('name')!r}"))
+        warnings.append(CallWarning("tool_left_out", path, f"unknown hosted tool {tool.get('name')!r}"))
     return hosted
 
 

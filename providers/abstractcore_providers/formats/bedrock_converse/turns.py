@@ -36,7 +36,7 @@ def turns_of(call: ModelCall, times: CacheTimes, warnings: list[CallWarning]) ->
     system: list[Turn] = []
     others: list[Turn] = []
     origin = origin_of(PROVIDER, call.model)
-    # In the order in which they are sent, as cache points want it.
+    # In the order in which they are sent, as TTLs of cache points depend on it.
     for index, message in sorted(enumerate(call.messages), key=lambda numbered: numbered[1].role != "system"):
         own: list[CallWarning] = []
         fitted = message if _fits(message) else _fitted(message, index, Fitting(message.role, origin, own, times))
@@ -48,9 +48,9 @@ def turns_of(call: ModelCall, times: CacheTimes, warnings: list[CallWarning]) ->
         raise WARNINGS.nothing_left()
     if others[0].message.role == "assistant":
         raise InvalidInputError(
-            "the assistant speaks first: a conversation begins with the user",
+            "the conversation must begin with a user message",
             path=f"messages[{others[0].indexes[0]}]",
-            hint="Put a user's message before it.",
+            hint="Add a user message before it.",
         )
     _warn_of_moves(system, others, warnings)
     for turn in (*system, *others):
@@ -67,7 +67,7 @@ def _warn_of_moves(system: Sequence[Turn], others: Sequence[Turn], warnings: lis
     for turn in system:
         index = turn.indexes[0]
         if index > begin:
-            message = "the system's words stand before the conversation"
+            message = "system messages come before the conversation"
             warnings.append(CallWarning("reordered", f"messages[{index}]", message, index, position))
             position += 1
 
@@ -85,7 +85,7 @@ def _fits(message: Message) -> bool:
 def _fitted(message: Message, index: int, fitting: Fitting) -> Message | None:
     """The message as it is sent; None if nothing is left of it."""
     if message.provider_options:
-        why = "neighbouring messages are sent as one"
+        why = "adjacent messages are sent as one"
         name_options_left_out(message, f"messages[{index}]", PROVIDER, why, fitting.warnings)
     fitted = [fitting.part(part, f"messages[{index}].parts[{i}]") for i, part in enumerate(message.parts)]
     try:
@@ -101,9 +101,9 @@ def _add(turn: Turn, turns: list[Turn]) -> None:
         turns.append(turn)
     elif last.message.tool_calls or turn.message.tool_calls:
         raise InvalidInputError(
-            "the assistant speaks twice in a row, and calls tools",
+            "two assistant messages in a row cannot contain tool calls",
             path=f"messages[{turn.indexes[0]}]",
-            hint="Put its messages into one, or the user's words between them.",
+            hint="Merge them, or add a user message between them.",
         )
     else:
         last.indexes += turn.indexes
@@ -131,7 +131,7 @@ def _losses(turn: Turn) -> list[CallWarning]:
     if len(turn.indexes) == 1:
         return turn.warnings
     first, *others = turn.indexes
-    message = f"neighbouring messages of the {turn.message.role} are sent as one"
+    message = f"adjacent {turn.message.role} messages are sent as one"
     became = CallWarning("merged", f"messages[{first}].parts", message, sent=_shown(turn.message.parts))
     of_first = [warning for warning in turn.warnings if warning.path.startswith(f"messages[{first}].provider_options")]
     return [*of_first, became, *(CallWarning("merged", f"messages[{index}]", message) for index in others)]

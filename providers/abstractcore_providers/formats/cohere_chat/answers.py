@@ -98,7 +98,7 @@ class _Answer:
         index = None
         if self._planned:
             WARNINGS.fields(part, path, ("cache",), self._warnings)
-            name_options_left_out(part, path, PROVIDER, "a plan of tool calls is nothing but text", self._warnings)
+            name_options_left_out(part, path, PROVIDER, "a plan of tool calls is plain text", self._warnings)
             self._plan += part.text
         else:
             append_block(self._blocks, text_block(part, path, ("cache",), self._warnings))

@@ -45,7 +45,7 @@ def document_block(part: DocumentPart, path: str, warnings: list[CallWarning]) -
         document, is_own = {}, False
     if not is_own:
         raise UnsupportedContentError(
-            f"{path}: a tool's result holds {part.blob.media_type}, which Cohere's chat format cannot carry.",
-            hint="Give its text.",
+            f"{path}: a tool result has {part.blob.media_type}, which Cohere's chat format does not support.",
+            hint="Pass its text.",
         )
     return with_options({"type": "document", "document": document}, part, path, PROVIDER, (), warnings)

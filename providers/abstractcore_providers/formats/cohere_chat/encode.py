@@ -20,7 +20,7 @@ from .vocabulary import PROVIDER, SAMPLING, WARNINGS, has_field
 from .write_messages import write_messages
 
 _HEADERS = {"content-type": "application/json"}
-_UNSUPPORTED = {"parallel_tool_calls": "parallel tool calls", "modalities": "the kind of answer"}
+_UNSUPPORTED = {"parallel_tool_calls": "parallel tool calls", "modalities": "output modalities"}
 
 
 def encode(call: ModelCall) -> Encoded:
@@ -53,7 +53,7 @@ def _sampling(sampling: Sampling, warnings: list[CallWarning]) -> Object:
     if sampling.top_logprobs is not None:
         body["logprobs"] = True
         if sampling.top_logprobs:
-            message = "Cohere gives the log probabilities of the tokens chosen only"
+            message = "Cohere returns log probabilities only of the chosen tokens"
             path = "sampling.top_logprobs"
             warnings.append(CallWarning("alternatives_left_out", path, message, sampling.top_logprobs, 0))
     return body
@@ -82,11 +82,11 @@ def _lenient(tool: ToolSpec, path: str, warnings: list[CallWarning]) -> ToolSpec
 
 def _tool_choice(choice: ToolChoice, warnings: list[CallWarning]) -> Object:
     if choice.mode == "auto":
-        warnings.append(CallWarning("no_effect", "tool_choice", "the model chooses by itself unless told otherwise"))
+        warnings.append(CallWarning("no_effect", "tool_choice", "it is the default"))
         return {}
     if choice.mode == "tool":
         asked = {"mode": "tool", "tool": choice.tool}
-        message = "Cohere can be told to call tools, not which one"
+        message = "Cohere can require a tool call, but not of a specific tool"
         warnings.append(CallWarning("tool_choice_changed", "tool_choice", message, asked, {"mode": "required"}))
     return {"tool_choice": "NONE" if choice.mode == "none" else "REQUIRED"}
 
@@ -96,6 +96,6 @@ def _thinking(thinking: Any, warnings: list[CallWarning]) -> Object:
         return {"type": "enabled", "token_budget": thinking}
     sent = "off" if thinking in ("off", 0) else "medium"
     if sent != thinking:
-        message = "Cohere takes a budget of tokens, or thinking on and off"
+        message = "Cohere supports a token budget, or thinking on and off"
         warnings.append(CallWarning("thinking_changed", "thinking", message, thinking, sent))
     return {"type": "disabled" if sent == "off" else "enabled"}

@@ -16,7 +16,7 @@ from ...common.error_table import CHECK_MODEL, SHORTEN, ErrorTable, Narrower, Sa
 from ...common.json_reading import Object, as_object, text_of
 from ...common.surrogates import mend
 
-RIGHT_ADDRESS = "Does base_url point at the API, with its /v2?"
+RIGHT_ADDRESS = "Does base_url point to the API, including /v2?"
 """What to ask where something else than the API answers."""
 FAILED = {"ERROR": None, "TIMEOUT": "timeout"}
 """Finish reasons of answers that are errors, each with the code it stands for."""

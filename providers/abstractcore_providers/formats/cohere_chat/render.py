@@ -12,7 +12,7 @@ from .vocabulary import FINISH_REASONS, USAGE, WARNINGS, metadata_to_theirs, usa
 
 
 def render(reply: ModelReply) -> Rendered:
-    """The body, with a warning for everything the format has no place for.
+    """The body, with a warning for everything the format has no field for.
 
     The model is named, beyond the format, for those who keep reasoning by it.
     """

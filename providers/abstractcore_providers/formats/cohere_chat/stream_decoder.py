@@ -52,7 +52,7 @@ class CohereDecoder(FrameDecoder):
                 return []
             return self._written(self._event, as_object(self._read_with_care(frame.data)))
         try:
-            # Nearly all events are one more piece of an open text, and need none of the care that the others do.
+            # Fast path: nearly all events append to an open text.
             block = self._text_block
             content = data["delta"]["message"]["content"]
             text = content["text"]

@@ -1,4 +1,4 @@
-"""Messages as the format writes them, with a warning for everything it has no place for."""
+"""Messages as the format writes them, with a warning for everything it has no field for."""
 
 from __future__ import annotations
 
@@ -72,7 +72,9 @@ def _block(part: Part, path: str, warnings: list[CallWarning]) -> Object | None:
         warnings.append(WARNINGS.part(part, path))
         return None
     what = part.blob.media_type if isinstance(part, MEDIA_PARTS) else part.type
-    raise UnsupportedContentError(f"{path}: Cohere's chat format cannot carry {what}.", hint="It has text and images.")
+    raise UnsupportedContentError(
+        f"{path}: Cohere's chat format does not support {what}.", hint="It supports text and images."
+    )
 
 
 def _tool_result(result: ToolResult, path: str, warnings: list[CallWarning]) -> Object:
@@ -86,7 +88,7 @@ def _tool_result(result: ToolResult, path: str, warnings: list[CallWarning]) -> 
             blocks.append(document_block(part, place, warnings))
         else:
             raise UnsupportedContentError(
-                f"{place}: the result of tool call {result.call_id!r} holds {part.type}; Cohere takes text there only.",
+                f"{place}: the result of tool call {result.call_id!r} has {part.type}: only text is supported.",
                 hint="Put it into a user message after the result.",
             )
     body: Object = {"role": "tool", "tool_call_id": result.call_id, "content": as_content(blocks) if blocks else ""}

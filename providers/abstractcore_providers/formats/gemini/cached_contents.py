@@ -90,7 +90,7 @@ def encode_keeping(call: ModelCall, seconds: int, title: str | None, dialect: Di
     kept: Object = {"model": f"{parent}{resource_of(call.model, dialect)}", "ttl": f"{seconds}s"}
     kept |= {field: body[field] for field in _KEPT if field in body}
     for field in sorted(body.keys() - kept):
-        place, message = f"provider_options.{dialect.provider}.{field}", f"{field} has no place in what is kept"
+        place, message = f"provider_options.{dialect.provider}.{field}", f"{field} is not allowed in a cached content"
         writer.warnings.append(CallWarning("option_left_out", place, message))
     if title is not None:
         kept["displayName"] = title
@@ -101,7 +101,7 @@ def _without_answer(call: ModelCall, writer: BodyWriter) -> dict[str, object]:
     """What a call asks of its answer, taken out with a warning each: it is said when the content is used."""
     asked = [name for name in _OF_AN_ANSWER if getattr(call, name) not in _NOTHING]
     for name in asked:
-        message = "what is kept has no answer: say this in the calls that use it"
+        message = "a cached content has no response: set this in the calls that use it"
         writer.warnings.append(CallWarning("not_kept", name, message))
     return {name: Sampling() if name == "sampling" else () if name == "modalities" else None for name in asked}
 
@@ -132,7 +132,7 @@ def decode_kept(response: WireResponse, dialect: Dialect) -> CachedContent:
     data = as_object(read_body(response, RIGHT_ADDRESS))
     name = text_of(data, "name")
     if not name:
-        raise error_in_body(data) or ServerError("the answer names no cached content", status=response.status)
+        raise error_in_body(data) or ServerError("the response does not name a cached content", status=response.status)
     options = {dialect.provider: {"cachedContent": name}}
     tokens = count_of(as_object(data.get("usageMetadata")), "totalTokenCount")
     return CachedContent(name, options, text_of(data, "model"), tokens, text_of(data, "expireTime"))

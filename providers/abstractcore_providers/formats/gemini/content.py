@@ -37,7 +37,8 @@ def write_media(part: MediaPart, path: str, provider: str, warnings: list[CallWa
         raise UnsupportedContentError(f"{path}: {blob.media_type} cannot be sent as {part.type}.")
     if blob.form == "artifact":
         raise UnsupportedContentError(
-            f"{path}: the content is artifact {blob.sha256}, which is not at hand.", hint="Pass the file itself."
+            f"{path}: the content is artifact {blob.sha256}, whose bytes are not available.",
+            hint="Pass the file itself.",
         )
     _check_uploaded(blob, path, provider)
     WARNINGS.fields(part, path, ("detail", "transcript", "id"), warnings)
@@ -52,7 +53,7 @@ def _file(blob: Blob, path: str, provider: str, warnings: list[CallWarning]) -> 
     location = blob.location or ""
     if blob.form == "url" and location.startswith(_UPLOADED):
         kept = Blob.from_provider_file(provider, location, blob.media_type)
-        message = "this is a file that the provider keeps"
+        message = "this is a file stored by the provider"
         warnings.append(CallWarning("sent_by_reference", f"{path}.blob", message, sent=to_data(kept)))
     return {"fileData": {"mimeType": blob.media_type, "fileUri": location}}
 

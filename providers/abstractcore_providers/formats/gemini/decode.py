@@ -32,8 +32,8 @@ def decode(response: WireResponse, dialect: Dialect) -> ModelReply:
             error = no_reply(
                 response, {name: None for chunk in chunks for name in chunk}, "candidates", _MARKS, RIGHT_ADDRESS
             )
-        # An empty object is how an empty reply is written (protobuf's JSON leaves out what is not set).
-        raise error or ServerError("the answer holds no candidates", status=response.status)
+        # An empty reply is written as an empty object (protobuf's JSON omits unset fields).
+        raise error or ServerError("the response has no candidates", status=response.status)
     reply = fitting(response, lambda: accumulate(ReplyDecoder(dialect).whole(chunks, response.body)))
     return replace(reply, warnings=_extra_candidates(chunks[0]))
 
@@ -42,5 +42,5 @@ def _extra_candidates(data: Object) -> tuple[CallWarning, ...]:
     count = len(as_objects(data.get("candidates")))
     if count < 2:
         return ()
-    message = f"{count} candidates came; the first is the reply"
+    message = f"{count} candidates received; the first is the reply"
     return (CallWarning("extra_candidates", "candidates", message, count, 1),)

@@ -31,7 +31,7 @@ from ...common.json_reading import Object, as_object, as_objects, count_of, text
 from ...common.retry_waits import read_wait, wait_headers
 from ...common.surrogates import mend
 
-RIGHT_ADDRESS = "Does base_url point at the API, with its /v1beta?"
+RIGHT_ADDRESS = "Does base_url point to the API, including /v1beta?"
 """What to ask where something else than the API answers."""
 
 
@@ -42,7 +42,7 @@ _OVERFLOW = re.compile(
 )
 _MODEL = re.compile(r"models/\S{1,200} is not (?:found|supported)|[Pp]ublisher [Mm]odel", re.ASCII)
 _TABLE = ErrorTable(
-    # A type is the vendor's status, a code the reason, which says what the vendor's words leave open.
+    # The type is the vendor's status; the code is the more specific reason.
     (
         ErrorRow(errors.ContextOverflowError, 400, "INVALID_ARGUMENT", "CONTEXT_OVERFLOW"),
         ErrorRow(errors.ContentFilterError, 400, "INVALID_ARGUMENT", "CONTENT_FILTERED"),

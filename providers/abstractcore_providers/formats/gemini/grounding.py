@@ -113,7 +113,7 @@ def write_grounding(
             if scores is not None:
                 support[_SCORES] = scores
             if _citation(chunk, support, 0, citation.start or 0, citation.end) != citation:
-                message = "the generateContent format has no place for metadata of citations"
+                message = "the generateContent format has no field for metadata of citations"
                 place = f"{path}.citations[{index}].provider_metadata"
                 warnings.append(CallWarning("provider_metadata_left_out", place, message))
                 chunk = _source(citation, EMPTY)

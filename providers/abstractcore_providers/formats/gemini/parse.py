@@ -36,7 +36,7 @@ def parse(request: WireRequest, dialect: Dialect) -> Parsed:
     """The call; raises `InvalidInputError` with the path, in the request, of what is wrong."""
     place = _URL.search(request.url)
     if place is None:
-        raise InvalidInputError(f"{request.url!r} names no model and operation", path="url")
+        raise InvalidInputError(f"{request.url!r} does not name a model and an operation", path="url")
     model = unquote(place[2])
     if dialect.publisher and place[1] not in (None, dialect.publisher):
         model = f"{unquote(place[1])}/{model}"
@@ -49,7 +49,7 @@ def _call(
 ) -> ModelCall:
     data = with_names(data)
     if data.get("model") is not None:
-        warnings.append(CallWarning("field_left_out", "model", "the model in the URL is the one that counts"))
+        warnings.append(CallWarning("field_left_out", "model", "the model in the URL is used"))
     reader = ConversationReader(body, dialect.provider, origin_of(dialect.provider, model) or "", warnings)
     if data.get("systemInstruction") is not None:
         reader.read_system(data["systemInstruction"], "systemInstruction")

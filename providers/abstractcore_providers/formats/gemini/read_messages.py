@@ -81,7 +81,7 @@ class ConversationReader:
         for index, data in enumerate(items):
             place = f"{path}[{index}]"
             if "functionResponse" in data:
-                raise InvalidInputError("a result comes from the user", path=f"{place}.functionResponse")
+                raise InvalidInputError("a functionResponse needs the role 'user'", path=f"{place}.functionResponse")
             if "functionCall" in data:
                 calls.append(self._call(data, calls, f"{place}.functionCall"))
                 parts.append(calls[-1])
@@ -115,7 +115,7 @@ class ConversationReader:
         for data in rest:
             place = places[id(data)]
             if "functionCall" in data:
-                raise InvalidInputError("a call comes from the model", path=f"{place}.functionCall")
+                raise InvalidInputError("a functionCall needs the role 'model'", path=f"{place}.functionCall")
             parts += [part for part in self._part(data, place) if not isinstance(part, ReasoningPart)]
         self._add("user", parts, path, options)
 
@@ -125,7 +125,7 @@ class ConversationReader:
         name, id = get_text(response.get("name"), f"{path}.name"), text_of(response, "id")
         call = next((call for call in self._open if (call.id == id if id else call.name == name)), None)
         if call is None:
-            told = f"the model's turn before has no call {id or name!r} that waits for a result"
+            told = f"the previous model turn has no call {id or name!r} without a result"
             raise InvalidInputError(told, path=f"{path}.{'id' if id else 'name'}")
         self._open = [other for other in self._open if other is not call]
         return make_at(path, read_result, response, call.id, beside, self._provider)
@@ -142,7 +142,7 @@ class ConversationReader:
         else:
             part = make_at(path, read_whole, data, self._provider, self._written)
             if part is None and not signature:
-                raise InvalidInputError("the part holds nothing", path=path)
+                raise InvalidInputError("the part is empty", path=path)
             parts = [part] if part is not None else []
             kind = opaque_kind(data)
             if kind is not None:

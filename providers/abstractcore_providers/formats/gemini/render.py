@@ -24,7 +24,7 @@ from .written_parts import write_part
 
 
 def render(reply: ModelReply, dialect: Dialect) -> Rendered:
-    """The body, with a warning for everything the format has no place for."""
+    """The body, with a warning for everything the format has no field for."""
     writer = BodyWriter(dialect.provider, ARGUMENTS, one_line=True)
     warnings = writer.warnings
     written: list[Object] = []

@@ -47,7 +47,7 @@ class ReplyDecoder(FrameDecoder):
         except ValueError:
             return self._read(self._read_with_care(frame.data), frame.data) if frame.data else []
         try:
-            # Nearly all chunks are one more piece of the open text, and need none of the care that the others do.
+            # Fast path: nearly all chunks append to the open text.
             (candidate,) = data["candidates"]
             (part,) = candidate["content"]["parts"]
             text = part["text"]

@@ -173,7 +173,7 @@ def usage_to_theirs(usage: Usage, warnings: list[CallWarning]) -> Object:
     """The format's counts; empty if nothing was reported."""
     reasoning = usage.reasoning
     if reasoning is not None and (usage.output is None or usage.output < reasoning):
-        message = "reasoning is counted beside the rest of the output, and there is less of that"
+        message = "reasoning tokens are part of the output tokens, which are fewer"
         warnings.append(CallWarning("count_left_out", "usage.reasoning", message, reasoning))
         reasoning = None
     WARNINGS.counts(usage, ("cache_written",), warnings)

@@ -1,4 +1,4 @@
-"""Messages as the format writes them, with a warning for everything it has no place for."""
+"""Messages as the format writes them, with a warning for everything it has no field for."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def write_system(messages: Sequence[Message], writer: BodyWriter) -> list[Object
         if body:
             parts.append(body)
         if body and index > first:
-            told = "instructions stand at the beginning, since the format has one place for them"
+            told = "system messages are sent in the single systemInstruction before the conversation"
             writer.warnings.append(CallWarning("reordered", f"messages[{index}]", told, index, position))
             position += 1
     return parts
@@ -97,9 +97,9 @@ def _refuse_calls_out_of_turn(before: Sequence[Object], path: str) -> None:
     """The format takes calls right after the user's turn, or after results, which are the user's turn too."""
     if not before or before[-1]["role"] == "model":
         raise InvalidInputError(
-            "the assistant calls tools, and the turn before it is not the user's",
+            "an assistant turn with tool calls must follow a user turn",
             path=path,
-            hint="Put the user's words before it, or the assistant's two messages into one.",
+            hint="Add a user message before it, or merge the two assistant messages.",
         )
 
 
@@ -141,7 +141,7 @@ def _assistant(
         place = f"{path}[{index}]"
         WARNINGS.fields(part, place, ("citations", "cache"), writer.warnings)
         if isinstance(part, ReasoningPart) and part.origin != origin:
-            told = f"reasoning of {part.origin or 'nobody known'} is not sent to {origin}"
+            told = f"reasoning of {part.origin or 'an unknown model'} is not sent to {origin}"
             writer.warnings.append(CallWarning("part_left_out", place, told))
             continue
         if isinstance(part, ToolCall) and part.signature is not None and _is_foreign(message, dialect.provider):

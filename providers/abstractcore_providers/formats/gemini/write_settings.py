@@ -50,7 +50,7 @@ def write_tools(call: ModelCall, writer: BodyWriter) -> list[Object]:
 def _function(tool: ToolSpec, path: str, writer: BodyWriter) -> Object:
     WARNINGS.fields(tool, path, ("cache",), writer.warnings)
     if tool.strict is not None:
-        writer.warnings.append(unsupported(f"{path}.strict", tool.strict, "strict arguments of one tool"))
+        writer.warnings.append(unsupported(f"{path}.strict", tool.strict, "strict arguments for a single tool"))
     function = describe_tool(tool)
     parameters, _ = fit_tool(tool, path, GEMINI, writer.warnings)
     if parameters:
@@ -60,7 +60,7 @@ def _function(tool: ToolSpec, path: str, writer: BodyWriter) -> Object:
 
 def write_tool_config(call: ModelCall, writer: BodyWriter) -> Object:
     """Whether tools may or must be called."""
-    WARNINGS.options(call, {"parallel_tool_calls": "one call at a time, or several,"}, writer.warnings)
+    WARNINGS.options(call, {"parallel_tool_calls": "parallel tool calls"}, writer.warnings)
     choice = call.tool_choice
     if choice is None:
         return {}

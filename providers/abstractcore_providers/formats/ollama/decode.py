@@ -80,4 +80,4 @@ def read_images(message: Object) -> list[ImagePart]:
     try:
         return [image_of(base64.b64decode(image, validate=True)) for image in images or ()]
     except (ValueError, TypeError):
-        raise ServerError("an image in the answer is not base64") from None
+        raise ServerError("an image in the response is not base64") from None

@@ -23,7 +23,7 @@ from .vocabulary import ARGUMENTS, PROVIDER, SAMPLING, THINKING, UNTOUCHED, WARN
 from .write_messages import write_messages
 
 _HEADERS = {"content-type": "application/json"}
-_UNSUPPORTED = {"parallel_tool_calls": "parallel tool calls", "modalities": "the kind of answer"}
+_UNSUPPORTED = {"parallel_tool_calls": "parallel tool calls", "modalities": "output modalities"}
 
 
 def encode(call: ModelCall, context_size: int | None) -> Encoded:
@@ -72,7 +72,7 @@ def _body(call: ModelCall, options: Object, writer: BodyWriter) -> Object:
     body["stream"] = call.stream
     _warn_of_choices(call, warnings)
     _add_provider_options(body, options, call, warnings)
-    # What keeps the server from cutting the prompt, where the user said nothing else.
+    # Keeps the server from truncating the prompt, unless the user set these options.
     for name, value in UNTOUCHED.items():
         _add_default(body, name, value, f"provider_options.{PROVIDER}", warnings)
     return body
@@ -97,7 +97,7 @@ def _thinking(thinking: Any, warnings: list[CallWarning]) -> Object:
         return {"think": THINKING[thinking]}
     if thinking in ("minimal", 0):
         sent = "low" if thinking == "minimal" else "off"
-        message = f"Ollama knows {', '.join(THINKING)}"
+        message = f"Ollama supports {', '.join(THINKING)}"
         warnings.append(CallWarning("thinking_changed", "thinking", message, thinking, sent))
         return {"think": THINKING[sent]}
     warnings.append(unsupported("thinking", thinking, "a thinking budget in tokens"))
@@ -106,7 +106,7 @@ def _thinking(thinking: Any, warnings: list[CallWarning]) -> Object:
 
 def _warn_of_choices(call: ModelCall, warnings: list[CallWarning]) -> None:
     if call.tool_choice is not None and call.tool_choice.mode == "auto":
-        warnings.append(CallWarning("no_effect", "tool_choice", "the model always chooses by itself"))
+        warnings.append(CallWarning("no_effect", "tool_choice", "it is the default"))
     elif call.tool_choice is not None:
         warnings.append(unsupported("tool_choice", call.tool_choice.mode, "a choice of tools"))
     WARNINGS.options(call, _UNSUPPORTED, warnings)
@@ -136,4 +136,4 @@ def _add_default(body: Object, name: str, value: JSONValue, path: str, warnings:
     if name not in body:
         body[name] = value
     elif body[name] == value:
-        warnings.append(CallWarning("no_effect", f"{path}.{name}", f"{name} is {value!r} here without being said"))
+        warnings.append(CallWarning("no_effect", f"{path}.{name}", f"{name} is {value!r} here by default"))

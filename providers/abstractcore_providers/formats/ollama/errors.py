@@ -17,7 +17,7 @@ from ...common.error_table import ErrorTable, Narrower, Said, failure, own_rows,
 from ...common.json_reading import Object, as_object, count_of, read_answer, text_of
 from ...common.surrogates import mend
 
-RIGHT_ADDRESS = "Is this the address of an Ollama server, without a path?"
+RIGHT_ADDRESS = "Is this the URL of an Ollama server, without a path?"
 """What to ask where something else than the API answers."""
 _MISSING_MODEL = re.compile(r"""model ["']([^"'\s]{1,200})["'] not found""")
 _OVERFLOW = re.compile(

@@ -32,10 +32,10 @@ def write_image(part: ImagePart, path: str, warnings: list[CallWarning]) -> str:
     data = content_of(part.blob, path)
     asked, told = part.blob.media_type, _type_of(data)
     if asked != told:
-        message = f"the format does not name {asked}: it is taken for {told}"
+        message = f"the format has no media type: {asked} is read as {told}"
         warnings.append(CallWarning("relabelled", f"{path}.blob.media_type", message, asked, told))
     if part.detail is not None:
-        message = "how closely to look cannot be said"
+        message = "the image's detail has no field in this format"
         warnings.append(CallWarning("detail_left_out", f"{path}.detail", message, part.detail))
     return base64.b64encode(data).decode("ascii")
 

@@ -85,7 +85,7 @@ def _sampling(data: Object, options: Object, warnings: list[CallWarning]) -> Sam
     if get_flag(data, "logprobs"):
         alternatives = 0 if alternatives is None else alternatives
     elif alternatives is not None:
-        warnings.append(CallWarning("field_left_out", "top_logprobs", "logprobs is not asked for", alternatives))
+        warnings.append(CallWarning("field_left_out", "top_logprobs", "logprobs is not set", alternatives))
         alternatives = None
     return SAMPLING.read(asked, top_logprobs=alternatives)
 

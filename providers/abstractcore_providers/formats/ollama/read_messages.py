@@ -119,4 +119,4 @@ def _called(data: Object, path: str, waiting: list[ToolCall]) -> ToolCall:
             waiting.remove(call)
             return call
     place = "tool_call_id" if id else "tool_name"
-    raise InvalidInputError("there is no such tool call in the assistant turn before", path=f"{path}.{place}")
+    raise InvalidInputError("the previous assistant turn has no such tool call", path=f"{path}.{place}")

@@ -19,7 +19,7 @@ from .write_messages import is_sayable, write_said
 
 
 def render(reply: ModelReply) -> Rendered:
-    """The body, with a warning for everything the format has no place for."""
+    """The body, with a warning for everything the format has no field for."""
     writer = BodyWriter(PROVIDER, ARGUMENTS, one_line=True)
     warnings = writer.warnings
     body: Object = {"model": reply.model or "", "message": _message(reply, writer), "done": True}

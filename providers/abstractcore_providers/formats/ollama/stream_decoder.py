@@ -44,7 +44,7 @@ class OllamaDecoder(FrameDecoder):
         except ValueError:
             return self._read(as_object(self._read_with_care(frame)), frame)
         try:
-            # Nearly all lines are one more piece of the open text, and need none of the care that the others do.
+            # Fast path: nearly all lines append to the open text.
             out = self._out
             message = data["message"]
             text = message["content"]

@@ -1,4 +1,4 @@
-"""Messages as the format writes them, with a warning for everything it has no place for.
+"""Messages as the format writes them, with a warning for everything it has no field for.
 
 A message has one text and one list of images. Reasoning goes back to the model it came from.
 """
@@ -29,7 +29,7 @@ from ...common.reordering import in_order
 from .images import is_at_hand, write_image
 from .vocabulary import CALL_FIELDS, MESSAGE_FIELDS, PROVIDER, WARNINGS
 
-_NO_OBJECT = "Ollama's format has no object of its own for texts and images"
+_NO_OBJECT = "Ollama's format has no object for texts and images"
 _SHOWN: dict[type[Part], int] = {ImagePart: 0, TextPart: 1}
 """The order in what is shown to a model: servers put the images before the text."""
 _SAID: dict[type[Part], int] = {ReasoningPart: 0, TextPart: 1, ToolCall: 2, ImagePart: 3}
@@ -73,7 +73,7 @@ def _content(parts: Iterable[Part], path: str, writer: BodyWriter) -> Object:
         else:
             what = part.blob.media_type if isinstance(part, MEDIA_PARTS) else part.type
             raise UnsupportedContentError(
-                f"{path}[{index}]: Ollama's format cannot carry {what}.", hint="It carries text and images."
+                f"{path}[{index}]: Ollama's format does not support {what}.", hint="It supports text and images."
             )
     body: Object = {"content": ""}
     for index, part in in_order(kept, _SHOWN, path, writer.warnings):

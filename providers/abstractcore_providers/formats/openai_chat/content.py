@@ -41,8 +41,8 @@ def _written_media(part: Part, path: str, provider: str) -> tuple[str, Object]:
         return "file", _file(part.blob, path, provider)
     what = part.blob.media_type if isinstance(part, AudioPart | DocumentPart) else part.type
     raise UnsupportedContentError(
-        f"{path}: the chat completions format cannot carry {what}.",
-        hint="It carries text, images, WAV and MP3 audio, and PDF.",
+        f"{path}: the chat completions format does not support {what}.",
+        hint="It supports text, images, WAV and MP3 audio, and PDF.",
     )
 
 
@@ -54,7 +54,7 @@ def kept_audio(id: str, provider: str) -> Blob:
 def media_in_result(part: Part, call_id: str, path: str) -> UnsupportedContentError:
     """The error for a tool result that holds more than text."""
     return UnsupportedContentError(
-        f"{path}: the result of tool call {call_id!r} holds {part.type}; this format takes text there only.",
+        f"{path}: the result of tool call {call_id!r} has {part.type}; this format supports only text there.",
         hint="Put it into a user message after the result.",
     )
 

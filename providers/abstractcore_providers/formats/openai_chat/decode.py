@@ -85,7 +85,7 @@ def _finish_reason(message: Object, raw: str | None) -> FinishReason:
 def _extra_choices(count: int) -> tuple[CallWarning, ...]:
     if count == 1:
         return ()
-    return (CallWarning("extra_choices", "choices", f"{count} choices came; the first is the reply", count, 1),)
+    return (CallWarning("extra_choices", "choices", f"{count} choices received; the first is the reply", count, 1),)
 
 
 def _citations(message: Object, data: Object, dialect: Dialect) -> tuple[Citation, ...]:
@@ -128,4 +128,4 @@ def audio_bytes(text: str) -> bytes:
     try:
         return base64.b64decode(text, validate=True)
     except ValueError:
-        raise ServerError("the audio in the answer is not base64") from None
+        raise ServerError("the audio in the response is not base64") from None

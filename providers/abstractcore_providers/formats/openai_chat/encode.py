@@ -122,7 +122,7 @@ def _tool_choice(choice: ToolChoice, dialect: Dialect, warnings: list[CallWarnin
         return choice.mode
     if dialect.named_tool_choice:
         return {"type": "function", "function": {"name": choice.tool}}
-    message = "this provider cannot be told which tool to call"
+    message = "this provider cannot force a specific tool"
     sent = ToolChoice("required")
     warnings.append(CallWarning("tool_choice_changed", "tool_choice", message, to_data(choice), to_data(sent)))
     return sent.mode

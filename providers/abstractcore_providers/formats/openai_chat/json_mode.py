@@ -26,7 +26,7 @@ def instruct(messages: list[Object], output: OutputSchema, warnings: list[CallWa
     place = next((i for i, message in enumerate(messages) if message["role"] != "system"), len(messages))
     messages.insert(place, {"role": "system", "content": _BEGINNING + to_json(told).decode()})
     if output.strict:
-        what = f"the schema is told in a system message, messages[{place}] of the request, and not enforced"
+        what = f"the schema is sent in a system message, messages[{place}] of the request, and not enforced"
         warnings.append(CallWarning("schema_as_instruction", "output.strict", what, True, False))
 
 

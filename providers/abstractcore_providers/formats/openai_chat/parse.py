@@ -76,7 +76,7 @@ def _thinking(data: Object, dialect: Dialect, warnings: list[CallWarning]) -> Th
         if found is None:
             found = thinking
         elif thinking is not None:
-            warnings.append(CallWarning("field_left_out", name, "another field says how much to think", value))
+            warnings.append(CallWarning("field_left_out", name, "another field sets thinking", value))
     return found
 
 
@@ -88,7 +88,7 @@ def _name_stream_options(data: Object, warnings: list[CallWarning]) -> None:
 def _sampling(data: Object, dialect: Dialect, warnings: list[CallWarning]) -> Sampling:
     stop, limit, old_limit = data.get("stop"), data.get("max_completion_tokens"), data.get("max_tokens")
     if limit is not None and old_limit is not None:
-        message = "max_completion_tokens is the one that counts"
+        message = "max_completion_tokens is used"
         warnings.append(CallWarning("field_left_out", "max_tokens", message, old_limit, limit))
     alternatives = data.get("logprobs" if dialect.counted_logprobs else "top_logprobs")
     if alternatives is None and get_flag(data, "logprobs"):

@@ -37,11 +37,11 @@ from .vocabulary import (
     has_sources,
 )
 
-_NO_OBJECT = "text has no object of its own here"
+_NO_OBJECT = "text has no object here"
 
 
 def render(reply: ModelReply, dialect: Dialect) -> Rendered:
-    """The body, with a warning for everything the format has no place for."""
+    """The body, with a warning for everything the format has no field for."""
     warnings: list[CallWarning] = []
     metadata, logprobs = metadata_to_theirs(reply.provider_metadata, warnings)
     choice: Object = {
@@ -112,7 +112,7 @@ def _message(reply: ModelReply, provider: str, warnings: list[CallWarning]) -> O
             message.setdefault("tool_calls", []).append(options)
         elif isinstance(part, AudioPart):
             message["audio"] = audio_to_theirs(part)
-            name_options_left_out(part, place, provider, "what is said of audio is not kept", warnings)
+            name_options_left_out(part, place, provider, "the format has no field for options of audio", warnings)
             if part.blob.media_type != REPLY_AUDIO_TYPE:
                 warnings.append(_relabelled(part, place))
     if text:
@@ -120,7 +120,7 @@ def _message(reply: ModelReply, provider: str, warnings: list[CallWarning]) -> O
     if reasoning:
         message["reasoning_content"] = reasoning
     elif text.lstrip().startswith(OPENING):
-        message["reasoning_content"] = ""  # what looks like reasoning is the answer
+        message["reasoning_content"] = ""  # text that looks like reasoning is part of the answer
     if annotations or has_sources(reply.provider_metadata):
         message["annotations"] = annotations
     return message
@@ -144,7 +144,7 @@ def is_audible(part: Part) -> bool:
 
 def _relabelled(part: AudioPart, path: str) -> CallWarning:
     requested = part.blob.media_type
-    message = f"the format does not name {requested}: it is taken for {REPLY_AUDIO_TYPE}"
+    message = f"the format has no media type: {requested} is read as {REPLY_AUDIO_TYPE}"
     return CallWarning("relabelled", f"{path}.blob.media_type", message, requested, REPLY_AUDIO_TYPE)
 
 

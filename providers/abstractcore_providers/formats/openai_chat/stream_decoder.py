@@ -43,7 +43,7 @@ class ChatDecoder(FrameDecoder):
         self._annotated = not dialect.search_results
         self._think = ThinkTags() if dialect.think_tags else None
         self._details = StreamedDetails() if dialect.reasoning_field == DETAILS else None
-        # Blocks have the places that parts have in a whole reply, so that a stream adds up to the same.
+        # Blocks have the order of parts in an unstreamed reply, so that both give the same reply.
         first = 0 if self._details is None else ROOM
         places = (first + place for place in PART_ORDER.values())
         self._reasoning_block, self._text_block, self._audio_block, self._first_call = places
@@ -63,7 +63,7 @@ class ChatDecoder(FrameDecoder):
         except ValueError:
             return self._read_unusual(frame)
         try:
-            # Nearly all chunks are one more piece of the open text, and need none of the care that the others do.
+            # Fast path: nearly all chunks append to the open text.
             out, block = self._out, self._text_block
             (choice,) = chunk["choices"]
             delta = choice["delta"]

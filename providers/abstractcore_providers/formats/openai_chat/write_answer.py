@@ -89,10 +89,10 @@ def _audio(part: AudioPart, path: str, dialect: Dialect, warnings: list[CallWarn
     kept = kept_audio(part.id or "", dialect.provider)
     WARNINGS.fields(part, path, ("cache",), warnings)
     if part.blob != kept:
-        message = "the provider's own copy stands for this audio"
+        message = "the provider's stored copy is sent instead"
         warnings.append(CallWarning("sent_by_reference", f"{path}.blob", message, sent=to_data(kept)))
     if part.transcript is not None:
-        warnings.append(CallWarning("transcript_left_out", f"{path}.transcript", "the provider has its own"))
+        warnings.append(CallWarning("transcript_left_out", f"{path}.transcript", "the provider stores its own"))
     return with_options({"id": part.id}, part, path, dialect.provider, AUDIO_FIELDS, warnings)
 
 

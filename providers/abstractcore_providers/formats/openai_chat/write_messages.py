@@ -1,4 +1,4 @@
-"""Messages as the format writes them, with a warning for everything it has no place for."""
+"""Messages as the format writes them, with a warning for everything it has no field for."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _tool_result(
     assert isinstance(part, ToolResult)
     WARNINGS.fields(part, path, ("cache",), warnings)
     if part.is_error:
-        warnings.append(CallWarning("error_flag_left_out", f"{path}.is_error", "a result cannot be marked as an error"))
+        warnings.append(CallWarning("error_flag_left_out", f"{path}.is_error", "results cannot be marked as errors"))
     content: list[Object] = []
     for index, item in enumerate(part.content):
         place = f"{path}.content[{index}]"

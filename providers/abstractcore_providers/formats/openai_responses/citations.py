@@ -75,7 +75,7 @@ def fit_citation(citation: Citation, length: int, path: str, warnings: list[Call
     for name in ("title", "quote", "start", "end", "provider_metadata"):
         asked, sent = getattr(citation, name), getattr(said, name)
         if asked != sent:
-            message = f"the Responses format has no place for this citation's {name}"
+            message = f"the Responses format has no field for this citation's {name}"
             warnings.append(
                 CallWarning(f"{name}_left_out", f"{path}.{name}", message, asked, None if sent == {} else sent)
             )

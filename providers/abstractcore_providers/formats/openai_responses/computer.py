@@ -62,7 +62,7 @@ def fit_screenshot(result: ToolResult, path: str, provider: str, warnings: list[
     image = result.content[0] if len(result.content) == 1 else None
     if not isinstance(image, ImagePart):
         raise UnsupportedContentError(
-            f"{path}.content: the result of an action on a computer is one image, its screenshot."
+            f"{path}.content: the result of a computer action must be one image, its screenshot."
         )
     for item, place, names in (
         (result, path, ("is_error", "cache")),

@@ -48,8 +48,8 @@ def _content(part: Part, path: str, provider: str) -> Object:
         return {**_file(part.blob, path, provider), **breakpoint_of(part.cache)}
     what = part.blob.media_type if isinstance(part, AudioPart) else part.type
     raise UnsupportedContentError(
-        f"{path}: the Responses format cannot carry {what}.",
-        hint="It carries text, images, documents, and WAV and MP3 audio.",
+        f"{path}: the Responses format does not support {what}.",
+        hint="It supports text, images, documents, and WAV and MP3 audio.",
     )
 
 

@@ -37,7 +37,7 @@ def fit_user_parts(message: Message, path: str, provider: str, warnings: list[Ca
             warnings.append(WARNINGS.part(part, place))
     if own and len(parts) > 1:
         raise UnsupportedContentError(
-            f"{path}: an item that answers the model stands in a message of its own.",
+            f"{path}: an item that answers the model must be in its own message.",
             hint="Put it into a user message without other parts.",
         )
     return parts
@@ -60,7 +60,7 @@ def _cacheable(part: P, path: str, warnings: list[CallWarning]) -> P:
         return without_cache(part, path, warnings)
     if can_be_kept_for(cache.ttl):
         return part
-    message = "the provider keeps what it has read for 30 minutes or 12 hours"
+    message = "the cache TTLs of this provider are 30 minutes and 12 hours"
     warnings.append(CallWarning("cache_ttl_left_out", f"{path}.cache.ttl", message, cache.ttl))
     changed: Any = replace(part, cache=CachePoint())
     return changed
@@ -93,7 +93,7 @@ def fit_result(part: Part, path: str, provider: str, warnings: list[CallWarning]
         return part
     result = with_own_options(part, path, provider, OUTPUT_FIELDS, warnings)
     if result.is_error:
-        warnings.append(CallWarning("error_flag_left_out", f"{path}.is_error", "a result cannot be marked as an error"))
+        warnings.append(CallWarning("error_flag_left_out", f"{path}.is_error", "results cannot be marked as errors"))
     result = _cacheable(result, path, warnings) if result.content else without_cache(result, path, warnings)
     content = [_given(result, i, f"{path}.content[{i}]", provider, warnings) for i in range(len(result.content))]
     return replace(result, content=tuple(content), is_error=False)
@@ -111,7 +111,7 @@ def _given(result: ToolResult, index: int, path: str, provider: str, warnings: l
     part = result.content[index]
     if isinstance(part, AudioPart):
         raise UnsupportedContentError(
-            f"{path}: the result of tool call {result.call_id!r} holds audio, which cannot be sent there.",
+            f"{path}: the result of tool call {result.call_id!r} has audio, which is not supported there.",
             hint="Put it into a user message after the result.",
         )
     is_last = index == len(result.content) - 1

@@ -74,7 +74,7 @@ def _with_options(message: Message, first: Part, path: str, provider: str, warni
         return message
     if message.role != "assistant" and not isinstance(first, OpaquePart):
         return with_own_options(message, path, provider, USER_FIELDS, warnings)
-    why = "the Responses format has objects for the parts of such a message, and none for the message"
+    why = "the Responses format has objects for the parts of such a message, but not for the message"
     name_options_left_out(message, path, provider, why, warnings)
     return replace(message, provider_options=NO_OPTIONS)
 
@@ -95,7 +95,7 @@ def _as_one(turn: Sequence[tuple[int, Message]], ids: CallIds, warnings: list[Ca
     places = (f"{first}.parts", *(f"{path}." for path in others))
     within = [warning for warning in warnings if warning.path.startswith(places)]
     warnings[:] = [warning for warning in warnings if warning not in within]
-    why = "the Responses format does not tell neighbouring messages of the assistant apart"
+    why = "the Responses format does not separate adjacent assistant messages"
     message = "; ".join(dict.fromkeys([why, *(warning.message for warning in within)]))
     warnings.append(CallWarning("merged", f"{first}.parts", message, sent=[to_data(part) for part in one.parts]))
     warnings += [CallWarning("merged", path, message) for path in others]

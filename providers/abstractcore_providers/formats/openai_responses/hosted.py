@@ -114,7 +114,7 @@ def _image(data: str, format: str | None) -> Blob:
     try:
         return Blob.from_bytes(base64.b64decode(data, validate=True), f"image/{format or 'png'}")
     except ValueError:
-        raise ServerError("the image in the answer is not base64") from None
+        raise ServerError("the image in the response is not base64") from None
 
 
 def partial_image(event: Object) -> HostedToolResult:

@@ -61,9 +61,9 @@ def options_of(call: ModelCall, provider: str, warnings: list[CallWarning]) -> J
     for name in _KEPT_CONVERSATIONS:
         if options.get(name) is not None and any(message.role == "assistant" for message in call.messages):
             raise InvalidInputError(
-                "the provider puts the conversation that it keeps before these messages, which hold it already",
+                "the provider adds its stored conversation before these messages, which already contain it",
                 path=f"provider_options.{provider}.{name}",
-                hint="Leave the option out, or give the new messages alone.",
+                hint="Remove the option, or pass only the new messages.",
             )
     return options
 
@@ -78,7 +78,7 @@ def add_options(
     path = f"provider_options.{provider}"
     for name, value in options.items():
         if name == "background" and value is True:
-            raise InvalidInputError("a call in the background has no reply to wait for", path=f"{path}.{name}")
+            raise InvalidInputError("a background call returns no reply", path=f"{path}.{name}")
         if name in ("reasoning", "text"):
             body[name] = _merged(as_object(body.get(name)), value, name, path)
         elif name == "tools":
@@ -95,7 +95,7 @@ def add_options(
 
 def _warn_of_defaults(options: JSONObject, new: JSONObject, path: str, warnings: list[CallWarning]) -> None:
     if new != options:
-        message = "some of these are sent anyway"
+        message = "some of these are sent by default"
         warnings.append(CallWarning("no_effect", path, message, options, new or None))
 
 

@@ -61,7 +61,7 @@ def _is_own(part: Part, following: Part | None, before: Part | None, provider: s
 
 
 def shown(part: Shown, path: str, provider: str, warnings: list[CallWarning]) -> Shown:
-    """The part without what the format has no place for."""
+    """The part without what the format has no field for."""
     if isinstance(part, ReasoningPart):
         return part
     part = with_own_options(part, path, provider, modelled_fields(part, provider), warnings)

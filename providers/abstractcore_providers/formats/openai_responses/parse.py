@@ -29,7 +29,7 @@ def _call(
     conversation: Conversation, provider: str, encrypted_reasoning: bool, data: Object, warnings: list[CallWarning]
 ) -> ModelCall:
     if get_flag(data, "background"):
-        raise InvalidInputError("calls are answered at once, not in the background", path="background")
+        raise InvalidInputError("background calls are not supported", path="background")
     model = get_text(data.get("model"), "model")
     conversation.read(data, origin_of(provider, model), warnings)
     tools = [

@@ -15,7 +15,7 @@ from .vocabulary import REPLY_FIELDS, USAGE, WARNINGS, finish_reason_to_ours, fi
 
 
 def render(reply: ModelReply, provider: str) -> Rendered:
-    """The body, with a warning for everything the format has no place for."""
+    """The body, with a warning for everything the format has no field for."""
     warnings: list[CallWarning] = []
     return Rendered(to_json(response_object(reply, provider, warnings)), tuple(warnings))
 

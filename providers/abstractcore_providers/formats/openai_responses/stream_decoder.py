@@ -74,7 +74,7 @@ class ResponsesDecoder(FrameDecoder):
                 return []
             return self._written(self._event, as_object(self._read_with_care(frame.data)), frame.event)
         try:
-            # Nearly all events are more of the text that came last, and need none of the care that the others do.
+            # Fast path: nearly all events append to the last text.
             out = self._out
             text, block = event["delta"], self._text_block
             if (
@@ -135,7 +135,7 @@ class ResponsesDecoder(FrameDecoder):
 
     def _item_added(self, event: Object) -> None:
         item, data = self._item_at(event), mended(as_object(event.get("item")))
-        if item.call_id not in (None, text_of(data, "call_id")):  # another call, where servers repeat an index
+        if item.call_id not in (None, text_of(data, "call_id")):  # some servers use an index for several calls
             item = self._items.begin(self._last)
         if data.get("type") in ("message", "function_call"):
             item.options = self._options_of(data)
@@ -198,7 +198,7 @@ class ResponsesDecoder(FrameDecoder):
 
     def _partial_image(self, event: Object) -> None:
         item = self._item_at(event)
-        item.block("part", 0)  # the call's own, which comes when the item is done
+        item.block("part", 0)  # reserved for the call, which is written when the item is done
         self._out.part(item.block("part", 1), partial_image(event))
 
     def _item_done(self, event: Object) -> None:
@@ -230,7 +230,7 @@ class ResponsesDecoder(FrameDecoder):
                 self._notes[block] = part["annotations"]
             citations = read_annotations(self._notes.get(block))
             self._close(block)
-            if text and options != item.options:  # they were not told when the text began
+            if text and options != item.options:  # they were unknown when the text started
                 self._out.part(block, TextPart(text, citations, provider_options=options))
 
     def _reasoning_done(self, item: OpenItem, data: Object) -> None:

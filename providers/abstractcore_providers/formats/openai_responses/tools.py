@@ -60,7 +60,7 @@ def write_hosted_tool(tool: HostedTool, path: str, warnings: list[CallWarning]) 
     type = tool.options.get("type") or _TYPES[tool.kind][0]
     if type not in _TYPES[tool.kind]:
         raise InvalidInputError(
-            f"{type!r} is no type of {tool.kind}",
+            f"{type!r} is not a type of {tool.kind}",
             path=f"{path}.options.type",
             hint=f"Use {' or '.join(map(repr, _TYPES[tool.kind]))}.",
         )
@@ -68,7 +68,7 @@ def write_hosted_tool(tool: HostedTool, path: str, warnings: list[CallWarning]) 
     written: Object = {"type": type, **_DEFAULTS.get(str(type), {}), **given}
     new = _hosted(written).options
     if new != tool.options:
-        message = "some of these are sent anyway"
+        message = "some of these are sent by default"
         warnings.append(CallWarning("no_effect", f"{path}.options", message, tool.options, new or None))
     return written
 

@@ -171,7 +171,7 @@ def test_warning_states_how_much_is_lost(model: type[BaseModel], rules: SchemaRu
         ("query", ANTHROPIC, None, "$.anyOf became one object"),
         ("create_entities", GEMINI, None, "$.properties.entities.items.$ref became #/$defs/entity"),
         ("create_entities", GEMINI, None, "$.properties.first.$ref became #/$defs/items"),
-        ("create_entities", OLLAMA, None, "$.properties.entities.items.$ref became what it refers to"),
+        ("create_entities", OLLAMA, None, "$.properties.entities.items.$ref became the schema it refers to"),
         ("search_issues", ANTHROPIC, True, "$.properties.per_page.maximum is left out (100)"),
         ("fetch", OPENAI, None, "$.properties.rows.items is said"),
     ],
@@ -190,7 +190,7 @@ def test_tool_with_an_object_of_arbitrary_keys_is_not_strict(rules: SchemaRules)
 
 
 def test_answer_with_an_object_of_arbitrary_keys_is_refused_where_schemas_are_always_enforced():
-    with pytest.raises(InvalidInputError, match="an object of any names") as caught:
+    with pytest.raises(InvalidInputError, match="an object with arbitrary keys") as caught:
         output_of(schemas.Maps, ANTHROPIC)
     assert caught.value.path == "output.schema.properties.counts"
 

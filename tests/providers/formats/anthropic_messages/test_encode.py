@@ -195,7 +195,7 @@ def test_messages_ending_in_a_cache_point_are_not_merged():
 
 
 def test_conversation_of_system_messages_only_is_refused():
-    with pytest.raises(InvalidInputError, match="system messages only") as caught:
+    with pytest.raises(InvalidInputError, match="only system messages") as caught:
         MESSAGES.encode(call(Message.system("a")))
     assert caught.value.path == "messages"
 

@@ -125,6 +125,6 @@ def test_reply_can_be_sent_back_as_history(reply: ModelReply):
     try:
         encoded = MESSAGES.encode(call(*answered(said)).with_(model=reply.model or "m"))
     except (UnsupportedContentError, InvalidInputError) as error:
-        assert "no place for any part" in error.message  # noqa: PT017
+        assert "no field for any part" in error.message  # noqa: PT017
         return
     assert json.loads(encoded.request.body)["messages"][0]["role"] == "assistant"

@@ -104,10 +104,10 @@ def test_file_is_read_when_it_is_encoded(tmp_path: Path):
 @pytest.mark.parametrize(
     ("part", "what"),
     [
-        (ImagePart(Blob.from_bytes(b"x", "image/tiff")), r"messages\[1\].parts\[1\].*cannot carry image/tiff"),
-        (DocumentPart(Blob.from_bytes(b"x", "application/zip")), "cannot carry application/zip"),
-        (ImagePart(Blob.from_url("https://a/b", "image/png")), "is url https://a/b, which is not at hand"),
-        (ImagePart(Blob.from_artifact("0" * 64, "image/png", 1)), "is artifact 0000.*, which is not at hand"),
+        (ImagePart(Blob.from_bytes(b"x", "image/tiff")), r"messages\[1\].parts\[1\].*does not support image/tiff"),
+        (DocumentPart(Blob.from_bytes(b"x", "application/zip")), "does not support application/zip"),
+        (ImagePart(Blob.from_url("https://a/b", "image/png")), "is url https://a/b, whose bytes are not available"),
+        (ImagePart(Blob.from_artifact("0" * 64, "image/png", 1)), "is artifact 0000.*, whose bytes are not available"),
         (ImagePart(Blob.from_bytes(b"", "image/png")), "is empty"),
     ],
     ids=["tiff", "zip", "url", "artifact", "empty"],
@@ -127,7 +127,7 @@ def test_image_in_a_tool_result_is_sent_and_audio_refused():
         "content": [{"toolResult": {"toolUseId": "c1", "content": [{"text": "see"}, image], "status": "error"}}],
     }
     sound = ToolResult("c1", (AudioPart(Blob.from_bytes(b"w", "audio/wav")),))
-    with pytest.raises(UnsupportedContentError, match=r"messages\[2\].parts\[0\].content\[0\]: .* 'c1' holds audio"):
+    with pytest.raises(UnsupportedContentError, match=r"messages\[2\].parts\[0\].content\[0\]: .* 'c1' has audio"):
         CONVERSE.encode(call(Message.user("hi"), asked, Message.tool(sound)))
 
 
@@ -186,11 +186,11 @@ def test_tool_results_and_the_next_user_message_are_merged():
 @pytest.mark.parametrize(
     ("messages", "place"),
     [
-        ((Message.assistant("a"), Message.user("b")), r"messages\[0\]: the assistant speaks first"),
-        ((Message.system("s"), Message.assistant("a")), r"messages\[1\]: the assistant speaks first"),
+        ((Message.assistant("a"), Message.user("b")), r"messages\[0\]: the conversation must begin"),
+        ((Message.system("s"), Message.assistant("a")), r"messages\[1\]: the conversation must begin"),
         (
             answered(Message.user("a"), Message.assistant("b"), Message.assistant(ToolCall("c", "f"))),
-            r"messages\[2\]: the assistant speaks twice in a row",
+            r"messages\[2\]: two assistant messages in a row",
         ),
     ],
 )
@@ -200,7 +200,7 @@ def test_unsupported_message_order_is_refused_with_its_path(messages: tuple[Mess
 
 
 def test_empty_conversation_is_refused():
-    with pytest.raises(UnsupportedContentError, match="no place for any part"):
+    with pytest.raises(UnsupportedContentError, match="no field for any part"):
         CONVERSE.encode(call(Message.user(OpaquePart("xai", "new", 1))))  # type: ignore[arg-type]
 
 

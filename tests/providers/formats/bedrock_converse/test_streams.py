@@ -330,7 +330,7 @@ def test_end_without_usage_is_complete():
 def test_body_that_is_not_a_stream_is_a_server_error():
     with pytest.raises(ServerError, match="not a valid event stream"):
         list(decoded([b'{"output": {"message": {}}}']))
-    with pytest.raises(ServerError, match="no stream of messages"):
+    with pytest.raises(ServerError, match="not an event stream"):
         list(decoded([b""]))
 
 

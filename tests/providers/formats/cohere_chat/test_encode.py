@@ -127,7 +127,7 @@ def test_opaque_parts_of_other_providers_are_left_out():
     assert losses(call(Message("user", (OpaquePart("x", "y"), TextPart("a"))))) == {
         "messages[0].parts[0]": ("part_left_out", None)
     }
-    with pytest.raises(UnsupportedContentError, match="no place for any part"):
+    with pytest.raises(UnsupportedContentError, match="no field for any part"):
         COHERE.encode(call(Message("user", (OpaquePart("x", "y"),))))
 
 

@@ -267,7 +267,7 @@ def test_malformed_json_event_is_an_error_with_its_number():
 
 
 def test_body_without_events_is_not_a_stream():
-    with pytest.raises(ServerError, match="no stream"):
+    with pytest.raises(ServerError, match="not an event stream"):
         list(decoded([b"<html>"]))
 
 

@@ -115,7 +115,7 @@ def test_options_of_the_answer_are_not_cached_and_have_a_warning(llm: LLM, cache
         "provider_options.google.safetySettings",
     ]
     assert set(caches.seen[0][2]) == {"model", "ttl", "contents"}
-    with pytest.raises(UnsupportedOptionError, match="what is kept has no answer"):
+    with pytest.raises(UnsupportedOptionError, match="a cached content has no response"):
         CachedContents(llm).create("long", seconds=300, temperature=0.5, strict=True)
 
 
@@ -166,7 +166,7 @@ def test_provider_without_cached_contents_is_refused(services: Services):
 
 def test_response_without_a_name_is_an_error():
     for body in ({}, {"name": ""}):
-        with pytest.raises(ServerError, match="names no cached content"):
+        with pytest.raises(ServerError, match="does not name a cached content"):
             GEMINI.operations["cached_contents.read"](name="n").decode(response(body))
     with pytest.raises(RateLimitError, match="too fast"):
         GEMINI.operations["cached_contents.read"](name="n").decode(

@@ -76,9 +76,9 @@ def test_media_are_encoded(part: Part, written: Any):
     ("part", "what"),
     [
         (ImagePart(Blob.from_bytes(b"", "audio/wav")), r"messages\[1\].parts\[1\]: audio/wav cannot be sent as image"),
-        (ImagePart(Blob.from_artifact("0" * 64, "image/png", 1)), "is artifact 0000.*, which is not at hand"),
+        (ImagePart(Blob.from_artifact("0" * 64, "image/png", 1)), "is artifact 0000.*, whose bytes are not available"),
         (DocumentPart(Blob.from_provider_file("google", "f", "application/pdf")), "'f' is not the URI of an uploaded"),
-        (DocumentPart(Blob.from_provider_file("xai", FILE, "application/pdf")), "is kept by 'xai', not by 'google'"),
+        (DocumentPart(Blob.from_provider_file("xai", FILE, "application/pdf")), "is stored by 'xai', not by 'google'"),
     ],
     ids=["sound as image", "artifact", "no URI", "file of another"],
 )
@@ -384,7 +384,7 @@ def test_provider_option_without_a_call_field_survives_a_round_trip(option: dict
 
 
 def test_empty_call_is_refused():
-    with pytest.raises(UnsupportedContentError, match="no place for any part"):
+    with pytest.raises(UnsupportedContentError, match="no field for any part"):
         GEMINI.encode(call(Message.user(OpaquePart("xai", "new", 1))))  # type: ignore[arg-type]
 
 

@@ -229,7 +229,7 @@ def test_invalid_request_is_refused_with_its_path(body: Any, path: str):
 
 
 def test_url_without_a_model_is_refused():
-    with pytest.raises(InvalidInputError, match="names no model") as caught:
+    with pytest.raises(InvalidInputError, match="does not name a model") as caught:
         GEMINI.parse(request({"contents": [SAID]}, "/chat/completions"))
     assert caught.value.path == "url"
 

@@ -243,7 +243,7 @@ def test_end_without_a_finish_reason_is_an_interruption():
 
 
 def test_stream_without_events_is_an_error():
-    with pytest.raises(ServerError, match="no stream of events"):
+    with pytest.raises(ServerError, match="not an event stream"):
         list(decoded([b"<html>"]))
 
 

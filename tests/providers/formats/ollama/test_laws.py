@@ -33,4 +33,4 @@ def test_most_calls_are_not_refused(call: ModelCall):
     except InvalidInputError as error:
         assert error.path.startswith("provider_options.") or is_of_a_schema(error)  # noqa: PT017
     except UnsupportedContentError as error:
-        assert call.hosted_tools or "no place for any part" in error.message  # noqa: PT017
+        assert call.hosted_tools or "no field for any part" in error.message  # noqa: PT017

@@ -100,7 +100,7 @@ def test_provider_option_without_conflict_is_sent(name: str, option: dict[str, A
     if sent:
         assert body_of(asked, CHATS[name]).items() >= option.items()
     else:
-        with pytest.raises(InvalidInputError, match="has a field of its own"):
+        with pytest.raises(InvalidInputError, match="has a field for this"):
             CHATS[name].encode(asked)
 
 

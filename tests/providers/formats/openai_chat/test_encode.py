@@ -90,13 +90,19 @@ def test_file_is_read_when_it_is_encoded(tmp_path: Path):
 @pytest.mark.parametrize(
     ("part", "what"),
     [
-        (VideoPart(Blob.from_bytes(b"", "video/mp4")), r"messages\[1\].parts\[1\].*cannot carry video"),
-        (AudioPart(Blob.from_bytes(b"", "audio/flac")), "cannot carry audio/flac"),
-        (DocumentPart(Blob.from_bytes(b"", "text/markdown")), "cannot carry text/markdown"),
-        (ImagePart(Blob.from_artifact("0" * 64, "image/png", 1)), "is artifact 0000.*, which is not at hand"),
-        (ImagePart(Blob.from_provider_file("openai", "f", "image/png")), "is provider file f, which is not at hand"),
-        (DocumentPart(Blob.from_url("https://a/b", "application/pdf")), "is url https://a/b, which is not at hand"),
-        (DocumentPart(Blob.from_provider_file("xai", "f", "application/pdf")), "is kept by 'xai', not by 'openai'"),
+        (VideoPart(Blob.from_bytes(b"", "video/mp4")), r"messages\[1\].parts\[1\].*does not support video"),
+        (AudioPart(Blob.from_bytes(b"", "audio/flac")), "does not support audio/flac"),
+        (DocumentPart(Blob.from_bytes(b"", "text/markdown")), "does not support text/markdown"),
+        (ImagePart(Blob.from_artifact("0" * 64, "image/png", 1)), "is artifact 0000.*, whose bytes are not available"),
+        (
+            ImagePart(Blob.from_provider_file("openai", "f", "image/png")),
+            "is provider file f, whose bytes are not",
+        ),
+        (
+            DocumentPart(Blob.from_url("https://a/b", "application/pdf")),
+            "is url https://a/b, whose bytes are not",
+        ),
+        (DocumentPart(Blob.from_provider_file("xai", "f", "application/pdf")), "is stored by 'xai', not by 'openai'"),
     ],
     ids=["video", "flac", "markdown", "artifact", "image by id", "pdf by url", "file of another"],
 )
@@ -108,7 +114,7 @@ def test_unsupported_content_is_refused_with_its_path(part: Any, what: str):
 def test_image_in_a_tool_result_is_refused_with_its_call():
     asked = Message.assistant(ToolCall("c1", "look"))
     with pytest.raises(
-        UnsupportedContentError, match=r"messages\[1\].parts\[0\].content\[1\]: .* 'c1' holds image"
+        UnsupportedContentError, match=r"messages\[1\].parts\[0\].content\[1\]: .* 'c1' has image"
     ) as caught:
         CHAT.encode(call(asked, Message.tool(ToolResult("c1", (TextPart("see"), ImagePart(PNG))))))
     assert caught.value.hint == "Put it into a user message after the result."
@@ -288,7 +294,7 @@ def test_empty_message_is_left_out():
 
 
 def test_empty_call_is_refused():
-    with pytest.raises(UnsupportedContentError, match="no place for any part"):
+    with pytest.raises(UnsupportedContentError, match="no field for any part"):
         CHAT.encode(call(Message.user(OpaquePart("p", "k"))))
 
 
@@ -307,7 +313,7 @@ def test_empty_call_is_refused():
     ids=lambda option: next(iter(option)),
 )
 def test_provider_option_with_a_call_field_is_refused(option: dict[str, Any]):
-    with pytest.raises(InvalidInputError, match="has a field of its own") as caught:
+    with pytest.raises(InvalidInputError, match="has a field for this") as caught:
         CHAT.encode(call(provider_options={"openai": option}))
     assert caught.value.path == f"provider_options.openai.{next(iter(option))}"
 

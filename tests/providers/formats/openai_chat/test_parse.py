@@ -303,7 +303,7 @@ def tool(**function: Any) -> dict[str, Any]:
         (
             part(type="image_url", image_url={"url": "data:image/png,x"}),
             "messages[0].content[0].image_url.url",
-            "a data URL here is",
+            "expected a data URL",
         ),
         (
             part(type="image_url", image_url={"url": "data:image/png;base64,%"}),

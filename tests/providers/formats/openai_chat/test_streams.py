@@ -298,7 +298,7 @@ def test_stream_cut_mid_event_is_an_interruption():
 
 
 def test_stream_without_events_is_an_error():
-    with pytest.raises(ServerError, match="no stream of events"):
+    with pytest.raises(ServerError, match="not an event stream"):
         list(decoded([b"<html></html>\n"]))
 
 
@@ -330,10 +330,10 @@ def test_malformed_json_event_is_an_error_with_its_position():
 
 def test_event_that_violates_the_schema_is_an_error_with_its_position():
     deep = json.loads("[" * 120 + "]" * 120)
-    with pytest.raises(ServerError, match="does not fit the schema"):
+    with pytest.raises(ServerError, match="does not match the schema"):
         streamed({**chunk(content="a"), "x": deep}, STOP)
     cited = {"url_citation": {"url": "\ud800"}}
-    with pytest.raises(ServerError, match="event 2 of the stream does not fit the schema"):
+    with pytest.raises(ServerError, match="event 2 of the stream does not match the schema"):
         streamed(chunk(content="a"), chunk(annotations=[cited]), STOP)
 
 

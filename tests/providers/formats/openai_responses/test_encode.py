@@ -112,10 +112,10 @@ def test_files_are_encoded_in_every_form(part: Any, written: dict[str, Any]):
 @pytest.mark.parametrize(
     ("part", "said"),
     [
-        (VideoPart(Blob.from_bytes(b"a", "video/mp4")), "cannot carry video"),
-        (AudioPart(Blob.from_bytes(b"a", "audio/flac")), "cannot carry audio/flac"),
-        (ImagePart(Blob.from_provider_file("x", "f", "image/png")), "kept by 'x'"),
-        (ImagePart(Blob.from_artifact("0" * 64, "image/png", 1)), "not at hand"),
+        (VideoPart(Blob.from_bytes(b"a", "video/mp4")), "does not support video"),
+        (AudioPart(Blob.from_bytes(b"a", "audio/flac")), "does not support audio/flac"),
+        (ImagePart(Blob.from_provider_file("x", "f", "image/png")), "stored by 'x'"),
+        (ImagePart(Blob.from_artifact("0" * 64, "image/png", 1)), "not available"),
     ],
 )
 def test_unsupported_content_is_refused_with_its_path(part: Any, said: str):

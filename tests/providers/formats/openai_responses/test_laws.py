@@ -31,7 +31,7 @@ def test_most_calls_are_not_refused(call: ModelCall):
     except InvalidInputError as error:
         assert error.path.startswith("provider_options.") or is_of_a_schema(error)  # noqa: PT017
     except UnsupportedContentError as error:
-        assert "no place for any part" in error.message  # noqa: PT017
+        assert "no field for any part" in error.message  # noqa: PT017
 
 
 @pytest.mark.parametrize(

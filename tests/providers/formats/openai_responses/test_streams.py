@@ -280,7 +280,7 @@ def test_incomplete_reply_has_its_reason(details: Any, reason: str, raw: str):
             ContentFilterError,
             "m",
         ),
-        ({"type": "response.failed"}, ServerError, "the provider reported an error in its answer"),
+        ({"type": "response.failed"}, ServerError, "the provider reported an error in its response"),
     ],
 )
 def test_error_event_is_typed_after_the_partial_reply(event: Any, expected: type[ProviderError], said: str):
@@ -303,7 +303,7 @@ def test_malformed_json_event_is_named():
 
 
 def test_body_that_is_not_a_stream_is_an_error():
-    with pytest.raises(ServerError, match="no stream of events"):
+    with pytest.raises(ServerError, match="not an event stream"):
         list(decoded([b"<html></html>"]))
 
 
