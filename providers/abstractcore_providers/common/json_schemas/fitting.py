@@ -13,7 +13,11 @@ from .recent import Recent, Rewriting
 from .rewriting import rewritten
 from .rules import Effect, Rules, SchemaRules
 
-_CODES: Mapping[Effect, str] = {"same": "schema_rewritten", "narrower": "schema_narrowed", "looser": "schema_rewritten"}
+_CODES: Mapping[Effect, str] = {
+    "same": "schema_normalized",
+    "narrower": "schema_narrowed",
+    "looser": "schema_rewritten",
+}
 _HINT = "Correct the schema: no vendor accepts it."
 _RECENT = Recent()
 
