@@ -57,7 +57,7 @@ def test_changed_field_is_found_with_its_input(differences: Callable[..., Report
 
 
 def test_changed_wording_is_distinguished_from_changed_facts(differences: Callable[..., Report]):
-    report = differences('"output modalities"', '"another modality"')
+    report = differences('"Cohere returns log probabilities only of the chosen tokens"', '"another wording"')
     assert report.differ("facts") == 0
     assert report.differ("wording") > 0
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,12 +41,12 @@ class FormatWarnings:
             if getattr(item, name, None):
                 warnings.append(self.field(name, path))  # noqa: PERF401 - most parts have none: no list is made
 
-    def options(self, call: ModelCall, names: Mapping[str, str], warnings: list[CallWarning]) -> None:
-        """Warns of the options of a call that are set; `names` maps each to its name in messages."""
-        for name, what in names.items():
+    def options(self, call: ModelCall, names: Iterable[str], warnings: list[CallWarning]) -> None:
+        """Warns of those options of a call that are set."""
+        for name in names:
             value: Any = getattr(call, name)
             if value not in (None, ()):
-                warnings.append(unsupported(name, value, what))
+                warnings.append(unsupported(name, value, name))
 
     def finish_reason(self, requested: FinishReason, sent: FinishReason, warnings: list[CallWarning]) -> None:
         """Warns if clients receive another finish reason than the reply's."""

@@ -41,7 +41,7 @@ def test_warning_distinguishes_ttl_and_order():
     for index, ttl in enumerate((200, 3600)):
         times.fit(CachePoint(ttl), f"parts[{index}]", warnings)
     assert [warning.code for warning in warnings] == ["cache_time_changed"] * 2
-    assert "300 or 3600 seconds" in warnings[0].message
+    assert "300 and 3600 seconds" in warnings[0].message
     assert "cannot exceed those before it" in warnings[1].message
 
 

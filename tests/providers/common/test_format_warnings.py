@@ -1,4 +1,4 @@
-"""What a format cannot express is named by its place, and what is unset is not."""
+"""Warnings have the path of what a format cannot express, and unset fields have none."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WARNINGS = FormatWarnings("the test format")
 CALL = ModelCall("m", (Message.user("hi"),), modalities=("text",), parallel_tool_calls=False)
 
 
-def test_fields_that_are_set_are_named():
+def test_set_fields_are_reported():
     warnings: list[CallWarning] = []
     part = TextPart("a", (Citation("s"),), CachePoint())
     WARNINGS.fields(part, "messages[0].parts[0]", ("cache", "citations", "detail"), warnings)
@@ -30,7 +30,7 @@ def test_fields_that_are_set_are_named():
     assert str(warnings[0]).startswith("the test format has no field for cache here")
 
 
-def test_fields_that_say_nothing_are_not_named():
+def test_empty_fields_are_not_reported():
     warnings: list[CallWarning] = []
     names = ("cache", "citations", "is_error", "provider_metadata", "detail")
     for item in (TextPart("a"), ToolResult("id", ()), Citation("s")):
@@ -38,9 +38,9 @@ def test_fields_that_say_nothing_are_not_named():
     assert warnings == []
 
 
-def test_options_that_are_set_are_named_with_what_was_asked():
+def test_set_options_are_reported_with_their_values():
     warnings: list[CallWarning] = []
-    names = {"parallel_tool_calls": "parallel calls", "modalities": "output modalities", "thinking": "thinking"}
+    names = ("parallel_tool_calls", "modalities", "thinking")
     WARNINGS.options(CALL, names, warnings)
     assert [(warning.path, warning.requested) for warning in warnings] == [
         ("parallel_tool_calls", False),
@@ -48,7 +48,7 @@ def test_options_that_are_set_are_named_with_what_was_asked():
     ]
 
 
-def test_counts_and_metadata_that_are_left_out_are_named_with_their_values():
+def test_omitted_counts_and_metadata_are_reported_with_their_values():
     warnings: list[CallWarning] = []
     WARNINGS.counts(Usage(1, reasoning=0), ("reasoning", "input_audio"), warnings)
     WARNINGS.metadata({"a": 1, "b": 2}, {"a": 1}, warnings)

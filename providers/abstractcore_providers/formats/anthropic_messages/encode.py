@@ -79,7 +79,7 @@ def draft(call: ModelCall, dialect: Dialect) -> Draft:
             body["output_config"] = {"effort": effort}
     if call.output is not None:
         body["output_config"] = {**body.get("output_config", {}), "format": output_to_theirs(call.output, warnings)}
-    WARNINGS.options(call, {"modalities": "output modalities"}, warnings)
+    WARNINGS.options(call, ("modalities",), warnings)
     if call.stream:
         body["stream"] = True
     headers = {**_HEADERS, **betas_to_theirs(options.pop("betas", None), tools, f"{place}.betas", warnings)}

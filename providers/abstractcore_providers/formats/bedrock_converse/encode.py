@@ -38,7 +38,7 @@ from .write_blocks import BlockWriter
 HEADERS = {"content-type": "application/json"}
 _ID = re.compile("[a-zA-Z0-9_-]{1,64}")
 _HIGHEST_TEMPERATURE = 1.0
-_UNSUPPORTED = {"parallel_tool_calls": "parallel tool calls", "modalities": "output modalities"}
+_UNSUPPORTED = ("parallel_tool_calls", "modalities")
 
 
 def encode(call: ModelCall, off: str) -> Encoded:

@@ -160,7 +160,7 @@ class Fitting:
     def _opaque(self, part: OpaquePart, path: str) -> OpaquePart | None:
         if part.provider == PROVIDER and _is_read_again(part, self.role):
             return part
-        message = f"an opaque part of {part.provider!r}, such as {part.kind!r}, cannot be sent here"
+        message = f"opaque parts of {part.provider!r} of kind {part.kind!r} cannot be sent here"
         self.warnings.append(CallWarning("part_left_out", path, message))
         return None
 

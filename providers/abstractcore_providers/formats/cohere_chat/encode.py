@@ -20,7 +20,7 @@ from .vocabulary import PROVIDER, SAMPLING, WARNINGS, has_field
 from .write_messages import write_messages
 
 _HEADERS = {"content-type": "application/json"}
-_UNSUPPORTED = {"parallel_tool_calls": "parallel tool calls", "modalities": "output modalities"}
+_UNSUPPORTED = ("parallel_tool_calls", "modalities")
 
 
 def encode(call: ModelCall) -> Encoded:

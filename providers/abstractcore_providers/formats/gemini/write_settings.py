@@ -60,7 +60,7 @@ def _function(tool: ToolSpec, path: str, writer: BodyWriter) -> Object:
 
 def write_tool_config(call: ModelCall, writer: BodyWriter) -> Object:
     """Whether tools may or must be called."""
-    WARNINGS.options(call, {"parallel_tool_calls": "parallel tool calls"}, writer.warnings)
+    WARNINGS.options(call, ("parallel_tool_calls",), writer.warnings)
     choice = call.tool_choice
     if choice is None:
         return {}

@@ -23,7 +23,7 @@ from .vocabulary import ARGUMENTS, PROVIDER, SAMPLING, THINKING, UNTOUCHED, WARN
 from .write_messages import write_messages
 
 _HEADERS = {"content-type": "application/json"}
-_UNSUPPORTED = {"parallel_tool_calls": "parallel tool calls", "modalities": "output modalities"}
+_UNSUPPORTED = ("parallel_tool_calls", "modalities")
 
 
 def encode(call: ModelCall, context_size: int | None) -> Encoded:
@@ -108,7 +108,7 @@ def _warn_of_choices(call: ModelCall, warnings: list[CallWarning]) -> None:
     if call.tool_choice is not None and call.tool_choice.mode == "auto":
         warnings.append(CallWarning("no_effect", "tool_choice", "it is the default"))
     elif call.tool_choice is not None:
-        warnings.append(unsupported("tool_choice", call.tool_choice.mode, "a choice of tools"))
+        warnings.append(unsupported("tool_choice", call.tool_choice.mode, "tool_choice"))
     WARNINGS.options(call, _UNSUPPORTED, warnings)
 
 

@@ -61,7 +61,7 @@ def request_body(call: ModelCall, provider: str, encrypted_reasoning: bool, warn
         warnings.append(unsupported("thinking", call.thinking, "a thinking budget in tokens"))
     elif call.thinking is not None:
         body["reasoning"] = {"effort": "none" if call.thinking == "off" else call.thinking}
-    WARNINGS.options(call, {"modalities": "output modalities"}, warnings)
+    WARNINGS.options(call, ("modalities",), warnings)
     if call.stream:
         body["stream"] = True
     body["store"] = False
