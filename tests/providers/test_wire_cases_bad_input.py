@@ -213,7 +213,7 @@ def parts_of(call: ModelCall) -> list[object]:
 @every_format
 def test_generated_calls_with_each_feature_are_sent(format):
     """Calls are made, a hundred at a time, until each feature was sent; how many are refused does not matter."""
-    calls = import_module(f"tests.providers.formats.{format}.made").calls()
+    calls = import_module(f"tests.providers.formats.{format}.generated").calls()
     transpiler, missing = FORMATS[format](), set(FEATURES)
 
     def look(call: ModelCall) -> None:

@@ -1,1 +1,1 @@
-"""The wire formats, a folder each: pure, both sides."""
+"""The wire formats, one folder each: pure functions, for clients and servers."""

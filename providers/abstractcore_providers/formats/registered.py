@@ -1,4 +1,4 @@
-"""Every wire format there is, by the name of its folder. A format is loaded when it is made."""
+"""All wire formats, by the name of their folder. A format is imported when it is created."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CLASSES = {
     "openai_chat": ("OpenAIChat", "OpenAI, chat completions"),
     "openai_responses": ("OpenAIResponses", "OpenAI, responses"),
 }
-"""The class of each folder, and what it is."""
+"""The class of each folder, and its description."""
 
 
 def _made(folder: str, name: str) -> Transpiler:
@@ -29,18 +29,18 @@ def _made(folder: str, name: str) -> Transpiler:
 FORMATS: Mapping[str, Callable[[], Transpiler]] = MappingProxyType(
     {folder: partial(_made, folder, name) for folder, (name, _) in _CLASSES.items()}
 )
-"""Makes the format of each folder, in its vendor's own dialect."""
+"""Creates the format of each folder, in its vendor's own dialect."""
 
 
 @dataclass(frozen=True, slots=True)
 class NamedFormat:
-    """A wire format as it is registered."""
+    """A registered wire format."""
 
     name: str
     summary: str
 
     def transpiler(self) -> Transpiler:
-        """The format in its vendor's own dialect."""
+        """Returns the format in its vendor's own dialect."""
         return FORMATS[self.name]()
 
 

@@ -1,4 +1,4 @@
-"""The Anthropic Messages format, both sides, for Anthropic and everyone who speaks it."""
+"""The Anthropic Messages format, for clients and servers, for Anthropic and other servers that implement it."""
 
 from .dialect import Dialect
 from .transpiler import AnthropicMessages

@@ -1,4 +1,4 @@
-"""Features in testing, which a header names: those that tools need, and those of the option `betas`."""
+"""Beta features, named in a header: those that tools need, and those of the option `betas`."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ...common.json_reading import Object
 
 _HEADER = "anthropic-beta"
 _OF_TOOLS = {"computer_20250124": "computer-use-2025-01-24", "computer_20251124": "computer-use-2025-11-24"}
-"""What has to be named for tools of these types."""
+"""Betas that tools of these types need."""
 
 
 def betas_to_theirs(asked: Any, tools: Iterable[Object], path: str, warnings: list[CallWarning]) -> dict[str, str]:
-    """The header; none if there is nothing to name. Raises `InvalidInputError` for what are no names."""
+    """Returns the header; empty if no beta is needed. Raises `InvalidInputError` for invalid names."""
     names = _needed(tools)
     for index, name in enumerate(_listed(asked, path)):
         if (
@@ -35,7 +35,7 @@ def betas_to_theirs(asked: Any, tools: Iterable[Object], path: str, warnings: li
 
 
 def betas_to_ours(headers: Mapping[str, str], tools: Iterable[Object]) -> list[str]:
-    """What a request names beyond what its tools need."""
+    """Returns the betas of a request beyond those that its tools need."""
     needed = _needed(tools)
     value = next((value for name, value in headers.items() if name.lower() == _HEADER), "")
     return [name for name in map(str.strip, value.split(",")) if name and name not in needed]

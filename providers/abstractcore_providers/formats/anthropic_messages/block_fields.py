@@ -1,4 +1,4 @@
-"""The fields that the schema has words for: all others of a block or message are provider options of its part or it."""
+"""The fields that the schema models: all others of a block or message are its provider options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The blocks that a model writes, read for both sides: tolerantly, as a reply's; a client's are checked before."""
+"""Blocks that a model writes, read tolerantly from replies; a client's blocks are checked before."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from .vocabulary import WARNINGS, cache_to_ours
 HOSTED_CALLS = ("server_tool_use", "mcp_tool_use")
 CALLS = ("tool_use", *HOSTED_CALLS)
 _INVALID = "INVALID_JSON"
-"""Where the vendor wants arguments that are no JSON object ("Fine-grained tool streaming")."""
+"""The key for arguments that are not a JSON object, as the vendor prescribes ("Fine-grained tool streaming")."""
 
 
 def is_hosted_result(kind: object) -> bool:
-    """Whether a block of this type holds what a tool of the provider gave."""
+    """Whether a block of this type contains the result of a hosted tool."""
     return isinstance(kind, str) and kind.endswith("_tool_result")
 
 
 def read_block(block: Object, provider: str, origin: str | None, input_text: str) -> Part:
-    """The part in a block; `input_text` is the text of its `input`, if it has one. Raises `SchemaError`."""
+    """Returns the part in a block; `input_text` is the text of its `input`, if it has one. Raises `SchemaError`."""
     kind = text_of(block, "type") or ""
     if kind == "text":
         return _text(block, provider)
@@ -57,7 +57,7 @@ def read_block(block: Object, provider: str, origin: str | None, input_text: str
 
 
 def _text(block: Object, provider: str) -> TextPart:
-    """An empty text marks nothing, and has no options."""
+    """An empty text has no cache point and no options."""
     cache = cache_to_ours(block.get("cache_control"))
     text = text_of(block, "text") or ""
     citations = citations_to_ours(block.get("citations"))
@@ -82,7 +82,7 @@ def _without(block: Object, *names: str) -> Object:
 
 
 def own_block(part: Part, provider: str) -> Object | None:
-    """The block that `part` was read from; None if it is not from this format. Its `input` is left out."""
+    """Returns the block that `part` was read from; None if it is not from this format. Its `input` is omitted."""
     if isinstance(part, OpaquePart) and part.provider == provider and isinstance(part.data, Mapping):
         block: Object = {"type": part.kind, **part.data}
     elif isinstance(part, HostedToolCall) and part.provider_metadata.get("type") in HOSTED_CALLS:
@@ -98,7 +98,7 @@ def own_block(part: Part, provider: str) -> Object | None:
 
 
 def write_own(part: Part, path: str, provider: str, inputs: list[str], warnings: list[CallWarning]) -> list[Object]:
-    """The block that `part` was read from, and the text of its input; a warning if it is not from this format."""
+    """Returns the block of `part`, and the text of its input; a warning if it is not from this format."""
     block = own_block(part, provider)
     if block is None:
         warnings.append(WARNINGS.part(part, path))
@@ -119,7 +119,7 @@ def _is_object(text: str) -> bool:
 
 
 def input_text(call: ToolCall) -> str:
-    """The arguments as the JSON text of an object: their own, if they are one."""
+    """Returns the arguments as the JSON text of an object: the original text if it is one."""
     if call.arguments is None:
         return to_json({_INVALID: call.arguments_text}).decode()
     return call.arguments_text.strip(" \t\r\n") if call.arguments_text.strip() else "{}"

@@ -1,4 +1,4 @@
-"""Citations, which belong to whole text blocks in this format, and to spans of a text in ours."""
+"""Citations, which belong to whole text blocks in this format, and to spans of a text in the schema."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SEARCH = ("cited_text", "source", "title", "start", "end")
 _WEB = ("cited_text", "url", "title", "start", "end")
 _WEB_KIND = "web_search_result_location"
 _UNSAID = (("type", _WEB_KIND), ("encrypted_index", ""))
-"""What a citation of a web page has when nothing is known of it but the page."""
+"""Defaults for a citation of a web page of which only the URL is known."""
 
 _PLACES = {
     "char_location": ("document_index", "start_char_index", "end_char_index"),
@@ -22,19 +22,21 @@ _PLACES = {
     "content_block_location": ("document_index", "start_block_index", "end_block_index"),
     "search_result_location": ("search_result_index", "start_block_index", "end_block_index"),
 }
-"""The whole numbers that a citation of each kind needs to be sent back."""
+"""The integers that a citation of each kind needs to be sent back."""
 
 Writer = Callable[[Citation, str, list[CallWarning]], Object | None]
-"""Gives the format's citation, or None (and a warning with the path) if there is none."""
+"""Returns the format's citation, or None (and a warning with the path)."""
 
 
 def citations_to_ours(data: object) -> tuple[Citation, ...]:
-    """The citations of a text block; `start` and `end`, which only our own streams have, are of its text."""
+    """Returns the citations of a text block; `start` and `end` are the text's, and exist only in streams of
+    AbstractCore.
+    """
     return tuple(map(citation_to_ours, as_objects(data)))
 
 
 def citation_to_ours(data: Object) -> Citation:
-    """One citation. What the schema has no field for, and what kind it is, are in its metadata."""
+    """Returns one citation. Its kind, and what the schema does not model, are in its metadata."""
     kind = text_of(data, "type")
     if kind == "search_result_location":
         known, source, title = _SEARCH, text_of(data, "source"), text_of(data, "title")
@@ -48,7 +50,7 @@ def citation_to_ours(data: Object) -> Citation:
 
 
 def citation_to_theirs(citation: Citation, path: str, warnings: list[CallWarning]) -> Object:
-    """For a client: a citation of any origin, as one of a web page if it is not the format's own."""
+    """For a client: a citation of any origin, as one of a web page if it is not from this format."""
     data = _written(citation, citation.provider_metadata)
     if not _reads_back(data, citation):
         message = "the Messages format would read this as another citation"
@@ -62,7 +64,7 @@ def _reads_back(data: Object, citation: Citation) -> bool:
 
 
 def own_citation(citation: Citation, path: str, warnings: list[CallWarning]) -> Object | None:
-    """For the provider: a citation that it gave. Any other is left out, as is what cannot be sent back of its own."""
+    """For the provider: a citation from the provider. Any other is omitted, as are fields that cannot be sent back."""
     metadata = citation.provider_metadata
     kind = metadata.get("type")
     web = kind is None and isinstance(metadata.get("encrypted_index"), str)
@@ -96,7 +98,7 @@ def _written(citation: Citation, metadata: JSONObject) -> Object:
 
 
 def placed_citations(part: TextPart, path: str, warnings: list[CallWarning]) -> Iterator[tuple[int, Citation]]:
-    """The citations, each with its index, whose spans follow each other or are the same: those that blocks can have."""
+    """Returns the citations, with their indexes, whose spans are equal or ascending: those that blocks can express."""
     last: tuple[int, int] | None = None
     for index, citation in enumerate(part.citations):
         start, end = span = citation.start or 0, citation.end or 0
@@ -109,7 +111,7 @@ def placed_citations(part: TextPart, path: str, warnings: list[CallWarning]) -> 
 
 
 def spanned_citations(part: TextPart, path: str, warnings: list[CallWarning]) -> list[Object]:
-    """For a client: the citations of a text in one block. Those of a span of it say which, for those who look."""
+    """For a client: the citations of a text in one block. A citation of a span has it as extra fields."""
     written: list[Object] = []
     for index, citation in placed_citations(part, path, warnings):
         data = citation_to_theirs(citation, f"{path}.citations[{index}]", warnings)
@@ -120,7 +122,7 @@ def spanned_citations(part: TextPart, path: str, warnings: list[CallWarning]) ->
 
 
 def cited_blocks(part: TextPart, path: str, write: Writer, warnings: list[CallWarning]) -> list[Object]:
-    """The text in blocks, each with the citations that are for all of it."""
+    """Returns the text as blocks, each with the citations of its whole text."""
     if not part.citations:
         return [{"type": "text", "text": part.text}]
     blocks: list[Object] = []

@@ -1,4 +1,4 @@
-"""What users and tools show, as the format writes it."""
+"""Content of users and tool results, as written by the format."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TEXT_TYPES = frozenset({"application/json", "application/xml", "application/yam
 
 
 def write_content(part: ContentPart, path: str, writing: Writing) -> Object:
-    """A text, image or document block; raises `UnsupportedContentError` with the path for any other content."""
+    """Returns a text, image or document block; raises `UnsupportedContentError` with the path for any other content."""
     if isinstance(part, TextPart):
         if part.citations:
             writing.warnings.append(WARNINGS.field("citations", path))
@@ -51,7 +51,7 @@ def write_content(part: ContentPart, path: str, writing: Writing) -> Object:
 
 
 def with_extras(block: Object, part: ContentPart | ToolCall | ToolResult, path: str, writing: Writing) -> Object:
-    """`block` with the cache point and the provider's options of the part that it was made from."""
+    """Returns `block` with the cache point and the provider options of its part."""
     block = with_cache(block, part, path, writing)
     return with_options(block, part, path, writing.provider, BLOCK_FIELDS[block["type"]], writing.warnings)
 
@@ -59,7 +59,7 @@ def with_extras(block: Object, part: ContentPart | ToolCall | ToolResult, path: 
 def with_cache(
     block: Object, item: ContentPart | ToolCall | ToolResult | ToolSpec, path: str, writing: Writing
 ) -> Object:
-    """`block` with the cache point of what it was made from."""
+    """Returns `block` with the cache point of its part."""
     cache = writing.cache_times.fit(item.cache, path, writing.warnings)
     if cache is not None:
         block["cache_control"] = cache_to_theirs(cache)
@@ -67,7 +67,7 @@ def with_cache(
 
 
 def append_block(blocks: list[Object], block: Object) -> None:
-    """Put `block` behind `blocks`. Plain texts that follow each other, as what stood between is not sent, are one."""
+    """Appends `block` to `blocks`. Plain texts between which nothing is sent are merged."""
     if blocks and is_plain(blocks[-1]) and block["type"] == "text" and block.keys() <= _PLAIN_OR_CACHED:
         blocks[-1] = {**block, "text": blocks[-1]["text"] + block["text"]}
     else:

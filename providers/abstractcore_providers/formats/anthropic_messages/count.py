@@ -1,4 +1,4 @@
-"""How many tokens a call has, asked of the provider."""
+"""Token counting."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _COUNTED = ("model", "system", "messages", "tools", "tool_choice", "thinking", "
 
 
 def encode_count(call: ModelCall, dialect: Dialect) -> Encoded:
-    """The request (https://platform.claude.com/docs/en/api/messages-count-tokens). Sampling does not count.
+    """Returns the request (https://platform.claude.com/docs/en/api/messages-count-tokens), without sampling options.
 
     Raises as `encode` does.
     """
@@ -25,5 +25,5 @@ def encode_count(call: ModelCall, dialect: Dialect) -> Encoded:
 
 
 def decode_count(response: WireResponse) -> int:
-    """The number of input tokens; raises `ServerError` for an answer that holds none."""
+    """Returns the number of input tokens; raises `ServerError` for a response without it."""
     return read_count(response, "input_tokens", error_in_body, RIGHT_ADDRESS)

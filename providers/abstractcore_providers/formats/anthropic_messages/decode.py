@@ -1,4 +1,4 @@
-"""From a `message` object to a reply."""
+"""Decodes a `message` object to a reply."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .errors import RIGHT_ADDRESS, error_in_body
 from .vocabulary import FINISH_REASONS, USAGE, metadata_to_ours
 
 _MARKS = frozenset({"content", "stop_reason", "usage"})
-"""Fields of replies that other documents do not have."""
+"""Fields that only replies have."""
 
 
 def decode(response: WireResponse, dialect: Dialect) -> ModelReply:
-    """The reply; raises `ServerError` for a body that holds none, or the error it reports in spite of its status."""
+    """Returns the reply; raises `ServerError` for a body without one, or the error in it despite its status."""
     data = as_object(read_body(response, RIGHT_ADDRESS))
     if data.get("error") is not None or not isinstance(data.get("content"), list):
         raise error_in_body(data) or no_reply(response, data, "content", _MARKS, RIGHT_ADDRESS)
@@ -49,7 +49,7 @@ def _reply(data: Object, body: bytes, provider: str) -> ModelReply:
 def _part(
     block: Object, number: int, ids: ReceivedIds, provider: str, origin: str | None, inputs: WrittenArguments
 ) -> Part:
-    """A block is read without cache points, which replies have none of."""
+    """Reads a block without cache points, which replies do not have."""
     block.pop("cache_control", None)
     text = inputs.text_of(as_object(block.get("input"))) if block.get("type") in CALLS else ""
     part = read_block(block, provider, origin, text)

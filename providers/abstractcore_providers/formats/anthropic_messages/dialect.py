@@ -1,4 +1,4 @@
-"""Where servers and models of this format differ, as data."""
+"""Differences between servers and models of this format, as data."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """One vendor's way of speaking the format.
+    """One vendor's variant of the format.
 
-    `provider` is the name under which `provider_options` are looked up, and whose reasoning, files and opaque parts are
-    sent back. `max_tokens`, which the format demands, stands where a call says nothing. With `system_in_place`, system
-    messages may stand in the middle of a conversation. `off` is the type of thinking that is none.
+    `provider` is the key of `provider_options`, and the provider whose reasoning, files and opaque parts are sent back.
+    `max_tokens`, which the format requires, is the default for calls without a limit. With `system_in_place`, system
+    messages may be in the middle of a conversation. `off` is the type of thinking that disables it.
     """
 
     provider: str = "anthropic"

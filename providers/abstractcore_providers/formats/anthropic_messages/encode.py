@@ -1,4 +1,4 @@
-"""From a call to a request, with a warning for everything the format cannot say."""
+"""Encodes a call as a request, with a warning for everything that the format cannot express."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _HIGHEST_TEMPERATURE = 1.0
 
 @dataclass(slots=True)
 class Draft:
-    """A request before it is written: its fields, the texts for the holes in it, header fields, and warnings."""
+    """A request before it is written: its fields, the texts for its placeholders, header fields, and warnings."""
 
     body: Object
     inputs: list[str]
@@ -38,23 +38,23 @@ class Draft:
     warnings: list[CallWarning]
 
     def written(self, path: str) -> Encoded:
-        """The request to `path`."""
+        """Returns the request to `path`."""
         return Encoded(
             WireRequest(path, self.headers, written_with(self.body, "input", self.inputs)), tuple(self.warnings)
         )
 
 
 def encode(call: ModelCall, dialect: Dialect) -> Encoded:
-    """The request for a lowered call.
+    """Returns the request for a lowered call.
 
-    Raises `UnsupportedContentError` for content without a shape here, and `InvalidInputError` for provider options
-    that the call has a field of its own for.
+    Raises `UnsupportedContentError` for unsupported content, and `InvalidInputError` for provider options that
+    duplicate a field of the call.
     """
     return draft(call, dialect).written(PATH)
 
 
 def draft(call: ModelCall, dialect: Dialect) -> Draft:
-    """As `encode`, before it is written."""
+    """As `encode`, before the request is written."""
     warnings: list[CallWarning] = []
     call = with_sendable_names(call, ANTHROPIC, warnings)
     place = f"provider_options.{dialect.provider}"
@@ -91,7 +91,7 @@ def draft(call: ModelCall, dialect: Dialect) -> Draft:
 
 
 def _limit(asked: int | None, thinking: Thinking, dialect: Dialect, warnings: list[CallWarning]) -> int:
-    """The most tokens of an answer, thinking among them."""
+    """Returns the limit on the tokens of an answer, including thinking."""
     if asked is not None:
         return asked
     limit = dialect.max_tokens + (thinking if isinstance(thinking, int) else 0)
@@ -101,7 +101,7 @@ def _limit(asked: int | None, thinking: Thinking, dialect: Dialect, warnings: li
 
 
 def _add_options(body: Object, options: JSONObject, path: str) -> None:
-    """Merge what the call has no field for; options of `output_config` stand beside its own."""
+    """Merges the provider options, those of `output_config` into the field of the call."""
     for name, value in options.items():
         if name == "output_config" and isinstance(value, Mapping) and not set(value) & {"format", *body.get(name, {})}:
             body[name] = {**body.get(name, {}), **value}

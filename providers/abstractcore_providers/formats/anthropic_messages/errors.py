@@ -1,4 +1,4 @@
-"""Errors by cause, from what servers of this format say, and back.
+"""Errors of servers with this format, read and rendered.
 
 Source: https://platform.claude.com/docs/en/api/errors, and the error codes that the vendor's own client knows.
 """
@@ -28,7 +28,7 @@ from ...common.json_reading import Object, as_object, text_of
 from ...common.surrogates import mend
 
 RIGHT_ADDRESS = "Does base_url point to the API, including /v1?"
-"""What to ask where something else than the API answers."""
+"""The hint where something other than the API answers."""
 _QUOTA_CODES = (
     "contract_spend_limit_reached",
     "enforced_spend_limit_reached",
@@ -83,19 +83,19 @@ _TABLE = ErrorTable(
 
 
 def error_of(response: WireResponse) -> ProviderError:
-    """The error for a response whose status is no success."""
+    """Returns the error of a response with an error status."""
     data = as_object(read_failure(response))
     request_id = response.headers.get("request-id") or text_of(data, "request_id")
     return _TABLE.of_response(_said(data.get("error") or data), response, request_id)
 
 
 def error_in_answer(detail: Any) -> ProviderError:
-    """The error that an answer with a successful status, or an event of its stream, reports."""
+    """Returns the error that a successful response, or an event of its stream, contains."""
     return _TABLE.in_answer(_said(detail))
 
 
 def error_in_body(data: Object) -> ProviderError | None:
-    """The error that a whole body reports in spite of its successful status; None if it reports none."""
+    """Returns the error that a body contains despite its successful status; None if there is none."""
     if data.get("error") is not None:
         return error_in_answer(data["error"])
     return error_in_answer(data) if text_of(data, "message") is not None else None
@@ -108,14 +108,14 @@ def _said(detail: Any) -> Said:
 
 
 def render_error(error: AbstractCoreError) -> WireResponse:
-    """The response that tells a client of `error`. Only our own message goes out."""
+    """Renders `error` as a response. Only AbstractCore's own message is sent."""
     row = _TABLE.row(error)
     detail: Object = {"type": row.type, "message": _message(error), "details": {"error_code": row.code}}
     return failure(row.status, {"type": "error", "error": detail}, error)
 
 
 def _message(error: AbstractCoreError) -> str:
-    """Numbers of tokens are told in the vendor's own words, which clients look for."""
+    """Token counts are rendered in the vendor's wording, which clients search for."""
     if isinstance(error, ContextOverflowError) and error.prompt_tokens is not None and error.context_tokens is not None:
         return f"prompt is too long: {error.prompt_tokens} tokens > {error.context_tokens} maximum"
     return mend(error.message)

@@ -1,4 +1,4 @@
-"""Tools that the provider runs: how they are asked for, and what they gave."""
+"""Hosted tools, which the provider runs: definitions and results."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _KINDS: tuple[tuple[str, HostedToolKind], ...] = (
     ("code_execution_", "code_interpreter"),
     ("computer_", "computer_use"),
 )
-"""What the types of each kind begin with; after it comes the date of a version."""
+"""The prefixes of each kind's types, which end with a version's date."""
 
 
 def hosted_tool_to_theirs(tool: HostedTool, path: str) -> Object:
-    """The tool's definition. `options` may name another version of it under `type`.
+    """Returns the tool's definition. `options` may select another version with `type`.
 
-    Raises `UnsupportedContentError` for a kind that the format has not.
+    Raises `UnsupportedContentError` for a kind that the format does not have.
     """
     if tool.kind not in _TOOLS:
         raise UnsupportedContentError(
@@ -41,13 +41,13 @@ def hosted_tool_to_theirs(tool: HostedTool, path: str) -> Object:
 
 
 def _usual(kind: HostedToolKind, type_: str) -> Object:
-    """What a definition says unless told otherwise. A set of tools has no name of its own."""
+    """Returns the defaults of a definition. A toolset has no name of its own."""
     usual = _TOOLS[kind]
     return {"type": usual["type"]} if "_toolset_" in type_ else usual
 
 
 def hosted_tool_to_ours(data: Object) -> HostedTool | None:
-    """The tool of a definition; None for any other tool."""
+    """Returns the hosted tool of a definition; None for any other tool."""
     type_ = text_of(data, "type") or ""
     kind: HostedToolKind | None = next((kind for beginning, kind in _KINDS if type_.startswith(beginning)), None)
     if kind is None:
@@ -62,7 +62,7 @@ def is_own_tool(data: Object) -> bool:
 
 
 def result_text(block: Mapping[str, Any]) -> tuple[TextPart, ...]:
-    """What a result says, for people: what a program wrote, the titles and addresses of pages, the code of an error."""
+    """Returns a readable text of a result: a program's output, titles and URLs of pages, the code of an error."""
     content = block.get("content")
     found, items = as_object(content), list(cast("list[Any]", content)) if isinstance(content, list) else []
     pieces = [text_of(found, name) for name in ("stdout", "stderr", "error_code", "url")]

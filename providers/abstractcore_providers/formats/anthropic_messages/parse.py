@@ -1,4 +1,4 @@
-"""From a client's request to a call (server side). What the schema has no field for becomes a provider option."""
+"""Parses a client's request as a call (server side). Fields that the schema does not model become provider options."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .vocabulary import CALL_FIELDS, SAMPLING
 
 
 def parse(request: WireRequest, dialect: Dialect) -> Parsed:
-    """The call; raises `InvalidInputError` with the path, in the request, of what is wrong."""
+    """Returns the call; raises `InvalidInputError` with the path, in the request, of what is wrong."""
     reader = MessageReader(dialect.provider, request.body)
     read = partial(_call, reader, request.headers, dialect)
     return read_call(request, dialect.provider, read, reader.place_of)
@@ -59,7 +59,7 @@ def _call(
 
 
 def _rest(data: Object, said: Thinking) -> Object:
-    """What the call has no field for; of thinking it has one if that was `said` in words of ours."""
+    """Returns the fields that the call does not have; among them `thinking`, unless the call expresses it (`said`)."""
     rest = {name: value for name, value in data.items() if name not in CALL_FIELDS and name != "tools"}
     if said is not None:
         del rest["thinking"]

@@ -1,4 +1,4 @@
-"""Content blocks of a client's messages, read strictly (server side)."""
+"""Strict reading of content blocks in a client's messages (server side)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Read = Callable[[Object, str], Part]
 
 
 def read_content(content: Any, path: str, read: Read) -> tuple[Part, ...]:
-    """The parts of a text or a list of blocks; raises `InvalidInputError` with the path of what is wrong."""
+    """Returns the parts of a text or a list of blocks; raises `InvalidInputError` with the path of what is wrong."""
     if content is None:
         return ()
     if isinstance(content, str):
@@ -42,14 +42,14 @@ def read_content(content: Any, path: str, read: Read) -> tuple[Part, ...]:
 
 
 def read_shown(data: Object, path: str, provider: str) -> Part:
-    """A block of a user's message: a text, an image or a document; opaque if the schema has no words for it."""
+    """Reads a block of a user's message: a text, an image or a document; any other is an opaque part."""
     if not _is_modelled(data):
         return OpaquePart(provider, str(data["type"]), {key: value for key, value in data.items() if key != "type"})
     return _modelled(data, path, provider)
 
 
 def reads_as_opaque(part: OpaquePart, provider: str) -> bool:
-    """Whether a part is of this provider, and comes back as it is."""
+    """Whether a part is of this provider, and sent back unchanged."""
     data = part.data
     if part.provider != provider or not isinstance(data, dict) or "type" in data or part.kind == "tool_result":
         return False
@@ -57,14 +57,14 @@ def reads_as_opaque(part: OpaquePart, provider: str) -> bool:
 
 
 def read_by_tool(data: Object, path: str, provider: str) -> ContentPart:
-    """A block of a tool's result; raises `InvalidInputError` for one that the schema has no words for."""
+    """Reads a block of a tool's result; raises `InvalidInputError` for one that the schema does not model."""
     if data["type"] not in _SHOWN:
         raise InvalidInputError(f"content of type {data['type']!r} is not allowed in a result", path=f"{path}.type")
     return _modelled(data, path, provider)
 
 
 def _is_modelled(data: Object) -> bool:
-    """Whether the schema has words for what a block shows."""
+    """Whether the schema models the content of a block."""
     kind = str(data["type"])
     source = as_object(data.get("source")).get("type")
     return kind in _SHOWN and (kind == "text" or source in _SOURCES[kind] or not isinstance(source, str))

@@ -1,4 +1,4 @@
-"""Messages as a client writes them, read (server side). What has no place in ours is named in a warning."""
+"""Reads a client's messages (server side). What the schema cannot express is reported in a warning."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class MessageReader:
         self._places: list[str] = []
 
     def read(self, data: Object, origin: str | None, warnings: list[CallWarning]) -> tuple[Message, ...]:
-        """The system prompt's messages, then the others; one that says nothing is left out.
+        """Returns the messages of the system prompt, then the others; an empty one is omitted.
 
         Reasoning in them is of the model `origin`. Raises `InvalidInputError` with the path of what is wrong.
         """
@@ -64,7 +64,7 @@ class MessageReader:
         return tuple(self._messages)
 
     def place_of(self, path: str) -> str:
-        """A path in the messages that were read, as one in the request."""
+        """Maps a path in the messages to one in the request."""
         found = _MESSAGE.match(path)
         return path if found is None else self._places[int(found[1])] + path[found.end() :]
 
@@ -91,7 +91,7 @@ class MessageReader:
         self._places.append(path)
 
     def _shown(self, data: Object, path: str) -> Part:
-        """A block of a user's or a system message."""
+        """Reads a block of a user's or a system message."""
         if data["type"] != "tool_result":
             return read_shown(data, path, self._provider)
         content = read_content(data.get("content"), f"{path}.content", self._shown_by_tool)
@@ -105,7 +105,7 @@ class MessageReader:
         return read_by_tool(data, path, self._provider)
 
     def _said(self, data: Object, path: str) -> Part:
-        """A block of an assistant's message."""
+        """Reads a block of an assistant's message."""
         kind = str(data["type"])
         for name in (*_NEEDED.get(kind, ()), *(("tool_use_id",) if is_hosted_result(kind) else ())):
             get_text(data.get(name), f"{path}.{name}")

@@ -1,4 +1,4 @@
-"""From a reply to a `message` object (server side)."""
+"""Renders a reply as a `message` object (server side)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .write_answer import thinking_block
 
 
 def render(reply: ModelReply, dialect: Dialect) -> Rendered:
-    """The body, with a warning for everything the format has no field for."""
+    """Returns the body, with a warning for everything that the format cannot express."""
     warnings: list[CallWarning] = []
     inputs: list[str] = []
     metadata, of_usage = metadata_to_theirs(reply.provider_metadata, warnings)
@@ -70,7 +70,7 @@ def _blocks(parts: Iterable[Part], provider: str, inputs: list[str], warnings: l
 
 
 def _append_thinking(blocks: list[Object], block: Object) -> None:
-    """Put `block` behind `blocks`. Unsigned thinking behind unsigned thinking is one with it: nothing marks its end."""
+    """Appends `block` to `blocks`. Adjacent unsigned thinking is merged, since the format does not separate it."""
     if blocks and _is_unsigned(blocks[-1]) and _is_unsigned(block):
         blocks[-1]["thinking"] += block["thinking"]
     else:
@@ -82,7 +82,7 @@ def _is_unsigned(block: Object) -> bool:
 
 
 def _texts(part: TextPart, path: str, provider: str, warnings: list[CallWarning]) -> list[Object]:
-    """A text in blocks, for citations; in one, if it has options."""
+    """Returns a text as several blocks, for its citations, or as one if it has options."""
     if provider not in part.provider_options:
         name_options_left_out(part, path, provider, "", warnings)
         return cited_blocks(part, path, citation_to_theirs, warnings)
@@ -94,7 +94,7 @@ def _texts(part: TextPart, path: str, provider: str, warnings: list[CallWarning]
 
 
 def _call(part: ToolCall, path: str, provider: str, inputs: list[str], warnings: list[CallWarning]) -> Object:
-    """A call. Arguments that are no object stand beside one that says so, as they are, for those who know to look."""
+    """Returns a call. Arguments that are not an object are in an extra field, for clients that know it."""
     WARNINGS.fields(part, path, ("signature",), warnings)
     block: Object = {"type": "tool_use", "id": part.id, "name": part.name, "input": HOLE}
     inputs.append(input_text(part))

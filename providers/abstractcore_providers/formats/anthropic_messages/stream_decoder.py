@@ -1,4 +1,4 @@
-"""From the events of a stream to deltas."""
+"""Decodes the events of a stream to deltas."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from .vocabulary import FINISH_REASONS, USAGE, metadata_to_ours
 
 _NONE = object()
 _STREAMED = ("text", "thinking", "tool_use")
-"""The kinds of blocks that go on at once; anything else waits for its stop."""
+"""Kinds of blocks that are written as they arrive; others are complete at their stop."""
 
 
 class MessageDecoder(FrameDecoder):
-    """Decodes one stream. Token counts are totals: a later event replaces those of an earlier one that it names."""
+    """Decodes one stream. Token counts are totals: those in a later event replace earlier ones."""
 
     def __init__(self, dialect: Dialect) -> None:
         super().__init__(RIGHT_ADDRESS, "the stream ended without its end mark")
@@ -36,7 +36,7 @@ class MessageDecoder(FrameDecoder):
         self._blocks: dict[int, StreamedBlock] = {}
         self._begun = 0
         self._text: object = _NONE
-        """The index of the block of text that is open, unless half a character waits in it."""
+        """The index of the open text block, unless a surrogate is pending in it."""
         self._text_number = 0
         self._ids = ReceivedIds()
         self._usage: Object = {}
@@ -50,7 +50,7 @@ class MessageDecoder(FrameDecoder):
         }
 
     def feed(self, frame: ServerSentEvent) -> list[Delta]:
-        """The deltas of one event; raises `ServerError` for one that is not JSON, or the error it reports."""
+        """Returns the deltas of one event; raises `ServerError` for one that is not JSON, or the error it contains."""
         self._count += 1
         try:
             event = jiter.from_json(frame.data, allow_inf_nan=False)
@@ -111,7 +111,7 @@ class MessageDecoder(FrameDecoder):
         self._metadata |= metadata
 
     def _count_tokens(self, data: Object) -> None:
-        """Counts that are null leave those before in place, but for a zero: that only stood where a count belongs."""
+        """Merges counts: null keeps the earlier value, unless that is the zero of an initial placeholder."""
         usage = as_object(data.get("usage"))
         for name, value in usage.items():
             if value is not None or self._usage.get(name) == 0:
@@ -171,7 +171,7 @@ class MessageDecoder(FrameDecoder):
             block.merge(delta)
 
     def _cite(self, block: StreamedBlock, data: Object) -> None:
-        """A citation, which may come after the block's stop."""
+        """Reads a citation, which may come after the block's stop."""
         block.citations += (citation_to_ours(data),)
         if block.ended:
             self._out.start_text(block.number)

@@ -1,4 +1,4 @@
-"""From deltas to the events of a stream (server side)."""
+"""Renders deltas as the events of a stream (server side)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _THINKING: Object = {"type": "thinking", "thinking": "", "signature": ""}
 
 @dataclass(slots=True)
 class _Block:
-    """A block that has begun: its place among the blocks, and how long its text is."""
+    """A block that was started: its index, and the length of its text so far."""
 
     index: int
     length: int = 0
@@ -48,18 +48,18 @@ class _Block:
 
 
 class MessageRenderer:
-    """Renders one stream. A block begins with the first that is said of it, since an empty one says nothing."""
+    """Renders one stream. A block is started by its first content, since an empty one is invalid."""
 
     def __init__(self, dialect: Dialect) -> None:
         self._provider = dialect.provider
         self._blocks: dict[int, _Block] = {}
         self._texts: dict[int, Object] = {}
-        """How each text begins."""
+        """The start event of each kind of text."""
         self._count = 0
         self._usage: Object = _NO_USAGE
 
     def feed(self, delta: Delta) -> bytes:
-        """The events of one delta; nothing for those that carry nothing here."""
+        """Returns the events of one delta; empty for those without a counterpart."""
         if isinstance(delta, TextDelta | ReasoningDelta) and not delta.text:
             return b""
         if isinstance(delta, TextDelta):
@@ -78,11 +78,11 @@ class MessageRenderer:
         return self._rare(delta)
 
     def finish(self) -> bytes:
-        """The end mark."""
+        """Returns the end mark."""
         return _event({"type": "message_stop"})
 
     def error(self, error: AbstractCoreError) -> bytes:
-        """The error as an event."""
+        """Returns the error as an event."""
         return b"event: error\ndata: " + render_error(error).body + b"\n\n"
 
     def _rare(self, delta: Delta) -> bytes:
@@ -161,7 +161,7 @@ class MessageRenderer:
 
 
 def _start(delta: ReplyStart) -> bytes:
-    """The beginning, where clients look for numbers of tokens, which are not known yet."""
+    """Returns the start of the message; clients expect token counts there, which are not known yet."""
     message: Object = {
         "id": delta.id or "",
         "type": "message",

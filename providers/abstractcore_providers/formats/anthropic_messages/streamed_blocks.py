@@ -12,7 +12,7 @@ _IMPLIED = {"text_delta": "text", "thinking_delta": "thinking"}
 
 
 class StreamedBlock:
-    """What came of a block so far. Text, reasoning and tool calls go on at once; anything else waits for its stop."""
+    """The content of a block so far. Text, reasoning and tool calls are written at once; others at their stop."""
 
     __slots__ = ("block", "citations", "ended", "kind", "number", "signature", "spoke", "text")
 
@@ -25,27 +25,27 @@ class StreamedBlock:
         self.text: list[str] = []
         """The input of a hosted tool's call."""
         self.spoke = False
-        """Whether anything of its text or input came."""
+        """Whether any text or input was received."""
         self.ended = False
 
     @classmethod
     def implied(cls, number: int, delta: Object) -> StreamedBlock | None:
-        """The block of a delta that no start came for; None if what it is part of cannot be known."""
+        """Returns the block of a delta without a start; None if its kind cannot be determined."""
         kind = _IMPLIED.get(text_of(delta, "type") or "")
         return None if kind is None else cls(number, {"type": kind})
 
     @property
     def first_text(self) -> str:
-        """What its start says already."""
+        """Returns the content in the start event."""
         return text_of(self.block, self.kind) or "" if self.kind in ("text", "thinking") else ""
 
     @property
     def input_text(self) -> str:
-        """The input of a call: what was streamed, or else what its start says, which is nothing as a rule."""
+        """Returns the input of a call: as streamed, or else as in the start event, where it is usually empty."""
         return "".join(self.text) or to_json(as_object(self.block.get("input"))).decode()
 
     def merge(self, delta: Object) -> None:
-        """A delta of a kind that nothing is known of: texts go behind texts, all else in place of what was."""
+        """Merges a delta of an unknown kind: texts are appended, other values replaced."""
         for name, value in mended(delta).items():
             if name != "type":
                 before = self.block.get(name)

@@ -1,7 +1,7 @@
-"""System messages: the format has one system prompt before the conversation, and some models take them within it.
+"""System messages: the format has one system prompt before the conversation; some models also accept them within it.
 
-The system prompt is a list of texts, and each is a message, or goes on with one: texts of one message stand apart where
-there is a cache point between them, or one of them has options of the provider.
+The system prompt is a list of texts, each of which is a message or continues one: texts of one message are separate
+where there is a cache point between them, or one of them has provider options.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from .dialect import Dialect
 from .writing import Writing
 
 _BEGINS: Object = {"citations": None}
-"""Says nothing to the provider. Marks the beginning of a message where a text could be more of the one before."""
+"""An empty option that marks the start of a message where a text could otherwise continue the previous one."""
 
 
 def belong_at_top(messages: Sequence[Message], dialect: Dialect, warnings: list[CallWarning]) -> list[int]:
-    """The indexes of the messages that make up the system prompt, with a warning for each that is moved there."""
+    """Returns the indexes of the messages of the system prompt, with a warning for each that is moved there."""
     top: list[int] = []
     leading = True
     for index, message in enumerate(messages):
@@ -39,14 +39,14 @@ def belong_at_top(messages: Sequence[Message], dialect: Dialect, warnings: list[
 
 
 def _may_stay(messages: Sequence[Message], index: int) -> bool:
-    """Right after a user's message, and before an assistant's or at the end."""
+    """Whether a system message directly follows a user message, and precedes an assistant message or the end."""
     after = messages[index + 1].role if index + 1 < len(messages) else "assistant"
     texts = all(isinstance(part, TextPart) for part in messages[index].parts)
     return texts and messages[index - 1].role in ("user", "tool") and after == "assistant"
 
 
 def write_system(messages: Iterable[tuple[int, Message]], writing: Writing) -> str | list[Object] | None:
-    """The system prompt: a lone text as a string, anything else as a list of texts, and None if there is nothing."""
+    """Returns the system prompt: a single text as a string, several as a list, and None if there is none."""
     blocks: list[Object] = []
     for index, message in messages:
         texts: list[Object] = []
@@ -65,7 +65,7 @@ def write_system(messages: Iterable[tuple[int, Message]], writing: Writing) -> s
 
 
 def _stand_apart(before: Object, block: Object) -> bool:
-    """Whether one message can have these two texts, one behind the other."""
+    """Whether one message can have these two adjacent texts."""
     return before.get("cache_control") is not None or _has_options(before) or _has_options(block)
 
 
@@ -74,7 +74,7 @@ def _has_options(block: Object) -> bool:
 
 
 def read_system(blocks: Iterable[Any]) -> list[list[Any]]:
-    """The blocks of each message in a system prompt that is a list."""
+    """Returns the blocks of each message in a system prompt that is a list."""
     messages: list[list[Any]] = []
     before: Object | None = None
     for block in blocks:

@@ -1,4 +1,4 @@
-"""Whether tools are called, and whether several at once, both ways."""
+"""`tool_choice` and `parallel_tool_calls`, written and read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _AUTO = ToolChoice("auto")
 
 
 def choice_to_theirs(call: ModelCall, warnings: list[CallWarning]) -> Object:
-    """The field that says whether to call tools, and whether several at once; none if neither is said."""
+    """Returns the field `tool_choice`, which includes `parallel_tool_calls`; empty if neither is set."""
     choice, parallel = call.tool_choice, call.parallel_tool_calls
     if choice is not None and choice.mode == "none":
         if parallel is not None:
@@ -36,7 +36,7 @@ def choice_to_theirs(call: ModelCall, warnings: list[CallWarning]) -> Object:
 
 
 def choice_to_ours(value: Any) -> tuple[ToolChoice | None, bool | None]:
-    """Whether to call tools, and whether several at once. "auto" beside the second says nothing."""
+    """Reads `tool_choice` and `parallel_tool_calls`. "auto" together with the latter counts as not set."""
     if value is None:
         return None, None
     data = get_object(value, "tool_choice")

@@ -1,4 +1,4 @@
-"""Definitions of tools, both ways."""
+"""Tool definitions, written and read."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ _FIELDS = frozenset({"type", "name", "description", "input_schema", "strict", "c
 
 
 def tools_to_theirs(call: ModelCall, others: Any, path: str, writing: Writing) -> list[Object]:
-    """The definitions: the caller's, the provider's, and `others` (at `path`), which the schema has no words for."""
+    """Returns the definitions: the caller's, the hosted ones, and `others` (at `path`), which the schema does not
+    model.
+    """
     tools = [_tool(tool, f"tools[{i}]", writing) for i, tool in enumerate(call.tools)]
     tools += [hosted_tool_to_theirs(tool, f"hosted_tools[{i}]") for i, tool in enumerate(call.hosted_tools)]
     if others is None:
@@ -36,7 +38,7 @@ def tools_to_theirs(call: ModelCall, others: Any, path: str, writing: Writing) -
 
 
 def is_modelled(data: Any) -> bool:
-    """Whether the schema has words for a definition."""
+    """Whether the schema models a definition."""
     return not as_object(data) or is_own_tool(as_object(data)) or hosted_tool_to_ours(as_object(data)) is not None
 
 
@@ -49,7 +51,7 @@ def _tool(tool: ToolSpec, path: str, writing: Writing) -> Object:
 
 
 def tools_to_ours(values: Iterable[Any], warnings: list[CallWarning]) -> tuple[list[ToolSpec], list[HostedTool]]:
-    """The caller's tools and the provider's, as far as the schema has words for them."""
+    """Returns the caller's tools and the hosted ones, as far as the schema models them."""
     tools: list[ToolSpec] = []
     hosted: list[HostedTool] = []
     for index, value in enumerate(values):

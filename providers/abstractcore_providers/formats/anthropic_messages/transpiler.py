@@ -1,4 +1,4 @@
-"""The format's operations gathered in one object; each is a pure function in a module of its own."""
+"""The format's operations in one object; each is a pure function in a module of its own."""
 
 from __future__ import annotations
 
@@ -33,31 +33,31 @@ class AnthropicMessages:
     render_error = staticmethod(render_error)
 
     def encode(self, call: ModelCall) -> Encoded:
-        """The request for `call`."""
+        """Returns the request for `call`."""
         return encode(call, self.dialect)
 
     def decode(self, response: WireResponse) -> ModelReply:
-        """The reply in a `message` object."""
+        """Returns the reply in a `message` object."""
         return decode(response, self.dialect)
 
     def decoder(self) -> MessageDecoder:
-        """A decoder of a message's events."""
+        """Returns a decoder of a message's events."""
         return MessageDecoder(self.dialect)
 
     def parse(self, request: WireRequest) -> Parsed:
-        """The call in a client's request."""
+        """Returns the call in a client's request."""
         return parse(request, self.dialect)
 
     def render(self, reply: ModelReply) -> Rendered:
-        """A `message` object."""
+        """Returns a `message` object."""
         return render(reply, self.dialect)
 
     def renderer(self) -> MessageRenderer:
-        """A renderer of a message's events."""
+        """Returns a renderer of a message's events."""
         return MessageRenderer(self.dialect)
 
     @property
     def operations(self) -> Operations:
-        """`count_tokens`."""
+        """Returns the operations: `count_tokens`."""
         count = count_tokens(lambda call: encode_count(call, self.dialect), decode_count)
         return {COUNT_TOKENS: lambda: count}

@@ -1,4 +1,4 @@
-"""The format's words and ours, both ways."""
+"""Values and field names of the format and their counterparts in the schema."""
 
 from __future__ import annotations
 
@@ -69,17 +69,17 @@ CALL_FIELDS = frozenset(
         "stream",
     }
 )
-"""Fields of a request that a call has fields for, whatever they hold."""
+"""Fields of a request for which a call has fields, whatever their value."""
 
 
 def finish_reason_to_theirs(reason: FinishReason, raw: str | None) -> str:
-    """The format's word: the raw one if it means `reason`, since it says more."""
+    """Returns the format's finish reason: the raw one if it means `reason`, since it is more specific."""
     return raw if raw is not None and FINISH_REASONS.to_ours.get(raw) == reason else FINISH_REASONS.to_theirs[reason]
 
 
 def usage_to_theirs(usage: Usage) -> Object:
-    """The format's usage object; input and output are null if not reported. Cached tokens that were no input are left
-    out.
+    """Returns the format's usage object; input and output are null if not reported. Cached tokens outside the input
+    count are omitted.
     """
     if not _fits(usage):
         usage = replace(usage, cached=None, cache_written=None)
@@ -91,13 +91,13 @@ def _fits(usage: Usage) -> bool:
 
 
 def warn_of_usage(usage: Usage, warnings: list[CallWarning]) -> None:
-    """What `usage_to_theirs` leaves out."""
+    """Returns the counts that `usage_to_theirs` omits."""
     names = USAGE.missing if _fits(usage) else (*USAGE.missing, "cached", "cache_written")
     WARNINGS.counts(usage, names, warnings, "usage_left_out")
 
 
 def metadata_to_ours(data: Object) -> Object:
-    """What a reply, or an event that changes it, says that the schema has no field for."""
+    """Returns the fields of a reply, or of an event that changes it, that the schema does not model."""
     metadata = {name: value for name, value in data.items() if name not in REPLY_FIELDS and value is not None}
     usage = as_object(data.get("usage"))
     of_usage = {name: value for name, value in usage.items() if name not in USAGE.names and value is not None}
@@ -105,7 +105,7 @@ def metadata_to_ours(data: Object) -> Object:
 
 
 def metadata_to_theirs(metadata: JSONObject, warnings: list[CallWarning]) -> tuple[Object, Object]:
-    """What stands beside the reply's own fields, and what beside the counts of its usage."""
+    """Returns the extra fields of a reply, and those of its usage."""
     written: Object = {}
     of_usage: Object = {}
     for name, value in metadata.items():
@@ -123,14 +123,14 @@ def _is_counted(usage: Mapping[str, Any]) -> bool:
 
 
 def cache_to_theirs(point: CachePoint) -> Object:
-    """The breakpoint of a point that was fitted."""
+    """Returns the breakpoint for an adjusted cache point."""
     if point.ttl is None:
         return {"type": "ephemeral"}
     return {"type": "ephemeral", "ttl": next(name for name, time in CACHE_TIMES.items() if time == point.ttl)}
 
 
 def cache_to_ours(data: Any) -> CachePoint | None:
-    """The cache point in a block's `cache_control`; raises `SchemaError` for a time that the format has not."""
+    """Returns the cache point in a block's `cache_control`; raises `SchemaError` for an unknown TTL."""
     if data is None:
         return None
     ttl = as_object(data).get("ttl")

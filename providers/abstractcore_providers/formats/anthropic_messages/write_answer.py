@@ -1,4 +1,4 @@
-"""What an assistant said before, as the provider takes it back: in its order, its own parts unchanged."""
+"""Earlier assistant messages, in their order, with the provider's own parts unchanged."""
 
 from __future__ import annotations
 
@@ -18,19 +18,21 @@ from .vocabulary import WARNINGS
 from .writing import Writing
 
 BLANK_TEXT = "an assistant message of only whitespace is refused"
-"""As models write it before a tool call. The API's error: `text content blocks must contain non-whitespace text`."""
+"""Whitespace that models write before a tool call. The API's error: `text content blocks must contain non-whitespace
+text`.
+"""
 
 
 @dataclass(slots=True)
 class AnswerWriter:
-    """Writes the assistant's messages of one call. `inputs` gathers the texts for the holes in them."""
+    """Writes the assistant's messages of one call. `inputs` collects the texts for their placeholders."""
 
     origin: str | None
     inputs: list[str]
     writing: Writing
 
     def write(self, parts: Sequence[Part], turn: int, ids: CallIds) -> list[Object]:
-        """The blocks of message `turn`."""
+        """Returns the blocks of message `turn`."""
         blocks: list[Object] = []
         speaks = any(isinstance(part, TextPart) and not part.text.isspace() for part in parts)
         for index, part in enumerate(parts):
@@ -78,7 +80,7 @@ class AnswerWriter:
         return with_extras(block, part, path, self.writing)
 
     def _arguments(self, part: ToolCall, path: str) -> str:
-        """The arguments' own text, if it is that of an object."""
+        """Returns the arguments' original text, if it is that of an object."""
         text = input_text(part)
         if text != part.arguments_text:
             message = "arguments are sent as a JSON object, without text around it"
@@ -89,7 +91,7 @@ class AnswerWriter:
 
 
 def thinking_block(part: ReasoningPart, redacted: bool, path: str, warnings: list[CallWarning]) -> Object:
-    """Reasoning as a block, with its text and signature, or else redacted."""
+    """Returns reasoning as a block, with its text and signature, or else redacted."""
     for name in ("text", "signature") if redacted else ("redacted_data",):
         if getattr(part, name):
             message = "reasoning is either signed text or redacted"

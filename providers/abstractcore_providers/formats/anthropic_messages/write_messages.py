@@ -1,4 +1,4 @@
-"""Messages as the format writes them, with a warning for everything it has no field for."""
+"""Writes messages, with a warning for everything that the format cannot express."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LEGAL_ID = re.compile("[a-zA-Z0-9_-]+")
 
 @dataclass(slots=True)
 class Conversation:
-    """What is sent of a conversation. `inputs` are the texts for the holes that calls' inputs are."""
+    """The messages that are sent. `inputs` are the texts for the placeholders of calls' inputs."""
 
     system: str | list[Object] | None = None
     messages: list[Object] = field(default_factory=list[Object])
@@ -38,9 +38,9 @@ class Conversation:
 
 
 def write_messages(call: ModelCall, dialect: Dialect, writing: Writing) -> Conversation:
-    """The conversation; a message of which nothing is left is left out.
+    """Returns the conversation; a message without any part left is omitted.
 
-    Raises `UnsupportedContentError` for content without a shape here, `InvalidInputError` if nobody says anything.
+    Raises `UnsupportedContentError` for unsupported content, `InvalidInputError` without a user or assistant message.
     """
     refuse_system_only(call.messages)
     refuse_unanswered_calls(call.messages)
@@ -67,7 +67,7 @@ def write_messages(call: ModelCall, dialect: Dialect, writing: Writing) -> Conve
 
 
 def _content(parts: Sequence[Part], path: str, writing: Writing) -> str | list[Object]:
-    """A lone text as a string, anything else as a list of blocks."""
+    """Returns a single text as a string, anything else as a list of blocks."""
     blocks: list[Object] = []
     for index, part in enumerate(parts):
         place = f"{path}[{index}]"

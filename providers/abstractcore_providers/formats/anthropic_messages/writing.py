@@ -1,4 +1,4 @@
-"""What is kept while a request is written, in the order in which it is sent: for whom, warnings, and cache points."""
+"""State while a request is written, in the order in which it is sent: the provider, warnings, and cache points."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...common.cache_times import CacheTimes
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """One request. `provider` is whose files, options and opaque parts are sent."""
+    """The state of one request. `provider` is the one whose files, options and opaque parts are sent."""
 
     provider: str
     warnings: list[CallWarning]

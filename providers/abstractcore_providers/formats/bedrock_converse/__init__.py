@@ -1,4 +1,4 @@
-"""Amazon Bedrock's Converse format, both sides."""
+"""Amazon Bedrock's Converse format, for clients and servers."""
 
 from .model_fields import Maker, maker_of
 from .transpiler import BedrockConverse

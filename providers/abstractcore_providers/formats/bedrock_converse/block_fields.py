@@ -1,4 +1,4 @@
-"""The fields that the schema has words for: all others of a medium, a call or a result are its provider options."""
+"""The fields that the schema models: all others of media, calls and results are their provider options."""
 
 from __future__ import annotations
 
@@ -15,4 +15,4 @@ BLOCK_FIELDS: Mapping[str, frozenset[str]] = MappingProxyType(
         "tool_result": frozenset({"toolUseId", "content", "status"}),
     }
 )
-"""By the type of a part. Texts are no objects here, and have no options."""
+"""By the type of a part. Texts are not objects here, and have no options."""

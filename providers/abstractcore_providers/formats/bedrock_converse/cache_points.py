@@ -1,4 +1,4 @@
-"""Cache points, both ways (Amazon Bedrock User Guide, "Prompt caching for faster model inference")."""
+"""Cache points, written and read (Amazon Bedrock User Guide, "Prompt caching for faster model inference")."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ...common.json_reading import Object
 
 
 def write_cache(cache: CachePoint) -> Object:
-    """A cache point, which stands after what it marks."""
+    """Returns a cache point, which follows the block that it marks."""
     point: Object = {"type": "default"}
     if cache.ttl is not None:
         point["ttl"] = next(name for name, time in CACHE_TIMES.items() if time == cache.ttl)
@@ -17,5 +17,5 @@ def write_cache(cache: CachePoint) -> Object:
 
 
 def read_cache(point: Object) -> CachePoint:
-    """The cache point in a `cachePoint` object."""
+    """Reads the cache point in a `cachePoint` object."""
     return CachePoint(CACHE_TIMES.get(str(point.get("ttl"))))

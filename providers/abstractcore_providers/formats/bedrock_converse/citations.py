@@ -1,4 +1,4 @@
-"""Citations: the format ties them to whole blocks of text, the schema to spans of one."""
+"""Citations: the format attaches them to whole text blocks, the schema to spans of a text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _START, _END = "start", "end"
 def fit_citations(
     citations: Iterable[Citation], length: int, path: str, warnings: list[CallWarning]
 ) -> tuple[Citation, ...]:
-    """The citations of a text of `length` that blocks one after the other can carry: their spans are equal or apart."""
+    """Returns the citations of a text of `length` that blocks can express: with equal or disjoint spans."""
     kept: list[Citation] = []
     for index, citation in enumerate(citations):
         place = f"{path}.citations[{index}]"
@@ -44,7 +44,7 @@ def _fitted(citation: Citation, path: str, warnings: list[CallWarning]) -> Citat
 
 
 def write_text(part: TextPart) -> list[Object]:
-    """The blocks of a part that was fitted."""
+    """Returns the blocks of an adjusted part."""
     blocks: list[Object] = []
     written = 0
     for (start, end), citations in groupby(part.citations, _span):
@@ -62,7 +62,7 @@ def _cited(text: str, citations: list[Citation]) -> Object:
 
 
 def write_citation(citation: Citation) -> Object:
-    """The format's citation object."""
+    """Returns the format's citation object."""
     data: Object = {}
     location = as_object(citation.provider_metadata.get("location"))
     if citation.title is not None:
@@ -77,9 +77,9 @@ def write_citation(citation: Citation) -> Object:
 
 
 def streamed_citation(citation: Citation, length: int) -> Object:
-    """As `write_citation`, beside a text of `length` that was streamed before it was known what the citation is for.
+    """As `write_citation`, for a text of `length` that was streamed before its citations were known.
 
-    Of a part of it, if so: two fields beyond the format's say which.
+    For a part of the text, two extra fields give the span.
     """
     start, end = _span(citation)
     whole = (start, end) == (0, length)
@@ -87,7 +87,7 @@ def streamed_citation(citation: Citation, length: int) -> Object:
 
 
 def read_citation(data: Object) -> Citation:
-    """A citation, of the whole text it stands with unless it says more (see `streamed_citation`)."""
+    """Reads a citation, of the whole text of its block unless it has a span (see `streamed_citation`)."""
     location = as_object(data["location"]) if isinstance(data.get("location"), dict) else None
     source = text_of(data, "source")
     quote = "".join(text_of(content, "text") or "" for content in as_objects(data.get("sourceContent")))
@@ -102,7 +102,7 @@ def read_citation(data: Object) -> Citation:
 
 
 def read_cited(value: Any) -> TextPart:
-    """The text of a `citationsContent` block, with its citations."""
+    """Reads the text of a `citationsContent` block, with its citations."""
     data = as_object(value)
     text = "".join(text_of(content, "text") or "" for content in as_objects(data.get("content")))
     return TextPart(text, tuple(map(read_citation, as_objects(data.get("citations")))))

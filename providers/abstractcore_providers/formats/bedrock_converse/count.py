@@ -1,4 +1,4 @@
-"""How many tokens a call would take: the operation CountTokens."""
+"""Token counting: the operation CountTokens."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _COUNTED = ("messages", "system", "toolConfig", FIELDS)
 
 
 def encode_count(call: ModelCall, off: str) -> Encoded:
-    """The request that asks; raises as `encode` does."""
+    """Returns the request; raises as `encode` does."""
     warnings: list[CallWarning] = []
     body, inputs = request_body(call, off, warnings)
     counted = {name: body[name] for name in _COUNTED if name in body}
@@ -22,5 +22,5 @@ def encode_count(call: ModelCall, off: str) -> Encoded:
 
 
 def decode_count(response: WireResponse) -> int:
-    """The number of tokens; raises `ServerError` for a body that does not say it."""
+    """Returns the number of tokens; raises `ServerError` for a body without it."""
     return read_count(response, "inputTokens", lambda data: error_in_body(data, response.headers), RIGHT_ADDRESS)

@@ -1,4 +1,4 @@
-"""From the body of a response to a reply."""
+"""Decodes the body of a response to a reply."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from .vocabulary import FINISH_REASONS, PROVIDER, USAGE, usage_rest
 _FIELDS = frozenset({"output", "stopReason", "usage", PADDING})
 
 _MARKS = frozenset({"metrics", "output", "stopReason", "usage"})
-"""Fields of replies that other documents do not have."""
+"""Fields that only replies have."""
 
 
 def decode(response: WireResponse, model: str | None) -> ModelReply:
-    """The reply of `model`; raises `ServerError` for a body that holds none."""
+    """Returns the reply of `model`; raises `ServerError` for a body without one."""
     data = as_object(read_body(response, RIGHT_ADDRESS))
     message = as_object(as_object(data.get("output")).get("message"))
     if "content" not in message:
@@ -49,7 +49,7 @@ def _reply(data: Object, content: list[Object], body: bytes, model: str | None) 
 
 
 def _part(block: Object, number: int, ids: ReceivedIds, reader: BlockReader) -> Part:
-    """One part; a medium of a new shape is kept as it is."""
+    """Reads one part; media of an unknown shape are kept as opaque parts."""
     use = as_object(block.get("toolUse"))
     if use and "toolUseId" not in use:
         block = {**block, "toolUse": {**use, "toolUseId": ""}}
@@ -64,7 +64,7 @@ def _part(block: Object, number: int, ids: ReceivedIds, reader: BlockReader) -> 
 
 
 def metadata_to_ours(data: Object) -> Object:
-    """What a reply says that the schema has no field for."""
+    """Returns the fields of a reply that the schema does not model."""
     metadata = {name: value for name, value in data.items() if name not in _FIELDS}
     of_usage = usage_rest(as_object(data.get("usage")))
     return {**metadata, "usage": of_usage} if of_usage else metadata

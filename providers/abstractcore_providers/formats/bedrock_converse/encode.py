@@ -1,4 +1,4 @@
-"""From a call to a request, with a warning for everything the format cannot say."""
+"""Encodes a call as a request, with a warning for everything that the format cannot express."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ _UNSUPPORTED = ("parallel_tool_calls", "modalities")
 
 
 def encode(call: ModelCall, off: str) -> Encoded:
-    """The request for a lowered call; `off` is the type of no thinking, for Anthropic's models.
+    """Returns the request for a lowered call; `off` is the type that disables thinking, for Anthropic's models.
 
-    Raises `UnsupportedContentError` for content without a shape here, and `InvalidInputError` for a conversation that
-    the assistant begins, a tool without a proper name, and provider options that the call has a field of its own for.
+    Raises `UnsupportedContentError` for unsupported content, and `InvalidInputError` for a conversation that starts
+    with the assistant, an invalid tool name, and provider options that duplicate a field of the call.
     """
     warnings: list[CallWarning] = []
     body, inputs = request_body(call, off, warnings)
@@ -54,12 +54,12 @@ def encode(call: ModelCall, off: str) -> Encoded:
 
 
 def request_to(model: str, operation: str, body: Object, inputs: list[str]) -> WireRequest:
-    """The request for an operation on `model`, whose id may be an ARN."""
+    """Returns the request for an operation on `model`, whose id may be an ARN."""
     return WireRequest(f"/model/{quote(model, safe='')}/{operation}", HEADERS, written_with(body, INPUT, inputs))
 
 
 def request_body(call: ModelCall, off: str, warnings: list[CallWarning]) -> tuple[Object, list[str]]:
-    """The body, and the texts for the holes in it that the inputs of tool calls are."""
+    """Returns the body, and the texts for its placeholders, which are the inputs of tool calls."""
     call = with_sendable_names(call, BEDROCK_NAMES, warnings)
     sampling, thinking = call.sampling, fit_thinking(call, warnings)
     times = CacheTimes()
@@ -86,7 +86,7 @@ def request_body(call: ModelCall, off: str, warnings: list[CallWarning]) -> tupl
 
 
 def _messages(messages: list[Message], writer: BlockWriter) -> list[Object]:
-    """The user and the assistant in turn; what tools gave is the user's."""
+    """Returns user and assistant messages in turn; tool results are part of the user's."""
     ids = CallIds(messages, lambda _, id: _ID.fullmatch(id))
     written: list[Object] = []
     for turn, message in enumerate(messages):

@@ -1,4 +1,4 @@
-"""Errors by cause, from what Bedrock says, and back.
+"""Bedrock's errors, read and rendered.
 
 Source: the errors of the operations Converse and ConverseStream, and "Troubleshooting Amazon Bedrock API Error Codes".
 """
@@ -18,13 +18,13 @@ from ...common.json_reading import Object, as_object, count_of, text_of
 from ...common.surrogates import mend
 
 RIGHT_ADDRESS = "Does base_url point to Bedrock's runtime?"
-"""What to ask where something else than the API answers."""
+"""The hint where something other than the API answers."""
 
 
 _BAD_REQUEST = "ValidationException"
 _MODEL_FAILED = frozenset({"ModelErrorException", "ModelStreamErrorException"})
 _OF_A_MODEL = frozenset({401, 403, 404, 408, 429, 503, 504, 529})
-"""The statuses of a model that failed which say more than that: not 400, since the request was Bedrock's own."""
+"""Statuses of a failed model that are specific: not 400, since Bedrock made that request."""
 _COUNTS = (
     re.compile(rf"prompt is too long: (?P<prompt>{NUMBER}) tokens > (?P<context>{NUMBER}) maximum", re.ASCII),
     re.compile(rf"Max input tokens: (?P<context>{NUMBER}), request input token count: (?P<prompt>{NUMBER})", re.ASCII),
@@ -86,20 +86,20 @@ _TABLE = ErrorTable(
 
 
 def error_of(response: WireResponse) -> ProviderError:
-    """The error for a response whose status is no success."""
+    """Returns the error of a response with an error status."""
     data = as_object(read_failure(response))
     said = _said(_name_of(data, response.headers), data)
     return _TABLE.of_response(said, response, response.headers.get("x-amzn-requestid"))
 
 
 def error_in_stream(name: str, data: Object) -> ProviderError:
-    """The error that a message in a stream reports; names begin with a small letter there."""
+    """Returns the error that a message in a stream contains; its name is in lower camel case there."""
     said = _said(name[:1].upper() + name[1:], data)
     return _TABLE.error(said, None, "the provider reported an error in its stream")
 
 
 def error_in_body(data: Object, headers: Mapping[str, str]) -> ProviderError | None:
-    """The error that a whole body reports in spite of its successful status; None if it reports none."""
+    """Returns the error that a body contains despite its successful status; None if there is none."""
     name = _name_of(data, headers)
     if not name and _told(data) is None:
         return None
@@ -107,13 +107,13 @@ def error_in_body(data: Object, headers: Mapping[str, str]) -> ProviderError | N
 
 
 def _name_of(data: Object, headers: Mapping[str, str]) -> str:
-    """The error's name without its namespace, and without the address that may follow."""
+    """Returns the error's name without its namespace, and without the URL that may follow."""
     name = headers.get("x-amzn-errortype") or text_of(data, "__type") or text_of(data, "code") or ""
     return name.split(":", 1)[0].rpartition("#")[2]
 
 
 def _told(data: Object) -> str | None:
-    """What is said in words; a gateway before the service may say it under `error`."""
+    """Returns the error's message; a gateway in front of the service may have it under `error`."""
     said = text_of(data, "message") or text_of(data, "Message") or text_of(data, "originalMessage")
     return said or text_of(data, "error") or text_of(as_object(data.get("error")), "message")
 
@@ -127,13 +127,13 @@ def _said(name: str, data: Object) -> Said:
 
 
 def told(error: AbstractCoreError) -> tuple[str, int, Object]:
-    """The name, the status and the body that tell a client of `error`. Only our own message goes out."""
+    """Returns the name, the status and the body that render `error`. Only AbstractCore's own message is sent."""
     row = _TABLE.row(error)
     message = mend(error.message)
     return row.type, row.status, {"message": f"{row.words}: {message}" if row.words else message}
 
 
 def render_error(error: AbstractCoreError) -> WireResponse:
-    """The response that tells a client of `error`."""
+    """Renders `error` as a response."""
     name, status, body = told(error)
     return failure(status, body, error, **{"x-amzn-errortype": name})

@@ -1,4 +1,4 @@
-"""Parts as the format can carry them, with a warning for everything it has no field for. Writing them loses nothing."""
+"""Adjusts parts to the format, with a warning for everything that it cannot express. Writing them is lossless."""
 
 from __future__ import annotations
 
@@ -37,12 +37,14 @@ from .vocabulary import PROVIDER, WARNINGS
 
 _NOT_BASE64 = "the redacted reasoning is not base64"
 _BLANK_TEXT = "text of only whitespace is refused in an assistant message"
-"""As models write it before a tool call. The API's error: `The text field in the ContentBlock object ... is blank`."""
+"""Whitespace that models write before a tool call. The API's error: `The text field in the ContentBlock object ... is
+blank`.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Fitting:
-    """Fits the parts of one message. `origin` is whose reasoning may be sent back."""
+    """Adjusts the parts of one message. `origin` is the model whose reasoning may be sent back."""
 
     role: Role
     origin: str | None
@@ -50,9 +52,9 @@ class Fitting:
     times: CacheTimes = field(default_factory=CacheTimes)
 
     def part(self, part: Part, path: str) -> Part | None:
-        """The part as it is sent; None if it is not.
+        """Returns the part as it is sent; None if it is not.
 
-        Raises `UnsupportedContentError` with the path for content that cannot be left out.
+        Raises `UnsupportedContentError` with the path for content that cannot be omitted.
         """
         if fits(part):
             return part
@@ -82,7 +84,7 @@ class Fitting:
         return self._opaque(part, path)
 
     def _text(self, part: TextPart, path: str, *, cited: bool) -> TextPart:
-        """A text; only what the assistant said is `cited`."""
+        """Adjusts a text; only the assistant's is `cited`."""
         cache = self.times.fit(part.cache, path, self.warnings)
         name_options_left_out(part, path, PROVIDER, "text has no object in this format", self.warnings)
         if part.citations and cited:
@@ -108,7 +110,7 @@ class Fitting:
         return replace(own, arguments_text=text, signature=None, cache=cache)
 
     def _content(self, content: tuple[ContentPart, ...], path: str, call_id: str) -> tuple[ContentPart, ...]:
-        """What a tool gave: text, images, documents and video, without cache points."""
+        """Adjusts a tool result: text, images, documents and video, without cache points."""
         if all(map(fits, content)):
             return content
         fitted: list[ContentPart] = []
@@ -169,7 +171,7 @@ class Fitting:
 
 
 def fits(part: Part) -> bool:
-    """Whether it is a text, a call or a result and nothing else, as most parts are: it is sent as it is."""
+    """Whether it is only a text, a call or a result, as most parts are, and is sent unchanged."""
     if not isinstance(part, TextPart | ToolCall | ToolResult) or part.cache is not None or part.provider_options:
         return False
     if isinstance(part, TextPart):
@@ -180,7 +182,7 @@ def fits(part: Part) -> bool:
 
 
 def fit_reasoning(part: ReasoningPart, path: str, warnings: list[CallWarning]) -> ReasoningPart:
-    """The reasoning as one block holds it: readable, or redacted."""
+    """Returns the reasoning of one block: readable, or redacted."""
     if part.redacted_data is None:
         return part
     if part.text or part.signature is not None:
@@ -202,12 +204,12 @@ def _is_base64(data: str | None) -> bool:
 
 
 def is_result_field(name: str, value: object) -> bool:
-    """Whether a hosted tool's result has a field for this."""
+    """Whether a hosted tool's result has a field for this part."""
     return (name == "status" and value in STATUSES) or (name == "type" and isinstance(value, str))
 
 
 def _is_read_again(part: OpaquePart, role: Role) -> bool:
-    """Whether its block is one that nothing else stands for."""
+    """Whether the part's block has no other counterpart in the schema."""
     try:
         return BlockReader(WrittenArguments(b"", INPUT), None, []).block({part.kind: part.data}, "", role) == part
     except (InvalidInputError, SchemaError):

@@ -1,4 +1,4 @@
-"""Images, sound, video and documents as the format writes them, and read."""
+"""Images, audio, video and documents, written and read."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _FORMATS: dict[str, dict[str, str]] = {
         "webm": "audio/webm",
     },
 }
-"""The media type of each format; the first format of a type is how it is written."""
+"""The media type of each format; a type is written as its first format."""
 _PARTS: dict[str, type[ImagePart | DocumentPart | VideoPart | AudioPart]] = {
     "image": ImagePart,
     "document": DocumentPart,
@@ -70,7 +70,7 @@ MEDIA_KINDS = frozenset(_PARTS)
 
 
 def check_media(part: MediaPart, path: str) -> None:
-    """Raise `UnsupportedContentError` with its path for content that the format has no shape for."""
+    """Raises `UnsupportedContentError` with its path for content that the format does not support."""
     blob = part.blob
     if blob.media_type not in _FORMATS[part.type].values():
         raise UnsupportedContentError(
@@ -88,7 +88,7 @@ def check_media(part: MediaPart, path: str) -> None:
 
 
 def write_media(part: MediaPart, name: str = "") -> Object:
-    """The block of a part that was checked; `name` is a document's."""
+    """Returns the block of a part that was checked; `name` is a document's."""
     blob = part.blob
     formats = _FORMATS[part.type]
     source: Object = {"s3Location": {"uri": blob.location}} if _is_in_s3(blob) else {"bytes": in_base64(blob.read())}
@@ -103,12 +103,12 @@ def _is_in_s3(blob: Blob) -> bool:
 
 
 def in_base64(data: bytes) -> str:
-    """`data` as JSON carries it."""
+    """Returns `data` as JSON."""
     return base64.b64encode(data).decode("ascii")
 
 
 def read_media(kind: str, value: Any, path: str, warnings: list[CallWarning]) -> MediaPart:
-    """The part in a block of a kind of media; raises `InvalidInputError` with the path of what is wrong."""
+    """Reads the part in a block of a kind of media; raises `InvalidInputError` with the path of what is wrong."""
     data = get_object(value, path)
     source = get_object(data.get("source"), f"{path}.source")
     format_ = text_of(data, "format")

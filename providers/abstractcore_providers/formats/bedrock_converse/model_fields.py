@@ -1,4 +1,4 @@
-"""What the format leaves to each maker's models: how much to think, and `top_k`.
+"""Fields that the format leaves to each maker's models: thinking, and `top_k`.
 
 Source: the makers' pages in the user guides of Amazon Bedrock and Amazon Nova.
 """
@@ -23,7 +23,7 @@ _LEVELS: dict[str, ThinkingLevel] = {"low": "low", "medium": "medium", "high": "
 
 
 def maker_of(model: str) -> Maker:
-    """Whose model it is. An id that does not show it is taken for one of Anthropic's, as most are that think."""
+    """Returns the maker of a model. An unrecognized id counts as one of Anthropic's, as most thinking models are."""
     named = _MAKER.search(model)
     if named is not None:
         return cast(Maker, named[1])
@@ -31,7 +31,7 @@ def maker_of(model: str) -> Maker:
 
 
 def fit_thinking(call: ModelCall, warnings: list[CallWarning]) -> Thinking:
-    """How much to ask for, as far as the model's maker has words for it; None if there are none."""
+    """Returns the thinking to send, as far as the model's maker has a field for it; None if it has none."""
     asked = call.thinking
     maker = maker_of(call.model)
     if asked is None or maker == "anthropic":
@@ -44,7 +44,7 @@ def fit_thinking(call: ModelCall, warnings: list[CallWarning]) -> Thinking:
 
 
 def write_thinking(asked: ThinkingLevel | int, model: str, off: str, body: Object) -> None:
-    """Put into `body` how much the model is to think, as `fit_thinking` returns it."""
+    """Adds the thinking that `fit_thinking` returned to `body`."""
     maker = maker_of(model)
     if maker == "anthropic":
         fields, effort = write_claude_thinking(asked, off)
@@ -59,7 +59,7 @@ def write_thinking(asked: ThinkingLevel | int, model: str, off: str, body: Objec
 
 
 def take_thinking(model: str, off: str, body: Object) -> Thinking:
-    """How much the model is to think, taken out of `body`; None, with all left there, if that is said otherwise."""
+    """Removes the thinking from `body` and returns it; None, with `body` unchanged, if a call cannot express it."""
     fields, output = as_object(body.get(FIELDS)), as_object(body.get(OUTPUT))
     maker = maker_of(model)
     if maker == "anthropic":
@@ -90,7 +90,7 @@ def _level(value: Any) -> ThinkingLevel | None:
 
 
 def write_top_k(top_k: int, model: str, body: Object, warnings: list[CallWarning]) -> None:
-    """Put `top_k` into `body`, for makers whose models take it."""
+    """Adds `top_k` to `body`, for makers whose models accept it."""
     maker = maker_of(model)
     if maker == "anthropic":
         _put(body, FIELDS, "top_k", top_k)
@@ -102,7 +102,7 @@ def write_top_k(top_k: int, model: str, body: Object, warnings: list[CallWarning
 
 
 def take_top_k(model: str, body: Object) -> int | None:
-    """`top_k`, taken out of `body`."""
+    """Removes `top_k` from `body` and returns it."""
     fields, maker = as_object(body.get(FIELDS)), maker_of(model)
     holder = as_object(fields.get("inferenceConfig")) if maker == "amazon" else fields
     name = "topK" if maker == "amazon" else "top_k"

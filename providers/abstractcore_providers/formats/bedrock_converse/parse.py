@@ -1,4 +1,4 @@
-"""From a client's request to a call (server side). What the schema has no field for becomes a provider option."""
+"""Parses a client's request as a call (server side). Fields that the schema does not model become provider options."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PATH = re.compile(r"/model/([^/]+)/(converse|converse-stream)$")
 
 
 def parse(request: WireRequest, off: str) -> Parsed:
-    """The call; raises `InvalidInputError` with the path, in the request, of what is wrong."""
+    """Returns the call; raises `InvalidInputError` with the path, in the request, of what is wrong."""
     asked = _PATH.search(urlsplit(request.url).path)
     if asked is None:
         raise InvalidInputError(f"{request.url!r} is not an operation of this format", path="url")
@@ -52,7 +52,7 @@ def _call(body: bytes, model: str, stream: bool, off: str, data: Object, warning
 
 
 def _output(data: Object) -> OutputSchema | None:
-    """The output schema, taken out of `data`."""
+    """Removes the output schema from `data` and returns it."""
     config = as_object(data.get(OUTPUT))
     if not is_json_schema(config.get("textFormat")):
         return None

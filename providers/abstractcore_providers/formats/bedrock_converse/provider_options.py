@@ -1,4 +1,4 @@
-"""What a request says that a call has no field for, both ways: fields of the body, and of some objects in it."""
+"""Provider options of a call, both ways: fields of the body, and of some objects in it."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _IN_GROUPS: dict[str, frozenset[str]] = {
     OUTPUT: frozenset(),
     FIELDS: frozenset(),
 }
-"""Objects of which a call has fields for some entries: always those named, others as far as they can be read."""
+"""Objects of which a call models some entries: always those named, others as far as they can be read."""
 
 
 def add_provider_options(body: Object, call: ModelCall, off: str, warnings: list[CallWarning]) -> None:
-    """Put the provider's own options into `body`; raises `InvalidInputError` for what the call has a field for."""
+    """Adds the provider options to `body`; raises `InvalidInputError` for those that duplicate a field of the call."""
     for name, value in own_options(call, PROVIDER, warnings).items():
         path = f"provider_options.{PROVIDER}.{name}"
         if name in _MODELLED:
@@ -64,7 +64,7 @@ def is_json_schema(text_format: Any) -> bool:
 
 
 def options_left(body: Object) -> Object:
-    """What is left of a body of which everything that a call has fields for was taken."""
+    """Returns the fields of a body that a call does not have."""
     left: Object = {}
     for name, value in body.items():
         if name in _MODELLED or value is None:

@@ -1,4 +1,4 @@
-"""Content blocks, read: strictly, with the path of what is wrong."""
+"""Strict reading of content blocks, with the path of what is wrong."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ from .vocabulary import PROVIDER
 
 STATUSES = ("success", "error")
 INPUT = "input"
-"""The field for a call's arguments, which are kept as they were written."""
+"""The field for a call's arguments, whose original text is kept."""
 _RESULT_MEDIA = MEDIA_KINDS - {"audio"}
 
 
 @dataclass(frozen=True, slots=True)
 class BlockReader:
-    """Reads the blocks of one body. Reasoning in it is of `origin`, and of calls `inputs` has the arguments."""
+    """Reads the blocks of one body. Reasoning in it is of `origin`; `inputs` has the argument texts of calls."""
 
     inputs: WrittenArguments
     origin: str | None
     warnings: list[CallWarning]
 
     def blocks(self, values: Iterable[Any], path: str, role: Role) -> list[Part]:
-        """The parts of a message. A cache point goes to the part before it.
+        """Returns the parts of a message. A cache point is attached to the part before it.
 
         Raises `InvalidInputError` with the path of what is wrong.
         """
@@ -67,7 +67,7 @@ class BlockReader:
         return parts
 
     def block(self, block: Object, path: str, role: Role) -> Part:
-        """The part in one block; what has no name here is an `OpaquePart`."""
+        """Returns the part in one block; an unknown block is an `OpaquePart`."""
         kind = next((name for name, value in block.items() if value is not None), None)
         if kind is None:
             raise InvalidInputError("the block is empty", path=path)
@@ -87,7 +87,7 @@ class BlockReader:
         return OpaquePart(PROVIDER, kind, value)
 
     def _mark(self, parts: list[Part], point: Object, path: str) -> None:
-        """Put a cache point on the last part."""
+        """Attaches a cache point to the last part."""
         last: Any = parts[-1] if parts else None
         if getattr(last, "cache", 0) is None and not (isinstance(last, TextPart) and not last.text):
             parts[-1] = replace(last, cache=read_cache(point))
@@ -103,13 +103,13 @@ class BlockReader:
         return ToolCall(id, name, text, provider_options=_options(data, "tool_call"))
 
     def _arguments(self, value: Any) -> str:
-        """The text of a call's arguments; a string is the text of some that are no JSON object."""
+        """Returns the text of a call's arguments; a string is the text of arguments that are not a JSON object."""
         if isinstance(value, dict):
             return self.inputs.text_of(value)
         return value if isinstance(value, str) else arguments_text(value)
 
     def _tool_result(self, data: Object, path: str, role: Role) -> ToolResult | HostedToolResult:
-        """A tool's result; of a tool that the provider ran if the assistant has it."""
+        """Reads a tool's result; in an assistant's message, that of a hosted tool."""
         id = get_text(data.get("toolUseId"), f"{path}.toolUseId")
         content = self._content(get_list(data, "content", f"{path}."), f"{path}.content")
         status = data.get("status")
@@ -119,7 +119,7 @@ class BlockReader:
         return ToolResult(id, content, status == "error", provider_options=_options(data, "tool_result"))
 
     def _content(self, values: Iterable[Any], path: str) -> tuple[ContentPart, ...]:
-        """What a tool gave. JSON becomes its text, and so does a search result."""
+        """Reads the content of a result. JSON and search results become text."""
         content: list[ContentPart] = []
         for index, value in enumerate(values):
             place = f"{path}[{index}]"

@@ -1,4 +1,4 @@
-"""Messages as a client writes them, read (server side)."""
+"""Reads a client's messages (server side)."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _ROLES: dict[str, Role] = {"system": "system", "user": "user", "assistant": "ass
 
 
 def read_messages(system: Sequence[Any], values: Iterable[Any], reader: BlockReader) -> tuple[Message, ...]:
-    """The conversation, the system first; raises `InvalidInputError` with the path of what is wrong.
+    """Returns the conversation, system messages first; raises `InvalidInputError` with the path of what is wrong.
 
-    Neighbouring texts of the system or the user are messages of their own, and results of tools a message before them.
+    Adjacent texts of the system or the user are separate messages, and tool results are a message before them.
     """
     messages = _apart("system", reader.blocks(system, "system", "system"))
     for index, value in enumerate(values):

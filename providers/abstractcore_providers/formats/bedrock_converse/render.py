@@ -1,4 +1,4 @@
-"""From a reply to the body of a response (server side)."""
+"""Renders a reply as the body of a response (server side)."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from .vocabulary import FINISH_REASONS, PROVIDER, WARNINGS, usage_rest, usage_to
 from .write_blocks import BlockWriter
 
 STOP_FIELDS = "additionalModelResponseFields"
-"""What a model says beyond the format; in a stream it comes with the reason of the end."""
+"""Fields of a model beyond the format; in a stream they come with the stop reason."""
 PADDING = "p"
-"""Says nothing: events have it against eavesdroppers."""
+"""Padding against eavesdroppers, which carries no information."""
 _REPLY_FIELDS = frozenset({"output", "stopReason", PADDING})
 
 
 def render(reply: ModelReply) -> Rendered:
-    """The body, with a warning for everything the format has no field for."""
+    """Returns the body, with a warning for everything that the format cannot express."""
     warnings: list[CallWarning] = []
     WARNINGS.fields(reply, "", ("model", "id"), warnings)
     fitted = (fit_answer(part, f"parts[{index}]", warnings) for index, part in enumerate(reply.parts))
@@ -55,7 +55,7 @@ def render(reply: ModelReply) -> Rendered:
 
 
 def fit_answer(part: Part, path: str, warnings: list[CallWarning]) -> Part | None:
-    """The part of a reply as both a body and a stream can carry it; None if they cannot."""
+    """Adjusts the part of a reply for both bodies and streams; None if it cannot be expressed."""
     if isinstance(part, ReasoningPart):
         if part.origin is not None:
             warnings.append(CallWarning("origin_left_out", f"{path}.origin", "a reply does not name its model"))
@@ -76,7 +76,7 @@ def fit_answer(part: Part, path: str, warnings: list[CallWarning]) -> Part | Non
 
 
 def _fitted_call(part: ToolCall, path: str, warnings: list[CallWarning]) -> ToolCall:
-    """Arguments that are no JSON stay as they are: a stream has passed them on before that can be seen."""
+    """Arguments that are not JSON are kept: a stream has sent them before that can be determined."""
     WARNINGS.fields(part, path, ("signature",), warnings)
     if not part.arguments_text:
         message = "missing arguments are sent as an empty object"
@@ -86,13 +86,13 @@ def _fitted_call(part: ToolCall, path: str, warnings: list[CallWarning]) -> Tool
 
 
 def image_of(part: ImagePart) -> tuple[Object, Object]:
-    """What a stream says first of an image that was fitted, and its source."""
+    """Returns the start of a streamed image that was adjusted, and its source."""
     image: Object = write_media(part)["image"]
     return {name: value for name, value in image.items() if name != "source"}, image["source"]
 
 
 def metadata_to_theirs(metadata: JSONObject, warnings: list[CallWarning]) -> tuple[Object, Object]:
-    """What can stand beside the reply's own fields, and what can stand beside its counts."""
+    """Returns the extra fields of the reply, and those of its usage."""
     written: Object = {}
     of_usage: Object = {}
     for name, value in metadata.items():

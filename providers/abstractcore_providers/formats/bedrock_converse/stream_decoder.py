@@ -1,4 +1,4 @@
-"""From the messages of an event stream to deltas."""
+"""Decodes the messages of an event stream to deltas."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ from .vocabulary import FINISH_REASONS, PROVIDER, USAGE
 _MAX_INDEX = 2**31 - 1
 _CUT: Cut = {"delta": {"text": {}, "reasoningContent": {"text": {}}, "toolUse": {"input": {}}}}
 _INSIDE = {"reasoningContent": "text", "toolUse": "input"}
-"""Where the text of a delta stands that is not `text` itself."""
+"""Where a delta has its text if not in `text` itself."""
 
 
 class ConverseDecoder(FrameDecoder):
-    """Decodes one stream, of a reply of `model`. Its last message is the one with the counts."""
+    """Decodes one stream, of a reply of `model`. Its last message has the usage."""
 
     def __init__(self, model: str | None) -> None:
         super().__init__(
@@ -55,9 +55,9 @@ class ConverseDecoder(FrameDecoder):
         self._ids = ReceivedIds()
         self._text_index = -1
         self._text_block = 0
-        """The index and number of the text that came last, while it is open."""
+        """The index and number of the last text, while it is open."""
         self._is_cut = False
-        """Whether characters may have come in halves."""
+        """Whether surrogates may be pending."""
         self._highest = -1
         self._finish: str | None = None
         self._metadata: Object = {}
@@ -70,7 +70,7 @@ class ConverseDecoder(FrameDecoder):
         }
 
     def feed(self, frame: AwsEventStreamMessage) -> list[Delta]:
-        """The deltas of one message; raises `ServerError` for one that is not JSON, or the error it reports."""
+        """Returns the deltas of one message; raises `ServerError` for one that is not JSON, or the error in it."""
         self._count += 1
         kind = frame.headers.get(":message-type")
         if kind == "error":
@@ -128,7 +128,7 @@ class ConverseDecoder(FrameDecoder):
             self._text_index, self._text_block = _index(data), index
 
     def _mended(self, index: int, delta: Object) -> Object:
-        """`delta` without lone surrogates: a first half waits for the block's next text."""
+        """Returns `delta` without lone surrogates: a high surrogate waits for the block's next text."""
         whole = dict(delta)
         for name, value in delta.items():
             field = _INSIDE.get(name)
@@ -139,7 +139,7 @@ class ConverseDecoder(FrameDecoder):
         return whole
 
     def _opened(self, index: int, new: StreamedBlock) -> StreamedBlock:
-        """The open block at `index`: `new` if there was none before, else that one, which may go on after its end."""
+        """Returns the open block at `index`: `new` if there was none, else the existing one, which may be reopened."""
         block = self._blocks.setdefault(index, new)
         if type(block) is not type(new):
             raise ServerError(f"block {index} of the stream changes its kind")
@@ -161,7 +161,7 @@ class ConverseDecoder(FrameDecoder):
             self._opened(place, block)
 
     def _place(self, index: int) -> int:
-        """The number of the block at `index`, which is its own unless another call's stands there."""
+        """Returns the number of the block at `index`: the same, unless a different call has it."""
         place = self._places.get(index)
         return self._new_place(index) if place is None else place
 
@@ -205,7 +205,7 @@ def _index(data: Object) -> int:
 
 
 def _begun(index: int, start: Object, ids: ReceivedIds) -> StreamedBlock | None:
-    """The block that an event begins; None for a kind that begins by itself, or is not known."""
+    """Returns the block that an event starts; None for a kind without a start, or an unknown one."""
     use = as_object(start.get("toolUse"))
     if use:
         id, name = text_of(use, "toolUseId") or "", text_of(use, "name") or ""

@@ -1,4 +1,4 @@
-"""From deltas to the messages of an event stream (server side)."""
+"""Renders deltas as the messages of an event stream (server side)."""
 
 from __future__ import annotations
 
@@ -44,20 +44,20 @@ _EXCEPTIONS = frozenset(
         "serviceUnavailableException",
     }
 )
-"""The errors a stream can tell of."""
+"""The errors that a stream can express."""
 
 
 class ConverseRenderer:
-    """Renders one stream. Usage goes out in the last message, after the stop reason, as Bedrock sends it."""
+    """Renders one stream. Usage is sent in the last message, after the stop reason, as Bedrock does."""
 
     def __init__(self) -> None:
         self._usage: Object = {}
         self._metadata: Object = {}
         self._lengths: dict[int, int] = {}
-        """Of each text and reasoning the length so far."""
+        """The length of each text and reasoning block so far."""
 
     def feed(self, delta: Delta) -> bytes:
-        """The messages of one delta; nothing for those that carry nothing here."""
+        """Returns the messages of one delta; empty for those without a counterpart."""
         if isinstance(delta, TextDelta):
             self._count(delta.block, delta.text)
             return _delta(delta.block, {"text": delta.text})
@@ -79,11 +79,11 @@ class ConverseRenderer:
         return self._rare(delta)
 
     def finish(self) -> bytes:
-        """The counts, with what else was said of the reply."""
+        """Returns the usage, with other fields of the reply."""
         return _event("metadata", {**({"usage": self._usage} if self._usage else {}), **self._metadata})
 
     def error(self, error: AbstractCoreError) -> bytes:
-        """The error as an exception in the stream."""
+        """Returns the error as an exception in the stream."""
         name, status, body = told(error)
         name = name[:1].lower() + name[1:]
         if name not in _EXCEPTIONS:
@@ -127,7 +127,7 @@ class ConverseRenderer:
 
 
 def _whole(block: int, part: Part | None) -> bytes:
-    """A block that begins and ends at once."""
+    """Returns a block that starts and ends at once."""
     if isinstance(part, HostedToolCall):
         use = {"toolUseId": part.id, "name": part.name, "type": "server_tool_use"}
         content = _delta(block, {"toolUse": {"input": part.arguments_text}})

@@ -1,4 +1,4 @@
-"""The blocks of a streamed reply while they arrive, a class for each kind."""
+"""The blocks of a streamed reply, a class for each kind."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ from .vocabulary import PROVIDER
 
 
 class StreamedBlock(Protocol):
-    """One block. `name` is the field of an event that holds its content."""
+    """One block. `name` is the field of an event that has its content."""
 
     name: ClassVar[str]
 
     def start(self, out: DeltaWriter) -> None:
-        """What its beginning says; again, if it goes on after its end."""
+        """Reads its start; again, if it is reopened."""
         ...
 
     def add(self, value: Any, out: DeltaWriter) -> None:
-        """What more of its content says; raises `InvalidInputError` for what is none."""
+        """Reads more of its content; raises `InvalidInputError` for invalid content."""
         ...
 
     def end(self, out: DeltaWriter) -> None:
-        """What its end says."""
+        """Reads its end."""
         ...
 
 
 class TextBlock:
-    """Text. Its citations are for all of it, and come beside it."""
+    """Text. Its citations apply to all of it, and come separately."""
 
     name: ClassVar[str] = "text"
 
@@ -64,7 +64,7 @@ class TextBlock:
         out.write(self._block, value if isinstance(value, str) else "")
 
     def cite(self, value: Any) -> None:
-        """Keep a citation for the end."""
+        """Keeps a citation until the end."""
         self._citations.append(read_citation(as_object(value)))
 
     def end(self, out: DeltaWriter) -> None:
@@ -73,7 +73,7 @@ class TextBlock:
 
 
 class ReasoningBlock:
-    """Reasoning, and its signature or what is redacted of it."""
+    """Reasoning, with its signature or redacted data."""
 
     name: ClassVar[str] = "reasoningContent"
 
@@ -123,7 +123,7 @@ class CallBlock:
         out.write(self._block, arguments)
 
     def end(self, out: DeltaWriter) -> None:
-        """A call without arguments says nothing of them here, and `{}` in a whole reply."""
+        """A call without arguments has none here, and `{}` in an unstreamed reply."""
         if self._empty:
             out.write(self._block, "{}")
         self._empty = False
@@ -131,7 +131,7 @@ class CallBlock:
 
 
 class HostedCallBlock:
-    """A call of a tool that the provider runs."""
+    """A call of a hosted tool."""
 
     name: ClassVar[str] = "toolUse"
 
@@ -153,7 +153,7 @@ class HostedCallBlock:
 
 
 class HostedResultBlock:
-    """What a tool gave that the provider ran: text, and JSON as its text."""
+    """The result of a hosted tool: text, and JSON as text."""
 
     name: ClassVar[str] = "toolResult"
 
@@ -178,7 +178,7 @@ class HostedResultBlock:
 
 
 class ImageBlock:
-    """An image in pieces; or, if it could not be made, what is said of that."""
+    """An image in chunks or, if it failed, the error."""
 
     name: ClassVar[str] = "image"
 
@@ -211,5 +211,5 @@ class ImageBlock:
 
 
 def joined_base64(pieces: list[str]) -> str:
-    """Texts in base64, each with an end of its own, as one."""
+    """Joins base64 texts, each with its own padding."""
     return base64.b64encode(b"".join(map(base64.b64decode, pieces))).decode("ascii")

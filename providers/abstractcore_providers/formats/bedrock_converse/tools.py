@@ -1,4 +1,4 @@
-"""Tools, and whether to use them, as the format writes them, and read."""
+"""Tools and `tool_choice`, written and read."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _SPEC = frozenset({"name", "description", "inputSchema", "strict"})
 
 
 def write_tool_config(call: ModelCall, times: CacheTimes, warnings: list[CallWarning]) -> Object:
-    """The format's `toolConfig`; empty if there are no tools.
+    """Returns the format's `toolConfig`; empty if there are no tools.
 
-    Raises `UnsupportedContentError` for a hosted tool that the format has no name for.
+    Raises `UnsupportedContentError` for a hosted tool that the format does not have.
     """
     if call.tool_choice == ToolChoice("none") and not _used(call.messages):
         return _without_tools(call, warnings)
@@ -50,7 +50,7 @@ def write_tool_config(call: ModelCall, times: CacheTimes, warnings: list[CallWar
 
 
 def _used(messages: Iterable[Message]) -> bool:
-    """Whether tools were called before: the format wants to know them then."""
+    """Whether the conversation has tool calls, for which the format requires definitions."""
     return any(isinstance(part, ToolCall | ToolResult) for message in messages for part in message.parts)
 
 
@@ -92,7 +92,7 @@ def _choice(choice: ToolChoice) -> Object:
 
 
 def read_tools(config: Object, warnings: list[CallWarning]) -> tuple[tuple[ToolSpec, ...], tuple[HostedTool, ...]]:
-    """The client's own tools and the hosted ones; raises `InvalidInputError` with the path of what is wrong."""
+    """Reads the client's own tools and the hosted ones; raises `InvalidInputError` with the path of what is wrong."""
     tools: list[ToolSpec] = []
     hosted: list[HostedTool] = []
     for index, value in enumerate(get_list(config, "tools", "toolConfig.")):
@@ -125,7 +125,7 @@ def _read_system_tool(tool: Object, path: str, warnings: list[CallWarning]) -> l
 
 
 def read_choice(config: Object) -> ToolChoice | None:
-    """Whether to use tools; raises `InvalidInputError` with the path of what is wrong."""
+    """Reads the tool choice; raises `InvalidInputError` with the path of what is wrong."""
     value = config.get("toolChoice")
     if value is None:
         return None

@@ -1,4 +1,4 @@
-"""The format's operations gathered in one object; each is a pure function in a module of its own."""
+"""The format's operations in one object; each is a pure function in a module of its own."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from .stream_renderer import ConverseRenderer
 class BedrockConverse:
     """`POST /model/{modelId}/converse` (https://docs.aws.amazon.com/bedrock/latest/APIReference/).
 
-    Replies do not name their model: `model` stands in them where it is given. `off` is what Anthropic's models call the
-    type of thinking that is none.
+    Replies do not name their model; they get `model` if it is given. `off` is the type of thinking that disables it for
+    Anthropic's models.
     """
 
     model: str | None = None
@@ -37,23 +37,23 @@ class BedrockConverse:
     render_error = staticmethod(render_error)
 
     def encode(self, call: ModelCall) -> Encoded:
-        """The request for `call`."""
+        """Returns the request for `call`."""
         return encode(call, self.off)
 
     def decode(self, response: WireResponse) -> ModelReply:
-        """The reply in the body of a response."""
+        """Returns the reply in the body of a response."""
         return decode(response, self.model)
 
     def decoder(self) -> ConverseDecoder:
-        """A decoder of the messages of a stream."""
+        """Returns a decoder of the messages of a stream."""
         return ConverseDecoder(self.model)
 
     def parse(self, request: WireRequest) -> Parsed:
-        """The call in a client's request."""
+        """Returns the call in a client's request."""
         return parse(request, self.off)
 
     @property
     def operations(self) -> Operations:
-        """`count_tokens`."""
+        """Returns the operations: `count_tokens`."""
         count = count_tokens(lambda call: encode_count(call, self.off), decode_count)
         return {COUNT_TOKENS: lambda: count}

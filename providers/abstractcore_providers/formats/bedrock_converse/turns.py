@@ -1,4 +1,4 @@
-"""A conversation in the order the format takes: the system's words, then the user and the assistant in turn."""
+"""Puts a conversation into the order of the format: system messages, then user and assistant in turn."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .vocabulary import PROVIDER, WARNINGS
 
 @dataclass(slots=True)
 class Turn:
-    """One or more messages of ours that stand next to each other and are sent as one."""
+    """One or more adjacent messages that are sent as one."""
 
     indexes: list[int]
     message: Message
@@ -27,9 +27,10 @@ class Turn:
 
 
 def turns_of(call: ModelCall, times: CacheTimes, warnings: list[CallWarning]) -> tuple[list[Message], list[Message]]:
-    """The system's messages and all others, with parts as they are sent. `times` are those of the cache points.
+    """Returns the system messages and all others, with adjusted parts. `times` are the TTLs of cache points.
 
-    Raises `UnsupportedContentError` if nothing is left, `InvalidInputError` for an order that the format does not have.
+    Raises `UnsupportedContentError` if nothing is left, `InvalidInputError` for an order that the format does not
+    support.
     """
     refuse_system_only(call.messages)
     refuse_unanswered_calls(call.messages)
@@ -73,17 +74,17 @@ def _warn_of_moves(system: Sequence[Turn], others: Sequence[Turn], warnings: lis
 
 
 def is_boundary(before: Part, after: Part) -> bool:
-    """Whether two blocks of one list are of two messages: texts in one are apart only where a cache point stands."""
+    """Whether two blocks of one list are of two messages: texts in one are separate only at a cache point."""
     return isinstance(before, TextPart) and before.cache is None and isinstance(after, TextPart)
 
 
 def _fits(message: Message) -> bool:
-    """Whether it is sent as it is, as most are: fitting it would cost more than all the rest."""
+    """Whether it is sent unchanged, as most are: adjusting would cost more than everything else."""
     return not message.provider_options and all(map(fits, message.parts))
 
 
 def _fitted(message: Message, index: int, fitting: Fitting) -> Message | None:
-    """The message as it is sent; None if nothing is left of it."""
+    """Returns the message as it is sent; None if nothing is left of it."""
     if message.provider_options:
         why = "adjacent messages are sent as one"
         name_options_left_out(message, f"messages[{index}]", PROVIDER, why, fitting.warnings)
@@ -95,7 +96,7 @@ def _fitted(message: Message, index: int, fitting: Fitting) -> Message | None:
 
 
 def _add(turn: Turn, turns: list[Turn]) -> None:
-    """Put `turn` behind the others, or into the last one if the two could not be told apart."""
+    """Appends `turn`, or merges it into the last one if the two could not be distinguished."""
     last = turns[-1] if turns else None
     if last is None or _are_apart(last.message, turn.message):
         turns.append(turn)
@@ -112,14 +113,16 @@ def _add(turn: Turn, turns: list[Turn]) -> None:
 
 
 def _are_apart(before: Message, after: Message) -> bool:
-    """Whether two neighbours can be told apart when they are sent. The assistant's blocks are of one message always."""
+    """Whether two adjacent messages can be distinguished when they are sent. The assistant's blocks are always one
+    message.
+    """
     if before.role != after.role or after.role == "tool":
         return True
     return after.role != "assistant" and is_boundary(before.parts[-1], after.parts[0])
 
 
 def _joined(before: Message, after: Message) -> Message:
-    """Both in one, with an empty line between texts that would become one."""
+    """Merges both, with an empty line between texts that would become one."""
     last = before.parts[-1]
     if is_boundary(last, after.parts[0]) and isinstance(last, TextPart):
         before = Message(before.role, (*before.parts[:-1], replace(last, text=f"{last.text}\n\n")))
@@ -127,7 +130,7 @@ def _joined(before: Message, after: Message) -> Message:
 
 
 def _losses(turn: Turn) -> list[CallWarning]:
-    """What is lost of a turn. Of one made of several messages, all is told at once: what it has become."""
+    """Warns of what is lost of a turn. For one of several messages, a single warning has the result."""
     if len(turn.indexes) == 1:
         return turn.warnings
     first, *others = turn.indexes
@@ -138,7 +141,7 @@ def _losses(turn: Turn) -> list[CallWarning]:
 
 
 def _shown(parts: Sequence[Part]) -> JSONValue:
-    """The parts as data, with the hashes of files in place of their content."""
+    """Returns the parts as data, with the hashes of files in place of their content."""
     return [to_data(_without_bytes(part)) for part in parts]
 
 

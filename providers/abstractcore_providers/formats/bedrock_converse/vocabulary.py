@@ -1,4 +1,4 @@
-"""The format's words and ours, both ways."""
+"""Values and field names of the format and their counterparts in the schema."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SAMPLING = FieldTable(
     unsaid=("seed", "presence_penalty", "frequency_penalty", "top_logprobs"),
 )
 PROVIDER = "bedrock"
-"""The name under which provider options are looked up and replies are made."""
+"""The key of provider options, and the provider of replies."""
 
 FINISH_REASONS = FinishReasons(
     {
@@ -60,12 +60,12 @@ WARNINGS = FormatWarnings("the Converse format")
 
 
 def usage_rest(data: Object) -> Object:
-    """What the format's usage says that ours has no field for."""
+    """Fields of the format's usage that ours does not have."""
     return {name: value for name, value in data.items() if name not in USAGE.names and value is not None}
 
 
 def usage_to_theirs(usage: Usage, warnings: list[CallWarning]) -> Object:
-    """The format's usage object; empty if nothing was reported."""
+    """Returns the format's usage object; empty if nothing was reported."""
     WARNINGS.counts(usage, USAGE.missing, warnings, "usage_left_out")
     kept = (usage.cached or 0) + (usage.cache_written or 0)
     if usage.input is not None and usage.input < kept:

@@ -1,4 +1,4 @@
-"""Parts that were fitted, as content blocks. Nothing is lost here."""
+"""Writes adjusted parts as content blocks, without loss."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ def _own_id(part: ToolCall | ToolResult) -> str:
 
 
 class BlockWriter:
-    """Writes the blocks of one request, whose documents are numbered: a name of theirs could be read as an order."""
+    """Writes the blocks of one request. Documents are numbered, since a name could be a prompt injection."""
 
     def __init__(self) -> None:
         self.inputs: list[str] = []
-        """The texts for the holes that the inputs of calls are, in order."""
+        """The texts for the placeholders of calls' inputs, in order."""
         self._numbers = count(1)
 
     def blocks(self, parts: Iterable[Part], id_of: IdOf = _own_id) -> list[Object]:
-        """The blocks of a message; `id_of` gives the id under which a call or its result is sent."""
+        """Returns the blocks of a message; `id_of` gives the id under which a call or its result is sent."""
         blocks: list[Object] = []
         for part in parts:
             blocks += self._part(part, id_of)
@@ -91,14 +91,14 @@ class BlockWriter:
 
 
 def _input(call: ToolCall) -> str:
-    """The JSON text of a call's arguments; of those that are no object it is their text as a string."""
+    """Returns the JSON text of a call's arguments; for those that are not an object, their text as a string."""
     text = call.arguments_text
     is_object = call.arguments is not None and text.startswith("{") and text.endswith("}")
     return text if is_object else to_json(text).decode()
 
 
 def write_reasoning(part: ReasoningPart) -> Object:
-    """The block of reasoning that was fitted."""
+    """Returns the block of adjusted reasoning."""
     if part.redacted_data is not None:
         return {"reasoningContent": {"redactedContent": part.redacted_data}}
     text: Object = {"text": part.text}

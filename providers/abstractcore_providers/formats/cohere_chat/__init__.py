@@ -1,4 +1,4 @@
-"""Cohere's chat format (version 2 of its API), both sides."""
+"""Cohere's chat format (version 2 of its API), for clients and servers."""
 
 from .transpiler import CohereChat
 

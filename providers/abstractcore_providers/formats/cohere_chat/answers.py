@@ -1,6 +1,6 @@
-"""A model's answer as the format writes it: in a request's history, and in a reply.
+"""Assistant messages: in a request's history, and in a reply.
 
-Blocks of text and reasoning keep their order. In a request, text that came with tool calls is their plan (`tool_plan`).
+Blocks of text and reasoning keep their order. In a request, text with tool calls is their plan (`tool_plan`).
 """
 
 from __future__ import annotations
@@ -21,15 +21,16 @@ from .citations import citations_to_theirs, fitting
 from .vocabulary import PROVIDER, WARNINGS
 
 _ORDER: dict[type[Part], int] = {TextPart: 0, ReasoningPart: 0, ToolCall: 1}
-"""Tool calls stand after the content."""
+"""Tool calls come after the content."""
 _ORDER_WITH_PLAN: dict[type[Part], int] = {ReasoningPart: 0, TextPart: 1, ToolCall: 2}
-"""The plan stands between the content, which is reasoning, and the calls."""
+"""The plan comes between the content, which is reasoning, and the calls."""
 
 
 def write_answer(
     parts: Sequence[Part], path: str, warnings: list[CallWarning], *, planned: bool = False, origin: str | None = None
 ) -> Object:
-    """The fields of a message, empty if nothing can be sent; with `planned`, text beside tool calls is their plan.
+    """Returns the fields of a message, empty if nothing can be sent; with `planned`, text with tool calls is their
+    plan.
 
     With `origin`, only that model's reasoning is sent.
     """
@@ -56,7 +57,7 @@ def _is_kept(part: Part, path: str, origin: str | None, warnings: list[CallWarni
 
 
 class _Answer:
-    """Gathers the blocks, the plan, the calls and the citations of one message."""
+    """Collects the blocks, the plan, the calls and the citations of one message."""
 
     def __init__(self, planned: bool, warnings: list[CallWarning]) -> None:
         self._planned = planned
@@ -65,10 +66,10 @@ class _Answer:
         self._plan = ""
         self._calls: list[Object] = []
         self._cited: dict[int | None, list[Citation]] = {}
-        """Citations by the block they speak of; None is the plan."""
+        """Citations by the block that they refer to; None is the plan."""
 
     def add(self, part: Part, path: str) -> None:
-        """A part that can be sent."""
+        """Adds a part that can be sent."""
         if isinstance(part, TextPart):
             self._text(part, path)
         elif isinstance(part, ToolCall):
@@ -80,7 +81,7 @@ class _Answer:
             append_block(self._blocks, {"type": "thinking", "thinking": part.text})
 
     def body(self) -> Object:
-        """The message's fields, of which none is empty."""
+        """The message's fields, without empty ones."""
         citations = [
             citation
             for index, cited in self._cited.items()

@@ -1,4 +1,4 @@
-"""Blocks of content as the format writes them: each has its own object, with its options in it."""
+"""Content blocks, which are objects with their own options."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from ...common.json_reading import Object, as_object, read_json
 from .vocabulary import PROVIDER, WARNINGS
 
 JSON_DOCUMENT = "application/json"
-"""The type of a document among a tool's results: the JSON of its `data` and `id`."""
+"""The media type of a document in tool results: the JSON of its `data` and `id`."""
 
 
 def text_block(part: TextPart, path: str, lost: tuple[str, ...], warnings: list[CallWarning]) -> Object:
-    """A text, with a warning for those of the fields `lost` that it has."""
+    """Returns a text, with a warning for those of the fields `lost` that it has."""
     WARNINGS.fields(part, path, lost, warnings)
     return with_options({"type": "text", "text": part.text}, part, path, PROVIDER, (), warnings)
 
 
 def image_block(part: ImagePart, path: str, warnings: list[CallWarning]) -> Object:
-    """An image; raises `UnsupportedContentError` for one that neither bytes nor a URL give."""
+    """Returns an image; raises `UnsupportedContentError` for one without bytes or a URL."""
     WARNINGS.fields(part, path, ("cache",), warnings)
     image: Object = {"url": write_url(part.blob, path)}
     if part.detail:
@@ -32,7 +32,7 @@ def image_block(part: ImagePart, path: str, warnings: list[CallWarning]) -> Obje
 
 
 def document_block(part: DocumentPart, path: str, warnings: list[CallWarning]) -> Object:
-    """A document that is one already: what a citation can name must have its own fields.
+    """Returns a document in Cohere's format, whose fields citations can refer to.
 
     Raises `UnsupportedContentError` for any other.
     """

@@ -1,6 +1,6 @@
-"""Citations: spans of an answer, each with the documents or tool results it rests on.
+"""Citations: spans of an answer, each with the documents or tool results that support it.
 
-Ours have one source: the first of theirs. All of them are kept in the citation's metadata if there is more to say.
+A citation of the schema has one source: the first one. All are kept in the citation's metadata if there is more.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ PLAN = "PLAN"
 
 
 def citation_to_ours(data: Object) -> Citation:
-    """One citation; raises `SchemaError` for spans that are none."""
+    """Reads one citation; raises `SchemaError` for an invalid span."""
     sources = data.get("sources")
     source, title, quote = _named(as_objects(sources))
     plain = sources is None or sources == _sources(source, title, quote)
@@ -27,7 +27,7 @@ def citation_to_ours(data: Object) -> Citation:
 
 
 def citations_of(message: Object) -> tuple[list[Object], dict[int, list[Object]]]:
-    """Those of the plan, and those of each content block; one that names no block is of the first text."""
+    """Returns the citations of the plan, and those of each content block; one without a block is of the first text."""
     plan: list[Object] = []
     blocks: dict[int, list[Object]] = {}
     content = as_objects(message.get("content"))
@@ -42,7 +42,7 @@ def citations_of(message: Object) -> tuple[list[Object], dict[int, list[Object]]
 
 
 def citations_to_theirs(text: str, citations: Iterable[Citation], index: int | None) -> list[Object]:
-    """The citations of a text in the content block at `index`, or in the plan."""
+    """Returns the citations of a text in the content block at `index`, or in the plan."""
     place: Object = {"type": PLAN} if index is None else {"type": "TEXT_CONTENT", "content_index": index}
     return [
         {
@@ -57,7 +57,7 @@ def citations_to_theirs(text: str, citations: Iterable[Citation], index: int | N
 
 
 def fitting(citations: Iterable[Citation], path: str, warnings: list[CallWarning]) -> list[Citation]:
-    """What the format can say of the citations of the text at `path`, and a warning for the rest."""
+    """Returns the citations of the text at `path` that the format can express, and a warning for the rest."""
     return [_fitting(item, f"{path}.citations[{i}]", warnings) for i, item in enumerate(citations)]
 
 
@@ -77,7 +77,7 @@ def _own(citation: Citation) -> tuple[str, str | None, str | None]:
 
 
 def _objects(sources: Any) -> list[Object] | None:
-    """A list of objects; None for anything else."""
+    """Returns a list of objects; None for anything else."""
     if not isinstance(sources, list):
         return None
     items = cast("list[Any]", sources)
@@ -85,14 +85,14 @@ def _objects(sources: Any) -> list[Object] | None:
 
 
 def _named(sources: list[Object]) -> tuple[str, str | None, str | None]:
-    """Source, title and quote, from the first of the sources."""
+    """Returns source, title and quote, from the first of the sources."""
     first = sources[0] if sources else {}
     document = as_object(first.get("document"))
     return text_of(first, "id") or "", text_of(document, "title") or None, text_of(document, "snippet") or None
 
 
 def _sources(source: str, title: str | None, quote: str | None) -> list[Object]:
-    """The sources for a citation of which no more is known."""
+    """Returns the sources for a citation without metadata."""
     data: Object = {"type": "document", "id": source}
     document = {name: text for name, text in (("title", title), ("snippet", quote)) if text is not None}
     return [data | {"document": document} if document else data]

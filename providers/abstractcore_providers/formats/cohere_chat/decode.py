@@ -1,4 +1,4 @@
-"""From a whole answer to a reply."""
+"""Decodes an unstreamed answer to a reply."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from .errors import FAILED, RIGHT_ADDRESS, error_in_body
 from .vocabulary import CALL_FIELDS, FINISH_REASONS, PROVIDER, TEXT_FIELDS, metadata_to_ours, usage_to_ours
 
 _MARKS = frozenset({"finish_reason", "usage"})
-"""Fields of replies that other documents do not have."""
+"""Fields that only replies have."""
 
 
 def decode(response: WireResponse, model: str | None) -> ModelReply:
-    """The reply, from `model` unless it says another.
+    """Returns the reply, of `model` unless it names another.
 
-    Raises `ServerError` for a body that holds none, or the error it reports in spite of its status.
+    Raises `ServerError` for a body without one, or the error that it contains despite its status.
     """
     data = as_object(read_body(response, RIGHT_ADDRESS))
     if text_of(data, "finish_reason") in FAILED or not isinstance(data.get("message"), dict):

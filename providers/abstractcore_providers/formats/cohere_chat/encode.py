@@ -1,4 +1,4 @@
-"""From a call to a request body, with a warning for everything the format cannot say."""
+"""Encodes a call as a request body, with a warning for everything that the format cannot express."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _UNSUPPORTED = ("parallel_tool_calls", "modalities")
 
 
 def encode(call: ModelCall) -> Encoded:
-    """The request for a lowered call.
+    """Returns the request for a lowered call.
 
-    Raises `UnsupportedContentError` for content without a shape here, and `InvalidInputError` for provider options
-    that the call has a field of its own for.
+    Raises `UnsupportedContentError` for unsupported content, and `InvalidInputError` for provider options that
+    duplicate a field of the call.
     """
     if call.hosted_tools:
         raise WARNINGS.hosted_tools(call)
@@ -60,7 +60,7 @@ def _sampling(sampling: Sampling, warnings: list[CallWarning]) -> Object:
 
 
 def _tools(tools: tuple[ToolSpec, ...], warnings: list[CallWarning]) -> Object:
-    """The tools; that their arguments are strict can be said of all of them together."""
+    """Returns the tools; strict arguments can only be set for all of them together."""
     if not tools:
         return {}
     for index, tool in enumerate(tools):

@@ -1,7 +1,7 @@
-"""Errors by cause, from what Cohere says, and back.
+"""Cohere's errors, read and rendered.
 
-Sources: https://docs.cohere.com/reference/errors, and the statuses of https://docs.cohere.com/reference/chat. Their
-errors are a status and a text. What our own server tells holds a `code` beside the text.
+Sources: https://docs.cohere.com/reference/errors, and the statuses of https://docs.cohere.com/reference/chat. The
+vendor's errors have a status and a text; those of AbstractCore's server also have a `code`.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from ...common.json_reading import Object, as_object, text_of
 from ...common.surrogates import mend
 
 RIGHT_ADDRESS = "Does base_url point to the API, including /v2?"
-"""What to ask where something else than the API answers."""
+"""The hint where something other than the API answers."""
 FAILED = {"ERROR": None, "TIMEOUT": "timeout"}
-"""Finish reasons of answers that are errors, each with the code it stands for."""
+"""Finish reasons of answers that are errors, each with its code."""
 _DENIED_TOKEN = 498
 """The vendor's own status for a deny-listed token in request or answer."""
 _MISSING_MODEL = re.compile(r"model .{1,200}?not found|could not find model|unknown model", re.IGNORECASE)
@@ -47,25 +47,25 @@ _TABLE = ErrorTable(
 
 
 def error_of(response: WireResponse) -> ProviderError:
-    """The error for a response whose status is no success."""
+    """Returns the error of a response with an error status."""
     data, headers = as_object(read_failure(response)), response.headers
     request_id = headers.get("x-request-id") or headers.get("x-debug-trace-id") or text_of(data, "id")
     return _TABLE.of_response(_said(data), response, request_id)
 
 
 def error_in_answer(data: Object) -> ProviderError:
-    """The error that an answer with a successful status, or an event of its stream, reports."""
+    """Returns the error that a successful response, or an event of its stream, contains."""
     return _TABLE.in_answer(_said(data))
 
 
 def error_in_body(data: Object) -> ProviderError | None:
-    """The error that a whole body reports in spite of its successful status; None if it reports none."""
+    """Returns the error that a body contains despite its successful status; None if there is none."""
     failed = text_of(data, "finish_reason") in FAILED
     return error_in_answer(data) if failed or data.get("error") or _told(data) is not None else None
 
 
 def _told(data: Object) -> str | None:
-    """What the vendor says in words."""
+    """Returns the vendor's message."""
     return text_of(data, "message") or text_of(data, "error") or text_of(as_object(data.get("error")), "message")
 
 
@@ -75,6 +75,6 @@ def _said(data: Object) -> Said:
 
 
 def render_error(error: AbstractCoreError) -> WireResponse:
-    """The response that tells a client of `error`. Only our own message goes out."""
+    """Renders `error` as a response. Only AbstractCore's own message is sent."""
     row = _TABLE.row(error)
     return failure(row.status, {"message": mend(error.message), "code": row.code}, error)

@@ -1,4 +1,4 @@
-"""From a client's request to a call (server side). What the schema has no field for becomes a provider option."""
+"""Parses a client's request as a call (server side). Fields that the schema does not model become provider options."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .vocabulary import PROVIDER, SAMPLING, has_field, thinking_to_ours
 
 
 def parse(request: WireRequest) -> Parsed:
-    """The call; raises `InvalidInputError` with the path, in the request, of what is wrong."""
+    """Returns the call; raises `InvalidInputError` with the path, in the request, of what is wrong."""
     return read_call(request, PROVIDER, _call)
 
 

@@ -1,4 +1,4 @@
-"""Messages as a client writes them, read (server side). What has no place in ours is named in a warning."""
+"""Reads a client's messages (server side). What the schema cannot express is reported in a warning."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _ROLES: dict[str, Role] = {role: role for role in MESSAGE_FIELDS}
 
 
 def read_messages(values: Iterable[Any], origin: str | None, warnings: list[CallWarning]) -> tuple[Message, ...]:
-    """The conversation with the model `origin`; a message that says nothing is left out.
+    """Returns the conversation with the model `origin`; an empty message is omitted.
 
     Raises `InvalidInputError` with the path of what is wrong.
     """

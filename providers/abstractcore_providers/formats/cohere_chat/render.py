@@ -1,4 +1,4 @@
-"""From a reply to a whole answer (server side)."""
+"""Renders a reply as an unstreamed answer (server side)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from .vocabulary import FINISH_REASONS, USAGE, WARNINGS, metadata_to_theirs, usa
 
 
 def render(reply: ModelReply) -> Rendered:
-    """The body, with a warning for everything the format has no field for.
+    """Returns the body, with a warning for everything that the format cannot express.
 
-    The model is named, beyond the format, for those who keep reasoning by it.
+    The model is named, beyond the format, for clients that need it for reasoning.
     """
     warnings: list[CallWarning] = []
     body: Object = {

@@ -1,4 +1,4 @@
-"""From the events of a stream to deltas."""
+"""Decodes the events of a stream to deltas."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from .vocabulary import CALL_FIELDS, FINISH_REASONS, PROVIDER, TEXT_FIELDS, meta
 
 _PLAN = 1 << 20
 _FIRST_CALL = _PLAN + 1
-"""Blocks have the order that parts have in a whole reply: the content, whose blocks have their own numbers, then the
-plan, then the calls."""
+"""Blocks have the order of parts in an unstreamed reply: content blocks by their index, then the plan, then the calls.
+"""
 
 
 class CohereDecoder(FrameDecoder):
-    """Decodes one stream, from `model` unless it says another."""
+    """Decodes one stream, of `model` unless it names another."""
 
     def __init__(self, model: str | None) -> None:
         super().__init__(RIGHT_ADDRESS, "the stream ended before its message-end")
         self._model = model
         self._first_text: int | None = None
-        """The text that citations without a place speak of."""
+        """The text that citations without a block refer to."""
         self._text_block: int | None = None
-        """The block of the text that came last, if it is open and no half of a character waits anywhere."""
+        """The block of the last text, if it is open and no surrogate is pending anywhere."""
         self._citations: dict[int, tuple[Citation, ...]] = {}
         self._calls: dict[int, int] = {}
         self._begun_calls = 0
@@ -43,7 +43,7 @@ class CohereDecoder(FrameDecoder):
         self._last: Object = {}
 
     def feed(self, frame: ServerSentEvent) -> list[Delta]:
-        """The deltas of one event; raises `ServerError` for one that is not JSON, or the error it reports."""
+        """Returns the deltas of one event; raises `ServerError` for one that is not JSON, or the error it contains."""
         self._count += 1
         try:
             data = jiter.from_json(frame.data, allow_inf_nan=False)
@@ -122,7 +122,7 @@ class CohereDecoder(FrameDecoder):
             self._finish(data)
 
     def _options(self, index: int, content: Object) -> None:
-        """What a text says beside itself is said at its beginning."""
+        """Reads the options of a text, which are in its start event."""
         options = read_options(content, TEXT_FIELDS, PROVIDER)
         if options and content.get("type") == "text":
             self._begin(min(index, _PLAN - 1), True, options)
@@ -151,7 +151,7 @@ class CohereDecoder(FrameDecoder):
         self._out.start_text(block, options)
 
     def _begin_call(self, index: int, data: Object) -> None:
-        """A call; one with an index that has been is another call."""
+        """Starts a call; an index that was used before is a different call."""
         number = self._begun_calls
         self._begun_calls += 1
         if index in self._calls:

@@ -1,4 +1,4 @@
-"""From deltas to the events of a stream (server side)."""
+"""Renders deltas as the events of a stream (server side)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from .vocabulary import FINISH_REASONS, PROVIDER, metadata_to_theirs, usage_to_t
 
 
 class CohereRenderer:
-    """Renders one stream. A block of content has the number of its part; tool calls are counted from 0."""
+    """Renders one stream. A content block has the number of its part; tool calls are counted from 0."""
 
     def __init__(self) -> None:
         self._calls: dict[int, int] = {}
@@ -42,7 +42,7 @@ class CohereRenderer:
         self._end: ReplyEnd | None = None
 
     def feed(self, delta: Delta) -> bytes:
-        """The events of one delta; nothing for those that carry nothing here."""
+        """Returns the events of one delta; empty for those without a counterpart."""
         if isinstance(delta, TextDelta):
             self._texts[delta.block] = self._texts.get(delta.block, "") + delta.text
             return _message("content-delta", delta.block, content={"text": delta.text})
@@ -54,7 +54,7 @@ class CohereRenderer:
         return self._frame(delta)
 
     def _frame(self, delta: Delta) -> bytes:
-        """Where blocks and the reply begin and end."""
+        """Returns the events that start and end blocks and the reply."""
         if isinstance(delta, TextStart):
             content: Object = {**delta.provider_options.get(PROVIDER, {}), "type": "text", "text": ""}
             return _message("content-start", delta.block, content=content)
@@ -81,7 +81,7 @@ class CohereRenderer:
         return b""
 
     def finish(self) -> bytes:
-        """The event that ends the message."""
+        """Returns the event that ends the message."""
         metadata = dict(self._end.provider_metadata) if self._end else {}
         reason = FINISH_REASONS.to_theirs.get(self._end.finish_reason) if self._end else None
         delta: Object = {} if reason is None else {"finish_reason": reason}
@@ -91,7 +91,7 @@ class CohereRenderer:
         return _event("message-end", delta=delta, **metadata_to_theirs(metadata, []))
 
     def error(self, error: AbstractCoreError) -> bytes:
-        """The event that ends the message with an error."""
+        """Returns the event that ends the message with an error."""
         told = as_object(read_answer(render_error(error).body))
         delta = {"finish_reason": "ERROR", "error": told["message"]}
         return _event("message-end", delta=delta, code=told["code"])

@@ -1,4 +1,4 @@
-"""The format's operations gathered in one object; each is a pure function in a module of its own."""
+"""The format's operations in one object; each is a pure function in a module of its own."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .stream_renderer import CohereRenderer
 class CohereChat:
     """`POST /v2/chat` (https://docs.cohere.com/reference/chat).
 
-    `model` is the one that answers, since replies do not name it: reasoning goes back to its own model only.
+    `model` is the one that answers, since replies do not name it: reasoning is only sent back to its own model.
     """
 
     model: str | None = None
@@ -34,9 +34,9 @@ class CohereChat:
     render_error = staticmethod(render_error)
 
     def decode(self, response: WireResponse) -> ModelReply:
-        """The reply in a whole answer."""
+        """Returns the reply in an unstreamed answer."""
         return decode(response, self.model)
 
     def decoder(self) -> CohereDecoder:
-        """A decoder of a stream's events."""
+        """Returns a decoder of a stream's events."""
         return CohereDecoder(self.model)

@@ -1,4 +1,4 @@
-"""The format's words and ours, both ways."""
+"""Values and field names of the format and their counterparts in the schema."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FINISH_REASONS = FinishReasons(
         "tool_calls": "TOOL_CALL",
     },
 )
-"""The format has no word for an unknown end."""
+"""The format has no value for an unknown finish reason."""
 USAGE = UsageTable({"input": "tokens.input_tokens", "output": "tokens.output_tokens", "cached": "cached_tokens"})
 WARNINGS = FormatWarnings("Cohere's chat format")
 _REQUEST_FIELDS = frozenset(
@@ -49,7 +49,7 @@ MESSAGE_FIELDS: dict[Role, frozenset[str]] = {
     "assistant": _SAID | {"tool_plan", "tool_calls", "citations"},
     "tool": _SAID | {"tool_call_id"},
 }
-"""By role, the fields of a message that the schema has words for."""
+"""By role, the fields of a message that the schema models."""
 
 TEXT_FIELDS = ("type", "text")
 CALL_FIELDS = ("id", "type", "function")
@@ -59,7 +59,7 @@ _REPLY_FIELDS = frozenset(
 
 
 def has_field(name: str, value: Any) -> bool:
-    """Whether `name: value` in a request is something a `ModelCall` has a field for."""
+    """Whether a `ModelCall` has a field for `name: value` in a request."""
     if name == "thinking":
         return thinking_to_ours(value) is not None
     if name == "response_format":
@@ -68,7 +68,7 @@ def has_field(name: str, value: Any) -> bool:
 
 
 def thinking_to_ours(thinking: Any) -> ThinkingLevel | int | None:
-    """Our word, or the budget; None for what is neither. Thinking without a budget is the middle level."""
+    """Returns the level or the budget; None for neither. Thinking without a budget is the middle level."""
     data = as_object(thinking)
     budget = data.get("token_budget")
     if data.get("type") == "disabled":
@@ -81,7 +81,7 @@ def thinking_to_ours(thinking: Any) -> ThinkingLevel | int | None:
 
 
 def usage_to_ours(usage: Object) -> Usage:
-    """Token counts, which come as floats; what was not reported is None."""
+    """Returns the token counts, which are floats here; None for those that are not reported."""
     tokens = as_object(usage.get("tokens"))
     return Usage(
         input=_whole(tokens.get("input_tokens")),
@@ -97,7 +97,7 @@ def _whole(count: Any) -> int | None:
 
 
 def usage_to_theirs(usage: Usage, metadata: Object) -> Object:
-    """The format's usage object, with what was billed, from the metadata; empty if nothing was reported."""
+    """Returns the format's usage object, with billed units from the metadata; empty if nothing was reported."""
     data = USAGE.write(usage)
     if isinstance(metadata.get("billed_units"), dict):
         data["billed_units"] = metadata["billed_units"]
@@ -105,7 +105,7 @@ def usage_to_theirs(usage: Usage, metadata: Object) -> Object:
 
 
 def metadata_to_ours(data: Object) -> Object:
-    """What a reply says that the schema has no field for: log probabilities, what was billed."""
+    """Returns the fields of a reply that the schema does not model: log probabilities, billed units."""
     metadata = {name: value for name, value in data.items() if name not in _REPLY_FIELDS and value is not None}
     billed = as_object(data.get("usage")).get("billed_units")
     if isinstance(billed, dict):
@@ -114,7 +114,7 @@ def metadata_to_ours(data: Object) -> Object:
 
 
 def metadata_to_theirs(metadata: Object, warnings: list[CallWarning]) -> Object:
-    """What can stand beside the reply's own fields."""
+    """Returns the extra fields of a reply."""
     written: Object = {}
     for name, value in metadata.items():
         if name in _REPLY_FIELDS:

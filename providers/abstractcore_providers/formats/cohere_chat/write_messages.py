@@ -1,4 +1,4 @@
-"""Messages as the format writes them, with a warning for everything it has no field for."""
+"""Writes messages, with a warning for everything that the format cannot express."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _LOST = ("citations", "cache")
 
 
 def write_messages(messages: Sequence[Message], origin: str | None, warnings: list[CallWarning]) -> list[Object]:
-    """The conversation with the model `origin`; a message of which nothing is left is left out.
+    """Returns the conversation with the model `origin`; a message without any part left is omitted.
 
-    Raises `UnsupportedContentError` for content without a shape here, or if no message is left.
+    Raises `UnsupportedContentError` for unsupported content, or if no message is left.
     """
     refuse_unanswered_calls(messages)
     written: list[Object] = []
@@ -54,7 +54,7 @@ def write_messages(messages: Sequence[Message], origin: str | None, warnings: li
 
 
 def _said(message: Message, path: str, warnings: list[CallWarning]) -> Object:
-    """The content of a user's or system message; empty if there is none."""
+    """Returns the content of a user's or system message; empty if there is none."""
     blocks: list[Object] = []
     for index, part in enumerate(message.parts):
         block = _block(part, f"{path}[{index}]", warnings)

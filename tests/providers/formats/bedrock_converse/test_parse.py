@@ -43,7 +43,7 @@ def test_model_and_stream_are_read_from_the_url(url: str, model: str, stream: bo
 
 @pytest.mark.parametrize("url", ["/model/m/invoke", "/model//converse", "/converse", ""])
 def test_other_urls_are_no_operation(url: str):
-    with pytest.raises(InvalidInputError, match="no operation"):
+    with pytest.raises(InvalidInputError, match="not an operation"):
         CONVERSE.parse(WireRequest(url, {}, request(HELLO).body))
 
 

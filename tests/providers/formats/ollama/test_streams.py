@@ -207,7 +207,7 @@ def test_malformed_json_line_is_an_error_with_its_number():
 def test_web_page_instead_of_a_stream_has_a_hint():
     with pytest.raises(ServerError, match="line 1") as caught:
         streamed(b"<html>")
-    assert "address" in (caught.value.hint or "")
+    assert "URL" in (caught.value.hint or "")
 
 
 @pytest.mark.parametrize("odd", [{}, [], 5, None, "x", {"message": 5}, {"message": {"content": 5, "tool_calls": 5}}])
