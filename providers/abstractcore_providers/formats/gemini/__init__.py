@@ -1,4 +1,4 @@
-"""Google's generateContent format, both sides, for the Gemini API and Vertex AI."""
+"""Google's generateContent format, for clients and servers, for the Gemini API and Vertex AI."""
 
 from .dialect import Dialect
 from .transpiler import Gemini

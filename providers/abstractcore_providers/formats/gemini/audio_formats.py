@@ -1,4 +1,4 @@
-"""Sound that comes in pieces: samples without a header, which follow one another as they are."""
+"""Audio in chunks: raw samples without a header, which can be concatenated."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ _SAMPLES = ("audio/l16", "audio/l24", "audio/pcm")
 
 
 def is_samples(part: object) -> bool:
-    """Whether `part` is nothing but samples, as in `audio/L16;codec=pcm;rate=24000`."""
+    """Whether `part` is raw samples, as in `audio/L16;codec=pcm;rate=24000`."""
     if not isinstance(part, AudioPart) or part.blob.form != "bytes":
         return False
     return part.blob.media_type.partition(";")[0].strip() in _SAMPLES
 
 
 class SoundPieces:
-    """The pieces of one sound, of one media type, until it ends."""
+    """The chunks of one audio part, of one media type."""
 
     def __init__(self) -> None:
         self._pieces: list[AudioPart] = []
@@ -24,7 +24,7 @@ class SoundPieces:
         return bool(self._pieces)
 
     def takes(self, part: AudioPart) -> bool:
-        """Whether `part` may be the next piece."""
+        """Whether `part` can be the next chunk."""
         before = self._pieces[-1] if self._pieces else None
         return (
             before is not None
@@ -33,11 +33,11 @@ class SoundPieces:
         )
 
     def add(self, part: AudioPart) -> None:
-        """The next piece."""
+        """Adds the next chunk."""
         self._pieces.append(part)
 
     def end(self) -> AudioPart:
-        """All of it in one part; another sound may begin."""
+        """Returns the whole audio as one part, and starts anew."""
         first = self._pieces[0]
         whole = b"".join(piece.blob.read() for piece in self._pieces)
         self._pieces = []

@@ -1,4 +1,4 @@
-"""Parts of an answer as they come, turned into deltas: of a whole reply, or of a stream's chunks."""
+"""Converts parts of an answer to deltas, for whole replies and for a stream's chunks."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ from .vocabulary import ARGUMENTS
 
 
 class Blocks:
-    """The blocks of one reply. Text goes on in the next chunk where it stopped; a signature ends what it signs."""
+    """The blocks of one reply. Text continues in the next chunk; a signature ends the block that it signs."""
 
     def __init__(self, provider: str, out: DeltaWriter) -> None:
         self.calls = 0
-        """How many there are."""
+        """The number of blocks."""
         self._out = out
         self._ids = ReceivedIds()
         self._provider = provider
         self._next_block = 0
         self._parts = 0
         self._text: int | None = None
-        """The open block of text."""
+        """The open text block."""
         self._thought: int | None = None
-        """The open block of reasoning."""
+        """The open reasoning block."""
         self._options = NO_OPTIONS
-        """Those of the open text."""
+        """The options of the open text."""
         self._pieces: list[str] = []
         self._texts: list[AnswerText] = []
         self._sound = SoundPieces()
 
     def feed(self, parts: Any, body: bytes) -> None:
-        """The parts of one chunk, or of a whole reply, which is `body`; raises `SchemaError` for what does not fit."""
+        """Reads the parts of one chunk, or of a whole reply (`body`); raises `SchemaError` for invalid parts."""
         written = WrittenArguments(body, ARGUMENTS)
         for index, data in enumerate(as_objects(parts)):
             self._part(data, index > 0, written)
 
     def more_text(self, text: str) -> TextDelta | None:
-        """The delta of a whole piece of the open text; None if none is open, or a half of a character waits in it."""
+        """Returns the delta of a chunk of the open text; None if none is open, or a surrogate is pending in it."""
         out, block = self._out, self._text
         if block is None or out.halves:
             return None
@@ -54,7 +54,7 @@ class Blocks:
         return TextDelta(out.sequence - 1, block, text)
 
     def close(self, signature: str | None = None) -> None:
-        """End what is open; the signature is of a block of reasoning."""
+        """Ends open blocks; the signature is that of the reasoning."""
         out = self._out
         if self._sound:
             out.part(self._block(), self._sound.end())
@@ -69,7 +69,7 @@ class Blocks:
         self._text = self._thought = None
 
     def cite(self, metadata: Any) -> None:
-        """The citations of texts that are complete."""
+        """Writes the citations of texts that are complete."""
         for block, citations in read_grounding(metadata, self._texts).items():
             self._out.cite(block, tuple(citations))
 
@@ -109,7 +109,7 @@ class Blocks:
             self.close(signature)
 
     def _add_text(self, text: str, options: ProviderOptions, separate: bool) -> None:
-        """A piece of text. Options set it apart from what was said before, and from the part behind it."""
+        """Reads a chunk of text. One with options is a block of its own."""
         if not text:
             return
         if self._text is None or (separate and self._options) or (options and (separate or options != self._options)):
@@ -125,14 +125,14 @@ class Blocks:
             self._out.write(self._text, text)
 
     def _sounds(self, part: AudioPart, separate: bool) -> None:
-        """A piece of sound, which goes on in the next chunk."""
+        """Reads a chunk of audio, which continues in the next chunk."""
         if separate or not self._sound.takes(part):
             self.close()
             self._parts += 1
         self._sound.add(part)
 
     def _signature(self, signature: str | None) -> None:
-        """A signature that is not a thought's: a block of its own, behind what it signs."""
+        """Reads a signature outside of a thought: a block of its own, after the block that it signs."""
         if signature:
             self.close()
             block = self._block()

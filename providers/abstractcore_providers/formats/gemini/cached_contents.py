@@ -1,6 +1,6 @@
-"""Contents that the provider keeps for later calls, made and ended by calls of their own (`cachedContents`).
+"""Cached contents (`cachedContents`): created, read, extended and deleted by operations of their own.
 
-A call refers to one with the provider option `cachedContent`, and then brings no system message and no tools itself.
+A call refers to one with the provider option `cachedContent`, and then has no system message and no tools itself.
 Source: https://ai.google.dev/api/caching.
 """
 
@@ -39,9 +39,9 @@ _NOTHING = (None, (), Sampling())
 
 
 def cached_content_operations(dialect: Dialect) -> Operations:
-    """The operations on `cachedContents` by name. Names of contents are those that the provider gave.
+    """Returns the operations on `cachedContents` by name. Names of contents are those that the provider returned.
 
-    The functions raise `InvalidInputError` for arguments that are not a lifetime in whole seconds, a name or a title.
+    The functions raise `InvalidInputError` for an invalid lifetime in whole seconds, name or title.
     """
 
     def create(*, seconds: int, title: str | None = None) -> Operation[CachedContent]:
@@ -83,7 +83,7 @@ def _check_text(value: object, name: str) -> None:
 
 
 def encode_keeping(call: ModelCall, seconds: int, title: str | None, dialect: Dialect) -> Encoded:
-    """The request that keeps the messages and tools of a lowered call for `seconds`."""
+    """Returns the request that caches the messages and tools of a lowered call for `seconds`."""
     writer = BodyWriter(dialect.provider, ARGUMENTS)
     body = body_of(call.with_(**_without_answer(call, writer)), dialect, writer)
     parent = f"{dialect.parent}/" if dialect.parent else ""
@@ -98,7 +98,9 @@ def encode_keeping(call: ModelCall, seconds: int, title: str | None, dialect: Di
 
 
 def _without_answer(call: ModelCall, writer: BodyWriter) -> dict[str, object]:
-    """What a call asks of its answer, taken out with a warning each: it is said when the content is used."""
+    """Removes the options of a call that concern its answer, with a warning each: they are set where the content is
+    used.
+    """
     asked = [name for name in _OF_AN_ANSWER if getattr(call, name) not in _NOTHING]
     for name in asked:
         message = "a cached content has no response: set this in the calls that use it"
@@ -107,28 +109,28 @@ def _without_answer(call: ModelCall, writer: BodyWriter) -> dict[str, object]:
 
 
 def encode_kept(name: str) -> Encoded:
-    """The request that asks for one."""
+    """Returns the request that reads one."""
     return Encoded(WireRequest(_path_of(name), {}, b"", "GET"))
 
 
 def encode_extension(name: str, seconds: int) -> Encoded:
-    """The request that keeps one for `seconds` from now on."""
+    """Returns the request that extends the lifetime of one to `seconds` from now."""
     body = BodyWriter("", ARGUMENTS).json({"ttl": f"{seconds}s"})
     return Encoded(WireRequest(f"{_path_of(name)}?updateMask=ttl", HEADERS, body, "PATCH"))
 
 
 def encode_deletion(name: str) -> Encoded:
-    """The request that ends one."""
+    """Returns the request that deletes one."""
     return Encoded(WireRequest(_path_of(name), {}, b"", "DELETE"))
 
 
 def _path_of(name: str) -> str:
-    """Where one stands; on Vertex AI, its name begins with the project, which is in the base URL already."""
+    """Returns the path of one; on Vertex AI, its name starts with the project, which is already in the base URL."""
     return f"/{_COLLECTION}/{quote(name.rpartition('/')[2], safe='')}"
 
 
 def decode_kept(response: WireResponse, dialect: Dialect) -> CachedContent:
-    """What is kept; raises `ServerError` for a body that does not name it."""
+    """Reads a cached content; raises `ServerError` for a body without its name."""
     data = as_object(read_body(response, RIGHT_ADDRESS))
     name = text_of(data, "name")
     if not name:

@@ -1,4 +1,4 @@
-"""Media as the format writes them, both ways: the bytes themselves, or the place where Google finds them."""
+"""Media, written and read: inline bytes, or the URI of a file."""
 
 from __future__ import annotations
 
@@ -25,13 +25,15 @@ from .vocabulary import WARNINGS, with_names
 
 _UPLOADED = "https://generativelanguage.googleapis.com/"
 MEDIA_FIELDS = frozenset({"inlineData", "fileData", "thought", "thoughtSignature"})
-"""The fields of a part with media that the schema has words for."""
+"""The fields of a media part that the schema models."""
 
 _PARTS: dict[str, type[MediaPart]] = {"image": ImagePart, "audio": AudioPart, "video": VideoPart}
 
 
 def write_media(part: MediaPart, path: str, provider: str, warnings: list[CallWarning]) -> Object:
-    """An `inlineData` or `fileData` part; raises `UnsupportedContentError` with its path for what has no shape."""
+    """Returns an `inlineData` or `fileData` part; raises `UnsupportedContentError` with its path for unsupported
+    content.
+    """
     blob = part.blob
     if kind_of(blob.media_type) is not type(part):
         raise UnsupportedContentError(f"{path}: {blob.media_type} cannot be sent as {part.type}.")
@@ -59,7 +61,7 @@ def _file(blob: Blob, path: str, provider: str, warnings: list[CallWarning]) -> 
 
 
 def kind_of(media_type: str) -> type[MediaPart]:
-    """The part that content of this type stands in: what is no image, sound or video is a document."""
+    """Returns the class of part for a media type: a document if it is not image, audio or video."""
     return _PARTS.get(media_type.partition("/")[0], DocumentPart)
 
 
@@ -73,7 +75,7 @@ def _check_uploaded(blob: Blob, path: str, provider: str) -> None:
 
 
 def read_media(data: Object, provider: str) -> MediaPart:
-    """The part in `inlineData` or `fileData`; raises `SchemaError` for base64 that is none, or no place at all."""
+    """Reads the part in `inlineData` or `fileData`; raises `SchemaError` for invalid base64, or without a URI."""
     blob = _inline(data["inlineData"]) if "inlineData" in data else _kept(data["fileData"], provider)
     return kind_of(blob.media_type)(blob, provider_options=read_options(data, MEDIA_FIELDS, provider))
 
@@ -98,7 +100,7 @@ def _media_type(data: Object) -> str:
 
 
 def from_base64(text: Any, path: str) -> bytes:
-    """Bytes as JSON has them, in either alphabet; raises `SchemaError` if it is not base64."""
+    """Decodes base64 in either alphabet; raises `SchemaError` if it is invalid."""
     if not isinstance(text, str):
         raise SchemaError(f"expected text, got {type(text).__name__}", path)
     try:
@@ -108,7 +110,7 @@ def from_base64(text: Any, path: str) -> bytes:
 
 
 def is_base64(text: str) -> bool:
-    """Whether `text` can stand where the API wants bytes."""
+    """Whether `text` is valid base64."""
     try:
         return bool(from_base64(text, ""))
     except SchemaError:

@@ -1,4 +1,4 @@
-"""Counting the tokens of a call (`countTokens`), which sends no answer."""
+"""Token counting (`countTokens`)."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .errors import RIGHT_ADDRESS, error_in_body
 from .vocabulary import ARGUMENTS
 
 _COUNTED = ("contents", "systemInstruction", "tools", "generationConfig")
-"""What Vertex AI counts, given side by side."""
+"""The fields that Vertex AI counts, at the top level."""
 
 
 def encode_count(call: ModelCall, dialect: Dialect) -> Encoded:
-    """The request for the number of tokens of a lowered call, tools and instructions included."""
+    """Returns the request for the number of tokens of a lowered call, including tools and system instruction."""
     writer = BodyWriter(dialect.provider, ARGUMENTS)
     body, resource = body_of(call, dialect, writer), resource_of(call.model, dialect)
     if dialect.count_wrapped:
@@ -28,5 +28,5 @@ def encode_count(call: ModelCall, dialect: Dialect) -> Encoded:
 
 
 def decode_count(response: WireResponse) -> int:
-    """The number of tokens; raises `ServerError` for a body that holds none."""
+    """Returns the number of tokens; raises `ServerError` for a body without it."""
     return read_count(response, "totalTokens", error_in_body, RIGHT_ADDRESS)

@@ -1,4 +1,4 @@
-"""From a `GenerateContentResponse` object to a reply."""
+"""Decodes a `GenerateContentResponse` object to a reply."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .stream_decoder import ReplyDecoder
 from .vocabulary import block_reason
 
 _MARKS = frozenset({"candidates", "modelVersion", "promptFeedback", "responseId", "usageMetadata"})
-"""Fields of replies that other documents do not have."""
+"""Fields that only replies have."""
 
 
 def decode(response: WireResponse, dialect: Dialect) -> ModelReply:
-    """The reply; raises `ServerError` for a body that holds none, or the error it reports in spite of its status.
+    """Returns the reply; raises `ServerError` for a body without one, or the error in it despite its status.
 
-    It is read as a stream of one chunk, so that both give the same. A list holds the chunks of a stream.
+    It is read as a stream of one chunk, so that both give the same. A list has the chunks of a stream.
     """
     value = read_body(response, RIGHT_ADDRESS)
     chunks = as_objects(value) if isinstance(value, list) else [as_object(value)]

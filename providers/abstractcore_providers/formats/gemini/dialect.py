@@ -1,4 +1,4 @@
-"""Where servers and models of this format differ, as data."""
+"""Differences between servers and models of this format, as data."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """One vendor's way of speaking the format.
+    """One vendor's variant of the format.
 
-    `provider` is the name under which `provider_options` are looked up. With `media_in_results`, images and documents
-    stand in the result of a tool itself, as models since Gemini 3 take them; else beside it, in the same message.
-    `signed_calls` says that a turn's first tool call must have a signature, as those models want it. `count_wrapped`
-    says that tokens are counted of a whole request in a field of its own, as the Gemini API has it.
+    `provider` is the key of `provider_options`. With `media_in_results`, images and documents are inside a tool's
+    result, which models since Gemini 3 accept; otherwise next to it, in the same message. With `signed_calls`, a turn's
+    first tool call must have a signature, as those models require. With `count_wrapped`, tokens are counted for a
+    request that is wrapped in a field, as in the Gemini API.
 
-    Where models stand below a `publisher`, as on Vertex AI, this one's are meant by a bare name. `parent` is what
-    names of resources begin with there, as in `projects/p/locations/l`.
+    Where model names are below a `publisher`, as on Vertex AI, it is the one of names without a publisher. `parent` is
+    the prefix of resource names, such as `projects/p/locations/l`.
     """
 
     provider: str = "google"

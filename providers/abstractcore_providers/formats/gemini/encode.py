@@ -1,4 +1,4 @@
-"""From a call to a request, with a warning for everything the format cannot say. The model's name is in the URL."""
+"""Encodes a call as a request, with a warning for all that the format cannot express. The model is in the URL."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _COLLECTIONS = ("tunedModels/", "endpoints/", "publishers/")
 
 
 def encode(call: ModelCall, dialect: Dialect) -> Encoded:
-    """The request for a lowered call.
+    """Returns the request for a lowered call.
 
-    Raises `UnsupportedContentError` for content without a shape here, and `InvalidInputError` for provider options
-    that the call has a field of its own for.
+    Raises `UnsupportedContentError` for unsupported content, and `InvalidInputError` for provider options that
+    duplicate a field of the call.
     """
     writer = BodyWriter(dialect.provider, ARGUMENTS)
     body = body_of(call, dialect, writer)
@@ -33,7 +33,7 @@ def encode(call: ModelCall, dialect: Dialect) -> Encoded:
 
 
 def body_of(call: ModelCall, dialect: Dialect, writer: BodyWriter) -> Object:
-    """The body of the request for `call`."""
+    """Returns the body of the request for `call`."""
     call = with_sendable_names(call, GEMINI, writer.warnings)
     body: Object = {"contents": write_contents(call.messages, call.model, dialect, writer)}
     system = write_system(call.messages, writer)
@@ -53,7 +53,7 @@ def body_of(call: ModelCall, dialect: Dialect, writer: BodyWriter) -> Object:
 
 
 def resource_of(model: str, dialect: Dialect) -> str:
-    """Where a model stands behind the API's base URL; the name of a tuned one has its collection in it."""
+    """Returns the path of a model below the base URL; the name of a tuned one includes its collection."""
     if model.startswith(_COLLECTIONS):
         name = model
     elif dialect.publisher:

@@ -1,7 +1,7 @@
-"""Errors by cause, from what Google's servers say, and back.
+"""Errors of Google's servers, read and rendered.
 
-Source: https://ai.google.dev/gemini-api/docs/troubleshooting, https://google.aip.dev/193 (error details), and the
-codes of google/rpc/code.proto.
+Source: https://ai.google.dev/gemini-api/docs/troubleshooting, https://google.aip.dev/193 (error details), and the codes
+of google/rpc/code.proto.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from ...common.retry_waits import read_wait, wait_headers
 from ...common.surrogates import mend
 
 RIGHT_ADDRESS = "Does base_url point to the API, including /v1beta?"
-"""What to ask where something else than the API answers."""
+"""The hint where something other than the API answers."""
 
 
 _OVERFLOW = re.compile(
@@ -88,27 +88,27 @@ _TYPES = "type.googleapis.com/google.rpc."
 
 
 def first_object(value: Any) -> Object:
-    """A response object, also out of the list that a stream without events is."""
+    """Returns a response object, also from the list that an unstructured stream is."""
     if isinstance(value, list):
         return next(iter(as_objects(value)), {})  # pyright: ignore[reportUnknownArgumentType]
     return as_object(value)
 
 
 def error_of(response: WireResponse) -> ProviderError:
-    """The error for a response whose status is no success."""
+    """Returns the error of a response with an error status."""
     headers = response.headers
     request_id = headers.get("x-goog-request-id") or headers.get("x-request-id")
     return _TABLE.of_response(_said(first_object(read_failure(response))), response, request_id)
 
 
 def error_in_answer(data: Object) -> ProviderError:
-    """The error that an answer with a successful status, or an event of its stream, reports."""
+    """Returns the error that a successful response, or an event of its stream, contains."""
     code = count_of(as_object(data.get("error")), "code")
     return _TABLE.in_answer(_said(data), code if code is not None and 300 <= code < 600 else None)
 
 
 def error_in_body(data: Object) -> ProviderError | None:
-    """The error that a whole body reports in spite of its successful status; None if it reports none."""
+    """Returns the error that a body contains despite its successful status; None if there is none."""
     reported = data.get("error") is not None or text_of(data, "message") is not None
     return error_in_answer(data) if reported else None
 
@@ -135,13 +135,13 @@ def _of_type(details: list[Object], name: str) -> Iterable[Object]:
 
 
 def _is_for_the_day(details: list[Object]) -> bool:
-    """Whether a limit is reached that the next minute does not lift."""
+    """Whether a quota is exceeded that is not restored within a minute."""
     violations = [item for detail in _of_type(details, "QuotaFailure") for item in as_objects(detail.get("violations"))]
     return any("PerDay" in (text_of(violation, "quotaId") or "") for violation in violations)
 
 
 def _delay(details: list[Object]) -> float | None:
-    """Seconds to wait, as a protocol buffer's duration says it: "34.07s"."""
+    """Returns the seconds to wait, from a protocol buffer's duration: "34.07s"."""
     told = next((text_of(info, "retryDelay") for info in _of_type(details, "RetryInfo")), None)
     return read_wait({"retry-after": told[:-1]}) if told and told.endswith("s") else None
 
@@ -154,7 +154,7 @@ def _counts(details: list[Object]) -> tuple[int | None, int | None]:
 
 
 def render_error(error: AbstractCoreError) -> WireResponse:
-    """The response that tells a client of `error`. Only our own message goes out."""
+    """Renders `error` as a response. Only AbstractCore's own message is sent."""
     row = _TABLE.row(error)
     details: list[Object] = []
     if row.code is not None:

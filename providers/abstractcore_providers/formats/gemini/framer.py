@@ -1,15 +1,15 @@
-"""Events of a stream, and what stands between them: Google's servers send an error in a stream as bare JSON."""
+"""Frames a stream of events that may contain bare JSON: Google's servers send errors in a stream that way."""
 
 from __future__ import annotations
 
 from abstractcore.framing import ServerSentEvent, ServerSentEventFramer
 
 _OF_JSON = tuple(b'{}[], \t"')
-"""What a line begins with that is a piece of JSON, and no field of an event."""
+"""The first characters of a line that is bare JSON instead of a field of an event."""
 
 
 class AnswerFramer(ServerSentEventFramer):
-    """Cuts a stream into events. JSON that is in none, over one line or many, is the data of an event of its own."""
+    """Splits a stream into events. Bare JSON, over one line or several, is the data of an event of its own."""
 
     __slots__ = ("_bare",)
 
@@ -18,7 +18,7 @@ class AnswerFramer(ServerSentEventFramer):
         self._bare = False
 
     def finish(self) -> list[ServerSentEvent]:
-        """The bare JSON that the end of the stream completes; an event that it cuts is dropped."""
+        """Returns the bare JSON that the end of the stream completes; a truncated event is dropped."""
         return self.feed(b"\n\n") if self._bare else []
 
     def _field(self, line: bytes) -> None:

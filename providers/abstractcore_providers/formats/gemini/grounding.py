@@ -1,4 +1,4 @@
-"""Where an answer's statements come from: citations in the texts, both ways. Offsets are in bytes on the wire."""
+"""Grounding metadata: citations in texts, written and read. Offsets are in bytes on the wire."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CHUNK, _SCORES = "groundingChunk", "confidenceScores"
 
 @dataclass(frozen=True, slots=True)
 class AnswerText:
-    """A text part of a reply: its number among those on the wire that hold anything, its block, and its text."""
+    """A text part of a reply: its number among non-empty parts on the wire, its block, and its text."""
 
     part: int
     block: int
@@ -24,7 +24,7 @@ class AnswerText:
 
 
 def read_grounding(metadata: Any, texts: Sequence[AnswerText]) -> dict[int, list[Citation]]:
-    """The citations in a candidate's `groundingMetadata`, by the blocks whose texts they speak of."""
+    """Reads the citations in a candidate's `groundingMetadata`, by the blocks of the texts that they refer to."""
     data = as_object(metadata)
     chunks = as_objects(data.get("groundingChunks"))
     cited: dict[int, list[Citation]] = {}
@@ -44,7 +44,7 @@ def read_grounding(metadata: Any, texts: Sequence[AnswerText]) -> dict[int, list
 
 
 def rest_of_grounding(metadata: Any) -> Object:
-    """What citations do not say: queries, the search's own entry point, and sources that nothing cites."""
+    """Returns the rest of the metadata: queries, the search entry point, and sources without citations."""
     data = as_object(metadata)
     rest = {name: value for name, value in data.items() if name not in ("groundingSupports", "groundingChunks")}
     cited = {index for support in as_objects(data.get("groundingSupports")) for index in _indexes(support)}
@@ -60,7 +60,9 @@ def _indexes(support: Object) -> list[int]:
 
 
 def _find(texts: Sequence[AnswerText], part: int, begins: int) -> tuple[AnswerText | None, int]:
-    """The text that is part `part`, and the bytes before it; else the one that byte `begins` of all of them is in."""
+    """Returns the text of part `part`, and the bytes before it; else the one that contains byte `begins` of all of
+    them.
+    """
     named = next((text for text in texts if text.part == part), None)
     if named is not None:
         return named, 0
@@ -74,7 +76,7 @@ def _find(texts: Sequence[AnswerText], part: int, begins: int) -> tuple[AnswerTe
 
 
 def _characters(text: str, size: int) -> int:
-    """How many characters the first `size` bytes of `text` are; beyond its end a byte counts as one."""
+    """Returns how many characters the first `size` bytes of `text` are; beyond its end a byte counts as one."""
     if text.isascii():
         return size
     data = text.encode()
@@ -103,7 +105,7 @@ def _citation(chunk: Object, support: Object, number: int, start: int, end: int 
 def write_grounding(
     texts: Iterable[tuple[int, str, tuple[Citation, ...], str]], rest: JSONObject, warnings: list[CallWarning]
 ) -> Object:
-    """`groundingMetadata` for texts, each with its number among the parts, its citations and its path."""
+    """Returns the `groundingMetadata` for texts, each with its number among the parts, its citations and its path."""
     supports: list[Object] = []
     chunks: list[Any] = list(cast("Sequence[Any]", rest.get("groundingChunks", ())))
     for part, text, citations, path in texts:
@@ -135,7 +137,7 @@ def _segment(citation: Citation, part: int, text: str) -> Object:
 
 
 def _source(citation: Citation, metadata: JSONObject) -> Object:
-    """A chunk: a page of the web, a text that was retrieved, or what `metadata` says it is."""
+    """Returns a chunk: a web page, a retrieved text, or another kind according to `metadata`."""
     kind, rest = _RETRIEVED if citation.quote else _WEB, {}
     for name, value in as_object(metadata.get(_CHUNK)).items():
         kind, rest = name, as_object(value)
@@ -145,7 +147,7 @@ def _source(citation: Citation, metadata: JSONObject) -> Object:
 
 
 def is_rest_of_grounding(value: Any) -> bool:
-    """Whether it is what `rest_of_grounding` gives, and not nothing."""
+    """Whether it is a non-empty result of `rest_of_grounding`."""
     data = as_object(value)
     chunks = data.get("groundingChunks")
     if chunks is not None or "groundingChunks" in data:

@@ -1,4 +1,4 @@
-"""Parts that arrive whole, read: media, what hosted tools did, and what only the provider understands."""
+"""Reads parts that are never chunked: media, calls and results of hosted tools, and opaque parts."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from .content import read_media
 from .vocabulary import ARGUMENTS, named, with_names
 
 CODE_TOOL = "code_execution"
-"""What the tool is called that runs code at the provider's."""
+"""The name of the tool that runs code at the provider."""
 
 TOOL_RESPONSE = ("toolType", "response")
 _SIGNED = ("thought", "thoughtSignature")
 TEXT_FIELDS = frozenset({"text", *_SIGNED})
 CALL_FIELDS = frozenset({"functionCall", *_SIGNED})
-"""The fields of parts that the schema has words for."""
+"""The fields of parts that the schema models."""
 
 _WHOLE = frozenset({"inlineData", "fileData", "executableCode", "codeExecutionResult", "toolCall", "toolResponse"})
 _BESIDE = frozenset(
@@ -39,7 +39,7 @@ _KNOWN = _WHOLE | {"functionCall", "functionResponse", "text"}
 
 
 def opaque_kind(data: Any) -> str | None:
-    """The name of what a part holds that the schema has no name for; None for a part that is known or empty."""
+    """Returns the name of a part's content that the schema does not model; None for a known or empty part."""
     if not isinstance(data, dict):
         return None
     names = [name for name in cast(Object, data) if named(name) not in _BESIDE]
@@ -47,9 +47,9 @@ def opaque_kind(data: Any) -> str | None:
 
 
 def read_whole(data: Object, provider: str, written: WrittenArguments) -> Part | None:
-    """The part in `data`, which is neither text nor a call; None if it holds nothing. `written` is of its body.
+    """Reads the part in `data`, which is neither text nor a call; None if it is empty. `written` is of its body.
 
-    Raises `SchemaError` with the path for what does not fit.
+    Raises `SchemaError` with the path of what is invalid.
     """
     if "inlineData" in data or "fileData" in data:
         return read_media(data, provider)

@@ -1,4 +1,4 @@
-"""The API's older schemas, a selection of OpenAPI 3.0 with types in capitals, as JSON Schema."""
+"""Converts the API's older schemas, a subset of OpenAPI 3.0 with types in capitals, to JSON Schema."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LEFT_OUT = ("nullable", "propertyOrdering", "property_ordering", "example")
 
 
 def to_json_schema(schema: Any, path: str, depth: int = 0) -> Object:
-    """The same schema as JSON Schema; raises `InvalidInputError` with the path of what is none."""
+    """Returns the schema as JSON Schema; raises `InvalidInputError` with the path of an invalid one."""
     if not isinstance(schema, dict) or depth > _DEEPEST:
         raise InvalidInputError("expected a schema", path=path)
     converted: Object = {}

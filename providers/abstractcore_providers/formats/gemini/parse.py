@@ -1,4 +1,4 @@
-"""From a client's request to a call (server side). What the schema has no field for becomes a provider option."""
+"""Parses a client's request as a call (server side). Fields that the schema does not model become provider options."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _URL = re.compile(
 
 
 def parse(request: WireRequest, dialect: Dialect) -> Parsed:
-    """The call; raises `InvalidInputError` with the path, in the request, of what is wrong."""
+    """Returns the call; raises `InvalidInputError` with the path, in the request, of what is wrong."""
     place = _URL.search(request.url)
     if place is None:
         raise InvalidInputError(f"{request.url!r} does not name a model and an operation", path="url")

@@ -1,4 +1,4 @@
-"""Options of the provider's own: put into a request, and what a client's request says beyond a call's fields."""
+"""Provider options: written into a request, and read from a client's request."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from ...common.own_options import has_own_field, own_options
 from .vocabulary import HOSTED_TOOLS, LEVELS, MODALITIES, SAMPLING, named, with_names
 
 _OBJECTS = ("generationConfig", "toolConfig")
-"""Objects that hold fields of a call beside others: options are put in among those."""
+"""Objects with fields of a call and others: options are merged into them."""
 _OF_CALL = frozenset({"contents", "systemInstruction", "model"})
 _OF_CONFIG = frozenset({*SAMPLING.names, "responseLogprobs", "logprobs"})
 
 
 def add_provider_options(body: Object, call: ModelCall, provider: str, warnings: list[CallWarning]) -> None:
-    """Put `call`'s options for `provider` into the body; options for another are named in a warning.
+    """Adds `call`'s options for `provider` to the body; options for another are reported in a warning.
 
-    Raises `InvalidInputError` for one that the call has a field of its own for.
+    Raises `InvalidInputError` for one that duplicates a field of the call.
     """
     for name, value in own_options(call, provider, warnings).items():
         path = f"provider_options.{provider}.{name}"
@@ -54,13 +54,13 @@ def _put_tools(body: Object, value: Any, path: str) -> None:
 
 
 def is_tool_of_call(tool: Object) -> bool:
-    """Whether an entry of `tools` is functions, or one hosted tool that a call can name."""
+    """Whether an entry of `tools` has functions, or one hosted tool that the schema models."""
     names = {named(name) for name in tool}
     return not names or "functionDeclarations" in names or (len(names) == 1 and names <= set(HOSTED_TOOLS.values()))
 
 
 def is_of_call(name: str, key: str, value: Any) -> bool:
-    """Whether `key: value` in the object `name` of a request is something a `ModelCall` has a field for."""
+    """Whether a `ModelCall` has a field for `key: value` in the object `name` of a request."""
     if name == "toolConfig":
         return key == "functionCallingConfig" and is_tool_choice(with_names(as_object(value)))
     if key == "thinkingConfig":
@@ -73,7 +73,7 @@ def is_of_call(name: str, key: str, value: Any) -> bool:
 
 
 def is_tool_choice(config: Object) -> bool:
-    """Whether it is one of the choices that a call can say."""
+    """Whether it is a tool choice that a call can express."""
     allowed = config.get("allowedFunctionNames")
     if allowed is not None and not (isinstance(allowed, list) and len(cast("list[Any]", allowed)) == 1):
         return False
@@ -82,7 +82,7 @@ def is_tool_choice(config: Object) -> bool:
 
 
 def is_thinking(config: Object) -> bool:
-    """Whether it is a budget or a level that a call can say."""
+    """Whether it is a budget or a level that a call can express."""
     budget, level, shown = (config.get(name) for name in ("thinkingBudget", "thinkingLevel", "includeThoughts"))
     if not config.keys() <= {"thinkingBudget", "thinkingLevel", "includeThoughts"}:
         return False
@@ -94,7 +94,7 @@ def is_thinking(config: Object) -> bool:
 
 
 def read_provider_options(body: Object) -> Object:
-    """What a client's request says that a call has no field for."""
+    """Returns the fields of a client's request that a call does not have."""
     options: Object = {}
     for name, value in body.items():
         if value is None or name in _OF_CALL:

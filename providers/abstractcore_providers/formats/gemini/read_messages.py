@@ -1,4 +1,4 @@
-"""Contents as a client writes them, read (server side). What has no place in a message is named in a warning."""
+"""Reads a client's contents (server side). What the schema cannot express is reported in a warning."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ROLES = (None, "", "user", "model", "function", "tool")
 
 
 class ConversationReader:
-    """Reads contents one after the other: results are found by the calls of the model's turn before."""
+    """Reads contents in order: results are matched with the calls of the previous model turn."""
 
     def __init__(self, body: bytes, provider: str, origin: str, warnings: list[CallWarning]) -> None:
         self.messages: list[Message] = []
@@ -44,7 +44,7 @@ class ConversationReader:
         self._written = WrittenArguments(body, ARGUMENTS)
 
     def read_system(self, value: Any, path: str) -> None:
-        """The system instruction: a message for each of its texts."""
+        """Reads the system instruction: a message for each of its texts."""
         data = {"parts": [{"text": value}]} if isinstance(value, str) else with_names(get_object(value, path))
         for index, item in enumerate(get_list(data, "parts", f"{path}.")):
             place = f"{path}.parts[{index}]"
@@ -55,7 +55,7 @@ class ConversationReader:
                 self.messages.append(make_at(f"{place}.text", Message, "system", (said,)))
 
     def read(self, value: Any, path: str) -> None:
-        """One content; raises `InvalidInputError` with the path of what is wrong."""
+        """Reads one content; raises `InvalidInputError` with the path of what is wrong."""
         data = get_object(value, path)
         options = read_options(data, _CONTENT, self._provider)
         role = data.get("role")
@@ -131,7 +131,7 @@ class ConversationReader:
         return make_at(path, read_result, response, call.id, beside, self._provider)
 
     def _part(self, data: Object, path: str) -> list[Part]:
-        """The part, and the signature it has, behind it."""
+        """Returns the part, followed by its signature."""
         signature = text_of(data, "thoughtSignature")
         if "text" in data:
             text = get_text(data["text"], f"{path}.text")

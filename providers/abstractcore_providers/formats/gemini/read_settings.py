@@ -1,4 +1,4 @@
-"""What a client asks for beside its contents, read: sampling, output, thinking, tools (server side)."""
+"""Reads the settings of a client's request: sampling, output, thinking, tools (server side)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _FUNCTION = frozenset({"name", "description", "parameters", "parametersJsonSchem
 
 
 def read_sampling(config: Object) -> Sampling:
-    """How tokens are chosen; raises `SchemaError` with the path in the request."""
+    """Reads the sampling options; raises `SchemaError` with the path in the request."""
     alternatives = config.get("logprobs")
     if alternatives is None and get_flag(config, "responseLogprobs", "generationConfig."):
         alternatives = 0
@@ -41,12 +41,12 @@ def read_sampling(config: Object) -> Sampling:
 
 
 def _number(name: str, value: Any) -> Any:
-    """Clients write whole numbers with a point, too."""
+    """Converts floats without a fractional part to integers, since clients write both."""
     return int(value) if name in _WHOLE and isinstance(value, float) and value.is_integer() else value
 
 
 def read_output(config: Object) -> OutputSchema | None:
-    """The schema the answer must match, in either form."""
+    """Reads the schema of the answer, in either form."""
     path = "generationConfig.responseJsonSchema"
     schema = config.get("responseJsonSchema")
     if schema is None:
@@ -57,7 +57,7 @@ def read_output(config: Object) -> OutputSchema | None:
 
 
 def read_thinking(config: Object) -> ThinkingLevel | int | None:
-    """A level, a budget in tokens, or "off"; None for what a call cannot say."""
+    """Reads a level, a budget in tokens, or "off"; None for what a call cannot express."""
     thinking = with_names(as_object(config.get("thinkingConfig")))
     if not is_thinking(thinking):
         return None
@@ -68,7 +68,7 @@ def read_thinking(config: Object) -> ThinkingLevel | int | None:
 
 
 def read_modalities(config: Object) -> tuple[Modality, ...]:
-    """What the answer may be made of."""
+    """Reads the modalities of the answer."""
     names = get_list(config, "responseModalities", "generationConfig.")
     if not is_of_call("generationConfig", "responseModalities", names):
         return ()
@@ -76,7 +76,7 @@ def read_modalities(config: Object) -> tuple[Modality, ...]:
 
 
 def read_tool_choice(config: Object) -> ToolChoice | None:
-    """Whether tools may or must be called; None for what a call cannot say."""
+    """Reads the tool choice; None for what a call cannot express."""
     choice = with_names(as_object(config.get("functionCallingConfig")))
     if not is_tool_choice(choice):
         return None
@@ -88,7 +88,7 @@ def read_tool_choice(config: Object) -> ToolChoice | None:
 
 
 def read_functions(tools: Sequence[Object], warnings: list[CallWarning]) -> Iterable[ToolSpec]:
-    """The functions in all of `tools`."""
+    """Reads the functions in all of `tools`."""
     for index, tool in enumerate(tools):
         for number, value in enumerate(get_list(tool, "functionDeclarations", f"tools[{index}].")):
             path = f"tools[{index}].functionDeclarations[{number}]"
@@ -105,7 +105,7 @@ def _function(function: Object, path: str, warnings: list[CallWarning]) -> ToolS
 
 
 def read_hosted_tools(tools: Sequence[Object], warnings: list[CallWarning]) -> Iterable[HostedTool]:
-    """The provider's own tools that a call can name."""
+    """Reads the hosted tools that a call can express."""
     for index, tool in enumerate(tools):
         if not is_tool_of_call(tool):
             continue

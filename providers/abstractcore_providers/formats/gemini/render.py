@@ -1,4 +1,4 @@
-"""From a reply to a `GenerateContentResponse` object (server side)."""
+"""Renders a reply as a `GenerateContentResponse` object (server side)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .written_parts import write_part
 
 
 def render(reply: ModelReply, dialect: Dialect) -> Rendered:
-    """The body, with a warning for everything the format has no field for."""
+    """Returns the body, with a warning for everything that the format cannot express."""
     writer = BodyWriter(dialect.provider, ARGUMENTS, one_line=True)
     warnings = writer.warnings
     written: list[Object] = []
@@ -52,7 +52,7 @@ def render(reply: ModelReply, dialect: Dialect) -> Rendered:
 
 
 def head(model: str | None, id: str | None) -> Object:
-    """Which model answers, and what the answer is called."""
+    """Returns the model and the id of the response."""
     return {name: value for name, value in (("modelVersion", model), ("responseId", id)) if value is not None}
 
 
@@ -70,12 +70,12 @@ def _write(
 
 
 def number_of(written: list[Object], place: int) -> int:
-    """The number of a part among those that hold anything: a signature alone does not count."""
+    """Returns the number of a part among the non-empty ones: a signature alone does not count."""
     return sum(part.get("text") != "" for part in written[:place])
 
 
 def shifted(part: TextPart, offset: int) -> tuple[Citation, ...]:
-    """The part's citations as they are in a text where it begins at `offset`."""
+    """Returns the part's citations for a text in which it starts at `offset`."""
     return tuple(citation.spanning(len(part.text), offset) for citation in part.citations)
 
 
@@ -88,7 +88,7 @@ def _finish(reply: ModelReply, warnings: list[CallWarning]) -> str:
 
 @dataclass(slots=True)
 class PlacedMetadata:
-    """What a reply says beyond the schema, by where the format has it."""
+    """Returns the extra fields of a reply, by their place in the format."""
 
     reply: Object = field(default_factory=dict[str, Any])
     candidate: Object = field(default_factory=dict[str, Any])
@@ -97,7 +97,7 @@ class PlacedMetadata:
 
 
 def place_metadata(metadata: JSONObject, warnings: list[CallWarning]) -> PlacedMetadata:
-    """What can be written beside the reply's own fields; the rest is named in warnings."""
+    """Returns the metadata that can be written as fields of the reply; the rest is reported in warnings."""
     placed = PlacedMetadata()
     for name, value in metadata.items():
         place = place_of_metadata(name, value)

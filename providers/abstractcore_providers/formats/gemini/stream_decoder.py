@@ -1,4 +1,4 @@
-"""From `GenerateContentResponse` objects to deltas: the chunks of a stream, or one that is a whole reply."""
+"""Decodes `GenerateContentResponse` objects to deltas: the chunks of a stream, or a whole reply as one."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from .vocabulary import block_reason, finish_reason_to_ours, metadata_to_ours, u
 _NO_REASON = "FINISH_REASON_UNSPECIFIED"
 _CUT: Cut = {"candidates": {"content": {"parts": {"text": {}}}}}
 _COUNTED = 64
-"""Each chunk has counts: in the middle of a text, those of every so many are told, and the last."""
+"""Each chunk has usage: within a text, it is written only once every so many chunks, and at the end."""
 
 
 class ReplyDecoder(FrameDecoder):
-    """Decodes one reply: its first candidate. Nothing marks the end of a stream but the finish reason before it."""
+    """Decodes one reply: its first candidate. The end of a stream is only marked by a finish reason."""
 
     def __init__(self, dialect: Dialect) -> None:
         super().__init__(RIGHT_ADDRESS, "the stream ended without a finish reason", cut=_CUT)
@@ -40,7 +40,7 @@ class ReplyDecoder(FrameDecoder):
         self._metadata: Object = {}
 
     def feed(self, frame: ServerSentEvent) -> list[Delta]:
-        """The deltas of one event; raises `ServerError` for one that is not JSON, or the error it reports."""
+        """Returns the deltas of one event; raises `ServerError` for one that is not JSON, or the error it contains."""
         self._count += 1
         try:
             data = jiter.from_json(frame.data, allow_inf_nan=False)
@@ -72,9 +72,9 @@ class ReplyDecoder(FrameDecoder):
         return self._written(self._chunks, chunks, raw)
 
     def whole(self, chunks: Sequence[Object], body: bytes) -> list[Delta]:
-        """The deltas of a whole reply in chunks, whose text is `body`, whether or not they have a finish reason.
+        """Returns the deltas of a whole reply in chunks, whose text is `body`, with or without a finish reason.
 
-        Raises the error that a chunk reports, and `SchemaError`.
+        Raises the error that a chunk contains, and `SchemaError`.
         """
         self._chunks(chunks, body)
         self._end()
@@ -104,7 +104,7 @@ class ReplyDecoder(FrameDecoder):
             self._metadata |= metadata_to_ours(data, candidate or {})
 
     def _add_counts(self) -> None:
-        """The counts so far, if they are others than those that were told."""
+        """Writes the usage so far, if it changed."""
         if self._counts is not None and self._counts is not self._told:
             self._told = self._counts
             self._out.count(usage_to_ours(as_object(self._counts)))

@@ -1,4 +1,4 @@
-"""From deltas to events with `GenerateContentResponse` objects (server side)."""
+"""Renders deltas as events with `GenerateContentResponse` objects (server side)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from .written_parts import write_part
 
 @dataclass(slots=True)
 class _Text:
-    """A text part on the wire, which may be of several blocks: its number, its pieces, and what they cite."""
+    """A text part on the wire, which may consist of several blocks: its number, its chunks, and its citations."""
 
     number: int
     pieces: list[str] = field(default_factory=list[str])
@@ -52,7 +52,7 @@ class _Text:
 
 
 class ReplyRenderer:
-    """Renders one stream. A part of the reply is a chunk, or for texts one a piece; the last has all the rest."""
+    """Renders one stream. Each part of the reply is a chunk, and each chunk of a text; the last one has the rest."""
 
     def __init__(self, dialect: Dialect) -> None:
         self._provider = dialect.provider
@@ -65,11 +65,11 @@ class ReplyRenderer:
         self._thought = False
         self._apart = False
         self._options: JSONObject = {}
-        """Of the part that is written."""
+        """The options of the current part."""
         self._calls: dict[int, tuple[ToolCallStart, list[str]]] = {}
 
     def feed(self, delta: Delta) -> bytes:
-        """The event of one delta; nothing for those that carry nothing here."""
+        """Returns the event of one delta; empty for those without a counterpart."""
         if isinstance(delta, TextDelta):
             return self._said(delta)
         if isinstance(delta, ReasoningDelta):
@@ -90,11 +90,11 @@ class ReplyRenderer:
         return b""
 
     def finish(self) -> bytes:
-        """Nothing: the last chunk is the end."""
+        """Returns nothing: the last chunk is the end."""
         return b""
 
     def error(self, error: AbstractCoreError) -> bytes:
-        """The error as an event."""
+        """Returns the error as an event."""
         return _event(render_error(error).body)
 
     def _rare(self, delta: Delta) -> bytes:
@@ -128,7 +128,7 @@ class ReplyRenderer:
         self._blocks[start.block] = (text, sum(map(len, text.pieces)))
 
     def _text(self, block: int) -> _Text:
-        """The text on the wire that a piece of a block goes to: another one, if something stood between."""
+        """Returns the text on the wire for a chunk of a block: a new one, if another part was in between."""
         text = self._blocks[block][0]
         if text.pieces and self._last != "text":
             text = _Text(self._parts)
@@ -137,7 +137,7 @@ class ReplyRenderer:
         return text
 
     def _said(self, delta: TextDelta) -> bytes:
-        """A piece of text; the first of a part has its options."""
+        """Returns a chunk of text; the first of a part has its options."""
         pieces = self._text(delta.block).pieces
         part: Object = {"text": delta.text} if pieces else {**self._options, "text": delta.text}
         pieces.append(delta.text)
@@ -148,13 +148,13 @@ class ReplyRenderer:
         return self._chunk("thought", *self._set_apart({"text": text, "thought": True}))
 
     def _set_apart(self, part: Object) -> list[Object]:
-        """`part`, behind an empty one if it does not go on with the chunk before."""
+        """Returns `part`, after an empty one if it does not continue the previous chunk."""
         parts = [{**part, "text": ""}, part] if self._apart else [part]
         self._apart = False
         return parts
 
     def _signature(self, signature: str) -> bytes:
-        """Of the thought before it, or alone."""
+        """Returns the signature with the thought before it, or alone."""
         written: list[Object] = []
         write_part(written, ReasoningPart("", signature), "", "", self._writing())
         if not written:

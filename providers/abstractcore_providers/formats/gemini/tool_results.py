@@ -1,4 +1,4 @@
-"""Results of tools, both ways: text in the response itself, files in it or beside it, each at its place in the text."""
+"""Tool results, written and read: text in the response itself, files in it or next to it, in their order."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from .vocabulary import WARNINGS, with_names
 
 _MARKER = re.compile(r"\[(media_\d+) of the result of tool call (.*)\]", re.DOTALL)
 RESULT_FIELDS = frozenset({"id", "name", "response", "parts"})
-"""The fields of a `functionResponse` that the schema has words for."""
+"""The fields of a `functionResponse` that the schema models."""
 
 _IN_RESULTS = ("image", "document")
 
 
 @dataclass(slots=True)
 class WrittenResult:
-    """A `functionResponse` part, and the files that go behind it in its message, each with its marker."""
+    """A `functionResponse` part, and the files that follow it in its message, each with its marker."""
 
     part: Object
     beside: list[Object] = field(default_factory=list[Object])
@@ -35,9 +35,9 @@ class WrittenResult:
 def write_result(
     result: ToolResult, id: str, name: str, path: str, dialect: Dialect, writer: BodyWriter
 ) -> WrittenResult:
-    """The result of the call `name`, whose id is `id` here.
+    """Returns the result of the call `name` with the id `id`.
 
-    A text alone stands as it is; else the output is a list, where `{"$ref": ...}` stands for each file.
+    A single text is written directly; otherwise the output is a list, with `{"$ref": ...}` in place of each file.
     """
     WARNINGS.fields(result, path, ("cache",), writer.warnings)
     written = WrittenResult({})
@@ -73,7 +73,7 @@ def write_result(
 
 
 def read_result(response: Object, call_id: str, beside: list[Object], provider: str) -> ToolResult:
-    """The result in a `functionResponse`; its files are taken out of `beside`, with their markers.
+    """Reads the result in a `functionResponse`; its files are removed from `beside`, with their markers.
 
     Raises `SchemaError` for a file that cannot be read.
     """
@@ -106,7 +106,7 @@ def _files(response: Object, provider: str) -> Iterable[tuple[str, MediaPart]]:
 
 
 def _references(output: Any) -> list[str]:
-    """The names of files in an output that is a list of texts and references, each once; empty for any other."""
+    """Returns the names of files in an output that is a list of texts and references, each once; else empty."""
     if not isinstance(output, list):
         return []
     names: list[str] = []
@@ -121,7 +121,7 @@ def _references(output: Any) -> list[str]:
 
 
 def _taken(beside: list[Object], id: str | None, references: list[str], provider: str) -> dict[str, MediaPart]:
-    """The files that stand behind a marker of this call, taken out."""
+    """Removes the files that follow a marker of this call, and returns them."""
     taken: dict[str, MediaPart] = {}
     index = 0
     while index + 1 < len(beside):

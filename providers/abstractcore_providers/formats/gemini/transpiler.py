@@ -1,4 +1,4 @@
-"""The format's operations gathered in one object; each is a pure function in a module of its own."""
+"""The format's operations in one object; each is a pure function in a module of its own."""
 
 from __future__ import annotations
 
@@ -34,31 +34,31 @@ class Gemini:
     render_error = staticmethod(render_error)
 
     def encode(self, call: ModelCall) -> Encoded:
-        """The request for `call`."""
+        """Returns the request for `call`."""
         return encode(call, self.dialect)
 
     def decode(self, response: WireResponse) -> ModelReply:
-        """The reply in a `GenerateContentResponse` object."""
+        """Returns the reply in a `GenerateContentResponse` object."""
         return decode(response, self.dialect)
 
     def decoder(self) -> ReplyDecoder:
-        """A decoder of `GenerateContentResponse` objects, one a chunk."""
+        """Returns a decoder of `GenerateContentResponse` objects, one a chunk."""
         return ReplyDecoder(self.dialect)
 
     def parse(self, request: WireRequest) -> Parsed:
-        """The call in a client's request."""
+        """Returns the call in a client's request."""
         return parse(request, self.dialect)
 
     def render(self, reply: ModelReply) -> Rendered:
-        """A `GenerateContentResponse` object."""
+        """Returns a `GenerateContentResponse` object."""
         return render(reply, self.dialect)
 
     def renderer(self) -> ReplyRenderer:
-        """A renderer of `GenerateContentResponse` objects, one a chunk."""
+        """Returns a renderer of `GenerateContentResponse` objects, one a chunk."""
         return ReplyRenderer(self.dialect)
 
     @property
     def operations(self) -> Operations:
-        """`count_tokens`, and those of `cachedContents`."""
+        """Returns the operations: `count_tokens`, and those of `cachedContents`."""
         count = count_tokens(lambda call: encode_count(call, self.dialect), decode_count)
         return {COUNT_TOKENS: lambda: count, **cached_content_operations(self.dialect)}

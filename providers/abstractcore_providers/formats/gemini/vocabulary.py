@@ -1,4 +1,4 @@
-"""The format's words and ours, both ways."""
+"""Values and field names of the format and their counterparts in the schema."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _FINISH_REASONS = FinishReasons(
 )
 WARNINGS = FormatWarnings("the generateContent format")
 ARGUMENTS = "args"
-"""The field for the arguments of a call, which are kept as they were written."""
+"""The field for the arguments of a call, whose original text is kept."""
 SAMPLING = FieldTable(
     Sampling,
     {
@@ -109,7 +109,7 @@ _COUNTS = frozenset(
     }
 )
 UNSIGNED = "skip_thought_signature_validator"
-"""Stands for the signature of a call that has none, as one of another model's (the page "Thought signatures")."""
+"""Replaces the signature of a call without one, such as another model's (the page "Thought signatures")."""
 
 _CAPITAL = re.compile("[A-Z]")
 _SPELT_OUT = (
@@ -125,30 +125,30 @@ _FROM_SNAKE_CASE = {_CAPITAL.sub(lambda found: f"_{found[0].lower()}", name): na
 
 
 def named(name: str) -> str:
-    """A field's name as it is written, for one in snake case, which the API takes too."""
+    """Returns a field's name in camel case, for one in snake case, which the API accepts, too."""
     return _FROM_SNAKE_CASE.get(name, name)
 
 
 def with_names(data: Object) -> Object:
-    """The fields of one object under their names as they are written."""
+    """Returns the fields of one object under their names in camel case."""
     if not any("_" in name for name in data):
         return data
     return {named(name): value for name, value in data.items()}
 
 
 def finish_reason_to_ours(raw: str | None, calls_tools: bool) -> FinishReason:
-    """Our word; for one we do not know, whether it calls tools decides: the format has no word for that."""
+    """Returns our finish reason; that of an unknown value depends on tool calls, for which the format has no value."""
     reason = _FINISH_REASONS.read(raw, calls=calls_tools)
     return "tool_calls" if reason == "stop" and calls_tools else reason
 
 
 def finish_reason_to_theirs(reason: FinishReason) -> str:
-    """The format's word; it has none for a refusal."""
+    """Returns the format's finish reason; it has none for a refusal."""
     return _FINISH_REASONS.to_theirs[reason]
 
 
 def usage_to_ours(data: Object) -> Usage:
-    """Token counts; what was not reported is None."""
+    """Returns the token counts; None for those that are not reported."""
     thoughts = count_of(data, "thoughtsTokenCount")
     return Usage(
         input=_sum(count_of(data, "promptTokenCount"), count_of(data, "toolUsePromptTokenCount")),
@@ -170,7 +170,7 @@ def _audio(details: Any) -> int | None:
 
 
 def usage_to_theirs(usage: Usage, warnings: list[CallWarning]) -> Object:
-    """The format's counts; empty if nothing was reported."""
+    """Returns the format's usage object; empty if nothing was reported."""
     reasoning = usage.reasoning
     if reasoning is not None and (usage.output is None or usage.output < reasoning):
         message = "reasoning tokens are part of the output tokens, which are fewer"
@@ -194,7 +194,7 @@ def _audio_to_theirs(count: int | None) -> list[Object] | None:
 
 
 def metadata_to_ours(data: Object, candidate: Object) -> Object:
-    """What a reply says that the schema has no field for; what the candidate says stands beside the rest."""
+    """Returns the fields of a reply that the schema does not model, with those of the candidate."""
     metadata = {name: value for name, value in data.items() if name not in _REPLY_FIELDS and value is not None}
     metadata |= {
         name: value for name, value in candidate.items() if name not in _CANDIDATE_FIELDS and value is not None
@@ -206,7 +206,7 @@ def metadata_to_ours(data: Object, candidate: Object) -> Object:
 
 
 def place_of_metadata(name: str, value: Any) -> str | None:
-    """Where a reply's metadata are written: "candidate", "usage" or "reply"; None for a name that means another."""
+    """Returns the place of a reply's metadata: "candidate", "usage" or "reply"; None for a name used otherwise."""
     if name in _CANDIDATE_METADATA:
         return "candidate"
     if name == "usageMetadata" and isinstance(value, dict) and value and not _COUNTS.intersection(as_object(value)):
@@ -215,5 +215,5 @@ def place_of_metadata(name: str, value: Any) -> str | None:
 
 
 def block_reason(data: Object) -> str | None:
-    """Why the prompt was blocked, if it was."""
+    """Returns why the prompt was blocked, if it was."""
     return text_of(as_object(data.get("promptFeedback")), "blockReason")

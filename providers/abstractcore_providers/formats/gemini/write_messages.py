@@ -1,4 +1,4 @@
-"""Messages as the format writes them, with a warning for everything it has no field for."""
+"""Writes messages, with a warning for everything that the format cannot express."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .written_parts import write_part
 
 
 def write_system(messages: Sequence[Message], writer: BodyWriter) -> list[Object]:
-    """The parts of the system instruction, one a message. Messages from further down are moved up to it."""
+    """Returns the parts of the system instruction, one a message. Later system messages are moved into it."""
     parts: list[Object] = []
     first = next((i for i, message in enumerate(messages) if message.role != "system"), len(messages))
     position = first
@@ -40,7 +40,7 @@ def write_system(messages: Sequence[Message], writer: BodyWriter) -> list[Object
 
 
 def _system_part(message: Message, path: str, writer: BodyWriter) -> Object:
-    """The part that a message is: of one text with its options, of more without. Empty if nothing is left."""
+    """Returns the part of a message: a single text with its options, several without. Empty if nothing is left."""
     told = "a system message is one part of the instruction"
     name_options_left_out(message, path, writer.provider, told, writer.warnings)
     kept: list[tuple[TextPart, str]] = []
@@ -60,10 +60,10 @@ def _system_part(message: Message, path: str, writer: BodyWriter) -> Object:
 
 
 def write_contents(messages: Sequence[Message], model: str, dialect: Dialect, writer: BodyWriter) -> list[Object]:
-    """The conversation but for its system messages; a message of which nothing is left is left out.
+    """Returns the conversation without system messages; a message without any part left is omitted.
 
-    Raises `UnsupportedContentError` for content without a shape here, or if no message is left, and
-    `InvalidInputError` for calls without results, or out of their turn.
+    Raises `UnsupportedContentError` for unsupported content, or if no message is left, and `InvalidInputError` for
+    calls without results, or in a wrong turn.
     """
     refuse_system_only(messages)
     refuse_unanswered_calls(messages)
@@ -94,7 +94,7 @@ def write_contents(messages: Sequence[Message], model: str, dialect: Dialect, wr
 
 
 def _refuse_calls_out_of_turn(before: Sequence[Object], path: str) -> None:
-    """The format takes calls right after the user's turn, or after results, which are the user's turn too."""
+    """Checks that calls directly follow a user turn, which results are, too."""
     if not before or before[-1]["role"] == "model":
         raise InvalidInputError(
             "an assistant turn with tool calls must follow a user turn",
@@ -119,7 +119,7 @@ def _results(
     dialect: Dialect,
     writer: BodyWriter,
 ) -> list[Object]:
-    """All results, then the files that go beside them."""
+    """Returns all results, then the files next to them."""
     written = [
         write_result(part, *called[part.call_id], f"{path}[{index}]", dialect, writer)
         for index, part in enumerate(message.parts)
@@ -162,6 +162,6 @@ def _sign_first_call(written: Sequence[Object]) -> None:
 
 
 def _is_foreign(message: Message, provider: str) -> bool:
-    """Whether another provider's model thought before it said this."""
+    """Whether another provider's model wrote a thought before this."""
     thoughts = (part for part in message.parts if isinstance(part, ReasoningPart))
     return any(not (part.origin or "").startswith(f"{provider}/") for part in thoughts)

@@ -1,4 +1,4 @@
-"""What a call asks for beside its messages, as the format writes it: sampling, output, thinking, tools."""
+"""Writes the settings of a call: sampling, output, thinking, tools."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .vocabulary import HOSTED_TOOLS, SAMPLING, WARNINGS
 
 
 def write_generation_config(call: ModelCall, writer: BodyWriter) -> Object:
-    """Sampling, the answer's schema and modalities, and thinking."""
+    """Returns sampling options, the answer's schema and modalities, and thinking."""
     sampling = call.sampling
     config = SAMPLING.write(sampling)
     if sampling.top_logprobs is not None:
@@ -30,7 +30,7 @@ def write_generation_config(call: ModelCall, writer: BodyWriter) -> Object:
 
 
 def _thinking(thinking: str | int) -> Object:
-    """A budget or a level, and the thoughts themselves; thinking is off without any budget."""
+    """Returns a budget or a level, with thoughts included; thinking is off without a budget."""
     if thinking == "off":
         return {"thinkingBudget": 0}
     if isinstance(thinking, int):
@@ -39,7 +39,7 @@ def _thinking(thinking: str | int) -> Object:
 
 
 def write_tools(call: ModelCall, writer: BodyWriter) -> list[Object]:
-    """The functions together, then the provider's own tools one by one."""
+    """Returns the functions together, then the hosted tools one by one."""
     tools: list[Object] = []
     if call.tools:
         functions = [_function(tool, f"tools[{i}]", writer) for i, tool in enumerate(call.tools)]
@@ -59,7 +59,7 @@ def _function(tool: ToolSpec, path: str, writer: BodyWriter) -> Object:
 
 
 def write_tool_config(call: ModelCall, writer: BodyWriter) -> Object:
-    """Whether tools may or must be called."""
+    """Returns the tool choice."""
     WARNINGS.options(call, ("parallel_tool_calls",), writer.warnings)
     choice = call.tool_choice
     if choice is None:

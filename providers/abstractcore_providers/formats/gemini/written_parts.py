@@ -1,4 +1,4 @@
-"""Parts of a model's turn as the format writes them: in a request's history, and in a reply."""
+"""Writes parts of a model's turn: in a request's history, and in a reply."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _NO_SIGNATURE = ("thought", "functionCall", "thoughtSignature")
 
 
 def write_part(written: list[Object], part: Part, id: str, path: str, writer: BodyWriter) -> None:
-    """One part put behind those before it; `id` is what a tool call is called here.
+    """Appends one part; `id` is that of a tool call.
 
-    A part that is not sent is named in a warning. Raises `UnsupportedContentError` for media that cannot be sent.
+    A part that is not sent is reported in a warning. Raises `UnsupportedContentError` for media that cannot be sent.
     """
     if isinstance(part, TextPart):
         body = with_options({"text": part.text}, part, path, writer.provider, TEXT_FIELDS, writer.warnings)
@@ -46,7 +46,7 @@ def write_part(written: list[Object], part: Part, id: str, path: str, writer: Bo
 
 
 def add_text(written: list[Object], body: Object) -> None:
-    """More text: neighbours that nothing sets apart are one part."""
+    """Appends text: adjacent texts without options are merged."""
     if written and len(body) == 1 and written[-1].keys() == body.keys():
         written[-1]["text"] += body["text"]
     else:
@@ -54,7 +54,7 @@ def add_text(written: list[Object], body: Object) -> None:
 
 
 def _add_reasoning(written: list[Object], part: ReasoningPart, path: str, writer: BodyWriter) -> None:
-    """A thought, or a signature alone: that belongs to the part before it, if it can have one."""
+    """Appends a thought, or a signature alone, which belongs to the part before it, if that can have one."""
     signature = part.signature if part.signature is not None and is_base64(part.signature) else None
     if not part.text and signature is None:
         writer.warnings.append(WARNINGS.part(part, path))
@@ -74,7 +74,7 @@ def _add_reasoning(written: list[Object], part: ReasoningPart, path: str, writer
 
 
 def _function_call(call: ToolCall, id: str, path: str, writer: BodyWriter) -> Object:
-    """A call, with its signature."""
+    """Appends a call, with its signature."""
     body: Object = {"name": call.name, "id": id}
     if call.arguments_text:
         writer.put_arguments(body, call, path)
@@ -87,7 +87,7 @@ def _function_call(call: ToolCall, id: str, path: str, writer: BodyWriter) -> Ob
 
 
 def _other_part(part: Part, path: str, writer: BodyWriter) -> Object | None:
-    """Media, what a hosted tool did, or what only the provider understands; None, with a warning, for another's."""
+    """Returns media, hosted calls and results, or an opaque part; None, with a warning, if another provider's."""
     if isinstance(part, MEDIA_PARTS):
         return write_media(part, path, writer.provider, writer.warnings)
     body: Object | None = None

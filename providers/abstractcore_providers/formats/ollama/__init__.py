@@ -1,4 +1,4 @@
-"""Ollama's own chat format, both sides."""
+"""Ollama's native chat format, for clients and servers."""
 
 from .transpiler import OllamaChat
 

@@ -1,13 +1,13 @@
-"""How large a context to ask for.
+"""The context size of a request.
 
-Ollama gives a model 4,096 tokens of context where its machine has little memory and nothing else is configured, and
-cuts a longer prompt from its beginning, with a successful answer. Against that stand two things. Every request says
-`truncate: false` and `shift: false`: servers since 0.12.6 then refuse what does not fit. And a request that may not
-fit asks for a context that it fits in: older servers cut nothing then, and newer ones have nothing to refuse.
+By default, Ollama uses a context of 4,096 tokens on machines with little memory, and truncates a longer prompt from its
+start, with a successful response. Two measures prevent this. Every request has `truncate: false` and `shift: false`,
+with which servers since 0.12.6 reject what does not fit. And a request that may not fit sets a context size that is
+large enough: then older servers truncate nothing, and newer ones reject nothing.
 
-The size is guessed from above: two bytes of text a token, 2,048 tokens an image, and room for the answer. It is a power
-of two, since a model is loaded again when it changes; a small call leaves the server's own setting alone, which is
-often larger. A server lowers the number to what the model was trained with.
+The size is an upper estimate: two bytes of text a token, 2,048 tokens an image, and room for the answer. It is a power
+of two, since the server reloads a model when it changes; a small call keeps the server's own setting, which is often
+larger. A server lowers the number to the model's maximum.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 from ...common.json_reading import Object
 
 LEAST_CONTEXT = 4096
-"""Tokens that every server gives (docs.ollama.com/context-length)."""
+"""The context size that every server has (docs.ollama.com/context-length)."""
 
 _BYTES_A_TOKEN = 2
 _TOKENS_AN_IMAGE = 2048
@@ -23,7 +23,7 @@ _TOKENS_OF_AN_ANSWER = 1024
 
 
 def context_for(body: Object, size: int, answer_tokens: int | None) -> int | None:
-    """The tokens of context to ask for with a body of `size` bytes; None if the server's own setting is enough."""
+    """Returns the context size for a body of `size` bytes, in tokens; None if the server's own setting is enough."""
     images = [image for message in body["messages"] for image in message.get("images", ())]
     texts = size - sum(map(len, images))
     tokens = texts // _BYTES_A_TOKEN + len(images) * _TOKENS_AN_IMAGE + (answer_tokens or _TOKENS_OF_AN_ANSWER)

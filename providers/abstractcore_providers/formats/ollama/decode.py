@@ -1,4 +1,4 @@
-"""From a whole answer to a reply."""
+"""Decodes an unstreamed answer to a reply."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from .images import image_of
 from .vocabulary import ARGUMENTS, CALL_FIELDS, PROVIDER, USAGE, finish_reason_to_ours, metadata_to_ours
 
 _MARKS = frozenset({"done", "done_reason", "eval_count"})
-"""Fields of replies that other documents do not have."""
+"""Fields that only replies have."""
 
 
 def decode(response: WireResponse) -> ModelReply:
-    """The reply; raises `ServerError` for a body that holds none, or the error it reports in spite of its status."""
+    """Returns the reply; raises `ServerError` for a body without one, or the error in it despite its status."""
     data = as_object(read_body(response, RIGHT_ADDRESS))
     if data.get("error") or not isinstance(data.get("message"), dict):
         raise error_in_body(data) or no_reply(response, data, "message", _MARKS, RIGHT_ADDRESS)
@@ -57,7 +57,7 @@ def _parts(message: Object, written: WrittenArguments, origin: str | None) -> tu
 
 
 def read_call(call: Object, written: WrittenArguments) -> ToolCall:
-    """The tool call, under the server's id, which may be empty."""
+    """Reads the tool call, with the server's id, which may be empty."""
     function = as_object(call.get("function"))
     id = text_of(call, "id") or text_of(function, "id") or ""
     options = read_options(call, CALL_FIELDS, PROVIDER)
@@ -66,7 +66,7 @@ def read_call(call: Object, written: WrittenArguments) -> ToolCall:
 
 
 def _arguments_text(arguments: Any, written: WrittenArguments) -> str:
-    """As it was written; some servers give a text in place of an object."""
+    """Returns the arguments' original text; some servers send a text instead of an object."""
     if arguments is None:
         return "{}"
     if isinstance(arguments, dict):
@@ -75,7 +75,7 @@ def _arguments_text(arguments: Any, written: WrittenArguments) -> str:
 
 
 def read_images(message: Object) -> list[ImagePart]:
-    """The images in a message; raises `ServerError` for one that is not base64."""
+    """Reads the images in a message; raises `ServerError` for one that is not base64."""
     images: Any = message.get("images")
     try:
         return [image_of(base64.b64decode(image, validate=True)) for image in images or ()]

@@ -1,4 +1,4 @@
-"""From a call to a request body, with a warning for everything the format cannot say."""
+"""Encodes a call as a request body, with a warning for everything that the format cannot express."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _UNSUPPORTED = ("parallel_tool_calls", "modalities")
 
 
 def encode(call: ModelCall, context_size: int | None) -> Encoded:
-    """The request for a lowered call, with a context of `context_size` tokens, or of as many as the call needs.
+    """Returns the request for a lowered call, with a context of `context_size` tokens, or of as many as the call needs.
 
-    Raises `UnsupportedContentError` for content without a shape here, and `InvalidInputError` for provider options
-    that the call has a field of its own for.
+    Raises `UnsupportedContentError` for unsupported content, and `InvalidInputError` for provider options that
+    duplicate a field of the call.
     """
     if call.hosted_tools:
         raise WARNINGS.hosted_tools(call)
@@ -39,12 +39,12 @@ def encode(call: ModelCall, context_size: int | None) -> Encoded:
 
 
 def context_of(call: ModelCall, context_size: int | None) -> int | None:
-    """The tokens of context that a request for `call` asks for; raises as `encode` does."""
+    """Returns the context size of a request for `call`, in tokens; raises as `encode` does."""
     return _written(call, context_size)[1].get("num_ctx")
 
 
 def _written(call: ModelCall, context_size: int | None) -> tuple[bytes, Object, list[CallWarning]]:
-    """The body, the options in it, and the warnings. The options stand last, as they depend on the size of the rest."""
+    """Returns the body, its options, and the warnings. The options come last: they depend on the rest."""
     writer = BodyWriter(PROVIDER, ARGUMENTS, one_line=True)
     options: Object = {}
     body = _body(call, options, writer)
@@ -58,7 +58,7 @@ def _written(call: ModelCall, context_size: int | None) -> tuple[bytes, Object, 
 
 
 def _body(call: ModelCall, options: Object, writer: BodyWriter) -> Object:
-    """The body without its `options`, which are put into a mapping of their own."""
+    """Returns the body without its `options`, which are added to a separate mapping."""
     warnings = writer.warnings
     messages = write_messages(call.messages, origin_of(PROVIDER, call.model), writer)
     body: Object = {"model": call.model, "messages": messages}

@@ -1,7 +1,7 @@
-"""Errors by cause, from what servers of this format say, and back.
+"""Errors of servers with this format, read and rendered.
 
-Source: https://docs.ollama.com/api/errors. Their errors are a status and a text. What our own server tells holds a
-`code` beside the text, which clients of this format pass over.
+Source: https://docs.ollama.com/api/errors. The vendor's errors have a status and a text; those of AbstractCore's server
+also have a `code`, which clients of this format ignore.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ...common.json_reading import Object, as_object, count_of, read_answer, tex
 from ...common.surrogates import mend
 
 RIGHT_ADDRESS = "Is this the URL of an Ollama server, without a path?"
-"""What to ask where something else than the API answers."""
+"""The hint where something other than the API answers."""
 _MISSING_MODEL = re.compile(r"""model ["']([^"'\s]{1,200})["'] not found""")
 _OVERFLOW = re.compile(
     r"exceeds the available context size|prompt is longer than the context length|input length exceeds the context"
@@ -41,18 +41,18 @@ _WHO = "server"
 
 
 def error_of(response: WireResponse) -> ProviderError:
-    """The error for a response whose status is no success."""
+    """Returns the error of a response with an error status."""
     said = _said(as_object(read_failure(response)))
     return _hinted(_TABLE.of_response(said, response, response.headers.get("x-request-id"), who=_WHO))
 
 
 def error_in_answer(data: Object) -> ProviderError:
-    """The error that an answer with a successful status, or a line of its stream, reports."""
+    """Returns the error that a successful response, or a line of its stream, contains."""
     return _hinted(_TABLE.in_answer(_said(data), who=_WHO))
 
 
 def error_in_body(data: Object) -> ProviderError | None:
-    """The error that a whole body reports in spite of its successful status; None if it reports none."""
+    """Returns the error that a body contains despite its successful status; None if there is none."""
     return error_in_answer(data) if data.get("error") else None
 
 
@@ -65,7 +65,7 @@ def _said(data: Object) -> Said:
 
 
 def _hinted(error: ProviderError) -> ProviderError:
-    """`error` with the command that fetches a missing model."""
+    """Returns `error` with the command that downloads a missing model."""
     if isinstance(error, errors.ModelNotFoundError):
         missing = _MISSING_MODEL.search(error.message)
         error.hint = f"Fetch it with `ollama pull {missing[1] if missing else 'NAME'}`."
@@ -73,7 +73,7 @@ def _hinted(error: ProviderError) -> ProviderError:
 
 
 def _inner(detail: Any) -> Any:
-    """What is told; the process that runs the model tells it as JSON, which the server puts into a text."""
+    """Returns the message; errors of the model's process are JSON, which the server puts into a text."""
     if isinstance(detail, str) and detail.startswith("{"):
         try:
             told = as_object(read_answer(detail.encode("utf-8", "replace")))
@@ -84,6 +84,6 @@ def _inner(detail: Any) -> Any:
 
 
 def render_error(error: AbstractCoreError) -> WireResponse:
-    """The response that tells a client of `error`. Only our own message goes out."""
+    """Renders `error` as a response. Only AbstractCore's own message is sent."""
     row = _TABLE.row(error)
     return failure(row.status, {"error": mend(error.message), "code": row.code}, error)

@@ -1,4 +1,4 @@
-"""Images, which the format holds as base64 without their type."""
+"""Images, which the format has as base64 without their media type."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ UNKNOWN_TYPE = "image/*"
 
 
 def image_of(data: bytes) -> ImagePart:
-    """An image whose type is told by its first bytes."""
+    """Reads an image, whose media type is detected from its first bytes."""
     return ImagePart(Blob.from_bytes(data, _type_of(data)))
 
 
@@ -28,7 +28,7 @@ def is_at_hand(part: ImagePart) -> bool:
 
 
 def write_image(part: ImagePart, path: str, warnings: list[CallWarning]) -> str:
-    """The image in base64; raises `UnsupportedContentError` with its path for one whose content is elsewhere."""
+    """Returns the image as base64; raises `UnsupportedContentError` with its path if its bytes are not available."""
     data = content_of(part.blob, path)
     asked, told = part.blob.media_type, _type_of(data)
     if asked != told:

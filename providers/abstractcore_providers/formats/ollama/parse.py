@@ -1,4 +1,4 @@
-"""From a client's request to a call (server side). What the schema has no field for becomes a provider option."""
+"""Parses a client's request as a call (server side). Fields that the schema does not model become provider options."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from .vocabulary import ARGUMENTS, PROVIDER, SAMPLING, UNTOUCHED, has_field, has
 
 
 def parse(request: WireRequest, context_size: int | None) -> Parsed:
-    """The call; raises `InvalidInputError` with the path, in the request, of what is wrong.
+    """Returns the call; raises `InvalidInputError` with the path, in the request, of what is wrong.
 
-    A context of the size that the call would get here anyway is no option of its own.
+    A context size that the call would get by default is not an option.
     """
 
     def read(data: Object, warnings: list[CallWarning]) -> ModelCall:
@@ -91,5 +91,5 @@ def _sampling(data: Object, options: Object, warnings: list[CallWarning]) -> Sam
 
 
 def _output(schema: Any) -> OutputSchema | None:
-    """The schema of the answer; there is none in an empty text, which asks for nothing, or in a word for a format."""
+    """Reads the schema of the answer; None for an empty text, or the name of a format."""
     return named_schema(cast(Object, schema), "format") if isinstance(schema, dict) else None

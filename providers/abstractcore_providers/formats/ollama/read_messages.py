@@ -1,4 +1,4 @@
-"""Messages as a client writes them, read (server side). What has no place in ours is named in a warning."""
+"""Reads a client's messages (server side). What the schema cannot express is reported in a warning."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from .vocabulary import ARGUMENTS, CALL_FIELDS, MESSAGE_FIELDS, PROVIDER
 def read_messages(
     values: Iterable[Any], written: WrittenArguments, origin: str | None, warnings: list[CallWarning]
 ) -> tuple[Message, ...]:
-    """The conversation with the model `origin`; a message that says nothing is left out.
+    """Returns the conversation with the model `origin`; an empty message is omitted.
 
-    Raises `InvalidInputError` with the path of what is wrong, as of a result without its call.
+    Raises `InvalidInputError` with the path of what is wrong, such as a result without its call.
     """
     messages: list[Message] = []
     waiting: list[ToolCall] = []
@@ -77,7 +77,7 @@ def _result(data: Object, path: str, waiting: list[ToolCall]) -> ToolResult:
 
 
 def _shown(data: Object, path: str) -> tuple[ImagePart | TextPart, ...]:
-    """The images and the text, which may be empty."""
+    """Reads the images and the text, which may be empty."""
     return (*(image_of(content) for content in _images(data, path)), TextPart(_content(data, path)))
 
 
@@ -112,7 +112,7 @@ def _calls(data: Object, path: str, turn: int, written: WrittenArguments) -> tup
 
 
 def _called(data: Object, path: str, waiting: list[ToolCall]) -> ToolCall:
-    """The call that a result belongs to: by its id, else the first of its name that has no result yet."""
+    """Returns the call that a result belongs to: by its id, else the first of its name without a result."""
     id, name = text_of(data, "tool_call_id"), text_of(data, "tool_name")
     for call in waiting:
         if (call.id == id) if id else (name is None or call.name == name):

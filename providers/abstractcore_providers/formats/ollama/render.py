@@ -1,4 +1,4 @@
-"""From a reply to a whole answer (server side)."""
+"""Renders a reply as an unstreamed answer (server side)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .write_messages import is_sayable, write_said
 
 
 def render(reply: ModelReply) -> Rendered:
-    """The body, with a warning for everything the format has no field for."""
+    """Returns the body, with a warning for everything that the format cannot express."""
     writer = BodyWriter(PROVIDER, ARGUMENTS, one_line=True)
     warnings = writer.warnings
     body: Object = {"model": reply.model or "", "message": _message(reply, writer), "done": True}

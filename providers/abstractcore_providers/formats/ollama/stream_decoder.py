@@ -1,4 +1,4 @@
-"""From the lines of a stream to deltas."""
+"""Decodes the lines of a stream to deltas."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from .errors import RIGHT_ADDRESS, error_in_answer
 from .vocabulary import ARGUMENTS, PROVIDER, USAGE, finish_reason_to_ours, metadata_to_ours
 
 _REASONING, _TEXT, _FIRST_CALL = range(3)
-"""Blocks have the places that parts have in a whole reply, so that a stream adds up to the same."""
+"""Blocks have the order of parts in an unstreamed reply, so that both give the same reply."""
 _KINDS: dict[int, Piece] = {_REASONING: ReasoningDelta, _TEXT: TextDelta}
 
 
 class OllamaDecoder(FrameDecoder):
-    """Decodes one stream. A line holds a piece of text or reasoning, or whole tool calls; the last one is done."""
+    """Decodes one stream. A line has a chunk of text or reasoning, or complete tool calls; the last one is done."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -37,7 +37,7 @@ class OllamaDecoder(FrameDecoder):
         self._last: Object = {}
 
     def feed(self, frame: bytes) -> list[Delta]:
-        """The deltas of one line; raises `ServerError` for one that is not JSON, or the error it reports."""
+        """Returns the deltas of one line; raises `ServerError` for one that is not JSON, or the error it contains."""
         self._count += 1
         try:
             data = jiter.from_json(frame, allow_inf_nan=False)

@@ -1,4 +1,4 @@
-"""From deltas to the lines of a stream (server side)."""
+"""Renders deltas as the lines of a stream (server side)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .write_messages import write_call
 
 
 class OllamaRenderer:
-    """Renders one stream. A tool call goes out whole; the last line has the counts and why the reply ended."""
+    """Renders one stream. A tool call is sent complete; the last line has the usage and the finish reason."""
 
     def __init__(self) -> None:
         self._model = ""
@@ -39,7 +39,7 @@ class OllamaRenderer:
         self._end: Object = {}
 
     def feed(self, delta: Delta) -> bytes:
-        """The line of one delta; nothing for those that carry nothing here."""
+        """Returns the line of one delta; empty for those without a counterpart."""
         if isinstance(delta, TextDelta):
             return self._line(content=delta.text)
         if isinstance(delta, ReasoningDelta):
@@ -64,12 +64,12 @@ class OllamaRenderer:
         return b""
 
     def finish(self) -> bytes:
-        """The last line."""
+        """Returns the last line."""
         message = {"role": "assistant", "content": ""}
         return to_json({"model": self._model, "message": message, "done": True, **self._end}) + b"\n"
 
     def error(self, error: AbstractCoreError) -> bytes:
-        """The error as a line."""
+        """Returns the error as a line."""
         return render_error(error).body + b"\n"
 
     def _call(self, block: int) -> bytes:

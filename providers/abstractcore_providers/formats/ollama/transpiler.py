@@ -1,4 +1,4 @@
-"""The format's operations gathered in one object; each is a pure function in a module of its own."""
+"""The format's operations in one object; each is a pure function in a module of its own."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .stream_renderer import OllamaRenderer
 class OllamaChat:
     """`POST /api/chat` (https://docs.ollama.com/api/chat).
 
-    `context_size` is the context to ask for, in tokens; without it a call asks for what it needs (see `context`).
+    `context_size` is the context to request, in tokens; without it, a call requests what it needs (see `context`).
     """
 
     context_size: int | None = None
@@ -34,9 +34,9 @@ class OllamaChat:
     render_error = staticmethod(render_error)
 
     def encode(self, call: ModelCall) -> Encoded:
-        """The request for `call`."""
+        """Returns the request for `call`."""
         return encode(call, self.context_size)
 
     def parse(self, request: WireRequest) -> Parsed:
-        """The call in a client's request."""
+        """Returns the call in a client's request."""
         return parse(request, self.context_size)

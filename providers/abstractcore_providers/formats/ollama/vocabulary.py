@@ -1,4 +1,4 @@
-"""The format's words and ours, both ways."""
+"""Values and field names of the format and their counterparts in the schema."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...common.usage_table import UsageTable
 
 PROVIDER = "ollama"
 ARGUMENTS = "arguments"
-"""The field for the arguments of a call, which are kept as they were written."""
+"""The field for the arguments of a call, whose original text is kept."""
 SAMPLING = FieldTable(
     Sampling,
     {
@@ -36,10 +36,10 @@ USAGE = UsageTable({"input": "prompt_eval_count", "output": "eval_count"})
 WARNINGS = FormatWarnings("Ollama's format")
 _FINISH_REASONS = FinishReasons({"length": "length", "stop": "stop"}, {})
 THINKING: dict[ThinkingLevel, bool | str] = {"off": False, "low": "low", "medium": True, "high": "high"}
-"""True is the middle level where a model has levels, and thinking as such where it has not."""
+"""True is the middle level for models with levels, and turns thinking on for others."""
 
 UNTOUCHED = {"truncate": False, "shift": False}
-"""What is asked of the server unless the user says otherwise: that it refuses what does not fit, and cuts nothing."""
+"""Defaults of requests: the server rejects what does not fit, instead of truncating it."""
 
 _THINKING_TO_OURS: dict[Any, ThinkingLevel] = {**{word: level for level, word in THINKING.items()}, "medium": "medium"}
 _SHOWN_FIELDS = frozenset({"role", "content", "images"})
@@ -49,7 +49,7 @@ MESSAGE_FIELDS: dict[str, frozenset[str]] = {
     "assistant": _SHOWN_FIELDS | {"thinking", "tool_calls"},
     "tool": _SHOWN_FIELDS | {"tool_name", "tool_call_id"},
 }
-"""What a message of each role says in words that the schema has."""
+"""By role, the fields of a message that the schema models."""
 CALL_FIELDS = frozenset({"id", "type", "function"})
 """The same for a tool call."""
 _REQUEST_FIELDS = frozenset({"model", "messages", "tools", "stream", "logprobs", "top_logprobs"})
@@ -57,7 +57,7 @@ _REPLY_FIELDS = frozenset({"model", "message", "done", "done_reason", "error", "
 
 
 def has_field(name: str, value: Any) -> bool:
-    """Whether `name: value` in a request is something a `ModelCall` has a field for."""
+    """Whether a `ModelCall` has a field for `name: value` in a request."""
     if name == "think":
         return thinking_to_ours(value) is not None
     if name == "format":
@@ -66,37 +66,37 @@ def has_field(name: str, value: Any) -> bool:
 
 
 def has_option(name: str, value: Any) -> bool:
-    """As `has_field`, for `options`. A limit below 1 is the server's own: without end, or as long as the context."""
+    """As `has_field`, for `options`. A limit below 1 is special to the server: no limit, or the context size."""
     if name == "num_predict":
         return not isinstance(value, int) or value >= 1
     return name in SAMPLING.names
 
 
 def thinking_to_ours(think: Any) -> ThinkingLevel | None:
-    """Our word; None for one we do not know."""
+    """Returns our level; None for an unknown value."""
     return _THINKING_TO_OURS.get(think) if isinstance(think, bool | str) else None
 
 
 def finish_reason_to_ours(raw: str | None, *, calls: bool) -> FinishReason:
-    """Our word. The format has none for tool calls: a reply that stops with some asks for them."""
+    """Returns our finish reason. The format has none for tool calls: a reply that stops with calls has that reason."""
     if raw in ("stop", None) and calls:
         return "tool_calls"
     return _FINISH_REASONS.read(raw, calls=calls)
 
 
 def finish_reason_to_theirs(reason: FinishReason, *, calls: bool) -> str | None:
-    """The format's word; None for an end that nobody knows the reason of."""
+    """Returns the format's finish reason; None for an unknown one."""
     if reason == "unknown" and not calls:
         return None
     return "length" if reason == "length" else "stop"
 
 
 def metadata_to_ours(data: Object) -> Object:
-    """What a reply says that the schema has no field for: durations, the time, log probabilities."""
+    """Returns the fields of a reply that the schema does not model: durations, the time, log probabilities."""
     return {name: value for name, value in data.items() if name not in _REPLY_FIELDS and value is not None}
 
 
 def metadata_to_theirs(metadata: Object, warnings: list[CallWarning]) -> Object:
-    """What can stand beside the reply's own fields."""
+    """Returns the extra fields of a reply."""
     warnings += map(WARNINGS.metadata_field, _REPLY_FIELDS & metadata.keys())
     return metadata_to_ours(metadata)

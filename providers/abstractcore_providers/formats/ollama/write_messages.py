@@ -1,6 +1,6 @@
-"""Messages as the format writes them, with a warning for everything it has no field for.
+"""Writes messages, with a warning for everything that the format cannot express.
 
-A message has one text and one list of images. Reasoning goes back to the model it came from.
+A message has one text and one list of images. Reasoning is sent only to the model that wrote it.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from .vocabulary import CALL_FIELDS, MESSAGE_FIELDS, PROVIDER, WARNINGS
 
 _NO_OBJECT = "Ollama's format has no object for texts and images"
 _SHOWN: dict[type[Part], int] = {ImagePart: 0, TextPart: 1}
-"""The order in what is shown to a model: servers put the images before the text."""
+"""The order of input parts: servers put the images before the text."""
 _SAID: dict[type[Part], int] = {ReasoningPart: 0, TextPart: 1, ToolCall: 2, ImagePart: 3}
 """The order in an assistant's message."""
 
 
 def write_messages(messages: Iterable[Message], origin: str | None, writer: BodyWriter) -> list[Object]:
-    """The conversation with the model `origin`; a message of which nothing is left is left out.
+    """Returns the conversation with the model `origin`; a message without any part left is omitted.
 
-    Raises `UnsupportedContentError` for content without a shape here, or if no message is left.
+    Raises `UnsupportedContentError` for unsupported content, or if no message is left.
     """
     written: list[Object] = []
     names: dict[str, str] = {}
@@ -63,7 +63,7 @@ def write_messages(messages: Iterable[Message], origin: str | None, writer: Body
 
 
 def _content(parts: Iterable[Part], path: str, writer: BodyWriter) -> Object:
-    """The text and images of a user's or system message, or of a tool's result."""
+    """Returns the text and images of a user's or system message, or of a tool's result."""
     kept: list[tuple[int, Part]] = []
     for index, part in enumerate(parts):
         if isinstance(part, TextPart | ImagePart):
@@ -92,14 +92,14 @@ def _assistant(message: Message, path: str, origin: str | None, writer: BodyWrit
 
 
 def is_sayable(part: Part) -> bool:
-    """Whether an assistant's message has a place for it."""
+    """Whether an assistant's message has a field for it."""
     if isinstance(part, ReasoningPart):
         return bool(part.text)
     return isinstance(part, TextPart | ToolCall) or (isinstance(part, ImagePart) and is_at_hand(part))
 
 
 def write_said(kept: Sequence[tuple[int, Part]], path: str, writer: BodyWriter) -> Object:
-    """What an assistant says; each part comes with its index in `path`."""
+    """Returns the fields of an assistant's message; each part comes with its index in `path`."""
     body: Object = {"content": ""}
     for index, part in in_order(kept, _SAID, path, writer.warnings):
         write_part(part, f"{path}[{index}]", body, writer)
@@ -113,7 +113,7 @@ def _left_out(part: Part, path: str) -> CallWarning:
 
 
 def write_part(part: Part, path: str, body: Object, writer: BodyWriter) -> None:
-    """Puts `part` into `body`, which parts of its kind may be in already."""
+    """Adds `part` to `body`, which may already have parts of its kind."""
     if isinstance(part, TextPart):
         WARNINGS.fields(part, path, ("citations", "cache"), writer.warnings)
         name_options_left_out(part, path, PROVIDER, _NO_OBJECT, writer.warnings)
@@ -132,7 +132,7 @@ def write_part(part: Part, path: str, body: Object, writer: BodyWriter) -> None:
 
 
 def write_call(call: ToolCall, index: int, path: str, writer: BodyWriter) -> Object:
-    """A tool call, with its id for the servers that know ids."""
+    """Returns a tool call, with its id for servers that support ids."""
     function: Object = {"index": index, "name": call.name}
     writer.put_arguments(function, call, path)
     body: Object = {"id": call.id, "type": "function", "function": function}

@@ -1,4 +1,4 @@
-"""The OpenAI chat completions format, both sides, for OpenAI and everyone who speaks it."""
+"""The OpenAI Chat Completions format, for clients and servers, for OpenAI and other servers that implement it."""
 
 from .content import CARRIED
 from .dialect import Dialect

@@ -1,4 +1,4 @@
-"""Ids of tool calls where a vendor prescribes how many letters and digits they have."""
+"""Ids of tool calls for vendors that prescribe their length."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from ...common.call_ids import CallIds
 
 
 def call_ids(messages: Iterable[Message], size: int | None) -> CallIds:
-    """The ids to send: as they are where `size` is None, else those of that size, and numbers for the others."""
+    """Returns the ids to send: all where `size` is None, else those of that size, and numbers for the others."""
 
     def is_allowed(turn: int, id: str) -> bool:
         return len(id) == size and id.isascii() and id.isalnum()
 
     def new(turn: int, index: int, used: Collection[str]) -> str:
-        """The first number that is free, counted from how many ids there are: at most as many are taken."""
+        """Returns the first unused number, starting from the number of ids, of which at most as many are in use."""
         number = len(used)
         while f"{number:0{size}}" in used:
             number += 1

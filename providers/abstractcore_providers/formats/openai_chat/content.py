@@ -1,4 +1,4 @@
-"""Content parts as the format writes them."""
+"""Content parts, written."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ...common.openai_audio import AUDIO_FORMATS, write_audio
 from .vocabulary import WARNINGS
 
 CARRIED = frozenset({"image", "application/pdf", *AUDIO_FORMATS})
-"""The files that the format has shapes for."""
+"""The files that the format supports."""
 REPLY_AUDIO_TYPE = "audio/wav"
-"""What a reply's audio is taken for: the format does not name its type."""
+"""The assumed media type of a reply's audio: the format has no field for it."""
 
 
 def write_part(part: Part, path: str, provider: str, warnings: list[CallWarning]) -> Object:
-    """A text or media part, with its options; raises `UnsupportedContentError` for what the format has no shape for."""
+    """Returns a text or media part, with its options; raises `UnsupportedContentError` for unsupported content."""
     WARNINGS.fields(part, path, ("cache", "citations"), warnings)
     if isinstance(part, TextPart):
         block: Object = {"type": "text", "text": part.text}
@@ -29,7 +29,7 @@ def write_part(part: Part, path: str, provider: str, warnings: list[CallWarning]
 
 
 def _written_media(part: Part, path: str, provider: str) -> tuple[str, Object]:
-    """The type of a part, and what stands under that name."""
+    """Returns the type of a part, and the value of the field of that name."""
     if isinstance(part, ImagePart):
         image: Object = {"url": write_url(part.blob, path)}
         if part.detail is not None:
@@ -47,12 +47,12 @@ def _written_media(part: Part, path: str, provider: str) -> tuple[str, Object]:
 
 
 def kept_audio(id: str, provider: str) -> Blob:
-    """Audio of an earlier reply, which the provider keeps under its id."""
+    """Audio of an earlier reply, which the provider stores under its id."""
     return Blob.from_provider_file(provider, id, REPLY_AUDIO_TYPE)
 
 
 def media_in_result(part: Part, call_id: str, path: str) -> UnsupportedContentError:
-    """The error for a tool result that holds more than text."""
+    """Returns the error for a tool result with anything but text."""
     return UnsupportedContentError(
         f"{path}: the result of tool call {call_id!r} has {part.type}; this format supports only text there.",
         hint="Put it into a user message after the result.",

@@ -1,4 +1,4 @@
-"""A reply's content, which is a text, or a list of typed pieces where reasoning is one of them (Mistral)."""
+"""A reply's content: a text or, where reasoning is part of it, a list of typed items (Mistral)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ...common.json_reading import Object, as_objects, text_of
 
 
 def content_pieces(content: Any) -> Iterator[tuple[str, str]]:
-    """Reasoning and text of each piece, of which one is empty."""
+    """Yields reasoning and text of each item, one of which is empty."""
     if isinstance(content, str):
         yield "", content
     for piece in as_objects(content):
@@ -20,5 +20,5 @@ def content_pieces(content: Any) -> Iterator[tuple[str, str]]:
 
 
 def thought_of(piece: Object) -> str:
-    """The text of a piece that is reasoning."""
+    """Returns the text of a reasoning item."""
     return "".join(text_of(part, "text") or "" for part in as_objects(piece.get("thinking")))

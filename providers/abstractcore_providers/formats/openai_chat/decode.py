@@ -1,4 +1,4 @@
-"""From a `chat.completion` object to a reply."""
+"""Decodes a `chat.completion` object to a reply."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ from .vocabulary import (
 )
 
 _MARKS = frozenset({"choices", "usage"})
-"""Fields of replies that other documents do not have."""
+"""Fields that only replies have."""
 
 
 def decode(response: WireResponse, dialect: Dialect) -> ModelReply:
-    """The reply in a `chat.completion` object.
+    """Returns the reply in a `chat.completion` object.
 
-    Raises `ServerError` for a body that holds none, or the error it reports in spite of its status.
+    Raises `ServerError` for a body without one, or the error in it despite its status.
     """
     data = as_object(read_body(response, RIGHT_ADDRESS))
     choices = as_objects(data.get("choices"))
@@ -124,7 +124,7 @@ def _audio(audio: Object) -> AudioPart:
 
 
 def audio_bytes(text: str) -> bytes:
-    """Audio as it comes in JSON; raises `ServerError` if it is not base64."""
+    """Reads audio; raises `ServerError` if it is not base64."""
     try:
         return base64.b64decode(text, validate=True)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Where servers of this format differ, as data."""
+"""Differences between servers of this format, as data."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ COMMON_OPTIONS = frozenset(
         "parallel_tool_calls",
     }
 )
-"""Options that OpenAI takes."""
+"""Options that OpenAI accepts."""
 
 
 @dataclass(frozen=True, slots=True)
 class ThinkingFields:
-    """Where a request says how much the model is to think: a level, that it is not to, or a budget of tokens."""
+    """The fields of a request for thinking: a level, off, or a budget of tokens."""
 
     level: Field = ("reasoning_effort",)
     off: tuple[Field, str | bool] = (("reasoning_effort",), "none")
@@ -35,25 +35,23 @@ class ThinkingFields:
 
 
 PIECES, DETAILS = "content", "reasoning_details"
-"""The fields where reasoning goes back as something else than one text: as pieces of the content, or as objects."""
+"""The fields in which reasoning is sent back as something other than one text: as content items, or as objects."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """One vendor's way of speaking the format.
+    """One vendor's variant of the format.
 
-    `provider` is the name under which `provider_options` are looked up. `max_tokens_field` and `seed_field` are
-    what the limit on the answer and the seed are called. `options` are those of a call's options that are taken.
-    With `counted_logprobs`, `logprobs` is how many alternatives to show instead of a flag beside that number.
-    `thinking` is None where nothing can be asked of it. With `stream_usage`, a stream tells usage only when asked.
-    With `think_tags`, a server may leave reasoning in the text, between the tags that the model wrote.
-    `reasoning_field` is where an earlier answer's reasoning goes back to its model, None if it does not; with
-    `empty_reasoning`, an answer that calls tools has that field in any case. `call_id_size` is how many letters and
-    digits the id of a tool call has, where that is prescribed. With `search_results`, the sources of an answer
-    stand beside it. With `json_mode_only`, answers can be asked to be JSON, but not to fit a schema. Without
-    `named_tool_choice`, a model cannot be told which tool to call. `tool_names` are the names that tools may have,
-    None where any is taken; with `tool_descriptions`, none is without a description. `schemas` says what is taken of
-    JSON Schema.
+    `provider` is the key of `provider_options`. `max_tokens_field` and `seed_field` are the names of these fields.
+    `options` are the options of a call that are supported. With `counted_logprobs`, `logprobs` is the number of
+    alternatives instead of a flag next to it. `thinking` is None where it cannot be set. With `stream_usage`, a stream
+    has usage only if requested. With `think_tags`, a server may leave reasoning in the text, between the tags that the
+    model wrote. `reasoning_field` is the field in which earlier reasoning is sent back to its model, None if it is not;
+    with `empty_reasoning`, an answer with tool calls always has that field. `call_id_size` is the prescribed length of
+    tool call ids. With `search_results`, the sources of an answer are next to it. With `json_mode_only`, answers can be
+    JSON, but not of a given schema. Without `named_tool_choice`, a specific tool cannot be forced. `tool_names` are the
+    valid tool names, None for any; with `tool_descriptions`, each tool needs a description. `schemas` is the supported
+    subset of JSON Schema.
     """
 
     provider: str = "openai"
@@ -83,7 +81,7 @@ COMPATIBLE = Dialect(
     tool_names=None,
     schemas=json_schemas.COMPATIBLE,
 )
-"""The common ground of servers that speak the format."""
+"""The common subset of servers with this format."""
 
 LLAMA_CPP = Dialect(
     "local",

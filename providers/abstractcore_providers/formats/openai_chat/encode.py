@@ -1,4 +1,4 @@
-"""From a call to a request body, with a warning for everything the format or the dialect cannot say."""
+"""Encodes a call as a request body, with a warning for everything that the format or the dialect cannot express."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ _HEADERS = {"content-type": "application/json"}
 
 
 def encode(call: ModelCall, dialect: Dialect) -> Encoded:
-    """The request for a lowered call.
+    """Returns the request for a lowered call.
 
-    Raises `UnsupportedContentError` for content without a shape here, and `InvalidInputError` for a tool's name that is
-    not taken and for provider options that the call has a field of its own for.
+    Raises `UnsupportedContentError` for unsupported content, and `InvalidInputError` for an invalid tool name and for
+    provider options that duplicate a field of the call.
     """
     if call.hosted_tools:
         raise WARNINGS.hosted_tools(call)

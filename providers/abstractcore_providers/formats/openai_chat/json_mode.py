@@ -1,7 +1,7 @@
-"""Schemas for vendors that can be asked for JSON, but not for JSON of a shape.
+"""Schemas for vendors with a JSON mode without schemas.
 
-The schema then stands in a system message of its own, behind those that begin the conversation, in words by which our
-server side knows it again. Nothing enforces it: answers are checked where they arrive.
+The schema is sent in a system message of its own, after the initial ones, with a wording that the server side
+recognizes. Nothing enforces it: answers are validated by the receiver.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _BEGINNING = "Answer with JSON alone, which is an instance of the JSON Schema in
 
 
 def instruct(messages: list[Object], output: OutputSchema, warnings: list[CallWarning]) -> None:
-    """Put the message that asks for `output` into `messages`, and warn that no more than this can be done."""
+    """Inserts the message with the schema of `output` into `messages`, and warns that it is not enforced."""
     told: Object = {"name": output.name, "schema": output.schema}
     if output.description is not None:
         told["description"] = output.description
@@ -31,7 +31,7 @@ def instruct(messages: list[Object], output: OutputSchema, warnings: list[CallWa
 
 
 def take_instruction(messages: list[Any]) -> tuple[list[Any], Object | None]:
-    """The messages without the one that asks for an output, and what it asks for."""
+    """Returns the messages without the one with a schema, and that schema."""
     for place, message in enumerate(messages):
         content = as_object(message).get("content")
         if isinstance(content, str) and content.startswith(_BEGINNING):

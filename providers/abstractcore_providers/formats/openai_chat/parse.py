@@ -1,4 +1,4 @@
-"""From a client's request to a call (server side). What the schema has no field for becomes a provider option."""
+"""Parses a client's request as a call (server side). Fields that the schema does not model become provider options."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _JSON_SCHEMA = "response_format.json_schema"
 
 
 def parse(request: WireRequest, dialect: Dialect) -> Parsed:
-    """The call; raises `InvalidInputError` with the path, in the request, of what is wrong."""
+    """Returns the call; raises `InvalidInputError` with the path, in the request, of what is wrong."""
     return read_call(request, dialect.provider, partial(_call, dialect))
 
 
@@ -81,7 +81,7 @@ def _thinking(data: Object, dialect: Dialect, warnings: list[CallWarning]) -> Th
 
 
 def _name_stream_options(data: Object, warnings: list[CallWarning]) -> None:
-    """Usage is always streamed; nothing else can be asked of a stream."""
+    """Reads the stream options: usage is always streamed, and others are not supported."""
     name_the_rest(as_object(data.get("stream_options")), _STREAM_OPTIONS, "stream_options", warnings)
 
 

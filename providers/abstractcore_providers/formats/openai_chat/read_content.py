@@ -1,4 +1,4 @@
-"""Content parts as a client writes them, read (server side)."""
+"""Reads content parts of a client's messages (server side)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _THINKING = frozenset({"type", "thinking", "closed"})
 def read_content(
     content: Any, path: str, provider: str, origin: str | None, warnings: list[CallWarning]
 ) -> tuple[Part, ...]:
-    """The parts of a message; what nothing here takes of one is its options. Reasoning in it is of the model `origin`.
+    """Returns the parts of a message; fields that are not read are options. Reasoning in it is of the model `origin`.
 
     Raises `InvalidInputError` with the path of what is wrong.
     """

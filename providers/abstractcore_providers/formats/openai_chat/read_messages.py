@@ -1,4 +1,4 @@
-"""Messages as a client writes them, read (server side). What has no place in ours is named in a warning."""
+"""Reads a client's messages (server side). What the schema cannot express is reported in a warning."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ROLES: dict[str, Role] = {
 def read_messages(
     values: Iterable[Any], dialect: Dialect, origin: str | None, warnings: list[CallWarning]
 ) -> tuple[Message, ...]:
-    """The conversation with the model `origin`; a message that says nothing is left out.
+    """Returns the conversation with the model `origin`; an empty message is omitted.
 
     Raises `InvalidInputError` with the path.
     """
@@ -41,7 +41,7 @@ def read_messages(
 def read_message(
     value: Any, path: str, dialect: Dialect, origin: str | None, warnings: list[CallWarning]
 ) -> Message | None:
-    """One message; None if it says nothing. Raises `InvalidInputError` with the path."""
+    """Reads one message; None if it is empty. Raises `InvalidInputError` with the path."""
     with ErrorsAt(path):
         return _message(get_object(value, path), path, dialect, origin, warnings)
 
@@ -75,7 +75,7 @@ def _refusal(data: Object) -> tuple[Part, ...]:
 
 
 def _cited(parts: tuple[Part, ...], data: Object) -> tuple[Part, ...]:
-    """The text with the citations that a reply has beside it, where the whole reply is given back."""
+    """Returns the text with the citations that a reply has next to it, if the whole reply is sent back."""
     citations = citations_to_ours(data.get("annotations"))
     if citations and len(parts) == 1 and isinstance(parts[0], TextPart):
         return (replace(parts[0], citations=citations),)
@@ -83,7 +83,7 @@ def _cited(parts: tuple[Part, ...], data: Object) -> tuple[Part, ...]:
 
 
 def _audio(data: Object, path: str, provider: str) -> tuple[Part, ...]:
-    """Audio of an earlier reply: its id, or the audio of a reply that is given back as it came."""
+    """Reads audio of an earlier reply: its id, or the audio if the reply is sent back unchanged."""
     audio = as_object(data.get("audio"))
     id = text_of(audio, "id")
     if not id:

@@ -1,7 +1,7 @@
-"""Reasoning as OpenRouter tells it: a list of objects, to be sent back as they came, in their order.
+"""Reasoning in OpenRouter's form: a list of objects that are sent back unchanged, in their order.
 
-Each is a reasoning part. What it says beside its text and its encrypted data is the part's signature: the vendor's own
-where that is all, else the rest of the object as JSON.
+Each is a reasoning part. What it has beside its text and its encrypted data is the part's signature: the vendor's own
+if that is all, else the rest of the object as JSON.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ _TEXT, _SUMMARY, _ENCRYPTED = "reasoning.text", "reasoning.summary", "reasoning.
 
 
 def read_detail(detail: Object, origin: str | None) -> ReasoningPart:
-    """The part for one object."""
+    """Returns the part for one object."""
     text, rest = text_and_rest(detail)
     return ReasoningPart(text, *signature_and_data(rest, text != ""), origin)
 
 
 def text_and_rest(detail: Object) -> tuple[str, Object]:
-    """The text of an object, and everything else."""
+    """Returns the text of an object, and everything else."""
     rest = dict(detail)
     return _taken(rest, _text_field(detail)), rest
 
 
 def signature_and_data(rest: Object, has_text: bool) -> tuple[str | None, str | None]:
-    """The signature and the redacted data of a part, from what an object holds beside its text."""
+    """Returns the signature and the redacted data of a part, from an object's fields other than its text."""
     rest = dict(rest)
     data = _taken(rest, "data")
     if rest == {"type": _ENCRYPTED if data and not has_text else _TEXT}:
@@ -41,7 +41,7 @@ def signature_and_data(rest: Object, has_text: bool) -> tuple[str | None, str | 
 
 
 def write_detail(part: ReasoningPart) -> Object:
-    """The object that `part` came from, or one that comes back as the same part."""
+    """Returns the object of `part`, or one that is read as the same part."""
     packed = _packed_detail(part)
     if packed is not None:
         return packed
@@ -52,7 +52,7 @@ def write_detail(part: ReasoningPart) -> Object:
 
 
 def _packed_detail(part: ReasoningPart) -> Object | None:
-    """The object of which the signature is the rest; None if the signature is the vendor's own, whatever it looks like.
+    """Returns the object of which the signature is the rest; None if the signature is the vendor's own.
 
     It is the rest of an object only if that object is read as this part.
     """

@@ -1,4 +1,4 @@
-"""From a reply to a `chat.completion` object (server side)."""
+"""Renders a reply as a `chat.completion` object (server side)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _NO_OBJECT = "text has no object here"
 
 
 def render(reply: ModelReply, dialect: Dialect) -> Rendered:
-    """The body, with a warning for everything the format has no field for."""
+    """Returns the body, with a warning for everything that the format cannot express."""
     warnings: list[CallWarning] = []
     metadata, logprobs = metadata_to_theirs(reply.provider_metadata, warnings)
     choice: Object = {
@@ -65,7 +65,7 @@ def render(reply: ModelReply, dialect: Dialect) -> Rendered:
 
 
 def metadata_to_theirs(metadata: JSONObject, warnings: list[CallWarning]) -> tuple[Object, object]:
-    """What can stand beside the reply's own fields, and the log probabilities, which stand in the choice."""
+    """Returns the extra fields of the reply, and the log probabilities, which belong to the choice."""
     logprobs = metadata.get("logprobs")
     if not isinstance(logprobs, dict):
         logprobs = None
@@ -127,7 +127,7 @@ def _message(reply: ModelReply, provider: str, warnings: list[CallWarning]) -> O
 
 
 def _is_kept(index: int, part: Part, parts: tuple[Part, ...], warnings: list[CallWarning]) -> bool:
-    """Whether the format has a place for a part; a warning if it has not. There is room for one audio part."""
+    """Whether the format supports a part; warns if it does not. There can be only one audio part."""
     if isinstance(part, TextPart | ReasoningPart | ToolCall):
         return True
     first = next((other for other in parts if is_audible(other)), None)
@@ -138,7 +138,7 @@ def _is_kept(index: int, part: Part, parts: tuple[Part, ...], warnings: list[Cal
 
 
 def is_audible(part: Part) -> bool:
-    """Whether it is audio whose content is at hand."""
+    """Whether it is audio whose bytes are available."""
     return isinstance(part, AudioPart) and part.blob.form in ("bytes", "file")
 
 
@@ -154,7 +154,7 @@ def _warn_of_citations(citations: tuple[Citation, ...], path: str, warnings: lis
 
 
 def audio_to_theirs(part: AudioPart) -> Object:
-    """The format's audio object."""
+    """Returns the format's audio object."""
     return {
         "id": part.id or "",
         "data": base64.b64encode(part.blob.read()).decode("ascii"),

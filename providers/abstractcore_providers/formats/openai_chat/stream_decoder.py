@@ -1,4 +1,4 @@
-"""From `chat.completion.chunk` events to deltas, as real servers send them."""
+"""Decodes `chat.completion.chunk` events, as real servers send them, to deltas."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from .vocabulary import (
 
 
 class ChatDecoder(FrameDecoder):
-    """Decodes one stream: its first choice. Usage may come with the last chunk of it, after it, or never."""
+    """Decodes one stream: its first choice. Usage may come with its last chunk, after it, or never."""
 
     def __init__(self, dialect: Dialect) -> None:
         super().__init__(RIGHT_ADDRESS, "the stream ended without a finish reason")
@@ -56,7 +56,7 @@ class ChatDecoder(FrameDecoder):
         self._metadata: Object = {}
 
     def feed(self, frame: ServerSentEvent) -> list[Delta]:
-        """The deltas of one event; raises `ServerError` for one that is not JSON, or the error it reports."""
+        """Returns the deltas of one event; raises `ServerError` for one that is not JSON, or the error it contains."""
         self._count += 1
         try:
             chunk = jiter.from_json(frame.data, allow_inf_nan=False)
@@ -88,7 +88,7 @@ class ChatDecoder(FrameDecoder):
         return self._read(as_object(chunk), frame.event)
 
     def _read_unusual(self, frame: ServerSentEvent) -> list[Delta]:
-        """An event that is not plain JSON: the end mark, an empty one, or one that holds half a character or NaN."""
+        """Reads an event that is not valid JSON: the end mark, an empty one, or one with a lone surrogate or NaN."""
         if frame.data == b"[DONE]":
             self.complete = True
             return []
@@ -189,7 +189,7 @@ class ChatDecoder(FrameDecoder):
             self._add_reasoning(reasoning_of(delta))
 
     def _answer(self, delta: Object, content: str) -> None:
-        """The answer's text, which may begin with reasoning between tags."""
+        """Reads the answer's text, which may start with reasoning between tags."""
         if self._think is not None and is_separated(delta):
             self._settle()
         if self._think is None:
@@ -202,7 +202,7 @@ class ChatDecoder(FrameDecoder):
             self._add_text(text)
 
     def _settle(self) -> None:
-        """No tag will come any more."""
+        """Ends the search for tags."""
         if self._think is not None:
             reasoning, text = self._think.finish()
             self._think = None

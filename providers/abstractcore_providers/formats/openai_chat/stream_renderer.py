@@ -1,4 +1,4 @@
-"""From deltas to `chat.completion.chunk` events (server side)."""
+"""Renders deltas as `chat.completion.chunk` events (server side)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from .vocabulary import FINISH_REASONS, TOOL_CALL_FIELDS, USAGE, citations_to_th
 
 
 class ChatRenderer:
-    """Renders one stream. Usage goes out in a last chunk of its own, after the finish reason, as OpenAI sends it."""
+    """Renders one stream. Usage is sent in a last chunk of its own, after the finish reason, as OpenAI does."""
 
     def __init__(self, dialect: Dialect) -> None:
         self._provider = dialect.provider
@@ -45,7 +45,7 @@ class ChatRenderer:
         self._spoke = False
 
     def feed(self, delta: Delta) -> bytes:
-        """The event of one delta; nothing for those that carry nothing here."""
+        """Returns the event of one delta; empty for those without a counterpart."""
         if isinstance(delta, TextDelta):
             self._text_length += len(delta.text)
             return self._chunk(self._answer(delta.text))
@@ -65,7 +65,7 @@ class ChatRenderer:
         return self._rare(delta)
 
     def _answer(self, text: str) -> Object:
-        """The text, and as long as it may turn out to begin with a tag, that it is no reasoning."""
+        """Returns the text and, as long as it may turn out to start with a tag, an empty reasoning field."""
         if self._answering:
             return {"content": text}
         beginning = text.lstrip()[:1]
@@ -73,12 +73,12 @@ class ChatRenderer:
         return {"content": text, "reasoning_content": ""} if beginning in ("", "<") else {"content": text}
 
     def finish(self) -> bytes:
-        """Usage, if it was reported, and the end mark."""
+        """Returns usage, if it was reported, and the end mark."""
         usage = b"" if self._usage is None else _event({**self._head, "choices": [], "usage": self._usage})
         return usage + b"data: [DONE]\n\n"
 
     def error(self, error: AbstractCoreError) -> bytes:
-        """The error as an event."""
+        """Returns the error as an event."""
         return b"data: " + render_error(error).body + b"\n\n"
 
     def _rare(self, delta: Delta) -> bytes:
@@ -99,7 +99,7 @@ class ChatRenderer:
         return b""
 
     def _end(self, delta: ReplyEnd) -> bytes:
-        """The finish reason. An empty refusal says that the text before it was one."""
+        """Returns the finish reason. An empty refusal marks the text before it as one."""
         metadata, logprobs = metadata_to_theirs(delta.provider_metadata, [])
         refused = delta.finish_reason == "refusal" and self._text_length > 0
         choice: Object = {

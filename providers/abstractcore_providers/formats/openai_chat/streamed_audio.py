@@ -1,4 +1,4 @@
-"""Audio that a stream brings piece by piece, gathered."""
+"""Collects audio that is streamed in chunks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .decode import audio_bytes
 
 
 class StreamedAudio:
-    """Each piece may hold an id, a piece of the transcript, and base64 of a piece of the sound."""
+    """Collects chunks, each of which may have an id, transcript text, and base64 data."""
 
     __slots__ = ("_id", "_sound", "_transcript")
 
@@ -20,11 +20,11 @@ class StreamedAudio:
         self._transcript: list[str] = []
 
     def add(self, audio: Object) -> None:
-        """One piece; raises `ServerError` for sound that is not base64."""
+        """Adds a chunk; raises `ServerError` for data that is not base64."""
         self._id = text_of(audio, "id") or self._id
         self._sound.append(audio_bytes(text_of(audio, "data") or ""))
         self._transcript.append(text_of(audio, "transcript") or "")
 
     def part(self) -> AudioPart:
-        """All of it."""
+        """Returns the whole audio."""
         return AudioPart(Blob.from_bytes(b"".join(self._sound), REPLY_AUDIO_TYPE), "".join(self._transcript), self._id)

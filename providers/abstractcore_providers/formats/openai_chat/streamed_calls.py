@@ -1,4 +1,4 @@
-"""Which tool call a fragment of a stream belongs to, in the ways that servers number and name them."""
+"""Matches fragments of a stream with tool calls, in the ways in which servers number and name them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...common.surrogates import mend
 
 @dataclass(slots=True)
 class StreamedCall:
-    """A call that has begun, with the id that the server gave it, which may be empty."""
+    """A call that was started, with the server's id, which may be empty."""
 
     received: str
     name: str
@@ -18,7 +18,7 @@ class StreamedCall:
 
 
 class StreamedCalls:
-    """The calls of one stream, in the order they began; their blocks are numbered from `first_block`."""
+    """The calls of one stream, in their order; their blocks are numbered from `first_block`."""
 
     __slots__ = ("_at", "_first_block", "begun")
 
@@ -28,9 +28,9 @@ class StreamedCalls:
         self._at: dict[int, list[StreamedCall]] = {}
 
     def find(self, fragment: Object, name: str) -> StreamedCall | None:
-        """The call that `fragment` continues; None if it begins one.
+        """Returns the call that `fragment` continues; None if it starts one.
 
-        An index tells calls apart, an id does where the index repeats, and where neither does another name.
+        Calls are distinguished by index, by id if the index repeats, and else by a different name.
         """
         index, id = count_of(fragment, "index"), mend(text_of(fragment, "id") or "")
         here = self._at.get(index or 0)
@@ -43,7 +43,7 @@ class StreamedCalls:
         return None if name and (index is None or name != last.name) else last
 
     def begin(self, fragment: Object, name: str) -> StreamedCall:
-        """A new call."""
+        """Adds a new call."""
         id, number = mend(text_of(fragment, "id") or ""), len(self.begun)
         call = StreamedCall(id, name, self._first_block + number)
         self.begun.append(call)

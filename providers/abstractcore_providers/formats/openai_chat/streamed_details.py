@@ -1,4 +1,4 @@
-"""Reasoning that a stream brings as objects, piece by piece (OpenRouter)."""
+"""Reasoning objects that are streamed in chunks (OpenRouter)."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from ...common.json_reading import Object, mended
 from .reasoning_details import signature_and_data, text_and_rest
 
 ROOM = 1_000_000
-"""How many objects there may be: each is a block, and stands before the answer's text."""
+"""The largest number of objects: each is a block, and comes before the answer's text."""
 
 
 class StreamedDetails:
-    """The objects of one stream. Pieces of one follow each other under its type and index."""
+    """The objects of one stream. Adjacent chunks of an object have the same type and index."""
 
     __slots__ = ("_has_text", "_rests")
 
@@ -19,7 +19,7 @@ class StreamedDetails:
         self._has_text: list[bool] = []
 
     def add(self, piece: Object) -> tuple[int, str]:
-        """The block of the object that `piece` belongs to, and the piece's text."""
+        """Returns the block of the object that `piece` belongs to, and the chunk's text."""
         text, rest = text_and_rest(piece)
         if self._rests and _continues(self._rests[-1], rest):
             self._rests[-1].update({name: value for name, value in rest.items() if value is not None})
@@ -30,7 +30,7 @@ class StreamedDetails:
         return len(self._rests) - 1, text
 
     def signatures(self) -> list[tuple[int, str | None, str | None]]:
-        """The blocks, now that all have come, each with its signature and its redacted data."""
+        """Returns the complete blocks, each with its signature and its redacted data."""
         sealed = (
             signature_and_data(mended(rest), spoken) for rest, spoken in zip(self._rests, self._has_text, strict=True)
         )
@@ -38,7 +38,7 @@ class StreamedDetails:
 
 
 def _continues(before: Object, piece: Object) -> bool:
-    """Whether `piece` is more of the object before it. Encrypted data comes whole."""
+    """Whether `piece` continues the object before it. Encrypted data is never chunked."""
     if "data" in piece or "data" in before:
         return False
     ids = (before.get("id"), piece.get("id"))

@@ -8,9 +8,9 @@ OPENING, _CLOSING = "<think>", "</think>"
 
 
 class ThinkTags:
-    """Tells reasoning from text in pieces cut anywhere. Only what the text begins with, spaces aside, counts.
+    """Separates reasoning from text in arbitrary chunks. Only tags at the start of the text count, after whitespace.
 
-    `decided` says that all that is still to come is text.
+    With `decided`, everything that follows is text.
     """
 
     def __init__(self) -> None:
@@ -19,7 +19,7 @@ class ThinkTags:
         self._held = ""
 
     def feed(self, text: str) -> tuple[str, str]:
-        """What is certain by now of reasoning and of text, in this order; a tag's possible beginning is held back."""
+        """Returns the reasoning and the text that are certain so far; a possible start of a tag is held back."""
         self._held += text
         reasoning = ""
         if not self._inside and not self.decided:
@@ -32,12 +32,12 @@ class ThinkTags:
         return reasoning, rest
 
     def finish(self) -> tuple[str, str]:
-        """What was held back: a tag that never came to its end is no tag."""
+        """Returns what was held back: an incomplete tag is text."""
         rest, self._held = self._held, ""
         return (rest, "") if self._inside else ("", rest)
 
     def _begin(self) -> None:
-        """Whether the text begins with the tag, as soon as that shows."""
+        """Determines whether the text starts with the tag, as soon as that is certain."""
         text = self._held.lstrip()
         if text.startswith(OPENING):
             self._inside, self._held = True, text.removeprefix(OPENING)
@@ -45,7 +45,7 @@ class ThinkTags:
             self.decided = True
 
     def _reasoning(self) -> str:
-        """The reasoning so far: up to the closing tag, or to what may become one."""
+        """Returns the reasoning so far: up to the closing tag, or its possible start."""
         thought, tag, rest = self._held.partition(_CLOSING)
         if tag:
             self._inside, self.decided, self._held = False, True, rest
@@ -56,12 +56,12 @@ class ThinkTags:
 
 
 def is_separated(message: Object) -> bool:
-    """Whether the server tells reasoning from text by itself: it sends the reasoning's field, be it empty."""
+    """Whether the server separates reasoning itself: it sends the reasoning field, possibly empty."""
     return isinstance(message.get("reasoning_content"), str)
 
 
 def split_thought(text: str) -> tuple[str, str]:
-    """Reasoning and text of a whole answer."""
+    """Returns reasoning and text of an unstreamed answer."""
     tags = ThinkTags()
     reasoning, answer = tags.feed(text)
     more_reasoning, more_answer = tags.finish()
@@ -69,5 +69,5 @@ def split_thought(text: str) -> tuple[str, str]:
 
 
 def _longest_beginning(text: str) -> int:
-    """How many characters at the end of `text` the closing tag may begin with."""
+    """Returns how many characters at the end of `text` may start the closing tag."""
     return next(size for size in range(len(_CLOSING) - 1, -1, -1) if text.endswith(_CLOSING[:size]))

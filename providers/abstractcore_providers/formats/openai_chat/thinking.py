@@ -1,4 +1,4 @@
-"""How much a model is to think, as a request's fields say it, both ways."""
+"""Thinking options in a request's fields, written and read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LEVELS = ("minimal", "low", "medium", "high")
 
 
 def write_thinking(asked: ThinkingLevel | int, fields: ThinkingFields | None) -> Object | None:
-    """The field to send; None if this cannot be asked."""
+    """Returns the field to send; None if it cannot be expressed."""
     if fields is None:
         return None
     if asked == "off":
@@ -24,7 +24,7 @@ def write_thinking(asked: ThinkingLevel | int, fields: ThinkingFields | None) ->
 
 
 def read_thinking(name: str, value: Any, fields: ThinkingFields | None) -> ThinkingLevel | int | None:
-    """What a request's field asks; None if that is nothing, or more than a call has a place for."""
+    """Reads a request's field; None if it is not set, or a call cannot express it."""
     if fields is None:
         return None
     off, word = fields.off
@@ -46,7 +46,7 @@ def _nested(field: Field, value: str | bool | int) -> Object:
 
 
 def _at(field: Field, name: str, value: Any) -> Any:
-    """What stands at `field` if that is all that `name: value` says."""
+    """Returns the value at `field` if `name: value` has nothing else."""
     data: Any = {name: value}
     for key in field:
         if not isinstance(data, dict) or list(cast(Object, data)) != [key]:

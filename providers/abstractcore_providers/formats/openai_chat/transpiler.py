@@ -1,4 +1,4 @@
-"""The format's operations gathered in one object; each is a pure function in a module of its own."""
+"""The format's operations in one object; each is a pure function in a module of its own."""
 
 from __future__ import annotations
 
@@ -33,31 +33,31 @@ class OpenAIChat:
     render_error = staticmethod(render_error)
 
     def encode(self, call: ModelCall) -> Encoded:
-        """The request for `call`."""
+        """Returns the request for `call`."""
         return encode(call, self.dialect)
 
     def decode(self, response: WireResponse) -> ModelReply:
-        """The reply in a `chat.completion` object."""
+        """Returns the reply in a `chat.completion` object."""
         return decode(response, self.dialect)
 
     def decoder(self) -> ChatDecoder:
-        """A decoder of `chat.completion.chunk` objects."""
+        """Returns a decoder of `chat.completion.chunk` objects."""
         return ChatDecoder(self.dialect)
 
     def parse(self, request: WireRequest) -> Parsed:
-        """The call in a client's request."""
+        """Returns the call in a client's request."""
         return parse(request, self.dialect)
 
     def read_message(self, value: object, path: str, model: str) -> MessageRead:
-        """One message of a request."""
+        """Returns one message of a request."""
         warnings: list[CallWarning] = []
         message = read_message(value, path, self.dialect, origin_of(self.dialect.provider, model), warnings)
         return MessageRead(message, tuple(warnings))
 
     def render(self, reply: ModelReply) -> Rendered:
-        """A `chat.completion` object."""
+        """Returns a `chat.completion` object."""
         return render(reply, self.dialect)
 
     def renderer(self) -> ChatRenderer:
-        """A renderer of `chat.completion.chunk` events."""
+        """Returns a renderer of `chat.completion.chunk` events."""
         return ChatRenderer(self.dialect)

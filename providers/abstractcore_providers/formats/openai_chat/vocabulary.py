@@ -1,4 +1,4 @@
-"""The format's words and ours, both ways."""
+"""Values and field names of the format and their counterparts in the schema."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ FINISH_REASONS = FinishReasons(
         "unknown": "stop",
     },
 )
-"""OpenAI's words, then those of Mistral, Mistral and OpenRouter, and DeepSeek."""
+"""OpenAI's values, then those of Mistral, Mistral and OpenRouter, and DeepSeek."""
 PART_ORDER: dict[type[Part], int] = {ReasoningPart: 0, TextPart: 1, AudioPart: 2, ToolCall: 3}
-"""Each kind of part of an answer has a field of its own, and nothing says what stood first."""
+"""Each kind of part of an answer has its own field, so their order is not known."""
 USAGE = UsageTable(
     {
         "input": "prompt_tokens",
@@ -54,7 +54,7 @@ USAGE = UsageTable(
 )
 WARNINGS = FormatWarnings("the chat completions format")
 REASONING_FIELDS = ("reasoning_content", "reasoning")
-"""Where reasoning stands beside an answer, by the names that servers give it."""
+"""The fields for reasoning next to an answer, by server."""
 _SAMPLING_FIELDS = ("temperature", "top_p", "top_k", "presence_penalty", "frequency_penalty")
 SAMPLING = FieldTable(
     Sampling,
@@ -88,14 +88,14 @@ _MESSAGE_FIELDS: dict[Role, frozenset[str]] = {
 }
 TOOL_CALL_FIELDS = frozenset({"id", "type", "function", "index"})
 AUDIO_FIELDS = frozenset({"id", "data", "transcript", "expires_at"})
-"""Fields of a reply's audio; a request needs its id, and has no use for the time at which that ends."""
+"""Fields of a reply's audio; a request needs its id, but not the time at which it expires."""
 _SOURCES = frozenset({"search_results", "citations"})
 REPLY_FIELDS = frozenset({"id", "object", "model", "choices", "usage", "error", "obfuscation"})
 """Fields of a reply that never become metadata; `obfuscation` is padding."""
 
 
 def has_field(name: str, value: Any, dialect: Dialect) -> bool:
-    """Whether `name: value` in a request is something a `ModelCall` has a field for."""
+    """Whether a `ModelCall` has a field for `name: value` in a request."""
     if name == "response_format":
         return is_schema(value)
     return (
@@ -104,23 +104,23 @@ def has_field(name: str, value: Any, dialect: Dialect) -> bool:
 
 
 def message_fields(role: Role, dialect: Dialect) -> frozenset[str]:
-    """The fields of a message that the schema has words for."""
+    """Returns the fields of a message that the schema models."""
     known = _MESSAGE_FIELDS[role]
     return known | {DETAILS} if role == "assistant" and dialect.reasoning_field == DETAILS else known
 
 
 def reasoning_of(message: Object) -> str:
-    """The reasoning that stands beside an answer, as one text."""
+    """Returns the reasoning next to an answer, as one text."""
     return next((text for name in REASONING_FIELDS if (text := text_of(message, name))), "")
 
 
 def is_schema(response_format: Any) -> bool:
-    """Whether a response format is one with a schema."""
+    """Whether a response format has a schema."""
     return as_object(response_format).get("type") == "json_schema"
 
 
 def usage_to_ours(data: Object) -> Usage:
-    """Token counts; what was not reported is None. DeepSeek has another name for those that were cached."""
+    """Returns the token counts; None for those that are not reported. DeepSeek has another name for cached ones."""
     usage = USAGE.read(data)
     if usage.reasoning:
         usage = replace(usage, output=_output_tokens(data, usage.reasoning))
@@ -130,7 +130,7 @@ def usage_to_ours(data: Object) -> Usage:
 
 
 def _output_tokens(data: Object, reasoning: int) -> int | None:
-    """All tokens of the answer. xAI leaves reasoning out of their number, though not out of the total."""
+    """Returns all output tokens. xAI's count excludes reasoning, though the total includes it."""
     completion = count_of(data, "completion_tokens")
     if completion is None:
         return completion
@@ -140,7 +140,7 @@ def _output_tokens(data: Object, reasoning: int) -> int | None:
 
 
 def citations_to_ours(annotations: Any) -> tuple[Citation, ...]:
-    """The web citations among a message's annotations."""
+    """Returns the web citations among a message's annotations."""
     cited = [as_object(note.get("url_citation")) for note in as_objects(annotations)]
     return tuple(
         Citation(
@@ -155,12 +155,12 @@ def citations_to_ours(annotations: Any) -> tuple[Citation, ...]:
 
 
 def has_sources(metadata: Mapping[str, Any]) -> bool:
-    """Whether what stands beside an answer may be its sources, as Perplexity sends them."""
+    """Whether a field next to an answer may be its sources, as Perplexity sends them."""
     return not _SOURCES.isdisjoint(metadata)
 
 
 def sources_to_ours(metadata: Mapping[str, Any]) -> tuple[Citation, ...]:
-    """The sources beside an answer: results with titles, else addresses alone."""
+    """Returns the sources next to an answer: results with titles, else URLs only."""
     results = [
         (text_of(result, "url"), text_of(result, "title")) for result in as_objects(metadata.get("search_results"))
     ]
@@ -171,7 +171,7 @@ def sources_to_ours(metadata: Mapping[str, Any]) -> tuple[Citation, ...]:
 
 
 def citations_to_theirs(citations: tuple[Citation, ...], offset: int) -> list[Object]:
-    """Annotations for a text that begins at `offset` of the message's."""
+    """Returns annotations for a text that starts at `offset` of the message's text."""
     return [
         {
             "type": "url_citation",
@@ -187,7 +187,7 @@ def citations_to_theirs(citations: tuple[Citation, ...], offset: int) -> list[Ob
 
 
 def metadata_to_ours(data: Object) -> Object:
-    """What a reply says that the schema has no field for."""
+    """Returns the fields of a reply that the schema does not model."""
     metadata = {name: value for name, value in data.items() if name not in REPLY_FIELDS and value is not None}
     if metadata.get("created") == 0:
         del metadata["created"]

@@ -1,4 +1,4 @@
-"""What the assistant has said, as the format takes it back."""
+"""Earlier assistant messages, as sent back."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .vocabulary import AUDIO_FIELDS, PART_ORDER, TOOL_CALL_FIELDS, WARNINGS
 def write_answer(
     message: Message, path: str, dialect: Dialect, origin: str | None, warnings: list[CallWarning]
 ) -> Object:
-    """The assistant's message; nothing but its role if nothing of it is left. `origin` is the model it goes to."""
+    """Returns the assistant's message; only its role if nothing of it is left. `origin` is the model it goes to."""
     body: Object = {"role": "assistant"}
     content: list[Object] = []
     kept = _kept(message, path, dialect, origin, warnings)
@@ -42,7 +42,7 @@ def write_answer(
 def _kept(
     message: Message, path: str, dialect: Dialect, origin: str | None, warnings: list[CallWarning]
 ) -> list[tuple[int, Part]]:
-    """The parts that there is a place for; of audio, that is one."""
+    """Returns the supported parts; at most one is audio."""
     kept: list[tuple[int, Part]] = []
     spoken = False
     for index, part in enumerate(message.parts):
@@ -57,7 +57,7 @@ def _kept(
 
 
 def _goes_back(part: Part, dialect: Dialect, origin: str | None) -> bool:
-    """Whether it is reasoning of the model `origin`, which is shown it again."""
+    """Whether it is reasoning of the model `origin`, which it is sent back to."""
     if not isinstance(part, ReasoningPart) or origin is None or part.origin != origin:
         return False
     return bool(part.text) or dialect.reasoning_field == DETAILS
@@ -77,7 +77,7 @@ def _add_reasoning(
 
 
 def _append_thought(content: list[Object], text: str) -> None:
-    """Put reasoning behind `content`. Behind other reasoning it is one with it: nothing marks its end."""
+    """Appends reasoning to `content`. Adjacent reasoning is merged, since the format does not separate it."""
     if content and content[-1]["type"] == "thinking":
         content[-1]["thinking"][0]["text"] += text
     else:
@@ -85,7 +85,7 @@ def _append_thought(content: list[Object], text: str) -> None:
 
 
 def _audio(part: AudioPart, path: str, dialect: Dialect, warnings: list[CallWarning]) -> Object:
-    """Earlier speech is named, not sent: the provider keeps it."""
+    """Returns a reference to earlier audio, which the provider stores."""
     kept = kept_audio(part.id or "", dialect.provider)
     WARNINGS.fields(part, path, ("cache",), warnings)
     if part.blob != kept:

@@ -1,4 +1,4 @@
-"""Messages as the format writes them, with a warning for everything it has no field for."""
+"""Writes messages, with a warning for everything that the format cannot express."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from .write_answer import write_answer
 
 
 def write_messages(call: ModelCall, dialect: Dialect, warnings: list[CallWarning]) -> list[Object]:
-    """The conversation of `call`; a message of which nothing is left is left out.
+    """Returns the conversation of `call`; a message without any part left is omitted.
 
-    Raises `UnsupportedContentError` for content without a shape here, or if no message is left.
+    Raises `UnsupportedContentError` for unsupported content, or if no message is left.
     """
     refuse_unanswered_calls(call.messages)
     written: list[Object] = []
@@ -52,7 +52,7 @@ def write_messages(call: ModelCall, dialect: Dialect, warnings: list[CallWarning
 
 
 def _content(message: Message, path: str, dialect: Dialect, warnings: list[CallWarning]) -> Any:
-    """The content of a user's or system message."""
+    """Returns the content of a user's or system message."""
     content: list[Object] = []
     for index, part in enumerate(message.parts):
         place = f"{path}[{index}]"

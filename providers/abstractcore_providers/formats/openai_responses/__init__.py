@@ -1,4 +1,4 @@
-"""The OpenAI Responses format, both sides."""
+"""The OpenAI Responses format, for clients and servers."""
 
 from .transpiler import OpenAIResponses
 

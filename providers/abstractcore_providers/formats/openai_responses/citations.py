@@ -1,4 +1,4 @@
-"""Annotations of a text and our citations, both ways."""
+"""Annotations of a text, and citations of the schema, converted both ways."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _EXTRAS: dict[str, tuple[str, ...]] = {
     "container_file_citation": ("container_id",),
     "file_path": ("index",),
 }
-"""Citations of files: what they say beside the file and the span."""
+"""Citations of files: their fields beside the file and the span."""
 
 
 def read_annotations(annotations: Any) -> tuple[Citation, ...]:
-    """The citations among a text's annotations; those of files say so in their metadata."""
+    """Returns the citations among a text's annotations; the metadata of those of files has their kind."""
     return tuple(_citation(note) for note in as_objects(annotations) if note.get("type") in (_URL, *_EXTRAS))
 
 
@@ -42,7 +42,7 @@ def _citation(note: Object) -> Citation:
 
 
 def write_annotations(citations: Sequence[Citation]) -> list[Object]:
-    """The annotations for citations that `fit_citation` gave."""
+    """Returns the annotations for citations that `fit_citation` returned."""
     return [_annotation(citation) for citation in citations]
 
 
@@ -60,7 +60,7 @@ def _annotation(citation: Citation) -> Object:
 
 
 def fit_citation(citation: Citation, length: int, path: str, warnings: list[CallWarning]) -> Citation:
-    """The citation of a text of `length` characters as the format can say it, with a warning for what it cannot."""
+    """Returns the citation of a text of `length` as the format can express it, with a warning for the rest."""
     metadata = citation.provider_metadata
     kind = metadata.get("type")
     extras = _EXTRAS.get(kind) if isinstance(kind, str) else None

@@ -1,6 +1,6 @@
-"""Actions on a computer, which the model asks for and the caller takes: tool calls whose results are screenshots.
+"""Computer actions, which the model requests and the caller runs: tool calls whose results are screenshots.
 
-The item's further fields are options of the call, its type among them.
+The item's further fields are options of the call, including its type.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .vocabulary import WARNINGS
 
 CALL, OUTPUT = "computer_call", "computer_call_output"
 NAME = "computer"
-"""The name of the tool that is called."""
+"""The name of the tool in calls."""
 _ASKED = ("action", "actions")
 _CALL_FIELDS = frozenset({"call_id", "status", *_ASKED})
 _OUTPUT_FIELDS = frozenset({"type", "id", "call_id", "status", "output"})
@@ -30,7 +30,7 @@ _SCREENSHOT_FIELDS = frozenset({"type", "image_url", "file_id"})
 
 
 def read_computer_call(item: Object, provider: str) -> ToolCall:
-    """The tool call that an item is, under the vendor's id, which may be empty."""
+    """Reads the tool call in an item, with the vendor's id, which may be empty."""
     id = text_of(item, "call_id") or text_of(item, "id") or ""
     asked = {name: item[name] for name in _ASKED if item.get(name) is not None}
     text = json.dumps(asked, ensure_ascii=False)
@@ -38,7 +38,7 @@ def read_computer_call(item: Object, provider: str) -> ToolCall:
 
 
 def computer_item(call: ToolCall, provider: str) -> Object | None:
-    """The item that `call` came from; None if it came from none."""
+    """Returns the item of `call`; None if it was not read from one."""
     options = fields_for(call, provider)
     if not options or options.get("type") != CALL or call.arguments is None:
         return None
@@ -52,13 +52,13 @@ def computer_item(call: ToolCall, provider: str) -> Object | None:
 
 
 def computer_calls(message: Message, provider: str) -> frozenset[str]:
-    """The ids of the calls for actions in a message."""
+    """Returns the ids of the calls of actions in a message."""
     asked = (part for part in message.parts if isinstance(part, ToolCall) and part.provider_options)
     return frozenset(call.id for call in asked if computer_item(call, provider) is not None)
 
 
 def fit_screenshot(result: ToolResult, path: str, provider: str, warnings: list[CallWarning]) -> ToolResult:
-    """What is left of the result of an action; raises `UnsupportedContentError` unless it is one image."""
+    """Adjusts the result of an action; raises `UnsupportedContentError` unless it is one image."""
     image = result.content[0] if len(result.content) == 1 else None
     if not isinstance(image, ImagePart):
         raise UnsupportedContentError(
@@ -76,7 +76,7 @@ def fit_screenshot(result: ToolResult, path: str, provider: str, warnings: list[
 
 
 def write_screenshot(result: ToolResult, path: str, provider: str) -> Object:
-    """The item for what `fit_screenshot` gave."""
+    """Returns the item for a result of `fit_screenshot`."""
     image = cast(ImagePart, result.content[0])
     place = image_place(image, f"{path}.content[0]", provider)
     output = {"type": _SCREENSHOT, **place, **fields_for(image, provider)}
@@ -84,7 +84,7 @@ def write_screenshot(result: ToolResult, path: str, provider: str) -> Object:
 
 
 def read_screenshot(item: Object, path: str, provider: str) -> ToolResult:
-    """The result in a client's item; raises `InvalidInputError` with the path of what is wrong."""
+    """Reads the result in a client's item; raises `InvalidInputError` with the path of what is wrong."""
     output = get_object(item.get("output"), f"{path}.output")
     blob = read_blob(output, "image_url", "image/*", f"{path}.output", provider)
     image = ImagePart(blob, provider_options=read_options(output, _SCREENSHOT_FIELDS, provider))

@@ -1,4 +1,4 @@
-"""Content parts of messages and tool results, as the format writes them."""
+"""Content parts of messages and tool results, written."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ...common.openai_audio import AUDIO_FORMATS, write_audio
 _NAMES = {"application/pdf": "document.pdf"}
 USER_FIELDS = frozenset({"type", "id", "role", "status", "content"})
 OUTPUT_FIELDS = frozenset({"type", "id", "call_id", "status", "output"})
-"""What a user's message and the result of a call say in words that the schema has."""
+"""The fields of a user's message and of a call's result that the schema models."""
 CONTENT_FIELDS: dict[str, frozenset[str]] = {
     "input_text": frozenset({"type", "text", "prompt_cache_breakpoint"}),
     "input_image": frozenset({"type", "image_url", "file_id", "detail", "prompt_cache_breakpoint"}),
     "input_file": frozenset({"type", "filename", "file_data", "file_url", "file_id", "prompt_cache_breakpoint"}),
     "input_audio": frozenset({"type", "input_audio"}),
 }
-"""What a user's or a tool's content of each type says in words that the schema has."""
+"""The fields of each type of content that the schema models."""
 CONTENT_TYPES: dict[type[Part], str] = {
     TextPart: "input_text",
     ImagePart: "input_image",
@@ -32,7 +32,7 @@ TTL_NAMES = {name: seconds for seconds, name in _TTL_SECONDS.items()}
 
 
 def write_content(part: Part, path: str, provider: str) -> Object:
-    """A text or media part; raises `UnsupportedContentError` with its path for what the format has no shape for."""
+    """Returns a text or media part; raises `UnsupportedContentError` with its path for unsupported content."""
     return {"type": CONTENT_TYPES.get(type(part)), **_content(part, path, provider), **fields_for(part, provider)}
 
 
@@ -54,18 +54,18 @@ def _content(part: Part, path: str, provider: str) -> Object:
 
 
 def image_place(part: ImagePart, path: str, provider: str) -> Object:
-    """Where an image is: a file that the provider keeps, a URL, or the image itself as one."""
+    """Returns the fields of an image: a file stored by the provider, a URL, or the image itself as a data URL."""
     kept = kept_id(part.blob, provider, path)
     return {"image_url": write_url(part.blob, path)} if kept is None else {"file_id": kept}
 
 
 def can_be_kept_for(ttl: int | None) -> bool:
-    """Whether the format has a word for this time."""
+    """Whether the format supports this TTL."""
     return ttl is None or ttl in _TTL_SECONDS
 
 
 def breakpoint_of(cache: CachePoint | None) -> Object:
-    """The field for a cache point."""
+    """Returns the field for a cache point."""
     if cache is None:
         return {}
     ttl: Object = {} if cache.ttl is None else {"ttl": _TTL_SECONDS[cache.ttl]}

@@ -1,4 +1,4 @@
-"""Counting the tokens of a call without making it: `POST /responses/input_tokens`."""
+"""Token counting without a call: `POST /responses/input_tokens`."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _FIELDS = frozenset(
         "truncation",
     }
 )
-"""What the count depends on; it takes no other fields."""
+"""The fields that affect the count; it accepts no others."""
 
 
 def encode_count(call: ModelCall, provider: str, encrypted_reasoning: bool) -> Encoded:
-    """The request for the number of input tokens of a lowered call; raises as `encode` does."""
+    """Returns the request for the number of input tokens of a lowered call; raises as `encode` does."""
     warnings: list[CallWarning] = []
     body = request_body(call, provider, encrypted_reasoning, warnings)
     body = {name: value for name, value in body.items() if name in _FIELDS}
@@ -38,5 +38,5 @@ def encode_count(call: ModelCall, provider: str, encrypted_reasoning: bool) -> E
 
 
 def decode_count(response: WireResponse) -> int:
-    """The number of tokens; raises `ServerError` for an answer that does not say it."""
+    """Returns the number of tokens; raises `ServerError` for a response without it."""
     return read_count(response, "input_tokens", error_in_body, RIGHT_ADDRESS)

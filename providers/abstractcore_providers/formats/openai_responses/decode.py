@@ -1,4 +1,4 @@
-"""From a `response` object to a reply."""
+"""Decodes a `response` object to a reply."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .items import read_item
 from .vocabulary import USAGE, finish_reason_to_ours, metadata_to_ours
 
 _MARKS = frozenset({"output", "usage"})
-"""Fields of replies that other documents do not have."""
+"""Fields that only replies have."""
 
 
 def decode(response: WireResponse, provider: str) -> ModelReply:
-    """The reply; raises `ServerError` for a body that holds none, or the error it reports in spite of its status."""
+    """Returns the reply; raises `ServerError` for a body without one, or the error in it despite its status."""
     data = as_object(read_body(response, RIGHT_ADDRESS))
     check_failure(data)
     if not isinstance(data.get("output"), list):
@@ -28,7 +28,7 @@ def decode(response: WireResponse, provider: str) -> ModelReply:
 
 
 def check_failure(data: Object) -> None:
-    """Raise the error of a response that failed."""
+    """Raises the error of a failed response."""
     if data.get("error") is not None or data.get("status") == "failed":
         raise error_in_answer(data.get("error") or {})
 
@@ -57,5 +57,5 @@ def _parts(items: Sequence[Object], provider: str, origin: str | None, *, stored
 
 
 def is_stored(data: Object) -> bool:
-    """Whether the provider may keep a response, so that its items are known by their ids."""
+    """Whether the provider may store a response, so that its items are referred to by their ids."""
     return data.get("store") is not False

@@ -1,4 +1,4 @@
-"""From a call to a request body, with a warning for everything the format cannot say."""
+"""Encodes a call as a request body, with a warning for everything that the format cannot express."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _HEADERS = {"content-type": "application/json"}
 
 
 def encode(call: ModelCall, provider: str, encrypted_reasoning: bool) -> Encoded:
-    """The request for a lowered call, which asks for `encrypted_reasoning` or not.
+    """Returns the request for a lowered call, with or without `encrypted_reasoning`.
 
-    Raises `UnsupportedContentError` for content without a shape here, and `InvalidInputError` for a tool's name that is
-    not taken and for provider options that the call has a field of its own for.
+    Raises `UnsupportedContentError` for unsupported content, and `InvalidInputError` for an invalid tool name and for
+    provider options that duplicate a field of the call.
     """
     warnings: list[CallWarning] = []
     body = request_body(call, provider, encrypted_reasoning, warnings)
@@ -37,7 +37,7 @@ def encode(call: ModelCall, provider: str, encrypted_reasoning: bool) -> Encoded
 
 
 def request_body(call: ModelCall, provider: str, encrypted_reasoning: bool, warnings: list[CallWarning]) -> Object:
-    """The body of the request; `warnings` gets what it cannot say."""
+    """Returns the body of the request, and adds to `warnings`."""
     call = with_sendable_names(call, OPENAI_NAMES, warnings)
     options = options_of(call, provider, warnings)
     receiver = Receiver(provider, origin_of(provider, call.model) or "", is_stored(options))
@@ -73,7 +73,7 @@ def request_body(call: ModelCall, provider: str, encrypted_reasoning: bool, warn
 
 
 def _input(messages: list[tuple[int, Message]], provider: str) -> Object:
-    """The items; a system message at the beginning that is one text becomes the instructions."""
+    """Returns the items; an initial system message of one text becomes the instructions."""
     _, first = messages[0]
     instructions = plain_text(first) if first.role == "system" and len(messages) > 1 else None
     if instructions is None:

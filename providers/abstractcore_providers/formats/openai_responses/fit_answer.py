@@ -1,4 +1,4 @@
-"""What an assistant said, as the format can carry it, with a warning for everything it cannot."""
+"""Adjusts assistant messages to the format, with a warning for everything that it cannot express."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .vocabulary import WARNINGS
 
 @dataclass(frozen=True, slots=True)
 class Receiver:
-    """To whom a conversation goes. With `stored`, the provider keeps its own replies and needs no encrypted copy."""
+    """The recipient of a conversation. With `stored`, the provider stores its replies and needs no encrypted copy."""
 
     provider: str
     origin: str
@@ -36,7 +36,7 @@ class Receiver:
 def fit_answer_parts(
     parts: Sequence[Part], path: str, receiver: Receiver, warnings: list[CallWarning]
 ) -> Sequence[Part]:
-    """What is left of an assistant's parts."""
+    """Adjusts an assistant's parts."""
     if all(map(_goes_as_it_is, parts)):
         return parts
     kept: list[Part] = []
@@ -51,7 +51,7 @@ def fit_answer_parts(
 
 
 def _goes_as_it_is(part: Part) -> bool:
-    """Whether it is a text or a call with nothing to warn of, as most parts are."""
+    """Whether it is a text or a call without anything to warn of, as most parts are."""
     if isinstance(part, TextPart):
         return part.cache is None and not part.citations and not part.provider_options
     if isinstance(part, ToolCall):
@@ -60,7 +60,7 @@ def _goes_as_it_is(part: Part) -> bool:
 
 
 def _carried(parts: Sequence[Part], index: int, receiver: Receiver) -> int:
-    """How many parts, from `index` on, become items together; 0 if the first of them cannot be carried."""
+    """Returns how many parts, from `index` on, become items together; 0 if the first cannot be expressed."""
     part = parts[index]
     if isinstance(part, ReasoningPart):
         length = run_length(parts, index)

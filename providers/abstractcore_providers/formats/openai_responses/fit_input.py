@@ -1,4 +1,4 @@
-"""What users and tools say, as the format can carry it, with a warning for everything it cannot."""
+"""Adjusts user messages and tool results to the format, with a warning for everything that it cannot express."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ P = TypeVar("P", bound=Part)
 
 
 def fit_user_parts(message: Message, path: str, provider: str, warnings: list[CallWarning]) -> Sequence[Part]:
-    """What is left of a user's or a system's message.
+    """Adjusts a user's or a system's message.
 
     Raises `UnsupportedContentError` for an item that answers the model among other parts.
     """
@@ -44,7 +44,7 @@ def fit_user_parts(message: Message, path: str, provider: str, warnings: list[Ca
 
 
 def _is_plain(parts: Sequence[Part]) -> bool:
-    """Whether it is one text and nothing else, as most messages are."""
+    """Whether it is only one text, as most messages are."""
     part = parts[0]
     if len(parts) > 1 or not isinstance(part, TextPart):
         return False
@@ -52,7 +52,7 @@ def _is_plain(parts: Sequence[Part]) -> bool:
 
 
 def _cacheable(part: P, path: str, warnings: list[CallWarning]) -> P:
-    """`part` with its cache point as far as the format can carry it."""
+    """Returns `part` with its cache point as far as the format supports it."""
     cache: CachePoint | None = getattr(part, "cache", None)
     if cache is None:
         return part
@@ -67,7 +67,7 @@ def _cacheable(part: P, path: str, warnings: list[CallWarning]) -> P:
 
 
 def without_cache(item: Any, path: str, warnings: list[CallWarning]) -> Any:
-    """`item` without its cache point, with a warning if it has one."""
+    """Returns `item` without its cache point, with a warning if it has one."""
     if item.cache is None:
         return item
     warnings.append(WARNINGS.field("cache", path))
@@ -75,7 +75,7 @@ def without_cache(item: Any, path: str, warnings: list[CallWarning]) -> Any:
 
 
 def _plain(part: P, path: str, provider: str, warnings: list[CallWarning]) -> P:
-    """`part` without what it says beyond its content."""
+    """Returns `part` without the fields beside its content."""
     part = with_own_options(part, path, provider, CONTENT_FIELDS.get(CONTENT_TYPES.get(type(part), ""), ()), warnings)
     if isinstance(part, TextPart) and part.citations:
         warnings.append(WARNINGS.field("citations", path))
@@ -87,7 +87,7 @@ def _plain(part: P, path: str, provider: str, warnings: list[CallWarning]) -> P:
 
 
 def fit_result(part: Part, path: str, provider: str, warnings: list[CallWarning]) -> ToolResult:
-    """What is left of a tool's result; raises `UnsupportedContentError` with the place of audio in it."""
+    """Adjusts a tool's result; raises `UnsupportedContentError` with the path of audio in it."""
     assert isinstance(part, ToolResult)
     if _goes_as_it_is(part):
         return part
@@ -100,14 +100,14 @@ def fit_result(part: Part, path: str, provider: str, warnings: list[CallWarning]
 
 
 def _goes_as_it_is(result: ToolResult) -> bool:
-    """Whether it is a text with nothing to warn of, as most results are."""
+    """Whether it is a text without anything to warn of, as most results are."""
     if result.cache is not None or result.is_error or result.provider_options:
         return False
     return bool(result.content) and _is_plain(result.content)
 
 
 def _given(result: ToolResult, index: int, path: str, provider: str, warnings: list[CallWarning]) -> Any:
-    """Content of a result. The cache point after the last of it is the result's own."""
+    """Adjusts content of a result. The cache point of its last item is the result's own."""
     part = result.content[index]
     if isinstance(part, AudioPart):
         raise UnsupportedContentError(

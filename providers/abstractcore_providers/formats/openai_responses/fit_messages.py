@@ -1,4 +1,4 @@
-"""Conversations as the format can carry them, with a warning for everything it cannot. Nothing is written yet."""
+"""Adjusts conversations to the format, with a warning for everything that it cannot express, before writing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LONGEST_ID = 64
 def fit_messages(
     messages: Sequence[Message], receiver: Receiver, warnings: list[CallWarning]
 ) -> list[tuple[int, Message]]:
-    """What is left of each message, with its index in `messages`. Neighbours of the assistant become one.
+    """Returns the adjusted messages, each with its index in `messages`. Adjacent assistant messages are merged.
 
     Raises `UnsupportedContentError` if no message is left.
     """
@@ -51,7 +51,7 @@ def fit_messages(
 def _carried_parts(
     message: Message, before: Message | None, path: str, receiver: Receiver, warnings: list[CallWarning]
 ) -> Sequence[Part]:
-    """What is left of a message; a tool's results belong to the calls in the message before."""
+    """Adjusts a message; tool results belong to the calls in the message before."""
     if message.role == "assistant":
         return fit_answer_parts(message.parts, path, receiver, warnings)
     if message.role == "tool" and before is not None:
@@ -69,7 +69,7 @@ def _result(
 
 
 def _with_options(message: Message, first: Part, path: str, provider: str, warnings: list[CallWarning]) -> Message:
-    """The message, of whose parts `first` is left, with the options that can be sent."""
+    """Returns the message, of whose parts `first` is left, with the options that can be sent."""
     if not message.provider_options:
         return message
     if message.role != "assistant" and not isinstance(first, OpaquePart):
@@ -80,9 +80,9 @@ def _with_options(message: Message, first: Part, path: str, provider: str, warni
 
 
 def _as_one(turn: Sequence[tuple[int, Message]], ids: CallIds, warnings: list[CallWarning]) -> Message:
-    """The messages of a turn as one, with their calls' ids as they are sent.
+    """Merges the messages of a turn, with their calls' ids as they are sent.
 
-    Of several messages all losses are told at once: what they became, in the words of the warnings for their parts.
+    For several messages, one warning has the result, with the texts of the warnings for their parts.
     """
     one = turn[0][1]
     if len(turn) == 1 and not ids.renames:
@@ -103,14 +103,14 @@ def _as_one(turn: Sequence[tuple[int, Message]], ids: CallIds, warnings: list[Ca
 
 
 def _with_parts(message: Message, parts: Sequence[Part]) -> Message:
-    """The message with these parts: itself, if they are its own."""
+    """Returns the message with these parts: the same object, if they are its own."""
     if parts is message.parts or (len(parts) == len(message.parts) and all(map(is_, parts, message.parts))):
         return message
     return replace(message, parts=tuple(parts))
 
 
 def _renamed(part: Part, turn: int, ids: CallIds) -> Part:
-    """The part under the id that is sent."""
+    """Returns the part with the id that is sent."""
     if isinstance(part, ToolCall):
         id = ids.of_call(turn, part.id)
         return part if id == part.id else replace(part, id=id)

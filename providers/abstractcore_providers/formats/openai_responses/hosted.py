@@ -1,4 +1,4 @@
-"""Calls of the provider's own tools: an item holds both what was asked and what the tool gave."""
+"""Calls of hosted tools: an item has both the call and its result."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ _QUESTIONS = {
     "mcp_call": ("mcp", ("arguments",)),
     "web_search_call": ("web_search", ("action",)),
 }
-"""The tool of each type of item, and the fields that say what it was asked."""
+"""The tool of each type of item, and the fields of its call."""
 _SOURCES = "sources"
 _ANSWERS = ("outputs", "results", "output", "result", "error")
 _NEEDED = {"code_interpreter_call": "outputs", "image_generation_call": "result"}
-"""Answers that stand in the item even if there are none."""
+"""Results that are in the item even if they are empty."""
 HOSTED_TYPES = frozenset(_QUESTIONS)
 
 
 def read_hosted(item: Object, provider: str) -> list[Part]:
-    """The call, and the result if there is one; raises `ServerError` for an image that is not base64."""
+    """Returns the call, and the result if there is one; raises `ServerError` for an image that is not base64."""
     kind, id = str(item["type"]), text_of(item, "id") or ""
     asked, given = _split(item)
     call = HostedToolCall(id, _name(item, kind), _arguments(asked, kind), {provider: asked})
@@ -52,7 +52,7 @@ def read_hosted(item: Object, provider: str) -> list[Part]:
 
 
 def _split(item: Object) -> tuple[Object, Object]:
-    """What the tool was asked and what it gave. The sources of a search stand within its question."""
+    """Returns the call's fields and the result's. The sources of a search are within its action."""
     asked = {name: value for name, value in item.items() if name not in _ANSWERS}
     given = {name: item[name] for name in _ANSWERS if item.get(name) is not None}
     action = asked.get("action")
@@ -63,7 +63,7 @@ def _split(item: Object) -> tuple[Object, Object]:
 
 
 def _joined(asked: Object, given: Object) -> Object:
-    """The item that has these halves."""
+    """Returns the item with this call and result."""
     if _SOURCES not in given:
         return {**asked, **given}
     rest = {name: value for name, value in given.items() if name != _SOURCES}
@@ -97,7 +97,7 @@ def _content(item: Object, kind: str) -> tuple[ContentPart, ...]:
 
 
 def _found(result: Object, text: str) -> TextPart:
-    """What a search found, with where."""
+    """Returns the results of a search, with their URLs."""
     place = _place_of(result)
     if not place:
         return TextPart(text)
@@ -118,13 +118,13 @@ def _image(data: str, format: str | None) -> Blob:
 
 
 def partial_image(event: Object) -> HostedToolResult:
-    """An image on its way, as it looks so far."""
+    """Returns a partial image of a stream."""
     blob = _image(text_of(event, "partial_image_b64") or "", text_of(event, "output_format"))
     return HostedToolResult(text_of(event, "item_id") or "", (ImagePart(blob),))
 
 
 def write_hosted(call: HostedToolCall, result: Part | None, provider: str) -> Object | None:
-    """The item that `call` and `result` came from; None if they are not this provider's, or were changed."""
+    """Returns the item of `call` and `result`; None if they are not this provider's, or were changed."""
     asked = call.provider_metadata.get(provider)
     if not isinstance(asked, Mapping) or asked.get("type") not in HOSTED_TYPES:
         return None

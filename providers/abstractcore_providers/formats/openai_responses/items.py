@@ -1,4 +1,4 @@
-"""Items that a model gives, read as parts. What a message or a call says beyond its part is the part's options."""
+"""Reads the items of a model as parts. Other fields of a message or a call are options of the part."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ _OWN = frozenset(
 
 
 def read_item(item: Object, provider: str, origin: str | None, *, stored: bool) -> list[Part]:
-    """The parts of an output item; a call has the vendor's id, or none. What is `stored` is known by its id."""
+    """Returns the parts of an output item; a call has the vendor's id, or none. A `stored` item is referred to by its
+    id.
+    """
     kind = text_of(item, "type") or ""
     if kind == "reasoning":
         return read_reasoning(item, origin)
@@ -41,7 +43,7 @@ def read_item(item: Object, provider: str, origin: str | None, *, stored: bool) 
 
 
 def item_options(item: Object, provider: str, *, stored: bool) -> ProviderOptions:
-    """What a message or a call says beyond its part: its phase, and its id if the provider keeps it under that."""
+    """Returns the options of a message or a call: its phase, and its id if the provider stores it."""
     known = _MESSAGE_FIELDS if item.get("type") == "message" else _CALL_FIELDS
     ignored = {"id"} if not stored or item_id(item) is None else set[str]()
     if item.get("caller") == {"type": "direct"}:
@@ -50,14 +52,14 @@ def item_options(item: Object, provider: str, *, stored: bool) -> ProviderOption
 
 
 def modelled_fields(part: TextPart | ToolCall, provider: str) -> frozenset[str]:
-    """What the item of a part says in words that the schema has."""
+    """Returns the fields of a part's item that the schema models."""
     if isinstance(part, TextPart):
         return _MESSAGE_FIELDS
     return _CALL_FIELDS if computer_item(part, provider) is None else frozenset()
 
 
 def read_texts(item: Object, options: ProviderOptions = NO_OPTIONS) -> list[TextPart]:
-    """The texts of a message that are not empty, refusals among them."""
+    """Returns the texts of a message that are not empty, including refusals."""
     texts = [
         (text_of(part, "text") or text_of(part, "refusal"), part.get("annotations"))
         for part in as_objects(item.get("content"))
@@ -66,21 +68,21 @@ def read_texts(item: Object, options: ProviderOptions = NO_OPTIONS) -> list[Text
 
 
 def read_call(item: Object, options: ProviderOptions = NO_OPTIONS) -> ToolCall:
-    """The tool call in an item, under the vendor's id, which may be empty."""
+    """Reads the tool call in an item, with the vendor's id, which may be empty."""
     id = text_of(item, "call_id") or text_of(item, "id") or ""
     arguments = text_of(item, "arguments") or ""
     return ToolCall(id, text_of(item, "name") or "", arguments, provider_options=options)
 
 
 def opaque_item(part: OpaquePart) -> Object | None:
-    """The output item that `part` holds; None if it holds none, or one that has a part of its own."""
+    """Returns the output item that `part` contains; None if there is none, or one that the schema models."""
     if not isinstance(part.data, Mapping) or part.data.get("type") != part.kind or part.kind in _OWN:
         return None
     return dict(part.data)
 
 
 def item_from_user(part: OpaquePart) -> Object | None:
-    """The item with which the user answers the model; None if `part` holds none."""
+    """Returns the item with which the user answers the model; None if `part` has none."""
     if not isinstance(part.data, Mapping) or part.data.get("type") != part.kind or part.kind not in FROM_USER:
         return None
     return dict(part.data)

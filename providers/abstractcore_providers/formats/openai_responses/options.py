@@ -1,6 +1,6 @@
-"""Fields of a request beyond what a call has a field for, and the defaults of ours, both ways.
+"""Provider options and defaults of requests, written and read.
 
-Nothing is stored unless `store` says so, and reasoning comes back encrypted, so that it can be replayed.
+Responses are not stored unless `store` is set, and reasoning is returned encrypted, so that it can be sent back.
 """
 
 from __future__ import annotations
@@ -42,20 +42,20 @@ _OF_CALL = frozenset(
 
 
 def default_include(encrypted_reasoning: bool, logprobs: bool) -> list[str]:
-    """What is asked for beyond the plain answer."""
+    """Returns the fields to include beyond the plain answer."""
     encrypted = [_ENCRYPTED] if encrypted_reasoning else []
     return [*encrypted, _LOGPROBS] if logprobs else encrypted
 
 
 def is_stored(options: JSONObject) -> bool:
-    """Whether the provider is told to keep the reply."""
+    """Whether the provider is asked to store the reply."""
     return options.get("store") is True
 
 
 def options_of(call: ModelCall, provider: str, warnings: list[CallWarning]) -> JSONObject:
-    """The call's options for `provider`, with a warning for those for others.
+    """Returns the call's options for `provider`, with a warning for those for others.
 
-    Raises `InvalidInputError` for one that would say again what the messages say.
+    Raises `InvalidInputError` for one that would repeat the messages.
     """
     options = own_options(call, provider, warnings)
     for name in _KEPT_CONVERSATIONS:
@@ -71,9 +71,9 @@ def options_of(call: ModelCall, provider: str, warnings: list[CallWarning]) -> J
 def add_options(
     body: Object, options: JSONObject, provider: str, encrypted_reasoning: bool, warnings: list[CallWarning]
 ) -> None:
-    """Add `options` to a request that holds our defaults, with a warning for those that say nothing new.
+    """Adds `options` to a request with our defaults, with a warning for those that change nothing.
 
-    Raises `InvalidInputError` for what a call has a field for.
+    Raises `InvalidInputError` for those that duplicate a field of the call.
     """
     path = f"provider_options.{provider}"
     for name, value in options.items():
@@ -110,7 +110,7 @@ def _merged(ours: Object, value: Any, name: str, path: str) -> Object:
 
 
 def is_of_call(name: str, field: str, value: Any) -> bool:
-    """Whether the field of `reasoning` or `text` is something that a call has a field for."""
+    """Whether a call has a field for this field of `reasoning` or `text`."""
     if name == "reasoning":
         return field == "effort" and isinstance(value, str) and value in EFFORTS
     return field == "format" and isinstance(value, Mapping) and cast(Object, value).get("type") == "json_schema"
@@ -134,7 +134,7 @@ def _included(value: Any, ours: list[str], path: str) -> list[Any]:
 
 
 def rest_of(data: Object, encrypted_reasoning: bool) -> Object:
-    """What a request says beyond what a call has a field for, without our defaults."""
+    """Returns the fields of a request that a call does not have, without our defaults."""
     rest = {name: value for name, value in data.items() if name not in _OF_CALL and value is not None}
     if rest.get("store") is False:
         del rest["store"]

@@ -1,4 +1,4 @@
-"""Parts of a reply as output items (server side), each with an id that is its own in the reply."""
+"""Parts of a reply as output items (server side), each with an id that is unique in the reply."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from .reasoning import render_reasoning
 from .vocabulary import WARNINGS
 
 Shown = TextPart | ReasoningPart | ToolCall
-"""Parts that any reply can hold; the others are only for the provider that they came from."""
+"""Parts of any provider; the others are only sent to the provider that they came from."""
 
 
 def shown_parts(parts: Sequence[Part], provider: str, warnings: list[CallWarning]) -> tuple[Part, ...]:
-    """What the format can show of a reply's parts, with a warning for the rest."""
+    """Returns the parts of a reply that the format supports, with a warning for the rest."""
     kept: list[Part] = []
     following: Part | None = None
     for index, part in reversed(list(enumerate(parts))):
@@ -49,7 +49,7 @@ def shown_parts(parts: Sequence[Part], provider: str, warnings: list[CallWarning
 
 
 def _is_own(part: Part, following: Part | None, before: Part | None, provider: str) -> bool:
-    """Whether it is an item of this very provider, as it was received, or belongs to one."""
+    """Whether it is an unchanged item of this very provider, or belongs to one."""
     if isinstance(part, OpaquePart):
         return part.provider == provider and opaque_item(part) is not None
     if isinstance(part, HostedToolResult):
@@ -61,7 +61,7 @@ def _is_own(part: Part, following: Part | None, before: Part | None, provider: s
 
 
 def shown(part: Shown, path: str, provider: str, warnings: list[CallWarning]) -> Shown:
-    """The part without what the format has no field for."""
+    """Returns the part without the fields that the format does not have."""
     if isinstance(part, ReasoningPart):
         return part
     part = with_own_options(part, path, provider, modelled_fields(part, provider), warnings)
@@ -76,7 +76,7 @@ def shown(part: Shown, path: str, provider: str, warnings: list[CallWarning]) ->
 
 
 def output_items(parts: Sequence[Part], provider: str, refused: bool) -> list[Object]:
-    """The items of parts that `shown_parts` gave."""
+    """Returns the items of parts that `shown_parts` returned."""
     items: list[Object] = []
     for index, part in enumerate(parts):
         if isinstance(part, ReasoningPart):
@@ -96,7 +96,7 @@ def output_items(parts: Sequence[Part], provider: str, refused: bool) -> list[Ob
 
 
 def output_item(part: Shown, number: int, refused: bool = False) -> Object:
-    """The item number `number` of a reply."""
+    """Returns the item number `number` of a reply."""
     if isinstance(part, ReasoningPart):
         return render_reasoning(part, f"rs_{number}")
     if isinstance(part, ToolCall):
@@ -107,12 +107,12 @@ def output_item(part: Shown, number: int, refused: bool = False) -> Object:
 
 
 def output_text(part: TextPart) -> Object:
-    """A text as content of a message."""
+    """Returns a text as content of a message."""
     annotations = write_annotations(part.citations)
     return {"type": "output_text", "text": part.text, "annotations": annotations, "logprobs": []}
 
 
 def refusal(part: TextPart) -> Object:
-    """A refusal as content of a message; annotations are there only if it has some, which no client expects."""
+    """Returns a refusal as content of a message, with annotations only if it has some, which no client expects."""
     notes: Object = {"annotations": write_annotations(part.citations)} if part.citations else {}
     return {"type": "refusal", "refusal": part.text, **notes}

@@ -1,4 +1,4 @@
-"""From a client's request to a call (server side). What the schema has no field for becomes a provider option."""
+"""Parses a client's request as a call (server side). Fields that the schema does not model become provider options."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .vocabulary import SAMPLING
 
 
 def parse(request: WireRequest, provider: str, encrypted_reasoning: bool) -> Parsed:
-    """The call; raises `InvalidInputError` with the path, in the request, of what is wrong."""
+    """Returns the call; raises `InvalidInputError` with the path, in the request, of what is wrong."""
     conversation = Conversation(provider)
     read = partial(_call, conversation, provider, encrypted_reasoning)
     return read_call(request, provider, read, conversation.place_of)

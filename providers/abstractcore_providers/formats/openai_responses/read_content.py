@@ -1,4 +1,4 @@
-"""Content parts as a client writes them, read (server side)."""
+"""Reads content parts of a client's messages (server side)."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ _SAID_FIELDS = {
 def read_content(
     content: Any, path: str, provider: str, warnings: list[CallWarning], *, said: ProviderOptions | None = None
 ) -> tuple[Part, ...]:
-    """The parts of a message or of a tool's output; raises `InvalidInputError` with the path of what is wrong.
+    """Returns the parts of a message or of a tool's output; raises `InvalidInputError` with the path of what is wrong.
 
-    What an assistant `said` has the options of its item, and fields of its content are named as left out.
+    Parts that an assistant `said` have the options of its item, and unknown fields of its content are reported.
     """
     if isinstance(content, str):
         return (make_at(path, _text, content, said or NO_OPTIONS),)
@@ -78,12 +78,12 @@ def _part(data: Object, kind: str, path: str, provider: str, options: ProviderOp
 def _text(
     text: str, options: ProviderOptions, citations: tuple[Citation, ...] = (), cache: CachePoint | None = None
 ) -> TextPart:
-    """Without a cache point or options if it is empty."""
+    """Returns the text, without a cache point or options if it is empty."""
     return TextPart(text, citations, cache, options) if text else TextPart("")
 
 
 def read_blob(data: Object, name: str, media_type: str, path: str, provider: str) -> Blob:
-    """A file by its id, or by the URL at `name`; raises `InvalidInputError` with the path of what is wrong."""
+    """Reads a file by its id, or by the URL at `name`; raises `InvalidInputError` with the path of what is wrong."""
     file_id, filename = text_of(data, "file_id"), text_of(data, "filename")
     if file_id:
         return Blob.from_provider_file(provider, file_id, media_type, name=filename)

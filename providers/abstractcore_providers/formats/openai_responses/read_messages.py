@@ -1,4 +1,4 @@
-"""The items of a client's request, gathered into messages (server side)."""
+"""Reads the items of a client's request as messages (server side)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _INDEX = re.compile(r"messages\[(\d+)\]")
 
 @dataclass(slots=True)
 class _Turn:
-    """A message that is being read, from the item at `path` on."""
+    """A message that is being read, starting with the item at `path`."""
 
     role: Role
     parts: list[Part]
@@ -44,7 +44,7 @@ class _Turn:
 
 
 class Conversation:
-    """Reads items one after another: those of the model that follow each other are one message."""
+    """Reads items in order: adjacent items of the model are one message."""
 
     def __init__(self, provider: str) -> None:
         self._provider = provider
@@ -53,7 +53,7 @@ class Conversation:
         self._turns: list[_Turn] = []
 
     def read(self, data: Object, origin: str | None, warnings: list[CallWarning]) -> None:
-        """All messages of a request, with reasoning of the model `origin`.
+        """Returns all messages of a request, with reasoning of the model `origin`.
 
         Raises `InvalidInputError` with the path of what is wrong.
         """
@@ -73,11 +73,11 @@ class Conversation:
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """The messages; those that say nothing are left out."""
+        """Returns the messages without empty ones."""
         return tuple(Message(turn.role, tuple(turn.parts), turn.options) for turn in self._turns)
 
     def place_of(self, path: str) -> str:
-        """Where in the request the thing at `path` of the call comes from."""
+        """Maps a path in the call to one in the request."""
         if path == "messages":
             return "input"
         index = _INDEX.match(path)
@@ -136,7 +136,7 @@ class Conversation:
 
 
 def _cached(result: ToolResult) -> ToolResult:
-    """A point after the last part of an output is one after the result."""
+    """A cache point of the last part of an output is that of the result."""
     last: Any = result.content[-1] if result.content else None
     if last is None or last.cache is None:
         return result

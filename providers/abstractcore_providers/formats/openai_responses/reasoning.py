@@ -1,7 +1,7 @@
-"""Reasoning items and our reasoning parts, both ways.
+"""Reasoning items, and reasoning parts of the schema, converted both ways.
 
-An item with several summaries is as many parts, all with the item's id as signature; the last holds what is encrypted.
-Raw reasoning, which servers of open models give as the item's content, has a mark behind the id.
+An item with several summaries is as many parts, all with the item's id as signature; the last has the encrypted
+content. Raw reasoning, which servers of open models send as the item's content, has a mark after the id.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from abstractcore.schema import Part, ReasoningPart
 from ...common.json_reading import Object, as_objects, text_of
 
 _OURS = re.compile(r"(rs|msg|fc)_\d{1,9}")
-"""Ids that are made up here; OpenAI's are longer."""
+"""Generated ids; OpenAI's are longer."""
 _RAW = "/content"
 KINDS = ("summary", "content")
-"""Where an item holds reasoning, in their order."""
+"""The fields of an item with reasoning, in their order."""
 _PACKED = "abstractcore:"
 
 
 def item_id(item: Object) -> str | None:
-    """The vendor's id of an item; None for one that was made up here."""
+    """Returns the vendor's id of an item; None for a generated one."""
     id = text_of(item, "id")
     return None if id is None or _OURS.fullmatch(id) else id or None
 
 
 def read_reasoning(item: Object, origin: str | None) -> list[Part]:
-    """The parts of a reasoning item: at least one."""
+    """Returns the parts of a reasoning item: at least one."""
     signature, redacted = sealed(item)
     *some, last = [
         ReasoningPart(text_of(entry, "text") or "", signature_of(kind, signature), None, origin)
@@ -43,12 +43,12 @@ def read_reasoning(item: Object, origin: str | None) -> list[Part]:
 
 
 def signature_of(kind: str, id: str | None) -> str | None:
-    """What marks a part of the item `id` as one of its summaries or contents."""
+    """Returns the mark of a part of the item `id` as one of its summaries or contents."""
     return id if kind == "summary" else f"{id or ''}{_RAW}"
 
 
 def is_raw(part: ReasoningPart) -> bool:
-    """Whether it is content of its item, and not a summary."""
+    """Whether it is content of its item, not a summary."""
     return (part.signature or "").endswith(_RAW)
 
 
@@ -57,7 +57,7 @@ def _id_of(part: ReasoningPart) -> str | None:
 
 
 def sealed(item: Object) -> tuple[str | None, str | None]:
-    """The signature and the redacted data of an item."""
+    """Returns the signature and the redacted data of an item."""
     encrypted = text_of(item, "encrypted_content")
     if encrypted is not None and encrypted.startswith(_PACKED):
         unpacked = _unpacked(encrypted.removeprefix(_PACKED))
@@ -76,7 +76,7 @@ def _unpacked(text: str) -> tuple[str | None, str | None] | None:
 
 
 def render_reasoning(part: ReasoningPart, id: str) -> Object:
-    """The item for a client of our server; what the vendor signed goes with it, for the client to send back."""
+    """Returns the item for a client of our server; it includes the vendor's signature, for the client to send back."""
     item: Object = {"type": "reasoning", "id": id, "summary": _summary([part])}
     encrypted = part.redacted_data
     if part.signature is not None or (encrypted or "").startswith(_PACKED):
@@ -85,7 +85,7 @@ def render_reasoning(part: ReasoningPart, id: str) -> Object:
 
 
 def write_reasoning(parts: Sequence[ReasoningPart], id: str) -> Object:
-    """The item that `parts` came from, as `run_length` found them; one that had no id is given `id`."""
+    """Returns the item of `parts`, as `run_length` found them; one without an id gets `id`."""
     item: Object = {"type": "reasoning", "id": _id_of(parts[0]) or id}
     item["summary"] = _summary([part for part in parts if not is_raw(part)])
     content = [{"type": "reasoning_text", "text": part.text} for part in parts if is_raw(part)]
@@ -102,7 +102,7 @@ def _summary(parts: Sequence[ReasoningPart]) -> list[Object]:
 
 
 def run_length(parts: Sequence[Part], start: int) -> int:
-    """How many of `parts`, from the reasoning at `start` on, came from one item: its summaries, then its contents."""
+    """Returns how many of `parts`, from `start` on, are of one item: its summaries, then its contents."""
     length = 1
     for before, part in pairwise(islice(parts, start, None)):
         if not isinstance(before, ReasoningPart) or not isinstance(part, ReasoningPart):

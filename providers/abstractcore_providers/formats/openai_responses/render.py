@@ -1,4 +1,4 @@
-"""From a reply to a `response` object (server side)."""
+"""Renders a reply as a `response` object (server side)."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .vocabulary import REPLY_FIELDS, USAGE, WARNINGS, finish_reason_to_ours, fi
 
 
 def render(reply: ModelReply, provider: str) -> Rendered:
-    """The body, with a warning for everything the format has no field for."""
+    """Returns the body, with a warning for everything that the format cannot express."""
     warnings: list[CallWarning] = []
     return Rendered(to_json(response_object(reply, provider, warnings)), tuple(warnings))
 
 
 def response_object(reply: ModelReply, provider: str, warnings: list[CallWarning]) -> Object:
-    """The response; `warnings` gets what it cannot say."""
+    """Returns the response, and adds to `warnings`."""
     refused = reply.finish_reason == "refusal"
     items = output_items(shown_parts(reply.parts, provider, warnings), provider, refused)
     metadata = _metadata(reply.provider_metadata, items, warnings)
@@ -40,7 +40,7 @@ def response_object(reply: ModelReply, provider: str, warnings: list[CallWarning
 
 
 def response_head(id: str | None, model: str | None) -> Object:
-    """What clients expect of every response, for one that has only begun."""
+    """Returns the fields that clients expect of every response, also of one that has just started."""
     return {
         "id": id or "",
         "object": "response",
@@ -61,7 +61,7 @@ def response_head(id: str | None, model: str | None) -> Object:
 
 
 def _metadata(metadata: JSONObject, items: Sequence[Object], warnings: list[CallWarning]) -> Object:
-    """What can stand beside the response's own fields; log probabilities go to the first text among `items`."""
+    """Returns the extra fields of the response; log probabilities go to the first text among `items`."""
     placed = _are_logprobs(metadata.get("logprobs")) and _add_logprobs(items, metadata["logprobs"])
     told = {name: value for name, value in metadata.items() if name != "logprobs" or not placed}
     written = {name: value for name, value in told.items() if not _has_other_meaning(name, value)}

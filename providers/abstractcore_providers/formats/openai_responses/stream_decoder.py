@@ -1,4 +1,4 @@
-"""From `response.*` events to deltas."""
+"""Decodes `response.*` events to deltas."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TEXT_DELTA = "response.output_text.delta"
 
 
 class ResponsesDecoder(FrameDecoder):
-    """Decodes one stream. What an item says when it is done completes what came of it in pieces."""
+    """Decodes one stream. The item at its end completes what was streamed in chunks."""
 
     def __init__(self, provider: str) -> None:
         super().__init__(RIGHT_ADDRESS, "the stream ended before the response was complete")
@@ -62,9 +62,9 @@ class ResponsesDecoder(FrameDecoder):
         }
 
     def feed(self, frame: ServerSentEvent) -> list[Delta]:
-        """The deltas of one event, none for those that say nothing new.
+        """Returns the deltas of one event, empty for those without anything new.
 
-        Raises `ServerError` for one that is not JSON, or the error it reports.
+        Raises `ServerError` for one that is not JSON, or the error it contains.
         """
         self._count += 1
         try:
@@ -176,7 +176,7 @@ class ResponsesDecoder(FrameDecoder):
             self._write(item, block, piece, text)
 
     def _write(self, item: OpenItem, block: int, piece: Piece, text: str) -> None:
-        """More of a block, which is begun if it was not open."""
+        """Appends to a block, which is started if it was not open."""
         self._start(item, block, piece)
         item.seen[block] += len(text)
         self._out.add(block, text)
@@ -246,7 +246,7 @@ class ResponsesDecoder(FrameDecoder):
             self._out.end_reasoning(block, signature_of(kind, signature), redacted if block == last else None)
 
     def _complete(self, item: OpenItem, block: int, piece: Piece, text: str | None) -> None:
-        """What did not come in pieces."""
+        """Writes what was not streamed in chunks."""
         self._start(item, block, piece)
         missing = (text or "")[item.seen[block] :]
         if missing:

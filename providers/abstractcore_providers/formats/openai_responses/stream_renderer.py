@@ -1,4 +1,4 @@
-"""From deltas to `response.*` events (server side)."""
+"""Renders deltas as `response.*` events (server side)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from .render import response_head, response_object
 
 @dataclass(slots=True)
 class _Block:
-    """An item that is being told: its part so far is empty, and its text comes in pieces."""
+    """An item that is being sent: its part is empty so far, and its text is streamed in chunks."""
 
     number: int
     part: Shown
@@ -60,7 +60,7 @@ class _Block:
 
 
 class ResponsesRenderer:
-    """Renders one stream. Its last event holds the whole response, so what was told is kept until then."""
+    """Renders one stream. Its last event has the whole response, so all parts are kept until then."""
 
     def __init__(self, provider: str) -> None:
         self._provider = provider
@@ -70,11 +70,11 @@ class ResponsesRenderer:
         self._blocks: dict[int, _Block] = {}
         self._fields: dict[int, JSONObject] = {}
         self._actions: dict[int, _Block] = {}
-        """Calls for actions on a computer, whose items come whole."""
+        """Calls of computer actions, whose items are sent complete."""
         self._held: HostedToolCall | None = None
 
     def feed(self, delta: Delta) -> bytes:
-        """The events of one delta; none for those that carry nothing here."""
+        """Returns the events of one delta; empty for those without a counterpart."""
         self._told.append(delta)
         if isinstance(delta, TextDelta) and delta.text:
             begin = b"" if delta.block in self._blocks else self._begin(delta.block, TextPart(""))
@@ -82,13 +82,13 @@ class ResponsesRenderer:
         return self._release(delta) + self._rare(delta)
 
     def finish(self) -> bytes:
-        """The whole response."""
+        """Returns the whole response."""
         ends = b"".join(self._end(block, None, None) for block in list(self._blocks)) + self._release(None)
         response = response_object(accumulate(self._told), self._provider, [])
         return ends + self._event(f"response.{response['status']}", response=response)
 
     def error(self, error: AbstractCoreError) -> bytes:
-        """The error as an event."""
+        """Returns the error as an event."""
         return self._event("error", **error_words(error))
 
     def _rare(self, delta: Delta) -> bytes:
@@ -169,7 +169,7 @@ class ResponsesRenderer:
         return begin + self._end(delta.block, None, delta)
 
     def _end(self, number: int, text_end: TextEnd | None, reasoning_end: ReasoningEnd | None) -> bytes:
-        """The end of a block, if it was begun."""
+        """Returns the end of a block, if it was started."""
         block = self._blocks.pop(number, None)
         if block is None:
             return b""
@@ -192,7 +192,7 @@ class ResponsesRenderer:
         return b"" if item is None else self._item(item)
 
     def _details(self, block: _Block, part: Shown) -> bytes:
-        """The events that end the content of an item."""
+        """Returns the events that end the content of an item."""
         if isinstance(part, ToolCall):
             said: Object = {"name": part.name, "arguments": part.arguments_text}
             return self._event("response.function_call_arguments.done", **self._place(block), **said)
@@ -210,7 +210,7 @@ class ResponsesRenderer:
         return notes + done + self._event("response.content_part.done", **place, part=content)
 
     def _whole(self, part: Part) -> bytes:
-        """A part that came whole: an item of the provider's own."""
+        """Returns a complete part: an item of the provider's own."""
         if isinstance(part, HostedToolCall):
             self._held = part
         elif isinstance(part, OpaquePart) and part.provider == self._provider:
@@ -219,7 +219,7 @@ class ResponsesRenderer:
         return b""
 
     def _release(self, delta: Delta | None) -> bytes:
-        """The call of a provider's own tool, which waits for its result."""
+        """Keeps the call of a hosted tool, which waits for its result."""
         call, self._held = self._held, None
         if call is None:
             return b""

@@ -1,4 +1,4 @@
-"""Tools and the choice among them, both ways."""
+"""Tools and `tool_choice`, written and read."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _TYPES: dict[HostedToolKind, tuple[str, ...]] = {
     "file_search": ("file_search",),
     "computer_use": ("computer", "computer_use_preview"),
 }
-"""The types of the provider's own tools; the first is written where the options do not say another."""
+"""The types of hosted tools; the first is the default."""
 assert set(_TYPES) == set(get_args(HostedToolKind))
 _KINDS: dict[str, HostedToolKind] = {type: kind for kind, types in _TYPES.items() for type in types}
 _DEFAULTS: dict[str, Object] = {"code_interpreter": {"container": {"type": "auto"}}}
-"""What a tool of a type needs and everyone would say."""
+"""Required fields of a tool of a type, with their usual values."""
 _FUNCTION = frozenset({"type", "name", "description", "parameters", "strict"})
 
 
@@ -39,7 +39,7 @@ def is_other_tool(value: Any) -> bool:
 
 
 def write_tool(tool: ToolSpec, path: str, warnings: list[CallWarning]) -> Object:
-    """A function; without `strict`, the provider decides.
+    """Returns a function; without `strict`, the provider decides.
 
     Raises `InvalidInputError` for a schema that cannot be sent.
     """
@@ -53,9 +53,9 @@ def write_tool(tool: ToolSpec, path: str, warnings: list[CallWarning]) -> Object
 
 
 def write_hosted_tool(tool: HostedTool, path: str, warnings: list[CallWarning]) -> Object:
-    """A tool that the provider runs, with a warning for options that say what is so anyway.
+    """Returns a hosted tool, with a warning for options that equal the defaults.
 
-    Raises `InvalidInputError` if the options name the type of another tool.
+    Raises `InvalidInputError` if the options have the type of another tool.
     """
     type = tool.options.get("type") or _TYPES[tool.kind][0]
     if type not in _TYPES[tool.kind]:
@@ -81,7 +81,7 @@ def _hosted(data: Object) -> HostedTool:
 
 
 def read_tool(data: Object, path: str, warnings: list[CallWarning]) -> ToolSpec | HostedTool:
-    """A function or a tool of the provider; raises `InvalidInputError` with the path of what is wrong."""
+    """Reads a function or a hosted tool; raises `InvalidInputError` with the path of what is wrong."""
     if text_of(data, "type") in _KINDS:
         return _hosted(data)
     name_the_rest(data, _FUNCTION, path, warnings)
@@ -91,17 +91,17 @@ def read_tool(data: Object, path: str, warnings: list[CallWarning]) -> ToolSpec 
 
 
 def write_choice(choice: ToolChoice) -> Any:
-    """The mode, or the function that must be called."""
+    """Returns the mode, or the function that must be called."""
     return {"type": "function", "name": choice.tool} if choice.mode == "tool" else choice.mode
 
 
 def is_other_choice(value: Any) -> bool:
-    """Whether `value` is a choice that a call has no field for, such as one of the provider's tools."""
+    """Whether `value` is a choice that a call has no field for, such as a hosted tool."""
     return isinstance(value, dict) and cast(Object, value).get("type") != "function"
 
 
 def read_choice(value: Any) -> ToolChoice | None:
-    """The choice; None if there is none, or one that `is_other_choice`."""
+    """Reads the choice; None if there is none, or one that `is_other_choice`."""
     if value is None or is_other_choice(value):
         return None
     if value in ("auto", "none", "required"):

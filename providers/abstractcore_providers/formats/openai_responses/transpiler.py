@@ -1,4 +1,4 @@
-"""The format's operations gathered in one object; each is a pure function in a module of its own."""
+"""The format's operations in one object; each is a pure function in a module of its own."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from .stream_renderer import ResponsesRenderer
 class OpenAIResponses:
     """`POST /responses` (https://platform.openai.com/docs/api-reference/responses).
 
-    `provider` is the name under which `provider_options`, kept files and reasoning are looked up. With
-    `encrypted_reasoning`, a request asks for reasoning that can be replayed.
+    `provider` is the key of `provider_options`, and the provider of stored files and reasoning. With
+    `encrypted_reasoning`, a request asks for reasoning that can be sent back.
     """
 
     provider: str = "openai-responses"
@@ -35,31 +35,31 @@ class OpenAIResponses:
     render_error = staticmethod(render_error)
 
     def encode(self, call: ModelCall) -> Encoded:
-        """The request for `call`."""
+        """Returns the request for `call`."""
         return encode(call, self.provider, self.encrypted_reasoning)
 
     def decode(self, response: WireResponse) -> ModelReply:
-        """The reply in a `response` object."""
+        """Returns the reply in a `response` object."""
         return decode(response, self.provider)
 
     def decoder(self) -> ResponsesDecoder:
-        """A decoder of `response.*` events."""
+        """Returns a decoder of `response.*` events."""
         return ResponsesDecoder(self.provider)
 
     def parse(self, request: WireRequest) -> Parsed:
-        """The call in a client's request."""
+        """Returns the call in a client's request."""
         return parse(request, self.provider, self.encrypted_reasoning)
 
     def render(self, reply: ModelReply) -> Rendered:
-        """A `response` object."""
+        """Returns a `response` object."""
         return render(reply, self.provider)
 
     def renderer(self) -> ResponsesRenderer:
-        """A renderer of `response.*` events."""
+        """Returns a renderer of `response.*` events."""
         return ResponsesRenderer(self.provider)
 
     @property
     def operations(self) -> Operations:
-        """`count_tokens`."""
+        """Returns the operations: `count_tokens`."""
         count = count_tokens(lambda call: encode_count(call, self.provider, self.encrypted_reasoning), decode_count)
         return {COUNT_TOKENS: lambda: count}

@@ -1,4 +1,4 @@
-"""The format's words and ours, both ways."""
+"""Values and field names of the format and their counterparts in the schema."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ WARNINGS = FormatWarnings("the Responses format")
 _INCOMPLETE: dict[str, FinishReason] = {"max_output_tokens": "length", "content_filter": "content_filter"}
 _UNFINISHED = FinishReasons(dict.fromkeys(("cancelled", "failed", "in_progress", "queued"), "unknown"), {})
 _CALLS = ("function_call", "computer_call")
-"""Types of items that the caller has to answer."""
+"""Types of items that the caller must answer."""
 _REASONS: dict[FinishReason, str] = {ours: theirs for theirs, ours in _INCOMPLETE.items()}
 _ECHOES = frozenset(
     {
@@ -51,7 +51,7 @@ _ECHOES = frozenset(
         "top_p",
     }
 )
-"""What a response repeats of its request."""
+"""Fields of a response that repeat its request."""
 REPLY_FIELDS = _ECHOES | {
     "error",
     "id",
@@ -68,7 +68,7 @@ REPLY_FIELDS = _ECHOES | {
 
 
 def finish_reason_to_ours(data: Object, items: Sequence[Object]) -> tuple[FinishReason, str | None]:
-    """Why a response with these output items ended: our word and the format's own."""
+    """Returns the finish reason of a response with these output items: ours and the format's own."""
     status = text_of(data, "status")
     if status == "incomplete":
         why = text_of(as_object(data.get("incomplete_details")), "reason")
@@ -82,14 +82,16 @@ def finish_reason_to_ours(data: Object, items: Sequence[Object]) -> tuple[Finish
 
 
 def finish_reason_to_theirs(reason: FinishReason) -> Object:
-    """The fields that say why a response ended."""
+    """Returns the fields for a finish reason."""
     if reason in _REASONS:
         return {"status": "incomplete", "incomplete_details": {"reason": _REASONS[reason]}}
     return {"status": "completed", "incomplete_details": None}
 
 
 def metadata_to_ours(data: Object, items: Sequence[Object]) -> Object:
-    """What a response says that the schema has no field for; log probabilities are those of all texts, in order."""
+    """Returns the fields of a response that the schema does not model; log probabilities are those of all texts, in
+    order.
+    """
     metadata = {name: value for name, value in data.items() if name not in REPLY_FIELDS and value is not None}
     if metadata.get("created_at") == 0:
         del metadata["created_at"]

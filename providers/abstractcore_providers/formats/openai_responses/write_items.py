@@ -1,4 +1,4 @@
-"""Messages as the items of a request. What `fit_messages` left is written here without a loss."""
+"""Writes adjusted messages (`fit_messages`) as the items of a request, without loss."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from .reasoning import run_length, write_reasoning
 
 
 def write_items(messages: Sequence[tuple[int, Message]], provider: str) -> list[Object]:
-    """The items of messages, each of which comes with its index in the call.
+    """Returns the items of messages, each of which comes with its index in the call.
 
-    Raises `UnsupportedContentError` with the path of content that the format has no shape for.
+    Raises `UnsupportedContentError` with the path of unsupported content.
     """
     items: list[Object] = []
     before: Message | None = None
@@ -51,7 +51,7 @@ def write_items(messages: Sequence[tuple[int, Message]], provider: str) -> list[
 
 
 def plain_text(message: Message) -> str | None:
-    """The message's text if it is nothing else."""
+    """Returns the message's text if that is all."""
     return None if message.provider_options else _lone_text(message.parts)
 
 
@@ -63,7 +63,7 @@ def _lone_text(parts: Sequence[Part]) -> str | None:
 
 
 def _said_to_model(message: Message, path: str, provider: str) -> Object:
-    """A system's or user's message: one text as a string, anything else as a list."""
+    """Returns a system's or user's message: a single text as a string, anything else as a list."""
     first = message.parts[0]
     own = item_from_user(first) if isinstance(first, OpaquePart) else None
     if own is not None:
@@ -84,7 +84,7 @@ def _output(part: Part, path: str, provider: str, actions: Container[str]) -> Ob
 
 
 def _contents(result: ToolResult, path: str, provider: str) -> str | list[Object]:
-    """What a tool gave: one text as a string, anything else as a list. A point after it stands on the last of it."""
+    """Returns a tool's result: a single text as a string, else a list. Its last item has the cache point."""
     content = list(result.content)
     if not content:
         return ""
@@ -97,7 +97,7 @@ def _contents(result: ToolResult, path: str, provider: str) -> str | list[Object
 
 
 def _said(parts: Sequence[Part], before: int, provider: str) -> list[Object]:
-    """The items of an assistant's message, which has `before` items before it."""
+    """Returns the items of an assistant's message, after `before` items."""
     items: list[Object] = []
     index = 0
     while index < len(parts):
@@ -124,7 +124,7 @@ def _said(parts: Sequence[Part], before: int, provider: str) -> list[Object]:
 
 
 def _texts_of_one_item(parts: Sequence[Part], start: int, provider: str) -> int:
-    """How many texts, from the one at `start` on, have the id of one item."""
+    """Returns how many texts, from the one at `start` on, have the id of one item."""
     options = fields_for(parts[start], provider)
     length = 1
     if "id" in options:
@@ -136,7 +136,7 @@ def _texts_of_one_item(parts: Sequence[Part], start: int, provider: str) -> int:
 
 
 def _message(texts: Sequence[TextPart], id: str, options: JSONObject) -> Object:
-    """What an assistant said. Only citations and an id of its own need the long form, which has an id always."""
+    """Returns an assistant's text. Only citations and an own id need the long form, which always has an id."""
     if "id" not in options and not texts[0].citations:
         return {"role": "assistant", "content": texts[0].text, **options}
     content = [
