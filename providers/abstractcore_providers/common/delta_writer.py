@@ -29,7 +29,7 @@ from abstractcore.schema import (
 )
 
 from .json_reading import Object
-from .surrogates import WaitingHalves
+from .surrogates import PendingSurrogates
 
 Piece: TypeAlias = type[TextDelta] | type[ReasoningDelta] | type[ToolCallDelta]
 """The kind of block for each type of delta with a chunk of its content."""
@@ -42,14 +42,14 @@ class DeltaWriter:
     and ends them. A decoder that creates deltas itself, for speed, numbers them with `sequence` and increments it.
     """
 
-    __slots__ = ("_deltas", "_kinds", "current", "halves", "open", "origin", "sequence")
+    __slots__ = ("_deltas", "_kinds", "current", "open", "origin", "sequence", "surrogates")
 
     def __init__(self, origin: str | None = None) -> None:
         self.sequence = 0
         """The number of the next delta."""
         self.origin = origin
         """The model that wrote the reasoning, as "provider/model"."""
-        self.halves = WaitingHalves()
+        self.surrogates = PendingSurrogates()
         self.open: dict[int, Piece] = {}
         """The kinds of the open blocks, in the order in which they started."""
         self.current: int | None = None
@@ -96,11 +96,11 @@ class DeltaWriter:
 
     def add(self, block: int, text: str) -> None:
         """Appends to a block that was started. A high surrogate waits for the block's next text."""
-        self.write(block, self.halves.mend(block, text))
+        self.write(block, self.surrogates.mend(block, text))
 
     def flush(self, block: int) -> None:
         """Writes U+FFFD for a pending surrogate of a block."""
-        self.write(block, self.halves.rest(block))
+        self.write(block, self.surrogates.rest(block))
 
     def write(self, block: int, text: str) -> None:
         """Appends text without surrogates to a block that was started. Text after the block's end is kept."""
@@ -143,11 +143,11 @@ class DeltaWriter:
 
     def add_current(self, block: int, kind: Piece, text: str) -> None:
         """Appends text or reasoning. A block starts with its first complete character, which ends the current block."""
-        self._add_current(block, kind, self.halves.mend(block, text))
+        self._add_current(block, kind, self.surrogates.mend(block, text))
 
     def flush_current(self, block: int, kind: Piece) -> None:
         """Writes U+FFFD for a pending surrogate of a block of `add_current`, whether or not it was started."""
-        self._add_current(block, kind, self.halves.rest(block))
+        self._add_current(block, kind, self.surrogates.rest(block))
 
     def end_current(self) -> None:
         """Ends the current block, if there is one."""

@@ -191,5 +191,5 @@ def read_failure(response: WireResponse) -> Any:
 
 def failure(status: int, body: Object, error: AbstractCoreError, **headers: str) -> WireResponse:
     """Returns the response with this body, and the `retry-after` header of `error`."""
-    told = {"content-type": "application/json", **headers, **wait_headers(error.retry_after)}
-    return WireResponse(status, told, to_json(body))
+    response_headers = {"content-type": "application/json", **headers, **wait_headers(error.retry_after)}
+    return WireResponse(status, response_headers, to_json(body))

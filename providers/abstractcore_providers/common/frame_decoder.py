@@ -67,7 +67,7 @@ class FrameDecoder(ABC):
     def _read_with_care(self, raw: bytes) -> Any:
         """Parses a frame that is not valid JSON because it contains a lone surrogate or NaN."""
         try:
-            return read_answer(raw, halves=True) if self._cut is None else read_event(raw, self._cut)
+            return read_answer(raw, keep_surrogates=True) if self._cut is None else read_event(raw, self._cut)
         except ValueError:
             hint = self._hint if self._count == 1 else None
             raise ServerError(f"{self._this_frame()} is not JSON: {raw[:60]!r}", hint=hint) from None

@@ -27,16 +27,16 @@ def read_json(data: bytes) -> Any:
         return _read_slowly(data, None)
 
 
-def read_answer(data: bytes, *, halves: bool = False) -> Any:
+def read_answer(data: bytes, *, keep_surrogates: bool = False) -> Any:
     """As `read_json`, for a provider's response: NaN and infinities become None, lone surrogates U+FFFD.
 
-    With `halves`, surrogates are kept, for a stream whose next event may contain the other half.
+    With `keep_surrogates`, surrogates are kept, for a stream whose next event may contain the other half.
     """
     try:
         return jiter.from_json(data, allow_inf_nan=False)
     except ValueError:
         value = _read_slowly(data, _nothing)
-        return value if halves else mended(value)
+        return value if keep_surrogates else mended(value)
 
 
 def read_event(data: bytes, cut: Cut) -> Any:

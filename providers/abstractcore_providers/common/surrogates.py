@@ -7,19 +7,19 @@ import re
 _HALF = re.compile("[\ud800-\udfff]")
 
 
-def has_halves(text: str) -> bool:
+def has_surrogates(text: str) -> bool:
     """Whether `text` contains a surrogate."""
     return not text.isascii() and _HALF.search(text) is not None
 
 
 def mend(text: str) -> str:
     """Returns `text` with surrogate pairs joined and lone surrogates replaced by U+FFFD."""
-    if not has_halves(text):
+    if not has_surrogates(text):
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-class WaitingHalves(dict[int, str]):
+class PendingSurrogates(dict[int, str]):
     """Pending high surrogates of chunked texts, by block.
 
     It is nearly always empty, which can be checked without a call.
@@ -27,7 +27,7 @@ class WaitingHalves(dict[int, str]):
 
     def mend(self, block: int, piece: str) -> str:
         """Returns the text that is complete after the chunk `piece` of the block."""
-        if block not in self and not has_halves(piece):
+        if block not in self and not has_surrogates(piece):
             return piece
         text = self.pop(block, "") + piece
         if "\ud800" <= text[-1:] <= "\udbff":

@@ -53,7 +53,7 @@ GEMINI = ToolNames(
 """`FunctionDeclaration` in the google-genai package."""
 
 
-def with_sendable_names(call: ModelCall, names: ToolNames, warnings: list[CallWarning]) -> ModelCall:
+def with_valid_names(call: ModelCall, names: ToolNames, warnings: list[CallWarning]) -> ModelCall:
     """Returns the call with valid tool names: calls in its messages are renamed, with a warning each.
 
     Different names stay different. Raises `InvalidInputError` with the path and a valid suggestion for a tool that the

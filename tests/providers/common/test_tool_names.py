@@ -15,7 +15,7 @@ from abstractcore.ports import Transpiler
 from abstractcore.schema import CallWarning, Message, ModelCall, ToolCall, ToolChoice, ToolResult, ToolSpec
 from abstractcore.testing import check_call_losses, check_encode_again
 from abstractcore_providers.common import tool_names
-from abstractcore_providers.common.tool_names import ToolNames, with_sendable_names
+from abstractcore_providers.common.tool_names import ToolNames, with_valid_names
 from abstractcore_providers.formats.anthropic_messages import AnthropicMessages
 from abstractcore_providers.formats.bedrock_converse import BedrockConverse
 from abstractcore_providers.formats.cohere_chat import CohereChat
@@ -110,7 +110,7 @@ def test_suggested_tool_name_matches_renamed_calls():
 def test_valid_names_are_unchanged():
     asked = call("openai", *used("a", "b"), tools=(ToolSpec("a"),))
     warnings: list[CallWarning] = []
-    assert with_sendable_names(asked, tool_names.OPENAI, warnings) is asked
+    assert with_valid_names(asked, tool_names.OPENAI, warnings) is asked
     assert warnings == []
 
 
@@ -133,7 +133,7 @@ def test_truncated_names_are_distinguished_by_a_number():
     long = "a" * 70
     asked = call("openai", *used(*(f"{long}{i}" for i in range(11))))
     warnings: list[CallWarning] = []
-    with_sendable_names(asked, tool_names.OPENAI, warnings)
+    with_valid_names(asked, tool_names.OPENAI, warnings)
     cut = ["a" * 64, *(f"{'a' * 62}_{i}" for i in range(2, 10)), f"{'a' * 61}_10", f"{'a' * 61}_11"]
     assert [w.sent for w in warnings] == cut
 
@@ -149,7 +149,7 @@ def test_rules_match_the_vendors_documentation(names: ToolNames, rule: str, name
 @given(st.lists(st.text("ab!? .", max_size=70) | st.sampled_from(["a" * 70, "a" * 71, "a!" * 40]), max_size=8))
 def test_distinct_names_stay_distinct(names: list[str]):
     warnings: list[CallWarning] = []
-    sent = with_sendable_names(call("openai", *used(*names)), tool_names.OPENAI, warnings) if names else None
+    sent = with_valid_names(call("openai", *used(*names)), tool_names.OPENAI, warnings) if names else None
     if sent is None:
         return
     replaced = {str(w.requested): str(w.sent) for w in warnings}

@@ -50,7 +50,7 @@ class Changes:
 
     def __str__(self) -> str:
         """The changes that loosen the schema, or all if none does."""
-        told = [change for change in self.made if change.effect == "looser"] or self.made
-        shown = "; ".join(f"{change.place} {change.what}" for change in told[:_MOST_SHOWN])
-        left = len(told) - _MOST_SHOWN
+        listed = [change for change in self.made if change.effect == "looser"] or self.made
+        shown = "; ".join(f"{change.place} {change.what}" for change in listed[:_MOST_SHOWN])
+        left = len(listed) - _MOST_SHOWN
         return f"{shown}; and {left} more" if left > 0 else shown

@@ -65,8 +65,8 @@ def one_of_as_any_of(node: Node, root: Mapping[str, Any], place: str, changes: C
         changes.looser(f"{place}.oneOf", "is left out beside anyOf")
         return
     ends = [end_of(root, branch, f"{place}.oneOf[{i}]") for i, branch in enumerate(branches)]
-    told = node.get("discriminator")
-    tag = cast("Mapping[str, Any]", told).get("propertyName") if isinstance(told, dict) else None
+    discriminator = node.get("discriminator")
+    tag = cast("Mapping[str, Any]", discriminator).get("propertyName") if isinstance(discriminator, dict) else None
     always_there = frozenset({tag} if isinstance(tag, str) else ())
     renamed = {"anyOf" if name == "oneOf" else name: value for name, value in node.items()}
     node.clear()

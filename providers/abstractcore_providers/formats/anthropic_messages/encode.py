@@ -13,7 +13,7 @@ from ...common.own_options import has_own_field, own_options
 from ...common.raw_arguments import written_with
 from ...common.sampling_options import write_sampling
 from ...common.thinking_levels import from_low
-from ...common.tool_names import ANTHROPIC, with_sendable_names
+from ...common.tool_names import ANTHROPIC, with_valid_names
 from .betas import betas_to_theirs
 from .dialect import Dialect
 from .outputs import has_output, output_to_theirs
@@ -56,7 +56,7 @@ def encode(call: ModelCall, dialect: Dialect) -> Encoded:
 def draft(call: ModelCall, dialect: Dialect) -> Draft:
     """As `encode`, before the request is written."""
     warnings: list[CallWarning] = []
-    call = with_sendable_names(call, ANTHROPIC, warnings)
+    call = with_valid_names(call, ANTHROPIC, warnings)
     place = f"provider_options.{dialect.provider}"
     options = dict(own_options(call, dialect.provider, warnings))
     writing = Writing(dialect.provider, warnings)

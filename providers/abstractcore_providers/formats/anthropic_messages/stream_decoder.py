@@ -178,8 +178,8 @@ class MessageDecoder(FrameDecoder):
             block.ended = False
 
     def _write(self, block: StreamedBlock, text: str) -> None:
-        text = self._out.halves.mend(block.number, text)
-        if self._out.halves:
+        text = self._out.surrogates.mend(block.number, text)
+        if self._out.surrogates:
             self._text = _NONE
         if not text:
             return
@@ -199,7 +199,7 @@ class MessageDecoder(FrameDecoder):
             return
         block.ended = True
         self._text = _NONE
-        self._write(block, self._out.halves.rest(block.number))
+        self._write(block, self._out.surrogates.rest(block.number))
         if block.kind == "text":
             citations, block.citations = block.citations, ()
             self._out.end_text(block.number, citations)

@@ -26,7 +26,7 @@ from ...common.json_schemas import BEDROCK, fit_output
 from ...common.raw_arguments import written_with
 from ...common.sampling_options import write_sampling
 from ...common.tool_names import BEDROCK as BEDROCK_NAMES
-from ...common.tool_names import with_sendable_names
+from ...common.tool_names import with_valid_names
 from .model_fields import fit_thinking, write_thinking, write_top_k
 from .provider_options import add_provider_options
 from .read_blocks import INPUT
@@ -60,7 +60,7 @@ def request_to(model: str, operation: str, body: Object, inputs: list[str]) -> W
 
 def request_body(call: ModelCall, off: str, warnings: list[CallWarning]) -> tuple[Object, list[str]]:
     """Returns the body, and the texts for its placeholders, which are the inputs of tool calls."""
-    call = with_sendable_names(call, BEDROCK_NAMES, warnings)
+    call = with_valid_names(call, BEDROCK_NAMES, warnings)
     sampling, thinking = call.sampling, fit_thinking(call, warnings)
     times = CacheTimes()
     tools = write_tool_config(call, times, warnings)

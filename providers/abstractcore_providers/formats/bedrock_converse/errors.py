@@ -126,7 +126,7 @@ def _said(name: str, data: Object) -> Said:
     return Said(_told(data), type=name or None, known=known)
 
 
-def told(error: AbstractCoreError) -> tuple[str, int, Object]:
+def rendered(error: AbstractCoreError) -> tuple[str, int, Object]:
     """Returns the name, the status and the body that render `error`. Only AbstractCore's own message is sent."""
     row = _TABLE.row(error)
     message = mend(error.message)
@@ -135,5 +135,5 @@ def told(error: AbstractCoreError) -> tuple[str, int, Object]:
 
 def render_error(error: AbstractCoreError) -> WireResponse:
     """Renders `error` as a response."""
-    name, status, body = told(error)
+    name, status, body = rendered(error)
     return failure(status, body, error, **{"x-amzn-errortype": name})

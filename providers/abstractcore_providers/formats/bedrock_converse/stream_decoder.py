@@ -133,9 +133,9 @@ class ConverseDecoder(FrameDecoder):
         for name, value in delta.items():
             field = _INSIDE.get(name)
             if name == "text" and isinstance(value, str):
-                whole[name] = self._out.halves.mend(index, value)
+                whole[name] = self._out.surrogates.mend(index, value)
             elif field is not None and (piece := text_of(as_object(value), field)) is not None:
-                whole[name] = {**value, field: self._out.halves.mend(index, piece)}
+                whole[name] = {**value, field: self._out.surrogates.mend(index, piece)}
         return whole
 
     def _opened(self, index: int, new: StreamedBlock) -> StreamedBlock:
@@ -178,7 +178,7 @@ class ConverseDecoder(FrameDecoder):
 
     def _end_block(self, index: int) -> None:
         self._text_index = -1
-        block, rest = self._open.pop(index), self._out.halves.rest(index)
+        block, rest = self._open.pop(index), self._out.surrogates.rest(index)
         field = _INSIDE.get(block.name)
         if rest:
             block.add(rest if field is None else {field: rest}, self._out)

@@ -30,7 +30,7 @@ from abstractcore.schema import (
 from ...common.item_options import fields_for
 from ...common.json_reading import Object
 from .citations import fit_citations, streamed_citation
-from .errors import told
+from .errors import rendered
 from .fit import fit_reasoning
 from .render import STOP_FIELDS, fit_answer, image_of, metadata_to_theirs
 from .vocabulary import FINISH_REASONS, PROVIDER, usage_to_theirs
@@ -84,7 +84,7 @@ class ConverseRenderer:
 
     def error(self, error: AbstractCoreError) -> bytes:
         """Returns the error as an exception in the stream."""
-        name, status, body = told(error)
+        name, status, body = rendered(error)
         name = name[:1].lower() + name[1:]
         if name not in _EXCEPTIONS:
             name = "validationException" if status < 500 else "internalServerException"

@@ -78,7 +78,7 @@ class CohereDecoder(FrameDecoder):
     def _end(self) -> None:
         out = self._out
         calls = list(self._calls.values())
-        for block in list(out.halves):
+        for block in list(out.surrogates):
             out.flush(block)
         for block in [block for block in out.open if block not in calls]:
             self._close(block)
@@ -131,7 +131,7 @@ class CohereDecoder(FrameDecoder):
         block = min(index, _PLAN - 1)
         self._text(block, text_of(content, "thinking"), False)
         self._text(block, text_of(content, "text"), True)
-        self._text_block = block if self._out.open.get(block) is TextDelta and not self._out.halves else None
+        self._text_block = block if self._out.open.get(block) is TextDelta and not self._out.surrogates else None
         if data.get("logprobs") is not None:
             self._logprobs.append(data["logprobs"])
 

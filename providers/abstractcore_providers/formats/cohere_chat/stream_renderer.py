@@ -92,9 +92,9 @@ class CohereRenderer:
 
     def error(self, error: AbstractCoreError) -> bytes:
         """Returns the event that ends the message with an error."""
-        told = as_object(read_answer(render_error(error).body))
-        delta = {"finish_reason": "ERROR", "error": told["message"]}
-        return _event("message-end", delta=delta, code=told["code"])
+        body = as_object(read_answer(render_error(error).body))
+        delta = {"finish_reason": "ERROR", "error": body["message"]}
+        return _event("message-end", delta=delta, code=body["code"])
 
     def _citations(self, delta: TextEnd) -> bytes:
         text = TextPart(self._texts.get(delta.block, ""), delta.citations)

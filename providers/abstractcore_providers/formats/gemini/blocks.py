@@ -47,7 +47,7 @@ class Blocks:
     def more_text(self, text: str) -> TextDelta | None:
         """Returns the delta of a chunk of the open text; None if none is open, or a surrogate is pending in it."""
         out, block = self._out, self._text
-        if block is None or out.halves:
+        if block is None or out.surrogates:
             return None
         self._pieces.append(text)
         out.sequence += 1
@@ -62,7 +62,7 @@ class Blocks:
             out.flush(self._thought)
             out.end_reasoning(self._thought, signature)
         elif self._text is not None:
-            self._append(out.halves.rest(self._text))
+            self._append(out.surrogates.rest(self._text))
             out.end_text(self._text)
             self._texts.append(AnswerText(self._parts - 1, self._text, "".join(self._pieces)))
             self._pieces.clear()
@@ -117,7 +117,7 @@ class Blocks:
             self._parts += 1
             self._text, self._options = self._block(), options
             self._out.start_text(self._text, options)
-        self._append(self._out.halves.mend(self._text, text))
+        self._append(self._out.surrogates.mend(self._text, text))
 
     def _append(self, text: str) -> None:
         if text and self._text is not None:

@@ -8,7 +8,7 @@ from abstractcore.schema import Encoded, ModelCall, WireRequest
 
 from ...common.body_writer import BodyWriter
 from ...common.json_reading import Object
-from ...common.tool_names import GEMINI, with_sendable_names
+from ...common.tool_names import GEMINI, with_valid_names
 from .dialect import Dialect
 from .provider_options import add_provider_options
 from .vocabulary import ARGUMENTS
@@ -34,7 +34,7 @@ def encode(call: ModelCall, dialect: Dialect) -> Encoded:
 
 def body_of(call: ModelCall, dialect: Dialect, writer: BodyWriter) -> Object:
     """Returns the body of the request for `call`."""
-    call = with_sendable_names(call, GEMINI, writer.warnings)
+    call = with_valid_names(call, GEMINI, writer.warnings)
     body: Object = {"contents": write_contents(call.messages, call.model, dialect, writer)}
     system = write_system(call.messages, writer)
     if system:

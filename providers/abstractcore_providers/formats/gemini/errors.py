@@ -114,11 +114,11 @@ def error_in_body(data: Object) -> ProviderError | None:
 
 
 def _said(data: Object) -> Said:
-    told = data.get("error") or data
-    body = as_object(told)
+    reported = data.get("error") or data
+    body = as_object(reported)
     details = as_objects(body.get("details"))
     said = Said(
-        text_of(body, "message") or (told if isinstance(told, str) else None),
+        text_of(body, "message") or (reported if isinstance(reported, str) else None),
         next((text_of(info, "reason") for info in _of_type(details, "ErrorInfo")), None),
         text_of(body, "status"),
         counts=_counts(details),
@@ -142,8 +142,8 @@ def _is_for_the_day(details: list[Object]) -> bool:
 
 def _delay(details: list[Object]) -> float | None:
     """Returns the seconds to wait, from a protocol buffer's duration: "34.07s"."""
-    told = next((text_of(info, "retryDelay") for info in _of_type(details, "RetryInfo")), None)
-    return read_wait({"retry-after": told[:-1]}) if told and told.endswith("s") else None
+    delay = next((text_of(info, "retryDelay") for info in _of_type(details, "RetryInfo")), None)
+    return read_wait({"retry-after": delay[:-1]}) if delay and delay.endswith("s") else None
 
 
 def _counts(details: list[Object]) -> tuple[int | None, int | None]:

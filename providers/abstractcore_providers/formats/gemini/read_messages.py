@@ -125,8 +125,8 @@ class ConversationReader:
         name, id = get_text(response.get("name"), f"{path}.name"), text_of(response, "id")
         call = next((call for call in self._open if (call.id == id if id else call.name == name)), None)
         if call is None:
-            told = f"the previous model turn has no call {id or name!r} without a result"
-            raise InvalidInputError(told, path=f"{path}.{'id' if id else 'name'}")
+            reason = f"the previous model turn has no call {id or name!r} without a result"
+            raise InvalidInputError(reason, path=f"{path}.{'id' if id else 'name'}")
         self._open = [other for other in self._open if other is not call]
         return make_at(path, read_result, response, call.id, beside, self._provider)
 

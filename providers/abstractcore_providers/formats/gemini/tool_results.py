@@ -47,8 +47,8 @@ def write_result(
         place = f"{path}.content[{index}]"
         WARNINGS.fields(part, place, ("citations", "cache"), writer.warnings)
         if isinstance(part, TextPart):
-            told = "texts of a result are values in one object"
-            name_options_left_out(part, place, dialect.provider, told, writer.warnings)
+            reason = "texts of a result are values in one object"
+            name_options_left_out(part, place, dialect.provider, reason, writer.warnings)
             if items and isinstance(items[-1], str):
                 items[-1] += part.text
             else:

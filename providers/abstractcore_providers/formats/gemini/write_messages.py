@@ -33,16 +33,16 @@ def write_system(messages: Sequence[Message], writer: BodyWriter) -> list[Object
         if body:
             parts.append(body)
         if body and index > first:
-            told = "system messages are sent in the single systemInstruction before the conversation"
-            writer.warnings.append(CallWarning("reordered", f"messages[{index}]", told, index, position))
+            reason = "system messages are sent in the single systemInstruction before the conversation"
+            writer.warnings.append(CallWarning("reordered", f"messages[{index}]", reason, index, position))
             position += 1
     return parts
 
 
 def _system_part(message: Message, path: str, writer: BodyWriter) -> Object:
     """Returns the part of a message: a single text with its options, several without. Empty if nothing is left."""
-    told = "a system message is one part of the instruction"
-    name_options_left_out(message, path, writer.provider, told, writer.warnings)
+    reason = "a system message is one part of the instruction"
+    name_options_left_out(message, path, writer.provider, reason, writer.warnings)
     kept: list[tuple[TextPart, str]] = []
     for index, part in enumerate(message.parts):
         place = f"{path}.parts[{index}]"
@@ -55,7 +55,7 @@ def _system_part(message: Message, path: str, writer: BodyWriter) -> Object:
         part, place = kept[0]
         return with_options({"text": part.text}, part, place, writer.provider, TEXT_FIELDS, writer.warnings)
     for part, place in kept:
-        name_options_left_out(part, place, writer.provider, told, writer.warnings)
+        name_options_left_out(part, place, writer.provider, reason, writer.warnings)
     return {"text": "".join(part.text for part, _ in kept)} if kept else {}
 
 
@@ -141,12 +141,12 @@ def _assistant(
         place = f"{path}[{index}]"
         WARNINGS.fields(part, place, ("citations", "cache"), writer.warnings)
         if isinstance(part, ReasoningPart) and part.origin != origin:
-            told = f"reasoning of {part.origin or 'an unknown model'} is not sent to {origin}"
-            writer.warnings.append(CallWarning("part_left_out", place, told))
+            reason = f"reasoning of {part.origin or 'an unknown model'} is not sent to {origin}"
+            writer.warnings.append(CallWarning("part_left_out", place, reason))
             continue
         if isinstance(part, ToolCall) and part.signature is not None and _is_foreign(message, dialect.provider):
-            told = "the signature is of another provider"
-            writer.warnings.append(CallWarning("signature_left_out", f"{place}.signature", told))
+            reason = "the signature is of another provider"
+            writer.warnings.append(CallWarning("signature_left_out", f"{place}.signature", reason))
             part = replace(part, signature=None)
         write_part(written, part, called[part.id][0] if isinstance(part, ToolCall) else "", place, writer)
     if dialect.signed_calls:

@@ -119,8 +119,8 @@ def _hosted_call(part: HostedToolCall, path: str, writer: BodyWriter) -> Object 
     WARNINGS.fields(part, path, ("provider_metadata",), writer.warnings)
     sent = arguments_text(code)
     if sent != part.arguments_text:
-        told, requested = "code is sent without the original text of its arguments", part.arguments_text
-        writer.warnings.append(CallWarning("arguments_rewritten", f"{path}.arguments_text", told, requested, sent))
+        reason, requested = "code is sent without the original text of its arguments", part.arguments_text
+        writer.warnings.append(CallWarning("arguments_rewritten", f"{path}.arguments_text", reason, requested, sent))
     return {"executableCode": {**id, **code}}
 
 

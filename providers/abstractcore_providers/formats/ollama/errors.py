@@ -76,10 +76,10 @@ def _inner(detail: Any) -> Any:
     """Returns the message; errors of the model's process are JSON, which the server puts into a text."""
     if isinstance(detail, str) and detail.startswith("{"):
         try:
-            told = as_object(read_answer(detail.encode("utf-8", "replace")))
+            parsed = as_object(read_answer(detail.encode("utf-8", "replace")))
         except ValueError:
             return detail
-        return told.get("error") or told or detail
+        return parsed.get("error") or parsed or detail
     return detail
 
 

@@ -30,10 +30,10 @@ def is_at_hand(part: ImagePart) -> bool:
 def write_image(part: ImagePart, path: str, warnings: list[CallWarning]) -> str:
     """Returns the image as base64; raises `UnsupportedContentError` with its path if its bytes are not available."""
     data = content_of(part.blob, path)
-    asked, told = part.blob.media_type, _type_of(data)
-    if asked != told:
-        message = f"the format has no media type: {asked} is read as {told}"
-        warnings.append(CallWarning("relabelled", f"{path}.blob.media_type", message, asked, told))
+    requested, detected = part.blob.media_type, _type_of(data)
+    if requested != detected:
+        message = f"the format has no media type: {requested} is read as {detected}"
+        warnings.append(CallWarning("relabelled", f"{path}.blob.media_type", message, requested, detected))
     if part.detail is not None:
         message = "the image's detail has no field in this format"
         warnings.append(CallWarning("detail_left_out", f"{path}.detail", message, part.detail))

@@ -57,7 +57,7 @@ class OllamaDecoder(FrameDecoder):
                 and "error" not in data
                 and "logprobs" not in data
                 and message["role"] == "assistant"
-                and not out.halves
+                and not out.surrogates
             ):
                 sequence = out.sequence
                 out.sequence = sequence + 1
@@ -73,7 +73,7 @@ class OllamaDecoder(FrameDecoder):
 
     def _end(self) -> None:
         out = self._out
-        for block in list(out.halves):
+        for block in list(out.surrogates):
             out.flush_current(block, _KINDS[block])
         out.end_current()
         for index, image in enumerate(self._images):

@@ -26,7 +26,7 @@ from ...common.json_reading import Object
 from ...common.output_schemas import write_output
 from ...common.own_options import add_own_options
 from ...common.sampling_options import SAMPLING_OPTIONS
-from ...common.tool_names import with_sendable_names
+from ...common.tool_names import with_valid_names
 from .dialect import Dialect
 from .json_mode import JSON_MODE, instruct
 from .thinking import write_thinking
@@ -46,7 +46,7 @@ def encode(call: ModelCall, dialect: Dialect) -> Encoded:
         raise WARNINGS.hosted_tools(call)
     warnings: list[CallWarning] = []
     if dialect.tool_names is not None:
-        call = with_sendable_names(call, dialect.tool_names, warnings)
+        call = with_valid_names(call, dialect.tool_names, warnings)
     body: Object = {"model": call.model, "messages": write_messages(call, dialect, warnings)}
     body.update(_sampling(call.sampling, dialect, warnings))
     if call.tools:

@@ -20,11 +20,11 @@ _BEGINNING = "Answer with JSON alone, which is an instance of the JSON Schema in
 
 def instruct(messages: list[Object], output: OutputSchema, warnings: list[CallWarning]) -> None:
     """Inserts the message with the schema of `output` into `messages`, and warns that it is not enforced."""
-    told: Object = {"name": output.name, "schema": output.schema}
+    instruction: Object = {"name": output.name, "schema": output.schema}
     if output.description is not None:
-        told["description"] = output.description
+        instruction["description"] = output.description
     place = next((i for i, message in enumerate(messages) if message["role"] != "system"), len(messages))
-    messages.insert(place, {"role": "system", "content": _BEGINNING + to_json(told).decode()})
+    messages.insert(place, {"role": "system", "content": _BEGINNING + to_json(instruction).decode()})
     if output.strict:
         what = f"the schema is sent in a system message, messages[{place}] of the request, and not enforced"
         warnings.append(CallWarning("schema_as_instruction", "output.strict", what, True, False))
@@ -35,15 +35,19 @@ def take_instruction(messages: list[Any]) -> tuple[list[Any], Object | None]:
     for place, message in enumerate(messages):
         content = as_object(message).get("content")
         if isinstance(content, str) and content.startswith(_BEGINNING):
-            told = _told(content.removeprefix(_BEGINNING))
-            if told is not None:
-                return [*messages[:place], *messages[place + 1 :]], told
+            instruction = _read_instruction(content.removeprefix(_BEGINNING))
+            if instruction is not None:
+                return [*messages[:place], *messages[place + 1 :]], instruction
     return messages, None
 
 
-def _told(text: str) -> Object | None:
+def _read_instruction(text: str) -> Object | None:
     try:
-        told = as_object(read_json(text.encode()))
+        instruction = as_object(read_json(text.encode()))
     except ValueError:
         return None
-    return told if text_of(told, "name") is not None and isinstance(told.get("schema"), dict) else None
+    return (
+        instruction
+        if text_of(instruction, "name") is not None and isinstance(instruction.get("schema"), dict)
+        else None
+    )

@@ -42,9 +42,9 @@ def _call(dialect: Dialect, data: Object, warnings: list[CallWarning]) -> ModelC
     model = get_text(data.get("model"), "model")
     messages, output = get_list(data, "messages"), _output(data.get("response_format"))
     if output is None and dialect.json_mode_only and data.get("response_format") == JSON_MODE:
-        messages, told = take_instruction(messages)
-        if told is not None:
-            output = read_output(told, _JSON_SCHEMA)
+        messages, instruction = take_instruction(messages)
+        if instruction is not None:
+            output = read_output(instruction, _JSON_SCHEMA)
             del data["response_format"]
     return ModelCall(
         model=model,

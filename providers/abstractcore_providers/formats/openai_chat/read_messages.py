@@ -56,8 +56,8 @@ def _message(
         call_id = get_text(data.get("tool_call_id"), f"{path}.tool_call_id")
         return Message.tool(ToolResult(call_id, cast("tuple[TextPart, ...]", parts), provider_options=options))
     if role == "assistant":
-        spoken, calls = _audio(data, path, dialect.provider), _calls(data, path, dialect.provider, warnings)
-        parts = _reasoning(data, dialect, origin) + _cited(parts, data) + _refusal(data) + spoken + calls
+        audio, calls = _audio(data, path, dialect.provider), _calls(data, path, dialect.provider, warnings)
+        parts = _reasoning(data, dialect, origin) + _cited(parts, data) + _refusal(data) + audio + calls
     said = [part for part in parts if is_said(part)]
     return Message(role, tuple(said), options) if said else None
 

@@ -78,7 +78,7 @@ class ChatDecoder(FrameDecoder):
                 and not choice.get("index")
                 and not chunk.get("usage")
                 and chunk.get("error") is None
-                and not out.halves
+                and not out.surrogates
             ):
                 sequence = out.sequence
                 out.sequence = sequence + 1
@@ -108,7 +108,7 @@ class ChatDecoder(FrameDecoder):
     def _end(self) -> None:
         out = self._out
         self._settle()
-        self._flush_halves()
+        self._flush_surrogates()
         out.end_current()
         if self._details is not None:
             for block, signature, redacted in self._details.signatures():
@@ -227,8 +227,8 @@ class ChatDecoder(FrameDecoder):
             self._out.start_call(call.block, id, name, options)
         self._out.add(call.block, text_of(function, "arguments") or "")
 
-    def _flush_halves(self) -> None:
-        for block in list(self._out.halves):
+    def _flush_surrogates(self) -> None:
+        for block in list(self._out.surrogates):
             if block >= self._first_call:
                 self._out.flush(block)
             else:

@@ -31,10 +31,10 @@ class StreamedDetails:
 
     def signatures(self) -> list[tuple[int, str | None, str | None]]:
         """Returns the complete blocks, each with its signature and its redacted data."""
-        sealed = (
+        pairs = (
             signature_and_data(mended(rest), spoken) for rest, spoken in zip(self._rests, self._has_text, strict=True)
         )
-        return [(number, *seal) for number, seal in enumerate(sealed)]
+        return [(number, *pair) for number, pair in enumerate(pairs)]
 
 
 def _continues(before: Object, piece: Object) -> bool:

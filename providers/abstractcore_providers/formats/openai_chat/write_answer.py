@@ -44,12 +44,12 @@ def _kept(
 ) -> list[tuple[int, Part]]:
     """Returns the supported parts; at most one is audio."""
     kept: list[tuple[int, Part]] = []
-    spoken = False
+    has_audio = False
     for index, part in enumerate(message.parts):
         if isinstance(part, TextPart | ToolCall) or _goes_back(part, dialect, origin):
             kept.append((index, part))
-        elif isinstance(part, AudioPart) and part.id is not None and not spoken:
-            spoken = True
+        elif isinstance(part, AudioPart) and part.id is not None and not has_audio:
+            has_audio = True
             kept.append((index, part))
         else:
             warnings.append(WARNINGS.part(part, f"{path}[{index}]"))

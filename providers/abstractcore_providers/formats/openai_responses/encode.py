@@ -13,7 +13,7 @@ from ...common.origins import origin_of
 from ...common.output_schemas import write_output
 from ...common.sampling_options import write_sampling
 from ...common.tool_names import OPENAI as OPENAI_NAMES
-from ...common.tool_names import with_sendable_names
+from ...common.tool_names import with_valid_names
 from .fit_answer import Receiver
 from .fit_input import without_cache
 from .fit_messages import fit_messages
@@ -38,7 +38,7 @@ def encode(call: ModelCall, provider: str, encrypted_reasoning: bool) -> Encoded
 
 def request_body(call: ModelCall, provider: str, encrypted_reasoning: bool, warnings: list[CallWarning]) -> Object:
     """Returns the body of the request, and adds to `warnings`."""
-    call = with_sendable_names(call, OPENAI_NAMES, warnings)
+    call = with_valid_names(call, OPENAI_NAMES, warnings)
     options = options_of(call, provider, warnings)
     receiver = Receiver(provider, origin_of(provider, call.model) or "", is_stored(options))
     body: Object = {"model": call.model}

@@ -84,7 +84,7 @@ class ResponsesDecoder(FrameDecoder):
                 and block in out.open
                 and text
                 and type(text) is str
-                and not out.halves
+                and not out.surrogates
             ):
                 self._text_item.seen[block] += len(text)
                 sequence = out.sequence
@@ -269,6 +269,6 @@ class ResponsesDecoder(FrameDecoder):
 
     def _fail(self, event: Object) -> None:
         check_failure(mended(as_object(event.get("response"))))
-        told = event.get("error")
-        detail = as_object(mended(told if isinstance(told, dict) else event))
-        raise error_in_answer({**detail, "type": detail.get("code") if told is None else detail.get("type")})
+        reported = event.get("error")
+        detail = as_object(mended(reported if isinstance(reported, dict) else event))
+        raise error_in_answer({**detail, "type": detail.get("code") if reported is None else detail.get("type")})
