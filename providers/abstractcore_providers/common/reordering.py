@@ -18,12 +18,12 @@ def in_order(
     """
     if len(kept) < 2:
         return list(kept)
-    ordered = sorted(kept, key=lambda item: order[type(item[1])])
+    ordered = sorted(kept, key=lambda item: _rank(item[1], order))
     if ordered == list(kept):
         return ordered
     highest, moved = 0, set[int]()
     for index, part in kept:
-        rank = order[type(part)]
+        rank = _rank(part, order)
         if rank < highest:
             moved.add(index)
         highest = max(highest, rank)
@@ -32,3 +32,8 @@ def in_order(
             message = f"{part.type} is moved forward, since the format has a fixed order of parts"
             warnings.append(CallWarning("reordered", f"{path}[{index}]", message, index, position))
     return ordered
+
+
+def _rank(part: Part, order: Mapping[type[Part], int]) -> int:
+    """Returns the rank of the part's class, or of the class that it extends."""
+    return next(order[cls] for cls in type(part).__mro__ if cls in order)

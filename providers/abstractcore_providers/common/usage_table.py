@@ -18,7 +18,7 @@ class UsageTable:
 
     A name may be nested: `input_tokens_details.cached_tokens`. `total` is written but not read. `missing` are the
     counts that the vendor does not have. With `cache_apart`, the vendor's input count excludes tokens read from and
-    written to a cache. Raises `TypeError` for a name that is not a count.
+    written to a cache. Raises `TypeError` for a name that is not a count, or is nested deeper than once.
     """
 
     __slots__ = ("_cache_apart", "_groups", "_input", "_read", "missing", "names")
@@ -27,6 +27,8 @@ class UsageTable:
         unknown = names.keys() - {*_COUNTS, _TOTAL}
         if unknown:
             raise TypeError(f"not a count: {sorted(unknown)}")
+        if any(place.count(".") > 1 for place in names.values()):
+            raise TypeError(f"nested deeper than once: {sorted(names.values())}")
         groups: dict[str, list[tuple[str, str]]] = {}
         for ours, place in names.items():
             group, _, theirs = place.rpartition(".")
@@ -40,10 +42,7 @@ class UsageTable:
         """The vendor's top-level names."""
 
     def read(self, data: Object) -> Usage:
-        """Reads the counts; None for those that are not reported or not integers of at least zero.
-
-        A float without a fractional part is an integer, as some vendors write all counts as floats.
-        """
+        """Reads the counts; None for those that are not reported or not integers of at least zero."""
         counts: dict[str, int] = {}
         for group, names in self._read:
             holder = data.get(group) if group else data

@@ -24,6 +24,7 @@ class OpenAIResponsesProvider(VendorProvider):
 
     name = "openai-responses"
     summary = "OpenAI, responses"
+    example_model = "gpt-5.4"
     default_url = "https://api.openai.com/v1"
     url_variable, key_variable = "OPENAI_BASE_URL", "OPENAI_API_KEY"
 

@@ -20,7 +20,7 @@ class VendorProvider(ABC):
     `default_url` None means that the user passes `base_url`. `url_variable` is the environment variable from which the
     vendor's own client reads the address, `url_path` the path that this client appends to it. The key is read from
     `key_variable`, else from `other_key_variables`, and sent in `key_header`, or as a bearer token without one;
-    `headers` are sent with every request.
+    `headers` are sent with every request. `example_model` is for error messages, if there are no `model_examples`.
     """
 
     __slots__ = ()
@@ -29,6 +29,7 @@ class VendorProvider(ABC):
     summary: str
     options: Mapping[str, str] = EMPTY  # pyright: ignore[reportAssignmentType]
     model_examples: Mapping[str, str] = EMPTY  # pyright: ignore[reportAssignmentType]
+    example_model: str = ""
     default_url: str | None
     url_variable: str = ""
     url_path: str = ""
@@ -49,14 +50,14 @@ class VendorProvider(ABC):
     def session(self, model: str, endpoint: Endpoint, config: ProviderConfig) -> ProviderSession:
         """Returns a session: the vendor's wire format, and the profile and rules of the model's family.
 
-        The format and the table of models are imported here and not above: listing the providers should load neither.
+        A format of its own and its table of models are imported here: listing the providers should load neither.
         """
 
     def model_name(self, config: ProviderConfig) -> str:
         """Returns the model of the user's settings; raises `ConfigurationError` without one."""
         if config.model:
             return config.model
-        example = next(iter(self.model_examples.values()), "...")
+        example = next(iter(self.model_examples.values()), self.example_model or "...")
         raise ConfigurationError(
             f"{self.name!r} needs a model's name.", hint=f"For example: create_llm({self.name!r}, model={example!r})."
         )

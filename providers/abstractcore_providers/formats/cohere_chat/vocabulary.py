@@ -38,6 +38,7 @@ FINISH_REASONS = FinishReasons(
 )
 """The format has no value for an unknown finish reason."""
 USAGE = UsageTable({"input": "tokens.input_tokens", "output": "tokens.output_tokens", "cached": "cached_tokens"})
+"""For writing: Cohere sends counts as floats, which `decode.py` reads."""
 WARNINGS = FormatWarnings("Cohere's chat format")
 _REQUEST_FIELDS = frozenset(
     {"model", "messages", "tools", "strict_tools", "tool_choice", "stream", "logprobs", *SAMPLING.names}

@@ -7,7 +7,16 @@ from typing import Any, cast
 import jiter
 
 from abstractcore.framing import ServerSentEvent
-from abstractcore.schema import Citation, Delta, ReasoningDelta, TextDelta
+from abstractcore.schema import (
+    AudioPart,
+    Citation,
+    Delta,
+    ReasoningDelta,
+    ReasoningPart,
+    TextDelta,
+    TextPart,
+    ToolCall,
+)
 
 from ...common.call_ids import ReceivedIds
 from ...common.frame_decoder import FrameDecoder
@@ -45,8 +54,10 @@ class ChatDecoder(FrameDecoder):
         self._details = StreamedDetails() if dialect.reasoning_field == DETAILS else None
         # Blocks have the order of parts in an unstreamed reply, so that both give the same reply.
         first = 0 if self._details is None else ROOM
-        places = (first + place for place in PART_ORDER.values())
-        self._reasoning_block, self._text_block, self._audio_block, self._first_call = places
+        self._reasoning_block = first + PART_ORDER[ReasoningPart]
+        self._text_block = first + PART_ORDER[TextPart]
+        self._audio_block = first + PART_ORDER[AudioPart]
+        self._first_call = first + PART_ORDER[ToolCall]
         self._calls = StreamedCalls(self._first_call)
         self._ids = ReceivedIds()
         self._audio: StreamedAudio | None = None

@@ -42,14 +42,16 @@ class VertexProvider(VendorProvider):
 
     name = "vertex"
     summary = "Google's Gemini models on Vertex AI, in a Google Cloud project"
+    example_model = "gemini-3.5-flash"
     options: Mapping[str, str] = {
         "project": "the Google Cloud project; GOOGLE_CLOUD_PROJECT by default; not needed with an API key",
-        "location": "where the model runs, as europe-west4; GOOGLE_CLOUD_LOCATION by default, else global",
+        "location": "where the model runs, such as europe-west4; GOOGLE_CLOUD_LOCATION by default, else global",
         "access_token": "a token, or a function that returns one; by default the credentials that google-auth finds",
     }
 
     def connect(self, config: ProviderConfig, services: ProviderServices) -> ProviderSession:
         """The same as `VendorProvider.connect`; raises `ConfigurationError` also without a project and a key."""
+        self.model_name(config)
         return super().connect(_located(config, services.environment), services)
 
     def endpoint(self, config: ProviderConfig, environment: Mapping[str, str]) -> Endpoint:

@@ -25,10 +25,11 @@ _OPENAI_WITH_FILES = ("gpt-5", "gpt-6", "gpt-4o", "gpt-4.1")
 
 def _of_openai(family: OpenAIFamily) -> OpenRouterFamily:
     """OpenRouter itself chooses OpenAI's API, so that tools are always accepted; none of its models has `top_k`."""
-    (name,) = family.names
-    profile = _ACCEPTS_FILES if name.startswith(_OPENAI_WITH_FILES) else UNKNOWN.profile
+    names = tuple(f"openai/{name}" for name in family.names)
+    accept_files = all(name.startswith(_OPENAI_WITH_FILES) for name in family.names)
+    profile = _ACCEPTS_FILES if accept_files else UNKNOWN.profile
     rules = replace(family.rules or ModelRules(), tools="always", refused=frozenset({"top_k"}))
-    return ModelFamily((f"openai/{name}",), profile, rules, _RULES_SOURCE)
+    return ModelFamily(names, profile, rules, _RULES_SOURCE)
 
 
 def _of_anthropic(family: ClaudeFamily) -> OpenRouterFamily:
