@@ -107,7 +107,7 @@ def test_error_with_a_success_status_is_raised():
         COHERE.decode(response({"finish_reason": "ERROR", "message": {"role": "assistant"}, "error": "it broke"}))
     with pytest.raises(ServerError, match=r"^it broke$"):
         COHERE.decode(response({"message": "it broke"}))
-    with pytest.raises(ServerError, match="holds no message"):
+    with pytest.raises(ServerError, match="has no message"):
         COHERE.decode(response({"id": "r"}))
     with pytest.raises(ServerError, match="not JSON"):
         COHERE.decode(response(b"<html>"))
