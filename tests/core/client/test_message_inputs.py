@@ -291,7 +291,7 @@ USER = {"role": "user", "content": "hi"}
         (
             {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "https://a", "colour": "red"}}]},
             "messages[1].content[0].image_url.colour",
-            "nothing here takes 'colour'",
+            "'colour' is not supported here",
         ),
         (
             {"role": "user", "content": [{"type": "input_audio", "input_audio": {"data": "", "format": "ogg"}}]},
