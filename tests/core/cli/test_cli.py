@@ -440,6 +440,7 @@ def test_chat_continues_after_ctrl_c_and_after_an_error(server, to_server, termi
         window.wait_for("> ")
         window.type("first\n")
         window.wait_for("half an ans")
+        window.wait_until_idle()
         window.type("\x03")
         place = window.wait_for("> ", window.wait_for("stopped"))
         window.type("second\n")
