@@ -14,9 +14,9 @@ from rounds import Row, Setup, best
 
 _TIMED = """
 import sys, time
-began = time.perf_counter()
+start = time.perf_counter()
 {code}
-print(time.perf_counter() - began)
+print(time.perf_counter() - start)
 print(*sys.modules)
 """
 _IMPORT = "import abstractcore"

@@ -58,9 +58,9 @@ def cpu_seconds(function: Callable[[], object], count: int) -> Callable[[], floa
     """Returns a batch: the CPU time of this process per item, for the `count` items of one call of `function`."""
 
     def batch() -> float:
-        began = time.process_time()
+        start = time.process_time()
         function()
-        return (time.process_time() - began) / count
+        return (time.process_time() - start) / count
 
     return batch
 

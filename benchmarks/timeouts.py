@@ -260,7 +260,7 @@ def measure(wait: str, call_style: str, streamed: bool, library: str, timeout: f
             case.options["call_style"] = call_style
         llm = WAITS[wait](case)
         request: dict[str, Any] = {"prompt": "hi", **case.request, "timeout": timeout}
-        began = time.monotonic()
+        start = time.monotonic()
         ended: list[str] = []
 
         def sync() -> None:
@@ -270,10 +270,10 @@ def measure(wait: str, call_style: str, streamed: bool, library: str, timeout: f
                 llm.generate(**request)
 
         async def asynchronous() -> None:
-            nonlocal began
+            nonlocal start
             if case.occupy is not None:
                 await case.occupy()
-                began = time.monotonic()
+                start = time.monotonic()
             if streamed:
                 async with llm.astream(**request) as stream:
                     _ = [delta async for delta in stream]
@@ -284,7 +284,7 @@ def measure(wait: str, call_style: str, streamed: bool, library: str, timeout: f
             try:
                 await asynchronous()
             finally:
-                ended.append(str(time.monotonic() - began))
+                ended.append(str(time.monotonic() - start))
 
         error = "-"
         try:
@@ -296,8 +296,8 @@ def measure(wait: str, call_style: str, streamed: bool, library: str, timeout: f
             error = type(caught).__name__
             if caught.__cause__ is not None:
                 error += f" from {type(caught.__cause__).__name__}"
-        took = float(ended[0]) if ended else time.monotonic() - began
-        if call_style == "async" and (after := time.monotonic() - began - took) > 0.3:
+        took = float(ended[0]) if ended else time.monotonic() - start
+        if call_style == "async" and (after := time.monotonic() - start - took) > 0.3:
             error += f" (the loop's end: {after:.1f} s more)"
         release.set()
     return took, error

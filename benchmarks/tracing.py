@@ -65,9 +65,9 @@ def _own(function: Callable[[], object], count: int) -> Callable[[], float]:
     """Returns a batch: the CPU time of this thread per call, for `count` calls of `function`."""
 
     def batch() -> float:
-        began = time.thread_time()
+        start = time.thread_time()
         repeated(function, count)()
-        return (time.thread_time() - began) / count
+        return (time.thread_time() - start) / count
 
     return batch
 

@@ -121,14 +121,14 @@ class SyncRuntime:
     def _invoke(
         self, function: Callable[..., Awaitable[T] | T], arguments: tuple[object, ...], timeout: float | None
     ) -> T:
-        began = time.monotonic()
+        start = time.monotonic()
         if is_async(function):
             return self._portal.run(function, lambda: cast("Awaitable[T]", function(*arguments)), timeout)
         result = function(*arguments) if timeout is None else self._in_thread(function, arguments, timeout)
         if not isinstance(result, Awaitable):
             return result
         awaitable = cast("Awaitable[T]", result)
-        left = None if timeout is None else max(0.0, timeout - (time.monotonic() - began))
+        left = None if timeout is None else max(0.0, timeout - (time.monotonic() - start))
         return self._portal.run(function, lambda: awaitable, left)
 
     def _in_thread(self, function: Callable[..., T], arguments: tuple[object, ...], timeout: float) -> T:

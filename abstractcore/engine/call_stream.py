@@ -81,7 +81,7 @@ class CallStream:
     async def _open(self) -> DeltaStream:
         self._context = await self._pipeline.begin(self._pipeline.chat, self._prepare, self._timeout)
         source = await self._pipeline.open(self._context)
-        self._seconds_to_first = self._pipeline.runtime.now() - self._context.began
+        self._seconds_to_first = self._pipeline.runtime.now() - self._context.monotonic_start
         return source
 
     async def _break(self, error: BaseException) -> None:

@@ -64,7 +64,7 @@ def overdue(context: CallContext) -> bool:
 
 def time_given(context: CallContext) -> float | None:
     """Returns the seconds from the beginning of the call to its deadline."""
-    return None if context.deadline is None else context.deadline - context.began
+    return None if context.deadline is None else context.deadline - context.monotonic_start
 
 
 def out_of_time(seconds: float | None) -> RequestTimeoutError:

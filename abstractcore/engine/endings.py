@@ -25,7 +25,7 @@ def end_call(
     """Calls the functions in `context.at_end` once. Their exceptions are logged, since the call has ended."""
     if not context.at_end:
         return
-    seconds = context.runtime.now() - context.began
+    seconds = context.runtime.now() - context.monotonic_start
     reply = answer if isinstance(answer, ModelReply) else None
     result = answer if isinstance(answer, OperationResult) else None
     end = CallEnd(outcome, seconds, reply, deltas, error, seconds_to_first, result)

@@ -49,7 +49,7 @@ class Exchange:
         interruption = current_interruption()
         if interruption is not None:
             interruption.check()
-        began, started_at = context.runtime.now(), self._clock.time_of_day()
+        start, started_at = context.runtime.now(), self._clock.time_of_day()
         body: Body | None = None
         failure: BaseException | None = None
         streaming = False
@@ -78,7 +78,7 @@ class Exchange:
         finally:
             if streaming or failure is not None:
                 context.secrets.add(held_by((address and address.transport) or self._transport))
-            seconds = context.runtime.now() - began
+            seconds = context.runtime.now() - start
             context.attempts.append(_record(context, started_at, seconds, body, failure))
             if isinstance(failure, AbstractCoreError):
                 failure.attempts = tuple(context.attempts)

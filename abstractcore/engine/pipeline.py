@@ -143,13 +143,13 @@ class Pipeline:
 
     async def begin(self, operation: Operation[Any], prepare: Prepare, timeout: float | None) -> CallContext:
         """Begins the call that `prepare` builds. Errors before that are not recorded."""
-        began, started_at = self.runtime.now(), self._clock.time_of_day()
-        deadline = None if timeout is None else began + timeout
+        start, started_at = self.runtime.now(), self._clock.time_of_day()
+        deadline = None if timeout is None else start + timeout
         prepared, trace_id, secrets = await prepare(self.runtime), self._new_id(), self._secrets
         if prepared.headers:
             secrets = secrets.and_those_in(prepared.headers)
         context = CallContext(
-            prepared.call, self.runtime, began, started_at, deadline, trace_id, operation, secrets=secrets
+            prepared.call, self.runtime, start, started_at, deadline, trace_id, operation, secrets=secrets
         )
         context.warnings += prepared.warnings
         context.headers = prepared.headers
@@ -199,7 +199,7 @@ class Pipeline:
 
     def respond(self, reply: ModelReply, context: CallContext, read_output: OutputReader) -> GenerateResponse[Any]:
         """Returns the response for a complete reply."""
-        seconds = self.runtime.now() - context.began
+        seconds = self.runtime.now() - context.monotonic_start
         return as_response(reply, context, read_output(reply), self._session.profile.price, seconds)
 
     def _respond(self, answer: Answer, context: CallContext, read_output: OutputReader) -> GenerateResponse[Any]:

@@ -76,7 +76,7 @@ class CallContext:
 
     `operation` is the requested operation: `operation.is_chat`, or a name such as "count_tokens" in `operation.name`.
 
-    `began` and `deadline` are on the runtime's clock, `started_at` in seconds since the epoch. `attempts` and
+    `monotonic_start` and `deadline` are on the runtime's clock, `started_at` in seconds since the epoch. `attempts` and
     `warnings` grow during the call. The functions in `at_end` are called once, however the call ends; for a stream that
     is after `next` has returned. `streams` are those of attempts, `middleware_streams` those that middleware returned:
     all of them are closed when the call ends. `spent` is the usage of each complete response, whatever middleware
@@ -87,7 +87,7 @@ class CallContext:
 
     call: ModelCall
     runtime: Runtime
-    began: float
+    monotonic_start: float
     started_at: float
     deadline: float | None
     trace_id: str

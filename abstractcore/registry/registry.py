@@ -144,7 +144,7 @@ class Registry:
 
         The report holds the error; only `KeyboardInterrupt` propagates.
         """
-        began, registered, error = self._now(), (), None
+        start, registered, error = self._now(), (), None
         owner = _owner(name, distribution)
         try:
             entries = [_Registered(kind, item.name, item, owner) for kind, item in contributions(load, name)]
@@ -154,7 +154,7 @@ class Registry:
             raise
         except BaseException as failure:
             error = failure_text(failure)
-        report = PluginReport(name, target, distribution, registered, self._now() - began, error)
+        report = PluginReport(name, target, distribution, registered, self._now() - start, error)
         self.reports.append(report)
         return report
 

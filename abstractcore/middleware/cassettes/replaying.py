@@ -77,7 +77,7 @@ def _attempt_record(attempt: Attempt, exchange: RecordedExchange) -> AttemptReco
     context = attempt.context
     return AttemptRecord(
         number=len(context.attempts) + 1,
-        started_at=context.started_at + context.runtime.now() - context.began,
+        started_at=context.started_at + context.runtime.now() - context.monotonic_start,
         seconds=0.0,
         status=exchange.status,
         request_id=exchange.request_id,

@@ -69,9 +69,9 @@ class FailureTests(TransportCase):
         ]
         for script in scripts:
             self.server.script(*script)
-            began = time.monotonic()
+            start = time.monotonic()
             self.failure(RequestTimeoutError, timeout=_SOON_SECONDS)
-            waited = time.monotonic() - began
+            waited = time.monotonic() - start
             expect(_SOON_SECONDS * 0.9 < waited < _SOON_SECONDS + PROMPTLY_SECONDS, f"{waited:.2f} s passed")
 
     def test_refused_connection_error_shows_host_and_port_only(self) -> None:

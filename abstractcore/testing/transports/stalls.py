@@ -71,9 +71,9 @@ class StallTests(TransportCase):
         same(len(self.server.connections), 1)
 
     def _late(self, **request: Any) -> None:
-        began = time.monotonic()
+        start = time.monotonic()
         self.failure(RequestTimeoutError, timeout=_TIMEOUT_SECONDS, **request)
-        waited = time.monotonic() - began
+        waited = time.monotonic() - start
         # Wide, for a busy machine: without a limit each of them takes much longer.
         expect(_TIMEOUT_SECONDS * 0.9 < waited < PATIENCE_SECONDS, f"{waited:.2f} s passed")
 

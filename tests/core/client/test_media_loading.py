@@ -124,10 +124,10 @@ def test_file_of_two_gigabytes_is_refused_without_reading_it(llm, folder):
     with open(folder / "huge.png", "wb") as file:
         file.write(PICTURE)
         file.truncate(2 << 30)
-    began = time.process_time()
+    start = time.process_time()
     with pytest.raises(MediaError, match="2,147,483,648 bytes"):
         loaded(llm, folder / "huge.png")
-    assert time.process_time() - began < 0.3
+    assert time.process_time() - start < 0.3
 
 
 @contextmanager

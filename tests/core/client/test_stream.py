@@ -175,10 +175,10 @@ def test_delta_is_yielded_before_the_next_one_is_sent(call_style, server, connec
 def test_done_event_ends_the_stream_though_the_connection_stays_open(call_style, server, connect):
     server.script(HELLO + chunk(delta(finish_reason="stop")) + chunk(DONE), HANG)
     stream = call_style.stream(connect(), "hi")
-    began = time.monotonic()
+    start = time.monotonic()
     read_all(stream)
     ended = time.monotonic()
-    assert ended - began < PROMPTLY_SECONDS
+    assert ended - start < PROMPTLY_SECONDS
     assert (stream.response.content, stream.response.finish_reason) == ("hello", "stop")
     server.assert_closed_promptly(ended)
 
@@ -344,10 +344,10 @@ def test_stalled_stream_is_interrupted_at_the_deadline(call_style, server, conne
 
 def test_dripping_stream_is_interrupted_at_the_deadline(call_style, server, connect):
     server.always(HEAD, *drip(b"".join(chunk(delta("x")) for _ in range(3)), Pause(0.01)))
-    began = time.monotonic()
+    start = time.monotonic()
     with pytest.raises((StreamInterruptedError, RequestTimeoutError)):
         read_all(call_style.stream(connect(max_retries=0), "hi", timeout=0.2))
-    assert time.monotonic() - began < PROMPTLY_SECONDS
+    assert time.monotonic() - start < PROMPTLY_SECONDS
 
 
 def test_stream_that_never_starts_is_a_timeout(call_style, server, connect):

@@ -19,10 +19,10 @@ def watchers() -> int:
 
 def test_alarm_runs_once_and_its_thread_ends():
     rung = threading.Event()
-    began = time.monotonic()
+    start = time.monotonic()
     AlarmClock().set(0.1, rung.set)
     assert rung.wait(PATIENCE_SECONDS)
-    assert 0.1 <= time.monotonic() - began < 0.1 + PROMPTLY_SECONDS
+    assert 0.1 <= time.monotonic() - start < 0.1 + PROMPTLY_SECONDS
     wait_until(lambda: watchers() == 0)
 
 

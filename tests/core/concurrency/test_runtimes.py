@@ -199,6 +199,6 @@ def test_time_and_sleep_use_the_given_clock(call_style):
 
 
 def test_system_clock_is_monotonic(call_style):
-    began = call_style.runtime.now()
+    start = call_style.runtime.now()
     call_style.run(call_style.runtime.sleep(0.0))
-    assert call_style.runtime.now() >= began
+    assert call_style.runtime.now() >= start

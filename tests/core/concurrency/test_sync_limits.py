@@ -30,34 +30,34 @@ def dripping(head: bytes, piece: bytes):
 
 def test_dripping_response_ends_at_the_deadline(call_style, server, connect):
     server.always_by(dripping(answer(length=10**9), b" "))
-    began = time.monotonic()
+    start = time.monotonic()
     with pytest.raises(RequestTimeoutError) as caught:
         call_style.generate(connect(timeout=DEADLINE_SECONDS), "hi")
-    took = time.monotonic() - began
+    took = time.monotonic() - start
     assert DEADLINE_SECONDS <= took < DEADLINE_SECONDS + PROMPTLY_SECONDS
     assert [attempt.error for attempt in caught.value.attempts] == ["RequestTimeoutError"]
-    server.assert_closed_promptly(began + took)
+    server.assert_closed_promptly(start + took)
 
 
 def test_dripping_stream_ends_at_the_deadline_with_partial_reply(call_style, server, connect):
     server.always_by(dripping(stream_head(), chunk(delta("x"))))
-    began = time.monotonic()
+    start = time.monotonic()
     deltas = []
     with pytest.raises(StreamInterruptedError, match="timed out after") as caught:
         deltas.extend(call_style.stream(connect(timeout=DEADLINE_SECONDS), "hi"))
-    took = time.monotonic() - began
+    took = time.monotonic() - start
     assert DEADLINE_SECONDS <= took < DEADLINE_SECONDS + PROMPTLY_SECONDS
     assert caught.value.partial.text.startswith("xx")
-    server.assert_closed_promptly(began + took)
+    server.assert_closed_promptly(start + took)
 
 
 def test_stream_dripping_less_than_a_delta_at_a_time_ends_at_the_deadline(call_style, server, connect):
     server.always_by(dripping(stream_head() + chunk(delta("hello")) + chunk(b"data: "), chunk(b" ")))
     stream = call_style.stream(connect(timeout=DEADLINE_SECONDS), "hi")
-    began = time.monotonic()
+    start = time.monotonic()
     with pytest.raises(StreamInterruptedError) as caught:
         list(stream)
-    assert time.monotonic() - began < DEADLINE_SECONDS + PROMPTLY_SECONDS
+    assert time.monotonic() - start < DEADLINE_SECONDS + PROMPTLY_SECONDS
     assert caught.value.partial.text == "hello"
 
 
@@ -68,35 +68,35 @@ def test_deadline_passes_while_the_reader_is_busy(call_style, server, connect):
     while not isinstance(next(stream), TextDelta):
         pass
     threading.Event().wait(DEADLINE_SECONDS)
-    began = time.monotonic()
+    start = time.monotonic()
     with pytest.raises(StreamInterruptedError):
         list(stream)
-    assert time.monotonic() - began < PROMPTLY_SECONDS
+    assert time.monotonic() - start < PROMPTLY_SECONDS
 
 
 def test_stalled_stream_ends_at_the_deadline(call_style, server, connect):
     """And not that long after the last piece."""
     seconds = 2.0
     server.script(stream_head() + chunk(delta("hello")), Pause(seconds / 2), chunk(delta(" there")), HANG)
-    began = time.monotonic()
+    start = time.monotonic()
     with pytest.raises(StreamInterruptedError, match="timed out after") as caught:
         list(call_style.stream(connect(timeout=seconds), "hi"))
-    took = time.monotonic() - began
+    took = time.monotonic() - start
     assert seconds <= took < seconds * 1.5
     assert caught.value.partial.text == "hello there"
-    server.assert_closed_promptly(began + took)
+    server.assert_closed_promptly(start + took)
 
 
 def test_stalled_response_ends_at_the_deadline(call_style, server, connect):
     """And not that long after its head."""
     seconds = 2.0
     server.script(Pause(seconds * 0.75), answer("", length=9), HANG)
-    began = time.monotonic()
+    start = time.monotonic()
     with pytest.raises(RequestTimeoutError):
         call_style.generate(connect(timeout=seconds), "hi")
-    took = time.monotonic() - began
+    took = time.monotonic() - start
     assert seconds <= took < seconds * 1.5
-    server.assert_closed_promptly(began + took)
+    server.assert_closed_promptly(start + took)
 
 
 # Async functions under plain code.

@@ -13,32 +13,32 @@ from tests.chaos_server import HANG, PROMPTLY_SECONDS, Pause, completion, drip, 
 
 def test_deadline_covers_all_attempts(call_style, server, connect):
     server.always(Pause(0.4), failure(503, retry_after_ms="1"))
-    began = time.monotonic()
+    start = time.monotonic()
     with pytest.raises((OverloadedError, RequestTimeoutError)):
         call_style.generate(connect(max_retries=100), "hi", timeout=1.5)
-    assert time.monotonic() - began < PROMPTLY_SECONDS
+    assert time.monotonic() - start < PROMPTLY_SECONDS
     assert 2 <= len(server.requests) <= 4
 
 
 def test_deadline_covers_a_dripping_response(call_style, server, connect):
     head, body = completion("x" * 500).split(b"\r\n\r\n")
     server.always(head + b"\r\n\r\n", *drip(body, Pause(0.01)))
-    began = time.monotonic()
+    start = time.monotonic()
     with pytest.raises(RequestTimeoutError, match=r"0\.\d+ s.* timeout=SECONDS") as caught:
         call_style.generate(connect(), "hi", timeout=0.2)
     ended = time.monotonic()
-    assert ended - began < PROMPTLY_SECONDS
+    assert ended - start < PROMPTLY_SECONDS
     assert [attempt.error for attempt in caught.value.attempts] == ["RequestTimeoutError"]
     server.assert_closed_promptly(ended)
 
 
 def test_missing_response_is_a_timeout_and_closes_its_connection(call_style, server, connect):
     server.script(HANG)
-    began = time.monotonic()
+    start = time.monotonic()
     with pytest.raises(RequestTimeoutError, match=r"0\.\d+ s.* timeout=SECONDS"):
         call_style.generate(connect(), "hi", timeout=0.2)
     ended = time.monotonic()
-    assert 0.15 < ended - began < PROMPTLY_SECONDS
+    assert 0.15 < ended - start < PROMPTLY_SECONDS
     server.assert_closed_promptly(ended)
 
 
@@ -64,10 +64,10 @@ class Sleeper:
 
 
 def test_deadline_covers_a_sleeping_middleware(call_style, server, connect):
-    began = time.monotonic()
+    start = time.monotonic()
     with pytest.raises(RequestTimeoutError, match=r"0\.\d+ s.* timeout=SECONDS"):
         call_style.generate(connect(middleware=[Sleeper()]), "hi", timeout=0.1)
-    assert time.monotonic() - began < PROMPTLY_SECONDS
+    assert time.monotonic() - start < PROMPTLY_SECONDS
     assert server.requests == []
 
 

@@ -57,10 +57,10 @@ def release() -> Iterator[threading.Event]:
 @contextlib.contextmanager
 def in_time(error: type[AbstractCoreError] = RequestTimeoutError) -> Iterator[pytest.ExceptionInfo[AbstractCoreError]]:
     """What is inside ends in `error`, not before its time, and long before it would end by itself."""
-    began = time.monotonic()
+    start = time.monotonic()
     with pytest.raises(error) as caught:
         yield caught
-    took = time.monotonic() - began
+    took = time.monotonic() - start
     assert TIMEOUT_SECONDS * 0.9 < took < PATIENCE_SECONDS
 
 
@@ -203,10 +203,10 @@ def test_conversion_runs_in_the_callers_context(call_style, slow, release):
 def test_ctrl_c_ends_a_call_that_waits_for_a_conversion(slow, ctrl_c):
     handler, services, file = slow("convert")
     ctrl_c(handler.begun.is_set)
-    began = time.monotonic()
+    start = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         scripted(services).generate("hi", media=[file], timeout=LONG_SECONDS)
-    assert time.monotonic() - began < PATIENCE_SECONDS
+    assert time.monotonic() - start < PATIENCE_SECONDS
     assert services.sync_runtime.abandoned == 1
 
 
@@ -480,10 +480,10 @@ def test_gather_ends_at_the_limit(release):
         async with runtime.timeout(TIMEOUT_SECONDS):
             await runtime.gather(hang, hang)
 
-    began = time.monotonic()
+    start = time.monotonic()
     with pytest.raises(TimeoutError):
         drive(work())
-    assert time.monotonic() - began < PATIENCE_SECONDS
+    assert time.monotonic() - start < PATIENCE_SECONDS
 
 
 # Servers.

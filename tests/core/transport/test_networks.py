@@ -193,10 +193,10 @@ def test_proxy_that_disconnects_is_named(call_style, reach, server):
 )
 def test_slow_proxy_tunnel_times_out(call_style, reach, server, script):
     server.script(*script)
-    began = time.monotonic()
+    start = time.monotonic()
     with pytest.raises(RequestTimeoutError):
         call_style.generate(reach("https://api.test/v1", proxy=server.url), "hi", timeout=0.3)
-    assert time.monotonic() - began < PATIENCE_SECONDS, "the drip takes three times as long"
+    assert time.monotonic() - start < PATIENCE_SECONDS, "the drip takes three times as long"
     assert [request.method for request in server.requests] == ["CONNECT"]
     server.wait_for(lambda: not server.open, "the end of the connection")
 
