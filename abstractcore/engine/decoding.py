@@ -50,7 +50,7 @@ class DecodedStream:
         self._alarm_off: Callable[[], object] | None = None
 
     @property
-    def taken(self) -> Usage:
+    def usage(self) -> Usage:
         """The usage that the provider has reported so far."""
         return usage_so_far(self.deltas)
 

@@ -108,7 +108,7 @@ class Exchange:
                     return stream
             response = WireResponse(body.status, body.headers, await _content(body, context, start))
             answer = self._decode(attempt, response, request)
-            context.spent.append(answer.usage)
+            context.usages.append(answer.usage)
             return with_origin(answer, context.call) if isinstance(answer, ModelReply) else answer
         except ConnectionFailedError:
             remaining(context)

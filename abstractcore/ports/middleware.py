@@ -43,7 +43,7 @@ class MeteredStream(DeltaStream, Protocol):
     """A stream that reports its usage."""
 
     @property
-    def taken(self) -> Usage:
+    def usage(self) -> Usage:
         """The usage that the provider has reported so far."""
         ...
 
@@ -79,7 +79,7 @@ class CallContext:
     `monotonic_start` and `deadline` are on the runtime's clock, `started_at` in seconds since the epoch. `attempts` and
     `warnings` grow during the call. The functions in `at_end` are called once, however the call ends; for a stream that
     is after `next` has returned. `streams` are those of attempts, `middleware_streams` those that middleware returned:
-    all of them are closed when the call ends. `spent` is the usage of each complete response, whatever middleware
+    all of them are closed when the call ends. `usages` is the usage of each complete response, whatever middleware
     returned instead; the usage of streamed ones is in `streams`. A middleware that answers without a request adds to
     neither: its answer costs nothing. `headers` are the user's HTTP headers, with lower-case names, which are added
     last to every request. `secrets` are the credentials of the LLM: `secrets.text(...)` returns a text without them.
@@ -97,7 +97,7 @@ class CallContext:
     warnings: list[CallWarning] = field(default_factory=list[CallWarning])
     streams: list[DeltaStream] = field(default_factory=list[DeltaStream])
     middleware_streams: list[DeltaStream] = field(default_factory=list[DeltaStream])
-    spent: list[Usage] = field(default_factory=list[Usage])
+    usages: list[Usage] = field(default_factory=list[Usage])
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     at_end: list[Callable[[CallEnd], None]] = field(default_factory=list[Callable[[CallEnd], None]])
     secrets: Secrets = field(default_factory=Secrets, repr=False)

@@ -13,10 +13,10 @@ def usage_and_cost(context: CallContext, price: Price | None) -> tuple[Usage, fl
 
     The cost is 0 where a middleware answered without a request, whatever `usage` its reply reports.
     """
-    counts = [*context.spent, *(stream.taken for stream in context.streams if isinstance(stream, MeteredStream))]
-    spent = sum(counts[1:], counts[0]) if counts else Usage()
-    dollars = cost(spent, price) if context.attempts else 0.0
-    return sum((each.usage for each in context.decisions if each.usage is not None), spent), dollars
+    usages = [*context.usages, *(stream.usage for stream in context.streams if isinstance(stream, MeteredStream))]
+    usage = sum(usages[1:], usages[0]) if usages else Usage()
+    dollars = cost(usage, price) if context.attempts else 0.0
+    return sum((each.usage for each in context.decisions if each.usage is not None), usage), dollars
 
 
 def cost(usage: Usage, price: Price | None) -> float | None:

@@ -49,11 +49,11 @@ class Replay:
             raise exchange.error.made()
         if not attempt.operation.is_chat:
             answer = attempt.operation.read(_response(exchange, self.path))
-            attempt.context.spent.append(answer.usage)
+            attempt.context.usages.append(answer.usage)
             return answer
         if exchange.reply is None:
             raise CassetteError(f"{self.path} has the response to another operation: expected a reply.")
-        attempt.context.spent.append(exchange.reply.usage)
+        attempt.context.usages.append(exchange.reply.usage)
         return exchange.reply
 
     def _take(self, request: RecordedRequest) -> RecordedExchange:
@@ -114,7 +114,7 @@ class _ReplayedStream:
         self._given: list[Delta] = []
 
     @property
-    def taken(self) -> Usage:
+    def usage(self) -> Usage:
         """The usage when it was recorded."""
         return usage_so_far(self._given)
 
