@@ -158,4 +158,4 @@ def _accepting(profile: ModelProfile, accepts: Sequence[str]) -> ModelProfile:
                 f"`accepts` has {shown(kind)}, which is neither a kind of file nor a media type.",
                 hint=f"Kinds are {', '.join(MEDIA_KINDS)}; a media type is, for example, 'application/pdf'.",
             )
-    return replace(profile, accepts=frozenset(accepts), assumed=frozenset(), carried=frozenset(), known=True)
+    return replace(profile, accepts=frozenset(accepts), assumed=frozenset(), encodable=frozenset(), known=True)

@@ -34,7 +34,7 @@ class ModelProfile:
     """The abilities of a model, whatever the provider.
 
     `accepts` holds media types or their first half ("image", "application/pdf"); text is always accepted. Other content
-    is refused, unless the model is unknown: then `assumed` and `carried` apply.
+    is refused, unless the model is unknown: then `assumed` and `encodable` apply.
     """
 
     accepts: frozenset[str] = frozenset()
@@ -54,7 +54,7 @@ class ModelProfile:
     """False for an unknown name in a known naming scheme: calls have a warning."""
     assumed: frozenset[str] = frozenset()
     """Files that are sent natively to an unknown model, with a warning: those that most models of the vendor accept."""
-    carried: frozenset[str] = frozenset()
+    encodable: frozenset[str] = frozenset()
     """Files that the format supports. They are sent natively to an unknown model, with a warning, if they cannot be
     converted to text or the policy is `native`."""
 
@@ -67,13 +67,13 @@ class ModelProfile:
 
         `only_natively` means that it cannot be sent in another way.
         """
-        possible = self.assumed | self.carried if only_natively else self.assumed
+        possible = self.assumed | self.encodable if only_natively else self.assumed
         return _hold(possible, kind, media_type)
 
     def like(self, media_type: str) -> list[str]:
         """Returns accepted media types of the same kind, as "image/png" for "image/bmp"."""
         top = media_type.partition("/")[0]
-        known = self.accepts | self.assumed | self.carried
+        known = self.accepts | self.assumed | self.encodable
         return sorted(held for held in known if top in _KINDS and held.startswith(f"{top}/"))
 
 

@@ -43,7 +43,7 @@ def _concerned(warnings: Iterable[CallWarning], path: str) -> tuple[list[CallWar
     return at, [w for w in warnings if w.path.startswith(inside)]
 
 
-def carries(format: str, role: Role, part: Part) -> bool:
+def can_encode(format: str, role: Role, part: Part) -> bool:
     """Returns whether the format supports `part` alone in a message of this role."""
     if isinstance(part, ToolResult):
         probe = tool(part)

@@ -182,10 +182,10 @@ def test_invalid_base64_is_refused_with_its_path(format):
 
 PICTURE = ImagePart(Blob.from_bytes(b"\x89PNG\r\n\x1a\n", "image/png"))
 CLIP = VideoPart(Blob.from_bytes(b"\0\0\0\x18ftypmp42", "video/mp4"))
-UNCARRIED = [name for name in FORMATS if name not in ("bedrock_converse", "gemini")]
+WITHOUT_VIDEO = [name for name in FORMATS if name not in ("bedrock_converse", "gemini")]
 
 
-@pytest.mark.parametrize("format", UNCARRIED)
+@pytest.mark.parametrize("format", WITHOUT_VIDEO)
 def test_unsupported_part_is_refused_with_its_path_despite_accepts(refusal, format):
     """A part that a format cannot express, even if `accepts` declares it."""
     error = refusal(format, Message.user("look", CLIP), options={"accepts": ["video"]})

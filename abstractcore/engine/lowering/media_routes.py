@@ -117,7 +117,7 @@ def _decide(
     if is_text:
         reason = "text files are sent as text"
         return replace(decision, route="inline", reason=reason, outputs=outputs)
-    unknown = bool(profile.assumed or profile.carried)
+    unknown = bool(profile.assumed or profile.encodable)
     why = "the policy is 'fallback_only'" if policy == "fallback_only" else _why_not(call.model, media_type, unknown)
     if handler is None or only_natively:
         if handler is not None and handler.outputs and not outputs:

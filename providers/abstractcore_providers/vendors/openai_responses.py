@@ -13,7 +13,7 @@ from .models.openai import OPENAI
 from .rules.openai import ModelRules
 from .vendor_provider import VendorProvider
 
-_CARRIED = OPENAI_IMAGES | {"application/pdf"}
+_ENCODABLE = OPENAI_IMAGES | {"application/pdf"}
 _VERSION = re.compile(r"gpt-(\d+)(?:\.(\d+))?")
 _FIRST_WITH_CACHE_POINTS = (5, 6)
 _MAX_CACHE_POINTS = 4
@@ -41,8 +41,8 @@ def _profile(model: str, found: ModelProfile) -> ModelProfile:
     """Returns the family's profile without audio, and with the cache points that newer models have in this API."""
     cache_points = _MAX_CACHE_POINTS if _has_cache_points(model) else 0
     if not found.known:
-        return ModelProfile(assumed=_CARRIED, carried=_CARRIED, cache_points=cache_points, known=False)
-    return replace(found, accepts=with_images(found.accepts, OPENAI_IMAGES) & _CARRIED, cache_points=cache_points)
+        return ModelProfile(assumed=_ENCODABLE, encodable=_ENCODABLE, cache_points=cache_points, known=False)
+    return replace(found, accepts=with_images(found.accepts, OPENAI_IMAGES) & _ENCODABLE, cache_points=cache_points)
 
 
 def _has_cache_points(model: str) -> bool:

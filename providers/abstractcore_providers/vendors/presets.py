@@ -13,7 +13,7 @@ from abstractcore.ports import Endpoint, ModelProfile, ProviderConfig, ProviderS
 from abstractcore.schema import Lowered, ModelCall
 
 from ..common.media_types import with_images
-from ..formats.openai_chat import CARRIED, Dialect, OpenAIChat
+from ..formats.openai_chat import ENCODABLE, Dialect, OpenAIChat
 from .models.family import ModelFamily, find_family
 from .vendor_provider import VendorProvider
 
@@ -61,12 +61,12 @@ class Preset(VendorProvider):
         """Returns a family's profile with what is the same for all of the vendor's models."""
         if not found.known:
             known = self.names_are_free
-            found = ModelProfile(assumed=self.assumed, carried=CARRIED, cache_points=0, known=known)
+            found = ModelProfile(assumed=self.assumed, encodable=ENCODABLE, cache_points=0, known=known)
         return replace(
             found,
             accepts=with_images(found.accepts, self.images),
             assumed=with_images(found.assumed, self.images),
-            carried=with_images(found.carried, self.images),
+            encodable=with_images(found.encodable, self.images),
             accepts_prefill=self.accepts_prefill,
             media_after_results=self.media_after_results,
         )

@@ -65,9 +65,9 @@ def test_image_is_sent_to_an_unknown_model_of_any_provider(make, provider: str):
     assert (decision.route, decision.reason) == ("native", "it is not known whether brand-new accepts image/png")
 
 
-def of_type(taken: str) -> Any:
+def of_type(accepted: str) -> Any:
     """Returns a file that matches an entry of a profile: a kind, a media type, or the type of a file at a URL."""
-    media_type = {"image": "image/png", "audio": "audio/wav", "video": "video/mp4"}.get(taken, taken)
+    media_type = {"image": "image/png", "audio": "audio/wav", "video": "video/mp4"}.get(accepted, accepted)
     kind = media_type.partition("/")[0]
     part = {"image": ImagePart, "audio": AudioPart, "video": VideoPart}.get(kind, DocumentPart)
     if media_type.endswith("/*"):
@@ -76,14 +76,14 @@ def of_type(taken: str) -> Any:
 
 
 @pytest.mark.parametrize("provider", [*OWN_SERVERS, *VENDORS])
-def test_carried_media_types_can_be_encoded(services: Services, provider: str):
+def test_encodable_media_types_are_encoded(services: Services, provider: str):
     options = {name: value for name, value in NEEDED.get(provider, {}).items() if name != "base_url"}
     config = ProviderConfig(provider, "brand-new", "http://host.test/v1", "k", options)
     session = services.registry.provider(provider).connect(config, services)
-    assert session.profile.assumed <= session.profile.carried
+    assert session.profile.assumed <= session.profile.encodable
     assert session.profile.accepts == frozenset()
-    for taken in sorted(session.profile.carried):
-        message = Message.user(of_type(taken), "What is this?")
+    for accepted in sorted(session.profile.encodable):
+        message = Message.user(of_type(accepted), "What is this?")
         assert session.transpiler.encode(ModelCall("brand-new", (message,), provider)).request.body
 
 
@@ -211,17 +211,17 @@ TYPES = [f"image/{name}" for name in ["bmp", "gif", "heic", "heif", "jpeg", "png
 
 @pytest.mark.parametrize("provider", IMAGES)
 def test_image_is_sent_only_in_types_that_the_vendor_lists(make, provider: str):
-    taken = [f"image/{name}" for name in IMAGES[provider].split()]
+    listed = [f"image/{name}" for name in IMAGES[provider].split()]
     for model in ("brand-new", SEEING.get(provider, "brand-new")):
         llm = make(provider, model)
         for media_type in TYPES:
             image = ImagePart(Blob.from_bytes(b"pixels", media_type))
-            if media_type in taken:
+            if media_type in listed:
                 assert llm.plan("What is this?", media=[image])[0].route == "native"
                 continue
             with pytest.raises(UnsupportedContentError, match=media_type) as caught:
                 llm.plan("What is this?", media=[image])
-            assert f"convert it to {', '.join(taken)}" in (caught.value.hint or "")
+            assert f"convert it to {', '.join(listed)}" in (caught.value.hint or "")
         image_at_a_url = ImagePart(Blob.from_url("https://host.test/picture", "image/*"))
         assert llm.plan("What is this?", media=[image_at_a_url])[0].route == "native"
 
@@ -242,12 +242,12 @@ LISTED = [(f"{kind}/{name}", True) for kind, names in SOUND_AND_VIDEO.items() fo
 
 
 @pytest.mark.parametrize(
-    ("media_type", "taken"), [*LISTED, ("audio/x-ms-wma", False), ("audio/midi", False), ("video/x-matroska", False)]
+    ("media_type", "listed"), [*LISTED, ("audio/x-ms-wma", False), ("audio/midi", False), ("video/x-matroska", False)]
 )
 @pytest.mark.parametrize("model", ["brand-new", "gemini-3.5-flash"])
-def test_google_accepts_its_listed_audio_and_video_types(make, model: str, media_type: str, taken: bool):
+def test_google_accepts_its_listed_audio_and_video_types(make, model: str, media_type: str, listed: bool):
     part = (AudioPart if media_type.startswith("audio/") else VideoPart)(Blob.from_bytes(b"content", media_type))
-    if taken:
+    if listed:
         assert make("google", model).plan("What is this?", media=[part])[0].route == "native"
         return
     with pytest.raises(UnsupportedContentError, match=f"{media_type}.* cannot be sent"):

@@ -31,7 +31,7 @@ from abstractcore.schema import (
 )
 from abstractcore.testing import check_call_losses, check_encode_again, check_laws, strategies
 from abstractcore_providers.formats.registered import FORMATS
-from tests.providers.findings import REFUSALS, carries
+from tests.providers.findings import REFUSALS, can_encode
 from tests.providers.probes import CALL, WEATHER
 from tests.providers.published import provider_of
 
@@ -56,11 +56,11 @@ PATIENT = settings(
 
 
 def content(format: str, in_result: bool) -> SearchStrategy[ContentPart]:
-    """Content that the format carries in a user's message, or in a tool's result."""
+    """Content that the format can encode in a user's message, or in a tool's result."""
     kinds: list[SearchStrategy[ContentPart]] = [strategies.text_parts()]
     for kind, media_type in MEDIA:
         part = kind(Blob.from_bytes(b"content", media_type))
-        if carries(format, "tool", ToolResult("c", (part,))) if in_result else carries(format, "user", part):
+        if can_encode(format, "tool", ToolResult("c", (part,))) if in_result else can_encode(format, "user", part):
             kinds.append(st.builds(kind, strategies.blobs(media_type)))
     return st.one_of(kinds)
 
@@ -133,7 +133,7 @@ def check_translation(call: ModelCall, format: str) -> None:
         if isinstance(part, ReasoningPart) and part.origin:
             assert path in missing, "reasoning of another model is sent"
         elif path in missing and not is_expressible(part, moved, format):
-            assert not carries(format, role, part), f"{path} is left out, though it can be sent"
+            assert not can_encode(format, role, part), f"{path} is left out, though it can be sent"
 
 
 def check_refusal(error: Exception) -> None:

@@ -12,7 +12,7 @@ from abstractcore.schema import WireRequest
 from abstractcore_providers import ModelFamily, Preset
 from abstractcore_providers.common.endpoints import BearerAuth, FixedEndpoint, NoAuth, check_key
 from abstractcore_providers.common.media_types import with_images
-from abstractcore_providers.formats.openai_chat import CARRIED, OpenAIChat
+from abstractcore_providers.formats.openai_chat import ENCODABLE, OpenAIChat
 from abstractcore_providers.vendors.openai_compatible import VENDORS
 
 ROWS = {preset.name: preset for preset in VENDORS}
@@ -195,7 +195,7 @@ def test_model_accepts_the_media_types_of_its_family(model: str, takes: str, doe
 
 def of(preset: Preset, profile: ModelProfile) -> ModelProfile:
     """The profile at a vendor, with the image types and message order that it accepts for all models."""
-    images = {name: with_images(getattr(profile, name), preset.images) for name in ("accepts", "assumed", "carried")}
+    images = {name: with_images(getattr(profile, name), preset.images) for name in ("accepts", "assumed", "encodable")}
     return replace(
         profile, **images, accepts_prefill=preset.accepts_prefill, media_after_results=preset.media_after_results
     )
@@ -204,14 +204,14 @@ def of(preset: Preset, profile: ModelProfile) -> ModelProfile:
 @pytest.mark.parametrize("name", [*CLOUDS, "azure"])
 def test_unrecognized_model_has_the_default_profile(name: str):
     profile = connect(ROWS[name], api_key=KEY, base_url="https://host", model="brand-new").profile
-    unknown = ModelProfile(assumed=ROWS[name].assumed, carried=CARRIED, cache_points=0, known=False)
+    unknown = ModelProfile(assumed=ROWS[name].assumed, encodable=ENCODABLE, cache_points=0, known=False)
     assert profile == of(ROWS[name], unknown)
 
 
 @pytest.mark.parametrize("name", [*OWN_SERVERS, "openai-compatible"])
 def test_any_model_name_is_known_on_a_local_server(name: str):
     profile = connect(ROWS[name], base_url="http://localhost", model="brand-new").profile
-    expected = ModelProfile(assumed=frozenset({"image"}), carried=CARRIED, cache_points=0)
+    expected = ModelProfile(assumed=frozenset({"image"}), encodable=ENCODABLE, cache_points=0)
     assert profile == of(ROWS[name], expected)
 
 

@@ -11,7 +11,7 @@ from ...common.json_reading import Object
 from ...common.openai_audio import AUDIO_FORMATS, write_audio
 from .vocabulary import WARNINGS
 
-CARRIED = frozenset({"image", "application/pdf", *AUDIO_FORMATS})
+ENCODABLE = frozenset({"image", "application/pdf", *AUDIO_FORMATS})
 """The files that the format supports."""
 REPLY_AUDIO_TYPE = "audio/wav"
 """The assumed media type of a reply's audio: the format has no field for it."""

@@ -42,7 +42,7 @@ def fit_answer_parts(
     kept: list[Part] = []
     index = 0
     while index < len(parts):
-        length = _carried(parts, index, receiver)
+        length = _encodable_run(parts, index, receiver)
         if length == 0:
             warnings.append(WARNINGS.part(parts[index], f"{path}[{index}]"))
         kept += [_fitted(parts[i], f"{path}[{i}]", receiver, warnings) for i in range(index, index + length)]
@@ -59,7 +59,7 @@ def _goes_as_it_is(part: Part) -> bool:
     return False
 
 
-def _carried(parts: Sequence[Part], index: int, receiver: Receiver) -> int:
+def _encodable_run(parts: Sequence[Part], index: int, receiver: Receiver) -> int:
     """Returns how many parts, from `index` on, become items together; 0 if the first cannot be expressed."""
     part = parts[index]
     if isinstance(part, ReasoningPart):

@@ -32,7 +32,7 @@ def fit_messages(
     before: Message | None = None
     for index, message in enumerate(messages):
         path = f"messages[{index}]"
-        parts = _carried_parts(message, before, f"{path}.parts", receiver, warnings)
+        parts = _fitted_parts(message, before, f"{path}.parts", receiver, warnings)
         before = message
         if not parts:
             continue
@@ -48,7 +48,7 @@ def fit_messages(
     return [(turn[0][0], _as_one(turn, ids, warnings)) for turn in turns]
 
 
-def _carried_parts(
+def _fitted_parts(
     message: Message, before: Message | None, path: str, receiver: Receiver, warnings: list[CallWarning]
 ) -> Sequence[Part]:
     """Adjusts a message; tool results belong to the calls in the message before."""

@@ -81,7 +81,7 @@ def _nova(
     return ModelFamily(tuple(f"amazon.nova-{name}" for name in names), profile, _AMAZON, _NOVA_GUIDE)
 
 
-_UNKNOWN_PROFILE = ModelProfile(assumed=BEDROCK_IMAGES, carried=_FILES | _VIDEO, known=False)
+_UNKNOWN_PROFILE = ModelProfile(assumed=BEDROCK_IMAGES, encodable=_FILES | _VIDEO, known=False)
 """Many vendors' models: few accept documents natively, so PDF is sent as text where it can be converted."""
 _AMAZON = BedrockRules(long_cache=False)
 BEDROCK: tuple[BedrockFamily, ...] = (

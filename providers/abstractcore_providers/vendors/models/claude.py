@@ -70,6 +70,6 @@ five minutes. A model without a price here has several, by the length of the pro
 """
 UNKNOWN_CLAUDE: ClaudeFamily = ModelFamily(
     (),
-    ModelProfile(assumed=_ACCEPTS, carried=_ACCEPTS, sampling=_SHORT, cache_points=_CACHE_POINTS, known=False),
+    ModelProfile(assumed=_ACCEPTS, encodable=_ACCEPTS, sampling=_SHORT, cache_points=_CACHE_POINTS, known=False),
     ClaudeRules(),
 )

@@ -29,5 +29,5 @@ COHERE: tuple[CohereFamily, ...] = (
 """After the page of each model at docs.cohere.com/docs."""
 UNKNOWN_COHERE: CohereFamily = ModelFamily(
     (),
-    ModelProfile(assumed=COHERE_IMAGES, carried=COHERE_IMAGES, cache_points=0, media_after_results=True, known=False),
+    ModelProfile(assumed=COHERE_IMAGES, encodable=COHERE_IMAGES, cache_points=0, media_after_results=True, known=False),
 )

@@ -62,7 +62,7 @@ GEMINI: tuple[GeminiFamily, ...] = (
 _SPECIAL = ("embedding", "-image", "-tts", "-live", "-audio", "computer-use", "robotics")
 """Parts of the names of models whose input or output differs from that of their family."""
 _UNKNOWN: GeminiFamily = ModelFamily(
-    (), ModelProfile(assumed=_FILES, carried=_FILES, cache_points=0, known=False), _GEMINI_2
+    (), ModelProfile(assumed=_FILES, encodable=_FILES, cache_points=0, known=False), _GEMINI_2
 )
 
 

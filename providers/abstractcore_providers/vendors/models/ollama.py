@@ -38,5 +38,5 @@ OLLAMA: tuple[OllamaFamily, ...] = (
     _ollama("llama3.3", _TEXT, thinking=_NO_THINKING),
 )
 UNKNOWN_OLLAMA: OllamaFamily = ModelFamily(
-    (), ModelProfile(assumed=OLLAMA_IMAGES, carried=OLLAMA_IMAGES, cache_points=0, known=False)
+    (), ModelProfile(assumed=OLLAMA_IMAGES, encodable=OLLAMA_IMAGES, cache_points=0, known=False)
 )
