@@ -26,7 +26,7 @@ from .lowering.media_routes import media_parts
 from .untrusted_content import as_untrusted, sent_parts
 
 
-class _Done(NamedTuple):
+class _Executed(NamedTuple):
     """An executed decision, the content that replaces the file (None: the file itself), and warnings."""
 
     decision: MediaDecision
@@ -34,7 +34,7 @@ class _Done(NamedTuple):
     warnings: tuple[CallWarning, ...] = ()
 
 
-async def carry_out(
+async def execute_decisions(
     lowered: Lowered,
     handlers: Sequence[MediaHandler],
     context: MediaContext,
@@ -54,12 +54,12 @@ async def carry_out(
         part = parts[decision.part_path]
         return lambda: runtime.call(_handle, decision, part, handler, context, artifact, kind="files")
 
-    done = await runtime.gather(*(thunk(decision) for decision in lowered.decisions))
-    replaced = {decision.part_path: parts for decision, parts, _ in done if parts is not None}
+    executed = await runtime.gather(*(thunk(decision) for decision in lowered.decisions))
+    replaced = {decision.part_path: parts for decision, parts, _ in executed if parts is not None}
     return Lowered(
         _with_parts(lowered.call, replaced),
-        tuple(each.decision for each in done),
-        (*lowered.warnings, *(warning for each in done for warning in each.warnings)),
+        tuple(each.decision for each in executed),
+        (*lowered.warnings, *(warning for each in executed for warning in each.warnings)),
     )
 
 
@@ -69,15 +69,15 @@ def _handle(
     handler: MediaHandler | None,
     context: MediaContext,
     artifact: Callable[[str], bytes],
-) -> _Done:
+) -> _Executed:
     fetched = part.blob.form == "artifact"
     part = _fetched(part, artifact) if fetched else part
     try:
         if decision.route == "native":
             if handler is not None and part.blob.form in ("bytes", "file"):
                 handler.check(part)
-            done = replace(decision, sent=MediaSent(decision.type, part.blob.size))
-            return _Done(done, (part,) if fetched else None)
+            executed = replace(decision, sent=MediaSent(decision.type, part.blob.size))
+            return _Executed(executed, (part,) if fetched else None)
         if handler is None:
             raise MediaError(f"no media handler reads {decision.type}", source=decision.source)
         return _converted(decision, part, handler, context)
@@ -85,14 +85,14 @@ def _handle(
         raise MediaError(f"{decision.source} cannot be read: {error}", source=decision.source) from error
 
 
-def _converted(decision: MediaDecision, part: MediaPart, handler: MediaHandler, context: MediaContext) -> _Done:
+def _converted(decision: MediaDecision, part: MediaPart, handler: MediaHandler, context: MediaContext) -> _Executed:
     conversion = handler.convert(part, replace(context, accepted_outputs=frozenset(decision.outputs)))
     content = conversion.parts
     parts = as_untrusted(decision.source, conversion.label, content)
     if part.cache is not None:
         parts = (*parts[:-1], replace(parts[-1], cache=part.cache))
     warnings = tuple(replace(warning, path=decision.part_path) for warning in conversion.warnings)
-    return _Done(replace(decision, sent=sent_parts(parts, content), usage=conversion.usage), parts, warnings)
+    return _Executed(replace(decision, sent=sent_parts(parts, content), usage=conversion.usage), parts, warnings)
 
 
 def _fetched(part: MediaPart, artifact: Callable[[str], bytes]) -> MediaPart:
@@ -114,14 +114,14 @@ def _with_parts(call: ModelCall, replaced: Mapping[str, tuple[Part, ...]]) -> Mo
 
 def _replaced(parts: Sequence[Part], path: str, replaced: Mapping[str, tuple[Part, ...]]) -> tuple[Part, ...]:
     """Returns the parts with replacements; a text that ends a file's content is followed by an empty line."""
-    done: list[Part] = []
+    result: list[Part] = []
     for index, part in enumerate(parts):
-        place = f"{path}[{index}]"
-        new = replaced.get(place, (part,))
+        part_path = f"{path}[{index}]"
+        new = replaced.get(part_path, (part,))
         if isinstance(part, ToolResult):
-            content = _replaced(part.content, f"{place}.content", replaced)
+            content = _replaced(part.content, f"{part_path}.content", replaced)
             new = (replace(part, content=cast("tuple[ContentPart, ...]", content)),)
-        elif place in replaced and isinstance(last := new[-1], TextPart) and index + 1 < len(parts):
+        elif part_path in replaced and isinstance(last := new[-1], TextPart) and index + 1 < len(parts):
             new = (*new[:-1], replace(last, text=last.text + "\n"))
-        done += new
-    return tuple(done)
+        result += new
+    return tuple(result)

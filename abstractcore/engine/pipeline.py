@@ -40,7 +40,7 @@ from .deadlines import InTime, last_moment, remaining, time_given
 from .endings import close_streams, end_call, outcome_of
 from .exchange import Exchange, located
 from .lowering import lower
-from .media_conversion import carry_out
+from .media_conversion import execute_decisions
 from .responses import as_response
 from .rings import compose
 from .tool_result_media import move_files_after_results
@@ -188,14 +188,16 @@ class Pipeline:
         if not lowered.decisions:
             return lowered, encode(lowered.call)
         async with InTime(self.runtime, remaining(context), time_given(context)):
-            return await self._carried_out(lowered, encode)
+            return await self._with_converted_files(lowered, encode)
 
-    async def _carried_out(self, lowered: Lowered, encode: Callable[[ModelCall], Encoded]) -> tuple[Lowered, Encoded]:
+    async def _with_converted_files(
+        self, lowered: Lowered, encode: Callable[[ModelCall], Encoded]
+    ) -> tuple[Lowered, Encoded]:
         """Returns what `_encoded` returns for a call with files: encoding reads those that are sent natively."""
-        done = await carry_out(lowered, self._handlers, self._media_context(), self._artifact, self.runtime)
+        executed = await execute_decisions(lowered, self._handlers, self._media_context(), self._artifact, self.runtime)
         if self._session.profile.media_after_results:
-            done = move_files_after_results(done)
-        return done, await self.runtime.call(encode, done.call, kind="files")
+            executed = move_files_after_results(executed)
+        return executed, await self.runtime.call(encode, executed.call, kind="files")
 
     def respond(self, reply: ModelReply, context: CallContext, read_output: OutputReader) -> GenerateResponse[Any]:
         """Returns the response for a complete reply."""
