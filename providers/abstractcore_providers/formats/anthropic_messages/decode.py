@@ -7,8 +7,8 @@ from abstractcore.schema import ModelReply, Part, ToolCall, WireResponse
 from ...common.call_ids import ReceivedIds
 from ...common.finish_reasons import calls_tools
 from ...common.json_reading import Object, as_object, as_objects, text_of
-from ...common.origins import origin_of
 from ...common.raw_arguments import WrittenArguments
+from ...common.reasoning_origins import origin_of
 from ...common.response_bodies import fitting, no_reply, read_body
 from .blocks import CALLS, read_block
 from .dialect import Dialect

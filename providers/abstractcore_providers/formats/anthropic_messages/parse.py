@@ -9,8 +9,8 @@ from abstractcore.schema import CallWarning, ModelCall, Parsed, WireRequest
 
 from ...common.claude_thinking import Thinking, read_claude_thinking
 from ...common.json_reading import Object, as_object
-from ...common.origins import origin_of
 from ...common.reading import get_flag, get_list, get_object, get_text, read_call
+from ...common.reasoning_origins import origin_of
 from .betas import betas_to_ours
 from .dialect import Dialect
 from .outputs import has_output, output_to_ours

@@ -13,7 +13,7 @@ from ...common.call_ids import ReceivedIds
 from ...common.frame_decoder import FrameDecoder
 from ...common.item_options import read_options
 from ...common.json_reading import Object, as_object, count_of, mended, text_of
-from ...common.origins import origin_of
+from ...common.reasoning_origins import origin_of
 from .block_fields import BLOCK_FIELDS
 from .blocks import read_block
 from .citations import citation_to_ours

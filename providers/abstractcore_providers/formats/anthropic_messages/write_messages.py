@@ -14,7 +14,7 @@ from ...common.call_ids import CallIds
 from ...common.conversations import refuse_system_only, refuse_unanswered_calls
 from ...common.item_options import with_options
 from ...common.json_reading import Object
-from ...common.origins import origin_of
+from ...common.reasoning_origins import origin_of
 from ...common.text_blocks import as_content
 from .block_fields import MESSAGE_FIELDS
 from .content import append_block, with_extras, write_content

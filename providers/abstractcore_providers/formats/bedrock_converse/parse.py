@@ -10,9 +10,9 @@ from abstractcore.errors import InvalidInputError
 from abstractcore.schema import CallWarning, ModelCall, OutputSchema, Parsed, WireRequest
 
 from ...common.json_reading import Object, as_object, read_json, text_of
-from ...common.origins import origin_of
 from ...common.raw_arguments import WrittenArguments
 from ...common.reading import ErrorsAt, get_group, get_list, get_object, read_call
+from ...common.reasoning_origins import origin_of
 from .model_fields import OUTPUT, take_thinking, take_top_k
 from .provider_options import is_json_schema, options_left
 from .read_blocks import INPUT, BlockReader

@@ -15,7 +15,7 @@ from ...common.call_ids import ReceivedIds
 from ...common.frame_decoder import FrameDecoder
 from ...common.item_options import read_options
 from ...common.json_reading import Cut, Object, as_object, count_of, text_of
-from ...common.origins import origin_of
+from ...common.reasoning_origins import origin_of
 from .block_fields import BLOCK_FIELDS
 from .decode import metadata_to_ours
 from .errors import RIGHT_ADDRESS, error_in_stream

@@ -12,7 +12,7 @@ from abstractcore.schema import Blob, CallWarning, JSONValue, Message, ModelCall
 from ...common.cache_times import CacheTimes
 from ...common.conversations import refuse_system_only, refuse_unanswered_calls
 from ...common.item_options import name_options_left_out
-from ...common.origins import origin_of
+from ...common.reasoning_origins import origin_of
 from .fit import Fitting, fits
 from .vocabulary import PROVIDER, WARNINGS
 

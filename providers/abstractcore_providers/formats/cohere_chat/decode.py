@@ -9,7 +9,7 @@ from ...common.finish_reasons import calls_tools
 from ...common.function_tools import decode_function_call
 from ...common.item_options import read_options
 from ...common.json_reading import Object, as_object, as_objects, text_of
-from ...common.origins import origin_of
+from ...common.reasoning_origins import origin_of
 from ...common.response_bodies import fitting, no_reply, read_body
 from .citations import citation_to_ours, citations_of
 from .errors import FAILED, RIGHT_ADDRESS, error_in_body

@@ -13,9 +13,9 @@ from ...common.format_warnings import unsupported
 from ...common.function_tools import write_function_tool
 from ...common.json_reading import Object
 from ...common.json_schemas import COHERE
-from ...common.origins import origin_of
 from ...common.output_schemas import bare_schema
 from ...common.own_options import add_own_options
+from ...common.reasoning_origins import origin_of
 from .vocabulary import PROVIDER, SAMPLING, WARNINGS, has_field
 from .write_messages import write_messages
 

@@ -9,9 +9,9 @@ from abstractcore.schema import CallWarning, ModelCall, OutputSchema, Parsed, To
 
 from ...common.function_tools import read_function_tool
 from ...common.json_reading import Object, as_object
-from ...common.origins import origin_of
 from ...common.output_schemas import named_schema
 from ...common.reading import get_flag, get_list, get_text, read_call
+from ...common.reasoning_origins import origin_of
 from .read_messages import read_messages
 from .vocabulary import PROVIDER, SAMPLING, has_field, thinking_to_ours
 

@@ -14,7 +14,7 @@ from ...common.frame_decoder import FrameDecoder
 from ...common.function_tools import decode_function_call
 from ...common.item_options import read_options
 from ...common.json_reading import Object, as_object, as_objects, count_of, mended, text_of
-from ...common.origins import origin_of
+from ...common.reasoning_origins import origin_of
 from .citations import PLAN, citation_to_ours
 from .errors import FAILED, RIGHT_ADDRESS, error_in_answer
 from .vocabulary import CALL_FIELDS, FINISH_REASONS, PROVIDER, TEXT_FIELDS, metadata_to_ours, usage_to_ours

@@ -10,8 +10,8 @@ from abstractcore.errors import InvalidInputError
 from abstractcore.schema import CallWarning, ModelCall, Parsed, WireRequest
 
 from ...common.json_reading import Object
-from ...common.origins import origin_of
 from ...common.reading import get_group, get_list, get_object, read_call
+from ...common.reasoning_origins import origin_of
 from .dialect import Dialect
 from .provider_options import read_provider_options
 from .read_messages import ConversationReader

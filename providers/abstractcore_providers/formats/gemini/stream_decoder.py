@@ -12,7 +12,7 @@ from abstractcore.schema import Delta
 
 from ...common.frame_decoder import FrameDecoder
 from ...common.json_reading import Cut, Object, as_object, as_objects, text_of
-from ...common.origins import origin_of
+from ...common.reasoning_origins import origin_of
 from .blocks import Blocks
 from .dialect import Dialect
 from .errors import RIGHT_ADDRESS, error_in_answer

@@ -13,7 +13,7 @@ from ...common.call_ids import CallIds
 from ...common.conversations import refuse_system_only, refuse_unanswered_calls
 from ...common.item_options import name_options_left_out, with_options
 from ...common.json_reading import Object
-from ...common.origins import origin_of
+from ...common.reasoning_origins import origin_of
 from .dialect import Dialect
 from .known_parts import TEXT_FIELDS
 from .tool_results import write_result

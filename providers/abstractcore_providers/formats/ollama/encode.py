@@ -15,9 +15,9 @@ from ...common.format_warnings import unsupported
 from ...common.function_tools import write_function_tool
 from ...common.json_reading import Object
 from ...common.json_schemas import OLLAMA
-from ...common.origins import origin_of
 from ...common.output_schemas import bare_schema
 from ...common.own_options import has_own_field, own_options
+from ...common.reasoning_origins import origin_of
 from .context import context_for
 from .vocabulary import ARGUMENTS, PROVIDER, SAMPLING, THINKING, UNTOUCHED, WARNINGS, has_field, has_option
 from .write_messages import write_messages

@@ -12,8 +12,8 @@ from ...common.call_ids import ReceivedIds
 from ...common.delta_writer import Piece
 from ...common.frame_decoder import FrameDecoder
 from ...common.json_reading import Object, as_object, as_objects, mended, text_of
-from ...common.origins import origin_of
 from ...common.raw_arguments import WrittenArguments
+from ...common.reasoning_origins import origin_of
 from .decode import read_call, read_images
 from .errors import RIGHT_ADDRESS, error_in_answer
 from .vocabulary import ARGUMENTS, PROVIDER, USAGE, finish_reason_to_ours, metadata_to_ours

@@ -22,7 +22,7 @@ from ...common.call_ids import ReceivedIds
 from ...common.function_tools import decode_function_call
 from ...common.json_reading import Object, as_object, as_objects, text_of
 from ...common.openai_errors import RIGHT_ADDRESS, error_in_body
-from ...common.origins import origin_of
+from ...common.reasoning_origins import origin_of
 from ...common.response_bodies import fitting, no_reply, read_body
 from .content import REPLY_AUDIO_TYPE
 from .content_pieces import content_pieces

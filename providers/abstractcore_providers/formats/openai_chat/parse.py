@@ -19,9 +19,9 @@ from abstractcore.schema import (
 
 from ...common.function_tools import read_function_tool
 from ...common.json_reading import Object, as_object
-from ...common.origins import origin_of
 from ...common.output_schemas import read_output
 from ...common.reading import get_flag, get_list, get_object, get_text, name_the_rest, read_call
+from ...common.reasoning_origins import origin_of
 from .dialect import Dialect
 from .json_mode import JSON_MODE, take_instruction
 from .read_messages import read_messages

@@ -23,7 +23,7 @@ from ...common.frame_decoder import FrameDecoder
 from ...common.item_options import read_options
 from ...common.json_reading import Object, as_object, as_objects, mended, text_of
 from ...common.openai_errors import RIGHT_ADDRESS, error_in_answer
-from ...common.origins import origin_of
+from ...common.reasoning_origins import origin_of
 from ...common.surrogates import mend
 from .content_pieces import content_pieces
 from .dialect import DETAILS, Dialect

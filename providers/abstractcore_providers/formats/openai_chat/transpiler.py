@@ -9,7 +9,7 @@ from abstractcore.ports import MessageRead
 from abstractcore.schema import CallWarning, Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest, WireResponse
 
 from ...common.openai_errors import error_of, render_error
-from ...common.origins import origin_of
+from ...common.reasoning_origins import origin_of
 from .decode import decode
 from .dialect import Dialect
 from .encode import encode

@@ -10,7 +10,7 @@ from ...common.call_ids import CallIds
 from ...common.conversations import refuse_unanswered_calls
 from ...common.item_options import with_options
 from ...common.json_reading import Object
-from ...common.origins import origin_of
+from ...common.reasoning_origins import origin_of
 from ...common.text_blocks import append_block, as_content
 from .call_ids import call_ids
 from .content import media_in_result, write_part

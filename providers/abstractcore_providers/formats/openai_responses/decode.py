@@ -9,7 +9,7 @@ from abstractcore.schema import ModelReply, Part, ToolCall, WireResponse
 from ...common.call_ids import ReceivedIds
 from ...common.json_reading import Object, as_object, as_objects, text_of
 from ...common.openai_errors import RIGHT_ADDRESS, error_in_answer, error_in_body
-from ...common.origins import origin_of
+from ...common.reasoning_origins import origin_of
 from ...common.response_bodies import fitting, no_reply, read_body
 from .items import read_item
 from .vocabulary import USAGE, finish_reason_to_ours, metadata_to_ours

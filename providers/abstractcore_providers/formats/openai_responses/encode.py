@@ -9,8 +9,8 @@ from abstractcore.schema import CallWarning, Encoded, Message, ModelCall, WireRe
 from ...common.format_warnings import unsupported
 from ...common.json_reading import Object
 from ...common.json_schemas import OPENAI
-from ...common.origins import origin_of
 from ...common.output_schemas import write_output
+from ...common.reasoning_origins import origin_of
 from ...common.sampling_options import write_sampling
 from ...common.tool_names import OPENAI as OPENAI_NAMES
 from ...common.tool_names import with_valid_names

@@ -9,9 +9,9 @@ from abstractcore.errors import InvalidInputError
 from abstractcore.schema import CallWarning, HostedTool, ModelCall, OutputSchema, Parsed, ToolSpec, WireRequest
 
 from ...common.json_reading import Object, text_of
-from ...common.origins import origin_of
 from ...common.output_schemas import read_output
 from ...common.reading import get_flag, get_group, get_list, get_object, get_text, read_call
+from ...common.reasoning_origins import origin_of
 from .options import EFFORTS, is_of_call, rest_of
 from .read_messages import Conversation
 from .tools import is_other_tool, read_choice, read_tool

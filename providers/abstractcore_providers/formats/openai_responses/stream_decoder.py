@@ -15,7 +15,7 @@ from ...common.delta_writer import Piece
 from ...common.frame_decoder import FrameDecoder
 from ...common.json_reading import Object, as_object, as_objects, count_of, mended, text_of
 from ...common.openai_errors import RIGHT_ADDRESS, error_in_answer
-from ...common.origins import origin_of
+from ...common.reasoning_origins import origin_of
 from .blocks import OpenItem, OpenItems
 from .citations import read_annotations
 from .decode import check_failure, is_stored
