@@ -81,7 +81,7 @@ def _name_the_others(item: HasOptions, path: str, provider: str, warnings: list[
             warnings.append(CallWarning("other_provider_options", f"{path}.provider_options.{other}", message))
 
 
-def with_own_options(item: T, path: str, provider: str, modelled: Collection[str], warnings: list[CallWarning]) -> T:
+def with_options_for(item: T, path: str, provider: str, modelled: Collection[str], warnings: list[CallWarning]) -> T:
     """Returns `item` with its options for `provider` only.
 
     Raises `InvalidInputError` with the path of one of the fields that are `modelled`.

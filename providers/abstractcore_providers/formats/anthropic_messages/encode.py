@@ -9,7 +9,7 @@ from abstractcore.schema import CallWarning, Encoded, JSONObject, ModelCall, Wir
 
 from ...common.claude_thinking import Thinking, read_claude_thinking, write_claude_thinking
 from ...common.json_reading import Object, as_object
-from ...common.own_options import has_own_field, own_options
+from ...common.provider_options import duplicate_option_error, options_for
 from ...common.raw_arguments import written_with
 from ...common.sampling_options import write_sampling
 from ...common.thinking_levels import from_low
@@ -58,7 +58,7 @@ def draft(call: ModelCall, dialect: Dialect) -> Draft:
     warnings: list[CallWarning] = []
     call = with_valid_names(call, ANTHROPIC, warnings)
     place = f"provider_options.{dialect.provider}"
-    options = dict(own_options(call, dialect.provider, warnings))
+    options = dict(options_for(call, dialect.provider, warnings))
     writing = Writing(dialect.provider, warnings)
     tools = tools_to_theirs(call, options.pop("tools", None), f"{place}.tools", writing)
     conversation = write_messages(call, dialect, writing)
@@ -86,7 +86,7 @@ def draft(call: ModelCall, dialect: Dialect) -> Draft:
     _add_options(body, options, place)
     effort = as_object(body.get("output_config")).get("effort")
     if read_claude_thinking(body.get("thinking"), effort, dialect.off) != thinking:
-        raise has_own_field(f"{place}.thinking")
+        raise duplicate_option_error(f"{place}.thinking")
     return Draft(body, conversation.inputs, headers, warnings)
 
 
@@ -106,6 +106,6 @@ def _add_options(body: Object, options: JSONObject, path: str) -> None:
         if name == "output_config" and isinstance(value, Mapping) and not set(value) & {"format", *body.get(name, {})}:
             body[name] = {**body.get(name, {}), **value}
         elif name in body or name in CALL_FIELDS or (name == "output_config" and has_output(value)):
-            raise has_own_field(f"{path}.{name}")
+            raise duplicate_option_error(f"{path}.{name}")
         else:
             body[name] = value

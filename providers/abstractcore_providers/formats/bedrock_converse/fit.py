@@ -27,7 +27,7 @@ from abstractcore.schema import (
 from ...common.cache_times import CacheTimes
 from ...common.data_urls import read_base64
 from ...common.format_warnings import reasoning_left_out
-from ...common.item_options import name_options_left_out, with_own_options
+from ...common.item_options import name_options_left_out, with_options_for
 from ...common.raw_arguments import WrittenArguments, own_text, sent_text
 from .block_fields import BLOCK_FIELDS
 from .citations import fit_citations
@@ -71,7 +71,7 @@ class Fitting:
             content = self._content(part.content, f"{path}.content", part.call_id)
             cache = self.times.fit(part.cache, path, self.warnings)
             return replace(
-                with_own_options(part, path, PROVIDER, BLOCK_FIELDS[part.type], self.warnings),
+                with_options_for(part, path, PROVIDER, BLOCK_FIELDS[part.type], self.warnings),
                 content=content,
                 cache=cache,
             )
@@ -97,7 +97,7 @@ class Fitting:
     def _media(self, part: MediaPart, path: str) -> MediaPart:
         check_media(part, path)
         cache = self.times.fit(part.cache, path, self.warnings)
-        own = with_own_options(part, path, PROVIDER, BLOCK_FIELDS[part.type], self.warnings)
+        own = with_options_for(part, path, PROVIDER, BLOCK_FIELDS[part.type], self.warnings)
         WARNINGS.fields(part, path, ("detail", "transcript", "id"), self.warnings)
         return type(part)(part.blob, cache=cache, provider_options=own.provider_options)
 
@@ -106,7 +106,7 @@ class Fitting:
             self._left_out("signature", path)
         text = sent_text(part, path, self.warnings)
         cache = self.times.fit(part.cache, path, self.warnings)
-        own = with_own_options(part, path, PROVIDER, BLOCK_FIELDS[part.type], self.warnings)
+        own = with_options_for(part, path, PROVIDER, BLOCK_FIELDS[part.type], self.warnings)
         return replace(own, arguments_text=text, signature=None, cache=cache)
 
     def _content(self, content: tuple[ContentPart, ...], path: str, call_id: str) -> tuple[ContentPart, ...]:

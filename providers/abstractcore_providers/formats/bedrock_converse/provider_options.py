@@ -8,7 +8,7 @@ from abstractcore.errors import InvalidInputError
 from abstractcore.schema import CallWarning, ModelCall
 
 from ...common.json_reading import Object, as_object
-from ...common.own_options import has_own_field, own_options
+from ...common.provider_options import duplicate_option_error, options_for
 from .model_fields import FIELDS, OUTPUT, take_thinking, take_top_k
 from .vocabulary import PROVIDER
 
@@ -24,10 +24,10 @@ _IN_GROUPS: dict[str, frozenset[str]] = {
 
 def add_provider_options(body: Object, call: ModelCall, off: str, warnings: list[CallWarning]) -> None:
     """Adds the provider options to `body`; raises `InvalidInputError` for those that duplicate a field of the call."""
-    for name, value in own_options(call, PROVIDER, warnings).items():
+    for name, value in options_for(call, PROVIDER, warnings).items():
         path = f"provider_options.{PROVIDER}.{name}"
         if name in _MODELLED:
-            raise has_own_field(path)
+            raise duplicate_option_error(path)
         if name in _IN_GROUPS:
             _add_group(body, name, value, (call.model, off), path)
         else:
@@ -43,7 +43,7 @@ def _add_group(body: Object, group: str, value: Any, of: tuple[str, str], path: 
     written: Object = body.setdefault(group, {})
     for name in given:
         if name in written or _has_field(group, name, given[name], *of):
-            raise has_own_field(f"{path}.{name}")
+            raise duplicate_option_error(f"{path}.{name}")
     written.update(given)
 
 

@@ -18,7 +18,7 @@ from abstractcore.schema import (
     ToolCall,
 )
 
-from ...common.item_options import with_own_options
+from ...common.item_options import with_options_for
 from ...common.json_reading import Object, as_object
 from ...common.raw_arguments import written_with
 from .block_fields import BLOCK_FIELDS
@@ -81,7 +81,7 @@ def _fitted_call(part: ToolCall, path: str, warnings: list[CallWarning]) -> Tool
     if not part.arguments_text:
         message = "missing arguments are sent as an empty object"
         warnings.append(CallWarning("arguments_rewritten", f"{path}.arguments_text", message, "", "{}"))
-    own = with_own_options(part, path, PROVIDER, BLOCK_FIELDS[part.type], warnings)
+    own = with_options_for(part, path, PROVIDER, BLOCK_FIELDS[part.type], warnings)
     return ToolCall(part.id, part.name, part.arguments_text or "{}", provider_options=own.provider_options)
 
 

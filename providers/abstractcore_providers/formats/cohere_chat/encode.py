@@ -14,7 +14,7 @@ from ...common.function_tools import write_function_tool
 from ...common.json_reading import Object
 from ...common.json_schemas import COHERE
 from ...common.output_schemas import bare_schema
-from ...common.own_options import add_own_options
+from ...common.provider_options import add_provider_options
 from ...common.reasoning_origins import origin_of
 from .vocabulary import PROVIDER, SAMPLING, WARNINGS, has_field
 from .write_messages import write_messages
@@ -44,7 +44,7 @@ def encode(call: ModelCall) -> Encoded:
         body["thinking"] = _thinking(call.thinking, warnings)
     WARNINGS.options(call, _UNSUPPORTED, warnings)
     body["stream"] = call.stream
-    add_own_options(body, call, PROVIDER, has_field, warnings)
+    add_provider_options(body, call, PROVIDER, has_field, warnings)
     return Encoded(WireRequest("/chat", _HEADERS, to_json(body)), tuple(warnings))
 
 

@@ -8,7 +8,7 @@ from abstractcore.errors import InvalidInputError
 from abstractcore.schema import CallWarning, ModelCall
 
 from ...common.json_reading import Object, as_object
-from ...common.own_options import has_own_field, own_options
+from ...common.provider_options import duplicate_option_error, options_for
 from .vocabulary import HOSTED_TOOLS, LEVELS, MODALITIES, SAMPLING, named, with_names
 
 _OBJECTS = ("generationConfig", "toolConfig")
@@ -22,14 +22,14 @@ def add_provider_options(body: Object, call: ModelCall, provider: str, warnings:
 
     Raises `InvalidInputError` for one that duplicates a field of the call.
     """
-    for name, value in own_options(call, provider, warnings).items():
+    for name, value in options_for(call, provider, warnings).items():
         path = f"provider_options.{provider}.{name}"
         if named(name) in _OBJECTS:
             _put_object(body, named(name), value, path)
         elif named(name) == "tools":
             _put_tools(body, value, path)
         elif named(name) in _OF_CALL or name in body:
-            raise has_own_field(path)
+            raise duplicate_option_error(path)
         else:
             body[name] = value
 
@@ -40,7 +40,7 @@ def _put_object(body: Object, name: str, value: Any, path: str) -> None:
     inner: Object = body.setdefault(name, {})
     for key, item in cast(Object, value).items():
         if named(key) in inner or is_of_call(name, named(key), item):
-            raise has_own_field(f"{path}.{key}")
+            raise duplicate_option_error(f"{path}.{key}")
         inner[key] = item
 
 
@@ -49,7 +49,7 @@ def _put_tools(body: Object, value: Any, path: str) -> None:
         raise InvalidInputError("expected a list", path=path)
     for index, tool in enumerate(cast("list[Any]", value)):
         if not isinstance(tool, dict) or is_tool_of_call(cast(Object, tool)):
-            raise has_own_field(f"{path}[{index}]")
+            raise duplicate_option_error(f"{path}[{index}]")
         body.setdefault("tools", []).append(tool)
 
 

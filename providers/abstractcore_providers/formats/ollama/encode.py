@@ -16,7 +16,7 @@ from ...common.function_tools import write_function_tool
 from ...common.json_reading import Object
 from ...common.json_schemas import OLLAMA
 from ...common.output_schemas import bare_schema
-from ...common.own_options import has_own_field, own_options
+from ...common.provider_options import duplicate_option_error, options_for
 from ...common.reasoning_origins import origin_of
 from .context import context_for
 from .vocabulary import ARGUMENTS, PROVIDER, SAMPLING, THINKING, UNTOUCHED, WARNINGS, has_field, has_option
@@ -113,12 +113,12 @@ def _warn_of_choices(call: ModelCall, warnings: list[CallWarning]) -> None:
 
 
 def _add_provider_options(body: Object, options: Object, call: ModelCall, warnings: list[CallWarning]) -> None:
-    for name, value in own_options(call, PROVIDER, warnings).items():
+    for name, value in options_for(call, PROVIDER, warnings).items():
         path = f"provider_options.{PROVIDER}.{name}"
         if name == "options":
             _add_model_options(options, value, path)
         elif name in body or has_field(name, value):
-            raise has_own_field(path)
+            raise duplicate_option_error(path)
         else:
             body[name] = value
 
@@ -128,7 +128,7 @@ def _add_model_options(options: Object, given: JSONValue, path: str) -> None:
         raise InvalidInputError(f"expected a mapping, got {type(given).__name__}", path=path)
     for name, value in cast("Mapping[str, JSONValue]", given).items():
         if name in options or has_option(name, value):
-            raise has_own_field(f"{path}.{name}")
+            raise duplicate_option_error(f"{path}.{name}")
         options[name] = value
 
 

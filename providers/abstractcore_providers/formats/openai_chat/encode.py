@@ -24,7 +24,7 @@ from ...common.format_warnings import unsupported
 from ...common.function_tools import write_function_tool
 from ...common.json_reading import Object
 from ...common.output_schemas import write_output
-from ...common.own_options import add_own_options
+from ...common.provider_options import add_provider_options
 from ...common.sampling_options import SAMPLING_OPTIONS
 from ...common.tool_names import with_valid_names
 from .dialect import Dialect
@@ -65,7 +65,7 @@ def encode(call: ModelCall, dialect: Dialect) -> Encoded:
         body["stream"] = True
         if dialect.stream_usage:
             body["stream_options"] = {"include_usage": True}
-    add_own_options(body, call, dialect.provider, partial(has_field, dialect=dialect), warnings)
+    add_provider_options(body, call, dialect.provider, partial(has_field, dialect=dialect), warnings)
     return Encoded(WireRequest("/chat/completions", _HEADERS, to_json(body)), tuple(warnings))
 
 

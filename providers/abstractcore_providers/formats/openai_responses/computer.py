@@ -12,7 +12,7 @@ from typing import cast
 from abstractcore.errors import UnsupportedContentError
 from abstractcore.schema import CallWarning, ImagePart, Message, SchemaError, ToolCall, ToolResult, to_data
 
-from ...common.item_options import fields_for, read_options, with_own_options
+from ...common.item_options import fields_for, read_options, with_options_for
 from ...common.json_reading import Object, text_of
 from ...common.reading import get_object, get_text
 from .content import image_place
@@ -70,9 +70,9 @@ def fit_screenshot(result: ToolResult, path: str, provider: str, warnings: list[
     ):
         WARNINGS.fields(item, place, names, warnings)
     image = replace(image, detail=None, cache=None)
-    image = with_own_options(image, f"{path}.content[0]", provider, _SCREENSHOT_FIELDS, warnings)
+    image = with_options_for(image, f"{path}.content[0]", provider, _SCREENSHOT_FIELDS, warnings)
     result = replace(result, content=(image,), is_error=False, cache=None)
-    return with_own_options(result, path, provider, _OUTPUT_FIELDS, warnings)
+    return with_options_for(result, path, provider, _OUTPUT_FIELDS, warnings)
 
 
 def write_screenshot(result: ToolResult, path: str, provider: str) -> Object:

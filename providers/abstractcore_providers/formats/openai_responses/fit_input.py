@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from abstractcore.errors import UnsupportedContentError
 from abstractcore.schema import AudioPart, CachePoint, CallWarning, Message, OpaquePart, Part, TextPart, ToolResult
 
-from ...common.item_options import with_own_options
+from ...common.item_options import with_options_for
 from .content import CONTENT_FIELDS, CONTENT_TYPES, OUTPUT_FIELDS, can_be_kept_for
 from .items import item_from_user
 from .vocabulary import WARNINGS
@@ -76,7 +76,7 @@ def without_cache(item: Any, path: str, warnings: list[CallWarning]) -> Any:
 
 def _plain(part: P, path: str, provider: str, warnings: list[CallWarning]) -> P:
     """Returns `part` without the fields beside its content."""
-    part = with_own_options(part, path, provider, CONTENT_FIELDS.get(CONTENT_TYPES.get(type(part), ""), ()), warnings)
+    part = with_options_for(part, path, provider, CONTENT_FIELDS.get(CONTENT_TYPES.get(type(part), ""), ()), warnings)
     if isinstance(part, TextPart) and part.citations:
         warnings.append(WARNINGS.field("citations", path))
         return replace(part, citations=())
@@ -91,7 +91,7 @@ def fit_result(part: Part, path: str, provider: str, warnings: list[CallWarning]
     assert isinstance(part, ToolResult)
     if _goes_as_it_is(part):
         return part
-    result = with_own_options(part, path, provider, OUTPUT_FIELDS, warnings)
+    result = with_options_for(part, path, provider, OUTPUT_FIELDS, warnings)
     if result.is_error:
         warnings.append(CallWarning("error_flag_left_out", f"{path}.is_error", "results cannot be marked as errors"))
     result = _cacheable(result, path, warnings) if result.content else without_cache(result, path, warnings)

@@ -10,7 +10,7 @@ from abstractcore.schema import NO_OPTIONS, CallWarning, Message, OpaquePart, Pa
 
 from ...common.call_ids import CallIds
 from ...common.conversations import refuse_unanswered_calls
-from ...common.item_options import name_options_left_out, with_own_options
+from ...common.item_options import name_options_left_out, with_options_for
 from .computer import computer_calls, fit_screenshot
 from .content import USER_FIELDS
 from .fit_answer import Receiver, fit_answer_parts
@@ -73,7 +73,7 @@ def _with_options(message: Message, first: Part, path: str, provider: str, warni
     if not message.provider_options:
         return message
     if message.role != "assistant" and not isinstance(first, OpaquePart):
-        return with_own_options(message, path, provider, USER_FIELDS, warnings)
+        return with_options_for(message, path, provider, USER_FIELDS, warnings)
     why = "the Responses format has objects for the parts of such a message, but not for the message"
     name_options_left_out(message, path, provider, why, warnings)
     return replace(message, provider_options=NO_OPTIONS)

@@ -12,7 +12,7 @@ from abstractcore.errors import InvalidInputError
 from abstractcore.schema import CallWarning, JSONObject, ModelCall, ThinkingLevel, freeze_object
 
 from ...common.json_reading import Object, as_object
-from ...common.own_options import has_own_field, own_options
+from ...common.provider_options import duplicate_option_error, options_for
 from .tools import is_other_choice, is_other_tool
 
 EFFORTS: Mapping[str, ThinkingLevel] = {
@@ -57,7 +57,7 @@ def options_of(call: ModelCall, provider: str, warnings: list[CallWarning]) -> J
 
     Raises `InvalidInputError` for one that would repeat the messages.
     """
-    options = own_options(call, provider, warnings)
+    options = options_for(call, provider, warnings)
     for name in _KEPT_CONVERSATIONS:
         if options.get(name) is not None and any(message.role == "assistant" for message in call.messages):
             raise InvalidInputError(
@@ -86,7 +86,7 @@ def add_options(
         elif name == "include":
             body[name] = _included(value, body.get(name, []), path)
         elif name in _OF_CALL or (name == "tool_choice" and (name in body or not is_other_choice(value))):
-            raise has_own_field(f"{path}.{name}")
+            raise duplicate_option_error(f"{path}.{name}")
         else:
             body[name] = value
     if options:
@@ -101,11 +101,11 @@ def _warn_of_defaults(options: JSONObject, new: JSONObject, path: str, warnings:
 
 def _merged(ours: Object, value: Any, name: str, path: str) -> Object:
     if not isinstance(value, Mapping):
-        raise has_own_field(f"{path}.{name}")
+        raise duplicate_option_error(f"{path}.{name}")
     theirs: Object = {name: inner for name, inner in cast(Object, value).items() if inner is not None}
     for field, inner in theirs.items():
         if field in ours or is_of_call(name, field, inner):
-            raise has_own_field(f"{path}.{name}.{field}")
+            raise duplicate_option_error(f"{path}.{name}.{field}")
     return {**ours, **theirs}
 
 
@@ -118,11 +118,11 @@ def is_of_call(name: str, field: str, value: Any) -> bool:
 
 def _other_tools(value: Any, path: str) -> list[Any]:
     if not isinstance(value, list):
-        raise has_own_field(f"{path}.tools")
+        raise duplicate_option_error(f"{path}.tools")
     tools = cast("list[Any]", value)
     for index, tool in enumerate(tools):
         if not is_other_tool(tool):
-            raise has_own_field(f"{path}.tools[{index}]")
+            raise duplicate_option_error(f"{path}.tools[{index}]")
     return tools
 
 

@@ -18,7 +18,7 @@ from abstractcore.schema import (
     ToolCall,
 )
 
-from ...common.item_options import fields_for, with_own_options
+from ...common.item_options import fields_for, with_options_for
 from ...common.json_reading import Object
 from .citations import fit_citation, write_annotations
 from .computer import computer_item
@@ -64,7 +64,7 @@ def shown(part: Shown, path: str, provider: str, warnings: list[CallWarning]) ->
     """Returns the part without the fields that the format does not have."""
     if isinstance(part, ReasoningPart):
         return part
-    part = with_own_options(part, path, provider, modelled_fields(part, provider), warnings)
+    part = with_options_for(part, path, provider, modelled_fields(part, provider), warnings)
     if isinstance(part, ToolCall):
         WARNINGS.fields(part, path, ("signature",), warnings)
         return replace(part, signature=None)

@@ -11,7 +11,7 @@ from abstractcore.schema import EMPTY, CallWarning, JSONObject, ModelCall
 from .json_reading import Object
 
 
-def own_options(call: ModelCall, provider: str, warnings: list[CallWarning]) -> JSONObject:
+def options_for(call: ModelCall, provider: str, warnings: list[CallWarning]) -> JSONObject:
     """Returns the call's options for `provider`, with a warning for those for others."""
     for other in call.provider_options:
         if other != provider:
@@ -20,19 +20,19 @@ def own_options(call: ModelCall, provider: str, warnings: list[CallWarning]) -> 
     return call.provider_options.get(provider, EMPTY)
 
 
-def add_own_options(
+def add_provider_options(
     body: Object, call: ModelCall, provider: str, has_field: Callable[[str, Any], bool], warnings: list[CallWarning]
 ) -> None:
     """Adds the call's options for `provider` to the body.
 
     Raises `InvalidInputError` for a name that the body has, or for which the call has a field.
     """
-    for name, value in own_options(call, provider, warnings).items():
+    for name, value in options_for(call, provider, warnings).items():
         if name in body or has_field(name, value):
-            raise has_own_field(f"provider_options.{provider}.{name}")
+            raise duplicate_option_error(f"provider_options.{provider}.{name}")
         body[name] = value
 
 
-def has_own_field(path: str) -> InvalidInputError:
+def duplicate_option_error(path: str) -> InvalidInputError:
     """Returns the error for an option at `path` that duplicates a field of the call."""
     return InvalidInputError("the call has a field for this", path=path, hint="Use that field.")
