@@ -22,7 +22,7 @@ from abstractcore.testing import strategies
 from abstractcore.testing.strategies import PROVIDER_ERRORS
 from tests.differential.generated import Target, connections, formats, generate, sessions, texts_of_errors
 from tests.differential.worker import written_bytes
-from tests.providers.damage import JUNK, places_in, unlike_places, value_at, with_value
+from tests.providers.damage import JUNK, distinct_paths, paths_in, value_at, with_value
 from tests.providers.findings import REFUSALS
 from tests.providers.formats.test_fuzz import payload_of, streamed, with_payload
 from tests.providers.operations import operations_of
@@ -72,7 +72,7 @@ class Damage:
 
     def of(self, *values: Any) -> Iterator[bytes]:
         for value in values:
-            for trail in unlike_places(value, self._seen) if self._times else ():
+            for trail in distinct_paths(value, self._seen) if self._times else ():
                 for index in range(self._times):
                     junk = JUNK[(len(self._seen) + index * 5) % len(JUNK)]
                     yield json.dumps(with_value(value, trail, junk)).encode()
@@ -198,7 +198,7 @@ def _of_error_texts(target: Target, texts: Sequence[str]) -> Iterator[Given]:
     """Errors whose codes, types and messages are these texts in turn, with a status that fits each."""
     response = target.transpiler.render_error(errors.ServerError("no"))
     body = json.loads(response.body)
-    places = [trail for trail in places_in(body) if isinstance(value_at(body, trail), str)]
+    places = [trail for trail in paths_in(body) if isinstance(value_at(body, trail), str)]
     for index, text in enumerate(texts):
         for trail in places:
             odd = json.dumps(with_value(body, trail, text)).encode()

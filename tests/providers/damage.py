@@ -31,13 +31,13 @@ ANYTHING = [None, -1, 10**400, "x", [{}], {"x": []}]
 
 def changes() -> SearchStrategy[list[Change]]:
     """Bytes replaced, left out, or put in."""
-    places, pieces = st.integers(0, 10_000), st.binary(max_size=3) | st.sampled_from(ODD)
-    return st.lists(st.builds(_change, places, st.integers(0, 20), pieces), min_size=1, max_size=4)
+    offsets, pieces = st.integers(0, 10_000), st.binary(max_size=3) | st.sampled_from(ODD)
+    return st.lists(st.builds(_change, offsets, st.integers(0, 20), pieces), min_size=1, max_size=4)
 
 
-def _change(place: int, length: int, piece: bytes) -> Change:
+def _change(offset: int, length: int, piece: bytes) -> Change:
     def change(data: bytes) -> bytes:
-        start = place % (len(data) + 1)
+        start = offset % (len(data) + 1)
         return data[:start] + piece + data[start + length :]
 
     return change
@@ -49,20 +49,20 @@ def changed(data: bytes, steps: Sequence[Change]) -> bytes:
     return data
 
 
-def with_others(value: Any, places: Sequence[tuple[int, Any]]) -> Any:
-    """The JSON with other values in these places."""
-    for place, odd in places:
-        trails = list(places_in(value))
-        value = with_value(value, trails[place % len(trails)], odd)
+def with_others(value: Any, numbered: Sequence[tuple[int, Any]]) -> Any:
+    """The JSON with other values at these paths, given by number."""
+    for number, odd in numbered:
+        trails = list(paths_in(value))
+        value = with_value(value, trails[number % len(trails)], odd)
     return value
 
 
-def places_in(value: Any, trail: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+def paths_in(value: Any, trail: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """Yields the keys and indexes of each value in a JSON value, itself included."""
     yield trail
     if isinstance(value, dict | list):
         for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from places_in(item, (*trail, key))
+            yield from paths_in(item, (*trail, key))
 
 
 def value_at(value: Any, trail: Trail) -> Any:
@@ -80,8 +80,8 @@ def with_value(value: Any, trail: tuple[Any, ...], odd: Any) -> Any:
 
 
 def with_anything(value: Any) -> Iterator[bytes]:
-    """The JSON with something else in each of its places in turn; of a list, in its first two."""
-    for trail in places_in(value):
+    """The JSON with something else at each of its paths in turn; of a list, at its first two items."""
+    for trail in paths_in(value):
         if not any(isinstance(key, int) and key > 1 for key in trail):
             for odd in ANYTHING:
                 yield json.dumps(with_value(value, trail, odd)).encode()
@@ -102,9 +102,9 @@ JUNK = [
 ]
 
 
-def unlike_places(value: Any, seen: set[Any]) -> Iterator[Trail]:
-    """Where junk is put: places whose path, type and neighbours have not been `seen` before."""
-    for trail in places_in(value):
+def distinct_paths(value: Any, seen: set[Any]) -> Iterator[Trail]:
+    """Yields the paths of values whose path, type and neighbours have not been `seen` before."""
+    for trail in paths_in(value):
         parent, here = value_at(value, trail[:-1]) if trail else None, value_at(value, trail)
         path = tuple(key if isinstance(key, str) else 0 for key in trail)
         words = [parent.get(name) for name in ("type", "role")] if isinstance(parent, dict) else []
@@ -119,6 +119,6 @@ def with_junk(values: Iterable[Any]) -> Iterator[tuple[Trail, Any, bytes]]:
     """Yields the JSON values with junk at every path in turn: the path, the junk, the bytes."""
     seen: set[Any] = set()
     for value in values:
-        for trail in unlike_places(value, seen):
+        for trail in distinct_paths(value, seen):
             for junk in JUNK:
                 yield trail, junk, json.dumps(with_value(value, trail, junk)).encode()

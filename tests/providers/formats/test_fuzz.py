@@ -33,7 +33,7 @@ from abstractcore.schema import (
 from abstractcore.testing import strategies
 from abstractcore_providers.formats.registered import FORMATS
 from tests.properties import examples
-from tests.providers.damage import ANYTHING, Change, changed, changes, places_in, with_anything, with_others
+from tests.providers.damage import ANYTHING, Change, changed, changes, paths_in, with_anything, with_others
 from tests.providers.findings import REFUSALS
 from tests.providers.probes import probes
 from tests.providers.published import JSON_TYPE, decoded, fixtures, frames_of, provider_of, response_of, stream_of
@@ -94,7 +94,7 @@ def twisted(format: str, bodies: Sequence[Any]) -> SearchStrategy[Any]:
 def unlike(frames: Sequence[Any]) -> dict[int, Any]:
     """The frames with JSON, by their index, but for those of a shape that has been seen."""
     shapes = {
-        frozenset(places_in(json.loads(payload_of(frame)))): (index, frame)
+        frozenset(paths_in(json.loads(payload_of(frame)))): (index, frame)
         for index, frame in reversed(list(enumerate(frames)))
         if payload_of(frame).startswith(b"{")
     }

@@ -13,7 +13,7 @@ from abstractcore_providers.common.json_schemas.changes import Changes
 from abstractcore_providers.common.json_schemas.limits import check_limits
 from abstractcore_providers.common.json_schemas.rewriting import rewritten
 from tests.providers.common.json_schemas import schemas
-from tests.providers.damage import places_in, with_value
+from tests.providers.damage import paths_in, with_value
 
 VENDORS: dict[str, SchemaRules] = {
     name: rules for name, rules in vars(json_schemas).items() if isinstance(rules, SchemaRules)
@@ -182,7 +182,7 @@ REPLACEMENTS: list[Any] = [None, True, 5, "x", [], [None], {}, {"x": []}, {"allO
 @pytest.mark.parametrize("name", KINDS_OF_SCHEMA)
 def test_schema_with_one_replaced_value_is_sent_or_a_typed_error(vendor, name):
     rules, whole, refused = VENDORS[vendor], KINDS_OF_SCHEMA[name], 0
-    for trail in places_in(whole):
+    for trail in paths_in(whole):
         for value in REPLACEMENTS if trail else ():
             damaged = with_value(whole, trail, value)
             try:

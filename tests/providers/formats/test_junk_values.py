@@ -1,6 +1,7 @@
 """One value of valid JSON replaced by junk, everywhere: typed errors with their path.
 
-The places are those of what vendors print and of what the server sides write; of places that look alike, one is tried.
+The values are those in vendors' published examples and in what the renderers
+write; of paths that look alike, one is tried.
 """
 
 import json
@@ -33,7 +34,7 @@ from abstractcore_providers.formats.gemini import Gemini
 from abstractcore_providers.formats.openai_chat import OpenAIChat
 from abstractcore_providers.formats.registered import FORMATS
 from abstractcore_providers.vendors.openai_compatible import VENDORS
-from tests.providers.damage import JUNK, Trail, unlike_places, with_junk, with_value
+from tests.providers.damage import JUNK, Trail, distinct_paths, with_junk, with_value
 from tests.providers.formats.test_fuzz import payload_of, requests, with_payload
 from tests.providers.operations import operations_of
 from tests.providers.probes import probes
@@ -64,14 +65,14 @@ def in_camel_case(path: str) -> str:
     return re.sub("_([a-z])", lambda found: found[1].upper(), path)
 
 
-def is_in(path: str, place: str) -> bool:
-    return not place or path == place or path.startswith((f"{place}.", f"{place}["))
+def is_in(path: str, expected: str) -> bool:
+    return not expected or path == expected or path.startswith((f"{expected}.", f"{expected}["))
 
 
-def names_the_place(path: str, trail: Trail) -> bool:
-    """Whether an error's path is the place, one in it, one around it, or a neighbour's that it gives its meaning."""
-    found, place, parent = map(in_camel_case, (path, path_of(trail), path_of(trail[:-1])))
-    return is_in(found, place) or is_in(place, found) or (parent != "" and is_in(found, parent))
+def names_the_path(path: str, trail: Trail) -> bool:
+    """Whether an error's path is that of the junk, one below or above it, or a neighbour's whose meaning it decides."""
+    found, expected, parent = map(in_camel_case, (path, path_of(trail), path_of(trail[:-1])))
+    return is_in(found, expected) or is_in(expected, found) or (parent != "" and is_in(found, parent))
 
 
 OF_A_RESULT = re.compile("no such (tool )?call|without a result")
@@ -94,7 +95,7 @@ def check_requests(transpiler: Transpiler, given: Iterable[WireRequest]) -> None
         for trail, junk, body in with_junk(bodies):
             error = refusal(transpiler, WireRequest(url, {}, body))
             if error is not None and not OF_A_RESULT.search(error.message):
-                assert names_the_place(error.path, trail), f"{path_of(trail)} = {junk!r:.40}: {error}"
+                assert names_the_path(error.path, trail), f"{path_of(trail)} = {junk!r:.40}: {error}"
 
 
 @every_format
@@ -188,7 +189,7 @@ def odd_frames(frame: Any, seen: set[Any]) -> Iterator[Any]:
     """Yields the frame with junk at every path in turn; nothing for a frame that is not JSON."""
     if payload_of(frame).startswith(b"{"):
         value = json.loads(payload_of(frame))
-        for trail in unlike_places(value, seen):
+        for trail in distinct_paths(value, seen):
             for junk in JUNK:
                 yield with_payload(frame, json.dumps(with_value(value, trail, junk)).encode())
 
