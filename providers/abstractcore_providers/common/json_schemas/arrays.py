@@ -9,7 +9,7 @@ from typing import Any
 from abstractcore.errors import InvalidInputError
 
 from .changes import Changes
-from .places import Node, as_list, is_list, types_of
+from .subschemas import Node, as_list, is_list, types_of
 
 
 def is_tuple(node: Mapping[str, Any]) -> bool:
@@ -17,10 +17,10 @@ def is_tuple(node: Mapping[str, Any]) -> bool:
     return "prefixItems" in node or is_list(node.get("items"))
 
 
-def tuple_as_list(node: Node, place: str, changes: Changes) -> None:
+def tuple_as_list(node: Node, path: str, changes: Changes) -> None:
     """Replaces positional items by `items` with `anyOf`."""
     keyword, rest = ("prefixItems", "items") if "prefixItems" in node else ("items", "additionalItems")
-    by_position = as_list(node.pop(keyword), f"{place}.{keyword}")
+    by_position = as_list(node.pop(keyword), f"{path}.{keyword}")
     longest = node.get("maxItems")
     others = node.pop(rest, True)
     ends = others is False or (isinstance(longest, int) and longest <= len(by_position))
@@ -31,20 +31,20 @@ def tuple_as_list(node: Node, place: str, changes: Changes) -> None:
     if distinct and True not in distinct and {} not in distinct:
         node["items"] = distinct[0] if len(distinct) == 1 else {"anyOf": distinct}
     if len(distinct) < 2:
-        changes.same(f"{place}.{keyword}", "became items")
+        changes.same(f"{path}.{keyword}", "became items")
     else:
-        changes.looser(f"{place}.{keyword}", "became items in any order")
+        changes.looser(f"{path}.{keyword}", "became items in any order")
 
 
-def demand_items(node: Node, place: str) -> None:
+def demand_items(node: Node, path: str) -> None:
     """Raises `InvalidInputError` for an array without a schema for its items."""
     if "items" not in node and "array" in types_of(node):
         hint = "Add `items`."
-        raise InvalidInputError("an array without a schema for its items is not supported here", path=place, hint=hint)
+        raise InvalidInputError("an array without a schema for its items is not supported here", path=path, hint=hint)
 
 
-def say_items(node: Node, place: str, changes: Changes) -> None:
+def add_items(node: Node, path: str, changes: Changes) -> None:
     """Adds a schema that accepts anything to an array without a schema for its items."""
     if "items" not in node and isinstance(node.get("type"), str) and node["type"] == "array":
         node["items"] = {}
-        changes.same(f"{place}.items", "is said")
+        changes.same(f"{path}.items", "is added")

@@ -13,7 +13,7 @@ _MOST_SHOWN = 8
 class Change(NamedTuple):
     """One change, with its path in the schema, such as `$.properties.size.oneOf`."""
 
-    place: str
+    path: str
     what: str
     effect: Effect
 
@@ -22,35 +22,35 @@ class Change(NamedTuple):
 class Changes:
     """The changes of one schema in order, and the number of schemas in it."""
 
-    made: list[Change] = field(default_factory=list[Change])
+    recorded: list[Change] = field(default_factory=list[Change])
     parts: int = 0
 
     def begin_again(self) -> None:
         """Removes all changes."""
-        self.made.clear()
+        self.recorded.clear()
         self.parts = 0
 
-    def same(self, place: str, what: str) -> None:
+    def same(self, path: str, what: str) -> None:
         """Adds a change that keeps the meaning."""
-        self.made.append(Change(place, what, "same"))
+        self.recorded.append(Change(path, what, "same"))
 
-    def narrower(self, place: str, what: str) -> None:
+    def narrower(self, path: str, what: str) -> None:
         """Adds a change after which fewer values are accepted, and no new ones."""
-        self.made.append(Change(place, what, "narrower"))
+        self.recorded.append(Change(path, what, "narrower"))
 
-    def looser(self, place: str, what: str) -> None:
+    def looser(self, path: str, what: str) -> None:
         """Adds a change after which more values are accepted."""
-        self.made.append(Change(place, what, "looser"))
+        self.recorded.append(Change(path, what, "looser"))
 
     @property
     def effect(self) -> Effect:
         """The effect of all changes together: the worst one."""
-        effects = {change.effect for change in self.made}
+        effects = {change.effect for change in self.recorded}
         return "looser" if "looser" in effects else "narrower" if "narrower" in effects else "same"
 
     def __str__(self) -> str:
         """The changes that loosen the schema, or all if none does."""
-        listed = [change for change in self.made if change.effect == "looser"] or self.made
-        shown = "; ".join(f"{change.place} {change.what}" for change in listed[:_MOST_SHOWN])
+        listed = [change for change in self.recorded if change.effect == "looser"] or self.recorded
+        shown = "; ".join(f"{change.path} {change.what}" for change in listed[:_MOST_SHOWN])
         left = len(listed) - _MOST_SHOWN
         return f"{shown}; and {left} more" if left > 0 else shown

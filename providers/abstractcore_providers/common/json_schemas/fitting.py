@@ -8,10 +8,10 @@ from abstractcore.errors import InvalidInputError
 from abstractcore.schema import CallWarning, JSONObject, OutputSchema, SchemaError, ToolSpec, freeze_object
 
 from .changes import Changes
-from .places import ROOT
 from .recent import Recent, Rewriting
 from .rewriting import rewritten
 from .rules import Effect, Rules, SchemaRules
+from .subschemas import ROOT
 
 _CODES: Mapping[Effect, str] = {
     "same": "schema_normalized",
@@ -85,7 +85,7 @@ def _rewrite(schema: JSONObject, rules: Rules, path: str, changes: Changes, is_t
     except SchemaError as error:
         raise InvalidInputError(error.message, path=path, hint=_HINT) from None
     except InvalidInputError as error:
-        place = error.path.removeprefix(ROOT)
+        subpath = error.path.removeprefix(ROOT)
         message = error.message.removeprefix(f"{error.path}: ")
-        raise InvalidInputError(message, path=f"{path}{place}", hint=error.hint or _HINT) from None
-    return Rewriting(sent, changes.effect if changes.made else None, str(changes))
+        raise InvalidInputError(message, path=f"{path}{subpath}", hint=error.hint or _HINT) from None
+    return Rewriting(sent, changes.effect if changes.recorded else None, str(changes))

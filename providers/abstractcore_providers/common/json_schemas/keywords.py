@@ -6,8 +6,8 @@ import re
 from typing import Any
 
 from .changes import Changes
-from .places import Node, is_list
 from .rules import Rules
+from .subschemas import Node, is_list
 
 ANNOTATIONS = frozenset(
     {
@@ -48,18 +48,18 @@ ASSERTIONS = frozenset(
 _SHOWN = 40
 
 
-def leave_out_unknown(node: Node, rules: Rules, place: str, changes: Changes) -> None:
+def leave_out_unknown(node: Node, rules: Rules, path: str, changes: Changes) -> None:
     """Removes unsupported keywords from `node`. `const` becomes an enum of one value."""
     if "const" in node and rules.keywords is not None and "const" not in rules.keywords and "enum" not in node:
         node["enum"] = [node.pop("const")]
-        changes.same(f"{place}.const", "became enum")
+        changes.same(f"{path}.const", "became enum")
     for keyword in [keyword for keyword, value in node.items() if not _is_taken(keyword, value, rules)]:
         value = node.pop(keyword)
         if keyword in ASSERTIONS and not _says_nothing(keyword, value):
             shown = f" ({value})" if isinstance(value, str | int | float) and len(str(value)) <= _SHOWN else ""
-            changes.looser(f"{place}.{keyword}", f"is left out{shown}")
+            changes.looser(f"{path}.{keyword}", f"is left out{shown}")
         else:
-            changes.same(f"{place}.{keyword}", "is left out")
+            changes.same(f"{path}.{keyword}", "is left out")
 
 
 def _is_taken(keyword: str, value: Any, rules: Rules) -> bool:

@@ -9,8 +9,8 @@ from pydantic_core import to_json
 
 from abstractcore.errors import InvalidInputError
 
-from .places import ROOT, is_list, subschemas, types_of
 from .rules import Limits
+from .subschemas import ROOT, is_list, subschemas, types_of
 
 _DEFINITIONS = ("$defs", "definitions")
 
@@ -22,16 +22,16 @@ def check_limits(schema: Mapping[str, Any], limits: Limits) -> None:
     counted = _Counted(limits)
     stack: list[tuple[Any, str, int]] = [(schema, ROOT, 0)]
     while stack:
-        node, place, depth = stack.pop()
+        node, path, depth = stack.pop()
         if isinstance(node, dict):
             data = cast("Mapping[str, Any]", node)
-            counted.add(data, place)
+            counted.add(data, path)
             holds_others = not {"object", "array"}.isdisjoint(types_of(data))
             if holds_others:
-                _check(depth, limits.depth, "levels of objects and arrays", place)
+                _check(depth, limits.depth, "levels of objects and arrays", path)
             inner = depth + holds_others
-            for child, where in subschemas(data, place):
-                is_definition = where.startswith(tuple(f"{place}.{name}." for name in _DEFINITIONS))
+            for child, where in subschemas(data, path):
+                is_definition = where.startswith(tuple(f"{path}.{name}." for name in _DEFINITIONS))
                 stack.append((child, where, 0 if is_definition else inner))
 
 
@@ -44,7 +44,7 @@ class _Counted:
         self._values = 0
         self._characters = 0
 
-    def add(self, node: Mapping[str, Any], place: str) -> None:
+    def add(self, node: Mapping[str, Any], path: str) -> None:
         """Counts one schema; raises `InvalidInputError` if a limit is exceeded."""
         for keyword in ("properties", *_DEFINITIONS):
             named = node.get(keyword)
@@ -54,20 +54,20 @@ class _Counted:
                 self._properties += len(names) if keyword == "properties" else 0
         values = [node["const"]] if "const" in node else node.get("enum")
         if is_list(values):
-            self._add_values(values, place, "enum" in node)
-        _check(self._properties, self._limits.properties, "properties", place)
-        _check(self._values, self._limits.enum_values, "enum values", place)
-        _check(self._characters, self._limits.name_characters, "characters of names and values", place)
+            self._add_values(values, path, "enum" in node)
+        _check(self._properties, self._limits.properties, "properties", path)
+        _check(self._values, self._limits.enum_values, "enum values", path)
+        _check(self._characters, self._limits.name_characters, "characters of names and values", path)
 
-    def _add_values(self, values: Any, place: str, is_enum: bool) -> None:
+    def _add_values(self, values: Any, path: str, is_enum: bool) -> None:
         characters = sum(len(value) for value in values if isinstance(value, str))
         self._characters += characters
         self._values += len(values) if is_enum else 0
         long = self._limits.long_enum
         if long is not None and len(values) > long[0]:
-            _check(characters, long[1], f"characters in an enum of more than {long[0]} values", f"{place}.enum")
+            _check(characters, long[1], f"characters in an enum of more than {long[0]} values", f"{path}.enum")
 
 
-def _check(count: int, limit: int | None, what: str, place: str) -> None:
+def _check(count: int, limit: int | None, what: str, path: str) -> None:
     if limit is not None and count > limit:
-        raise InvalidInputError(f"more than {limit:,} {what} are not supported here", path=place)
+        raise InvalidInputError(f"more than {limit:,} {what} are not supported here", path=path)

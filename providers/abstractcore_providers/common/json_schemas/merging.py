@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from .keywords import ANNOTATIONS
-from .places import Node, is_list
+from .subschemas import Node, is_list
 
 _TOGETHER = (
     frozenset({"items", "prefixItems", "additionalItems"}),

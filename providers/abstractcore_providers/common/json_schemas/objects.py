@@ -8,13 +8,13 @@ from typing import Any
 from abstractcore.errors import InvalidInputError
 
 from .changes import Changes
-from .places import Node, as_named, is_list, is_object, type_of
 from .rules import Rules
+from .subschemas import Node, as_named, is_list, is_object, type_of
 
 _OPEN_HINT = "Declare the properties, or use a list of objects with a key and a value each."
 
 
-def close(node: Node, place: str, changes: Changes, *, is_root: bool) -> None:
+def close(node: Node, path: str, changes: Changes, *, is_root: bool) -> None:
     """Forbids additional properties; a root without properties gets none.
 
     Raises `InvalidInputError` for an object with arbitrary keys, which could not have any property.
@@ -26,16 +26,16 @@ def close(node: Node, place: str, changes: Changes, *, is_root: bool) -> None:
         return
     says_none = is_root and "additionalProperties" not in node
     if "patternProperties" in node or others not in (True, {}) or not (node.get("properties") or says_none):
-        raise InvalidInputError("an object with arbitrary keys is not supported here", path=place, hint=_OPEN_HINT)
+        raise InvalidInputError("an object with arbitrary keys is not supported here", path=path, hint=_OPEN_HINT)
     node["additionalProperties"] = False
-    changes.narrower(place, "is closed")
+    changes.narrower(path, "is closed")
 
 
-def require(node: Node, rules: Rules, place: str, changes: Changes) -> None:
+def require(node: Node, rules: Rules, path: str, changes: Changes) -> None:
     """Makes all properties required, or at least one."""
     if not is_object(node):
         return
-    names = list(as_named(node.get("properties", {}), f"{place}.properties"))
+    names = list(as_named(node.get("properties", {}), f"{path}.properties"))
     required = node.get("required", ())
     given: Sequence[Any] = required if is_list(required) else ()
     if rules.required == "some" and (given or not names):
@@ -43,13 +43,13 @@ def require(node: Node, rules: Rules, place: str, changes: Changes) -> None:
     missing = [name for name in names if name not in set(given)]
     if missing:
         node["required"] = [*given, *missing]
-        changes.narrower(f"{place}.required", f"has {', '.join(missing)}, too")
+        changes.narrower(f"{path}.required", f"has {', '.join(missing)}, too")
     elif not names and "required" not in node:
         node["required"] = []
-        changes.same(f"{place}.required", "is said")
+        changes.same(f"{path}.required", "is added")
 
 
-def say_type(node: Node, rules: Rules, place: str, changes: Changes) -> None:
+def add_type(node: Node, rules: Rules, path: str, changes: Changes) -> None:
     """Adds the type that a schema implies; raises `InvalidInputError` for one that accepts any type."""
     if any(keyword in node for keyword in ("type", "$ref", "anyOf")):
         return
@@ -58,10 +58,10 @@ def say_type(node: Node, rules: Rules, place: str, changes: Changes) -> None:
         types = list(dict.fromkeys(type_of(value) for value in values))
         if len(types) == 1 or rules.type_lists:
             node["type"] = types[0] if len(types) == 1 else types
-            changes.same(f"{place}.type", "is said")
+            changes.same(f"{path}.type", "is added")
     elif "properties" in node or "items" in node:
         node["type"] = "object" if "properties" in node else "array"
-        changes.narrower(f"{place}.type", "is said")
+        changes.narrower(f"{path}.type", "is added")
     else:
         hint = "Add `type` or `anyOf`."
-        raise InvalidInputError("a value of any type is not supported here", path=place, hint=hint)
+        raise InvalidInputError("a value of any type is not supported here", path=path, hint=hint)

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from abstractcore.errors import InvalidInputError
 
-from .places import is_list
+from .subschemas import is_list
 
 _DEFINITION = re.compile(r"#/\$defs/([^/%~]+)")
 _INDEX = re.compile("0|[1-9][0-9]{0,8}")
@@ -21,19 +21,19 @@ def definition_of(reference: str) -> str | None:
     return match[1] if match else None
 
 
-def resolve(root: Mapping[str, Any], reference: Any, place: str) -> Mapping[str, Any] | bool:
+def resolve(root: Mapping[str, Any], reference: Any, path: str) -> Mapping[str, Any] | bool:
     """Returns the schema that `reference` refers to; raises `InvalidInputError` if `root` has none."""
     if not isinstance(reference, str):
-        raise InvalidInputError("expected the text of a reference", path=place)
+        raise InvalidInputError("expected the text of a reference", path=path)
     if not reference.startswith("#"):
         hint = "Put the schema itself into $defs."
-        raise InvalidInputError(f"{reference!r} is in another document, which is not fetched", path=place, hint=hint)
+        raise InvalidInputError(f"{reference!r} is in another document, which is not fetched", path=path, hint=hint)
     found: Any = root
-    for token in _tokens(reference, place):
+    for token in _tokens(reference, path):
         found = _step(found, token)
     if isinstance(found, dict | bool):
         return cast("Mapping[str, Any] | bool", found)
-    raise InvalidInputError(f"{reference!r} does not refer to a schema", path=place)
+    raise InvalidInputError(f"{reference!r} does not refer to a schema", path=path)
 
 
 def _step(value: Any, token: str) -> Any:
@@ -45,13 +45,13 @@ def _step(value: Any, token: str) -> Any:
     return None
 
 
-def end_of(root: Mapping[str, Any], schema: Any, place: str) -> Any:
+def end_of(root: Mapping[str, Any], schema: Any, path: str) -> Any:
     """Resolves a reference, also to another reference; raises `InvalidInputError` for a circular one."""
     seen: set[str] = set()
     while (reference := _reference_of(schema)) is not None:
-        schema = resolve(root, reference, f"{place}.$ref")
+        schema = resolve(root, reference, f"{path}.$ref")
         if reference in seen:
-            raise InvalidInputError(f"{reference!r} refers only to itself", path=f"{place}.$ref")
+            raise InvalidInputError(f"{reference!r} refers only to itself", path=f"{path}.$ref")
         seen.add(reference)
     return schema
 
@@ -67,10 +67,10 @@ def _reference_of(schema: Any) -> Any:
     return cast("Mapping[str, Any]", schema).get("$ref") if isinstance(schema, dict) else None
 
 
-def _tokens(reference: str, place: str) -> list[str]:
+def _tokens(reference: str, path: str) -> list[str]:
     """Splits a JSON pointer in a URI fragment: `%25` is a percent sign, `~1` a slash, `~0` a tilde."""
     pointer = unquote(reference[1:])
     if pointer and not pointer.startswith("/"):
         hint = "Refer to it by its path, such as #/$defs/name."
-        raise InvalidInputError(f"{reference!r} is an anchor, which not every provider supports", path=place, hint=hint)
+        raise InvalidInputError(f"{reference!r} is an anchor, which not every provider supports", path=path, hint=hint)
     return [token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:]]

@@ -7,16 +7,16 @@ from typing import Any, cast
 
 from abstractcore.errors import InvalidInputError
 
-from .arrays import demand_items, is_tuple, say_items, tuple_as_list
+from .arrays import add_items, demand_items, is_tuple, tuple_as_list
 from .changes import Changes
 from .keywords import ANNOTATIONS, leave_out_unknown
 from .limits import check_limits
 from .merging import merged
-from .objects import close, require, say_type
-from .places import KINDS, ROOT, Kind, Node, as_list, as_named, check_type, is_list
+from .objects import add_type, close, require
 from .references import definition_of, resolve, without_definitions
 from .roots import root_object
 from .rules import Rules
+from .subschemas import KINDS, ROOT, Kind, Node, as_list, as_named, check_type, is_list
 from .unions import TURNS, leave_out_turns, merge_all_of, one_of_as_any_of, split_types
 
 _MOST = 20_000
@@ -35,7 +35,7 @@ def rewritten(schema: Mapping[str, Any], rules: Rules, changes: Changes, *, is_t
     if rewriting.turns and changes.effect != "same":
         changes.begin_again()
         whole = _Rewriting(schema, rules, changes, without_turns=True).whole(is_tool)
-    if not changes.made:
+    if not changes.recorded:
         whole = schema
     if rules.limits is not None:
         check_limits(whole, rules.limits)
@@ -78,108 +78,108 @@ class _Rewriting:
             whole["$defs"] = {name: self._definitions[name] for name in order}
         return whole
 
-    def _schema(self, schema: Any, place: str, depth: int) -> Any:
+    def _schema(self, schema: Any, path: str, depth: int) -> Any:
         self._changes.parts += 1
         if self._changes.parts > _MOST:
-            raise InvalidInputError(f"the schema has more than {_MOST:,} parts", path=place)
+            raise InvalidInputError(f"the schema has more than {_MOST:,} parts", path=path)
         if depth > _DEEPEST:
-            raise InvalidInputError(f"the schema is nested deeper than {_DEEPEST} levels", path=place)
+            raise InvalidInputError(f"the schema is nested deeper than {_DEEPEST} levels", path=path)
         if isinstance(schema, bool):
-            return self._boolean(schema, place)
+            return self._boolean(schema, path)
         if not isinstance(schema, dict):
-            raise InvalidInputError("expected a schema", path=place)
+            raise InvalidInputError("expected a schema", path=path)
         node: Node = dict(cast("Mapping[str, Any]", schema))
         if "type" in node:
-            check_type(node["type"], f"{place}.type")
+            check_type(node["type"], f"{path}.type")
         if self._rules.any_of_only and "allOf" in node:
-            node = merge_all_of(node, self._root, place, self._changes)
+            node = merge_all_of(node, self._root, path, self._changes)
         if "$ref" in node:
-            return self._reference(node, place, depth)
-        self._apply(node, place)
-        return self._with_children(node, place, depth)
+            return self._reference(node, path, depth)
+        self._apply(node, path)
+        return self._with_children(node, path, depth)
 
-    def _boolean(self, schema: bool, place: str) -> Any:
+    def _boolean(self, schema: bool, path: str) -> Any:
         if not self._rules.typed:
             return schema
-        raise InvalidInputError("a value of any type, or of none, is not supported here", path=place)
+        raise InvalidInputError("a value of any type, or of none, is not supported here", path=path)
 
-    def _apply(self, node: Node, place: str) -> None:
+    def _apply(self, node: Node, path: str) -> None:
         """Applies the rules to one schema, without its subschemas."""
         rules, changes = self._rules, self._changes
         if (rules.any_of_only or self._without_turns) and "oneOf" in node:
-            one_of_as_any_of(node, self._root, place, changes)
+            one_of_as_any_of(node, self._root, path, changes)
         if self._without_turns:
-            leave_out_turns(node, place, changes)
+            leave_out_turns(node, path, changes)
         if rules.typed:
-            say_type(node, rules, place, changes)
+            add_type(node, rules, path, changes)
         if rules.keywords is not None and "prefixItems" not in rules.keywords and is_tuple(node):
-            tuple_as_list(node, place, changes)
+            tuple_as_list(node, path, changes)
         if rules.typed:
-            demand_items(node, place)
+            demand_items(node, path)
         if not rules.type_lists:
-            split_types(node, place, changes)
+            split_types(node, path, changes)
         if rules.closed:
-            close(node, place, changes, is_root=place == ROOT)
+            close(node, path, changes, is_root=path == ROOT)
         if rules.required != "any":
-            require(node, rules, place, changes)
-        if rules.items_said:
-            say_items(node, place, changes)
+            require(node, rules, path, changes)
+        if rules.explicit_items:
+            add_items(node, path, changes)
         if self._leaves_out:
-            leave_out_unknown(node, rules, place, changes)
+            leave_out_unknown(node, rules, path, changes)
 
-    def _with_children(self, node: Node, place: str, depth: int) -> Any:
+    def _with_children(self, node: Node, path: str, depth: int) -> Any:
         for keyword in node:
             kind = KINDS.get(keyword)
             if kind is not None:
                 self.turns |= keyword in TURNS
-                node[keyword] = self._held(node, keyword, kind, f"{place}.{keyword}", depth + 1)
+                node[keyword] = self._held(node, keyword, kind, f"{path}.{keyword}", depth + 1)
         return node
 
-    def _held(self, node: Node, keyword: str, kind: Kind, place: str, depth: int) -> Any:
+    def _held(self, node: Node, keyword: str, kind: Kind, path: str, depth: int) -> Any:
         value = node[keyword]
         if keyword == "properties":
-            return self._properties(node, place, depth)
+            return self._properties(node, path, depth)
         if kind == "named":
-            return {name: self._schema(item, f"{place}.{name}", depth) for name, item in as_named(value, place).items()}
+            return {name: self._schema(item, f"{path}.{name}", depth) for name, item in as_named(value, path).items()}
         if kind == "list" or is_list(value):
-            return [self._schema(item, f"{place}[{i}]", depth) for i, item in enumerate(as_list(value, place))]
+            return [self._schema(item, f"{path}[{i}]", depth) for i, item in enumerate(as_list(value, path))]
         if keyword == "additionalProperties" and isinstance(value, bool):
             return value
-        return self._schema(value, place, depth)
+        return self._schema(value, path, depth)
 
-    def _properties(self, node: Node, place: str, depth: int) -> Node:
-        properties = as_named(node["properties"], place)
+    def _properties(self, node: Node, path: str, depth: int) -> Node:
+        properties = as_named(node["properties"], path)
         required = node.get("required", ())
         needed = set(required) if is_list(required) else set[Any]()
         written: Node = {}
         for name, item in properties.items():
             self._optional += name not in needed
-            written[name] = self._schema(item, f"{place}.{name}", depth)
+            written[name] = self._schema(item, f"{path}.{name}", depth)
             self._optional -= name not in needed
         return written
 
-    def _reference(self, node: Node, place: str, depth: int) -> Any:
+    def _reference(self, node: Node, path: str, depth: int) -> Any:
         reference = node["$ref"]
-        target = resolve(self._root, reference, f"{place}.$ref")
+        target = resolve(self._root, reference, f"{path}.$ref")
         since = self._open.get(reference)
         if since is not None and self._is_cut(since):
-            return self._cut(node, place)
+            return self._cut(node, path)
         if self._rules.inlined:
-            return self._inlined(node, target, place, depth)
+            return self._inlined(node, target, path, depth)
         if self._rules.lone_references and not node.keys() <= {"$ref", *ANNOTATIONS}:
-            return self._joined(node, target, place, depth)
-        node["$ref"] = self._kept(reference, target, place, depth)
+            return self._joined(node, target, path, depth)
+        node["$ref"] = self._kept(reference, target, path, depth)
         if self._rules.lone_references and len(node) > 1:
-            self._changes.same(f"{place}.$ref", "moved into anyOf")
+            self._changes.same(f"{path}.$ref", "moved into anyOf")
             node = {"anyOf": [{"$ref": node.pop("$ref")}], **node}
-        self._apply(node, place)
-        return node if "anyOf" in node else self._with_children(node, place, depth)
+        self._apply(node, path)
+        return node if "anyOf" in node else self._with_children(node, path, depth)
 
-    def _cut(self, node: Node, place: str) -> Node:
+    def _cut(self, node: Node, path: str) -> Node:
         """Returns a schema that accepts anything, in place of an infinite recursion."""
         if self._rules.typed:
-            raise InvalidInputError("a recursive schema is not supported here", path=f"{place}.$ref")
-        self._changes.looser(f"{place}.$ref", "is cut: it is recursive")
+            raise InvalidInputError("a recursive schema is not supported here", path=f"{path}.$ref")
+        self._changes.looser(f"{path}.$ref", "is cut: it is recursive")
         return {name: value for name, value in node.items() if name in ("title", "description")}
 
     def _is_cut(self, since: int) -> bool:
@@ -187,24 +187,24 @@ class _Rewriting:
             return True
         return self._rules.recursion == "optional" and self._optional == since
 
-    def _inlined(self, node: Node, target: Any, place: str, depth: int) -> Any:
+    def _inlined(self, node: Node, target: Any, path: str, depth: int) -> Any:
         reference = node["$ref"]
         self._open[reference] = self._optional
         try:
-            return self._joined(node, target, place, depth)
+            return self._joined(node, target, path, depth)
         finally:
             del self._open[reference]
 
-    def _joined(self, node: Node, target: Any, place: str, depth: int) -> Any:
+    def _joined(self, node: Node, target: Any, path: str, depth: int) -> Any:
         """Returns the referenced schema, merged with the keywords next to the reference."""
         beside = {name: value for name, value in node.items() if name != "$ref"}
         whole = merged([beside, without_definitions(target)])
         if whole is None:
-            raise InvalidInputError("the referenced schema cannot be merged with its neighbours", path=f"{place}.$ref")
-        self._changes.same(f"{place}.$ref", "became the schema it refers to")
-        return self._schema(whole, place, depth + 1)
+            raise InvalidInputError("the referenced schema cannot be merged with its neighbours", path=f"{path}.$ref")
+        self._changes.same(f"{path}.$ref", "became the schema it refers to")
+        return self._schema(whole, path, depth + 1)
 
-    def _kept(self, reference: str, target: Any, place: str, depth: int) -> str:
+    def _kept(self, reference: str, target: Any, path: str, depth: int) -> str:
         """Returns the reference to write, to a definition that is rewritten by then."""
         if self._rules.references_anywhere or reference == "#":
             return reference
@@ -213,7 +213,7 @@ class _Rewriting:
         name = definition_of(reference)
         if name is None:
             name = self._new_name(reference)
-            self._changes.same(f"{place}.$ref", f"became #/$defs/{name}")
+            self._changes.same(f"{path}.$ref", f"became #/$defs/{name}")
         self._definition(reference, target, name, depth)
         return self._names[reference]
 

@@ -9,9 +9,9 @@ from abstractcore.errors import InvalidInputError
 
 from .changes import Changes
 from .merging import merged
-from .places import ROOT, Node, as_list, as_named, is_list
 from .references import end_of, without_definitions
 from .rules import Rules
+from .subschemas import ROOT, Node, as_list, as_named, is_list
 from .unions import merge_all_of
 
 _UNIONS = ("anyOf", "oneOf")
@@ -38,11 +38,11 @@ def root_object(root: Node, source: Mapping[str, Any], rules: Rules, changes: Ch
         raise InvalidInputError("the schema is not an object schema", path=f"{ROOT}.type", hint=_HINT)
     if root.get("type") != "object":
         note = changes.same if is_tool else changes.narrower
-        note(f"{ROOT}.type", "is said")
+        note(f"{ROOT}.type", "is added")
         root = {"type": "object", **{name: value for name, value in root.items() if name != "type"}}
-    if rules.properties_named and "properties" not in root:
+    if rules.explicit_properties and "properties" not in root:
         root["properties"] = {}
-        changes.same(f"{ROOT}.properties", "is said")
+        changes.same(f"{ROOT}.properties", "is added")
     return root
 
 
@@ -57,13 +57,13 @@ def _referred(root: Node, source: Mapping[str, Any], changes: Changes) -> Node:
 
 def _one_object(root: Node, keyword: str, source: Mapping[str, Any], rules: Rules, changes: Changes) -> Node:
     """Returns the union at the root as an object with the properties of all branches, none of which is closed."""
-    place = f"{ROOT}.{keyword}"
-    branches = [end_of(source, branch, place) for branch in as_list(root[keyword], place)]
+    path = f"{ROOT}.{keyword}"
+    branches = [end_of(source, branch, path) for branch in as_list(root[keyword], path)]
     whole = _without_union({name: value for name, value in root.items() if name != keyword}, branches)
     if whole is None or rules.closed:
-        raise InvalidInputError("the schema is a union", path=place, hint=_HINT)
-    changes.looser(place, "became one object with the properties of all")
-    changes.narrower(place, "became one object with the properties of all")
+        raise InvalidInputError("the schema is a union", path=path, hint=_HINT)
+    changes.looser(path, "became one object with the properties of all")
+    changes.narrower(path, "became one object with the properties of all")
     return whole
 
 

@@ -33,13 +33,14 @@ class Rules:
     * `keywords`: the supported ones; others are removed.
     * `formats`: the supported ones. `pattern_without`: what a pattern must not contain. `plain_enums`: no objects or
       arrays in enums. `few_items`: `minItems` is 0 or 1.
-    * `root_object`: the root has the type object, and no reference or union. `properties_named`: it has `properties`.
+    * `root_object`: the root has the type object, and no reference or union. `explicit_properties`: it has
+      `properties`.
     * `inlined`: references are replaced with their targets. `references_anywhere`: they may point outside `$defs`.
       `lone_references`: no keywords next to `$ref`.
     * `recursion`: whether a schema may refer to itself: always, in properties that are not required, or never.
     * `type_lists`: `type` may be a list. `any_of_only`: `oneOf` becomes `anyOf`, and `allOf` one schema.
     * `closed`: no additional properties. `required`: how many of an object's properties must be required.
-      `typed`: every schema has a type, and every array a schema for its items. `items_said`: arrays of anything
+      `typed`: every schema has a type, and every array a schema for its items. `explicit_items`: arrays of anything
       state it in `items`.
     """
 
@@ -49,7 +50,7 @@ class Rules:
     plain_enums: bool = False
     few_items: bool = False
     root_object: bool = False
-    properties_named: bool = False
+    explicit_properties: bool = False
     inlined: bool = False
     references_anywhere: bool = True
     lone_references: bool = False
@@ -59,7 +60,7 @@ class Rules:
     closed: bool = False
     required: Literal["any", "some", "all"] = "any"
     typed: bool = False
-    items_said: bool = False
+    explicit_items: bool = False
     limits: Limits | None = None
 
 

@@ -7,8 +7,8 @@ from typing import Any, cast
 
 from .changes import Changes
 from .merging import merged
-from .places import Node, as_list, check_schema, is_list, type_of, types_of
 from .references import end_of
+from .subschemas import Node, as_list, check_schema, is_list, type_of, types_of
 
 TURNS = frozenset({"oneOf", "not", "if"})
 """Keywords under which accepting more in a subschema may mean accepting less."""
@@ -17,24 +17,24 @@ _CONDITIONS = ("not", "if", "then", "else")
 _ALL_TYPES = frozenset({"object", "array", "string", "number", "boolean", "null"})
 
 
-def merge_all_of(node: Node, root: Mapping[str, Any], place: str, changes: Changes) -> Node:
+def merge_all_of(node: Node, root: Mapping[str, Any], path: str, changes: Changes) -> Node:
     """Returns `node` merged with its `allOf`, which is removed where it cannot be merged."""
     seen: set[str] = set()
     while "allOf" in node:
-        whole = _with_branches(node, root, place, seen)
+        whole = _with_branches(node, root, path, seen)
         if whole is None:
-            changes.looser(f"{place}.allOf", "is left out")
+            changes.looser(f"{path}.allOf", "is left out")
             return {name: value for name, value in node.items() if name != "allOf"}
-        changes.same(f"{place}.allOf", "became one schema")
+        changes.same(f"{path}.allOf", "became one schema")
         node = whole
     return node
 
 
-def _with_branches(node: Node, root: Mapping[str, Any], place: str, seen: set[str]) -> Node | None:
-    branches = list(as_list(node["allOf"], f"{place}.allOf"))
+def _with_branches(node: Node, root: Mapping[str, Any], path: str, seen: set[str]) -> Node | None:
+    branches = list(as_list(node["allOf"], f"{path}.allOf"))
     rest = {name: value for name, value in node.items() if name != "allOf"}
     for index, branch in enumerate(branches):
-        check_schema(branch, f"{place}.allOf[{index}]")
+        check_schema(branch, f"{path}.allOf[{index}]")
     if len(branches) == 1 and isinstance(branches[0], dict) and not rest.keys() & _keys(branches[0]):
         return {**rest, **branches[0]}
     for index, branch in enumerate(branches):
@@ -44,7 +44,7 @@ def _with_branches(node: Node, root: Mapping[str, Any], place: str, seen: set[st
                 return None
             seen.add(str(data["$ref"]))
             beside = {name: value for name, value in data.items() if name != "$ref"}
-            target = end_of(root, data, f"{place}.allOf[{index}]")
+            target = end_of(root, data, f"{path}.allOf[{index}]")
             branches[index] = merged([target, beside])
     return merged([rest, *branches])
 
@@ -54,17 +54,17 @@ def _keys(schema: Any) -> set[str]:
     return set(cast("Mapping[str, Any]", schema)) if isinstance(schema, dict) else {"type", "allOf", "$ref"}
 
 
-def one_of_as_any_of(node: Node, root: Mapping[str, Any], place: str, changes: Changes) -> None:
+def one_of_as_any_of(node: Node, root: Mapping[str, Any], path: str, changes: Changes) -> None:
     """Replaces `oneOf` by `anyOf`, which is equivalent if no value matches two branches.
 
     A property that `discriminator` names, as in OpenAPI and pydantic, is assumed to be required.
     """
-    branches = as_list(node["oneOf"], f"{place}.oneOf")
+    branches = as_list(node["oneOf"], f"{path}.oneOf")
     if "anyOf" in node:
         del node["oneOf"]
-        changes.looser(f"{place}.oneOf", "is left out beside anyOf")
+        changes.looser(f"{path}.oneOf", "is left out beside anyOf")
         return
-    ends = [end_of(root, branch, f"{place}.oneOf[{i}]") for i, branch in enumerate(branches)]
+    ends = [end_of(root, branch, f"{path}.oneOf[{i}]") for i, branch in enumerate(branches)]
     discriminator = node.get("discriminator")
     tag = cast("Mapping[str, Any]", discriminator).get("propertyName") if isinstance(discriminator, dict) else None
     always_there = frozenset({tag} if isinstance(tag, str) else ())
@@ -72,20 +72,20 @@ def one_of_as_any_of(node: Node, root: Mapping[str, Any], place: str, changes: C
     node.clear()
     node.update(renamed)
     if _are_disjoint(ends, always_there):
-        changes.same(f"{place}.oneOf", "became anyOf")
+        changes.same(f"{path}.oneOf", "became anyOf")
     else:
-        changes.looser(f"{place}.oneOf", "became anyOf")
+        changes.looser(f"{path}.oneOf", "became anyOf")
 
 
-def leave_out_turns(node: Node, place: str, changes: Changes) -> None:
+def leave_out_turns(node: Node, path: str, changes: Changes) -> None:
     """Removes `not` and `if`, whose meaning is unknown after their subschemas are rewritten."""
     for keyword in _CONDITIONS:
         if keyword in node:
             del node[keyword]
-            changes.looser(f"{place}.{keyword}", "is left out")
+            changes.looser(f"{path}.{keyword}", "is left out")
 
 
-def split_types(node: Node, place: str, changes: Changes) -> None:
+def split_types(node: Node, path: str, changes: Changes) -> None:
     """Replaces a list of types by `anyOf`."""
     types = node.get("type")
     if not is_list(types):
@@ -95,12 +95,12 @@ def split_types(node: Node, place: str, changes: Changes) -> None:
     elif "enum" in node or "const" in node:
         del node["type"]
         values = [node["const"]] if "const" in node else node["enum"]
-        if not all(type_of(value) in types for value in as_list(values, f"{place}.enum")):
-            changes.looser(f"{place}.type", "is left out beside enum")
+        if not all(type_of(value) in types for value in as_list(values, f"{path}.enum")):
+            changes.looser(f"{path}.type", "is left out beside enum")
             return
     elif "anyOf" in node:
         del node["type"]
-        changes.looser(f"{place}.type", "is left out beside anyOf")
+        changes.looser(f"{path}.type", "is left out beside anyOf")
         return
     else:
         about = {name: value for name, value in node.items() if name in ("title", "description", "default")}
@@ -108,7 +108,7 @@ def split_types(node: Node, place: str, changes: Changes) -> None:
         node.clear()
         node.update(about)
         node["anyOf"] = [{"type": type, **rest} for type in types]
-    changes.same(f"{place}.type", "became a union")
+    changes.same(f"{path}.type", "became a union")
 
 
 def _are_disjoint(branches: Sequence[Any], always_there: frozenset[str]) -> bool:

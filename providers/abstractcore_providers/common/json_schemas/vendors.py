@@ -19,7 +19,7 @@ _STRICT = Rules(
     keywords=_SAID | _OBJECTS | _NUMBERS | _TEXTS | {"items", "minItems", "maxItems"},
     formats=_FORMATS,
     root_object=True,
-    properties_named=True,
+    explicit_properties=True,
     references_anywhere=False,
     lone_references=True,
     any_of_only=True,
@@ -31,8 +31,8 @@ _OPENAI = replace(
     _STRICT,
     limits=Limits(depth=10, properties=5_000, enum_values=1_000, name_characters=120_000, long_enum=(250, 15_000)),
 )
-_ROOT = Rules(root_object=True, items_said=True)
-OPENAI = SchemaRules(replace(_ROOT, properties_named=True), _OPENAI, _ROOT, _OPENAI)
+_ROOT = Rules(root_object=True, explicit_items=True)
+OPENAI = SchemaRules(replace(_ROOT, explicit_properties=True), _OPENAI, _ROOT, _OPENAI)
 
 COMPATIBLE = SchemaRules(strict_tools=_STRICT, strict_outputs=_STRICT)
 """Unknown servers: a schema that OpenAI enforces is assumed to work everywhere."""
@@ -73,7 +73,7 @@ ANTHROPIC = SchemaRules(Rules(root_object=True), _ANTHROPIC, _ANTHROPIC)
 BEDROCK = ANTHROPIC
 """As Anthropic's: Bedrock enforces schemas for Anthropic's models, with the same limitations."""
 
-_GEMINI = Rules(references_anywhere=False, lone_references=True, recursion="optional", items_said=True)
+_GEMINI = Rules(references_anywhere=False, lone_references=True, recursion="optional", explicit_items=True)
 GEMINI = SchemaRules(
     _GEMINI,
     outputs=replace(

@@ -23,7 +23,7 @@ STRICT: Any = OPENAI.strict_outputs
 
 @pytest.mark.parametrize("vendor", VENDORS)
 @pytest.mark.parametrize(
-    ("schema", "place", "reason"),
+    ("schema", "path", "reason"),
     [
         ({"properties": {"a": {"$ref": "#/$defs/b"}}}, "properties.a.$ref", "does not refer to a schema"),
         ({"properties": {"a": {"$ref": "#/properties/b"}}}, "properties.a.$ref", "does not refer to a schema"),
@@ -41,10 +41,10 @@ STRICT: Any = OPENAI.strict_outputs
         ({"$defs": 1}, "$defs", "expected schemas by name"),
     ],
 )
-def test_invalid_schema_is_refused_with_its_path(vendor: str, schema: Any, place: str, reason: str):
+def test_invalid_schema_is_refused_with_its_path(vendor: str, schema: Any, path: str, reason: str):
     with pytest.raises(InvalidInputError, match=reason) as caught:
         fit_tool(ToolSpec("f", parameters={"type": "object", **schema}), "tools[3]", VENDORS[vendor], [])
-    assert caught.value.path == f"tools[3].parameters.{place}"
+    assert caught.value.path == f"tools[3].parameters.{path}"
 
 
 @pytest.mark.parametrize("reference", ["#/$defs/a", "#/$defs/b"])
@@ -140,7 +140,7 @@ def test_boolean_schemas_are_not_strict_at_openai(schema: Any):
 
 
 @pytest.mark.parametrize(
-    ("limits", "schema", "place"),
+    ("limits", "schema", "path"),
     [
         (Limits(depth=1), nested(3), "$.items.items"),
         (Limits(properties=1), {"properties": {"a": {}, "b": {}}}, "$"),
@@ -152,11 +152,11 @@ def test_boolean_schemas_are_not_strict_at_openai(schema: Any):
         (Limits(characters=10), {"type": "string"}, "$"),
     ],
 )
-def test_exceeded_limit_is_named_with_its_path(limits: Limits, schema: Any, place: str):
+def test_exceeded_limit_is_named_with_its_path(limits: Limits, schema: Any, path: str):
     check_limits({"type": "array"}, Limits(1, 1, 1, 3, (1, 3), 20))
     with pytest.raises(InvalidInputError, match="not supported here") as caught:
         check_limits(schema, limits)
-    assert caught.value.path == place
+    assert caught.value.path == path
 
 
 def test_depth_of_a_definition_counts_from_itself():

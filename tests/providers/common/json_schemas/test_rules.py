@@ -27,10 +27,10 @@ def check(
 ) -> None:
     changes = Changes()
     assert rewritten(before, rules, changes, is_tool=is_tool) == after
-    assert [(change.place, change.effect) for change in changes.made] == expected_changes
+    assert [(change.path, change.effect) for change in changes.recorded] == expected_changes
     again = Changes()
     assert rewritten(after, rules, again, is_tool=is_tool) == after
-    assert again.made == [], "what was rewritten is rewritten again"
+    assert again.recorded == [], "what was rewritten is rewritten again"
 
 
 ARRAY = {"type": "array"}
@@ -203,7 +203,7 @@ STRICT = Rules(closed=True, required="all")
             {**of(a=TEXT, b=TEXT), "required": ["b"]},
             [],
         ),
-        (Rules(items_said=True), {"type": "array"}, {"type": "array", "items": {}}, [("$.items", "same")]),
+        (Rules(explicit_items=True), {"type": "array"}, {"type": "array", "items": {}}, [("$.items", "same")]),
         (
             Rules(typed=True),
             {"enum": ["a", None]},

@@ -165,7 +165,7 @@ def test_warning_states_how_much_is_lost(model: type[BaseModel], rules: SchemaRu
 
 
 @pytest.mark.parametrize(
-    ("name", "rules", "strict", "place"),
+    ("name", "rules", "strict", "change"),
     [
         ("query", OPENAI, None, "$.anyOf became one object"),
         ("query", ANTHROPIC, None, "$.anyOf became one object"),
@@ -173,12 +173,12 @@ def test_warning_states_how_much_is_lost(model: type[BaseModel], rules: SchemaRu
         ("create_entities", GEMINI, None, "$.properties.first.$ref became #/$defs/items"),
         ("create_entities", OLLAMA, None, "$.properties.entities.items.$ref became the schema it refers to"),
         ("search_issues", ANTHROPIC, True, "$.properties.per_page.maximum is left out (100)"),
-        ("fetch", OPENAI, None, "$.properties.rows.items is said"),
+        ("fetch", OPENAI, None, "$.properties.rows.items is added"),
     ],
 )
-def test_warning_names_paths_in_the_schema(name: str, rules: SchemaRules, strict: Any, place: str):
+def test_warning_names_paths_in_the_schema(name: str, rules: SchemaRules, strict: Any, change: str):
     _, _, warnings = tool_of(name, rules, strict)
-    assert place in warnings[0].message
+    assert change in warnings[0].message
 
 
 @pytest.mark.parametrize("rules", [OPENAI, ANTHROPIC])

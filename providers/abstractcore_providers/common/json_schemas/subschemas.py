@@ -22,36 +22,36 @@ KINDS: Mapping[str, Kind] = {
 """Keywords with subschemas: one, a list, or by name. `items` may be a list, too, in older schemas."""
 
 
-def subschemas(node: Mapping[str, Any], place: str) -> Iterator[tuple[Any, str]]:
+def subschemas(node: Mapping[str, Any], path: str) -> Iterator[tuple[Any, str]]:
     """Returns the subschemas directly under `node` with their paths; raises `InvalidInputError` for invalid ones."""
     for keyword in node:
         kind = KINDS.get(keyword)
         if kind is not None:
-            yield from _held(node[keyword], kind, f"{place}.{keyword}")
+            yield from _held(node[keyword], kind, f"{path}.{keyword}")
 
 
-def _held(value: Any, kind: Kind, place: str) -> Iterator[tuple[Any, str]]:
+def _held(value: Any, kind: Kind, path: str) -> Iterator[tuple[Any, str]]:
     if kind == "named":
-        for name, item in as_named(value, place).items():
-            yield item, f"{place}.{name}"
+        for name, item in as_named(value, path).items():
+            yield item, f"{path}.{name}"
     elif kind == "list" or is_list(value):
-        for index, item in enumerate(as_list(value, place)):
-            yield item, f"{place}[{index}]"
+        for index, item in enumerate(as_list(value, path)):
+            yield item, f"{path}[{index}]"
     else:
-        yield value, place
+        yield value, path
 
 
-def check_type(value: Any, place: str) -> None:
+def check_type(value: Any, path: str) -> None:
     """Raises `InvalidInputError` with the path of a value that is neither a type nor a list of types."""
     for name in value if is_list(value) else (value,):
         if not isinstance(name, str) or name not in _TYPES:
-            raise InvalidInputError(f"{name!r} is not a type", path=place, hint=f"Types are {', '.join(_TYPES)}.")
+            raise InvalidInputError(f"{name!r} is not a type", path=path, hint=f"Types are {', '.join(_TYPES)}.")
 
 
-def check_schema(value: Any, place: str) -> None:
+def check_schema(value: Any, path: str) -> None:
     """Raises `InvalidInputError` with the path of a value that is not a schema: neither an object nor a boolean."""
     if not isinstance(value, dict | bool):
-        raise InvalidInputError("expected a schema", path=place)
+        raise InvalidInputError("expected a schema", path=path)
 
 
 def is_list(value: Any) -> TypeGuard[Sequence[Any]]:
@@ -59,17 +59,17 @@ def is_list(value: Any) -> TypeGuard[Sequence[Any]]:
     return isinstance(value, list)
 
 
-def as_list(value: Any, place: str) -> Sequence[Any]:
+def as_list(value: Any, path: str) -> Sequence[Any]:
     """Returns `value`, a list of schemas; raises `InvalidInputError` with the path of any other value."""
     if not is_list(value):
-        raise InvalidInputError("expected a list of schemas", path=place)
+        raise InvalidInputError("expected a list of schemas", path=path)
     return value
 
 
-def as_named(value: Any, place: str) -> Mapping[str, Any]:
+def as_named(value: Any, path: str) -> Mapping[str, Any]:
     """Returns `value`, schemas by name; raises `InvalidInputError` with the path of any other value."""
     if not isinstance(value, dict):
-        raise InvalidInputError("expected schemas by name", path=place)
+        raise InvalidInputError("expected schemas by name", path=path)
     return cast("Mapping[str, Any]", value)
 
 
