@@ -7,10 +7,10 @@ READY := $(VENV)/.ready
 UV := env -u VIRTUAL_ENV -u UV_PYTHON UV_PROJECT_ENVIRONMENT=$(VENV) UV_PYTHON_DOWNLOADS=never $(BIN)/uv
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz check bench docs live clean
+.PHONY: help demo test fuzz check bench catalogue docs live clean
 
 help: ## show this help
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
 
 demo: $(READY) ## run the demo: no key, no server
 	@$(BIN)/python examples/demo.py
@@ -21,15 +21,19 @@ test: $(READY) ## run the tests
 fuzz: $(READY) ## run the property tests with random examples
 	@$(BIN)/python -m pytest -n 2 --hypothesis-profile=fuzz tests/core/schema tests/core/testing tests/providers
 
-check: $(READY) ## check formatting, lint, types and layers
+check: $(READY) ## check formatting, lint, types, layers and the catalogue
 	@$(UV) lock --check --quiet
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports --no-logo
+	@$(BIN)/python catalogue/build.py --check
 
 bench: $(READY) ## run the benchmarks: CPU time per call, import time
 	@$(BIN)/python benchmarks/run.py
+
+catalogue: $(READY) ## rebuild the catalogue of models from its sources
+	@$(BIN)/python catalogue/build.py
 
 docs: $(READY) ## regenerate docs/wire-formats.md and the option tables
 	@$(BIN)/python -m tests.providers.wire_formats

@@ -1,0 +1,141 @@
+"""Builds the catalogue of models from its sources: one file a provider, which the wheel holds, and the differences.
+
+    python catalogue/build.py           write the files
+    python catalogue/build.py --check   fail if they are not what would be written
+
+Hand-kept rows (`rows/`, `prices/`) win over genai-prices, and that over `sources/model_facts.jsonl`. A model that only
+the last one lists is in the table with what it says; what it does not say is as for an unknown model.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from differences import Difference, report
+from model_facts import AS_OF, facts
+from rows import CatalogueError, ProviderRows, Row, hand_rows, merged, with_types
+
+HERE = Path(__file__).resolve().parent
+OUTPUT = HERE.parent / "providers" / "abstractcore_providers" / "catalogue"
+_LISTED = "listed"
+"""The template of models that only `model_facts` lists: they take what an unknown model may take."""
+_DATED = re.compile(r"(-20\d\d-?\d\d-?\d\d|-0\d{3}|@\d+)$")
+_LONG_RETIRED = "2026-05-01"
+
+
+def main() -> int:
+    """Writes the files, or compares them with those on the disk."""
+    try:
+        built = dict(_files())
+    except CatalogueError as error:
+        print(error, file=sys.stderr)
+        return 1
+    if "--check" in sys.argv:
+        return _check(built)
+    for path, text in built.items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    print(f"{len(built) - 1} providers, {sum(len(text) for text in built.values()) // 1000} kB")
+    return 0
+
+
+def _check(built: dict[Path, str]) -> int:
+    stale = [path.name for path, text in built.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
+    stale += [path.name for path in OUTPUT.glob("*.jsonl") if path not in built]
+    if stale:
+        print(f"out of date: {', '.join(sorted(stale))}. Run: make catalogue", file=sys.stderr)
+    return 1 if stale else 0
+
+
+def _files() -> Iterator[tuple[Path, str]]:
+    hand, listed = hand_rows(HERE / "rows"), facts(HERE / "sources" / "model_facts.jsonl")
+    sources = json.loads((HERE / "sources.json").read_text(encoding="utf-8"))
+    differences: list[Difference] = []
+    for path in sorted((HERE / "providers").glob("*.json")):
+        provider, header = path.stem, json.loads(path.read_text(encoding="utf-8"))
+        rows = hand.pop(provider, ProviderRows())
+        more = listed.get(provider, {})
+        differences += _differences(provider, rows, more)
+        yield OUTPUT / f"{provider}.jsonl", _text(provider, header, rows, _only_listed(rows, more), sources)
+    if hand:
+        raise CatalogueError(f"rows name the unknown providers {', '.join(sorted(hand))}.")
+    yield HERE / "differences.md", report(differences)
+
+
+def _text(provider: str, header: Row, rows: ProviderRows, listed: dict[str, Row], sources: dict[str, str]) -> str:
+    kinds: dict[str, list[str]] = header.pop("kinds", {})
+    templates = _with_types(rows.templates, kinds)
+    if listed:
+        templates[_LISTED] = {**with_types(header.get("unknown", {}), kinds), "known": True}
+    models, families = _with_types({**listed, **rows.models}, kinds), _with_types(rows.families, kinds)
+    every = [*models.values(), *families.values()]
+    used = {name: templates[name] for name in sorted(_used_templates(every, templates))}
+    named = {row["source"] for row in [*every, *used.values()] if "source" in row}
+    if not named <= set(sources):
+        raise CatalogueError(f"{provider}: sources.json does not name {', '.join(sorted(named - set(sources)))}.")
+    defaults = {name: with_types(header[name], kinds) for name in ("unknown", "every") if name in header}
+    addresses = {name: sources[name] for name in sorted(named)}
+    lines = [{"provider": provider, **header, **defaults, "templates": used, "sources": addresses}]
+    lines += [{"model": name, **models[name]} for name in sorted(models)]
+    lines += [{"family": name, **families[name]} for name in sorted(families)]
+    return "".join(f"{json.dumps(line, ensure_ascii=False, separators=(',', ':'))}\n" for line in lines)
+
+
+def _with_types(table: dict[str, Row], kinds: dict[str, list[str]]) -> dict[str, Row]:
+    return {name: with_types(row, kinds) for name, row in table.items()}
+
+
+def _used_templates(rows: Iterable[Row], templates: dict[str, Row]) -> set[str]:
+    """Returns the names of the templates that rows use, and that these use; raises `CatalogueError` for others."""
+    used: set[str] = set()
+    waiting = [name for row in rows for name in row.get("like", ())]
+    while waiting:
+        name = waiting.pop()
+        if name not in templates:
+            raise CatalogueError(f"there is no template {name!r}.")
+        if name not in used:
+            used.add(name)
+            waiting += templates[name].get("like", ())
+    return used
+
+
+def _only_listed(rows: ProviderRows, listed: dict[str, Row]) -> dict[str, Row]:
+    """Returns the rows of models that no hand-kept row describes, without those that ended long ago."""
+    found: dict[str, Row] = {}
+    for model, fact in listed.items():
+        base = _DATED.sub("", model)
+        if model in rows.models or base in rows.models or fact.get("retires", AS_OF) < _LONG_RETIRED:
+            continue
+        if base != model and listed.get(base) == fact:
+            continue
+        found[model] = {"like": [_LISTED], **fact, "source": "model_facts", "checked": AS_OF}
+    return found
+
+
+def _differences(provider: str, rows: ProviderRows, listed: dict[str, Row]) -> Iterator[Difference]:
+    for model, row in sorted(rows.models.items()):
+        fact, ours = listed.get(model), _resolved(row, rows.templates)
+        if fact is None or "alias_of" in row:
+            continue
+        for name in ("context_tokens", "max_output_tokens", "retires"):
+            if name in fact and name in ours and fact[name] != ours[name]:
+                yield Difference(provider, model, name, ours[name], fact[name], ours.get("source", ""))
+        for kind in fact.get("accepts", ()):
+            if "accepts" in ours and not any(item == kind or item.startswith(f"{kind}/") for item in ours["accepts"]):
+                yield Difference(provider, model, "accepts", sorted(ours["accepts"]), kind, ours.get("source", ""))
+
+
+def _resolved(row: Row, templates: dict[str, Row]) -> dict[str, Any]:
+    result: Row = {}
+    for name in row.get("like", ()):
+        result = merged(result, _resolved(templates.get(name, {}), templates))
+    return merged(result, row)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

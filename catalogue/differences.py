@@ -1,0 +1,35 @@
+"""Differences between the sources of the catalogue, as a page to read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A field on which a hand-kept row and another source do not agree; the row wins, for what its `source` says."""
+
+    provider: str
+    model: str
+    field: str
+    ours: object
+    theirs: object
+    source: str
+
+
+def report(differences: Sequence[Difference]) -> str:
+    """Returns the page, a line a difference."""
+    lines = [
+        "# Differences between the sources",
+        "",
+        "Written by `catalogue/build.py`. Where the sources do not agree, the hand-kept row wins, after the page that",
+        "it names; `model_facts` is as of its date in `sources/README.md`.",
+        "",
+        "| provider | model | field | row (taken) | model_facts | source of the row |",
+        "|---|---|---|---|---|---|",
+    ]
+    for each in differences:
+        values = (each.provider, each.model, each.field, each.ours, each.theirs, each.source)
+        lines.append(f"| {' | '.join(str(value).replace('|', '/') for value in values)} |")
+    return "\n".join(lines) + "\n"
