@@ -14,11 +14,11 @@ def refuse_unanswered_calls(messages: Sequence[Message]) -> None:
         if message.role != "assistant" or not message.tool_calls:
             continue
         answered = _answered(messages[index + 1]) if index + 1 < len(messages) else set[str]()
-        for place, part in enumerate(message.parts):
+        for number, part in enumerate(message.parts):
             if isinstance(part, ToolCall) and part.id not in answered:
                 raise InvalidInputError(
                     f"tool call {part.id!r} has no result",
-                    path=f"messages[{index}].parts[{place}]",
+                    path=f"messages[{index}].parts[{number}]",
                     hint="Add one after the message with Message.tool(ToolResult.text(...)), or remove the call.",
                 )
 

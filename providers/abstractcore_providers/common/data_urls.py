@@ -30,9 +30,9 @@ def write_base64(blob: Blob, path: str) -> str:
 def content_of(blob: Blob, path: str) -> bytes:
     """Returns the bytes; raises `UnsupportedContentError` with their path if they are not available."""
     if blob.form not in ("bytes", "file"):
-        place = f"{blob.form.replace('_', ' ')} {shown_address(blob.location or blob.sha256 or '')}"
+        location = f"{blob.form.replace('_', ' ')} {shown_address(blob.location or blob.sha256 or '')}"
         raise UnsupportedContentError(
-            f"{path}: the content is {place}, whose bytes are not available.",
+            f"{path}: the content is {location}, whose bytes are not available.",
             hint="Pass the file itself.",
         )
     return blob.read()

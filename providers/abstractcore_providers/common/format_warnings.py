@@ -32,8 +32,8 @@ class FormatWarnings:
 
     def field(self, name: str, path: str) -> CallWarning:
         """Returns the warning for a field of the part at `path` that is left out."""
-        place = f"{path}.{name}" if path else name
-        return CallWarning(f"{name}_left_out", place, f"{self.name} has no field for {name} here")
+        field_path = f"{path}.{name}" if path else name
+        return CallWarning(f"{name}_left_out", field_path, f"{self.name} has no field for {name} here")
 
     def fields(self, item: object, path: str, names: Iterable[str], warnings: list[CallWarning]) -> None:
         """Warns of those fields of the item at `path` that are set, if it has them."""

@@ -48,14 +48,14 @@ def read_function_tool(
 
     Raises `InvalidInputError` with the path of what is wrong.
     """
-    data, place = get_object(value, path), f"{path}.function"
-    function = get_object(data.get("function"), place)
+    data, function_path = get_object(value, path), f"{path}.function"
+    function = get_object(data.get("function"), function_path)
     name_the_rest(data, _TOOL, path, warnings)
-    name_the_rest(function, _STRICT if own_strict else _FUNCTION, place, warnings)
+    name_the_rest(function, _STRICT if own_strict else _FUNCTION, function_path, warnings)
     parameters = function.get("parameters")
-    schema = EMPTY if parameters is None else read_parameters(get_object(parameters, f"{place}.parameters"))
-    strict = get_flag(function, "strict", f"{place}.") if own_strict else strict
-    return read_tool_spec(function, place, schema, strict=strict)
+    schema = EMPTY if parameters is None else read_parameters(get_object(parameters, f"{function_path}.parameters"))
+    strict = get_flag(function, "strict", f"{function_path}.") if own_strict else strict
+    return read_tool_spec(function, function_path, schema, strict=strict)
 
 
 def write_function_call(id: str, name: str, arguments: Any) -> Object:
@@ -80,13 +80,13 @@ def read_function_call(
     needs_arguments: bool = True,
 ) -> ToolCall:
     """Reads the call in a client's message; raises `InvalidInputError` with the path of what is wrong."""
-    call, place = get_object(value, path), f"{path}.function"
-    function = get_object(call.get("function"), place)
-    name_the_rest(function, _CALLED, place, warnings)
+    call, function_path = get_object(value, path), f"{path}.function"
+    function = get_object(call.get("function"), function_path)
+    name_the_rest(function, _CALLED, function_path, warnings)
     arguments = function.get("arguments")
     return ToolCall(
         get_text(call.get("id"), f"{path}.id"),
-        get_text(function.get("name"), f"{place}.name"),
-        "" if arguments is None and not needs_arguments else get_text(arguments, f"{place}.arguments"),
+        get_text(function.get("name"), f"{function_path}.name"),
+        "" if arguments is None and not needs_arguments else get_text(arguments, f"{function_path}.arguments"),
         provider_options=read_options(call, known, provider),
     )

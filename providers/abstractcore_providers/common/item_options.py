@@ -47,8 +47,8 @@ def with_options(
         _name_the_others(item, path, provider, warnings)
         for name, value in item.provider_options.get(provider, {}).items():
             if name in block or name in modelled:
-                place = f"{path}.provider_options.{provider}.{name}"
-                raise InvalidInputError("the schema has a field for this", path=place, hint="Use that field.")
+                field_path = f"{path}.provider_options.{provider}.{name}"
+                raise InvalidInputError("the schema has a field for this", path=field_path, hint="Use that field.")
             block[name] = value
     return block
 

@@ -48,8 +48,8 @@ def sent_text(call: ToolCall, path: str, warnings: list[CallWarning], *, one_lin
         text = arguments_text(call.arguments)
     if text != call.arguments_text:
         message = "arguments are sent as a JSON object, without text around it"
-        place = f"{path}.arguments_text"
-        warnings.append(CallWarning("arguments_rewritten", place, message, call.arguments_text, text))
+        field_path = f"{path}.arguments_text"
+        warnings.append(CallWarning("arguments_rewritten", field_path, message, call.arguments_text, text))
     return text
 
 
@@ -81,12 +81,12 @@ class WrittenArguments:
 
 def _objects(text: str, key: str) -> Iterator[tuple[Any, str]]:
     begins = re.compile(rf'"{key}"\s*:\s*(?={{)')
-    place = 0
-    while (match := begins.search(text, place)) is not None:
-        place = match.end()
+    start = 0
+    while (match := begins.search(text, start)) is not None:
+        start = match.end()
         try:
-            value, end = _DECODER.raw_decode(text, place)
+            value, end = _DECODER.raw_decode(text, start)
         except (ValueError, RecursionError):
             continue
-        yield value, text[place:end]
-        place = end
+        yield value, text[start:end]
+        start = end

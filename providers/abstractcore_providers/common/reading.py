@@ -68,11 +68,11 @@ def read_call(
     request: WireRequest,
     provider: str,
     read: Callable[[Object, list[CallWarning]], ModelCall],
-    place_of: Callable[[str], str] = lambda path: path,
+    path_in_request: Callable[[str], str] = lambda path: path,
 ) -> Parsed:
     """Returns the call that `read` builds from a request's body; `read` adds warnings to the given list.
 
-    Raises errors as `InvalidInputError` with the path in the request, which `place_of` returns for a path in the call.
+    Raises errors as `InvalidInputError` at the path in the request, from `path_in_request` of that in the call.
     Values that the schema never accepts (lone surrogates, infinite numbers, too deep nesting) are searched for in the
     request itself, since they may fail far from where they are.
     """
@@ -86,7 +86,7 @@ def read_call(
         except SchemaError as wrong:
             raise InvalidInputError(wrong.message, path=wrong.path.removeprefix(".")) from None
         if isinstance(error, SchemaError):
-            path = place_of(error.path.removeprefix(f"provider_options.{provider}."))
+            path = path_in_request(error.path.removeprefix(f"provider_options.{provider}."))
             raise InvalidInputError(error.message, path=path) from None
         raise
 

@@ -27,18 +27,18 @@ class UsageTable:
         unknown = names.keys() - {*_COUNTS, _TOTAL}
         if unknown:
             raise TypeError(f"not a count: {sorted(unknown)}")
-        if any(place.count(".") > 1 for place in names.values()):
+        if any(field_name.count(".") > 1 for field_name in names.values()):
             raise TypeError(f"nested deeper than once: {sorted(names.values())}")
         groups: dict[str, list[tuple[str, str]]] = {}
-        for ours, place in names.items():
-            group, _, theirs = place.rpartition(".")
+        for ours, field_name in names.items():
+            group, _, theirs = field_name.rpartition(".")
             groups.setdefault(group, []).append((ours, theirs))
         self._groups = tuple(groups.items())
         self._read = tuple((group, [pair for pair in pairs if pair[0] != _TOTAL]) for group, pairs in groups.items())
         self._cache_apart = cache_apart
         self._input = names.get("input", "")
         self.missing = tuple(name for name in _COUNTS if name not in names)
-        self.names = frozenset(place.partition(".")[0] for place in names.values())
+        self.names = frozenset(field_name.partition(".")[0] for field_name in names.values())
         """The vendor's top-level names."""
 
     def read(self, data: Object) -> Usage:

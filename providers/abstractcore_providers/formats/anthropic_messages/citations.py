@@ -16,7 +16,7 @@ _WEB_KIND = "web_search_result_location"
 _UNSAID = (("type", _WEB_KIND), ("encrypted_index", ""))
 """Defaults for a citation of a web page of which only the URL is known."""
 
-_PLACES = {
+_LOCATION_FIELDS = {
     "char_location": ("document_index", "start_char_index", "end_char_index"),
     "page_location": ("document_index", "start_page_number", "end_page_number"),
     "content_block_location": ("document_index", "start_block_index", "end_block_index"),
@@ -40,7 +40,7 @@ def citation_to_ours(data: Object) -> Citation:
     kind = text_of(data, "type")
     if kind == "search_result_location":
         known, source, title = _SEARCH, text_of(data, "source"), text_of(data, "title")
-    elif kind in _PLACES:
+    elif kind in _LOCATION_FIELDS:
         known, source, title = _DOCUMENT, text_of(data, "document_title"), text_of(data, "document_title")
     else:
         known, source, title = _WEB, text_of(data, "url"), text_of(data, "title")
@@ -68,18 +68,18 @@ def own_citation(citation: Citation, path: str, warnings: list[CallWarning]) -> 
     metadata = citation.provider_metadata
     kind = metadata.get("type")
     web = kind is None and isinstance(metadata.get("encrypted_index"), str)
-    places = ("encrypted_index",) if web else _PLACES.get(str(kind))
-    numbers = () if web or places is None else places
+    fields = ("encrypted_index",) if web else _LOCATION_FIELDS.get(str(kind))
+    numbers = () if web or fields is None else fields
     data = _written(citation, metadata)
     if (
-        places is None
+        fields is None
         or not all(type(metadata.get(name)) is int for name in numbers)
         or not _reads_back(data, citation)
     ):
         message = "only citations from this provider can be sent back"
         warnings.append(CallWarning("citation_left_out", path, message))
         return None
-    kept = {name: value for name, value in metadata.items() if name in places or name == "type"}
+    kept = {name: value for name, value in metadata.items() if name in fields or name == "type"}
     if len(kept) < len(metadata):
         message = f"a citation cannot be sent back with more than {' and '.join(kept)}"
         warnings.append(CallWarning("metadata_left_out", f"{path}.provider_metadata", message, metadata, kept))
@@ -91,7 +91,7 @@ def _written(citation: Citation, metadata: JSONObject) -> Object:
     kind = rest.get("type")
     if kind == "search_result_location":
         return rest | {"source": citation.source, "title": citation.title, "cited_text": citation.quote or ""}
-    if isinstance(kind, str) and kind in _PLACES:
+    if isinstance(kind, str) and kind in _LOCATION_FIELDS:
         return rest | {"document_title": citation.title, "cited_text": citation.quote or ""}
     web = {"type": _WEB_KIND, "url": citation.source, "title": citation.title, "cited_text": citation.quote or ""}
     return {"encrypted_index": "", **rest, **web}

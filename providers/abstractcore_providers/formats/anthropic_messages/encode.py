@@ -57,10 +57,10 @@ def draft(call: ModelCall, dialect: Dialect) -> Draft:
     """As `encode`, before the request is written."""
     warnings: list[CallWarning] = []
     call = with_valid_names(call, ANTHROPIC, warnings)
-    place = f"provider_options.{dialect.provider}"
+    options_path = f"provider_options.{dialect.provider}"
     options = dict(options_for(call, dialect.provider, warnings))
     writing = Writing(dialect.provider, warnings)
-    tools = tools_to_theirs(call, options.pop("tools", None), f"{place}.tools", writing)
+    tools = tools_to_theirs(call, options.pop("tools", None), f"{options_path}.tools", writing)
     conversation = write_messages(call, dialect, writing)
     limit = call.sampling.max_output_tokens
     thinking = from_low(call.thinking, warnings)
@@ -82,11 +82,11 @@ def draft(call: ModelCall, dialect: Dialect) -> Draft:
     WARNINGS.options(call, ("modalities",), warnings)
     if call.stream:
         body["stream"] = True
-    headers = {**_HEADERS, **betas_to_theirs(options.pop("betas", None), tools, f"{place}.betas", warnings)}
-    _add_options(body, options, place)
+    headers = {**_HEADERS, **betas_to_theirs(options.pop("betas", None), tools, f"{options_path}.betas", warnings)}
+    _add_options(body, options, options_path)
     effort = as_object(body.get("output_config")).get("effort")
     if read_claude_thinking(body.get("thinking"), effort, dialect.off) != thinking:
-        raise duplicate_option_error(f"{place}.thinking")
+        raise duplicate_option_error(f"{options_path}.thinking")
     return Draft(body, conversation.inputs, headers, warnings)
 
 

@@ -24,7 +24,7 @@ def parse(request: WireRequest, dialect: Dialect) -> Parsed:
     """Returns the call; raises `InvalidInputError` with the path, in the request, of what is wrong."""
     reader = MessageReader(dialect.provider, request.body)
     read = partial(_call, reader, request.headers, dialect)
-    return read_call(request, dialect.provider, read, reader.place_of)
+    return read_call(request, dialect.provider, read, reader.path_in_request)
 
 
 def _call(

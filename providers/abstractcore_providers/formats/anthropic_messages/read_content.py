@@ -31,13 +31,13 @@ def read_content(content: Any, path: str, read: Read) -> tuple[Part, ...]:
         raise InvalidInputError(f"expected text or a list of blocks, got {type(content).__name__}", path=path)
     parts: list[Part] = []
     for index, value in enumerate(cast("list[Any]", content)):
-        place = f"{path}[{index}]"
-        data = get_object(value, place)
-        get_text(data.get("type"), f"{place}.type")
+        block_path = f"{path}[{index}]"
+        data = get_object(value, block_path)
+        get_text(data.get("type"), f"{block_path}.type")
         try:
-            parts.append(read(data, place))
+            parts.append(read(data, block_path))
         except SchemaError as error:
-            raise error_at(place, error) from None
+            raise error_at(block_path, error) from None
     return tuple(parts)
 
 

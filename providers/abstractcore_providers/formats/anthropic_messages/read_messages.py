@@ -47,7 +47,7 @@ class MessageReader:
         self._inputs = WrittenArguments(body, "input")
         self._warnings: list[CallWarning] = []
         self._messages: list[Message] = []
-        self._places: list[str] = []
+        self._request_paths: list[str] = []
 
     def read(self, data: Object, origin: str | None, warnings: list[CallWarning]) -> tuple[Message, ...]:
         """Returns the messages of the system prompt, then the others; an empty one is omitted.
@@ -63,10 +63,10 @@ class MessageReader:
             self._read_message(get_object(value, f"messages[{index}]"), f"messages[{index}]")
         return tuple(self._messages)
 
-    def place_of(self, path: str) -> str:
+    def path_in_request(self, path: str) -> str:
         """Maps a path in the messages to one in the request."""
         found = _MESSAGE.match(path)
-        return path if found is None else self._places[int(found[1])] + path[found.end() :]
+        return path if found is None else self._request_paths[int(found[1])] + path[found.end() :]
 
     def _read_message(self, data: Object, path: str) -> None:
         role = get_role(data, _ROLES, path)
@@ -88,7 +88,7 @@ class MessageReader:
             return
         with ErrorsAt(path):
             self._messages.append(Message(role, said, options))
-        self._places.append(path)
+        self._request_paths.append(path)
 
     def _shown(self, data: Object, path: str) -> Part:
         """Reads a block of a user's or a system message."""

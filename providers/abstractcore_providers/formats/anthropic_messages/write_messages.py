@@ -70,14 +70,14 @@ def _content(parts: Sequence[Part], path: str, writing: Writing) -> str | list[O
     """Returns a single text as a string, anything else as a list of blocks."""
     blocks: list[Object] = []
     for index, part in enumerate(parts):
-        place = f"{path}[{index}]"
+        part_path = f"{path}[{index}]"
         if not isinstance(part, OpaquePart):
-            append_block(blocks, write_content(cast(ContentPart, part), place, writing))
+            append_block(blocks, write_content(cast(ContentPart, part), part_path, writing))
         elif reads_as_opaque(part, writing.provider):
             blocks.append({"type": part.kind, **cast(Object, part.data)})
         else:
             message = "only block types that the schema does not model can be sent as opaque parts"
-            writing.warnings.append(CallWarning("part_left_out", place, message))
+            writing.warnings.append(CallWarning("part_left_out", part_path, message))
     return as_content(blocks)
 
 

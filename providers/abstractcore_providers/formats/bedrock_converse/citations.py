@@ -20,14 +20,14 @@ def fit_citations(
     """Returns the citations of a text of `length` that blocks can express: with equal or disjoint spans."""
     kept: list[Citation] = []
     for index, citation in enumerate(citations):
-        place = f"{path}.citations[{index}]"
+        citation_path = f"{path}.citations[{index}]"
         before = _span(kept[-1]) if kept else (0, 0)
         start, end = _span(citation)
         if start < end <= length and ((start, end) == before or start >= before[1]):
-            kept.append(_fitted(citation, place, warnings))
+            kept.append(_fitted(citation, citation_path, warnings))
         else:
             message = "its span overlaps another or lies outside the text, which the format cannot express"
-            warnings.append(CallWarning("citation_left_out", place, message))
+            warnings.append(CallWarning("citation_left_out", citation_path, message))
     return tuple(kept)
 
 

@@ -115,19 +115,19 @@ class Fitting:
             return content
         fitted: list[ContentPart] = []
         for index, part in enumerate(content):
-            place = f"{path}[{index}]"
+            part_path = f"{path}[{index}]"
             if isinstance(part, AudioPart):
                 raise UnsupportedContentError(
-                    f"{place}: the result of tool call {call_id!r} has audio, which is not supported there.",
+                    f"{part_path}: the result of tool call {call_id!r} has audio, which is not supported there.",
                     hint="Put it into a user message after the result.",
                 )
             if part.cache is not None:
-                self._left_out("cache", place)
+                self._left_out("cache", part_path)
                 part = replace(part, cache=None)
             if isinstance(part, TextPart):
-                fitted.append(part if fits(part) else self._text(part, place, cited=False))
+                fitted.append(part if fits(part) else self._text(part, part_path, cited=False))
             else:
-                fitted.append(self._media(part, place))
+                fitted.append(self._media(part, part_path))
         return tuple(fitted)
 
     def _reasoning(self, part: ReasoningPart, path: str) -> ReasoningPart | None:
@@ -155,8 +155,8 @@ class Fitting:
         kept = {name: metadata[name] for name in metadata if name in known}
         if kept != metadata:
             message = "the format has no field for some of its metadata"
-            place = f"{path}.provider_metadata"
-            self.warnings.append(CallWarning("metadata_left_out", place, message, sent=kept or None))
+            part_path = f"{path}.provider_metadata"
+            self.warnings.append(CallWarning("metadata_left_out", part_path, message, sent=kept or None))
         return kept
 
     def _opaque(self, part: OpaquePart, path: str) -> OpaquePart | None:

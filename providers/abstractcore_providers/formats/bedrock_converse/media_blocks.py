@@ -78,9 +78,9 @@ def check_media(part: MediaPart, path: str) -> None:
             hint=f"It supports {', '.join(dict.fromkeys(_FORMATS[part.type].values()))}.",
         )
     if not _is_in_s3(blob) and blob.form not in ("bytes", "file"):
-        place = f"{blob.form.replace('_', ' ')} {shown_address(blob.location or blob.sha256 or '')}"
+        location = f"{blob.form.replace('_', ' ')} {shown_address(blob.location or blob.sha256 or '')}"
         raise UnsupportedContentError(
-            f"{path}: the content is {place}, whose bytes are not available.",
+            f"{path}: the content is {location}, whose bytes are not available.",
             hint="Pass the file itself, or a URL that begins with s3://.",
         )
     if blob.size == 0:
@@ -125,9 +125,9 @@ def _blob(source: Object, media_type: str, name: str | None, path: str, warnings
     if "bytes" in source:
         return Blob.from_bytes(read_base64(source["bytes"], f"{path}.bytes"), media_type, name=name)
     if "s3Location" in source:
-        place = get_object(source["s3Location"], f"{path}.s3Location")
-        name_the_rest(place, frozenset({"uri"}), f"{path}.s3Location", warnings)
-        return Blob.from_url(get_filled(place.get("uri"), f"{path}.s3Location.uri"), media_type, name=name)
+        s3_location = get_object(source["s3Location"], f"{path}.s3Location")
+        name_the_rest(s3_location, frozenset({"uri"}), f"{path}.s3Location", warnings)
+        return Blob.from_url(get_filled(s3_location.get("uri"), f"{path}.s3Location.uri"), media_type, name=name)
     if media_type.startswith("text/") and "text" in source:
         return Blob.from_bytes(get_text(source["text"], f"{path}.text").encode(), media_type, name=name)
     raise InvalidInputError("expected bytes or an s3Location", path=path)

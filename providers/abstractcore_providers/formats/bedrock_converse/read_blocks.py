@@ -55,15 +55,15 @@ class BlockReader:
         """
         parts: list[Part] = []
         for index, value in enumerate(values):
-            place = f"{path}[{index}]"
-            block = get_object(value, place)
+            block_path = f"{path}[{index}]"
+            block = get_object(value, block_path)
             if "cachePoint" in block:
-                self._mark(parts, get_object(block["cachePoint"], f"{place}.cachePoint"), place)
+                self._mark(parts, get_object(block["cachePoint"], f"{block_path}.cachePoint"), block_path)
                 continue
             try:
-                parts.append(self.block(block, place, role))
+                parts.append(self.block(block, block_path, role))
             except SchemaError as error:
-                raise error_at(place, error) from None
+                raise error_at(block_path, error) from None
         return parts
 
     def block(self, block: Object, path: str, role: Role) -> Part:
@@ -71,17 +71,17 @@ class BlockReader:
         kind = next((name for name, value in block.items() if value is not None), None)
         if kind is None:
             raise InvalidInputError("the block is empty", path=path)
-        value, place = block[kind], f"{path}.{kind}"
+        value, block_path = block[kind], f"{path}.{kind}"
         if kind == "text":
-            return TextPart(get_text(value, place))
+            return TextPart(get_text(value, block_path))
         if kind in MEDIA_KINDS and role != "system":
-            return read_media(kind, value, place, self.warnings)
+            return read_media(kind, value, block_path, self.warnings)
         if kind == "toolUse" and role == "assistant":
-            return self._tool_use(get_object(value, place), place)
+            return self._tool_use(get_object(value, block_path), block_path)
         if kind == "toolResult" and role != "system":
-            return self._tool_result(get_object(value, place), place, role)
+            return self._tool_result(get_object(value, block_path), block_path, role)
         if kind == "reasoningContent" and role == "assistant":
-            return replace(_reasoning(get_object(value, place), place), origin=self.origin)
+            return replace(_reasoning(get_object(value, block_path), block_path), origin=self.origin)
         if kind == "citationsContent" and role == "assistant":
             return read_cited(value)
         return OpaquePart(PROVIDER, kind, value)
@@ -122,21 +122,21 @@ class BlockReader:
         """Reads the content of a result. JSON and search results become text."""
         content: list[ContentPart] = []
         for index, value in enumerate(values):
-            place = f"{path}[{index}]"
-            block = get_object(value, place)
+            block_path = f"{path}[{index}]"
+            block = get_object(value, block_path)
             kind = next((name for name, value in block.items() if value is not None), "")
             if kind == "text":
-                content.append(TextPart(get_text(block["text"], f"{place}.text")))
+                content.append(TextPart(get_text(block["text"], f"{block_path}.text")))
             elif kind == "json":
                 content.append(TextPart(arguments_text(block["json"])))
             elif kind in _RESULT_MEDIA:
-                content.append(read_media(kind, block[kind], f"{place}.{kind}", self.warnings))
+                content.append(read_media(kind, block[kind], f"{block_path}.{kind}", self.warnings))
             elif kind == "searchResult":
-                found = get_object(block[kind], f"{place}.{kind}")
-                name_the_rest(found, frozenset({"content"}), f"{place}.{kind}", self.warnings)
+                found = get_object(block[kind], f"{block_path}.{kind}")
+                name_the_rest(found, frozenset({"content"}), f"{block_path}.{kind}", self.warnings)
                 content += [TextPart(text_of(item, "text") or "") for item in as_objects(found.get("content"))]
             else:
-                raise InvalidInputError(f"unknown content of a tool's result: {kind!r}", path=place)
+                raise InvalidInputError(f"unknown content of a tool's result: {kind!r}", path=block_path)
         return tuple(content)
 
 

@@ -51,7 +51,7 @@ class ConverseDecoder(FrameDecoder):
         self._model = model
         self._blocks: dict[int, StreamedBlock] = {}
         self._open: dict[int, StreamedBlock] = {}
-        self._places: dict[int, int] = {}
+        self._numbers: dict[int, int] = {}
         self._ids = ReceivedIds()
         self._text_index = -1
         self._text_block = 0
@@ -112,7 +112,7 @@ class ConverseDecoder(FrameDecoder):
         self._out.end_reply(FINISH_REASONS.read(self._finish or "", calls=calls), self._finish, self._metadata)
 
     def _delta(self, data: Object) -> None:
-        index, delta = self._place(_index(data)), as_object(data.get("delta"))
+        index, delta = self._number(_index(data)), as_object(data.get("delta"))
         for name, value in self._mended(index, delta).items():
             if name in ("text", "citation"):
                 block = self._opened(index, TextBlock(index))
@@ -150,29 +150,29 @@ class ConverseDecoder(FrameDecoder):
 
     def _start(self, data: Object) -> None:
         index, start = _index(data), as_object(data.get("start"))
-        place = self._place(index)
-        block, known = _begun(place, start, self._ids), self._blocks.get(place)
+        number = self._number(index)
+        block, known = _begun(number, start, self._ids), self._blocks.get(number)
         if isinstance(block, CallBlock) and isinstance(known, CallBlock) and known.received != block.received:
-            if place in self._open:
-                self._end_block(place)
-            place = self._new_place(index)
-            block = _begun(place, start, self._ids)
+            if number in self._open:
+                self._end_block(number)
+            number = self._new_number(index)
+            block = _begun(number, start, self._ids)
         if block is not None:
-            self._opened(place, block)
+            self._opened(number, block)
 
-    def _place(self, index: int) -> int:
+    def _number(self, index: int) -> int:
         """Returns the number of the block at `index`: the same, unless a different call has it."""
-        place = self._places.get(index)
-        return self._new_place(index) if place is None else place
+        number = self._numbers.get(index)
+        return self._new_number(index) if number is None else number
 
-    def _new_place(self, index: int) -> int:
-        place = index if index not in self._blocks else self._highest + 1
-        self._places[index] = place
-        self._highest = max(self._highest, place)
-        return place
+    def _new_number(self, index: int) -> int:
+        number = index if index not in self._blocks else self._highest + 1
+        self._numbers[index] = number
+        self._highest = max(self._highest, number)
+        return number
 
     def _stop(self, data: Object) -> None:
-        index = self._place(_index(data))
+        index = self._number(_index(data))
         if index in self._open:
             self._end_block(index)
 

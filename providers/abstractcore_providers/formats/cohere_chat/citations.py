@@ -43,14 +43,14 @@ def citations_of(message: Object) -> tuple[list[Object], dict[int, list[Object]]
 
 def citations_to_theirs(text: str, citations: Iterable[Citation], index: int | None) -> list[Object]:
     """Returns the citations of a text in the content block at `index`, or in the plan."""
-    place: Object = {"type": PLAN} if index is None else {"type": "TEXT_CONTENT", "content_index": index}
+    position: Object = {"type": PLAN} if index is None else {"type": "TEXT_CONTENT", "content_index": index}
     return [
         {
             "start": citation.start,
             "end": citation.end,
             "text": text[citation.start : citation.end],
             "sources": citation.provider_metadata.get("sources", _sources(*_own(citation))),
-            **place,
+            **position,
         }
         for citation in citations
     ]

@@ -96,8 +96,8 @@ def _block(data: Object, path: str, origin: str | None, cited: list[Object], war
     if kind == "image_url":
         image = get_object(data.get(kind), f"{path}.{kind}")
         name_the_rest(image, frozenset({"url", "detail"}), f"{path}.{kind}", warnings)
-        place = f"{path}.{kind}.url"
-        blob = read_url(image.get("url"), "image/*", place)
+        url_path = f"{path}.{kind}.url"
+        blob = read_url(image.get("url"), "image/*", url_path)
         with ErrorsAt(f"{path}.{kind}"):
             return ImagePart(blob, image.get("detail"), provider_options=options)
     if kind == "document":

@@ -81,14 +81,14 @@ def _tool_result(result: ToolResult, path: str, warnings: list[CallWarning]) -> 
     WARNINGS.fields(result, path, ("is_error", "cache"), warnings)
     blocks: list[Object] = []
     for index, part in enumerate(result.content):
-        place = f"{path}.content[{index}]"
+        part_path = f"{path}.content[{index}]"
         if isinstance(part, TextPart):
-            append_block(blocks, text_block(part, place, _LOST, warnings))
+            append_block(blocks, text_block(part, part_path, _LOST, warnings))
         elif isinstance(part, DocumentPart):
-            blocks.append(document_block(part, place, warnings))
+            blocks.append(document_block(part, part_path, warnings))
         else:
             raise UnsupportedContentError(
-                f"{place}: the result of tool call {result.call_id!r} has {part.type}: only text is supported.",
+                f"{part_path}: the result of tool call {result.call_id!r} has {part.type}: only text is supported.",
                 hint="Put it into a user message after the result.",
             )
     body: Object = {"role": "tool", "tool_call_id": result.call_id, "content": as_content(blocks) if blocks else ""}

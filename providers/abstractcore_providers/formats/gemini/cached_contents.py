@@ -90,8 +90,11 @@ def encode_keeping(call: ModelCall, seconds: int, title: str | None, dialect: Di
     kept: Object = {"model": f"{parent}{resource_of(call.model, dialect)}", "ttl": f"{seconds}s"}
     kept |= {field: body[field] for field in _KEPT if field in body}
     for field in sorted(body.keys() - kept):
-        place, message = f"provider_options.{dialect.provider}.{field}", f"{field} is not allowed in a cached content"
-        writer.warnings.append(CallWarning("option_left_out", place, message))
+        field_path, message = (
+            f"provider_options.{dialect.provider}.{field}",
+            f"{field} is not allowed in a cached content",
+        )
+        writer.warnings.append(CallWarning("option_left_out", field_path, message))
     if title is not None:
         kept["displayName"] = title
     return Encoded(WireRequest(f"/{_COLLECTION}", HEADERS, writer.json(kept)), tuple(writer.warnings))

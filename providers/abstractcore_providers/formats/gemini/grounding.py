@@ -116,8 +116,8 @@ def write_grounding(
                 support[_SCORES] = scores
             if _citation(chunk, support, 0, citation.start or 0, citation.end) != citation:
                 message = "the generateContent format has no field for metadata of citations"
-                place = f"{path}.citations[{index}].provider_metadata"
-                warnings.append(CallWarning("provider_metadata_left_out", place, message))
+                metadata_path = f"{path}.citations[{index}].provider_metadata"
+                warnings.append(CallWarning("provider_metadata_left_out", metadata_path, message))
                 chunk = _source(citation, EMPTY)
                 support.pop(_SCORES, None)
             supports.append(support)

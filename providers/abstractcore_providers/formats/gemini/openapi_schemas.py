@@ -31,17 +31,17 @@ def to_json_schema(schema: Any, path: str, depth: int = 0) -> Object:
     converted: Object = {}
     data = cast(Object, schema)
     for name, value in data.items():
-        place = f"{path}.{name}"
+        field_path = f"{path}.{name}"
         if name in _LEFT_OUT or value is None:
             continue
         if name in _SCHEMAS:
-            value = to_json_schema(value, place, depth + 1)
+            value = to_json_schema(value, field_path, depth + 1)
         elif name in _LISTS_OF_SCHEMAS and isinstance(value, list):
             items = enumerate(cast("list[Any]", value))
-            value = [to_json_schema(item, f"{place}[{i}]", depth + 1) for i, item in items]
+            value = [to_json_schema(item, f"{field_path}[{i}]", depth + 1) for i, item in items]
         elif name in _MAPS_OF_SCHEMAS and isinstance(value, dict):
             entries = cast(Object, value).items()
-            value = {key: to_json_schema(item, f"{place}.{key}", depth + 1) for key, item in entries}
+            value = {key: to_json_schema(item, f"{field_path}.{key}", depth + 1) for key, item in entries}
         elif name == "type" and isinstance(value, str):
             value = _type(value, data.get("nullable") is True)
         converted[_RENAMED.get(name, name)] = value

@@ -34,13 +34,13 @@ _URL = re.compile(
 
 def parse(request: WireRequest, dialect: Dialect) -> Parsed:
     """Returns the call; raises `InvalidInputError` with the path, in the request, of what is wrong."""
-    place = _URL.search(request.url)
-    if place is None:
+    match = _URL.search(request.url)
+    if match is None:
         raise InvalidInputError(f"{request.url!r} does not name a model and an operation", path="url")
-    model = unquote(place[2])
-    if dialect.publisher and place[1] not in (None, dialect.publisher):
-        model = f"{unquote(place[1])}/{model}"
-    read = partial(_call, request.body, model, place[3] == "streamGenerateContent", dialect)
+    model = unquote(match[2])
+    if dialect.publisher and match[1] not in (None, dialect.publisher):
+        model = f"{unquote(match[1])}/{model}"
+    read = partial(_call, request.body, model, match[3] == "streamGenerateContent", dialect)
     return read_call(request, dialect.provider, read, lambda path: "contents" if path == "messages" else path)
 
 

@@ -47,12 +47,12 @@ class ConversationReader:
         """Reads the system instruction: a message for each of its texts."""
         data = {"parts": [{"text": value}]} if isinstance(value, str) else with_names(get_object(value, path))
         for index, item in enumerate(get_list(data, "parts", f"{path}.")):
-            place = f"{path}.parts[{index}]"
-            part = get_object(item, place)
-            text = get_text(part.get("text"), f"{place}.text")
+            part_path = f"{path}.parts[{index}]"
+            part = get_object(item, part_path)
+            text = get_text(part.get("text"), f"{part_path}.text")
             if text:
-                said = self._text(text, part, place)
-                self.messages.append(make_at(f"{place}.text", Message, "system", (said,)))
+                said = self._text(text, part, part_path)
+                self.messages.append(make_at(f"{part_path}.text", Message, "system", (said,)))
 
     def read(self, value: Any, path: str) -> None:
         """Reads one content; raises `InvalidInputError` with the path of what is wrong."""
@@ -79,14 +79,16 @@ class ConversationReader:
         parts: list[Part] = []
         calls: list[ToolCall] = []
         for index, data in enumerate(items):
-            place = f"{path}[{index}]"
+            part_path = f"{path}[{index}]"
             if "functionResponse" in data:
-                raise InvalidInputError("a functionResponse needs the role 'user'", path=f"{place}.functionResponse")
+                raise InvalidInputError(
+                    "a functionResponse needs the role 'user'", path=f"{part_path}.functionResponse"
+                )
             if "functionCall" in data:
-                calls.append(self._call(data, calls, f"{place}.functionCall"))
+                calls.append(self._call(data, calls, f"{part_path}.functionCall"))
                 parts.append(calls[-1])
             else:
-                parts += self._part(data, place)
+                parts += self._part(data, part_path)
         self._open = calls
         self._add("assistant", parts, path, options)
 
@@ -110,13 +112,13 @@ class ConversationReader:
         given = [self._result(data, rest, f"{path}[{index}].functionResponse") for index, data in results]
         if given:
             self._add("tool", given, path)
-        places = {id(data): f"{path}[{index}]" for index, data in enumerate(items)}
+        paths = {id(data): f"{path}[{index}]" for index, data in enumerate(items)}
         parts: list[Part] = []
         for data in rest:
-            place = places[id(data)]
+            part_path = paths[id(data)]
             if "functionCall" in data:
-                raise InvalidInputError("a functionCall needs the role 'model'", path=f"{place}.functionCall")
-            parts += [part for part in self._part(data, place) if not isinstance(part, ReasoningPart)]
+                raise InvalidInputError("a functionCall needs the role 'model'", path=f"{part_path}.functionCall")
+            parts += [part for part in self._part(data, part_path) if not isinstance(part, ReasoningPart)]
         self._add("user", parts, path, options)
 
     def _result(self, data: Object, beside: list[Object], path: str) -> ToolResult:

@@ -17,7 +17,7 @@ from .vocabulary import (
     WARNINGS,
     finish_reason_to_ours,
     finish_reason_to_theirs,
-    place_of_metadata,
+    metadata_group,
     usage_to_theirs,
 )
 from .written_parts import write_part
@@ -35,11 +35,11 @@ def render(reply: ModelReply, dialect: Dialect) -> Rendered:
             _write(written, part, path, writer, cited)
         except UnsupportedContentError as error:
             warnings.append(CallWarning("part_left_out", path, error.message))
-    metadata = place_metadata(reply.provider_metadata, warnings)
+    metadata = grouped_metadata(reply.provider_metadata, warnings)
     candidate: Object = {"content": {"role": "model", "parts": written}, "finishReason": _finish(reply, warnings)}
     texts = [
-        (number_of(written, place), str(written[place]["text"]), shifted(part, offset), path)
-        for place, offset, part, path in cited
+        (number_of(written, number), str(written[number]["text"]), shifted(part, offset), path)
+        for number, offset, part, path in cited
     ]
     grounding = write_grounding(texts, metadata.grounding, warnings)
     if grounding:
@@ -69,9 +69,9 @@ def _write(
         cited.append((len(written) - 1, len(str(written[-1]["text"])) - len(part.text), part, path))
 
 
-def number_of(written: list[Object], place: int) -> int:
+def number_of(written: list[Object], index: int) -> int:
     """Returns the number of a part among the non-empty ones: a signature alone does not count."""
-    return sum(part.get("text") != "" for part in written[:place])
+    return sum(part.get("text") != "" for part in written[:index])
 
 
 def shifted(part: TextPart, offset: int) -> tuple[Citation, ...]:
@@ -87,8 +87,8 @@ def _finish(reply: ModelReply, warnings: list[CallWarning]) -> str:
 
 
 @dataclass(slots=True)
-class PlacedMetadata:
-    """Returns the extra fields of a reply, by their place in the format."""
+class GroupedMetadata:
+    """The extra fields of a reply, by their object in the format."""
 
     reply: Object = field(default_factory=dict[str, Any])
     candidate: Object = field(default_factory=dict[str, Any])
@@ -96,19 +96,19 @@ class PlacedMetadata:
     grounding: JSONObject = field(default_factory=dict[str, Any])
 
 
-def place_metadata(metadata: JSONObject, warnings: list[CallWarning]) -> PlacedMetadata:
+def grouped_metadata(metadata: JSONObject, warnings: list[CallWarning]) -> GroupedMetadata:
     """Returns the metadata that can be written as fields of the reply; the rest is reported in warnings."""
-    placed = PlacedMetadata()
+    grouped = GroupedMetadata()
     for name, value in metadata.items():
-        place = place_of_metadata(name, value)
+        group = metadata_group(name, value)
         if name == "groundingMetadata" and is_rest_of_grounding(value):
-            placed.grounding = cast(JSONObject, value)
-        elif place == "candidate":
-            placed.candidate[name] = value
-        elif place == "usage":
-            placed.usage |= cast(Object, value)
-        elif place == "reply":
-            placed.reply[name] = value
+            grouped.grounding = cast(JSONObject, value)
+        elif group == "candidate":
+            grouped.candidate[name] = value
+        elif group == "usage":
+            grouped.usage |= cast(Object, value)
+        elif group == "reply":
+            grouped.reply[name] = value
         else:
             warnings.append(WARNINGS.metadata_field(name))
-    return placed
+    return grouped

@@ -37,7 +37,7 @@ from .audio_formats import is_samples
 from .dialect import Dialect
 from .errors import render_error
 from .grounding import write_grounding
-from .render import head, place_metadata, shifted
+from .render import grouped_metadata, head, shifted
 from .vocabulary import ARGUMENTS, finish_reason_to_theirs, usage_to_theirs
 from .written_parts import write_part
 
@@ -181,7 +181,7 @@ class ReplyRenderer:
         return BodyWriter(self._provider, ARGUMENTS, one_line=True)
 
     def _end(self, delta: ReplyEnd) -> bytes:
-        metadata = place_metadata(delta.provider_metadata, [])
+        metadata = grouped_metadata(delta.provider_metadata, [])
         candidate: Object = {"finishReason": finish_reason_to_theirs(delta.finish_reason), "index": 0}
         texts = [(text.number, "".join(text.pieces), tuple(text.citations), "") for text in self._texts]
         grounding = write_grounding(texts, metadata.grounding, [])

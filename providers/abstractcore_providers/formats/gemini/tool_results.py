@@ -44,17 +44,17 @@ def write_result(
     items: list[Any] = []
     files: list[Object] = []
     for index, part in enumerate(result.content):
-        place = f"{path}.content[{index}]"
-        WARNINGS.fields(part, place, ("citations", "cache"), writer.warnings)
+        part_path = f"{path}.content[{index}]"
+        WARNINGS.fields(part, part_path, ("citations", "cache"), writer.warnings)
         if isinstance(part, TextPart):
             reason = "texts of a result are values in one object"
-            name_options_left_out(part, place, dialect.provider, reason, writer.warnings)
+            name_options_left_out(part, part_path, dialect.provider, reason, writer.warnings)
             if items and isinstance(items[-1], str):
                 items[-1] += part.text
             else:
                 items.append(part.text)
             continue
-        body = write_media(part, place, dialect.provider, writer.warnings)
+        body = write_media(part, part_path, dialect.provider, writer.warnings)
         reference = f"media_{len(files) + len(written.beside) // 2 + 1}"
         items.append({"$ref": reference})
         if dialect.media_in_results and part.type in _IN_RESULTS and "inlineData" in body:

@@ -205,8 +205,8 @@ def metadata_to_ours(data: Object, candidate: Object) -> Object:
     return metadata
 
 
-def place_of_metadata(name: str, value: Any) -> str | None:
-    """Returns the place of a reply's metadata: "candidate", "usage" or "reply"; None for a name used otherwise."""
+def metadata_group(name: str, value: Any) -> str | None:
+    """Returns the object that has this metadata: "candidate", "usage" or "reply"; None for a name used otherwise."""
     if name in _CANDIDATE_METADATA:
         return "candidate"
     if name == "usageMetadata" and isinstance(value, dict) and value and not _COUNTS.intersection(as_object(value)):

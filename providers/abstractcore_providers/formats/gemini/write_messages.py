@@ -45,17 +45,17 @@ def _system_part(message: Message, path: str, writer: BodyWriter) -> Object:
     name_options_left_out(message, path, writer.provider, reason, writer.warnings)
     kept: list[tuple[TextPart, str]] = []
     for index, part in enumerate(message.parts):
-        place = f"{path}.parts[{index}]"
+        part_path = f"{path}.parts[{index}]"
         if isinstance(part, TextPart):
-            WARNINGS.fields(part, place, ("citations", "cache"), writer.warnings)
-            kept.append((part, place))
+            WARNINGS.fields(part, part_path, ("citations", "cache"), writer.warnings)
+            kept.append((part, part_path))
         else:
-            writer.warnings.append(WARNINGS.part(part, place))
+            writer.warnings.append(WARNINGS.part(part, part_path))
     if len(kept) == 1:
-        part, place = kept[0]
-        return with_options({"text": part.text}, part, place, writer.provider, TEXT_FIELDS, writer.warnings)
-    for part, place in kept:
-        name_options_left_out(part, place, writer.provider, reason, writer.warnings)
+        part, part_path = kept[0]
+        return with_options({"text": part.text}, part, part_path, writer.provider, TEXT_FIELDS, writer.warnings)
+    for part, part_path in kept:
+        name_options_left_out(part, part_path, writer.provider, reason, writer.warnings)
     return {"text": "".join(part.text for part, _ in kept)} if kept else {}
 
 
@@ -86,8 +86,8 @@ def write_contents(messages: Sequence[Message], model: str, dialect: Dialect, wr
             if calls:
                 _refuse_calls_out_of_turn(contents, f"messages[{index}]")
             body = {"role": "model" if message.role == "assistant" else "user", "parts": parts}
-            place = f"messages[{index}]"
-            contents.append(with_options(body, message, place, dialect.provider, (), writer.warnings))
+            message_path = f"messages[{index}]"
+            contents.append(with_options(body, message, message_path, dialect.provider, (), writer.warnings))
     if not contents:
         raise WARNINGS.nothing_left()
     return contents
@@ -106,9 +106,9 @@ def _refuse_calls_out_of_turn(before: Sequence[Object], path: str) -> None:
 def _user(message: Message, path: str, dialect: Dialect, writer: BodyWriter) -> list[Object]:
     written: list[Object] = []
     for index, part in enumerate(message.parts):
-        place = f"{path}[{index}]"
-        WARNINGS.fields(part, place, ("citations", "cache"), writer.warnings)
-        write_part(written, part, "", place, writer)
+        part_path = f"{path}[{index}]"
+        WARNINGS.fields(part, part_path, ("citations", "cache"), writer.warnings)
+        write_part(written, part, "", part_path, writer)
     return written
 
 
@@ -138,17 +138,17 @@ def _assistant(
 ) -> list[Object]:
     written: list[Object] = []
     for index, part in enumerate(message.parts):
-        place = f"{path}[{index}]"
-        WARNINGS.fields(part, place, ("citations", "cache"), writer.warnings)
+        part_path = f"{path}[{index}]"
+        WARNINGS.fields(part, part_path, ("citations", "cache"), writer.warnings)
         if isinstance(part, ReasoningPart) and part.origin != origin:
             reason = f"reasoning of {part.origin or 'an unknown model'} is not sent to {origin}"
-            writer.warnings.append(CallWarning("part_left_out", place, reason))
+            writer.warnings.append(CallWarning("part_left_out", part_path, reason))
             continue
         if isinstance(part, ToolCall) and part.signature is not None and _is_foreign(message, dialect.provider):
             reason = "the signature is of another provider"
-            writer.warnings.append(CallWarning("signature_left_out", f"{place}.signature", reason))
+            writer.warnings.append(CallWarning("signature_left_out", f"{part_path}.signature", reason))
             part = replace(part, signature=None)
-        write_part(written, part, called[part.id][0] if isinstance(part, ToolCall) else "", place, writer)
+        write_part(written, part, called[part.id][0] if isinstance(part, ToolCall) else "", part_path, writer)
     if dialect.signed_calls:
         _sign_first_call(written)
     return written

@@ -130,12 +130,12 @@ def _hosted_result(part: HostedToolResult, path: str, writer: BodyWriter) -> Obj
     if set(metadata) == {"outcome"} and isinstance(metadata["outcome"], str):
         output: Object = {}
         for index, content in enumerate(part.content):
-            place = f"{path}.content[{index}]"
+            part_path = f"{path}.content[{index}]"
             if isinstance(content, TextPart):
-                WARNINGS.fields(content, place, ("citations", "cache"), writer.warnings)
+                WARNINGS.fields(content, part_path, ("citations", "cache"), writer.warnings)
                 output["output"] = output.get("output", "") + content.text
             else:
-                writer.warnings.append(WARNINGS.part(content, place))
+                writer.warnings.append(WARNINGS.part(content, part_path))
         return {"codeExecutionResult": {**id, "outcome": metadata["outcome"], **output}}
     if part.content or not isinstance(metadata.get("toolType"), str) or not set(metadata) <= set(TOOL_RESPONSE):
         return None

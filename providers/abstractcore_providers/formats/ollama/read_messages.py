@@ -88,26 +88,28 @@ def _content(data: Object, path: str) -> str:
 
 def _images(data: Object, path: str) -> list[bytes]:
     values = [(value, f"{path}.images[{i}]") for i, value in enumerate(get_list(data, "images", f"{path}."))]
-    return [read_base64(value, place) for value, place in values]
+    return [read_base64(value, image_path) for value, image_path in values]
 
 
 def _calls(data: Object, path: str, turn: int, written: WrittenArguments) -> tuple[Part, ...]:
     calls: list[Part] = []
     taken: set[str] = set()
     for index, value in enumerate(get_list(data, "tool_calls", f"{path}.")):
-        place = f"{path}.tool_calls[{index}].function"
+        function_path = f"{path}.tool_calls[{index}].function"
         call = get_object(value, f"{path}.tool_calls[{index}]")
-        function = get_object(call.get("function"), place)
+        function = get_object(call.get("function"), function_path)
         id = text_of(call, "id") or f"call_{turn}_{index}"
         if id in taken:
             raise InvalidInputError("two tool calls have one id", path=f"{path}.tool_calls[{index}].id")
         taken.add(id)
         arguments = function.get(ARGUMENTS)
-        given = {} if arguments is None else get_object(arguments, f"{place}.arguments")
+        given = {} if arguments is None else get_object(arguments, f"{function_path}.arguments")
         freeze_object(given, f"tool_calls[{index}].function.arguments")
         text = "{}" if arguments is None else written.text_of(given)
         options = read_options(call, CALL_FIELDS, PROVIDER)
-        calls.append(ToolCall(id, get_text(function.get("name"), f"{place}.name"), text, provider_options=options))
+        calls.append(
+            ToolCall(id, get_text(function.get("name"), f"{function_path}.name"), text, provider_options=options)
+        )
     return tuple(calls)
 
 
@@ -118,5 +120,5 @@ def _called(data: Object, path: str, waiting: list[ToolCall]) -> ToolCall:
         if (call.id == id) if id else (name is None or call.name == name):
             waiting.remove(call)
             return call
-    place = "tool_call_id" if id else "tool_name"
-    raise InvalidInputError("the previous assistant turn has no such tool call", path=f"{path}.{place}")
+    field_name = "tool_call_id" if id else "tool_name"
+    raise InvalidInputError("the previous assistant turn has no such tool call", path=f"{path}.{field_name}")

@@ -23,21 +23,21 @@ def instruct(messages: list[Object], output: OutputSchema, warnings: list[CallWa
     instruction: Object = {"name": output.name, "schema": output.schema}
     if output.description is not None:
         instruction["description"] = output.description
-    place = next((i for i, message in enumerate(messages) if message["role"] != "system"), len(messages))
-    messages.insert(place, {"role": "system", "content": _BEGINNING + to_json(instruction).decode()})
+    position = next((i for i, message in enumerate(messages) if message["role"] != "system"), len(messages))
+    messages.insert(position, {"role": "system", "content": _BEGINNING + to_json(instruction).decode()})
     if output.strict:
-        what = f"the schema is sent in a system message, messages[{place}] of the request, and not enforced"
+        what = f"the schema is sent in a system message, messages[{position}] of the request, and not enforced"
         warnings.append(CallWarning("schema_as_instruction", "output.strict", what, True, False))
 
 
 def take_instruction(messages: list[Any]) -> tuple[list[Any], Object | None]:
     """Returns the messages without the one with a schema, and that schema."""
-    for place, message in enumerate(messages):
+    for position, message in enumerate(messages):
         content = as_object(message).get("content")
         if isinstance(content, str) and content.startswith(_BEGINNING):
             instruction = _read_instruction(content.removeprefix(_BEGINNING))
             if instruction is not None:
-                return [*messages[:place], *messages[place + 1 :]], instruction
+                return [*messages[:position], *messages[position + 1 :]], instruction
     return messages, None
 
 

@@ -45,12 +45,12 @@ def read_content(
         raise InvalidInputError(f"expected text or a list of parts, got {type(content).__name__}", path=path)
     parts: list[Part] = []
     for index, value in enumerate(cast("list[Any]", content)):
-        place = f"{path}[{index}]"
-        data = get_object(value, place)
-        with ErrorsAt(f"{place}.{data.get('type')}"):
-            part = _part(data, place, provider, warnings)
+        part_path = f"{path}[{index}]"
+        data = get_object(value, part_path)
+        with ErrorsAt(f"{part_path}.{data.get('type')}"):
+            part = _part(data, part_path, provider, warnings)
             if isinstance(part, ReasoningPart):
-                name_the_rest(data, _THINKING, place, warnings)
+                name_the_rest(data, _THINKING, part_path, warnings)
                 parts.append(replace(part, origin=origin))
             else:
                 options = read_options(data, {"type", data["type"]}, provider)
@@ -72,8 +72,8 @@ def _part(data: Object, path: str, provider: str, warnings: list[CallWarning]) -
     if kind == "image_url":
         image = get_object(data.get("image_url"), f"{path}.image_url")
         name_the_rest(image, _IMAGE, f"{path}.image_url", warnings)
-        place = f"{path}.image_url.url"
-        return ImagePart(read_url(image.get("url"), "image/*", place), image.get("detail"))
+        part_path = f"{path}.image_url.url"
+        return ImagePart(read_url(image.get("url"), "image/*", part_path), image.get("detail"))
     if kind == "input_audio":
         return AudioPart(read_audio(data.get("input_audio"), f"{path}.input_audio"))
     if kind == "file":

@@ -70,8 +70,8 @@ def metadata_to_theirs(metadata: JSONObject, warnings: list[CallWarning]) -> tup
     if not isinstance(logprobs, dict):
         logprobs = None
     written = {name: value for name, value in metadata.items() if not _means_something_else(name, value)}
-    placed = written if logprobs is None else {**written, "logprobs": logprobs}
-    WARNINGS.metadata(metadata, placed, warnings)
+    written_fields = written if logprobs is None else {**written, "logprobs": logprobs}
+    WARNINGS.metadata(metadata, written_fields, warnings)
     return written, logprobs
 
 
@@ -96,25 +96,25 @@ def _message(reply: ModelReply, provider: str, warnings: list[CallWarning]) -> O
     text, reasoning, annotations = "", "", list[Object]()
     kept = [item for item in enumerate(reply.parts) if _is_kept(*item, reply.parts, warnings)]
     for index, part in in_order(kept, PART_ORDER, "parts", warnings):
-        place = f"parts[{index}]"
+        part_path = f"parts[{index}]"
         if isinstance(part, TextPart):
-            _warn_of_citations(part.citations, place, warnings)
-            name_options_left_out(part, place, provider, _NO_OBJECT, warnings)
+            _warn_of_citations(part.citations, part_path, warnings)
+            name_options_left_out(part, part_path, provider, _NO_OBJECT, warnings)
             annotations += citations_to_theirs(part.citations, len(text))
             text += part.text
         elif isinstance(part, ReasoningPart):
-            WARNINGS.fields(part, place, ("signature", "redacted_data"), warnings)
+            WARNINGS.fields(part, part_path, ("signature", "redacted_data"), warnings)
             reasoning += part.text
         elif isinstance(part, ToolCall):
-            WARNINGS.fields(part, place, ("signature",), warnings)
+            WARNINGS.fields(part, part_path, ("signature",), warnings)
             call = write_function_call(part.id, part.name, part.arguments_text)
-            options = with_options(call, part, place, provider, TOOL_CALL_FIELDS, warnings)
+            options = with_options(call, part, part_path, provider, TOOL_CALL_FIELDS, warnings)
             message.setdefault("tool_calls", []).append(options)
         elif isinstance(part, AudioPart):
             message["audio"] = audio_to_theirs(part)
-            name_options_left_out(part, place, provider, "the format has no field for options of audio", warnings)
+            name_options_left_out(part, part_path, provider, "the format has no field for options of audio", warnings)
             if part.blob.media_type != REPLY_AUDIO_TYPE:
-                warnings.append(_relabelled(part, place))
+                warnings.append(_relabelled(part, part_path))
     if text:
         message["refusal" if reply.finish_reason == "refusal" else "content"] = text
     if reasoning:

@@ -23,15 +23,15 @@ def write_answer(
     content: list[Object] = []
     kept = _kept(message, path, dialect, origin, warnings)
     for index, part in in_order(kept, PART_ORDER, path, warnings):
-        place = f"{path}[{index}]"
+        part_path = f"{path}[{index}]"
         if isinstance(part, TextPart):
-            append_block(content, write_part(part, place, dialect.provider, warnings))
+            append_block(content, write_part(part, part_path, dialect.provider, warnings))
         elif isinstance(part, ReasoningPart):
-            _add_reasoning(part, place, body, content, dialect, warnings)
+            _add_reasoning(part, part_path, body, content, dialect, warnings)
         elif isinstance(part, AudioPart):
-            body["audio"] = _audio(part, place, dialect, warnings)
+            body["audio"] = _audio(part, part_path, dialect, warnings)
         elif isinstance(part, ToolCall):
-            body.setdefault("tool_calls", []).append(_tool_call(part, place, dialect, warnings))
+            body.setdefault("tool_calls", []).append(_tool_call(part, part_path, dialect, warnings))
     if content:
         body["content"] = as_content(content)
     if dialect.empty_reasoning and dialect.reasoning_field is not None and "tool_calls" in body:

@@ -55,13 +55,13 @@ def _content(message: Message, path: str, dialect: Dialect, warnings: list[CallW
     """Returns the content of a user's or system message."""
     content: list[Object] = []
     for index, part in enumerate(message.parts):
-        place = f"{path}[{index}]"
+        part_path = f"{path}[{index}]"
         if isinstance(part, OpaquePart):
-            warnings.append(WARNINGS.part(part, place))
+            warnings.append(WARNINGS.part(part, part_path))
             continue
-        block = write_part(part, place, dialect.provider, warnings)
+        block = write_part(part, part_path, dialect.provider, warnings)
         if isinstance(part, AudioPart):
-            WARNINGS.fields(part, place, ("transcript", "id"), warnings)
+            WARNINGS.fields(part, part_path, ("transcript", "id"), warnings)
         append_block(content, block)
     return as_content(content)
 
@@ -75,10 +75,10 @@ def _tool_result(
         warnings.append(CallWarning("error_flag_left_out", f"{path}.is_error", "results cannot be marked as errors"))
     content: list[Object] = []
     for index, item in enumerate(part.content):
-        place = f"{path}.content[{index}]"
+        part_path = f"{path}.content[{index}]"
         if not isinstance(item, TextPart):
-            raise media_in_result(item, part.call_id, place)
-        append_block(content, write_part(item, place, dialect.provider, warnings))
+            raise media_in_result(item, part.call_id, part_path)
+        append_block(content, write_part(item, part_path, dialect.provider, warnings))
     body: Object = {
         "role": "tool",
         "tool_call_id": ids.of_result(turn, part.call_id),

@@ -15,22 +15,22 @@ class OpenItem:
     """An output item that was started, as the `number`th of its stream."""
 
     number: int
-    places: dict[tuple[str, int], int] = field(default_factory=dict[tuple[str, int], int])
+    blocks: dict[tuple[str, int], int] = field(default_factory=dict[tuple[str, int], int])
+    """The number of each block in the item, by kind and index of its content."""
     seen: dict[int, int] = field(default_factory=dict[int, int])
     """How many characters of each block were received."""
     options: ProviderOptions = NO_OPTIONS
-    """The numbers of its parts' blocks."""
     call_id: str | None = None
-    """The number of the tool call's block."""
+    """The id of its tool call."""
 
     def block(self, kind: str, index: int) -> int:
         """Returns the number of the block for content `index` of a kind; in order of arrival."""
-        place = self.places.setdefault((kind, index), len(self.places))
-        return self.number * _ROOM + min(place, _ROOM - 1)
+        block = self.blocks.setdefault((kind, index), len(self.blocks))
+        return self.number * _ROOM + min(block, _ROOM - 1)
 
     def kinds(self) -> dict[int, str]:
         """The kind of each block so far, in order."""
-        return {self.block(kind, index): kind for kind, index in self.places}
+        return {self.block(kind, index): kind for kind, index in self.blocks}
 
 
 class OpenItems:

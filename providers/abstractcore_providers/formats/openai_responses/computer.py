@@ -15,7 +15,7 @@ from abstractcore.schema import CallWarning, ImagePart, Message, SchemaError, To
 from ...common.item_options import fields_for, read_options, with_options_for
 from ...common.json_reading import Object, text_of
 from ...common.reading import get_object, get_text
-from .content import image_place
+from .content import image_address
 from .read_content import read_blob
 from .vocabulary import WARNINGS
 
@@ -64,11 +64,11 @@ def fit_screenshot(result: ToolResult, path: str, provider: str, warnings: list[
         raise UnsupportedContentError(
             f"{path}.content: the result of a computer action must be one image, its screenshot."
         )
-    for item, place, names in (
+    for item, item_path, names in (
         (result, path, ("is_error", "cache")),
         (image, f"{path}.content[0]", ("detail", "cache")),
     ):
-        WARNINGS.fields(item, place, names, warnings)
+        WARNINGS.fields(item, item_path, names, warnings)
     image = replace(image, detail=None, cache=None)
     image = with_options_for(image, f"{path}.content[0]", provider, _SCREENSHOT_FIELDS, warnings)
     result = replace(result, content=(image,), is_error=False, cache=None)
@@ -78,8 +78,8 @@ def fit_screenshot(result: ToolResult, path: str, provider: str, warnings: list[
 def write_screenshot(result: ToolResult, path: str, provider: str) -> Object:
     """Returns the item for a result of `fit_screenshot`."""
     image = cast(ImagePart, result.content[0])
-    place = image_place(image, f"{path}.content[0]", provider)
-    output = {"type": _SCREENSHOT, **place, **fields_for(image, provider)}
+    source = image_address(image, f"{path}.content[0]", provider)
+    output = {"type": _SCREENSHOT, **source, **fields_for(image, provider)}
     return {"type": OUTPUT, "call_id": result.call_id, "output": output, **fields_for(result, provider)}
 
 

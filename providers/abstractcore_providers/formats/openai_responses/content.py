@@ -41,7 +41,7 @@ def _content(part: Part, path: str, provider: str) -> Object:
         return {"text": part.text, **breakpoint_of(part.cache)}
     if isinstance(part, ImagePart):
         detail: Object = {} if part.detail is None else {"detail": part.detail}
-        return {**image_place(part, path, provider), **detail, **breakpoint_of(part.cache)}
+        return {**image_address(part, path, provider), **detail, **breakpoint_of(part.cache)}
     if isinstance(part, AudioPart) and part.blob.media_type in AUDIO_FORMATS:
         return {"input_audio": write_audio(part.blob, path)}
     if isinstance(part, DocumentPart):
@@ -53,7 +53,7 @@ def _content(part: Part, path: str, provider: str) -> Object:
     )
 
 
-def image_place(part: ImagePart, path: str, provider: str) -> Object:
+def image_address(part: ImagePart, path: str, provider: str) -> Object:
     """Returns the fields of an image: a file stored by the provider, a URL, or the image itself as a data URL."""
     kept = kept_id(part.blob, provider, path)
     return {"image_url": write_url(part.blob, path)} if kept is None else {"file_id": kept}

@@ -27,14 +27,14 @@ def fit_user_parts(message: Message, path: str, provider: str, warnings: list[Ca
     parts: list[Part] = []
     own = False
     for index, part in enumerate(message.parts):
-        place = f"{path}[{index}]"
+        part_path = f"{path}[{index}]"
         if not isinstance(part, OpaquePart):
-            parts.append(_plain(_cacheable(part, place, warnings), place, provider, warnings))
+            parts.append(_plain(_cacheable(part, part_path, warnings), part_path, provider, warnings))
         elif message.role == "user" and part.provider == provider and item_from_user(part) is not None:
             own = True
             parts.append(part)
         else:
-            warnings.append(WARNINGS.part(part, place))
+            warnings.append(WARNINGS.part(part, part_path))
     if own and len(parts) > 1:
         raise UnsupportedContentError(
             f"{path}: an item that answers the model must be in its own message.",

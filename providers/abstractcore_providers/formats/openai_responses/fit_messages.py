@@ -92,8 +92,8 @@ def _as_one(turn: Sequence[tuple[int, Message]], ids: CallIds, warnings: list[Ca
     if len(turn) == 1:
         return one
     first, *others = (f"messages[{index}]" for index, _ in turn)
-    places = (f"{first}.parts", *(f"{path}." for path in others))
-    within = [warning for warning in warnings if warning.path.startswith(places)]
+    paths = (f"{first}.parts", *(f"{path}." for path in others))
+    within = [warning for warning in warnings if warning.path.startswith(paths)]
     warnings[:] = [warning for warning in warnings if warning not in within]
     why = "the Responses format does not separate adjacent assistant messages"
     message = "; ".join(dict.fromkeys([why, *(warning.message for warning in within)]))

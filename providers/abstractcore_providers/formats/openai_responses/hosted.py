@@ -91,22 +91,22 @@ def _content(item: Object, kind: str) -> tuple[ContentPart, ...]:
             content.append(ImagePart(Blob.from_url(url, "image/*")))
         content.append(TextPart(text_of(output, "logs") or ""))
     content += [_found(result, text_of(result, "text") or "") for result in as_objects(item.get("results"))]
-    content += [_found(source, f"{_place_of(source)}\n") for source in as_objects(item.get(_SOURCES))]
+    content += [_found(source, f"{_address_of(source)}\n") for source in as_objects(item.get(_SOURCES))]
     content.append(TextPart(text_of(item, "output") or ""))
     return tuple(content)
 
 
 def _found(result: Object, text: str) -> TextPart:
     """Returns the results of a search, with their URLs."""
-    place = _place_of(result)
-    if not place:
+    address = _address_of(result)
+    if not address:
         return TextPart(text)
     kind: Object = {"type": "file_citation"} if result.get("file_id") else {}
     title = text_of(result, "filename") or text_of(result, "title")
-    return TextPart(text, (Citation(place, title, provider_metadata=kind),))
+    return TextPart(text, (Citation(address, title, provider_metadata=kind),))
 
 
-def _place_of(result: Object) -> str:
+def _address_of(result: Object) -> str:
     return text_of(result, "file_id") or text_of(result, "url") or ""
 
 

@@ -22,7 +22,7 @@ def parse(request: WireRequest, provider: str, encrypted_reasoning: bool) -> Par
     """Returns the call; raises `InvalidInputError` with the path, in the request, of what is wrong."""
     conversation = Conversation(provider)
     read = partial(_call, conversation, provider, encrypted_reasoning)
-    return read_call(request, provider, read, conversation.place_of)
+    return read_call(request, provider, read, conversation.path_in_request)
 
 
 def _call(

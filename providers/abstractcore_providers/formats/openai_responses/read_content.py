@@ -46,18 +46,18 @@ def read_content(
         raise InvalidInputError(f"expected text or a list of parts, got {type(content).__name__}", path=path)
     parts: list[Part] = []
     for index, value in enumerate(cast("list[Any]", content)):
-        place = f"{path}[{index}]"
-        data = get_object(value, place)
+        part_path = f"{path}[{index}]"
+        data = get_object(value, part_path)
         kind = text_of(data, "type") or ""
         known = CONTENT_FIELDS.get(kind) or _SAID_FIELDS.get(kind)
         if known is None:
-            raise InvalidInputError(f"unknown content part {data.get('type')!r}", path=f"{place}.type")
+            raise InvalidInputError(f"unknown content part {data.get('type')!r}", path=f"{part_path}.type")
         if said is None and kind in CONTENT_FIELDS:
             options = read_options(data, known, provider)
         else:
             options = said or NO_OPTIONS
-            name_the_rest(data, known, place, warnings)
-        parts.append(make_at(place, _part, data, kind, place, provider, options))
+            name_the_rest(data, known, part_path, warnings)
+        parts.append(make_at(part_path, _part, data, kind, part_path, provider, options))
     return tuple(part for part in parts if is_said(part))
 
 

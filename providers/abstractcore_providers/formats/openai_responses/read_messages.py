@@ -76,7 +76,7 @@ class Conversation:
         """Returns the messages without empty ones."""
         return tuple(Message(turn.role, tuple(turn.parts), turn.options) for turn in self._turns)
 
-    def place_of(self, path: str) -> str:
+    def path_in_request(self, path: str) -> str:
         """Maps a path in the call to one in the request."""
         if path == "messages":
             return "input"

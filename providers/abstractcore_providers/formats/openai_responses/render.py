@@ -62,8 +62,8 @@ def response_head(id: str | None, model: str | None) -> Object:
 
 def _metadata(metadata: JSONObject, items: Sequence[Object], warnings: list[CallWarning]) -> Object:
     """Returns the extra fields of the response; log probabilities go to the first text among `items`."""
-    placed = _are_logprobs(metadata.get("logprobs")) and _add_logprobs(items, metadata["logprobs"])
-    own_fields = {name: value for name, value in metadata.items() if name != "logprobs" or not placed}
+    are_sent = _are_logprobs(metadata.get("logprobs")) and _add_logprobs(items, metadata["logprobs"])
+    own_fields = {name: value for name, value in metadata.items() if name != "logprobs" or not are_sent}
     written = {name: value for name, value in own_fields.items() if not _has_other_meaning(name, value)}
     sent = {name: value for name, value in metadata.items() if name in written or name not in own_fields}
     WARNINGS.metadata(metadata, sent, warnings)

@@ -127,27 +127,27 @@ class ResponsesRenderer:
             added = self._event("response.output_item.added", output_index=block.number, item=item)
             return added + self._event(
                 "response.reasoning_summary_part.added",
-                **self._place(block, summary_index=0),
+                **self._position(block, summary_index=0),
                 part={"type": "summary_text", "text": ""},
             )
         item["status"] = "in_progress"
         if isinstance(part, ToolCall):
             return self._event("response.output_item.added", output_index=block.number, item=item)
         added = self._event("response.output_item.added", output_index=block.number, item={**item, "content": []})
-        place = self._place(block, content_index=0)
-        return added + self._event("response.content_part.added", **place, part=output_text(part))
+        position = self._position(block, content_index=0)
+        return added + self._event("response.content_part.added", **position, part=output_text(part))
 
     def _text(self, delta: TextDelta) -> bytes:
         block = self._blocks[delta.block]
         block.pieces.append(delta.text)
-        place = self._place(block, content_index=0)
-        return self._event("response.output_text.delta", **place, delta=delta.text, logprobs=[])
+        position = self._position(block, content_index=0)
+        return self._event("response.output_text.delta", **position, delta=delta.text, logprobs=[])
 
     def _thought(self, delta: ReasoningDelta) -> bytes:
         block = self._blocks[delta.block]
         block.pieces.append(delta.text)
-        place = self._place(block, summary_index=0)
-        return self._event("response.reasoning_summary_text.delta", **place, delta=delta.text)
+        position = self._position(block, summary_index=0)
+        return self._event("response.reasoning_summary_text.delta", **position, delta=delta.text)
 
     def _arguments(self, delta: ToolCallDelta) -> bytes:
         if delta.block in self._actions:
@@ -155,7 +155,9 @@ class ResponsesRenderer:
             return b""
         block = self._blocks[delta.block]
         block.pieces.append(delta.arguments_text)
-        return self._event("response.function_call_arguments.delta", **self._place(block), delta=delta.arguments_text)
+        return self._event(
+            "response.function_call_arguments.delta", **self._position(block), delta=delta.arguments_text
+        )
 
     def _ended(self, delta: TextEnd | ToolCallEnd | ReasoningEnd) -> bytes:
         if isinstance(delta, ToolCallEnd):
@@ -195,19 +197,19 @@ class ResponsesRenderer:
         """Returns the events that end the content of an item."""
         if isinstance(part, ToolCall):
             said: Object = {"name": part.name, "arguments": part.arguments_text}
-            return self._event("response.function_call_arguments.done", **self._place(block), **said)
+            return self._event("response.function_call_arguments.done", **self._position(block), **said)
         if isinstance(part, ReasoningPart):
-            place = self._place(block, summary_index=0)
+            position = self._position(block, summary_index=0)
             summary = {"type": "summary_text", "text": part.text}
-            done = self._event("response.reasoning_summary_text.done", **place, text=part.text)
-            return done + self._event("response.reasoning_summary_part.done", **place, part=summary)
-        place, content = self._place(block, content_index=0), output_text(part)
+            done = self._event("response.reasoning_summary_text.done", **position, text=part.text)
+            return done + self._event("response.reasoning_summary_part.done", **position, part=summary)
+        position, content = self._position(block, content_index=0), output_text(part)
         notes = b"".join(
-            self._event("response.output_text.annotation.added", **place, annotation_index=i, annotation=note)
+            self._event("response.output_text.annotation.added", **position, annotation_index=i, annotation=note)
             for i, note in enumerate(content["annotations"])
         )
-        done = self._event("response.output_text.done", **place, text=part.text, logprobs=[])
-        return notes + done + self._event("response.content_part.done", **place, part=content)
+        done = self._event("response.output_text.done", **position, text=part.text, logprobs=[])
+        return notes + done + self._event("response.content_part.done", **position, part=content)
 
     def _whole(self, part: Part) -> bytes:
         """Returns a complete part: an item of the provider's own."""
@@ -233,7 +235,7 @@ class ResponsesRenderer:
         added = self._event("response.output_item.added", output_index=number, item=item)
         return added + self._event("response.output_item.done", output_index=number, item=item)
 
-    def _place(self, block: _Block, **index: int) -> Object:
+    def _position(self, block: _Block, **index: int) -> Object:
         return {"item_id": block.item(block.part)["id"], "output_index": block.number, **index}
 
     def _event(self, type: str, **data: Any) -> bytes:
