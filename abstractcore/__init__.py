@@ -50,6 +50,7 @@ from .outputs import canonical_json, digest, to_json
 from .schema import (
     AttemptRecord,
     AudioPart,
+    Billing,
     Blob,
     CachedContent,
     CachePoint,
@@ -162,6 +163,7 @@ __all__ = [
     "AudioPart",
     "AuthenticationError",
     "BadRequestError",
+    "Billing",
     "Blob",
     "CachePoint",
     "CachedContent",

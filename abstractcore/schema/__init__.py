@@ -65,7 +65,7 @@ from .replies import FINISH_REASONS, FinishReason, ModelReply
 from .responses import AttemptRecord, GenerateResponse, MediaDecision, MediaRoute, MediaSent, Plan
 from .sizes import content_size, size_of
 from .tools import HostedTool, HostedToolKind, ToolChoice, ToolSpec
-from .usage import Usage
+from .usage import METERS, TOKEN_COUNTS, Billing, MeterUnit, Usage
 from .wire import Encoded, Lowered, Parsed, Rendered, WireRequest, WireResponse
 
 __all__ = [
@@ -74,11 +74,14 @@ __all__ = [
     "MEDIA_PARTS",
     "MEDIA_PART_BY_KIND",
     "MEDIA_POLICIES",
+    "METERS",
     "NO_OPTIONS",
     "SCHEMA_VERSION",
+    "TOKEN_COUNTS",
     "AbstractCoreError",
     "AttemptRecord",
     "AudioPart",
+    "Billing",
     "Blob",
     "BlobForm",
     "CachePoint",
@@ -111,6 +114,7 @@ __all__ = [
     "MediaRoute",
     "MediaSent",
     "Message",
+    "MeterUnit",
     "Modality",
     "ModelCall",
     "ModelReply",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from decimal import Context, Decimal
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from .base_error import SchemaError
@@ -24,6 +25,8 @@ MAX_DEPTH: Final = 100
 _NAMES: dict[type, str] = {str: "text"}
 _MAX_INTEGER_BITS = 1024
 """Most JSON readers turn a larger integer into infinity, and Python may refuse to write it."""
+_MAX_DECIMAL_DIGITS = 50
+"""The maximum number of digits before and after the decimal point."""
 
 
 def check_text(text: object, path: str = "") -> str:
@@ -65,6 +68,28 @@ def check_count(number: object, path: str = "") -> int:
     if number < 0:
         raise SchemaError("must not be negative", path)
     return cast(int, check_number(number, path))
+
+
+def check_decimal(number: object, path: str = "") -> Decimal:
+    """Returns a finite `Decimal` of at least 0 without trailing zeros, so that equal numbers are written alike.
+
+    Raises `SchemaError` for another type (a float is inexact), and for more than 50 digits before or after the point.
+    """
+    if not isinstance(number, Decimal):
+        hint = "Write it as Decimal('0.0125')." if isinstance(number, int | float) else None
+        raise SchemaError(f"expected a Decimal, got {type(number).__name__}", path, hint=hint)
+    if not number.is_finite():
+        raise SchemaError(f"{number} is not a JSON number", path)
+    if not number:
+        return Decimal(0)
+    if number < 0:
+        raise SchemaError("must not be negative", path)
+    if not -_MAX_DECIMAL_DIGITS <= number.adjusted() < _MAX_DECIMAL_DIGITS:
+        raise SchemaError(f"has more than {_MAX_DECIMAL_DIGITS} digits before or after the decimal point", path)
+    plain = number.normalize(Context(prec=len(number.as_tuple().digits)))
+    if cast(int, plain.as_tuple().exponent) < -_MAX_DECIMAL_DIGITS:
+        raise SchemaError(f"has more than {_MAX_DECIMAL_DIGITS} digits after the decimal point", path)
+    return Decimal(f"{plain:f}")
 
 
 def check_flag(flag: object, path: str) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
+from decimal import Decimal
 from functools import cache
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
@@ -16,6 +18,7 @@ from .json_values import as_float, check_text
 from .quoting import shown
 
 T = TypeVar("T")
+_DECIMAL = re.compile(r"[0-9]{1,50}(\.[0-9]{1,50})?")
 _Reader = Callable[[object, str], object]
 
 
@@ -49,6 +52,8 @@ def _scalar_reader(hint: type) -> _Reader:
             return check_text(data, path)
         if hint is bytes:
             return _read_bytes(data, path)
+        if hint is Decimal:
+            return _read_decimal(data, path)
         if hint is float and type(data) is int:
             return as_float(data, path)
         if type(data) is not hint:
@@ -63,6 +68,13 @@ def _read_bytes(data: object, path: str) -> bytes:
         return base64.b64decode(check_text(data, path), validate=True)
     except (binascii.Error, ValueError) as error:
         raise SchemaError(f"not base64: {error}", path) from None
+
+
+def _read_decimal(data: object, path: str) -> Decimal:
+    text = check_text(data, path)
+    if not _DECIMAL.fullmatch(text):
+        raise SchemaError(f"{shown(text)} is not a decimal number such as '0.0125'", path)
+    return Decimal(text)
 
 
 def _literal_reader(values: tuple[object, ...]) -> _Reader:

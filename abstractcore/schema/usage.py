@@ -1,17 +1,106 @@
-"""Token counts. A count that was not reported is None, never zero."""
+"""Token counts of a response, and what the response reports about its price. What was not reported is None, never 0."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from decimal import Decimal
+from types import MappingProxyType
+from typing import Final, Literal, TypeAlias, cast
 
 from .base_error import SchemaError
+from .frozen_json import EMPTY, freeze_object
 from .immutable import Immutable
-from .json_values import check_number
+from .json_values import check_class, check_count, check_decimal, check_number, check_text
+from .quoting import shown
+
+MeterUnit: TypeAlias = Literal["tokens", "calls", "seconds", "units"]
+
+METERS: Final[Mapping[str, MeterUnit]] = MappingProxyType(
+    {
+        "cache_write_5m": "tokens",
+        "cache_write_30m": "tokens",
+        "cache_write_1h": "tokens",
+        "cache_write_12h": "tokens",
+        "cache_read_audio": "tokens",
+        "cache_read_image": "tokens",
+        "cache_read_video": "tokens",
+        "input_image": "tokens",
+        "input_video": "tokens",
+        "output_image": "tokens",
+        "output_video": "tokens",
+        "citation": "tokens",
+        "billed_input": "tokens",
+        "billed_output": "tokens",
+        "audio_second": "seconds",
+        "web_search": "calls",
+        "web_fetch": "calls",
+        "maps_search": "calls",
+        "x_search": "calls",
+        "x_post": "calls",
+        "x_profile": "calls",
+        "image_search": "calls",
+        "file_search": "calls",
+        "code_execution": "calls",
+        "search_unit": "units",
+    }
+)
+"""The names of `Billing.counts`, with their units; prices are by the same names.
+
+* `cache_write_*` are parts of `Usage.cache_written`, by how long the cache keeps them.
+* `cache_read_*` are parts of `Usage.cached`, `input_*` of `Usage.input` (cached ones included), and `output_*` of
+  `Usage.output`; cached audio is also part of `Usage.input_audio`.
+* `citation` are tokens of the sources that a search adds to the prompt (Perplexity), apart from the others.
+* `billed_input` and `billed_output` are billed instead of `Usage.input` and `Usage.output` (Cohere).
+* `audio_second` are seconds of audio in the input (Mistral), `search_unit` Cohere's units of searches.
+* The calls are requests or queries of tools that the provider runs; `x_post` and `x_profile` are posts and profiles
+  read.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Billing(Immutable):
+    """What one response reports about its price.
+
+    `cost` is in US dollars, as the vendor reported it: a reported 0 is 0. `tier` is the service tier that served the
+    request, in the vendor's word; `region` is where it was processed. `counts` are further counts with prices of their
+    own, by the names in `METERS`. Trailing zeros of `cost` are removed and empty texts become None, so that equal
+    values have equal digests. Raises `SchemaError` with the path for an unknown meter, and a cost that is not a
+    `Decimal` of at least 0.
+    """
+
+    cost: Decimal | None = None
+    tier: str | None = None
+    region: str | None = None
+    counts: Mapping[str, int] = cast("Mapping[str, int]", EMPTY)
+
+    def __post_init__(self) -> None:
+        if self.cost is not None:
+            object.__setattr__(self, "cost", check_decimal(self.cost, "cost"))
+        for name in ("tier", "region"):
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, check_text(value, name) or None)
+        counts = freeze_object(self.counts, "counts")
+        for meter, count in counts.items():
+            if meter not in METERS:
+                raise SchemaError(
+                    f"{shown(meter)} is not a meter", "counts", hint=f"The meters are {', '.join(METERS)}."
+                )
+            check_count(count, f"counts.{meter}")
+        object.__setattr__(self, "counts", counts)
+
+
+_NO_BILLING = Billing()
 
 
 @dataclass(frozen=True, slots=True)
 class Usage(Immutable):
-    """Token counts. `input` includes tokens read from and written to a cache, `output` includes reasoning."""
+    """Token counts. `input` includes tokens read from and written to a cache, `output` includes reasoning.
+
+    `billing` belongs to one response: a sum of usages has none, since the price of a token depends on its response.
+    An empty `Billing` becomes None.
+    """
 
     input: int | None = None
     output: int | None = None
@@ -20,14 +109,19 @@ class Usage(Immutable):
     reasoning: int | None = None
     input_audio: int | None = None
     output_audio: int | None = None
+    billing: Billing | None = None
 
     def __post_init__(self) -> None:
-        for name in _COUNTS:
+        for name in TOKEN_COUNTS:
             count = getattr(self, name)
             if count is not None:
                 if type(count) is not int:
                     raise SchemaError(f"expected an integer, got {type(count).__name__}", name)
                 check_number(count, name)
+        if self.billing is not None:
+            check_class(self.billing, Billing, "billing")
+            if self.billing == _NO_BILLING:
+                object.__setattr__(self, "billing", None)
 
     @property
     def total(self) -> int | None:
@@ -35,6 +129,7 @@ class Usage(Immutable):
         return None if self.input is None or self.output is None else self.input + self.output
 
     def __add__(self, other: Usage) -> Usage:
+        """Returns the counts of both, without `billing`."""
         return Usage(
             _add(self.input, other.input),
             _add(self.output, other.output),
@@ -46,7 +141,8 @@ class Usage(Immutable):
         )
 
 
-_COUNTS = tuple(field.name for field in fields(Usage))
+TOKEN_COUNTS: Final = tuple(field.name for field in fields(Usage) if field.name != "billing")
+"""The names of the token counts in `Usage`."""
 
 
 def _add(left: int | None, right: int | None) -> int | None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
+from decimal import Decimal
 from functools import cache
 from typing import Any, TypeAlias, cast
 
 from .base_error import SchemaError
 from .blobs import Blob
 from .frozen_json import FrozenDict, FrozenList
-from .json_values import check_depth, check_key, check_number, check_text
+from .json_values import check_decimal, check_depth, check_key, check_number, check_text
 
 _Named: TypeAlias = "tuple[tuple[str, str, object], ...]"
 """For each field: its name, its encoded key and its default; for a type tag: an empty name and the encoded entry."""
@@ -82,6 +83,8 @@ def _scalar(value: object) -> str:
         return _text(value)
     if isinstance(value, bytes):
         return f'"{base64.b64encode(value).decode("ascii")}"'
+    if isinstance(value, Decimal):
+        return f'"{check_decimal(value):f}"'
     raise SchemaError(f"{type(value).__name__} is not a JSON value")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from decimal import Decimal
 from itertools import chain, cycle
 from typing import Any, cast, get_args
 
@@ -28,7 +29,9 @@ from ..errors import (
 from ..schema import (
     FINISH_REASONS,
     MEDIA_POLICIES,
+    METERS,
     AttemptRecord,
+    Billing,
     CallRecord,
     CallWarning,
     ContentPart,
@@ -104,6 +107,7 @@ __all__ = [
     "PROVIDER_ERRORS",
     "attempt_records",
     "audio_parts",
+    "billings",
     "blobs",
     "blobs_elsewhere",
     "cache_points",
@@ -318,10 +322,18 @@ def _parts_with_options(some: tuple[Part, ...], place: int, options: ProviderOpt
     return (*some[:place], replace(cast(Any, part), provider_options=options), *some[place + 1 :])
 
 
+def billings() -> SearchStrategy[Billing]:
+    """What responses report about their price; costs in millionths of a dollar."""
+    costs = st.integers(0, 10**9).map(lambda number: Decimal(number).scaleb(-6))
+    word = st.none() | NAME
+    counts = st.dictionaries(st.sampled_from(sorted(METERS)), st.integers(0, 10**9), max_size=3)
+    return st.builds(Billing, st.none() | costs, word, word, counts)
+
+
 def usages() -> SearchStrategy[Usage]:
     """Token counts, some not reported."""
     count = st.none() | st.integers(0, 10**9)
-    return st.builds(Usage, count, count, count, count, count, count, count)
+    return st.builds(Usage, count, count, count, count, count, count, count, st.none() | billings())
 
 
 def call_warnings() -> SearchStrategy[CallWarning]:

@@ -7,7 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from abstractcore.errors import UnsupportedContentError
-from abstractcore.schema import CallWarning, FinishReason, JSONObject, JSONValue, ModelCall, Part, Usage
+from abstractcore.schema import (
+    Billing,
+    CallWarning,
+    FinishReason,
+    JSONObject,
+    JSONValue,
+    ModelCall,
+    Part,
+    Usage,
+    to_data,
+)
 
 
 def unsupported(path: str, requested: JSONValue, what: str) -> CallWarning:
@@ -63,6 +73,12 @@ class FormatWarnings:
             if count is not None:
                 message = f"{self.name} has no count of {name.replace('_', ' ')} tokens"
                 warnings.append(CallWarning(code, f"usage.{name}", message, count))
+
+    def billing(self, billing: Billing | None, warnings: list[CallWarning]) -> None:
+        """Warns if a reply has billing data."""
+        if billing is not None:
+            message = f"{self.name} has no field for billing"
+            warnings.append(CallWarning("billing_left_out", "usage.billing", message, to_data(billing)))
 
     def metadata(self, metadata: JSONObject, sent: JSONObject, warnings: list[CallWarning]) -> None:
         """Warns if some of a reply's metadata are not among those `sent`, as the format uses their names for something

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
+from typing import Any
 
-from abstractcore.schema import Usage
+from abstractcore.schema import TOKEN_COUNTS, Usage
 
 from .json_reading import MAX_COUNT, Object
 
 _TOTAL = "total"
-_COUNTS = tuple(field.name for field in fields(Usage))
 
 
 class UsageTable:
@@ -24,7 +23,7 @@ class UsageTable:
     __slots__ = ("_cache_apart", "_groups", "_input", "_read", "missing", "names")
 
     def __init__(self, names: Mapping[str, str], *, cache_apart: bool = False) -> None:
-        unknown = names.keys() - {*_COUNTS, _TOTAL}
+        unknown = names.keys() - {*TOKEN_COUNTS, _TOTAL}
         if unknown:
             raise TypeError(f"not a count: {sorted(unknown)}")
         if any(field_name.count(".") > 1 for field_name in names.values()):
@@ -37,13 +36,13 @@ class UsageTable:
         self._read = tuple((group, [pair for pair in pairs if pair[0] != _TOTAL]) for group, pairs in groups.items())
         self._cache_apart = cache_apart
         self._input = names.get("input", "")
-        self.missing = tuple(name for name in _COUNTS if name not in names)
+        self.missing = tuple(name for name in TOKEN_COUNTS if name not in names)
         self.names = frozenset(field_name.partition(".")[0] for field_name in names.values())
         """The vendor's top-level names."""
 
     def read(self, data: Object) -> Usage:
         """Reads the counts; None for those that are not reported or not integers of at least zero."""
-        counts: dict[str, int] = {}
+        counts: dict[str, Any] = {}
         for group, names in self._read:
             holder = data.get(group) if group else data
             if isinstance(holder, dict):

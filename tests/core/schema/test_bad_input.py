@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass, fields
+from decimal import Decimal
 from typing import Any, get_args
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from abstractcore.schema import (
     AudioPart,
+    Billing,
     Blob,
     CachePoint,
     CallWarning,
@@ -85,6 +87,8 @@ OBJECTS: tuple[object, ...] = (
     OutputSchema("name", {"type": "object"}, "description"),
     Sampling(100, 0.5, 0.9, 40, 7, ("END",), 0.1, -0.1, 2),
     Usage(1, 2),
+    Usage(1, billing=Billing(tier="flex")),
+    Billing(Decimal("0.5"), "flex", "us", {"web_search": 1}),
     ModelReply((TextPart("text"),), "stop", "stop", Usage(1, 2), "m", "p", "id"),
     ModelCall("m", (Message.user("text"),), "p", (ToolSpec("name"),), ToolChoice(), sampling=Sampling(seed=1)),
 )
@@ -148,6 +152,23 @@ def test_generated_field_value_is_accepted_or_refused_with_its_path(field: Any, 
         (lambda: TextPart("", cache=CachePoint()), "cache", "an empty text cannot hold"),
         (lambda: ModelReply((TextPart("a"), TextPart("b", cache=CachePoint()))), "parts[0].cache", "not allowed"),
         (lambda: Citation("s", start=-1), "start", "must not be negative"),
+        (lambda: Billing(0.5), "cost", "expected a Decimal, got float"),
+        (lambda: Billing(Decimal("NaN")), "cost", "NaN is not a JSON number"),
+        (lambda: Billing(Decimal("-0.5")), "cost", "must not be negative"),
+        (lambda: Billing(Decimal("1E+999999")), "cost", "more than 50 digits before or after"),
+        (lambda: Billing(Decimal("1.000E-51")), "cost", "more than 50 digits before or after"),
+        (lambda: Billing(Decimal(f"1.{'0' * 50}1")), "cost", "more than 50 digits after"),
+        (lambda: Billing(tier=1), "tier", "expected text, got int"),
+        (lambda: Billing(counts=[1]), "counts", "expected a mapping, got list"),
+        (lambda: Billing(counts={"web_serch": 1}), "counts", "'web_serch' is not a meter"),
+        (lambda: Billing(counts={"web_search": None}), "counts.web_search", "expected an integer, got NoneType"),
+        (lambda: Billing(counts={"web_search": -1}), "counts.web_search", "must not be negative"),
+        (lambda: Usage(billing={"cost": 1}), "billing", "expected a Billing, got dict"),
+        (lambda: from_data(Billing, {"cost": 0.5}), "cost", "expected text, got float"),
+        (lambda: from_data(Billing, {"cost": "1e5"}), "cost", "'1e5' is not a decimal number"),
+        (lambda: from_data(Billing, {"cost": "\u0661"}), "cost", "is not a decimal number"),
+        (lambda: from_data(Billing, {"counts": {"tokens": 1}}), "counts", "'tokens' is not a meter"),
+        (lambda: to_data(Decimal("Infinity")), "", "Infinity is not a JSON number"),
         (lambda: Message([], ()), "role", "unknown role"),
         (lambda: Message("user", (part for part in ())), "parts", "expected a sequence of parts"),
         (lambda: Message.user(5), "parts[0]", "a int is not allowed here"),

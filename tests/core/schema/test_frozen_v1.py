@@ -1,6 +1,7 @@
 """Documents of schema version 1 stay readable: never change the files in `v1`."""
 
 import json
+from decimal import Decimal
 from pathlib import Path
 from typing import get_args
 
@@ -9,6 +10,7 @@ import pytest
 from abstractcore.schema import (
     AttemptRecord,
     AudioPart,
+    Billing,
     Blob,
     CachePoint,
     CallRecord,
@@ -218,6 +220,9 @@ OBJECTS: dict[str, object] = {
     "tool_call_end": ToolCallEnd(9, 2, "sig"),
     "part": PartDelta(10, 3, AudioPart(Blob.from_bytes(b"test", "audio/wav"))),
     "usage": UsageDelta(11, USAGE),
+    "usage_billing": UsageDelta(
+        11, Usage(10, 20, billing=Billing(Decimal("0.0125"), "priority", "us", {"cache_write_1h": 4, "web_search": 0}))
+    ),
     "reply_end": ReplyEnd(12, "tool_calls", "tool_use", {"service_tier": "standard"}),
 }  # fmt: skip
 DOCUMENTS = {"model_call", "model_reply", "generate_response", "call_record", "message", "tool_spec", "blob"}

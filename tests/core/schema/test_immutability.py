@@ -3,6 +3,7 @@
 import copy
 import pickle
 from dataclasses import FrozenInstanceError, fields, is_dataclass, replace
+from decimal import Decimal
 from typing import Any, get_args
 
 import pytest
@@ -30,7 +31,7 @@ from abstractcore.schema import (
 from abstractcore.testing import strategies
 from tests.properties import examples
 
-ATOMS = (str, int, float, bool, bytes, type(None))
+ATOMS = (str, int, float, bool, bytes, Decimal, type(None))
 
 
 def mutable_places(value: object, path: str) -> list[str]:

@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
+from decimal import Decimal
 from enum import IntEnum, StrEnum
 from typing import Any
 
@@ -41,6 +42,8 @@ def plain(value: object) -> Any:
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, tuple | list):
         return [plain(item) for item in value]
+    if isinstance(value, Decimal):
+        return f"{value:f}"
     return value
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from abstractcore.schema import (
+    Billing,
     CachePoint,
     CallWarning,
     Citation,
@@ -68,3 +71,12 @@ def test_errors_name_the_format_and_the_tool():
     error = WARNINGS.hosted_tools(call)
     assert "web_search" in str(error)
     assert (error.provider, error.model) == ("p", "m")
+
+
+def test_omitted_billing_is_reported_with_its_values():
+    warnings: list[CallWarning] = []
+    WARNINGS.billing(None, warnings)
+    WARNINGS.billing(Billing(Decimal("0.5"), counts={"web_search": 1}), warnings)
+    assert [(warning.code, warning.path, warning.requested) for warning in warnings] == [
+        ("billing_left_out", "usage.billing", {"cost": "0.5", "counts": {"web_search": 1}})
+    ]

@@ -58,6 +58,7 @@ def render(reply: ModelReply, dialect: Dialect) -> Rendered:
         "choices": [choice],
         **metadata,
     }
+    WARNINGS.billing(reply.usage.billing, warnings)
     usage = USAGE.write(reply.usage)
     if usage:
         body["usage"] = usage
