@@ -11,7 +11,7 @@ from ...common.delta_writer import DeltaWriter
 from ...common.item_options import read_options
 from ...common.json_reading import Object, as_object, as_objects, text_of
 from ...common.raw_arguments import WrittenArguments
-from .audio_formats import SoundPieces, is_samples
+from ...common.sound_pieces import SoundPieces, is_samples
 from .grounding import AnswerText, read_grounding
 from .known_parts import CALL_FIELDS, TEXT_FIELDS, read_whole
 from .vocabulary import ARGUMENTS

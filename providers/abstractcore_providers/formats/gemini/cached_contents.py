@@ -24,12 +24,12 @@ from abstractcore.schema import (
 from abstractcore.schema.quoting import shown
 
 from ...common.body_writer import BodyWriter
+from ...common.google_errors import RIGHT_ADDRESS, error_in_body
 from ...common.json_reading import Object, as_object, count_of, text_of
 from ...common.operations import CACHED_CONTENTS
 from ...common.response_bodies import read_body
 from .dialect import Dialect
 from .encode import HEADERS, body_of, resource_of
-from .errors import RIGHT_ADDRESS, error_in_body
 from .vocabulary import ARGUMENTS
 
 _COLLECTION = "cachedContents"

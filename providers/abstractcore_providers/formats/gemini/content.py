@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from typing import Any
 
 from abstractcore.errors import UnsupportedContentError
@@ -15,15 +14,13 @@ from abstractcore.schema import (
     MediaPart,
     SchemaError,
     VideoPart,
-    to_data,
 )
 
-from ...common.data_urls import kept_id
+from ...common.google_files import blob_at, check_blob, file_uri, from_base64, to_base64
 from ...common.item_options import read_options, with_options
 from ...common.json_reading import Object, as_object, text_of
 from .vocabulary import WARNINGS, with_names
 
-_UPLOADED = "https://generativelanguage.googleapis.com/"
 MEDIA_FIELDS = frozenset({"inlineData", "fileData", "thought", "thoughtSignature"})
 """The fields of a media part that the schema models."""
 
@@ -37,41 +34,19 @@ def write_media(part: MediaPart, path: str, provider: str, warnings: list[CallWa
     blob = part.blob
     if kind_of(blob.media_type) is not type(part):
         raise UnsupportedContentError(f"{path}: {blob.media_type} cannot be sent as {part.type}.")
-    if blob.form == "artifact":
-        raise UnsupportedContentError(
-            f"{path}: the content is artifact {blob.sha256}, whose bytes are not available.",
-            hint="Pass the file itself.",
-        )
-    _check_uploaded(blob, path, provider)
+    check_blob(blob, path, provider)
     WARNINGS.fields(part, path, ("detail", "transcript", "id"), warnings)
-    if blob.form in ("url", "provider_file"):
-        body = _file(blob, path, provider, warnings)
+    uri = file_uri(blob, path, provider, warnings)
+    if uri is None:
+        body: Object = {"inlineData": {"mimeType": blob.media_type, "data": to_base64(blob)}}
     else:
-        body = {"inlineData": {"mimeType": blob.media_type, "data": base64.b64encode(blob.read()).decode("ascii")}}
+        body = {"fileData": {"mimeType": blob.media_type, "fileUri": uri}}
     return with_options(body, part, path, provider, MEDIA_FIELDS, warnings)
-
-
-def _file(blob: Blob, path: str, provider: str, warnings: list[CallWarning]) -> Object:
-    location = blob.location or ""
-    if blob.form == "url" and location.startswith(_UPLOADED):
-        kept = Blob.from_provider_file(provider, location, blob.media_type)
-        message = "this is a file stored by the provider"
-        warnings.append(CallWarning("sent_by_reference", f"{path}.blob", message, sent=to_data(kept)))
-    return {"fileData": {"mimeType": blob.media_type, "fileUri": location}}
 
 
 def kind_of(media_type: str) -> type[MediaPart]:
     """Returns the class of part for a media type: a document if it is not image, audio or video."""
     return _PARTS.get(media_type.partition("/")[0], DocumentPart)
-
-
-def _check_uploaded(blob: Blob, path: str, provider: str) -> None:
-    kept = kept_id(blob, provider, path)
-    if kept is not None and not kept.startswith(_UPLOADED):
-        raise UnsupportedContentError(
-            f"{path}: {kept!r} is not the URI of an uploaded file.",
-            hint=f"It begins with {_UPLOADED}; a file in Cloud Storage is a URL (gs://...).",
-        )
 
 
 def read_media(data: Object, provider: str) -> MediaPart:
@@ -90,28 +65,8 @@ def _kept(value: Any, provider: str) -> Blob:
     uri = text_of(file, "fileUri")
     if not uri:
         raise SchemaError("expected text", "fileData.fileUri")
-    if uri.startswith(_UPLOADED):
-        return Blob.from_provider_file(provider, uri, _media_type(file))
-    return Blob.from_url(uri, _media_type(file))
+    return blob_at(uri, _media_type(file), provider)
 
 
 def _media_type(data: Object) -> str:
     return text_of(data, "mimeType") or "application/octet-stream"
-
-
-def from_base64(text: Any, path: str) -> bytes:
-    """Decodes base64 in either alphabet; raises `SchemaError` if it is invalid."""
-    if not isinstance(text, str):
-        raise SchemaError(f"expected text, got {type(text).__name__}", path)
-    try:
-        return base64.b64decode(text.replace("-", "+").replace("_", "/"), validate=True)
-    except ValueError as error:
-        raise SchemaError(f"not base64: {error}", path) from None
-
-
-def is_base64(text: str) -> bool:
-    """Whether `text` is valid base64."""
-    try:
-        return bool(from_base64(text, ""))
-    except SchemaError:
-        return False

@@ -5,10 +5,10 @@ from __future__ import annotations
 from abstractcore.schema import Encoded, ModelCall, WireRequest, WireResponse
 
 from ...common.body_writer import BodyWriter
+from ...common.google_errors import RIGHT_ADDRESS, error_in_body
 from ...common.response_bodies import read_count
 from .dialect import Dialect
 from .encode import HEADERS, body_of, resource_of
-from .errors import RIGHT_ADDRESS, error_in_body
 from .vocabulary import ARGUMENTS
 
 _COUNTED = ("contents", "systemInstruction", "tools", "generationConfig")

@@ -7,10 +7,10 @@ from dataclasses import replace
 from abstractcore.errors import ServerError
 from abstractcore.schema import CallWarning, ModelReply, WireResponse, accumulate
 
+from ...common.google_errors import RIGHT_ADDRESS, error_in_body
 from ...common.json_reading import Object, as_object, as_objects
 from ...common.response_bodies import fitting, no_reply, read_body
 from .dialect import Dialect
-from .errors import RIGHT_ADDRESS, error_in_body
 from .stream_decoder import ReplyDecoder
 from .vocabulary import block_reason
 

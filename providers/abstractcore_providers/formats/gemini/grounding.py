@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from abstractcore.schema import EMPTY, CallWarning, Citation, JSONObject
 
+from ...common.byte_offsets import bytes_of, characters_in
 from ...common.json_reading import Object, as_object, as_objects, count_of, text_of
 
 _WEB, _RETRIEVED = "web", "retrievedContext"
@@ -34,8 +35,8 @@ def read_grounding(metadata: Any, texts: Sequence[AnswerText]) -> dict[int, list
         text, shift = _find(texts, count_of(segment, "partIndex") or 0, begins)
         if text is None:
             continue
-        start = _characters(text.text, begins - shift)
-        end = None if ends is None else _characters(text.text, max(ends - shift, 0))
+        start = characters_in(text.text, begins - shift)
+        end = None if ends is None else characters_in(text.text, max(ends - shift, 0))
         for number, index in enumerate(_indexes(support)):
             if index < len(chunks):
                 citation = _citation(chunks[index], support, number, start, end)
@@ -73,18 +74,6 @@ def _find(texts: Sequence[AnswerText], part: int, begins: int) -> tuple[AnswerTe
             return text, shift
         shift += size
     return None, 0
-
-
-def _characters(text: str, size: int) -> int:
-    """Returns how many characters the first `size` bytes of `text` are; beyond its end a byte counts as one."""
-    if text.isascii():
-        return size
-    data = text.encode()
-    return len(data[:size].decode("utf-8", "ignore")) + max(0, size - len(data))
-
-
-def _bytes(text: str, count: int) -> int:
-    return len(text[:count].encode()) + max(0, count - len(text))
 
 
 def _citation(chunk: Object, support: Object, number: int, start: int, end: int | None) -> Citation:
@@ -133,7 +122,7 @@ def write_grounding(
 def _segment(citation: Citation, part: int, text: str) -> Object:
     start, end = citation.start or 0, citation.end or 0
     segment: Object = {"partIndex": part} if part else {}
-    return segment | {"startIndex": _bytes(text, start), "endIndex": _bytes(text, end), "text": text[start:end]}
+    return segment | {"startIndex": bytes_of(text, start), "endIndex": bytes_of(text, end), "text": text[start:end]}
 
 
 def _source(citation: Citation, metadata: JSONObject) -> Object:

@@ -11,11 +11,11 @@ from abstractcore.framing import ServerSentEvent
 from abstractcore.schema import Delta
 
 from ...common.frame_decoder import FrameDecoder
+from ...common.google_errors import RIGHT_ADDRESS, error_in_answer
 from ...common.json_reading import Cut, Object, as_object, as_objects, text_of
 from ...common.reasoning_origins import origin_of
 from .blocks import Blocks
 from .dialect import Dialect
-from .errors import RIGHT_ADDRESS, error_in_answer
 from .grounding import rest_of_grounding
 from .vocabulary import block_reason, finish_reason_to_ours, metadata_to_ours, usage_to_ours
 

@@ -32,10 +32,10 @@ from abstractcore.schema import (
 )
 
 from ...common.body_writer import BodyWriter
+from ...common.google_errors import render_error
 from ...common.json_reading import Object
-from .audio_formats import is_samples
+from ...common.sound_pieces import is_samples
 from .dialect import Dialect
-from .errors import render_error
 from .grounding import write_grounding
 from .render import grouped_metadata, head, shifted
 from .vocabulary import ARGUMENTS, finish_reason_to_theirs, usage_to_theirs

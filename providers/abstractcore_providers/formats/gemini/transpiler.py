@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from abstractcore.ports import Operations
 from abstractcore.schema import Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest, WireResponse
 
+from ...common.google_errors import error_of, render_error
 from ...common.operations import COUNT_TOKENS, count_tokens
 from .cached_contents import cached_content_operations
 from .count import decode_count, encode_count
 from .decode import decode
 from .dialect import Dialect
 from .encode import encode
-from .errors import error_of, render_error
 from .framer import AnswerFramer
 from .parse import parse
 from .render import render

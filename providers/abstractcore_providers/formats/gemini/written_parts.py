@@ -17,10 +17,11 @@ from abstractcore.schema import (
 )
 
 from ...common.body_writer import BodyWriter
+from ...common.google_files import is_base64
 from ...common.item_options import with_options
 from ...common.json_reading import Object
 from ...common.raw_arguments import arguments_text
-from .content import is_base64, write_media
+from .content import write_media
 from .known_parts import CALL_FIELDS, CODE_TOOL, TEXT_FIELDS, TOOL_RESPONSE, opaque_kind
 from .vocabulary import WARNINGS
 

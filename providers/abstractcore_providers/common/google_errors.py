@@ -1,4 +1,4 @@
-"""Errors of Google's servers, read and rendered.
+"""Errors of Google's servers as `google.rpc.Status`, read and rendered.
 
 Source: https://ai.google.dev/gemini-api/docs/troubleshooting, https://google.aip.dev/193 (error details), and the codes
 of google/rpc/code.proto.
@@ -16,7 +16,7 @@ from abstractcore import errors
 from abstractcore.errors import AbstractCoreError, ContextOverflowError, ProviderError
 from abstractcore.schema import WireResponse
 
-from ...common.error_table import (
+from .error_table import (
     CHECK_KEY,
     CHECK_MODEL,
     NUMBER,
@@ -27,9 +27,9 @@ from ...common.error_table import (
     Said,
     read_failure,
 )
-from ...common.json_reading import Object, as_object, as_objects, count_of, text_of
-from ...common.retry_waits import read_wait, wait_headers
-from ...common.surrogates import mend
+from .json_reading import Object, as_object, as_objects, count_of, text_of
+from .retry_waits import read_wait, wait_headers
+from .surrogates import mend
 
 RIGHT_ADDRESS = "Does base_url point to the API, including /v1beta?"
 """The hint where something other than the API answers."""
