@@ -52,7 +52,7 @@ class Narrower(NamedTuple):
     of: tuple[ErrorClass, ...] = ()
 
 
-class Said(NamedTuple):
+class ReportedError(NamedTuple):
     """An error as read from a body: `counts` are the tokens of prompt and context, `wait` is in seconds.
 
     `known` is the class, where the format knows it from more than a code or a type.
@@ -93,42 +93,42 @@ class ErrorTable:
         object.__setattr__(self, "_by_code", {**by_code, **self.codes})
         object.__setattr__(self, "_by_type", {**by_type, **self.types})
 
-    def error(self, said: Said, status: int | None, fallback: str) -> ProviderError:
+    def error(self, reported: ReportedError, status: int | None, fallback: str) -> ProviderError:
         """Returns the error with this status (None in a successful response); `fallback` is the message if there is
         none.
         """
-        message = said.message or fallback
-        kind = said.known or self.named(said)
-        if kind is None or said.code not in self._by_code:
-            kind = self._narrowed(kind or self._of_status(said.type, status), message)
+        message = reported.message or fallback
+        kind = reported.known or self.named(reported)
+        if kind is None or reported.code not in self._by_code:
+            kind = self._narrowed(kind or self._of_status(reported.type, status), message)
         error = kind(
             message,
             status=status,
-            code=said.code or said.type,
+            code=reported.code or reported.type,
             hint=self.hints.get(kind),
-            retry_after=said.wait,
-            request_id=said.request_id,
+            retry_after=reported.wait,
+            request_id=reported.request_id,
         )
         if isinstance(error, ContextOverflowError):
-            error.prompt_tokens, error.context_tokens = self._counts(message) or said.counts
+            error.prompt_tokens, error.context_tokens = self._counts(message) or reported.counts
         return error
 
-    def in_answer(self, said: Said, status: int | None = None, *, who: str = "provider") -> ProviderError:
+    def in_answer(self, reported: ReportedError, status: int | None = None, *, who: str = "provider") -> ProviderError:
         """Returns the error that a successful response, or a frame of its stream, contains."""
-        return self.error(said, status, f"the {who} reported an error in its response")
+        return self.error(reported, status, f"the {who} reported an error in its response")
 
     def of_response(
-        self, said: Said, response: WireResponse, request_id: str | None, *, who: str = "provider"
+        self, reported: ReportedError, response: WireResponse, request_id: str | None, *, who: str = "provider"
     ) -> ProviderError:
         """Returns the error of a response with an error status."""
-        error = self.error(said, response.status, status_message(response, who))
-        error.request_id = said.request_id or request_id
+        error = self.error(reported, response.status, status_message(response, who))
+        error.request_id = reported.request_id or request_id
         return complete(error, response)
 
-    def named(self, said: Said) -> ErrorClass | None:
+    def named(self, reported: ReportedError) -> ErrorClass | None:
         """Returns the class of its code or its type; None if they are unknown or less specific than the status."""
-        found = self._by_code.get(said.code or "")
-        return found or (None if said.type in self.vague else self._by_type.get(said.type or ""))
+        found = self._by_code.get(reported.code or "")
+        return found or (None if reported.type in self.vague else self._by_type.get(reported.type or ""))
 
     def row(self, error: AbstractCoreError) -> ErrorRow:
         """Returns the row that renders `error`: as a client error, by its own class, or as a server error."""

@@ -24,7 +24,7 @@ from .error_table import (
     ErrorRow,
     ErrorTable,
     Narrower,
-    Said,
+    ReportedError,
     read_failure,
 )
 from .json_reading import Object, as_object, as_objects, count_of, text_of
@@ -98,36 +98,36 @@ def error_of(response: WireResponse) -> ProviderError:
     """Returns the error of a response with an error status."""
     headers = response.headers
     request_id = headers.get("x-goog-request-id") or headers.get("x-request-id")
-    return _TABLE.of_response(_said(first_object(read_failure(response))), response, request_id)
+    return _TABLE.of_response(_reported(first_object(read_failure(response))), response, request_id)
 
 
 def error_in_answer(data: Object) -> ProviderError:
     """Returns the error that a successful response, or an event of its stream, contains."""
     code = count_of(as_object(data.get("error")), "code")
-    return _TABLE.in_answer(_said(data), code if code is not None and 300 <= code < 600 else None)
+    return _TABLE.in_answer(_reported(data), code if code is not None and 300 <= code < 600 else None)
 
 
 def error_in_body(data: Object) -> ProviderError | None:
     """Returns the error that a body contains despite its successful status; None if there is none."""
-    reported = data.get("error") is not None or text_of(data, "message") is not None
-    return error_in_answer(data) if reported else None
+    is_error = data.get("error") is not None or text_of(data, "message") is not None
+    return error_in_answer(data) if is_error else None
 
 
-def _said(data: Object) -> Said:
-    reported = data.get("error") or data
-    body = as_object(reported)
+def _reported(data: Object) -> ReportedError:
+    detail = data.get("error") or data
+    body = as_object(detail)
     details = as_objects(body.get("details"))
-    said = Said(
-        text_of(body, "message") or (reported if isinstance(reported, str) else None),
+    reported = ReportedError(
+        text_of(body, "message") or (detail if isinstance(detail, str) else None),
         next((text_of(info, "reason") for info in _of_type(details, "ErrorInfo")), None),
         text_of(body, "status"),
         counts=_counts(details),
         wait=_delay(details),
         request_id=next((text_of(info, "requestId") for info in _of_type(details, "RequestInfo")), None),
     )
-    if _TABLE.named(said) is errors.RateLimitError and _is_for_the_day(details):
-        return said._replace(known=errors.QuotaError)
-    return said
+    if _TABLE.named(reported) is errors.RateLimitError and _is_for_the_day(details):
+        return reported._replace(known=errors.QuotaError)
+    return reported
 
 
 def _of_type(details: list[Object], name: str) -> Iterable[Object]:

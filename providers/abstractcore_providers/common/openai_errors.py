@@ -21,7 +21,7 @@ from .error_table import (
     ErrorRow,
     ErrorTable,
     Narrower,
-    Said,
+    ReportedError,
     failure,
     read_failure,
 )
@@ -104,28 +104,28 @@ _TABLE = ErrorTable(
 def error_of(response: WireResponse) -> ProviderError:
     """Returns the error of a response with an error status."""
     data = as_object(read_failure(response))
-    return _TABLE.of_response(_said(data.get("error") or data), response, response.headers.get("x-request-id"))
+    return _TABLE.of_response(_reported(data.get("error") or data), response, response.headers.get("x-request-id"))
 
 
 def error_in_answer(detail: Any) -> ProviderError:
     """Returns the error that a successful response, or an event of its stream, contains."""
     code = count_of(as_object(detail), "code")
-    return _TABLE.in_answer(_said(detail), code if code is not None and 300 <= code < 600 else None)
+    return _TABLE.in_answer(_reported(detail), code if code is not None and 300 <= code < 600 else None)
 
 
 def error_in_body(data: Object) -> ProviderError | None:
     """Returns the error that a body contains despite its successful status; None if there is none."""
     if data.get("error") is not None:
         return error_in_answer(data["error"])
-    said = text_of(data, "message") or text_of(data, "detail")
-    return error_in_answer(data) if said is not None else None
+    message = text_of(data, "message") or text_of(data, "detail")
+    return error_in_answer(data) if message is not None else None
 
 
-def _said(detail: Any) -> Said:
+def _reported(detail: Any) -> ReportedError:
     body = as_object(detail)
     message = text_of(body, "message") or text_of(body, "detail") or (detail if isinstance(detail, str) else None)
     counts = count_of(body, "n_prompt_tokens"), count_of(body, "n_ctx")
-    return Said(message, text_of(body, "code"), text_of(body, "type"), counts)
+    return ReportedError(message, text_of(body, "code"), text_of(body, "type"), counts)
 
 
 def render_error(error: AbstractCoreError) -> WireResponse:

@@ -6,7 +6,7 @@ import pytest
 
 from abstractcore import errors
 from abstractcore.schema import WireResponse
-from abstractcore_providers.common.error_table import ErrorRow, ErrorTable, Narrower, Said, failure, own_rows
+from abstractcore_providers.common.error_table import ErrorRow, ErrorTable, Narrower, ReportedError, failure, own_rows
 
 TABLE = ErrorTable(
     (
@@ -27,35 +27,38 @@ TABLE = ErrorTable(
 
 
 @pytest.mark.parametrize(
-    ("said", "status", "expected"),
+    ("reported", "status", "expected"),
     [
-        (Said(code="no_model", type="slow"), 500, errors.ModelNotFoundError),
-        (Said(code="no_money"), 400, errors.QuotaError),
-        (Said(code="unknown", type="slow"), 500, errors.RateLimitError),
-        (Said(type="not_found"), 500, errors.NotFoundError),
-        (Said(type="bad"), 401, errors.AuthenticationError),
-        (Said(type="bad"), None, errors.BadRequestError),
-        (Said(), 498, errors.ContentFilterError),
-        (Said(), None, errors.ServerError),
-        (Said("too many tokens"), 400, errors.ContextOverflowError),
-        (Said("too many tokens"), 401, errors.AuthenticationError),
-        (Said("too many tokens", code="no_money"), 400, errors.QuotaError),
-        (Said(type="slow", known=errors.QuotaError), 429, errors.QuotaError),
+        (ReportedError(code="no_model", type="slow"), 500, errors.ModelNotFoundError),
+        (ReportedError(code="no_money"), 400, errors.QuotaError),
+        (ReportedError(code="unknown", type="slow"), 500, errors.RateLimitError),
+        (ReportedError(type="not_found"), 500, errors.NotFoundError),
+        (ReportedError(type="bad"), 401, errors.AuthenticationError),
+        (ReportedError(type="bad"), None, errors.BadRequestError),
+        (ReportedError(), 498, errors.ContentFilterError),
+        (ReportedError(), None, errors.ServerError),
+        (ReportedError("too many tokens"), 400, errors.ContextOverflowError),
+        (ReportedError("too many tokens"), 401, errors.AuthenticationError),
+        (ReportedError("too many tokens", code="no_money"), 400, errors.QuotaError),
+        (ReportedError(type="slow", known=errors.QuotaError), 429, errors.QuotaError),
     ],
 )
-def test_error_code_precedes_type_and_status(said: Said, status: int | None, expected: type):
-    error = TABLE.error(said, status, "no words")
+def test_error_code_precedes_type_and_status(reported: ReportedError, status: int | None, expected: type):
+    error = TABLE.error(reported, status, "no words")
     assert type(error) is expected
-    assert (error.status, error.code) == (status, said.code or said.type)
+    assert (error.status, error.code) == (status, reported.code or reported.type)
 
 
 def test_overflow_tokens_are_read_from_message_or_body():
-    read = [TABLE.error(Said(said, "too_long", counts=(1, 2)), 400, "") for said in ("1,500 of 1,000", "no numbers")]
+    read = [
+        TABLE.error(ReportedError(reported, "too_long", counts=(1, 2)), 400, "")
+        for reported in ("1,500 of 1,000", "no numbers")
+    ]
     assert [(error.prompt_tokens, error.context_tokens) for error in read] == [(1500, 1000), (1, 2)]
 
 
 def test_hint_depends_on_the_class_and_message_has_a_default():
-    error = TABLE.error(Said(code="no_money", wait=1.5, request_id="r-1"), 400, "no words")
+    error = TABLE.error(ReportedError(code="no_money", wait=1.5, request_id="r-1"), 400, "no words")
     assert (error.message, error.hint, error.retry_after, error.request_id) == ("no words", "Pay.", 1.5, "r-1")
 
 
@@ -77,7 +80,7 @@ def test_error_is_rendered_by_the_first_row_of_its_class(error: errors.AbstractC
 def test_each_rendered_row_is_read_as_its_class():
     table = ErrorTable(own_rows(timeout=504))
     for row in table.rows:
-        assert type(table.error(Said(code=row.code), 418, "")) is row.error
+        assert type(table.error(ReportedError(code=row.code), 418, "")) is row.error
         assert table.row(row.error("no")) is row
     assert [row.status for row in table.rows if row.code == "timeout"] == [504]
 

@@ -20,7 +20,7 @@ from ...common.error_table import (
     ErrorRow,
     ErrorTable,
     Narrower,
-    Said,
+    ReportedError,
     failure,
     read_failure,
 )
@@ -86,12 +86,12 @@ def error_of(response: WireResponse) -> ProviderError:
     """Returns the error of a response with an error status."""
     data = as_object(read_failure(response))
     request_id = response.headers.get("request-id") or text_of(data, "request_id")
-    return _TABLE.of_response(_said(data.get("error") or data), response, request_id)
+    return _TABLE.of_response(_reported(data.get("error") or data), response, request_id)
 
 
 def error_in_answer(detail: Any) -> ProviderError:
     """Returns the error that a successful response, or an event of its stream, contains."""
-    return _TABLE.in_answer(_said(detail))
+    return _TABLE.in_answer(_reported(detail))
 
 
 def error_in_body(data: Object) -> ProviderError | None:
@@ -101,10 +101,10 @@ def error_in_body(data: Object) -> ProviderError | None:
     return error_in_answer(data) if text_of(data, "message") is not None else None
 
 
-def _said(detail: Any) -> Said:
+def _reported(detail: Any) -> ReportedError:
     body = as_object(detail)
     message = text_of(body, "message") or (detail if isinstance(detail, str) else None)
-    return Said(message, text_of(as_object(body.get("details")), "error_code"), text_of(body, "type"))
+    return ReportedError(message, text_of(as_object(body.get("details")), "error_code"), text_of(body, "type"))
 
 
 def render_error(error: AbstractCoreError) -> WireResponse:

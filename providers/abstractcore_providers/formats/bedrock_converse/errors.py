@@ -13,7 +13,7 @@ from abstractcore.errors import AbstractCoreError, ProviderError
 from abstractcore.schema import WireResponse
 
 from ...common.error_statuses import class_of
-from ...common.error_table import NUMBER, SHORTEN, ErrorRow, ErrorTable, Narrower, Said, failure, read_failure
+from ...common.error_table import NUMBER, SHORTEN, ErrorRow, ErrorTable, Narrower, ReportedError, failure, read_failure
 from ...common.json_reading import Object, as_object, count_of, text_of
 from ...common.surrogates import mend
 
@@ -88,22 +88,22 @@ _TABLE = ErrorTable(
 def error_of(response: WireResponse) -> ProviderError:
     """Returns the error of a response with an error status."""
     data = as_object(read_failure(response))
-    said = _said(_name_of(data, response.headers), data)
-    return _TABLE.of_response(said, response, response.headers.get("x-amzn-requestid"))
+    reported = _reported(_name_of(data, response.headers), data)
+    return _TABLE.of_response(reported, response, response.headers.get("x-amzn-requestid"))
 
 
 def error_in_stream(name: str, data: Object) -> ProviderError:
     """Returns the error that a message in a stream contains; its name is in lower camel case there."""
-    said = _said(name[:1].upper() + name[1:], data)
-    return _TABLE.error(said, None, "the provider reported an error in its stream")
+    reported = _reported(name[:1].upper() + name[1:], data)
+    return _TABLE.error(reported, None, "the provider reported an error in its stream")
 
 
 def error_in_body(data: Object, headers: Mapping[str, str]) -> ProviderError | None:
     """Returns the error that a body contains despite its successful status; None if there is none."""
     name = _name_of(data, headers)
-    if not name and _told(data) is None:
+    if not name and _message_of(data) is None:
         return None
-    return _TABLE.in_answer(_said(name, data))
+    return _TABLE.in_answer(_reported(name, data))
 
 
 def _name_of(data: Object, headers: Mapping[str, str]) -> str:
@@ -112,18 +112,18 @@ def _name_of(data: Object, headers: Mapping[str, str]) -> str:
     return name.split(":", 1)[0].rpartition("#")[2]
 
 
-def _told(data: Object) -> str | None:
+def _message_of(data: Object) -> str | None:
     """Returns the error's message; a gateway in front of the service may have it under `error`."""
-    said = text_of(data, "message") or text_of(data, "Message") or text_of(data, "originalMessage")
-    return said or text_of(data, "error") or text_of(as_object(data.get("error")), "message")
+    message = text_of(data, "message") or text_of(data, "Message") or text_of(data, "originalMessage")
+    return message or text_of(data, "error") or text_of(as_object(data.get("error")), "message")
 
 
-def _said(name: str, data: Object) -> Said:
+def _reported(name: str, data: Object) -> ReportedError:
     known: type[ProviderError] | None = None
     if name in _MODEL_FAILED:
         status = count_of(data, "originalStatusCode")
         known = class_of(status) if status in _OF_A_MODEL else errors.ServerError
-    return Said(_told(data), type=name or None, known=known)
+    return ReportedError(_message_of(data), type=name or None, known=known)
 
 
 def rendered(error: AbstractCoreError) -> tuple[str, int, Object]:

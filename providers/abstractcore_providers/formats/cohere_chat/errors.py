@@ -12,7 +12,16 @@ from abstractcore import errors
 from abstractcore.errors import AbstractCoreError, ProviderError
 from abstractcore.schema import WireResponse
 
-from ...common.error_table import CHECK_MODEL, SHORTEN, ErrorTable, Narrower, Said, failure, own_rows, read_failure
+from ...common.error_table import (
+    CHECK_MODEL,
+    SHORTEN,
+    ErrorTable,
+    Narrower,
+    ReportedError,
+    failure,
+    own_rows,
+    read_failure,
+)
 from ...common.json_reading import Object, as_object, text_of
 from ...common.surrogates import mend
 
@@ -50,28 +59,28 @@ def error_of(response: WireResponse) -> ProviderError:
     """Returns the error of a response with an error status."""
     data, headers = as_object(read_failure(response)), response.headers
     request_id = headers.get("x-request-id") or headers.get("x-debug-trace-id") or text_of(data, "id")
-    return _TABLE.of_response(_said(data), response, request_id)
+    return _TABLE.of_response(_reported(data), response, request_id)
 
 
 def error_in_answer(data: Object) -> ProviderError:
     """Returns the error that a successful response, or an event of its stream, contains."""
-    return _TABLE.in_answer(_said(data))
+    return _TABLE.in_answer(_reported(data))
 
 
 def error_in_body(data: Object) -> ProviderError | None:
     """Returns the error that a body contains despite its successful status; None if there is none."""
     failed = text_of(data, "finish_reason") in FAILED
-    return error_in_answer(data) if failed or data.get("error") or _told(data) is not None else None
+    return error_in_answer(data) if failed or data.get("error") or _message_of(data) is not None else None
 
 
-def _told(data: Object) -> str | None:
+def _message_of(data: Object) -> str | None:
     """Returns the vendor's message."""
     return text_of(data, "message") or text_of(data, "error") or text_of(as_object(data.get("error")), "message")
 
 
-def _said(data: Object) -> Said:
+def _reported(data: Object) -> ReportedError:
     code = text_of(data, "code") or FAILED.get(text_of(data, "finish_reason") or "")
-    return Said(_told(data), code)
+    return ReportedError(_message_of(data), code)
 
 
 def render_error(error: AbstractCoreError) -> WireResponse:

@@ -13,7 +13,7 @@ from abstractcore import errors
 from abstractcore.errors import AbstractCoreError, ProviderError
 from abstractcore.schema import WireResponse
 
-from ...common.error_table import ErrorTable, Narrower, Said, failure, own_rows, read_failure
+from ...common.error_table import ErrorTable, Narrower, ReportedError, failure, own_rows, read_failure
 from ...common.json_reading import Object, as_object, count_of, read_answer, text_of
 from ...common.surrogates import mend
 
@@ -42,13 +42,13 @@ _WHO = "server"
 
 def error_of(response: WireResponse) -> ProviderError:
     """Returns the error of a response with an error status."""
-    said = _said(as_object(read_failure(response)))
-    return _hinted(_TABLE.of_response(said, response, response.headers.get("x-request-id"), who=_WHO))
+    reported = _reported(as_object(read_failure(response)))
+    return _hinted(_TABLE.of_response(reported, response, response.headers.get("x-request-id"), who=_WHO))
 
 
 def error_in_answer(data: Object) -> ProviderError:
     """Returns the error that a successful response, or a line of its stream, contains."""
-    return _hinted(_TABLE.in_answer(_said(data), who=_WHO))
+    return _hinted(_TABLE.in_answer(_reported(data), who=_WHO))
 
 
 def error_in_body(data: Object) -> ProviderError | None:
@@ -56,12 +56,12 @@ def error_in_body(data: Object) -> ProviderError | None:
     return error_in_answer(data) if data.get("error") else None
 
 
-def _said(data: Object) -> Said:
+def _reported(data: Object) -> ReportedError:
     detail = _inner(data.get("error"))
     body = as_object(detail)
     message = detail if isinstance(detail, str) else text_of(body, "message")
     code = text_of(data, "code") or text_of(body, "code") or text_of(body, "type")
-    return Said(message, code, counts=(count_of(body, "n_prompt_tokens"), count_of(body, "n_ctx")))
+    return ReportedError(message, code, counts=(count_of(body, "n_prompt_tokens"), count_of(body, "n_ctx")))
 
 
 def _hinted(error: ProviderError) -> ProviderError:
