@@ -17,12 +17,12 @@ class FieldTable(Generic[Record]):
     """The fields of the dataclass `make` by the vendor's names, in the order in which they are written.
 
     Every field must be listed, so that a new one cannot be forgotten: in `names` (the vendor's name to ours), in
-    `elsewhere` (ours to the path at which the format reads it separately) or in `unsaid`, for fields without a
+    `elsewhere` (ours to the path at which the format reads it separately) or in `unsupported`, for fields without a
     counterpart. `path` is the prefix of paths in errors. Raises `TypeError` for a field that is not listed or does not
     exist.
     """
 
-    __slots__ = ("_make", "_names", "_paths", "_unsaid")
+    __slots__ = ("_make", "_names", "_paths", "_unsupported")
 
     def __init__(
         self,
@@ -31,14 +31,14 @@ class FieldTable(Generic[Record]):
         *,
         path: str = "",
         elsewhere: Mapping[str, str] | None = None,
-        unsaid: Iterable[str] = (),
+        unsupported: Iterable[str] = (),
     ) -> None:
         self._make = make
         self._names = dict(names)
-        self._unsaid = tuple(unsaid)
+        self._unsupported = tuple(unsupported)
         self._paths = {ours: f"{path}{theirs}" for theirs, ours in names.items()} | dict(elsewhere or {})
         known = {field.name for field in fields(make)} if is_dataclass(make) else set[str]()
-        mentioned = {*self._paths, *self._unsaid}
+        mentioned = {*self._paths, *self._unsupported}
         if known != mentioned:
             raise TypeError(f"not mentioned: {sorted(known - mentioned)}, no field: {sorted(mentioned - known)}")
 
@@ -49,12 +49,12 @@ class FieldTable(Generic[Record]):
 
     def write(self, record: Record) -> Object:
         """Returns the JSON object of the fields that are set; None and empty tuples are omitted."""
-        said = ((theirs, getattr(record, ours)) for theirs, ours in self._names.items())
-        return {theirs: _written(value) for theirs, value in said if value is not None and value != ()}
+        values = ((theirs, getattr(record, ours)) for theirs, ours in self._names.items())
+        return {theirs: _written(value) for theirs, value in values if value is not None and value != ()}
 
-    def unsaid(self, record: Record) -> Iterator[tuple[str, JSONValue]]:
+    def unsupported(self, record: Record) -> Iterator[tuple[str, JSONValue]]:
         """Returns the fields that are set and have no counterpart, by our names."""
-        for name in self._unsaid:
+        for name in self._unsupported:
             value = getattr(record, name)
             if value is not None and value != ():
                 yield name, _written(value)

@@ -36,5 +36,5 @@ def write_sampling(
         message, sent = f"the highest temperature is {highest_temperature:g}", highest_temperature
         warnings.append(CallWarning("temperature_changed", "sampling.temperature", message, temperature, sent))
         sampling = replace(sampling, temperature=sent)
-    warnings += [unsupported(f"sampling.{name}", value, name) for name, value in table.unsaid(sampling)]
+    warnings += [unsupported(f"sampling.{name}", value, name) for name, value in table.unsupported(sampling)]
     return table.write(sampling)

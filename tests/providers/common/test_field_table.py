@@ -20,7 +20,7 @@ NAMES = {
     "presence": "presence_penalty",
     "frequency": "frequency_penalty",
 }
-TABLE = FieldTable(Sampling, NAMES, path="config.", elsewhere={"top_logprobs": "logprobs"}, unsaid=("seed",))
+TABLE = FieldTable(Sampling, NAMES, path="config.", elsewhere={"top_logprobs": "logprobs"}, unsupported=("seed",))
 
 
 def test_fields_are_written_in_table_order():
@@ -32,9 +32,9 @@ def test_fields_are_written_in_table_order():
 
 
 def test_values_without_a_vendor_field_are_reported():
-    table = FieldTable(Sampling, {}, unsaid=[field.name for field in fields(Sampling)])
-    assert list(table.unsaid(Sampling(seed=0, stop=("END",)))) == [("seed", 0), ("stop", ["END"])]
-    assert list(TABLE.unsaid(Sampling(temperature=0.5))) == []
+    table = FieldTable(Sampling, {}, unsupported=[field.name for field in fields(Sampling)])
+    assert list(table.unsupported(Sampling(seed=0, stop=("END",)))) == [("seed", 0), ("stop", ["END"])]
+    assert list(TABLE.unsupported(Sampling(temperature=0.5))) == []
 
 
 @examples(50)
@@ -76,4 +76,4 @@ def test_error_of_a_field_read_elsewhere_names_that_path():
 )
 def test_unmentioned_field_is_an_error_when_the_table_is_built(names: dict[str, str], problem: str):
     with pytest.raises(TypeError, match=re.escape(problem)):
-        FieldTable(Sampling, names, elsewhere={"top_logprobs": "logprobs"}, unsaid=("seed",))
+        FieldTable(Sampling, names, elsewhere={"top_logprobs": "logprobs"}, unsupported=("seed",))

@@ -57,7 +57,7 @@ SAMPLING = FieldTable(
         "top_k": "top_k",
         "stop_sequences": "stop",
     },
-    unsaid=("seed", "presence_penalty", "frequency_penalty", "top_logprobs"),
+    unsupported=("seed", "presence_penalty", "frequency_penalty", "top_logprobs"),
 )
 CALL_FIELDS = frozenset(
     {

@@ -17,7 +17,7 @@ SAMPLING = FieldTable(
     {"maxTokens": "max_output_tokens", "temperature": "temperature", "topP": "top_p", "stopSequences": "stop"},
     path="inferenceConfig.",
     elsewhere={"top_k": "additionalModelRequestFields"},
-    unsaid=("seed", "presence_penalty", "frequency_penalty", "top_logprobs"),
+    unsupported=("seed", "presence_penalty", "frequency_penalty", "top_logprobs"),
 )
 PROVIDER = "bedrock"
 """The key of provider options, and the provider of replies."""

@@ -16,7 +16,7 @@ _TAKEN = ("max_output_tokens", "temperature", "top_p", "top_logprobs")
 SAMPLING = FieldTable(
     Sampling,
     {name: name for name in _TAKEN},
-    unsaid=("top_k", "seed", "stop", "presence_penalty", "frequency_penalty"),
+    unsupported=("top_k", "seed", "stop", "presence_penalty", "frequency_penalty"),
 )
 
 USAGE = UsageTable(
