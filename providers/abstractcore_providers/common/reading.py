@@ -114,7 +114,7 @@ def message_left_out(path: str) -> CallWarning:
     return CallWarning("message_left_out", path, "the message is empty")
 
 
-def is_said(part: Part) -> bool:
+def has_content(part: Part) -> bool:
     """Whether a part is not an empty text or empty reasoning."""
     if isinstance(part, TextPart):
         return part.text != ""

@@ -58,14 +58,14 @@ def _call(
     )
 
 
-def _rest(data: Object, said: Thinking) -> Object:
-    """Returns the fields that the call does not have; among them `thinking`, unless the call expresses it (`said`)."""
+def _rest(data: Object, thinking: Thinking) -> Object:
+    """Returns the fields that the call does not have; among them `thinking`, unless the call has it."""
     rest = {name: value for name, value in data.items() if name not in CALL_FIELDS and name != "tools"}
-    if said is not None:
+    if thinking is not None:
         del rest["thinking"]
     config = as_object(rest.get("output_config"))
     if config:
         ours = {"format"} if has_output(config) else set[str]()
-        ours |= {"effort"} if isinstance(said, str) and said != "off" else set()
+        ours |= {"effort"} if isinstance(thinking, str) and thinking != "off" else set()
         rest["output_config"] = {name: value for name, value in config.items() if name not in ours} or None
     return rest

@@ -16,7 +16,7 @@ from .block_fields import BLOCK_FIELDS
 from .content import IMAGE_TYPES, PDF, PLAIN
 from .vocabulary import cache_to_ours
 
-_SHOWN = ("text", "image", "document")
+_INPUT_TYPES = ("text", "image", "document")
 _SOURCES = {"image": ("base64", "url", "file"), "document": ("base64", "text", "url", "file")}
 Read = Callable[[Object, str], Part]
 
@@ -41,7 +41,7 @@ def read_content(content: Any, path: str, read: Read) -> tuple[Part, ...]:
     return tuple(parts)
 
 
-def read_shown(data: Object, path: str, provider: str) -> Part:
+def read_input_block(data: Object, path: str, provider: str) -> Part:
     """Reads a block of a user's message: a text, an image or a document; any other is an opaque part."""
     if not _is_modelled(data):
         return OpaquePart(provider, str(data["type"]), {key: value for key, value in data.items() if key != "type"})
@@ -58,7 +58,7 @@ def reads_as_opaque(part: OpaquePart, provider: str) -> bool:
 
 def read_by_tool(data: Object, path: str, provider: str) -> ContentPart:
     """Reads a block of a tool's result; raises `InvalidInputError` for one that the schema does not model."""
-    if data["type"] not in _SHOWN:
+    if data["type"] not in _INPUT_TYPES:
         raise InvalidInputError(f"content of type {data['type']!r} is not allowed in a result", path=f"{path}.type")
     return _modelled(data, path, provider)
 
@@ -67,7 +67,7 @@ def _is_modelled(data: Object) -> bool:
     """Whether the schema models the content of a block."""
     kind = str(data["type"])
     source = as_object(data.get("source")).get("type")
-    return kind in _SHOWN and (kind == "text" or source in _SOURCES[kind] or not isinstance(source, str))
+    return kind in _INPUT_TYPES and (kind == "text" or source in _SOURCES[kind] or not isinstance(source, str))
 
 
 def _modelled(data: Object, path: str, provider: str) -> ContentPart:

@@ -18,13 +18,13 @@ from ...common.reading import (
     get_object,
     get_role,
     get_text,
-    is_said,
+    has_content,
     message_left_out,
     name_the_rest,
 )
 from .block_fields import BLOCK_FIELDS, MESSAGE_FIELDS
 from .blocks import CALLS, is_hosted_result, read_block
-from .read_content import read_by_tool, read_content, read_shown
+from .read_content import read_by_tool, read_content, read_input_block
 from .system_messages import read_system
 from .vocabulary import cache_to_ours
 
@@ -58,7 +58,7 @@ class MessageReader:
         system = data.get("system")
         groups = read_system(cast("list[Any]", system)) if isinstance(system, list) else [system] if system else []
         for group in groups:
-            self._add("system", read_content(group, "system", self._shown), "system")
+            self._add("system", read_content(group, "system", self._read_input_block), "system")
         for index, value in enumerate(get_list(data, "messages")):
             self._read_message(get_object(value, f"messages[{index}]"), f"messages[{index}]")
         return tuple(self._messages)
@@ -70,7 +70,7 @@ class MessageReader:
 
     def _read_message(self, data: Object, path: str) -> None:
         role = get_role(data, _ROLES, path)
-        read = self._said if role == "assistant" else self._shown
+        read = self._read_assistant_block if role == "assistant" else self._read_input_block
         parts = read_content(data.get("content"), f"{path}.content", read)
         results = tuple(part for part in parts if isinstance(part, ToolResult))
         others = tuple(part for part in parts if not isinstance(part, ToolResult))
@@ -82,29 +82,29 @@ class MessageReader:
             name_the_rest(data, MESSAGE_FIELDS, path, self._warnings)
 
     def _add(self, role: Role, parts: Iterable[Part], path: str, options: ProviderOptions = NO_OPTIONS) -> None:
-        said = tuple(part for part in parts if is_said(part))
-        if not said:
+        kept = tuple(part for part in parts if has_content(part))
+        if not kept:
             self._warnings.append(message_left_out(path))
             return
         with ErrorsAt(path):
-            self._messages.append(Message(role, said, options))
+            self._messages.append(Message(role, kept, options))
         self._request_paths.append(path)
 
-    def _shown(self, data: Object, path: str) -> Part:
+    def _read_input_block(self, data: Object, path: str) -> Part:
         """Reads a block of a user's or a system message."""
         if data["type"] != "tool_result":
-            return read_shown(data, path, self._provider)
-        content = read_content(data.get("content"), f"{path}.content", self._shown_by_tool)
+            return read_input_block(data, path, self._provider)
+        content = read_content(data.get("content"), f"{path}.content", self._read_result_block)
         call_id = get_text(data.get("tool_use_id"), f"{path}.tool_use_id")
         is_error = get_flag(data, "is_error", f"{path}.") or False
         cache = cache_to_ours(data.get("cache_control"))
         options = read_options(data, BLOCK_FIELDS["tool_result"], self._provider)
         return ToolResult(call_id, cast("tuple[ContentPart, ...]", content), is_error, cache, options)
 
-    def _shown_by_tool(self, data: Object, path: str) -> Part:
+    def _read_result_block(self, data: Object, path: str) -> Part:
         return read_by_tool(data, path, self._provider)
 
-    def _said(self, data: Object, path: str) -> Part:
+    def _read_assistant_block(self, data: Object, path: str) -> Part:
         """Reads a block of an assistant's message."""
         kind = str(data["type"])
         for name in (*_NEEDED.get(kind, ()), *(("tool_use_id",) if is_hosted_result(kind) else ())):

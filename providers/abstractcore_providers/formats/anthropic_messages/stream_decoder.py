@@ -183,7 +183,7 @@ class MessageDecoder(FrameDecoder):
             self._text = _NONE
         if not text:
             return
-        block.spoke = True
+        block.received_text = True
         if block.kind in _STREAMED:
             self._out.write(block.number, text)
         else:
@@ -206,7 +206,7 @@ class MessageDecoder(FrameDecoder):
         elif block.kind == "thinking":
             self._out.end_reasoning(block.number, block.signature)
         elif block.kind == "tool_use":
-            if not block.spoke:
+            if not block.received_text:
                 self._out.write(block.number, block.input_text)
             self._out.end_call(block.number)
         else:

@@ -14,7 +14,7 @@ _IMPLIED = {"text_delta": "text", "thinking_delta": "thinking"}
 class StreamedBlock:
     """The content of a block so far. Text, reasoning and tool calls are written at once; others at their stop."""
 
-    __slots__ = ("block", "citations", "ended", "kind", "number", "signature", "spoke", "text")
+    __slots__ = ("block", "citations", "ended", "kind", "number", "received_text", "signature", "text")
 
     def __init__(self, number: int, block: Object) -> None:
         self.number = number
@@ -24,7 +24,7 @@ class StreamedBlock:
         self.signature: str | None = text_of(self.block, "signature")
         self.text: list[str] = []
         """The input of a hosted tool's call."""
-        self.spoke = False
+        self.received_text = False
         """Whether any text or input was received."""
         self.ended = False
 

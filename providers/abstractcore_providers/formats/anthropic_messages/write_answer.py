@@ -34,10 +34,10 @@ class AnswerWriter:
     def write(self, parts: Sequence[Part], turn: int, ids: CallIds) -> list[Object]:
         """Returns the blocks of message `turn`."""
         blocks: list[Object] = []
-        speaks = any(isinstance(part, TextPart) and not part.text.isspace() for part in parts)
+        has_text = any(isinstance(part, TextPart) and not part.text.isspace() for part in parts)
         for index, part in enumerate(parts):
             path = f"messages[{turn}].parts[{index}]"
-            if isinstance(part, TextPart) and not speaks:
+            if isinstance(part, TextPart) and not has_text:
                 self._warn("part_left_out", path, BLANK_TEXT)
             elif isinstance(part, TextPart):
                 for block in self._texts(part, path):

@@ -8,7 +8,7 @@ from typing import Any
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import Message, Part, Role, SchemaError, ToolResult
 
-from ...common.reading import get_list, get_object, get_role, is_said, message_left_out, name_the_rest
+from ...common.reading import get_list, get_object, get_role, has_content, message_left_out, name_the_rest
 from .read_blocks import BlockReader
 from .turns import is_boundary
 
@@ -29,31 +29,31 @@ def read_messages(system: Sequence[Any], values: Iterable[Any], reader: BlockRea
         role = get_role(data, _ROLES, path)
         parts = reader.blocks(get_list(data, "content", f"{path}."), f"{path}.content", role)
         try:
-            said = _messages(role, parts)
+            message_group = _messages(role, parts)
         except SchemaError as error:
             raise InvalidInputError(error.message, path=f"{path}.content") from None
-        if not said:
+        if not message_group:
             reader.warnings.append(message_left_out(path))
-        messages += said
+        messages += message_group
     return tuple(messages)
 
 
 def _messages(role: Role, parts: Sequence[Part]) -> list[Message]:
     if role == "assistant":
-        said = [part for part in parts if is_said(part)]
-        return [Message(role, tuple(said))] if said else []
+        kept = [part for part in parts if has_content(part)]
+        return [Message(role, tuple(kept))] if kept else []
     results = tuple(part for part in parts if isinstance(part, ToolResult))
     others = [part for part in parts if not isinstance(part, ToolResult)]
     return ([Message("tool", results)] if results else []) + _apart(role, others)
 
 
 def _apart(role: Role, parts: Iterable[Part]) -> list[Message]:
-    said: list[list[Part]] = []
+    groups: list[list[Part]] = []
     for part in parts:
-        if not is_said(part):
+        if not has_content(part):
             continue
-        if said and not is_boundary(said[-1][-1], part):
-            said[-1].append(part)
+        if groups and not is_boundary(groups[-1][-1], part):
+            groups[-1].append(part)
         else:
-            said.append([part])
-    return [Message(role, tuple(some)) for some in said]
+            groups.append([part])
+    return [Message(role, tuple(some)) for some in groups]

@@ -100,8 +100,8 @@ class ConverseRenderer:
         return b"".join(_delta(delta.block, {"citation": citation}) for citation in cited) + _stop(delta.block)
 
     def _reasoning_end(self, delta: ReasoningEnd) -> bytes:
-        said = ReasoningPart("x" * self._lengths.get(delta.block, 0), delta.signature, delta.redacted_data)
-        fitted = fit_reasoning(said, "", [])
+        complete = ReasoningPart("x" * self._lengths.get(delta.block, 0), delta.signature, delta.redacted_data)
+        fitted = fit_reasoning(complete, "", [])
         pieces = b""
         if fitted.redacted_data is not None:
             pieces = _delta(delta.block, {"reasoningContent": {"redactedContent": fitted.redacted_data}})

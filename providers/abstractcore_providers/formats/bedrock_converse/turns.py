@@ -135,12 +135,12 @@ def _losses(turn: Turn) -> list[CallWarning]:
         return turn.warnings
     first, *others = turn.indexes
     message = f"adjacent {turn.message.role} messages are sent as one"
-    became = CallWarning("merged", f"messages[{first}].parts", message, sent=_shown(turn.message.parts))
+    became = CallWarning("merged", f"messages[{first}].parts", message, sent=_as_data(turn.message.parts))
     of_first = [warning for warning in turn.warnings if warning.path.startswith(f"messages[{first}].provider_options")]
     return [*of_first, became, *(CallWarning("merged", f"messages[{index}]", message) for index in others)]
 
 
-def _shown(parts: Sequence[Part]) -> JSONValue:
+def _as_data(parts: Sequence[Part]) -> JSONValue:
     """Returns the parts as data, with the hashes of files in place of their content."""
     return [to_data(_without_bytes(part)) for part in parts]
 

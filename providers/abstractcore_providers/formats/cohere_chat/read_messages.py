@@ -29,7 +29,7 @@ from ...common.data_urls import read_url
 from ...common.function_tools import read_function_call
 from ...common.item_options import read_options
 from ...common.json_reading import Object, text_of
-from ...common.reading import ErrorsAt, get_list, get_object, get_role, get_text, is_said, name_the_rest, read_each
+from ...common.reading import ErrorsAt, get_list, get_object, get_role, get_text, has_content, name_the_rest, read_each
 from .blocks import JSON_DOCUMENT
 from .citations import citation_to_ours, citations_of
 from .vocabulary import CALL_FIELDS, MESSAGE_FIELDS, PROVIDER
@@ -65,8 +65,8 @@ def _message(role: Role, data: Object, path: str, origin: str | None, warnings: 
             read_function_call(call, f"{path}.tool_calls[{i}]", CALL_FIELDS, PROVIDER, warnings, needs_arguments=False)
             for i, call in calls
         ]
-    said = [part for part in parts if is_said(part)]
-    return Message(role, tuple(said), options) if said else None
+    kept = [part for part in parts if has_content(part)]
+    return Message(role, tuple(kept), options) if kept else None
 
 
 def _content(

@@ -89,9 +89,9 @@ class CohereDecoder(FrameDecoder):
         delta = as_object(self._last.get("delta"))
         raw = text_of(delta, "finish_reason")
         extras = {"logprobs": self._logprobs} if self._logprobs else {}
-        said = metadata_to_ours(self._last | {"usage": delta.get("usage")} | extras)
+        metadata = metadata_to_ours(self._last | {"usage": delta.get("usage")} | extras)
         out.count(usage_to_ours(as_object(delta.get("usage"))))
-        out.end_reply(FINISH_REASONS.read(raw, calls=bool(calls)), raw, mended(said))
+        out.end_reply(FINISH_REASONS.read(raw, calls=bool(calls)), raw, mended(metadata))
 
     def _event(self, data: Object) -> None:
         kind = data.get("type")
@@ -168,11 +168,11 @@ class CohereDecoder(FrameDecoder):
 
     def _cite(self, citations: Any) -> None:
         for citation in as_objects(citations if isinstance(citations, list) else [citations]):
-            said = as_object(mended(citation))
-            number = count_of(said, "content_index")
+            data = as_object(mended(citation))
+            number = count_of(data, "content_index")
             number = (self._first_text or 0) if number is None else min(number, _PLAN - 1)
-            block = _PLAN if said.get("type") == PLAN else number
-            self._citations[block] = (*self._citations.get(block, ()), citation_to_ours(said))
+            block = _PLAN if data.get("type") == PLAN else number
+            self._citations[block] = (*self._citations.get(block, ()), citation_to_ours(data))
 
     def _finish(self, data: Object) -> None:
         delta = as_object(data.get("delta"))

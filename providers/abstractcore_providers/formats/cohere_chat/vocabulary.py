@@ -43,12 +43,12 @@ WARNINGS = FormatWarnings("Cohere's chat format")
 _REQUEST_FIELDS = frozenset(
     {"model", "messages", "tools", "strict_tools", "tool_choice", "stream", "logprobs", *SAMPLING.names}
 )
-_SAID = frozenset({"role", "content"})
+_FIELDS = frozenset({"role", "content"})
 MESSAGE_FIELDS: dict[Role, frozenset[str]] = {
-    "system": _SAID,
-    "user": _SAID,
-    "assistant": _SAID | {"tool_plan", "tool_calls", "citations"},
-    "tool": _SAID | {"tool_call_id"},
+    "system": _FIELDS,
+    "user": _FIELDS,
+    "assistant": _FIELDS | {"tool_plan", "tool_calls", "citations"},
+    "tool": _FIELDS | {"tool_call_id"},
 }
 """By role, the fields of a message that the schema models."""
 

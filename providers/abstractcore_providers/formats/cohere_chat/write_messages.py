@@ -44,7 +44,7 @@ def write_messages(messages: Sequence[Message], origin: str | None, warnings: li
         if role == "assistant":
             body = write_answer(message.parts, f"{path}.parts", warnings, planned=True, origin=origin)
         else:
-            body = _said(message, f"{path}.parts", warnings)
+            body = _content(message, f"{path}.parts", warnings)
         if body:
             body = {"role": role, **body}
             written.append(with_options(body, message, path, PROVIDER, MESSAGE_FIELDS[role], warnings))
@@ -53,7 +53,7 @@ def write_messages(messages: Sequence[Message], origin: str | None, warnings: li
     return written
 
 
-def _said(message: Message, path: str, warnings: list[CallWarning]) -> Object:
+def _content(message: Message, path: str, warnings: list[CallWarning]) -> Object:
     """Returns the content of a user's or system message; empty if there is none."""
     blocks: list[Object] = []
     for index, part in enumerate(message.parts):

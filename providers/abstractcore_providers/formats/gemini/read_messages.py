@@ -22,7 +22,7 @@ from abstractcore.schema import (
 from ...common.item_options import read_options
 from ...common.json_reading import Object, text_of
 from ...common.raw_arguments import WrittenArguments
-from ...common.reading import get_list, get_object, get_text, is_said, make_at, message_left_out, name_the_rest
+from ...common.reading import get_list, get_object, get_text, has_content, make_at, message_left_out, name_the_rest
 from .known_parts import CALL_FIELDS, TEXT_FIELDS, opaque_kind, read_whole
 from .tool_results import read_result
 from .vocabulary import ARGUMENTS, UNSIGNED, with_names
@@ -51,8 +51,8 @@ class ConversationReader:
             part = get_object(item, part_path)
             text = get_text(part.get("text"), f"{part_path}.text")
             if text:
-                said = self._text(text, part, part_path)
-                self.messages.append(make_at(f"{part_path}.text", Message, "system", (said,)))
+                system_text = self._text(text, part, part_path)
+                self.messages.append(make_at(f"{part_path}.text", Message, "system", (system_text,)))
 
     def read(self, value: Any, path: str) -> None:
         """Reads one content; raises `InvalidInputError` with the path of what is wrong."""
@@ -69,7 +69,7 @@ class ConversationReader:
         if role == "model":
             self._read_turn(items, f"{path}.parts", options)
         else:
-            self._read_said(items, f"{path}.parts", options)
+            self._read_user(items, f"{path}.parts", options)
             if options and len(self.messages) > before and self.messages[-1].role == "tool":
                 name_the_rest(data, _CONTENT, path, self._warnings)
         if len(self.messages) == before:
@@ -106,7 +106,7 @@ class ConversationReader:
         options = read_options(data, CALL_FIELDS, self._provider)
         return make_at(path, ToolCall, id, name, text, signature, provider_options=options)
 
-    def _read_said(self, items: Sequence[Object], path: str, options: ProviderOptions) -> None:
+    def _read_user(self, items: Sequence[Object], path: str, options: ProviderOptions) -> None:
         results = [(i, data) for i, data in enumerate(items) if "functionResponse" in data]
         rest = [data for data in items if "functionResponse" not in data]
         given = [self._result(data, rest, f"{path}[{index}].functionResponse") for index, data in results]
@@ -160,6 +160,6 @@ class ConversationReader:
         name_the_rest(data, _SIGNED | {kind}, path, self._warnings)
 
     def _add(self, role: Any, parts: Sequence[Part], path: str, options: ProviderOptions = NO_OPTIONS) -> None:
-        said = [part for part in parts if is_said(part)]
-        if said:
-            self.messages.append(make_at(path, Message, role, tuple(said), options))
+        kept = [part for part in parts if has_content(part)]
+        if kept:
+            self.messages.append(make_at(path, Message, role, tuple(kept), options))

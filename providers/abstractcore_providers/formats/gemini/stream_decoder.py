@@ -35,7 +35,7 @@ class ReplyDecoder(FrameDecoder):
         self._finish: str | None = None
         self._blocked: str | None = None
         self._counts: Any = None
-        self._told: Any = None
+        self._written_counts: Any = None
         self._grounding: Object = {}
         self._metadata: Object = {}
 
@@ -105,8 +105,8 @@ class ReplyDecoder(FrameDecoder):
 
     def _add_counts(self) -> None:
         """Writes the usage so far, if it changed."""
-        if self._counts is not None and self._counts is not self._told:
-            self._told = self._counts
+        if self._counts is not None and self._counts is not self._written_counts:
+            self._written_counts = self._counts
             self._out.count(usage_to_ours(as_object(self._counts)))
 
     def _is_begun(self) -> bool:

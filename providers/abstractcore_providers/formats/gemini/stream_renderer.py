@@ -71,7 +71,7 @@ class ReplyRenderer:
     def feed(self, delta: Delta) -> bytes:
         """Returns the event of one delta; empty for those without a counterpart."""
         if isinstance(delta, TextDelta):
-            return self._said(delta)
+            return self._text_chunk(delta)
         if isinstance(delta, ReasoningDelta):
             return self._reasoning(delta.text)
         if isinstance(delta, ToolCallStart):
@@ -136,7 +136,7 @@ class ReplyRenderer:
             self._blocks[block] = (text, 0)
         return text
 
-    def _said(self, delta: TextDelta) -> bytes:
+    def _text_chunk(self, delta: TextDelta) -> bytes:
         """Returns a chunk of text; the first of a part has its options."""
         pieces = self._text(delta.block).pieces
         part: Object = {"text": delta.text} if pieces else {**self._options, "text": delta.text}

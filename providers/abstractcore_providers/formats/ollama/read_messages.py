@@ -24,7 +24,7 @@ from ...common.data_urls import read_base64
 from ...common.item_options import read_options
 from ...common.json_reading import Object, text_of
 from ...common.raw_arguments import WrittenArguments
-from ...common.reading import error_at, get_list, get_object, get_text, is_said, message_left_out
+from ...common.reading import error_at, get_list, get_object, get_text, has_content, message_left_out
 from .images import image_of
 from .vocabulary import ARGUMENTS, CALL_FIELDS, MESSAGE_FIELDS, PROVIDER
 
@@ -62,21 +62,21 @@ def read_messages(
 
 
 def _message(role: Role, data: Object, path: str, origin: str | None, calls: Iterable[Part]) -> Message | None:
-    parts = _shown(data, path)
+    parts = _content_parts(data, path)
     if role == "assistant":
         *images, text = parts
         parts = (ReasoningPart(text_of(data, "thinking") or "", origin=origin), text, *calls, *images)
-    said = [part for part in parts if is_said(part)]
-    return Message(role, tuple(said), read_options(data, MESSAGE_FIELDS[role], PROVIDER)) if said else None
+    kept = [part for part in parts if has_content(part)]
+    return Message(role, tuple(kept), read_options(data, MESSAGE_FIELDS[role], PROVIDER)) if kept else None
 
 
 def _result(data: Object, path: str, waiting: list[ToolCall]) -> ToolResult:
     call = _called(data, path, waiting)
     options = read_options(data, MESSAGE_FIELDS["tool"], PROVIDER)
-    return ToolResult(call.id, _shown(data, path), provider_options=options)
+    return ToolResult(call.id, _content_parts(data, path), provider_options=options)
 
 
-def _shown(data: Object, path: str) -> tuple[ImagePart | TextPart, ...]:
+def _content_parts(data: Object, path: str) -> tuple[ImagePart | TextPart, ...]:
     """Reads the images and the text, which may be empty."""
     return (*(image_of(content) for content in _images(data, path)), TextPart(_content(data, path)))
 

@@ -15,7 +15,7 @@ from .vocabulary import (
     finish_reason_to_theirs,
     metadata_to_theirs,
 )
-from .write_messages import is_sayable, write_said
+from .write_messages import is_writable, write_assistant_parts
 
 
 def render(reply: ModelReply) -> Rendered:
@@ -38,7 +38,7 @@ def render(reply: ModelReply) -> Rendered:
 
 def _message(reply: ModelReply, writer: BodyWriter) -> Object:
     for index, part in enumerate(reply.parts):
-        if not is_sayable(part):
+        if not is_writable(part):
             writer.warnings.append(WARNINGS.part(part, f"parts[{index}]"))
-    kept = [(index, part) for index, part in enumerate(reply.parts) if is_sayable(part)]
-    return {"role": "assistant", **write_said(kept, "parts", writer)}
+    kept = [(index, part) for index, part in enumerate(reply.parts) if is_writable(part)]
+    return {"role": "assistant", **write_assistant_parts(kept, "parts", writer)}

@@ -42,12 +42,12 @@ UNTOUCHED = {"truncate": False, "shift": False}
 """Defaults of requests: the server rejects what does not fit, instead of truncating it."""
 
 _THINKING_TO_OURS: dict[Any, ThinkingLevel] = {**{word: level for level, word in THINKING.items()}, "medium": "medium"}
-_SHOWN_FIELDS = frozenset({"role", "content", "images"})
+_FIELDS = frozenset({"role", "content", "images"})
 MESSAGE_FIELDS: dict[str, frozenset[str]] = {
-    "system": _SHOWN_FIELDS,
-    "user": _SHOWN_FIELDS,
-    "assistant": _SHOWN_FIELDS | {"thinking", "tool_calls"},
-    "tool": _SHOWN_FIELDS | {"tool_name", "tool_call_id"},
+    "system": _FIELDS,
+    "user": _FIELDS,
+    "assistant": _FIELDS | {"thinking", "tool_calls"},
+    "tool": _FIELDS | {"tool_name", "tool_call_id"},
 }
 """By role, the fields of a message that the schema models."""
 CALL_FIELDS = frozenset({"id", "type", "function"})

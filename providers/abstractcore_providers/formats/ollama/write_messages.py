@@ -30,9 +30,9 @@ from .images import is_at_hand, write_image
 from .vocabulary import CALL_FIELDS, MESSAGE_FIELDS, PROVIDER, WARNINGS
 
 _NO_OBJECT = "Ollama's format has no object for texts and images"
-_SHOWN: dict[type[Part], int] = {ImagePart: 0, TextPart: 1}
+_CONTENT_ORDER: dict[type[Part], int] = {ImagePart: 0, TextPart: 1}
 """The order of input parts: servers put the images before the text."""
-_SAID: dict[type[Part], int] = {ReasoningPart: 0, TextPart: 1, ToolCall: 2, ImagePart: 3}
+_ASSISTANT_ORDER: dict[type[Part], int] = {ReasoningPart: 0, TextPart: 1, ToolCall: 2, ImagePart: 3}
 """The order in an assistant's message."""
 
 
@@ -51,11 +51,11 @@ def write_messages(messages: Iterable[Message], origin: str | None, writer: Body
             continue
         if message.role == "assistant":
             names = {call.id: call.name for call in message.tool_calls}
-            said = _assistant(message, f"{path}.parts", origin, writer)
+            fields = _assistant(message, f"{path}.parts", origin, writer)
         else:
-            said = _content(message.parts, f"{path}.parts", writer)
-        if len(said) > 1 or said["content"]:
-            body = {"role": message.role, **said}
+            fields = _content(message.parts, f"{path}.parts", writer)
+        if len(fields) > 1 or fields["content"]:
+            body = {"role": message.role, **fields}
             written.append(with_options(body, message, path, PROVIDER, MESSAGE_FIELDS[message.role], writer.warnings))
     if not written:
         raise WARNINGS.nothing_left()
@@ -76,7 +76,7 @@ def _content(parts: Iterable[Part], path: str, writer: BodyWriter) -> Object:
                 f"{path}[{index}]: Ollama's format does not support {what}.", hint="It supports text and images."
             )
     body: Object = {"content": ""}
-    for index, part in in_order(kept, _SHOWN, path, writer.warnings):
+    for index, part in in_order(kept, _CONTENT_ORDER, path, writer.warnings):
         write_part(part, f"{path}[{index}]", body, writer)
     return body
 
@@ -84,24 +84,24 @@ def _content(parts: Iterable[Part], path: str, writer: BodyWriter) -> Object:
 def _assistant(message: Message, path: str, origin: str | None, writer: BodyWriter) -> Object:
     kept: list[tuple[int, Part]] = []
     for index, part in enumerate(message.parts):
-        if is_sayable(part) and (not isinstance(part, ReasoningPart) or part.origin == origin):
+        if is_writable(part) and (not isinstance(part, ReasoningPart) or part.origin == origin):
             kept.append((index, part))
         else:
             writer.warnings.append(_left_out(part, f"{path}[{index}]"))
-    return write_said(kept, path, writer)
+    return write_assistant_parts(kept, path, writer)
 
 
-def is_sayable(part: Part) -> bool:
+def is_writable(part: Part) -> bool:
     """Whether an assistant's message has a field for it."""
     if isinstance(part, ReasoningPart):
         return bool(part.text)
     return isinstance(part, TextPart | ToolCall) or (isinstance(part, ImagePart) and is_at_hand(part))
 
 
-def write_said(kept: Sequence[tuple[int, Part]], path: str, writer: BodyWriter) -> Object:
+def write_assistant_parts(kept: Sequence[tuple[int, Part]], path: str, writer: BodyWriter) -> Object:
     """Returns the fields of an assistant's message; each part comes with its index in `path`."""
     body: Object = {"content": ""}
-    for index, part in in_order(kept, _SAID, path, writer.warnings):
+    for index, part in in_order(kept, _ASSISTANT_ORDER, path, writer.warnings):
         write_part(part, f"{path}[{index}]", body, writer)
     return body
 

@@ -12,7 +12,7 @@ from ...common.data_urls import read_base64
 from ...common.function_tools import read_function_call
 from ...common.item_options import read_options
 from ...common.json_reading import Object, as_object, as_objects, text_of
-from ...common.reading import ErrorsAt, get_list, get_object, get_role, get_text, is_said, read_each
+from ...common.reading import ErrorsAt, get_list, get_object, get_role, get_text, has_content, read_each
 from .content import REPLY_AUDIO_TYPE, kept_audio
 from .dialect import DETAILS, Dialect
 from .read_content import read_content
@@ -58,8 +58,8 @@ def _message(
     if role == "assistant":
         audio, calls = _audio(data, path, dialect.provider), _calls(data, path, dialect.provider, warnings)
         parts = _reasoning(data, dialect, origin) + _cited(parts, data) + _refusal(data) + audio + calls
-    said = [part for part in parts if is_said(part)]
-    return Message(role, tuple(said), options) if said else None
+    kept = [part for part in parts if has_content(part)]
+    return Message(role, tuple(kept), options) if kept else None
 
 
 def _reasoning(data: Object, dialect: Dialect, origin: str | None) -> tuple[Part, ...]:

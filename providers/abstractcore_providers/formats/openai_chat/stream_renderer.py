@@ -42,7 +42,7 @@ class ChatRenderer:
         self._text_begins: dict[int, int] = {}
         self._text_length = 0
         self._answering = False
-        self._spoke = False
+        self._has_audio = False
 
     def feed(self, delta: Delta) -> bytes:
         """Returns the event of one delta; empty for those without a counterpart."""
@@ -89,8 +89,8 @@ class ChatRenderer:
             whole = (citation.spanning(self._text_length - begins) for citation in delta.citations)
             return self._chunk({"annotations": citations_to_theirs(tuple(whole), begins)})
         elif isinstance(delta, PartDelta) and isinstance(delta.part, AudioPart):
-            if is_audible(delta.part) and not self._spoke:
-                self._spoke = True
+            if is_audible(delta.part) and not self._has_audio:
+                self._has_audio = True
                 return self._chunk({"audio": audio_to_theirs(delta.part)})
         elif isinstance(delta, UsageDelta):
             self._usage = USAGE.write(delta.usage) or None

@@ -32,7 +32,8 @@ class StreamedDetails:
     def signatures(self) -> list[tuple[int, str | None, str | None]]:
         """Returns the complete blocks, each with its signature and its redacted data."""
         pairs = (
-            signature_and_data(mended(rest), spoken) for rest, spoken in zip(self._rests, self._has_text, strict=True)
+            signature_and_data(mended(rest), has_text)
+            for rest, has_text in zip(self._rests, self._has_text, strict=True)
         )
         return [(number, *pair) for number, pair in enumerate(pairs)]
 

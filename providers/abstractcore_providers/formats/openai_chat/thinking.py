@@ -28,8 +28,8 @@ def read_thinking(name: str, value: Any, fields: ThinkingFields | None) -> Think
     if fields is None:
         return None
     off, word = fields.off
-    said = _at(off, name, value)
-    if type(said) is type(word) and said == word:
+    found = _at(off, name, value)
+    if type(found) is type(word) and found == word:
         return "off"
     level = _at(fields.level, name, value)
     if isinstance(level, str) and level in _LEVELS:

@@ -71,12 +71,12 @@ def fit_citation(citation: Citation, length: int, path: str, warnings: list[Call
         end = start
     elif kind == "file_path":
         title, start, end = None, 0, length
-    said = Citation(citation.source, title, None, start, end, kept)
+    fitted = Citation(citation.source, title, None, start, end, kept)
     for name in ("title", "quote", "start", "end", "provider_metadata"):
-        asked, sent = getattr(citation, name), getattr(said, name)
+        asked, sent = getattr(citation, name), getattr(fitted, name)
         if asked != sent:
             message = f"the Responses format has no field for this citation's {name}"
             warnings.append(
                 CallWarning(f"{name}_left_out", f"{path}.{name}", message, asked, None if sent == {} else sent)
             )
-    return said
+    return fitted

@@ -71,8 +71,8 @@ def shown(part: Shown, path: str, provider: str, warnings: list[CallWarning]) ->
     if not part.citations:
         return part
     length = len(part.text)
-    said = (fit_citation(c, length, f"{path}.citations[{i}]", warnings) for i, c in enumerate(part.citations))
-    return replace(part, citations=tuple(said))
+    fitted = (fit_citation(c, length, f"{path}.citations[{i}]", warnings) for i, c in enumerate(part.citations))
+    return replace(part, citations=tuple(fitted))
 
 
 def output_items(parts: Sequence[Part], provider: str, refused: bool) -> list[Object]:

@@ -23,25 +23,25 @@ from ...common.data_urls import read_url
 from ...common.item_options import read_options
 from ...common.json_reading import Object, as_object, text_of
 from ...common.openai_audio import read_audio
-from ...common.reading import get_object, get_text, is_said, make_at, name_the_rest
+from ...common.reading import get_object, get_text, has_content, make_at, name_the_rest
 from .citations import read_annotations
 from .content import CONTENT_FIELDS, TTL_NAMES
 
-_SAID_FIELDS = {
+_ASSISTANT_FIELDS = {
     "output_text": frozenset({"type", "text", "annotations", "logprobs"}),
     "refusal": frozenset({"type", "refusal"}),
 }
 
 
 def read_content(
-    content: Any, path: str, provider: str, warnings: list[CallWarning], *, said: ProviderOptions | None = None
+    content: Any, path: str, provider: str, warnings: list[CallWarning], *, item_options: ProviderOptions | None = None
 ) -> tuple[Part, ...]:
     """Returns the parts of a message or of a tool's output; raises `InvalidInputError` with the path of what is wrong.
 
-    Parts that an assistant `said` have the options of its item, and unknown fields of its content are reported.
+    The parts of an assistant have `item_options`, those of its item, and unknown fields of its content are reported.
     """
     if isinstance(content, str):
-        return (make_at(path, _text, content, said or NO_OPTIONS),)
+        return (make_at(path, _text, content, item_options or NO_OPTIONS),)
     if not isinstance(content, list):
         raise InvalidInputError(f"expected text or a list of parts, got {type(content).__name__}", path=path)
     parts: list[Part] = []
@@ -49,16 +49,16 @@ def read_content(
         part_path = f"{path}[{index}]"
         data = get_object(value, part_path)
         kind = text_of(data, "type") or ""
-        known = CONTENT_FIELDS.get(kind) or _SAID_FIELDS.get(kind)
+        known = CONTENT_FIELDS.get(kind) or _ASSISTANT_FIELDS.get(kind)
         if known is None:
             raise InvalidInputError(f"unknown content part {data.get('type')!r}", path=f"{part_path}.type")
-        if said is None and kind in CONTENT_FIELDS:
+        if item_options is None and kind in CONTENT_FIELDS:
             options = read_options(data, known, provider)
         else:
-            options = said or NO_OPTIONS
+            options = item_options or NO_OPTIONS
             name_the_rest(data, known, part_path, warnings)
         parts.append(make_at(part_path, _part, data, kind, part_path, provider, options))
-    return tuple(part for part in parts if is_said(part))
+    return tuple(part for part in parts if has_content(part))
 
 
 def _part(data: Object, kind: str, path: str, provider: str, options: ProviderOptions) -> Part:

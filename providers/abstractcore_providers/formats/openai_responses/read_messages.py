@@ -23,7 +23,7 @@ from abstractcore.schema import (
 
 from ...common.item_options import read_options
 from ...common.json_reading import Object
-from ...common.reading import error_at, get_list, get_object, get_role, get_text, is_said, message_left_out
+from ...common.reading import error_at, get_list, get_object, get_role, get_text, has_content, message_left_out
 from .computer import OUTPUT, read_screenshot
 from .content import OUTPUT_FIELDS, USER_FIELDS
 from .items import FROM_USER, item_options, read_item
@@ -86,13 +86,13 @@ class Conversation:
         return self._turns[int(index[1])].path
 
     def _add(self, role: Role, parts: list[Part], path: str, options: ProviderOptions = NO_OPTIONS) -> None:
-        said = [part for part in parts if is_said(part)]
-        if not said:
+        kept = [part for part in parts if has_content(part)]
+        if not kept:
             self._warnings.append(message_left_out(path))
         elif role == "assistant" and self._turns and self._turns[-1].role == "assistant":
-            self._turns[-1].parts.extend(said)
+            self._turns[-1].parts.extend(kept)
         else:
-            self._turns.append(_Turn(role, said, path, options))
+            self._turns.append(_Turn(role, kept, path, options))
 
     def _item(self, item: Object, path: str) -> None:
         kind = item.get("type", "message")
@@ -107,14 +107,16 @@ class Conversation:
         elif kind in FROM_USER:
             self._add("user", [OpaquePart(self._provider, kind, cast(Any, item))], path)
         else:
-            self._add("assistant", self._said(item, kind, path), path)
+            self._add("assistant", self._read_output_item(item, kind, path), path)
 
     def _message(self, item: Object, path: str) -> None:
         role = get_role(item, _ROLES, path)
-        said = item_options(item, self._provider, stored=True) if role == "assistant" else None
-        parts = list(read_content(item.get("content"), f"{path}.content", self._provider, self._warnings, said=said))
+        options = item_options(item, self._provider, stored=True) if role == "assistant" else None
+        parts = list(
+            read_content(item.get("content"), f"{path}.content", self._provider, self._warnings, item_options=options)
+        )
         self._add(
-            role, parts, path, NO_OPTIONS if said is not None else read_options(item, USER_FIELDS, self._provider)
+            role, parts, path, NO_OPTIONS if options is not None else read_options(item, USER_FIELDS, self._provider)
         )
 
     def _result(self, item: Object, path: str) -> ToolResult:
@@ -123,7 +125,7 @@ class Conversation:
         options = read_options(item, OUTPUT_FIELDS, self._provider)
         return _cached(ToolResult(call_id, cast("tuple[ContentPart, ...]", content), provider_options=options))
 
-    def _said(self, item: Object, kind: str, path: str) -> list[Part]:
+    def _read_output_item(self, item: Object, kind: str, path: str) -> list[Part]:
         if kind == "function_call":
             for name in ("call_id", "name", "arguments"):
                 get_text(item.get(name), f"{path}.{name}")

@@ -64,7 +64,7 @@ class ResponsesRenderer:
 
     def __init__(self, provider: str) -> None:
         self._provider = provider
-        self._told: list[Delta] = []
+        self._deltas: list[Delta] = []
         self._sequence = 0
         self._items = 0
         self._blocks: dict[int, _Block] = {}
@@ -75,7 +75,7 @@ class ResponsesRenderer:
 
     def feed(self, delta: Delta) -> bytes:
         """Returns the events of one delta; empty for those without a counterpart."""
-        self._told.append(delta)
+        self._deltas.append(delta)
         if isinstance(delta, TextDelta) and delta.text:
             begin = b"" if delta.block in self._blocks else self._begin(delta.block, TextPart(""))
             return begin + self._text(delta)
@@ -84,7 +84,7 @@ class ResponsesRenderer:
     def finish(self) -> bytes:
         """Returns the whole response."""
         ends = b"".join(self._end(block, None, None) for block in list(self._blocks)) + self._release(None)
-        response = response_object(accumulate(self._told), self._provider, [])
+        response = response_object(accumulate(self._deltas), self._provider, [])
         return ends + self._event(f"response.{response['status']}", response=response)
 
     def error(self, error: AbstractCoreError) -> bytes:
@@ -196,8 +196,8 @@ class ResponsesRenderer:
     def _details(self, block: _Block, part: Shown) -> bytes:
         """Returns the events that end the content of an item."""
         if isinstance(part, ToolCall):
-            said: Object = {"name": part.name, "arguments": part.arguments_text}
-            return self._event("response.function_call_arguments.done", **self._position(block), **said)
+            fields: Object = {"name": part.name, "arguments": part.arguments_text}
+            return self._event("response.function_call_arguments.done", **self._position(block), **fields)
         if isinstance(part, ReasoningPart):
             position = self._position(block, summary_index=0)
             summary = {"type": "summary_text", "text": part.text}

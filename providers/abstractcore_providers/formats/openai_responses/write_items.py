@@ -40,7 +40,7 @@ def write_items(messages: Sequence[tuple[int, Message]], provider: str) -> list[
     for index, message in messages:
         path = f"messages[{index}].parts"
         if message.role == "assistant":
-            items += _said(message.parts, len(items), provider)
+            items += _output_items(message.parts, len(items), provider)
         elif message.role == "tool" and before is not None:
             actions = computer_calls(before, provider)
             items += [_output(part, f"{path}[{i}]", provider, actions) for i, part in enumerate(message.parts)]
@@ -96,7 +96,7 @@ def _contents(result: ToolResult, path: str, provider: str) -> str | list[Object
     return [write_content(part, f"{path}[{i}]", provider) for i, part in enumerate(content)]
 
 
-def _said(parts: Sequence[Part], before: int, provider: str) -> list[Object]:
+def _output_items(parts: Sequence[Part], before: int, provider: str) -> list[Object]:
     """Returns the items of an assistant's message, after `before` items."""
     items: list[Object] = []
     index = 0
