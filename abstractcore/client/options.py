@@ -48,7 +48,7 @@ class CallOptions(TypedDict, total=False):
     top_logprobs: int | None
     """Number of alternatives to report for each token with their log probabilities, at least 0."""
     thinking: ThinkingLevel | int | None
-    """Reasoning effort: "off", "minimal", "low", "medium", "high", or a budget in tokens."""
+    """Reasoning effort: "off", "minimal", "low", "medium", "high", "xhigh", "max", or a budget in tokens."""
     cache: bool | None
     """Whether to place prompt cache points automatically: after tools, system prompt and last user message."""
     tool_choice: Literal["auto", "none", "required"] | ToolChoice | None

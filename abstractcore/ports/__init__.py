@@ -17,7 +17,7 @@ from .middleware import (
 )
 from .operations import CHAT, HasOperations, Operation, OperationResult, Operations, Operator
 from .plugins import Capability, CapabilityServices, ToolSource, TraceSubscriber
-from .profiles import ModelProfile, Price, Thinking
+from .profiles import ModelCatalogue, ModelProfile, Price, Thinking
 from .providers import HasModelExamples, Provider, ProviderConfig, ProviderServices, ProviderSession
 from .runtimes import Clock, Runtime, TimeLimit, WakeableClock, WorkKind
 from .scripts import Piece, Script, ScriptedAnswer, ScriptedReply, ScriptFunction
@@ -66,6 +66,7 @@ __all__ = [
     "MessageReader",
     "MeteredStream",
     "Middleware",
+    "ModelCatalogue",
     "ModelProfile",
     "ModelStore",
     "Operation",

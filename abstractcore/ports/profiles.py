@@ -1,10 +1,14 @@
-"""`ModelProfile`: the abilities and prices of a model."""
+"""`ModelProfile`: the abilities and prices of a model, and `ModelCatalogue`, which knows those of many models."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
 
-from ..schema import Sampling, ThinkingLevel
+from ..schema import EMPTY, Sampling, ThinkingLevel
+
+_NOTHING: Any = EMPTY
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,20 +25,32 @@ class Price:
 class Thinking:
     """How the thinking of a model is set: by `levels`, or by a `budget` of tokens between two bounds.
 
-    Without both, the model does not think. `can_be_off` says whether thinking can be turned off.
+    Without both, the model does not think. With both, a level is sent as such, and a number of tokens as a budget.
     """
 
     levels: tuple[ThinkingLevel, ...] = ()
+    """The levels that the model accepts, in rising order, without "off"."""
     budget: tuple[int, int] | None = None
+    """The lowest and the highest budget, in tokens."""
     can_be_off: bool = True
+    """Whether thinking can be turned off."""
+    on_by_default: bool = False
+    """Whether the model thinks if a request does not say so."""
+    words: Mapping[ThinkingLevel, str] = field(default=_NOTHING, hash=False)
+    """The vendor's words for levels, where they differ from ours."""
+    budget_within_output: bool = False
+    """Whether the budget counts towards `max_output_tokens`, and must be lower."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelProfile:
-    """The abilities of a model, whatever the provider.
+    """What a model can do at a provider. The defaults mean "unknown": nothing is changed and nothing refused.
 
     `accepts` holds media types or their first half ("image", "application/pdf"); text is always accepted. Other content
     is refused, unless the model is unknown: then `assumed` and `encodable` apply.
+
+    Options are named as the fields of `Sampling`, or "thinking", "tool_choice" and "parallel_tool_calls". One that the
+    model refuses is left out of a request, with a warning. Dates are written as "2026-11-22".
     """
 
     accepts: frozenset[str] = frozenset()
@@ -57,6 +73,59 @@ class ModelProfile:
     encodable: frozenset[str] = frozenset()
     """Files that the format supports. They are sent natively to an unknown model, with a warning, if they cannot be
     converted to text or the policy is `native`."""
+    produces: frozenset[str] = frozenset()
+    """Kinds of output besides text: "image", "audio"."""
+    max_output_tokens: int | None = None
+    """The highest output limit, in tokens; a higher one is reduced."""
+    media_limits: Mapping[str, int] = field(default=_NOTHING, hash=False)
+    """Limits on files in a request, such as "images", "image_bytes" or "pages"."""
+    tools: Literal["always", "without_thinking", "thinking_unset", "never"] | None = None
+    """When the model accepts tools: always, only without thinking, only if thinking is not set or off, or never."""
+    tools_provider: str | None = None
+    """The provider at which the same model accepts tools together with thinking."""
+    parallel_tools: bool | None = None
+    """Whether the model can call several tools in one turn."""
+    forced_tools: Literal["always", "without_thinking", "without_budget", "never"] | None = None
+    """When the model accepts a tool choice that forces a call: always, only without thinking, only without a thinking
+    budget, or never."""
+    structured_output: Literal["schema", "json", "none"] | None = None
+    """Whether the provider enforces a JSON Schema of the answer, JSON only, or nothing."""
+    output_with_tools: bool | None = None
+    """Whether structured output may be requested together with tools."""
+    refused: frozenset[str] = frozenset()
+    """Options that the model always refuses."""
+    refused_with_thinking: frozenset[str] = frozenset()
+    """Options that the model refuses while it thinks."""
+    refused_with_level: Mapping[ThinkingLevel, frozenset[str]] = field(default=_NOTHING, hash=False)
+    """Options that the model refuses at a level of thinking."""
+    refused_together: tuple[tuple[str, str], ...] = ()
+    """Pairs of options that exclude each other: the first one is kept."""
+    no_effect: frozenset[str] = frozenset()
+    """Options that the provider accepts and ignores."""
+    ranges: Mapping[str, tuple[float, float]] = field(default=_NOTHING, hash=False)
+    """The lowest and the highest value of an option; a value outside becomes the nearest one."""
+    ranges_with_thinking: Mapping[str, tuple[float, float]] = field(default=_NOTHING, hash=False)
+    """The same while the model thinks."""
+    cache_automatic: bool | None = None
+    """Whether the provider caches prompts without being asked to."""
+    cache_minimum: int | None = None
+    """The shortest prefix that is cached, in tokens."""
+    cache_times: tuple[str, ...] = ()
+    """The times to live of a cache point, such as "5m" and "1h", in rising order; empty if unknown."""
+    cache_tools: bool = True
+    """Whether a tool may have a cache point."""
+    tool_prompt: str | None = None
+    """The format in which tools are described in the prompt, for a model without tool calls of its own."""
+    retires: str | None = None
+    """The day from which the provider does not answer for the model any more."""
+    replaced_by: str | None = None
+    """The model that the vendor recommends instead of a retired one."""
+    settings: Mapping[str, Any] = field(default=_NOTHING, hash=False)
+    """How the wire format writes requests for this model: fields of the format's dialect."""
+    source: str = ""
+    """The address of the page with these facts."""
+    checked: str | None = None
+    """The day on which they were checked."""
 
     def supports(self, kind: str, media_type: str) -> bool:
         """Returns whether the model is known to accept content of this kind and type natively."""
@@ -75,6 +144,21 @@ class ModelProfile:
         top = media_type.partition("/")[0]
         known = self.accepts | self.assumed | self.encodable
         return sorted(held for held in known if top in _KINDS and held.startswith(f"{top}/"))
+
+
+class ModelCatalogue(Protocol):
+    """What is known about models, by provider and name."""
+
+    def profile(self, provider: str, model: str) -> ModelProfile:
+        """Returns the profile of a model; that of an unknown model is not `known`.
+
+        May read files; raises `ConfigurationError` for an invalid one.
+        """
+        ...
+
+    def pricing(self, provider: str, model: str) -> Price | None:
+        """Returns the prices of a model; None if they are unknown."""
+        ...
 
 
 _KINDS = ("image", "audio", "video")

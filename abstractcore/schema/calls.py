@@ -31,7 +31,8 @@ MediaPolicy = Literal["native", "auto", "fallback_only", "refuse"]
 
 MEDIA_POLICIES: tuple[MediaPolicy, ...] = ("native", "auto", "fallback_only", "refuse")
 Modality = Literal["text", "image", "audio"]
-ThinkingLevel = Literal["off", "minimal", "low", "medium", "high"]
+ThinkingLevel = Literal["off", "minimal", "low", "medium", "high", "xhigh", "max"]
+"""Reasoning effort, in rising order."""
 _MODALITIES = get_args(Modality)
 _LEVELS = get_args(ThinkingLevel)
 _KINDS = get_args(MediaKind)

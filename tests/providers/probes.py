@@ -211,7 +211,7 @@ def option_probes(format: str) -> Mapping[str, Probe]:
     }
     thinking = {
         f"thinking={level}": option("thinking", thinking=level, sampling=Sampling(max_output_tokens=32_000))
-        for level in ("off", "minimal", "low", "medium", "high", 8192)
+        for level in ("off", "minimal", "low", "medium", "high", "xhigh", "max", 8192)
     }
     hosted = {
         f"hosted tool {kind}": option("hosted_tools[0]", hosted_tools=(HostedTool(kind),))

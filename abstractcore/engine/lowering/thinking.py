@@ -7,8 +7,15 @@ from dataclasses import replace
 from ...ports import Thinking
 from ...schema import CallWarning, Sampling, ThinkingLevel
 
-_BUDGETS: dict[ThinkingLevel, int] = {"minimal": 1024, "low": 1024, "medium": 8192, "high": 24576}
-"""Tokens for a level, as Google maps OpenAI's levels (ai.google.dev/gemini-api/docs/openai, "Thinking")."""
+_BUDGETS: dict[ThinkingLevel, int] = {
+    "minimal": 1024,
+    "low": 1024,
+    "medium": 8192,
+    "high": 24_576,
+    "xhigh": 32_768,
+    "max": 65_536,
+}
+"""Tokens for a level; up to "high" as Google maps OpenAI's (ai.google.dev/gemini-api/docs/openai, "Thinking")."""
 
 Asked = ThinkingLevel | int | None
 

@@ -9,7 +9,8 @@ from abstractcore.schema import ThinkingLevel
 from .json_reading import Object, as_object, count_of
 
 Thinking: TypeAlias = "ThinkingLevel | int | None"
-_EFFORTS: dict[Any, ThinkingLevel] = {"low": "low", "medium": "medium", "high": "high"}
+EFFORTS: tuple[ThinkingLevel, ...] = ("low", "medium", "high", "xhigh", "max")
+"""The levels of `effort` (anthropic's `OutputConfigParam`; botocore's `OutputConfig` of Converse)."""
 
 
 def write_claude_thinking(thinking: ThinkingLevel | int, off: str) -> tuple[Object, ThinkingLevel | None]:
@@ -29,5 +30,4 @@ def read_claude_thinking(thinking: Any, effort: Any, off: str) -> Thinking:
         return "off"
     if budget is not None and asked == {"type": "enabled", "budget_tokens": budget}:
         return budget
-    level = _EFFORTS.get(effort) if isinstance(effort, str) else None
-    return level if asked == {"type": "adaptive"} else None
+    return effort if effort in EFFORTS and asked == {"type": "adaptive"} else None

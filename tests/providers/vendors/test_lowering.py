@@ -95,7 +95,7 @@ def calls(provider: str, model: str) -> SearchStrategy[ModelCall]:
         tool_choice=st.none() | st.sampled_from(["auto", "none", "required"]).map(ToolChoice),
         parallel_tool_calls=st.sampled_from([None, True, False]),
         sampling=SAMPLING,
-        thinking=st.sampled_from([None, "off", "minimal", "low", "medium", "high", 0, 5, 2000, 20_000]),
+        thinking=st.sampled_from([None, "off", "minimal", "low", "medium", "high", "xhigh", "max", 0, 5, 2000, 20_000]),
     )
 
 

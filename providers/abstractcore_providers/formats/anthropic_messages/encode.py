@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from abstractcore.schema import CallWarning, Encoded, JSONObject, ModelCall, WireRequest
 
-from ...common.claude_thinking import Thinking, read_claude_thinking, write_claude_thinking
+from ...common.claude_thinking import EFFORTS, Thinking, read_claude_thinking, write_claude_thinking
 from ...common.json_reading import Object, as_object
 from ...common.provider_options import duplicate_option_error, options_for
 from ...common.raw_arguments import written_with
 from ...common.sampling_options import write_sampling
-from ...common.thinking_levels import from_low
+from ...common.thinking_levels import nearest_level
 from ...common.tool_names import ANTHROPIC, with_valid_names
 from .betas import betas_to_theirs
 from .dialect import Dialect
@@ -63,7 +63,7 @@ def draft(call: ModelCall, dialect: Dialect) -> Draft:
     tools = tools_to_theirs(call, options.pop("tools", None), f"{options_path}.tools", writing)
     conversation = write_messages(call, dialect, writing)
     limit = call.sampling.max_output_tokens
-    thinking = from_low(call.thinking, warnings)
+    thinking = nearest_level(call.thinking, EFFORTS, warnings)
     body: Object = {"model": call.model, "max_tokens": _limit(limit, thinking, dialect, warnings)}
     if conversation.system is not None:
         body["system"] = conversation.system

@@ -10,16 +10,17 @@ from typing import Any, Literal, TypeAlias, cast
 
 from abstractcore.schema import CallWarning, ModelCall, ThinkingLevel
 
-from ...common.claude_thinking import Thinking, read_claude_thinking, write_claude_thinking
+from ...common.claude_thinking import EFFORTS, Thinking, read_claude_thinking, write_claude_thinking
 from ...common.json_reading import Object, as_object, count_of
-from ...common.thinking_levels import from_low
+from ...common.thinking_levels import nearest_level
 
 Maker: TypeAlias = Literal["anthropic", "amazon", "openai", "other"]
 
 FIELDS, OUTPUT = "additionalModelRequestFields", "outputConfig"
 _MAKER = re.compile(r"(?:^|[./])(anthropic|amazon|openai)\.")
 _OTHER_MAKER = re.compile(r"(?:^|/)[a-z0-9-]+\.[a-z]")
-_LEVELS: dict[str, ThinkingLevel] = {"low": "low", "medium": "medium", "high": "high"}
+_LEVELS: tuple[ThinkingLevel, ...] = ("low", "medium", "high")
+"""The levels of models of Amazon, and of gpt-oss."""
 
 
 def maker_of(model: str) -> Maker:
@@ -34,13 +35,15 @@ def fit_thinking(call: ModelCall, warnings: list[CallWarning]) -> Thinking:
     """Returns the thinking to send, as far as the model's maker has a field for it; None if it has none."""
     asked = call.thinking
     maker = maker_of(call.model)
-    if asked is None or maker == "anthropic":
-        return from_low(asked, warnings)
+    if maker == "anthropic":
+        return nearest_level(asked, EFFORTS, warnings)
+    if asked is None:
+        return None
     if isinstance(asked, int) or maker == "other" or (maker == "openai" and asked == "off"):
         message = f"no field for this thinking is known for {call.model}"
         warnings.append(CallWarning("unsupported_option", "thinking", message, asked))
         return None
-    return from_low(asked, warnings)
+    return nearest_level(asked, _LEVELS, warnings)
 
 
 def write_thinking(asked: ThinkingLevel | int, model: str, off: str, body: Object) -> None:
@@ -86,7 +89,7 @@ def take_thinking(model: str, off: str, body: Object) -> Thinking:
 
 
 def _level(value: Any) -> ThinkingLevel | None:
-    return _LEVELS.get(value) if isinstance(value, str) else None
+    return value if value in _LEVELS else None
 
 
 def write_top_k(top_k: int, model: str, body: Object, warnings: list[CallWarning]) -> None:

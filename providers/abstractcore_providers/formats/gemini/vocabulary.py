@@ -71,7 +71,14 @@ SAMPLING = FieldTable(
     path="generationConfig.",
     elsewhere={"top_logprobs": "generationConfig.logprobs"},
 )
-LEVELS: dict[str, ThinkingLevel] = {"MINIMAL": "minimal", "LOW": "low", "MEDIUM": "medium", "HIGH": "high"}
+LEVELS: dict[str, ThinkingLevel] = {
+    "MINIMAL": "minimal",
+    "LOW": "low",
+    "MEDIUM": "medium",
+    "HIGH": "high",
+    "XHIGH": "xhigh",
+}
+"""The members of google-genai's `ThinkingLevel`."""
 MODALITIES: dict[str, Modality] = {"TEXT": "text", "IMAGE": "image", "AUDIO": "audio"}
 HOSTED_TOOLS: dict[HostedToolKind, str] = {
     "web_search": "googleSearch",

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from abstractcore.schema import ModelCall, ToolSpec
+from abstractcore.schema import ModelCall, ThinkingLevel, ToolSpec
 
 from ...common.body_writer import BodyWriter
 from ...common.format_warnings import unsupported
 from ...common.json_reading import Object
 from ...common.json_schemas import GEMINI, fit_tool
 from ...common.output_schemas import bare_schema
+from ...common.thinking_levels import nearest_level
 from ...common.tool_parameters import describe_tool
-from .vocabulary import HOSTED_TOOLS, SAMPLING, WARNINGS
+from .vocabulary import HOSTED_TOOLS, LEVELS, SAMPLING, WARNINGS
 
 
 def write_generation_config(call: ModelCall, writer: BodyWriter) -> Object:
@@ -24,12 +25,13 @@ def write_generation_config(call: ModelCall, writer: BodyWriter) -> Object:
         config |= {"responseMimeType": "application/json", "responseJsonSchema": schema}
     if call.modalities:
         config["responseModalities"] = [modality.upper() for modality in call.modalities]
-    if call.thinking is not None:
-        config["thinkingConfig"] = _thinking(call.thinking)
+    thinking = nearest_level(call.thinking, LEVELS.values(), writer.warnings)
+    if thinking is not None:
+        config["thinkingConfig"] = _thinking(thinking)
     return config
 
 
-def _thinking(thinking: str | int) -> Object:
+def _thinking(thinking: ThinkingLevel | int) -> Object:
     """Returns a budget or a level, with thoughts included; thinking is off without a budget."""
     if thinking == "off":
         return {"thinkingBudget": 0}

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import cast
 
 from pydantic_core import to_json
 
 from abstractcore.errors import InvalidInputError
-from abstractcore.schema import CallWarning, Encoded, JSONValue, ModelCall, Sampling, ToolSpec, WireRequest
+from abstractcore.schema import (
+    CallWarning,
+    Encoded,
+    JSONValue,
+    ModelCall,
+    Sampling,
+    ThinkingLevel,
+    ToolSpec,
+    WireRequest,
+)
 
 from ...common.body_writer import BodyWriter
 from ...common.format_warnings import unsupported
@@ -18,8 +27,9 @@ from ...common.json_schemas import OLLAMA
 from ...common.output_schemas import bare_schema
 from ...common.provider_options import duplicate_option_error, options_for
 from ...common.reasoning_origins import origin_of
+from ...common.thinking_levels import nearest_level
 from .context import context_for
-from .vocabulary import ARGUMENTS, PROVIDER, SAMPLING, THINKING, UNTOUCHED, WARNINGS, has_field, has_option
+from .vocabulary import ARGUMENTS, LEVELS, PROVIDER, SAMPLING, THINKING, UNTOUCHED, WARNINGS, has_field, has_option
 from .write_messages import write_messages
 
 _HEADERS = {"content-type": "application/json"}
@@ -92,13 +102,12 @@ def _tool(tool: ToolSpec, path: str, writer: BodyWriter) -> Object:
     return write_function_tool(tool, path, OLLAMA, writer.warnings)
 
 
-def _thinking(thinking: Any, warnings: list[CallWarning]) -> Object:
-    if thinking in THINKING:
-        return {"think": THINKING[thinking]}
-    if thinking in ("minimal", 0):
-        sent = "low" if thinking == "minimal" else "off"
-        message = f"Ollama supports {', '.join(THINKING)}"
-        warnings.append(CallWarning("thinking_changed", "thinking", message, thinking, sent))
+def _thinking(thinking: ThinkingLevel | int, warnings: list[CallWarning]) -> Object:
+    if thinking == 0:
+        warnings.append(CallWarning("thinking_changed", "thinking", "Ollama has no budget in tokens", 0, "off"))
+        return {"think": THINKING["off"]}
+    sent = nearest_level(thinking, LEVELS, warnings)
+    if isinstance(sent, str):
         return {"think": THINKING[sent]}
     warnings.append(unsupported("thinking", thinking, "a thinking budget in tokens"))
     return {}

@@ -35,8 +35,10 @@ SAMPLING = FieldTable(
 USAGE = UsageTable({"input": "prompt_eval_count", "output": "eval_count"})
 WARNINGS = FormatWarnings("Ollama's format")
 _FINISH_REASONS = FinishReasons({"length": "length", "stop": "stop"}, {})
-THINKING: dict[ThinkingLevel, bool | str] = {"off": False, "low": "low", "medium": True, "high": "high"}
-"""True is the middle level for models with levels, and turns thinking on for others."""
+THINKING: dict[ThinkingLevel, bool | str] = {"off": False, "low": "low", "medium": True, "high": "high", "max": "max"}
+"""The server's values (ollama/ollama, api/types.go, `ThinkValue`). True is the middle level for models with levels, and
+turns thinking on for others."""
+LEVELS: tuple[ThinkingLevel, ...] = tuple(level for level in THINKING if level != "off")
 
 UNTOUCHED = {"truncate": False, "shift": False}
 """Defaults of requests: the server rejects what does not fit, instead of truncating it."""

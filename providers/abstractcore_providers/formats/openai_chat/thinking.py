@@ -9,7 +9,7 @@ from abstractcore.schema import ThinkingLevel
 from ...common.json_reading import Object
 from .dialect import Field, ThinkingFields
 
-_LEVELS = ("minimal", "low", "medium", "high")
+_LEVELS = ("minimal", "low", "medium", "high", "xhigh", "max")
 
 
 def write_thinking(asked: ThinkingLevel | int, fields: ThinkingFields | None) -> Object | None:

@@ -21,6 +21,8 @@ EFFORTS: Mapping[str, ThinkingLevel] = {
     "low": "low",
     "medium": "medium",
     "high": "high",
+    "xhigh": "xhigh",
+    "max": "max",
 }
 _ENCRYPTED = "reasoning.encrypted_content"
 _LOGPROBS = "message.output_text.logprobs"

@@ -505,6 +505,12 @@ def test_thinking_is_a_budget_an_effort_or_off(thinking: Any, fields: Any):
     assert warned(thinking=thinking) == []
 
 
+@pytest.mark.parametrize("level", ["xhigh", "max"])
+def test_highest_levels_are_efforts(level: Any):
+    assert warned(thinking=level) == []
+    assert body_of(call(thinking=level))["output_config"] == {"effort": level}
+
+
 def test_minimal_thinking_becomes_low():
     assert warned(thinking="minimal") == [("thinking_changed", "thinking", "minimal", "low")]
     assert body_of(call(thinking="minimal"))["output_config"] == {"effort": "low"}

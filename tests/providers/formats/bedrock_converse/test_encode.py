@@ -360,6 +360,8 @@ def test_answer_of_invalid_redacted_reasoning_is_left_out():
         (MODEL, 2000, {"thinking": {"type": "enabled", "budget_tokens": 2000}}, None, []),
         (MODEL, "off", {"thinking": {"type": "disabled"}}, None, []),
         (MODEL, "high", {"thinking": {"type": "adaptive"}}, {"effort": "high"}, []),
+        (MODEL, "xhigh", {"thinking": {"type": "adaptive"}}, {"effort": "xhigh"}, []),
+        (MODEL, "max", {"thinking": {"type": "adaptive"}}, {"effort": "max"}, []),
         (MODEL, "minimal", {"thinking": {"type": "adaptive"}}, {"effort": "low"}, [("thinking_changed", "thinking")]),
         (
             "arn:x:application-inference-profile/abc",
@@ -369,6 +371,13 @@ def test_answer_of_invalid_redacted_reasoning_is_left_out():
             [],
         ),
         (NOVA, "low", {"reasoningConfig": {"type": "enabled", "maxReasoningEffort": "low"}}, None, []),
+        (
+            NOVA,
+            "max",
+            {"reasoningConfig": {"type": "enabled", "maxReasoningEffort": "high"}},
+            None,
+            [("thinking_changed", "thinking")],
+        ),
         (NOVA, "off", {"reasoningConfig": {"type": "disabled"}}, None, []),
         (NOVA, 2000, None, None, [("unsupported_option", "thinking")]),
         ("openai.gpt-oss-20b-1:0", "high", {"reasoning_effort": "high"}, None, []),
@@ -383,7 +392,8 @@ def test_thinking_is_encoded_for_the_models_vendor(
     assert (body.get("additionalModelRequestFields"), body.get("outputConfig")) == (fields, output)
     assert paths(model=model, thinking=asked) == warned
     again = CONVERSE.parse(CONVERSE.encode(call(model=model, thinking=asked)).request).call
-    assert again.thinking == (None if fields is None else {"minimal": "low"}.get(asked, asked))
+    fitted = "high" if model == NOVA else "max"
+    assert again.thinking == (None if fields is None else {"minimal": "low", "max": fitted}.get(asked, asked))
 
 
 # Options

@@ -261,6 +261,7 @@ def test_every_option_has_its_field():
         (0, {"thinkingBudget": 0, "includeThoughts": True}),
         (1024, {"thinkingBudget": 1024, "includeThoughts": True}),
         ("high", {"thinkingLevel": "HIGH", "includeThoughts": True}),
+        ("xhigh", {"thinkingLevel": "XHIGH", "includeThoughts": True}),
     ],
 )
 def test_thinking_is_a_budget_or_a_level(thinking: Any, written: Any):
@@ -441,3 +442,11 @@ def test_token_count_request_contains_the_whole_call():
     for broken in ({}, b"no"):
         with pytest.raises(ServerError):
             GEMINI.operations["count_tokens"]().decode(response(broken))
+
+
+def test_level_above_those_of_the_format_becomes_the_highest():
+    warnings = GEMINI.encode(call(thinking="max")).warnings
+    assert [(w.code, w.path, w.requested, w.sent) for w in warnings] == [
+        ("thinking_changed", "thinking", "max", "xhigh")
+    ]
+    assert body_of(call(thinking="max")) == body_of(call(thinking="xhigh"))

@@ -105,11 +105,13 @@ def test_arguments_keep_their_original_text():
     assert OLLAMA.parse(request(body)).call.messages[1].tool_calls[0].arguments_text == '{"x": 1.10,  "a":{}}'
 
 
-@pytest.mark.parametrize(("think", "thinking"), [(True, "medium"), (False, "off"), ("low", "low"), ("max", None)])
+@pytest.mark.parametrize(
+    ("think", "thinking"), [(True, "medium"), (False, "off"), ("low", "low"), ("max", "max"), ("xhigh", None)]
+)
 def test_thinking_is_read_and_unknown_levels_kept(think: Any, thinking: Any):
     call = parsed(think=think).call
     assert call.thinking == thinking
-    assert call.provider_options == ({} if thinking else {"ollama": {"think": "max"}})
+    assert call.provider_options == ({} if thinking else {"ollama": {"think": "xhigh"}})
 
 
 def test_stream_defaults_to_true():

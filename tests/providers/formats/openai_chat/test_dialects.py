@@ -56,6 +56,8 @@ def test_laws_hold_in_every_dialect(name: str):
     [
         ("openai", "off", {"reasoning_effort": "none"}),
         ("openai", "minimal", {"reasoning_effort": "minimal"}),
+        ("openai", "xhigh", {"reasoning_effort": "xhigh"}),
+        ("openai", "max", {"reasoning_effort": "max"}),
         ("openrouter", "off", {"reasoning": {"effort": "none"}}),
         ("openrouter", "low", {"reasoning": {"effort": "low"}}),
         ("openrouter", 2000, {"reasoning": {"max_tokens": 2000}}),

@@ -319,7 +319,7 @@ def test_provider_option_with_a_call_field_is_refused(option: dict[str, Any]):
 
 
 @pytest.mark.parametrize(
-    "option", [{"reasoning_effort": "xhigh"}, {"response_format": {"type": "json_object"}}, {"n": 2}]
+    "option", [{"reasoning_effort": "extreme"}, {"response_format": {"type": "json_object"}}, {"n": 2}]
 )
 def test_provider_option_without_a_call_field_is_sent(option: dict[str, Any]):
     body = body_of(call(provider_options={"openai": option}))

@@ -135,7 +135,8 @@ def test_tool_results_are_one_message_in_call_order():
         ({"tool_choice": {"type": "function", "function": {"name": "f"}}}, {"tool_choice": ToolChoice("tool", "f")}),
         ({"parallel_tool_calls": False}, {"parallel_tool_calls": False}),
         ({"reasoning_effort": "none"}, {"thinking": "off"}),
-        ({"reasoning_effort": "xhigh"}, {"provider_options": {"openai": {"reasoning_effort": "xhigh"}}}),
+        ({"reasoning_effort": "xhigh"}, {"thinking": "xhigh"}),
+        ({"reasoning_effort": "extreme"}, {"provider_options": {"openai": {"reasoning_effort": "extreme"}}}),
         (
             {"response_format": {"type": "json_object"}},
             {"provider_options": {"openai": {"response_format": {"type": "json_object"}}}},

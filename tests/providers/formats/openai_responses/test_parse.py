@@ -74,10 +74,16 @@ def test_tool_choice_is_read(choice: Any, expected: ToolChoice | None):
     assert ("tool_choice" in call.provider_options.get(PROVIDER, {})) is (isinstance(choice, dict) and not expected)
 
 
+@pytest.mark.parametrize("level", ["low", "xhigh", "max"])
+def test_effort_is_the_thinking_level(level: Any):
+    call = parsed(HI, reasoning={"effort": level})
+    assert (call.thinking, call.provider_options) == (level, {})
+
+
 def test_unknown_effort_is_a_provider_option():
-    call = parsed(HI, reasoning={"effort": "xhigh"})
+    call = parsed(HI, reasoning={"effort": "extreme"})
     assert call.thinking is None
-    assert call.provider_options == {PROVIDER: {"reasoning": {"effort": "xhigh"}}}
+    assert call.provider_options == {PROVIDER: {"reasoning": {"effort": "extreme"}}}
 
 
 @pytest.mark.parametrize(
