@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import pytest
 
 import abstractcore
+from abstractcore.testing.http_bytes import answer
+from abstractcore.testing.http_server import ScriptedServer
 
 
 def test_every_public_name_resolves_once():
@@ -50,3 +53,63 @@ print("httpx2" in sys.modules)
         [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, timeout=60, check=False
     )
     assert (result.stdout, result.stderr) == ("set()\nTrue\n", "")
+
+
+NOT_FOR_A_TEXT = (
+    "abstractcore.framing.aws_event_stream",
+    "abstractcore_media.audio.sound",
+    "abstractcore_media.audio.wav",
+    "abstractcore_media.common.sniffing",
+    "abstractcore_providers.common.delta_writer",
+    "abstractcore_providers.common.json_schemas.fitting",
+    "abstractcore_providers.common.json_schemas.rewriting",
+    "abstractcore_providers.formats.anthropic_messages",
+    "abstractcore_providers.formats.bedrock_converse",
+    "abstractcore_providers.formats.cohere_chat",
+    "abstractcore_providers.formats.gemini",
+    "abstractcore_providers.formats.ollama",
+    "abstractcore_providers.formats.openai_chat.parse",
+    "abstractcore_providers.formats.openai_chat.render",
+    "abstractcore_providers.formats.openai_chat.stream_decoder",
+    "abstractcore_providers.formats.openai_chat.stream_renderer",
+    "abstractcore_providers.formats.openai_responses",
+    "abstractcore_providers.local.endpoint",
+    "abstractcore_providers.local.process",
+    "abstractcore_providers.local.servers",
+    "abstractcore_providers.local.slots",
+    "abstractcore_providers.scripted.canonical_json",
+    "abstractcore_providers.scripted.playing",
+    "abstractcore_providers.scripted.script",
+    "abstractcore_providers.scripted.transport",
+    "abstractcore_providers.vendors.access_tokens",
+    "abstractcore_providers.vendors.bedrock.credentials",
+    "abstractcore_providers.vendors.bedrock.signature",
+    "abstractcore_providers.vendors.google.cached_contents",
+)
+"""Modules that a text answer of OpenAI does not need."""
+
+
+def test_every_module_that_a_text_answer_does_not_need_exists():
+    assert [name for name in NOT_FOR_A_TEXT if find_spec(name) is None] == []
+
+
+def test_text_answer_imports_only_the_code_of_its_provider():
+    code = """
+import sys, abstractcore
+llm = abstractcore.create_llm("openai", model="gpt-4o-mini", base_url=sys.argv[1], api_key="k", timeout=30)
+print(llm.generate("Hi.").content)
+print(*sys.modules)
+"""
+    reply = {"choices": [{"message": {"role": "assistant", "content": "Hello."}, "finish_reason": "stop"}]}
+    with ScriptedServer() as server:
+        server.script(answer(reply))
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", code, f"http://127.0.0.1:{server.port}/v1"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    content, _, modules = done.stdout.partition("\n")
+    assert (content, done.stderr) == ("Hello.", "")
+    assert set(NOT_FOR_A_TEXT) & set(modules.split()) == set()

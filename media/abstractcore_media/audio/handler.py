@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from abstractcore.errors import InvalidInputError, MediaError
 from abstractcore.ports import Conversion, MediaContext, Recognised
 from abstractcore.schema import CallWarning, MediaPart
@@ -9,9 +11,10 @@ from abstractcore.schema import CallWarning, MediaPart
 from ..common.content import check_family, content_of, source_of
 from ..common.media_types import extensions_of
 from ..common.recognition import recognised
-from .sound import Sound, decode_sound
 from .speech import Transcriber
-from .wav import read_wav_header
+
+if TYPE_CHECKING:
+    from .sound import Sound
 
 _REEXPORT = "Record or export it again; the rest can often be recovered with: ffmpeg -i broken.wav clean.wav"
 
@@ -38,6 +41,8 @@ class AudioHandler:
         """
         if check_family(part, "audio/", "video/") != "audio/wav":
             return
+        from .wav import read_wav_header
+
         source = source_of(part)
         try:
             header = read_wav_header(content_of(part))
@@ -57,6 +62,8 @@ class AudioHandler:
 
         Raises `MediaError` also if there is no speech: an empty transcript would invite the model to invent one.
         """
+        from .sound import decode_sound
+
         model = context.options.get("transcription_model", "whisper-tiny.en")
         if not isinstance(model, str):
             raise InvalidInputError(f"expected a model name, got {model!r}", path="transcription_model")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from abstractcore.errors import MediaError, ModelStoreError
 from abstractcore.ports import MediaContext, ModelStore
 
 from ..common.extras import missing_extra
-from .sound import Sound
+
+if TYPE_CHECKING:
+    from .sound import Sound
 
 
 class Transcriber:

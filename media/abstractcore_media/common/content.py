@@ -7,8 +7,6 @@ from contextlib import suppress
 from abstractcore.errors import MediaError, MissingExtraError
 from abstractcore.schema import MediaPart, SchemaError
 
-from .sniffing import media_type_of
-
 HEAD_BYTES = 8192
 
 
@@ -40,6 +38,8 @@ def check_family(part: MediaPart, *families: str) -> str | None:
     Raises `MediaError` if it does not. None if detection needs puremagic, which is not installed: files that are sent
     natively need no optional package.
     """
+    from .sniffing import media_type_of
+
     found = None
     with suppress(MissingExtraError):
         found = media_type_of(content_of(part)[:HEAD_BYTES], "")

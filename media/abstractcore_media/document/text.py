@@ -10,7 +10,6 @@ from ..common.content import content_of, source_of
 from ..common.extras import missing_extra
 from ..common.media_types import is_text_type, text_extensions
 from ..common.recognition import recognised
-from ..common.sniffing import UNICODE_MARKS
 
 _LEGACY_ENCODINGS = ["cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "koi8_r", "cp932", "euc_jp",
                      "gb18030", "big5", "cp949"]  # fmt: skip
@@ -42,6 +41,8 @@ class TextHandler:
 
     def _decode(self, part: MediaPart) -> tuple[str, str | None]:
         """Returns the text, and its encoding if that was guessed."""
+        from ..common.sniffing import UNICODE_MARKS
+
         data, source = content_of(part), source_of(part)
         encoding = next((name for mark, name in UNICODE_MARKS.items() if data.startswith(mark)), "utf-8")
         text = _decoded(data, encoding)

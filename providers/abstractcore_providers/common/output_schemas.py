@@ -8,7 +8,7 @@ from typing import Any
 from abstractcore.schema import CallWarning, JSONObject, OutputSchema, SchemaError
 
 from .json_reading import Object, as_object, text_of
-from .json_schemas import SchemaRules, fit_output
+from .json_schemas import SchemaRules
 from .reading import ErrorsAt, get_flag, get_object, get_text
 
 _UNNAMED = "output"
@@ -19,6 +19,8 @@ def bare_schema(output: OutputSchema, rules: SchemaRules, warnings: list[CallWar
 
     Raises `InvalidInputError` for a schema that cannot be sent.
     """
+    from .json_schemas.fitting import fit_output
+
     sent, _ = fit_output(output, rules, warnings)
     name = _name_of(sent)
     if name != output.name:
@@ -44,6 +46,8 @@ def write_output(output: OutputSchema, rules: SchemaRules, warnings: list[CallWa
     """Returns the adapted schema with its name, as in OpenAI's formats; raises `InvalidInputError` if it cannot be
     sent.
     """
+    from .json_schemas.fitting import fit_output
+
     sent, strict = fit_output(output, rules, warnings)
     described: Object = {} if output.description is None else {"description": output.description}
     return {"name": output.name, **described, "schema": sent, "strict": strict}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abstractcore.schema import EMPTY, CachePoint, CallWarning, JSONObject, ToolSpec, freeze_object
 
 from .json_reading import Object, text_of
-from .json_schemas import SchemaRules, fit_tool
+from .json_schemas import SchemaRules
 from .reading import ErrorsAt, get_text
 
 NO_PARAMETERS = freeze_object(
@@ -29,6 +29,8 @@ def write_parameters(
     does.
     """
     if tool.parameters and tool.parameters != NO_PARAMETERS:
+        from .json_schemas.fitting import fit_tool
+
         return fit_tool(tool, path, rules, warnings)
     if tool.parameters:
         message = "it is the default for a tool without parameters"

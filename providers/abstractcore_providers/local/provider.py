@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from abstractcore.errors import ConfigurationError
 from abstractcore.ports import ModelProfile, Price, ProviderConfig, ProviderServices, ProviderSession
 from abstractcore.schema import Sampling
 
-from .endpoint import LocalEndpoint
-from .servers import START_LIMIT, ServerPool
+if TYPE_CHECKING:
+    from .servers import ServerPool
 
 DEFAULT_MODEL = "smollm2-135m-instruct"
 DEFAULT_CONTEXT = 8192
@@ -21,7 +22,9 @@ RECOMMENDED_SAMPLING = {DEFAULT_MODEL: Sampling(max_output_tokens=512, temperatu
 
 
 class LocalProvider:
-    """Runs llama.cpp in child processes, which it owns. `start_limit` is the maximum loading time in seconds."""
+    """Runs llama.cpp in child processes, which it owns. `start_limit` is the maximum loading time in seconds; None is
+    `START_LIMIT` of `servers`.
+    """
 
     name = "local"
     summary = "Small models on this machine, by llama.cpp; no key and no server to set up."
@@ -31,14 +34,16 @@ class LocalProvider:
         "threads": "CPU threads; default: physical cores minus one",
     }
 
-    def __init__(self, start_limit: float = START_LIMIT) -> None:
-        self._pool = ServerPool(start_limit)
+    def __init__(self, start_limit: float | None = None) -> None:
+        self._start_limit = start_limit
+        self._pools: dict[str, ServerPool] = {}
 
     def connect(self, config: ProviderConfig, services: ProviderServices) -> ProviderSession:
         """Returns a session for `config.model`, a name or path for the model store. Does no I/O."""
-        # Imported here: listing providers must not load a wire format.
+        # Imported here: listing providers must load neither a wire format nor the code that runs processes.
         from ..formats.openai_chat import OpenAIChat
         from ..formats.openai_chat.dialect import LLAMA_CPP
+        from .endpoint import LocalEndpoint
 
         if config.base_url:
             raise ConfigurationError(
@@ -48,7 +53,7 @@ class LocalProvider:
         model = config.model or DEFAULT_MODEL
         context_size = _whole_number(config, "context_size", _SMALLEST_CONTEXT) or DEFAULT_CONTEXT
         threads = _whole_number(config, "threads", 1)
-        endpoint = LocalEndpoint(model, context_size, threads, services, self._pool)
+        endpoint = LocalEndpoint(model, context_size, threads, services, self._pool())
         return ProviderSession(
             model=model,
             transpiler=OpenAIChat(LLAMA_CPP),
@@ -62,7 +67,17 @@ class LocalProvider:
 
     def close(self) -> None:
         """Ends the models' processes; the next call starts them again."""
-        self._pool.close()
+        for pool in list(self._pools.values()):
+            pool.close()
+
+    def _pool(self) -> ServerPool:
+        """Returns the pool that all sessions share. Without a lock, which a fork could leave locked forever: if two
+        threads create a pool at once, one of them is dropped.
+        """
+        from .servers import START_LIMIT, ServerPool
+
+        limit = START_LIMIT if self._start_limit is None else self._start_limit
+        return self._pools.get("shared") or self._pools.setdefault("shared", ServerPool(limit))
 
 
 def _whole_number(config: ProviderConfig, option: str, least: int) -> int | None:

@@ -7,10 +7,6 @@ from dataclasses import dataclass
 
 from abstractcore.ports import ModelProfile, Price, ProviderConfig, ProviderServices, ProviderSession
 
-from .canonical_json import CanonicalJson
-from .script import Script
-from .transport import ScriptedEndpoint
-
 
 @dataclass(frozen=True, slots=True)
 class ScriptedProvider:
@@ -26,6 +22,10 @@ class ScriptedProvider:
 
     def connect(self, config: ProviderConfig, services: ProviderServices) -> ProviderSession:
         """Returns a session that plays the script from its beginning."""
+        from .canonical_json import CanonicalJson
+        from .script import Script
+        from .transport import ScriptedEndpoint
+
         script = Script(config.options.get("replies", ()))
         return ProviderSession(
             model=config.model or "scripted",

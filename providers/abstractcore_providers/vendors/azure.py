@@ -9,14 +9,17 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
 from abstractcore.errors import ConfigurationError
 from abstractcore.ports import Endpoint, ProviderConfig
 
 from ..common.endpoints import FixedEndpoint, base_url, check_url, key_auth
-from .access_tokens import Token, TokenEndpoint, check_token
 from .presets import Preset
+
+if TYPE_CHECKING:
+    from .access_tokens import Token
 
 _V1 = "/openai/v1"
 _V1_VERSIONS = ("v1", "preview", "latest")
@@ -54,6 +57,8 @@ class AzurePreset(Preset):
         url, query = _url(config, environment, version), f"api-version={version}" if version else ""
         token = _token(config, environment)
         if token is not None:
+            from .access_tokens import TokenEndpoint
+
             source = "access_token=..." if config.options.get("access_token") else _TOKEN_VARIABLE
             return TokenEndpoint(url, token, self.name, query, source)
         auth = key_auth(config, environment, self.key_variable, header="api-key", instead="access_token")
@@ -105,4 +110,8 @@ def _token(config: ProviderConfig, environment: Mapping[str, str]) -> Token | No
     if given is not None and config.api_key:
         raise ConfigurationError("'azure' accepts api_key or access_token, not both.", hint="Remove one of them.")
     token = given or (not config.api_key and environment.get(_TOKEN_VARIABLE))
-    return check_token(token, config.provider) if token else None
+    if not token:
+        return None
+    from .access_tokens import check_token
+
+    return check_token(token, config.provider)

@@ -35,7 +35,8 @@ from abstractcore import (
 )
 from abstractcore.registry import Registry
 from abstractcore.schema import WireResponse
-from abstractcore_providers.scripted import CanonicalJson, ScriptedProvider
+from abstractcore_providers.scripted import ScriptedProvider
+from abstractcore_providers.scripted.canonical_json import CanonicalJson
 from tests.chaos_server import CUT, answer, completion, completion_body, failure
 
 

@@ -58,7 +58,7 @@ from abstractcore.testing import (
     check_reply_losses,
     check_stream,
 )
-from abstractcore_providers.scripted import CanonicalDecoder, CanonicalJson, CanonicalRenderer
+from abstractcore_providers.scripted.canonical_json import CanonicalDecoder, CanonicalJson, CanonicalRenderer
 
 CALL = ModelCall(
     "m",

@@ -66,7 +66,7 @@ def test_recommended_sampling_applies_to_unset_options(services):
 
 def test_killed_model_is_a_typed_error_and_the_next_call_restarts_it(call_style, llm, services):
     call_style.generate(llm, "Hi.", max_output_tokens=1)
-    pool = services.registry.provider("local")._pool
+    pool = services.registry.provider("local")._pool()
     (child,) = pool.processes()
     os.kill(child.pid, signal.SIGKILL)
     child._process.wait()

@@ -28,11 +28,11 @@ class Limited(LocalProvider):
 
     def __init__(self, **limits: Any) -> None:
         super().__init__()
-        self._pool = ServerPool(**limits)
+        self._pools["shared"] = ServerPool(**limits)
 
     @property
     def processes(self) -> list[ModelProcess]:
-        return self._pool.processes()
+        return self._pool().processes()
 
 
 @pytest.fixture
@@ -144,7 +144,7 @@ def test_failed_start_leaves_no_lease(call_style, models, local, tmp_path):
     with pytest.raises(ModelCrashedError):
         call_style.generate(llm, "Hi.")
     llm.close()
-    assert provider._pool._slots._slots == {}
+    assert provider._pool()._slots._slots == {}
 
 
 def test_dropped_lease_is_released(local, models):

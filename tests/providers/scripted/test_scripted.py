@@ -47,7 +47,8 @@ from abstractcore.schema import (
     to_json,
 )
 from abstractcore.testing import ScriptedReply, VirtualClock, check_laws, strategies
-from abstractcore_providers.scripted import CanonicalJson, ScriptedProvider
+from abstractcore_providers.scripted import ScriptedProvider
+from abstractcore_providers.scripted.canonical_json import CanonicalJson
 from tests.properties import examples
 
 JSON = CanonicalJson()

@@ -1,10 +1,10 @@
 """JSON Schemas adapted to each vendor's subset: unsupported constructs are rewritten, with a warning that describes
 how.
 
-The schema of the call is unchanged: answers and arguments are validated against it.
+The schema of the call is unchanged: answers and arguments are validated against it. Here are the vendors' rules, which
+providers are registered with; `fitting` applies them, and is imported by the first call with tools or a schema.
 """
 
-from .fitting import fit_output, fit_tool
 from .rules import Limits, Rules, SchemaRules
 from .vendors import (
     ANTHROPIC,
@@ -41,6 +41,4 @@ __all__ = [
     "Limits",
     "Rules",
     "SchemaRules",
-    "fit_output",
-    "fit_tool",
 ]

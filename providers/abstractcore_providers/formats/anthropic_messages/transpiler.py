@@ -1,8 +1,12 @@
-"""The format's operations in one object; each is a pure function in a module of its own."""
+"""The format's operations in one object; each is a pure function in a module of its own.
+
+Streams and the server side (`parse`, `render`) are imported on first use: a complete answer needs neither.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from abstractcore.framing import ServerSentEventFramer
 from abstractcore.ports import Operations
@@ -14,10 +18,10 @@ from .decode import decode
 from .dialect import Dialect
 from .encode import encode
 from .errors import error_of, render_error
-from .parse import parse
-from .render import render
-from .stream_decoder import MessageDecoder
-from .stream_renderer import MessageRenderer
+
+if TYPE_CHECKING:
+    from .stream_decoder import MessageDecoder
+    from .stream_renderer import MessageRenderer
 
 _ANTHROPIC = Dialect()
 
@@ -42,18 +46,26 @@ class AnthropicMessages:
 
     def decoder(self) -> MessageDecoder:
         """Returns a decoder of a message's events."""
+        from .stream_decoder import MessageDecoder
+
         return MessageDecoder(self.dialect)
 
     def parse(self, request: WireRequest) -> Parsed:
         """Returns the call in a client's request."""
+        from .parse import parse
+
         return parse(request, self.dialect)
 
     def render(self, reply: ModelReply) -> Rendered:
         """Returns a `message` object."""
+        from .render import render
+
         return render(reply, self.dialect)
 
     def renderer(self) -> MessageRenderer:
         """Returns a renderer of a message's events."""
+        from .stream_renderer import MessageRenderer
+
         return MessageRenderer(self.dialect)
 
     @property

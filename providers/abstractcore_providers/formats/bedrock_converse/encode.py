@@ -22,7 +22,7 @@ from abstractcore.schema import (
 from ...common.cache_times import CacheTimes
 from ...common.call_ids import CallIds
 from ...common.json_reading import Object
-from ...common.json_schemas import BEDROCK, fit_output
+from ...common.json_schemas import BEDROCK
 from ...common.raw_arguments import written_with
 from ...common.sampling_options import write_sampling
 from ...common.tool_names import BEDROCK as BEDROCK_NAMES
@@ -105,6 +105,8 @@ def _text_format(output: OutputSchema, warnings: list[CallWarning]) -> Object:
     if not output.strict:
         message = "Bedrock always enforces the schema"
         warnings.append(CallWarning("output_strict", "output.strict", message, False, True))
+    from ...common.json_schemas.fitting import fit_output
+
     sent, _ = fit_output(output, BEDROCK, warnings)
     schema: Object = {"schema": to_json(sent).decode(), "name": output.name}
     if output.description is not None:

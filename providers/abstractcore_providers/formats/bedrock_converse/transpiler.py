@@ -1,22 +1,26 @@
-"""The format's operations in one object; each is a pure function in a module of its own."""
+"""The format's operations in one object; each is a pure function in a module of its own.
+
+Streams and the server side (`parse`, `render`) are imported on first use: a complete answer needs neither.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from abstractcore.framing import AwsEventStreamFramer
 from abstractcore.ports import Operations
-from abstractcore.schema import Encoded, ModelCall, ModelReply, Parsed, WireRequest, WireResponse
+from abstractcore.schema import Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest, WireResponse
 
 from ...common.operations import COUNT_TOKENS, count_tokens
 from .count import decode_count, encode_count
 from .decode import decode
 from .encode import encode
 from .errors import error_of, render_error
-from .parse import parse
-from .render import render
-from .stream_decoder import ConverseDecoder
-from .stream_renderer import ConverseRenderer
+
+if TYPE_CHECKING:
+    from .stream_decoder import ConverseDecoder
+    from .stream_renderer import ConverseRenderer
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +36,6 @@ class BedrockConverse:
 
     framer = staticmethod(AwsEventStreamFramer)
     error = staticmethod(error_of)
-    render = staticmethod(render)
-    renderer = staticmethod(ConverseRenderer)
     render_error = staticmethod(render_error)
 
     def encode(self, call: ModelCall) -> Encoded:
@@ -46,11 +48,27 @@ class BedrockConverse:
 
     def decoder(self) -> ConverseDecoder:
         """Returns a decoder of the messages of a stream."""
+        from .stream_decoder import ConverseDecoder
+
         return ConverseDecoder(self.model)
 
     def parse(self, request: WireRequest) -> Parsed:
         """Returns the call in a client's request."""
+        from .parse import parse
+
         return parse(request, self.off)
+
+    def render(self, reply: ModelReply) -> Rendered:
+        """Returns the reply as a complete response."""
+        from .render import render
+
+        return render(reply)
+
+    def renderer(self) -> ConverseRenderer:
+        """Returns a renderer of a stream."""
+        from .stream_renderer import ConverseRenderer
+
+        return ConverseRenderer()
 
     @property
     def operations(self) -> Operations:

@@ -1,19 +1,23 @@
-"""The format's operations in one object; each is a pure function in a module of its own."""
+"""The format's operations in one object; each is a pure function in a module of its own.
+
+Streams and the server side (`parse`, `render`) are imported on first use: a complete answer needs neither.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from abstractcore.framing import ServerSentEventFramer
-from abstractcore.schema import ModelReply, WireResponse
+from abstractcore.schema import ModelReply, Parsed, Rendered, WireRequest, WireResponse
 
 from .decode import decode
 from .encode import encode
 from .errors import error_of, render_error
-from .parse import parse
-from .render import render
-from .stream_decoder import CohereDecoder
-from .stream_renderer import CohereRenderer
+
+if TYPE_CHECKING:
+    from .stream_decoder import CohereDecoder
+    from .stream_renderer import CohereRenderer
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +32,6 @@ class CohereChat:
     encode = staticmethod(encode)
     framer = staticmethod(ServerSentEventFramer)
     error = staticmethod(error_of)
-    parse = staticmethod(parse)
-    render = staticmethod(render)
-    renderer = staticmethod(CohereRenderer)
     render_error = staticmethod(render_error)
 
     def decode(self, response: WireResponse) -> ModelReply:
@@ -39,4 +40,24 @@ class CohereChat:
 
     def decoder(self) -> CohereDecoder:
         """Returns a decoder of a stream's events."""
+        from .stream_decoder import CohereDecoder
+
         return CohereDecoder(self.model)
+
+    def parse(self, request: WireRequest) -> Parsed:
+        """Returns the call in a client's request."""
+        from .parse import parse
+
+        return parse(request)
+
+    def render(self, reply: ModelReply) -> Rendered:
+        """Returns the reply as a complete response."""
+        from .render import render
+
+        return render(reply)
+
+    def renderer(self) -> CohereRenderer:
+        """Returns a renderer of a stream."""
+        from .stream_renderer import CohereRenderer
+
+        return CohereRenderer()

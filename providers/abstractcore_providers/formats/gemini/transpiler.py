@@ -1,8 +1,12 @@
-"""The format's operations in one object; each is a pure function in a module of its own."""
+"""The format's operations in one object; each is a pure function in a module of its own.
+
+Streams and the server side (`parse`, `render`) are imported on first use: a complete answer needs neither.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from abstractcore.ports import Operations
 from abstractcore.schema import Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest, WireResponse
@@ -15,10 +19,10 @@ from .decode import decode
 from .dialect import Dialect
 from .encode import encode
 from .framer import AnswerFramer
-from .parse import parse
-from .render import render
-from .stream_decoder import ReplyDecoder
-from .stream_renderer import ReplyRenderer
+
+if TYPE_CHECKING:
+    from .stream_decoder import ReplyDecoder
+    from .stream_renderer import ReplyRenderer
 
 _GOOGLE = Dialect()
 
@@ -43,18 +47,26 @@ class Gemini:
 
     def decoder(self) -> ReplyDecoder:
         """Returns a decoder of `GenerateContentResponse` objects, one a chunk."""
+        from .stream_decoder import ReplyDecoder
+
         return ReplyDecoder(self.dialect)
 
     def parse(self, request: WireRequest) -> Parsed:
         """Returns the call in a client's request."""
+        from .parse import parse
+
         return parse(request, self.dialect)
 
     def render(self, reply: ModelReply) -> Rendered:
         """Returns a `GenerateContentResponse` object."""
+        from .render import render
+
         return render(reply, self.dialect)
 
     def renderer(self) -> ReplyRenderer:
         """Returns a renderer of `GenerateContentResponse` objects, one a chunk."""
+        from .stream_renderer import ReplyRenderer
+
         return ReplyRenderer(self.dialect)
 
     @property

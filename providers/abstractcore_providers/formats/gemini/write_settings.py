@@ -7,7 +7,7 @@ from abstractcore.schema import ModelCall, ThinkingLevel, ToolSpec
 from ...common.body_writer import BodyWriter
 from ...common.format_warnings import unsupported
 from ...common.json_reading import Object
-from ...common.json_schemas import GEMINI, fit_tool
+from ...common.json_schemas import GEMINI
 from ...common.output_schemas import bare_schema
 from ...common.thinking_levels import nearest_level
 from ...common.tool_parameters import describe_tool
@@ -50,6 +50,8 @@ def write_tools(call: ModelCall, writer: BodyWriter) -> list[Object]:
 
 
 def _function(tool: ToolSpec, path: str, writer: BodyWriter) -> Object:
+    from ...common.json_schemas.fitting import fit_tool
+
     WARNINGS.fields(tool, path, ("cache",), writer.warnings)
     if tool.strict is not None:
         writer.warnings.append(unsupported(f"{path}.strict", tool.strict, "strict arguments for a single tool"))

@@ -1,19 +1,23 @@
-"""The format's operations in one object; each is a pure function in a module of its own."""
+"""The format's operations in one object; each is a pure function in a module of its own.
+
+Streams and the server side (`parse`, `render`) are imported on first use: a complete answer needs neither.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from abstractcore.framing import LineFramer
-from abstractcore.schema import Encoded, ModelCall, Parsed, WireRequest
+from abstractcore.schema import Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest
 
 from .decode import decode
 from .encode import encode
 from .errors import error_of, render_error
-from .parse import parse
-from .render import render
-from .stream_decoder import OllamaDecoder
-from .stream_renderer import OllamaRenderer
+
+if TYPE_CHECKING:
+    from .stream_decoder import OllamaDecoder
+    from .stream_renderer import OllamaRenderer
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +31,7 @@ class OllamaChat:
 
     decode = staticmethod(decode)
     framer = staticmethod(LineFramer)
-    decoder = staticmethod(OllamaDecoder)
     error = staticmethod(error_of)
-    render = staticmethod(render)
-    renderer = staticmethod(OllamaRenderer)
     render_error = staticmethod(render_error)
 
     def encode(self, call: ModelCall) -> Encoded:
@@ -39,4 +40,24 @@ class OllamaChat:
 
     def parse(self, request: WireRequest) -> Parsed:
         """Returns the call in a client's request."""
+        from .parse import parse
+
         return parse(request, self.context_size)
+
+    def decoder(self) -> OllamaDecoder:
+        """Returns a decoder of a stream's lines."""
+        from .stream_decoder import OllamaDecoder
+
+        return OllamaDecoder()
+
+    def render(self, reply: ModelReply) -> Rendered:
+        """Returns the reply as a complete response."""
+        from .render import render
+
+        return render(reply)
+
+    def renderer(self) -> OllamaRenderer:
+        """Returns a renderer of a stream."""
+        from .stream_renderer import OllamaRenderer
+
+        return OllamaRenderer()

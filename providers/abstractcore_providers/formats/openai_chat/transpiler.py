@@ -1,8 +1,12 @@
-"""The format's operations in one object; each is a pure function in a module of its own."""
+"""The format's operations in one object; each is a pure function in a module of its own.
+
+Streams and the server side (`parse`, `render`) are imported on first use: a complete answer needs neither.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from abstractcore.framing import ServerSentEventFramer
 from abstractcore.ports import MessageRead
@@ -13,11 +17,10 @@ from ...common.reasoning_origins import origin_of
 from .decode import decode
 from .dialect import Dialect
 from .encode import encode
-from .parse import parse
-from .read_messages import read_message
-from .render import render
-from .stream_decoder import ChatDecoder
-from .stream_renderer import ChatRenderer
+
+if TYPE_CHECKING:
+    from .stream_decoder import ChatDecoder
+    from .stream_renderer import ChatRenderer
 
 _OPENAI = Dialect()
 
@@ -42,22 +45,32 @@ class OpenAIChat:
 
     def decoder(self) -> ChatDecoder:
         """Returns a decoder of `chat.completion.chunk` objects."""
+        from .stream_decoder import ChatDecoder
+
         return ChatDecoder(self.dialect)
 
     def parse(self, request: WireRequest) -> Parsed:
         """Returns the call in a client's request."""
+        from .parse import parse
+
         return parse(request, self.dialect)
 
     def read_message(self, value: object, path: str, model: str) -> MessageRead:
         """Returns one message of a request."""
+        from .read_messages import read_message
+
         warnings: list[CallWarning] = []
         message = read_message(value, path, self.dialect, origin_of(self.dialect.provider, model), warnings)
         return MessageRead(message, tuple(warnings))
 
     def render(self, reply: ModelReply) -> Rendered:
         """Returns a `chat.completion` object."""
+        from .render import render
+
         return render(reply, self.dialect)
 
     def renderer(self) -> ChatRenderer:
         """Returns a renderer of `chat.completion.chunk` events."""
+        from .stream_renderer import ChatRenderer
+
         return ChatRenderer(self.dialect)

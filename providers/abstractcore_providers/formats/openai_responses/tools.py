@@ -9,7 +9,7 @@ from abstractcore.schema import CallWarning, HostedTool, ToolChoice, ToolSpec
 from abstractcore.schema.tools import HostedToolKind
 
 from ...common.json_reading import Object, text_of
-from ...common.json_schemas import OPENAI, fit_tool
+from ...common.json_schemas import OPENAI
 from ...common.reading import get_flag, get_object, get_text, name_the_rest
 from ...common.tool_parameters import describe_tool, read_tool_spec
 
@@ -43,6 +43,8 @@ def write_tool(tool: ToolSpec, path: str, warnings: list[CallWarning]) -> Object
 
     Raises `InvalidInputError` for a schema that cannot be sent.
     """
+    from ...common.json_schemas.fitting import fit_tool
+
     parameters, strict = fit_tool(tool, path, OPENAI, warnings)
     return {
         "type": "function",

@@ -1,8 +1,12 @@
-"""The format's operations in one object; each is a pure function in a module of its own."""
+"""The format's operations in one object; each is a pure function in a module of its own.
+
+Streams and the server side (`parse`, `render`) are imported on first use: a complete answer needs neither.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from abstractcore.framing import ServerSentEventFramer
 from abstractcore.ports import Operations
@@ -13,10 +17,10 @@ from ...common.operations import COUNT_TOKENS, count_tokens
 from .count import decode_count, encode_count
 from .decode import decode
 from .encode import encode
-from .parse import parse
-from .render import render
-from .stream_decoder import ResponsesDecoder
-from .stream_renderer import ResponsesRenderer
+
+if TYPE_CHECKING:
+    from .stream_decoder import ResponsesDecoder
+    from .stream_renderer import ResponsesRenderer
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +48,26 @@ class OpenAIResponses:
 
     def decoder(self) -> ResponsesDecoder:
         """Returns a decoder of `response.*` events."""
+        from .stream_decoder import ResponsesDecoder
+
         return ResponsesDecoder(self.provider)
 
     def parse(self, request: WireRequest) -> Parsed:
         """Returns the call in a client's request."""
+        from .parse import parse
+
         return parse(request, self.provider, self.encrypted_reasoning)
 
     def render(self, reply: ModelReply) -> Rendered:
         """Returns a `response` object."""
+        from .render import render
+
         return render(reply, self.provider)
 
     def renderer(self) -> ResponsesRenderer:
         """Returns a renderer of `response.*` events."""
+        from .stream_renderer import ResponsesRenderer
+
         return ResponsesRenderer(self.provider)
 
     @property

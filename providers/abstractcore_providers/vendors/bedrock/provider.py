@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from abstractcore.errors import ConfigurationError
 from abstractcore.ports import Endpoint, ProviderConfig, ProviderSession
@@ -13,8 +13,9 @@ from abstractcore.schema import Lowered
 
 from ...common.endpoints import BearerAuth, FixedEndpoint, base_url, check_key, key_hint
 from ..vendor_provider import VendorProvider
-from .credentials import ChainEndpoint, required_region, url_of
-from .signature import AwsKeys, SignatureAuth
+
+if TYPE_CHECKING:
+    from .signature import AwsKeys
 
 _REGION = re.compile("[a-z0-9-]+")
 _URL_VARIABLES = ("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", "AWS_ENDPOINT_URL")
@@ -45,6 +46,9 @@ class BedrockProvider(VendorProvider):
 
     def endpoint(self, config: ProviderConfig, environment: Mapping[str, str]) -> Endpoint:
         """Returns the region's address; keys that are not given are found by botocore before the first request."""
+        from .credentials import ChainEndpoint, required_region, url_of
+        from .signature import SignatureAuth
+
         ignored = environment.get("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "").lower() == "true"
         url = base_url(config, environment, *(() if ignored else _URL_VARIABLES))
         region = _region(config.options.get("region"), environment)
@@ -102,5 +106,7 @@ def _keys(access_key: object, secret_key: object, token: object) -> AwsKeys | No
     """Returns the keys, or None unless both are set."""
     if not isinstance(access_key, str) or not isinstance(secret_key, str) or not access_key or not secret_key:
         return None
+    from .signature import AwsKeys
+
     session = check_key(token, "bedrock") if isinstance(token, str) else None
     return AwsKeys(check_key(access_key, "bedrock"), check_key(secret_key, "bedrock"), session or None)

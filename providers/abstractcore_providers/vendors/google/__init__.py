@@ -4,7 +4,19 @@ Requests, responses and errors on the wire (status 429, quotas, retry delays): `
 `vendors/models/gemini.py`.
 """
 
-from .cached_contents import CachedContents
+from typing import TYPE_CHECKING, Any
+
 from .provider import GoogleProvider, VertexProvider
 
+if TYPE_CHECKING:
+    from .cached_contents import CachedContents
+
 __all__ = ["CachedContents", "GoogleProvider", "VertexProvider"]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "CachedContents":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from .cached_contents import CachedContents
+
+    return CachedContents

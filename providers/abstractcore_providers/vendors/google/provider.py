@@ -12,7 +12,6 @@ from abstractcore.errors import AuthenticationError, ConfigurationError, Missing
 from abstractcore.ports import Endpoint, ProviderConfig, ProviderServices, ProviderSession
 
 from ...common.endpoints import FixedEndpoint, HeaderAuth, base_url, check_key, key_hint
-from ..access_tokens import TokenEndpoint, check_token
 from ..vendor_provider import VendorProvider
 
 GEMINI_URL = "https://generativelanguage.googleapis.com/v1beta"
@@ -63,6 +62,8 @@ class VertexProvider(VendorProvider):
         if config.api_key and token is None:
             key = check_key(config.api_key, self.name)
             return FixedEndpoint.at(url, HeaderAuth({"x-goog-api-key": key}, key_hint(config, "")))
+        from ..access_tokens import TokenEndpoint, check_token
+
         source = "access_token=..." if token else "GOOGLE_APPLICATION_CREDENTIALS, or pass access_token=..."
         return TokenEndpoint(url, check_token(token or _ApplicationCredentials(), self.name), self.name, source=source)
 

@@ -8,8 +8,9 @@ import pytest
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import CallWarning, OutputSchema, ToolSpec
 from abstractcore_providers.common import json_schemas
-from abstractcore_providers.common.json_schemas import OLLAMA, OPENAI, Limits, Rules, SchemaRules, fit_output, fit_tool
+from abstractcore_providers.common.json_schemas import OLLAMA, OPENAI, Limits, Rules, SchemaRules
 from abstractcore_providers.common.json_schemas.changes import Changes
+from abstractcore_providers.common.json_schemas.fitting import fit_output, fit_tool
 from abstractcore_providers.common.json_schemas.limits import check_limits
 from abstractcore_providers.common.json_schemas.rewriting import rewritten
 from tests.providers.common.json_schemas import schemas

@@ -21,9 +21,8 @@ from abstractcore_providers.common.json_schemas import (
     OLLAMA,
     OPENAI,
     SchemaRules,
-    fit_output,
-    fit_tool,
 )
+from abstractcore_providers.common.json_schemas.fitting import fit_output, fit_tool
 from tests.providers.common.json_schemas import schemas
 from tests.providers.common.json_schemas.schemas import MODELS, TOOLS
 from tests.providers.common.json_schemas.test_bad_schemas import VENDORS
