@@ -8,7 +8,7 @@ import random
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from ..concurrency import AsyncRuntime, SyncRuntime, SystemClock
+from ..concurrency import SyncRuntime, SystemClock
 from ..concurrency.cores import spare_cores
 from ..errors import ConfigurationError
 from ..ports import ArtifactStore, Clock, ModelStore
@@ -17,6 +17,7 @@ from ..schema import Capture
 from ..telemetry import Recorder, Subscriber, Subscription
 
 if TYPE_CHECKING:
+    from ..concurrency import AsyncRuntime
     from ..transport import AsyncHttpTransport, SyncHttpTransport, TransportSettings
     from ..transport.aiohttp_http import AiohttpTransport
     from ..transport.pycurl_http import PycurlTransport
@@ -47,11 +48,11 @@ class Services:
         if not callable(getattr(self.clock, "now", None)):
             raise ConfigurationError(f"clock: expected a Clock, got {type(self.clock).__name__}.")
         self.sync_runtime = SyncRuntime(self.clock)
-        self.async_runtime = AsyncRuntime(self.clock)
         self.records = Recorder()
         self.random = random
         self.new_id = new_id or _trace_id
         self.environment: Mapping[str, str] = os.environ if environment is None else environment
+        self._async_runtime: AsyncRuntime | None = None
         self._registry = registry
         self._models = models
         self._artifacts = artifacts
@@ -59,6 +60,16 @@ class Services:
         self._async: dict[TransportSettings, AsyncHttpTransport] = {}
         self._pycurl: dict[TransportSettings, PycurlTransport] = {}
         self._aiohttp: dict[TransportSettings, AiohttpTransport] = {}
+
+    @property
+    def async_runtime(self) -> AsyncRuntime:
+        """The runtime of async calls, created on first use: it imports asyncio."""
+        if self._async_runtime is None:
+            from ..concurrency import AsyncRuntime
+
+            runtime = AsyncRuntime(self.clock)
+            self._async_runtime = self._async_runtime or runtime
+        return self._async_runtime
 
     @property
     def registry(self) -> Registry:

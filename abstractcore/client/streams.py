@@ -7,11 +7,14 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
-from ..concurrency import LoopCloser, drive
+from ..concurrency import drive
 from ..engine import CallStream
 from ..errors import InvalidInputError
 from ..schema import Delta, GenerateResponse, ModelReply, TextDelta
 from ..schema.reprs import short_repr
+
+if TYPE_CHECKING:
+    from ..concurrency import LoopCloser
 
 T = TypeVar("T")
 
@@ -109,6 +112,8 @@ class AsyncStream(_StreamBase[T]):
     async def __anext__(self) -> Delta:
         while self._next == len(self._batch):
             if self._closer is None:
+                from ..concurrency import LoopCloser
+
                 self._closer = LoopCloser(self._call.close)
             try:
                 self._batch = await self._call.read()

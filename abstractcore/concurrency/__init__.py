@@ -1,14 +1,24 @@
-"""The sync and the async runtime, the clock, and bounded worker threads."""
+"""The sync and the async runtime, the clock, and bounded worker threads.
+
+Sync calls do without asyncio, which is imported on first use.
+"""
+
+from typing import TYPE_CHECKING, Any
 
 from .abandoned import Abandoned, in_thread, name_of
 from .alarms import AlarmClock
-from .asynchronous import AsyncRuntime
 from .background import GATHERING_SECONDS, BackgroundWorker, ProcessWorker
 from .clocks import SystemClock
-from .closing import LoopCloser
 from .driving import drive
 from .sync import SyncRuntime
 from .workers import Job, Workers
+
+if TYPE_CHECKING:
+    from .asynchronous import AsyncRuntime
+    from .closing import LoopCloser
+
+_LATER = {"AsyncRuntime": "asynchronous", "LoopCloser": "closing"}
+"""Names whose modules, which import asyncio, are imported on first access."""
 
 __all__ = [
     "GATHERING_SECONDS",
@@ -26,3 +36,11 @@ __all__ = [
     "in_thread",
     "name_of",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f".{_LATER[name]}", __name__), name)

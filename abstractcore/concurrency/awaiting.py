@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextvars
 from collections.abc import Awaitable
 from types import TracebackType
-from typing import TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
+
+if TYPE_CHECKING:
+    import asyncio
 
 T = TypeVar("T")
 
@@ -22,6 +24,8 @@ class AwaitableRunner:
         if not isinstance(result, Awaitable):
             return result
         if self._runner is None:
+            import asyncio
+
             self._runner = asyncio.Runner()
         awaited = _awaited(cast("Awaitable[object]", result))
         return self._runner.run(awaited, context=contextvars.copy_context())

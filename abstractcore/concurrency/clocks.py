@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 import time
 
@@ -28,4 +27,6 @@ class SystemClock:
 
     async def asleep(self, seconds: float) -> None:
         """Sleeps for `seconds` without blocking the event loop."""
+        import asyncio
+
         await asyncio.sleep(seconds)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
@@ -24,6 +23,8 @@ def late(function: Callable[..., object], timeout: float | None) -> TimeoutError
 
 async def in_time(function: Callable[..., object], make: Callable[[], Awaitable[T]], timeout: float | None) -> T:
     """Awaits `make()`; raises `TimeoutError`, which names `function`, after `timeout` seconds."""
+    import asyncio
+
     limit = asyncio.timeout(timeout)
     try:
         async with limit:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import concurrent.futures
 import os
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import ConfigurationError
 from .abandoned import Abandoned, name_of
 from .functions import late
-from .loop_thread import LoopTask, LoopThread
 from .waiting import is_blocked, waiting
+
+if TYPE_CHECKING:
+    from .loop_thread import LoopTask, LoopThread
 
 T = TypeVar("T")
 _CLEANING_UP_SECONDS = 1.0
@@ -34,6 +36,8 @@ class Portal:
         It is cancelled after `timeout` seconds, which raises `TimeoutError`, and on Ctrl-C. Raises
         `ConfigurationError` where this would wait forever.
         """
+        from .loop_thread import LoopTask
+
         thread = self._thread()
         if is_blocked(thread.loop):
             raise ConfigurationError(
@@ -70,6 +74,8 @@ class Portal:
         """Returns this process's thread."""
         thread = self._threads.get(os.getpid())
         if thread is None:
+            from .loop_thread import LoopThread
+
             new = LoopThread()
             new.start(self)
             thread = self._threads.setdefault(os.getpid(), new)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
+import sys
 from collections.abc import Generator
 from contextvars import Context, ContextVar, copy_context
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import asyncio
 
 
 class _Wait:
@@ -42,6 +46,10 @@ def is_blocked(loop: asyncio.AbstractEventLoop) -> bool:
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:
+    if "asyncio" not in sys.modules:  # nothing has started a loop
+        return None
+    import asyncio
+
     try:
         return asyncio.get_running_loop()
     except RuntimeError:

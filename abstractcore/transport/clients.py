@@ -17,7 +17,7 @@ from ..errors import AbstractCoreError, ConfigurationError
 from ..ports import Body, Transport, interruptible
 from ..schema import WireRequest
 from ..scrubbing import credentials_in
-from . import async_http, sync_http
+from . import sync_http
 from .failures import FAILURES, map_error, read_timeout
 from .leases import ConnectionLease
 from .messages import Trace, headers_of, parsed
@@ -87,6 +87,8 @@ class AsyncClientTransport:
 
     async def open(self, request: WireRequest, timeout: float) -> Body:
         """Sends `request` and reads the head of the response within `timeout` seconds."""
+        from . import async_http
+
         _check_open(self._client)
         lease = ConnectionLease()
         try:

@@ -6,7 +6,6 @@ from typing import Any
 
 import httpcore2
 
-from .async_network import AsyncNetwork
 from .settings import Route, TransportSettings
 from .sync_network import SyncNetwork
 
@@ -18,6 +17,8 @@ def sync_pool(settings: TransportSettings, route: Route) -> httpcore2.Connection
 
 def async_pool(settings: TransportSettings, route: Route) -> httpcore2.AsyncConnectionPool:
     """Returns the connection pool of one event loop and one route."""
+    from .async_network import AsyncNetwork
+
     return httpcore2.AsyncConnectionPool(**_options(settings, route), network_backend=AsyncNetwork())
 
 

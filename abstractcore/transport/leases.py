@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import threading
 from collections.abc import Awaitable
@@ -88,6 +87,8 @@ class ConnectionLease:
 
         If it fails, closes a connection that it opened: a cancelled TLS handshake would leave it open.
         """
+        import asyncio
+
         try:
             async with asyncio.timeout(timeout):
                 return await sending

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import concurrent.futures
 import ipaddress
 import os
@@ -43,6 +42,8 @@ async def aaddresses(host: str, port: int) -> Sequence[AddressInfo]:
     if known is not None:
         return known
     lookup = _lookup(host, port)
+    import asyncio
+
     loop = asyncio.get_running_loop()
     done = asyncio.Event()
 
