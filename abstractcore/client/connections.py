@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from ..errors import ConfigurationError, MissingExtraError
 from ..ports import Transport
 from ..schema.quoting import shown
-from ..transport import TransportSettings, client_transports, http_only
+from ..transport import TransportSettings, http_only
 from .option_values import at_least_one
 from .services import Services
 
@@ -38,6 +38,8 @@ def connections(given: Mapping[str, Any], services: Services, own_process: bool 
         if name in given:
             hint = "Configure the client instead, and leave the option out."
             raise ConfigurationError(f"`{name}` has no effect together with `http_client`.", hint=hint)
+    from ..transport import client_transports
+
     sync, asynchronous = client_transports(client)
     return Connections(lambda: sync, lambda: asynchronous)
 

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from ..errors import InvalidInputError, UnknownOptionError
-from ..ports import Middleware, Script
+from ..ports import Middleware
 from ..registry.suggestions import did_you_mean, nearest_names
 from ..schema import JSONObject, MediaKind, MediaPolicy, Modality, ThinkingLevel, ToolChoice
 from ..schema.quoting import shown
@@ -16,6 +16,7 @@ from .message_inputs import MessageInput
 from .tool_specs import ToolInput
 
 if TYPE_CHECKING:
+    from ..ports import Script
     from ..transport import HttpClient
     from .connections import TransportName
 

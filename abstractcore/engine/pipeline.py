@@ -40,10 +40,8 @@ from .deadlines import InTime, last_moment, remaining, time_given
 from .endings import close_streams, end_call, outcome_of
 from .exchange import Exchange, located
 from .lowering import lower
-from .media_conversion import execute_decisions
 from .responses import as_response
 from .rings import compose
-from .tool_result_media import move_files_after_results
 
 
 class OutputReader(Protocol):
@@ -194,6 +192,9 @@ class Pipeline:
         self, lowered: Lowered, encode: Callable[[ModelCall], Encoded]
     ) -> tuple[Lowered, Encoded]:
         """Returns what `_encoded` returns for a call with files: encoding reads those that are sent natively."""
+        from .media_conversion import execute_decisions
+        from .tool_result_media import move_files_after_results
+
         executed = await execute_decisions(lowered, self._handlers, self._media_context(), self._artifact, self.runtime)
         if self._session.profile.media_after_results:
             executed = move_files_after_results(executed)

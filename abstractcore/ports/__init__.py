@@ -1,5 +1,7 @@
 """Ports: the interfaces between the kernel and everything that plugs into it. Imports only schema and errors."""
 
+from typing import TYPE_CHECKING, Any
+
 from .interruptions import Interruption, current_interruption, interruptible
 from .media_handlers import Conversion, HasExtensions, MediaContext, MediaHandler, Recognised
 from .middleware import (
@@ -20,7 +22,6 @@ from .plugins import Capability, CapabilityServices, ToolSource, TraceSubscriber
 from .profiles import ModelCatalogue, ModelProfile, Price, Thinking
 from .providers import HasModelExamples, Provider, ProviderConfig, ProviderServices, ProviderSession
 from .runtimes import Clock, Runtime, TimeLimit, WakeableClock, WorkKind
-from .scripts import Piece, Script, ScriptedAnswer, ScriptedReply, ScriptFunction
 from .stores import ArtifactStore, ModelStore, StoredModel
 from .transpilers import (
     Framer,
@@ -32,6 +33,12 @@ from .transpilers import (
     WireFormat,
 )
 from .transports import Address, Auth, Body, Endpoint, KnownAddress, KnownUrl, SecretHolder, Transport
+
+if TYPE_CHECKING:
+    from .scripts import Piece, Script, ScriptedAnswer, ScriptedReply, ScriptFunction
+
+_LATER = ("Piece", "Script", "ScriptedAnswer", "ScriptedReply", "ScriptFunction")
+"""Names whose module is imported on first access: only scripted models need it."""
 
 __all__ = [
     "CHAT",
@@ -101,3 +108,11 @@ __all__ = [
     "current_interruption",
     "interruptible",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from . import scripts
+
+    return getattr(scripts, name)

@@ -1,17 +1,21 @@
 """HTTP transports, sync and async, with the same behaviour. Only this package imports HTTP libraries.
 
 `pycurl_http` and `aiohttp_http` are the fast ones, on libcurl for sync calls and on aiohttp for async calls. They are
-imported on first use: pycurl and aiohttp are optional packages. So is `async_http`: sync calls do without asyncio.
+imported on first use: pycurl and aiohttp are optional packages. So are `async_http`, since sync calls do without
+asyncio, and `clients`.
 """
 
 from typing import TYPE_CHECKING, Any
 
-from .clients import HttpClient, client_transports
 from .settings import Route, TransportSettings, http_only
 from .sync_http import SyncHttpTransport
 
 if TYPE_CHECKING:
     from .async_http import AsyncHttpTransport
+    from .clients import HttpClient, client_transports
+
+_LATER = {"AsyncHttpTransport": "async_http", "HttpClient": "clients", "client_transports": "clients"}
+"""Names whose modules are imported on first access."""
 
 __all__ = [
     "AsyncHttpTransport",
@@ -25,8 +29,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name != "AsyncHttpTransport":
+    if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from .async_http import AsyncHttpTransport
+    from importlib import import_module
 
-    return AsyncHttpTransport
+    return getattr(import_module(f".{_LATER[name]}", __name__), name)
