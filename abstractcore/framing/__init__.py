@@ -19,4 +19,5 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from . import aws_event_stream
 
-    return getattr(aws_event_stream, name)
+    value = globals()[name] = getattr(aws_event_stream, name)
+    return value

@@ -115,4 +115,5 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from . import scripts
 
-    return getattr(scripts, name)
+    value = globals()[name] = getattr(scripts, name)
+    return value

@@ -33,4 +33,5 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f".{_LATER[name]}", __name__), name)
+    value = globals()[name] = getattr(import_module(f".{_LATER[name]}", __name__), name)
+    return value

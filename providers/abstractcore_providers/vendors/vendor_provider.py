@@ -50,7 +50,8 @@ class VendorProvider(ABC):
     def session(self, model: str, endpoint: Endpoint, config: ProviderConfig) -> ProviderSession:
         """Returns a session: the vendor's wire format, and the profile and rules of the model's family.
 
-        A format of its own and its table of models are imported here: listing the providers should load neither.
+        A format of its own and its table of models are imported here, credentials of its own in `endpoint`: listing the
+        providers should load none of them.
         """
 
     def model_name(self, config: ProviderConfig) -> str:
