@@ -68,19 +68,19 @@ def _stream(name: str) -> bytes:
     transpiler = FORMATS[name]()
     printed = [fixture.read() for fixture in fixtures("stream") if fixture.format == name]
     texts = [(frames, *found) for frames in printed if (found := _first_text(transpiler, frames))]
-    frames, place, text = max(texts, key=lambda found: len(str(found[0][found[1]])))
+    frames, index, text = max(texts, key=lambda found: len(str(found[0][found[1]])))
     words = [word + " " for word in _TEXT.split() * _CHUNKS][:_CHUNKS]
-    pieces = [_saying(frames[place], text, word) for word in words]
-    return stream_of(transpiler, [*frames[:place], *pieces, *frames[place + 1 :]])
+    pieces = [_saying(frames[index], text, word) for word in words]
+    return stream_of(transpiler, [*frames[:index], *pieces, *frames[index + 1 :]])
 
 
 def _first_text(transpiler: Transpiler, frames: list[Any]) -> tuple[int, str] | None:
     """Returns the first text frame, and its text."""
     decoder = transpiler.decoder()
-    for place, frame in enumerate(frames_of(transpiler, [stream_of(transpiler, frames)])):
+    for index, frame in enumerate(frames_of(transpiler, [stream_of(transpiler, frames)])):
         for delta in decoder.feed(frame):
             if isinstance(delta, TextDelta):
-                return place, delta.text
+                return index, delta.text
     return None
 
 

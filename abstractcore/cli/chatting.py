@@ -61,17 +61,17 @@ def _turn(
     llm: abstractcore.LLM, history: list[abstractcore.Message], line: str, quiet: bool
 ) -> list[abstractcore.Message]:
     """Returns the messages of one question and its answer; none if there was no answer."""
-    said = abstractcore.Message.user(line)
-    with llm.stream(messages=[*history, said]) as stream:
+    prompt = abstractcore.Message.user(line)
+    with llm.stream(messages=[*history, prompt]) as stream:
         try:
             write_stream(stream)
         except KeyboardInterrupt:
             note("stopped")
             text = stream.partial.text
-            return [said, abstractcore.Message.assistant(text)] if text.strip() else []
+            return [prompt, abstractcore.Message.assistant(text)] if text.strip() else []
         response = stream.response
     if not quiet:
         for remark in summary(response):
             note(remark)
     reply = response.reply.message()
-    return [said, reply] if reply is not None else []
+    return [prompt, reply] if reply is not None else []

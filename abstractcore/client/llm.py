@@ -384,7 +384,7 @@ class LLM:
         self.close()
 
     def __repr__(self) -> str:
-        return f"LLM({self.provider}/{self.model}{_place(self._pipelines.session.endpoint)})"
+        return f"LLM({self.provider}/{self.model}{_location(self._pipelines.session.endpoint)})"
 
     def _request(
         self, prompt: str | None, response_model: ResponseModel | None, request: CallRequest, stream: bool
@@ -408,7 +408,7 @@ class LLM:
             raise ConfigurationError("this LLM is closed.", hint="Create another with create_llm.")
 
 
-def _place(endpoint: Endpoint) -> str:
+def _location(endpoint: Endpoint) -> str:
     """Returns the URL of the endpoint for the repr, if it has one."""
     if not isinstance(endpoint, KnownUrl):
         return ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
-from ..engine import Pipeline, credentials_of_place
+from ..engine import Pipeline, credentials_of_endpoint
 from ..ports import MediaContext, MediaHandler, Middleware, ProviderSession, Runtime, Transport
 from ..scrubbing import Secrets
 from .connections import Connections
@@ -64,7 +64,7 @@ class Pipelines:
             _log.exception("closing the session of a provider failed")
 
     def _make(self, runtime: Runtime, transport: Transport) -> Pipeline:
-        credentials_of_place(self.session.endpoint, self._secrets)
+        credentials_of_endpoint(self.session.endpoint, self._secrets)
         return Pipeline(
             self.session,
             runtime,

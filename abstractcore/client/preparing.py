@@ -119,10 +119,10 @@ class CallPreparer:
                 hint=f"Use call.with_(provider={self._provider!r}, model={self._model!r}) to run it here.",
             )
         headers = self._defaults.get("headers", {})
-        made = _checked(scoped_call(call.with_(stream=stream)), self._unused, headers)
+        prepared = _checked(scoped_call(call.with_(stream=stream)), self._unused, headers)
 
         async def prepare(runtime: Runtime) -> Prepared:
-            return made
+            return prepared
 
         return PendingCall(prepare, seconds(timeout, "timeout"), no_output)
 

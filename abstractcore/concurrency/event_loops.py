@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 T = TypeVar("T")
-_Place: TypeAlias = tuple[int, asyncio.AbstractEventLoop]
+_Key: TypeAlias = tuple[int, asyncio.AbstractEventLoop]
 
 
 class _Kept(NamedTuple, Generic[T]):
@@ -27,7 +27,7 @@ class LoopLocal(Generic[T]):
     def __init__(self, make: Callable[[], T], close: Callable[[T], Awaitable[object]]) -> None:
         self._make = make
         self._close = close
-        self._kept: dict[_Place, _Kept[T]] = {}
+        self._kept: dict[_Key, _Kept[T]] = {}
 
     def __len__(self) -> int:
         """Returns the number of event loops that have a value."""
@@ -35,12 +35,12 @@ class LoopLocal(Generic[T]):
 
     def get(self) -> T:
         """Returns the value of the running loop."""
-        place = os.getpid(), asyncio.get_running_loop()
-        kept = self._kept.get(place)
+        key = os.getpid(), asyncio.get_running_loop()
+        kept = self._kept.get(key)
         if kept is None:
             self._forget_closed_loops()
             value = self._make()
-            kept = self._kept[place] = _Kept(value, self._keep(place, value))
+            kept = self._kept[key] = _Kept(value, self._keep(key, value))
             with suppress(StopIteration):  # its first step registers it with the loop
                 kept.keeper.__anext__().send(None)
         return kept.value
@@ -52,14 +52,14 @@ class LoopLocal(Generic[T]):
             await kept.keeper.aclose()
 
     def _forget_closed_loops(self) -> None:
-        for place in list(self._kept):  # a copy: other threads may add their loops
-            if place[0] == os.getpid() and place[1].is_closed():
-                self._kept.pop(place, None)
+        for key in list(self._kept):  # a copy: other threads may add their loops
+            if key[0] == os.getpid() and key[1].is_closed():
+                self._kept.pop(key, None)
 
-    async def _keep(self, place: _Place, value: T) -> AsyncGenerator[None]:
+    async def _keep(self, key: _Key, value: T) -> AsyncGenerator[None]:
         """Waits to be closed: a loop that shuts down closes the async generators that began in it."""
         try:
             yield
         finally:
-            self._kept.pop(place, None)
+            self._kept.pop(key, None)
             await self._close(value)

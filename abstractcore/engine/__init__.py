@@ -5,7 +5,7 @@ from .deadlines import InTime, remaining, time_given
 from .lowering import lower
 from .pipeline import OutputReader, Pipeline, Prepare, Prepared, refuse_losses
 from .request_urls import shown_url
-from .signing import credentials_of_place
+from .signing import credentials_of_endpoint
 
 __all__ = [
     "CallStream",
@@ -14,7 +14,7 @@ __all__ = [
     "Pipeline",
     "Prepare",
     "Prepared",
-    "credentials_of_place",
+    "credentials_of_endpoint",
     "lower",
     "refuse_losses",
     "remaining",

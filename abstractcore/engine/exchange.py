@@ -27,7 +27,7 @@ from .decoding import MAX_BODY_BYTES, DecodedStream
 from .endings import close_all
 from .reasoning_origins import with_origin
 from .releasing import open_at
-from .request_urls import with_place
+from .request_urls import with_request
 from .signing import held_by, signed
 
 _LONGEST_STEP_SECONDS = 600.0
@@ -44,7 +44,7 @@ class Exchange:
         self._clock = clock
 
     async def __call__(self, attempt: Attempt) -> Answer:
-        """Returns the answer to one request; raises `AbstractCoreError` with place and attempts."""
+        """Returns the answer to one request; raises `AbstractCoreError` with its request and attempts."""
         context = attempt.context
         interruption = current_interruption()
         if interruption is not None:
@@ -133,9 +133,9 @@ class Exchange:
             raise
 
     def _explained(self, error: ProviderError, address: Address | None, attempt: Attempt) -> AbstractCoreError:
-        """Adds place and cause to `error`."""
+        """Adds the request and the cause to `error`."""
         if address is not None:
-            error = with_place(error, address.url, attempt.request)
+            error = with_request(error, address.url, attempt.request)
         return self._session.endpoint.diagnose(error)
 
 

@@ -228,7 +228,7 @@ def _wrong_answer(answer: Answer, context: CallContext) -> ConfigurationError:
 
 
 def explain(error: BaseException, context: CallContext) -> None:
-    """Adds the place to `error` before it is raised to the user, and removes credentials."""
+    """Adds provider, model and request id to `error` before it is raised to the user, and removes credentials."""
     if isinstance(error, AbstractCoreError):
         located(error, context)
     context.secrets.error(error)
@@ -237,7 +237,7 @@ def explain(error: BaseException, context: CallContext) -> None:
 def fail(
     context: CallContext, error: BaseException, deltas: Sequence[Delta] = (), seconds_to_first: float | None = None
 ) -> None:
-    """Adds the place to `error`, and ends the call with it."""
+    """Adds provider, model and request id to `error`, and ends the call with it."""
     explain(error, context)
     end_call(context, outcome_of(error), deltas=deltas, error=error, seconds_to_first=seconds_to_first)
 

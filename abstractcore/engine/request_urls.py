@@ -19,7 +19,7 @@ def shown_url(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{path}"
 
 
-def with_place(error: ProviderError, base: str, request: WireRequest) -> ProviderError:
+def with_request(error: ProviderError, base: str, request: WireRequest) -> ProviderError:
     """Adds method and URL to an `error` that means that the path does not exist. `base` is the endpoint's URL."""
     missing = isinstance(error, NotFoundError) and not isinstance(error, ModelNotFoundError)
     if not (missing and error.status in (None, _NOT_FOUND)) and error.status != _METHOD_NOT_ALLOWED:

@@ -15,12 +15,12 @@ def signed(
     request: WireRequest, auth: Auth, now: float, secrets: Secrets, headers: Mapping[str, str] | None = None
 ) -> WireRequest:
     """Returns `request` with its credentials, which are added to `secrets`, and with `headers` over its own."""
-    made, unsigned = auth.sign(request, now), request.headers
+    signed_request, unsigned = auth.sign(request, now), request.headers
     if headers:
-        made, unsigned = made.with_headers(headers), {**unsigned, **headers}
-    secrets.add_request(made.url, made.headers, unsigned)
+        signed_request, unsigned = signed_request.with_headers(headers), {**unsigned, **headers}
+    secrets.add_request(signed_request.url, signed_request.headers, unsigned)
     secrets.add(held_by(auth))
-    return made
+    return signed_request
 
 
 def held_by(holder: object) -> Sequence[str]:
@@ -28,7 +28,7 @@ def held_by(holder: object) -> Sequence[str]:
     return getattr(holder, "secrets", ())
 
 
-def credentials_of_place(endpoint: Endpoint, secrets: Secrets) -> None:
+def credentials_of_endpoint(endpoint: Endpoint, secrets: Secrets) -> None:
     """Adds the credentials of `endpoint` to `secrets`, if they are known before the first request."""
     secrets.add(held_by(endpoint))
     if isinstance(endpoint, KnownAddress):

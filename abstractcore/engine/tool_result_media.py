@@ -29,7 +29,7 @@ def move_files_after_results(lowered: Lowered) -> Lowered:
 
 def _without_files(message: Message, path: str, beside: list[ContentPart], warnings: list[CallWarning]) -> Message:
     results: list[ToolResult] = []
-    for place, result in enumerate(message.parts):
+    for result_index, result in enumerate(message.parts):
         assert isinstance(result, ToolResult)
         content: list[ContentPart] = []
         for index, part in enumerate(result.content):
@@ -39,7 +39,7 @@ def _without_files(message: Message, path: str, beside: list[ContentPart], warni
             marker = TextPart(f"[media_{len(beside) // 2 + 1} of the result of tool call {result.call_id}]")
             content.append(marker)
             beside += [marker, part]
-            where = f"{path}[{place}].content[{index}]"
+            where = f"{path}[{result_index}].content[{index}]"
             reason = "tool results support only text: the file is moved to the next message, and replaced by a marker"
             warnings.append(CallWarning("moved_after_results", where, reason, sent=marker.text))
         results.append(replace(result, content=tuple(content)))

@@ -124,38 +124,38 @@ class AwsEventStreamFramer:
 
 def _read_headers(raw: bytes) -> dict[str, HeaderValue]:
     headers: dict[str, HeaderValue] = {}
-    place = 0
+    offset = 0
     try:
-        while place < len(raw):
-            raw_name, place = _sized(raw, place + 1, raw[place])
+        while offset < len(raw):
+            raw_name, offset = _sized(raw, offset + 1, raw[offset])
             name = raw_name.decode()
             if name in headers:
                 raise ValueError("duplicate header name")
-            headers[name], place = _value(raw, place + 1, raw[place])
+            headers[name], offset = _value(raw, offset + 1, raw[offset])
     except (IndexError, ValueError, struct.error):
         raise ServerError(f"the provider sent a message with headers that cannot be read: {raw[:60]!r}") from None
     return headers
 
 
-def _value(raw: bytes, place: int, kind: int) -> tuple[HeaderValue, int]:
-    """Returns the value at `place`, and its end."""
+def _value(raw: bytes, offset: int, kind: int) -> tuple[HeaderValue, int]:
+    """Returns the value at `offset`, and its end."""
     if kind in _FLAGS:
-        return _FLAGS[kind], place
+        return _FLAGS[kind], offset
     if kind in _NUMBERS:
         number = _NUMBERS[kind]
-        return number.unpack_from(raw, place)[0], place + number.size
+        return number.unpack_from(raw, offset)[0], offset + number.size
     if kind == _UUID:
-        return _sized(raw, place, 16)
+        return _sized(raw, offset, 16)
     if kind not in (_BYTES, _TEXT):
         raise ValueError("unknown header type")
-    value, place = _sized(raw, place + _LENGTH.size, _LENGTH.unpack_from(raw, place)[0])
-    return (value.decode() if kind == _TEXT else value), place
+    value, offset = _sized(raw, offset + _LENGTH.size, _LENGTH.unpack_from(raw, offset)[0])
+    return (value.decode() if kind == _TEXT else value), offset
 
 
-def _sized(raw: bytes, place: int, size: int) -> tuple[bytes, int]:
-    if place + size > len(raw):
+def _sized(raw: bytes, offset: int, size: int) -> tuple[bytes, int]:
+    if offset + size > len(raw):
         raise ValueError("truncated header")
-    return raw[place : place + size], place + size
+    return raw[offset : offset + size], offset + size
 
 
 def _header(name: str, value: HeaderValue) -> bytes:

@@ -122,7 +122,7 @@ class OutputType:
         return self._adapter.validate_json(text)
 
     def _first_problem(self, error: ValidationError) -> tuple[str, str]:
-        """Returns the place and the message of the first error."""
+        """Returns the path and the message of the first error."""
         first = _first(error)
         location = first["loc"][1:] if self._wrapper is not None and _has_wrapper(error) else first["loc"]
         return shortened(".".join(map(str, location)), 200) or "the answer", first["msg"]

@@ -35,7 +35,7 @@ class Blob(Immutable):
 
     `media_type` is an IANA type such as `audio/wav`, in lower case; aliases are replaced. `name` is the file's own
     name, if it has one, for labels only. `size` is in bytes and `sha256` in lower-case hex; both are known for bytes,
-    files and artifacts. Two blobs are equal when type and hash are; without a hash, when they point at the same place.
+    files and artifacts. Two blobs are equal when type and hash are; without a hash, when they have the same location.
     """
 
     form: BlobForm

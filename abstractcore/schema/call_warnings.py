@@ -13,7 +13,7 @@ from .json_values import JSONValue, check_text
 class CallWarning(Immutable):
     """One difference between what was requested and what was done.
 
-    `code` is a stable short name (`unsupported_option`, `media_type_mismatch`); `path` is a place in the `ModelCall`
+    `code` is a stable short name (`unsupported_option`, `media_type_mismatch`); `path` is a path in the `ModelCall`
     or the reply; `requested` and `sent` are the two values where they are small. `sent` is None if nothing was sent.
     For code "reordered" the values are positions: of the part in the call, and among the parts that were sent.
     """

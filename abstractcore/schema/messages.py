@@ -130,19 +130,19 @@ def canonical_messages(messages: Sequence[Message]) -> tuple[Message, ...]:
     """
     canonical: list[Message] = []
     pending: dict[str, int] = {}
-    place = 0
+    tool_index = 0
     """The index of the tool message of the last assistant turn."""
     for index, message in enumerate(messages):
         if message.role != "tool":
             canonical.append(message)
             if message.role == "assistant":
-                pending, place = _call_order(message, index), len(canonical)
+                pending, tool_index = _call_order(message, index), len(canonical)
             elif message.role == "user":
                 pending = {}
-        elif place < len(canonical) and canonical[place].role == "tool" and pending:
-            canonical[place] = _in_call_order((*canonical[place].parts, *message.parts), pending, index)
+        elif tool_index < len(canonical) and canonical[tool_index].role == "tool" and pending:
+            canonical[tool_index] = _in_call_order((*canonical[tool_index].parts, *message.parts), pending, index)
         else:
-            canonical.insert(place, _in_call_order(message.parts, pending, index))
+            canonical.insert(tool_index, _in_call_order(message.parts, pending, index))
     return tuple(canonical)
 
 

@@ -31,9 +31,9 @@ class ExceptionScrubber:
         self._change_arguments(error)
         self._change_attributes(error)
         self._clean_chain(error)
-        said = _text_of(error)
-        clean = self._change(said)
-        if clean != said:
+        text = _text_of(error)
+        clean = self._change(text)
+        if clean != text:
             self._cleaned[id(error)] = _replacement(error, clean)
         return self._cleaned[id(error)]
 
@@ -76,14 +76,14 @@ def _replacement(error: BaseException, text: str) -> BaseException:
     """Returns the replacement of `error`: with the same traceback, chain, notes and members."""
     members = _members(error)
     if members:
-        made: BaseException = BaseExceptionGroup(text.rpartition(" (")[0], members)
+        replacement: BaseException = BaseExceptionGroup(text.rpartition(" (")[0], members)
     else:
-        made = ScrubbedError(f"{type(error).__name__}: {text}")
-    made.__cause__, made.__context__ = error.__cause__, error.__context__
-    made.__suppress_context__ = error.__suppress_context__
+        replacement = ScrubbedError(f"{type(error).__name__}: {text}")
+    replacement.__cause__, replacement.__context__ = error.__cause__, error.__context__
+    replacement.__suppress_context__ = error.__suppress_context__
     for note in getattr(error, "__notes__", ()):
-        made.add_note(note)
-    return made.with_traceback(error.__traceback__)
+        replacement.add_note(note)
+    return replacement.with_traceback(error.__traceback__)
 
 
 def _members(error: BaseException) -> tuple[BaseException, ...]:

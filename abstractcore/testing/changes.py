@@ -120,12 +120,12 @@ def _rebuilt_list(items: list[JSONValue], trail: Trail, edits: dict[Trail, CallW
     kept: list[JSONValue] = []
     moved: list[tuple[int, JSONValue]] = []
     for index, item in enumerate(items):
-        place = (*trail, index)
-        edit = edits.get(place)
+        path = (*trail, index)
+        edit = edits.get(path)
         if edit is None:
-            kept.append(_rebuilt(item, place, edits))
+            kept.append(_rebuilt(item, path, edits))
         elif edit.code == "reordered":
-            moved.append((cast(int, edit.sent), _rebuilt(item, place, edits)))
+            moved.append((cast(int, edit.sent), _rebuilt(item, path, edits)))
         elif edit.sent is not None:
             kept.append(to_data(edit.sent))
     for position, item in sorted(moved, key=lambda entry: entry[0]):

@@ -123,9 +123,9 @@ def check_stream(transpiler: Transpiler, reply: ModelReply, deltas: Sequence[Del
     if _frames(transpiler, [stream[i : i + 1] for i in range(len(stream))]) != frames:
         raise LawBrokenError("stream", "its frames differ when every byte arrives alone")
     step = max(1, len(stream) // _MAX_SPLITS)
-    for place in range(0, len(stream), step):
-        if _frames(transpiler, [stream[:place], stream[place:]]) != frames:
-            raise LawBrokenError("stream", f"its frames differ when it is split at byte {place}")
+    for offset in range(0, len(stream), step):
+        if _frames(transpiler, [stream[:offset], stream[offset:]]) != frames:
+            raise LawBrokenError("stream", f"its frames differ when it is split at byte {offset}")
 
 
 def check_errors(transpiler: Transpiler, error: ProviderError) -> None:
@@ -177,10 +177,10 @@ def _expect(
     warnings: Sequence[CallWarning],
     data: Data,
     found: ModelCall | ModelReply,
-    made: Callable[[Data], ModelCall | ModelReply],
+    parse: Callable[[Data], ModelCall | ModelReply],
 ) -> None:
     try:
-        expected = made(changed_as_warned(data, warnings))
+        expected = parse(changed_as_warned(data, warnings))
     except FalseWarningError as error:
         raise LawBrokenError(law, f"a false warning: {error}") from None
     except SchemaError as error:

@@ -181,8 +181,8 @@ def _with_calls(others: SearchStrategy[Any]) -> SearchStrategy[tuple[Part, ...]]
 
 def _mixed(others: tuple[Part, ...], calls: Sequence[tuple[int, ToolCall]]) -> tuple[Part, ...]:
     mixed = list(others)
-    for place, call in {call.id: (place, call) for place, call in calls}.values():
-        mixed.insert(place, call)
+    for index, call in {call.id: (index, call) for index, call in calls}.values():
+        mixed.insert(index, call)
     return tuple(mixed)
 
 
@@ -268,7 +268,7 @@ def calls(
         ToolChoice, st.just("tool"), NAME
     )
     labels = st.dictionaries(NAME, TEXT, max_size=1)
-    made = st.builds(
+    drawn = st.builds(
         ModelCall,
         model=NAME,
         messages=conversations(user_content, tool_content),
@@ -289,7 +289,7 @@ def calls(
         parent_id=st.none() | NAME,
         trace_context=labels,
     )
-    return made if options is None else st.builds(_with_options, made, _placed(options))
+    return drawn if options is None else st.builds(_with_options, drawn, _placed(options))
 
 
 def _placed(options: SearchStrategy[ProviderOptions]) -> SearchStrategy[list[tuple[int, ProviderOptions]]]:
@@ -306,20 +306,20 @@ def _with_options(call: ModelCall, placed: Sequence[tuple[int, ProviderOptions]]
 
 
 def _message_with_options(message: Message, number: int, options: ProviderOptions) -> Message:
-    place = number % (len(message.parts) + 1) - 1
-    if place < 0:
+    index = number % (len(message.parts) + 1) - 1
+    if index < 0:
         return message if message.role == "tool" else replace(message, provider_options=options)
-    return replace(message, parts=_parts_with_options(message.parts, place, options))
+    return replace(message, parts=_parts_with_options(message.parts, index, options))
 
 
-def _parts_with_options(some: tuple[Part, ...], place: int, options: ProviderOptions) -> tuple[Part, ...]:
-    part = some[place]
+def _parts_with_options(some: tuple[Part, ...], index: int, options: ProviderOptions) -> tuple[Part, ...]:
+    part = some[index]
     if isinstance(part, ToolResult) and part.content:
         content = cast("tuple[ContentPart, ...]", _parts_with_options(part.content, 0, options))
         part = replace(part, content=content)
     if not hasattr(part, "provider_options"):
         return some
-    return (*some[:place], replace(cast(Any, part), provider_options=options), *some[place + 1 :])
+    return (*some[:index], replace(cast(Any, part), provider_options=options), *some[index + 1 :])
 
 
 def billings() -> SearchStrategy[Billing]:
@@ -350,7 +350,7 @@ def replies(
 
     Without `options`, the parts have no provider options.
     """
-    made = st.builds(
+    drawn = st.builds(
         ModelReply,
         parts=_with_calls(reply_parts() if others is None else others).map(_uncached),
         finish_reason=st.sampled_from(FINISH_REASONS),
@@ -361,7 +361,7 @@ def replies(
         id=st.none() | NAME,
         provider_metadata=OBJECT,
     )
-    owned = made.map(_with_origin)
+    owned = drawn.map(_with_origin)
     return owned if options is None else st.builds(_reply_with_options, owned, _placed(options))
 
 

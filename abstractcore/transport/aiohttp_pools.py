@@ -184,5 +184,5 @@ def _address(url: str) -> yarl.URL:
         address = parsed(url)
     except httpx2.InvalidURL:
         raise no_address(url) from None
-    place = f"{address.scheme}://{address.netloc.decode('ascii')}"
-    return yarl.URL(place + address.raw_path.decode("ascii"), encoded=True)
+    origin = f"{address.scheme}://{address.netloc.decode('ascii')}"
+    return yarl.URL(origin + address.raw_path.decode("ascii"), encoded=True)

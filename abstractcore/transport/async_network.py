@@ -32,17 +32,19 @@ class AsyncNetwork(httpcore2.AsyncNetworkBackend):
     ) -> httpcore2.AsyncNetworkStream:
         """Returns a connection to the first address that answers."""
 
-        def connect(place: str) -> Callable[[], Awaitable[httpcore2.AsyncNetworkStream]]:
+        def connect(address: str) -> Callable[[], Awaitable[httpcore2.AsyncNetworkStream]]:
             async def connected() -> httpcore2.AsyncNetworkStream:
-                return JoiningStream(await self._backend.connect_tcp(place, port, None, local_address, socket_options))
+                return JoiningStream(
+                    await self._backend.connect_tcp(address, port, None, local_address, socket_options)
+                )
 
             return connected
 
         try:
             async with asyncio.timeout(timeout):
                 found = await aaddresses(host, port)
-                places = dict.fromkeys(str(info[4][0]) for info in found)
-                return await _first([connect(place) for place in places])
+                addresses = dict.fromkeys(str(info[4][0]) for info in found)
+                return await _first([connect(address) for address in addresses])
         except TimeoutError:
             raise httpcore2.ConnectTimeout(f"connecting to {host} timed out") from None
         except (OSError, UnicodeError) as error:
@@ -96,10 +98,10 @@ async def _first(
             patience = _NEXT_ADDRESS_SECONDS if number < len(attempts) else None
             while pending := [task for task in tasks if not task.done()]:
                 await asyncio.wait(pending, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
-                made = next((task for task in tasks if task.done() and task.exception() is None), None)
-                if made is not None:
-                    tasks.remove(made)
-                    return made.result()
+                created = next((task for task in tasks if task.done() and task.exception() is None), None)
+                if created is not None:
+                    tasks.remove(created)
+                    return created.result()
                 if patience is not None:
                     break
         return tasks[0].result()

@@ -156,15 +156,15 @@ class _RequestMaker:
     @property
     def secrets(self) -> Sequence[str]:
         """The credentials in the last requests of the client, also of its authentication and hooks."""
-        made = list(self._made)
-        return [secret for url, headers in made for secret in credentials_in(str(url), dict(headers))]
+        sent = list(self._made)
+        return [secret for url, headers in sent for secret in credentials_in(str(url), dict(headers))]
 
     def __call__(self, request: WireRequest, timeouts: Mapping[str, float], trace: Trace) -> httpx2.Request:
         """Returns the request, to which authentication and hooks may add."""
         headers = httpx2.Headers(self._client.headers)
         headers.update(headers_of(request))
         url, params = parsed(request.url), self._client.params
-        made = httpx2.Request(
+        built = httpx2.Request(
             request.method,
             url.copy_merge_params(params) if params else url,
             headers=headers,
@@ -172,8 +172,8 @@ class _RequestMaker:
             content=request.body,
             extensions={"timeout": timeouts, "trace": trace},
         )
-        self._made.append((made.url, made.headers))
-        return made
+        self._made.append((built.url, built.headers))
+        return built
 
 
 def _check_open(client: HttpClient) -> None:

@@ -75,7 +75,7 @@ def map_error(error: Exception, url: str, seconds: float, proxy: ProxyInUse | No
 def pool_timeout(url: str, seconds: float) -> RequestTimeoutError:
     """Returns the error for a pool whose connections were all in use for `seconds`."""
     return RequestTimeoutError(
-        f"connection pool exhausted: no connection to {_place(url)} became available within {shown_seconds(seconds)}",
+        f"connection pool exhausted: no connection to {_origin(url)} became available within {shown_seconds(seconds)}",
         hint="Each open stream holds a connection: close streams, or allow more with max_connections=NUMBER.",
     )
 
@@ -83,20 +83,20 @@ def pool_timeout(url: str, seconds: float) -> RequestTimeoutError:
 def connect_timeout(url: str, seconds: float, proxy: ProxyInUse | None) -> RequestTimeoutError:
     """Returns the error for a connection that was not established in `seconds`, or in ten seconds."""
     limit = min(seconds, CONNECT_SECONDS)
-    message = f"connecting to {_place(url)}{_through(proxy)} timed out after {shown_seconds(limit)}"
+    message = f"connecting to {_origin(url)}{_through(proxy)} timed out after {shown_seconds(limit)}"
     hint = _proxy_hint(proxy) or "Check that base_url is correct and reachable."
     return RequestTimeoutError(message, hint=f"{hint} {_MORE_TIME}" if limit < CONNECT_SECONDS else hint)
 
 
 def read_timeout(url: str, seconds: float) -> RequestTimeoutError:
     """Returns the error for a response that did not begin in `seconds`."""
-    return RequestTimeoutError(f"no response from {_place(url)} within {shown_seconds(seconds)}", hint=_MORE_TIME)
+    return RequestTimeoutError(f"no response from {_origin(url)} within {shown_seconds(seconds)}", hint=_MORE_TIME)
 
 
 def refused_by_proxy(url: str, proxy: ProxyInUse | None) -> ConnectionFailedError:
     """Returns the error for a proxy that refused the connection."""
-    name = f"the proxy {_place(proxy.url)}" if proxy is not None else "the proxy"
-    error = _by_way_of(ConnectionFailedError(f"{name} refused the connection to {_place(url)}"), proxy)
+    name = f"the proxy {_origin(proxy.url)}" if proxy is not None else "the proxy"
+    error = _by_way_of(ConnectionFailedError(f"{name} refused the connection to {_origin(url)}"), proxy)
     error.hint = _proxy_hint(proxy, "Check its user and password, as in http://USER:PASSWORD@HOST:PORT.")
     return error
 
@@ -104,7 +104,7 @@ def refused_by_proxy(url: str, proxy: ProxyInUse | None) -> ConnectionFailedErro
 def cannot_connect(url: str, reason: str, proxy: ProxyInUse | None) -> ConnectionFailedError:
     """Returns the error for a connection that failed: refused, or with an untrusted certificate."""
     reason = reason or "the connection was closed"
-    error = ConnectionFailedError(f"cannot connect to {_place(url)}{_through(proxy)}: {reason}")
+    error = ConnectionFailedError(f"cannot connect to {_origin(url)}{_through(proxy)}: {reason}")
     error.hint = _connecting_hint(reason.lower())
     return _by_way_of(error, proxy)
 
@@ -112,19 +112,19 @@ def cannot_connect(url: str, reason: str, proxy: ProxyInUse | None) -> Connectio
 def _connecting_hint(reason: str) -> str:
     if "certificate verify failed" in reason:
         return _CERTIFICATE_HINT
-    if any(said in reason for said in _NOT_TLS):
+    if any(phrase in reason for phrase in _NOT_TLS):
         return _PLAIN_HTTP_HINT
-    return _NAME_HINT if any(said in reason for said in _UNKNOWN_NAME) else _ADDRESS_HINT
+    return _NAME_HINT if any(phrase in reason for phrase in _UNKNOWN_NAME) else _ADDRESS_HINT
 
 
 def cannot_unpack(url: str) -> ServerError:
     """Returns the error for a body that cannot be decompressed."""
-    return ServerError(f"{_place(url)} sent a body that cannot be decompressed")
+    return ServerError(f"{_origin(url)} sent a body that cannot be decompressed")
 
 
 def no_address(url: str) -> ConfigurationError:
     """Returns the error for an invalid URL."""
-    message = f"{_place(url)} is not a valid URL"
+    message = f"{_origin(url)} is not a valid URL"
     return ConfigurationError(message, hint="Write base_url='https://HOST/...'.")
 
 
@@ -136,7 +136,7 @@ def bad_header() -> ConfigurationError:
 def broken(url: str, reason: str, proxy: ProxyInUse | None = None) -> ConnectionFailedError:
     """Returns the error for a connection that broke, or a response that is not HTTP."""
     error = ConnectionFailedError(
-        f"the connection to {_place(url)}{_through(proxy)} broke: {reason or 'connection closed'}"
+        f"the connection to {_origin(url)}{_through(proxy)} broke: {reason or 'connection closed'}"
     )
     error.connected = True
     return _by_way_of(error, proxy)
@@ -145,14 +145,14 @@ def broken(url: str, reason: str, proxy: ProxyInUse | None = None) -> Connection
 def _by_way_of(error: ConnectionFailedError, proxy: ProxyInUse | None) -> ConnectionFailedError:
     """Adds the proxy, which may have failed, and its source to `error`."""
     if proxy is not None:
-        error.proxy = _place(proxy.url)
+        error.proxy = _origin(proxy.url)
         if error.hint != _CERTIFICATE_HINT:
             error.hint = _proxy_hint(proxy)
     return error
 
 
 def _through(proxy: ProxyInUse | None) -> str:
-    return "" if proxy is None else f" through the proxy {_place(proxy.url)}"
+    return "" if proxy is None else f" through the proxy {_origin(proxy.url)}"
 
 
 def _proxy_hint(proxy: ProxyInUse | None, question: str = "Check that the proxy is running.") -> str | None:
@@ -167,7 +167,7 @@ def _proxy_hint(proxy: ProxyInUse | None, question: str = "Check that the proxy 
     )
 
 
-def _place(url: str) -> str:
+def _origin(url: str) -> str:
     """Returns scheme, host and port, without path, query and userinfo, which may hold secrets."""
     try:
         parsed = httpx2.URL(url)

@@ -63,17 +63,17 @@ class PycurlTransport:
 
     def close_now(self) -> None:
         """Closes idle connections, in sync code."""
-        for place in list(self._pools):
-            if place[0] == os.getpid():
-                pool = self._pools.pop(place, None)
+        for key in list(self._pools):
+            if key[0] == os.getpid():
+                pool = self._pools.pop(key, None)
                 if pool is not None:
                     pool.close()
 
     def _pool(self, route: Route) -> CurlPool:
-        place = os.getpid(), route
-        pool = self._pools.get(place)
+        key = os.getpid(), route
+        pool = self._pools.get(key)
         if pool is None:
-            pool = self._pools.setdefault(place, CurlPool(self._settings, route))
+            pool = self._pools.setdefault(key, CurlPool(self._settings, route))
         return pool
 
     def _lease(self, route: Route, target: _Target, url: str, timeout: float) -> Lease:
@@ -124,9 +124,9 @@ def _target(url: str) -> _Target:
         address = None
     if address is None or address.scheme not in DEFAULT_PORTS:
         raise no_address(url)
-    place = f"{address.scheme}://{address.netloc.decode('ascii')}{address.raw_path.decode('ascii')}"
+    full_url = f"{address.scheme}://{address.netloc.decode('ascii')}{address.raw_path.decode('ascii')}"
     port = address.port or DEFAULT_PORTS[address.scheme]
-    return _Target(place, Origin(address.scheme, address.raw_host.decode("ascii"), port))
+    return _Target(full_url, Origin(address.scheme, address.raw_host.decode("ascii"), port))
 
 
 def _wire_call(request: WireRequest, target: _Target, due: float, timeout: float) -> WireCall:

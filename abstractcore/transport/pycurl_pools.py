@@ -129,7 +129,7 @@ class CurlPool:
     def _configure(self, origin: Origin, easy: Any) -> None:
         """Sets the proxy of the settings only, the trusted authorities, and no DNS look-up by libcurl."""
         easy.setopt(pycurl.NOPROXY, "")
-        easy.setopt(pycurl.PROXY, "" if self._proxy is None else _place(self._proxy.url))
+        easy.setopt(pycurl.PROXY, "" if self._proxy is None else _origin(self._proxy.url))
         if self._proxy is not None and self._proxy.raw_auth:
             user, password = self._proxy.raw_auth
             easy.setopt(pycurl.PROXYUSERNAME, user)
@@ -139,5 +139,5 @@ class CurlPool:
             easy.unsetopt(option) if value is None else easy.setopt(option, value)
 
 
-def _place(url: httpx2.URL) -> str:
+def _origin(url: httpx2.URL) -> str:
     return str(url.copy_with(username=None, password=None))

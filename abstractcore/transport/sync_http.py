@@ -52,18 +52,18 @@ class SyncHttpTransport:
 
     def close_now(self) -> None:
         """Closes idle connections, in sync code."""
-        for place in list(self._pools):
-            if place[0] == os.getpid():
-                pool = self._pools.pop(place, None)
+        for key in list(self._pools):
+            if key[0] == os.getpid():
+                pool = self._pools.pop(key, None)
                 if pool is not None:
                     pool.close()
 
     def _pool(self, url: str) -> httpcore2.ConnectionPool:
         route = self._routes.of(url)
-        place = os.getpid(), route
-        pool = self._pools.get(place)
+        key = os.getpid(), route
+        pool = self._pools.get(key)
         if pool is None:
-            pool = self._pools.setdefault(place, sync_pool(self._settings, route))
+            pool = self._pools.setdefault(key, sync_pool(self._settings, route))
         return pool
 
 

@@ -34,13 +34,13 @@ class SyncNetwork(httpcore2.NetworkBackend):
         """Returns a connection to the first address that answers."""
         try:
             found = addresses(host, port, seconds_left(timeout))
-            places = list(dict.fromkeys(str(info[4][0]) for info in found))
+            resolved = list(dict.fromkeys(str(info[4][0]) for info in found))
             failure: Exception | None = None
-            for number, place in enumerate(places):
+            for number, address in enumerate(resolved):
                 left = seconds_left(timeout)
-                part = None if left is None else left / (len(places) - number)
+                part = None if left is None else left / (len(resolved) - number)
                 try:
-                    stream = self._backend.connect_tcp(place, port, part, local_address, socket_options)
+                    stream = self._backend.connect_tcp(address, port, part, local_address, socket_options)
                     return SyncNetworkStream(stream)
                 except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
                     failure = error

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from ...schema import CachePoint, CallWarning, Message, ModelCall
 
 
-class _Place(NamedTuple):
+class _Position(NamedTuple):
     """What can hold a cache point: a part of a message, or a tool (`message` is None)."""
 
     message: int | None
@@ -36,60 +36,66 @@ def lower_cache(call: ModelCall, most: int | None) -> tuple[ModelCall, list[Call
     over = held[: max(0, len(held) - most)] if most is not None else []
     if over:
         message = f"this provider accepts at most {most} cache points"
-        warnings += [CallWarning("cache_left_out", f"{place}.cache", message) for place in over]
+        warnings += [CallWarning("cache_left_out", f"{position}.cache", message) for position in over]
     return _with(call.with_(cache=False) if call.cache else call, over, None), warnings
 
 
-def _best(call: ModelCall) -> list[_Place]:
-    """Returns the free places after tools and system, and after the last user message (or the last results)."""
-    best: list[_Place] = []
+def _best(call: ModelCall) -> list[_Position]:
+    """Returns the free positions after tools and system, and after the last user message (or the last results)."""
+    best: list[_Position] = []
     system = [i for i, _ in takewhile(lambda item: item[1].role == "system", enumerate(call.messages))]
     asked = [i for i, message in enumerate(call.messages) if message.role in ("user", "tool")]
     if system:
-        best.append(_Place(system[-1], len(call.messages[system[-1]].parts) - 1))
+        best.append(_Position(system[-1], len(call.messages[system[-1]].parts) - 1))
     elif call.tools:
-        best.append(_Place(None, len(call.tools) - 1))
+        best.append(_Position(None, len(call.tools) - 1))
     if asked:
-        best.append(_Place(asked[-1], len(call.messages[asked[-1]].parts) - 1))
-    return [place for place in best if _can_hold(call, place)]
+        best.append(_Position(asked[-1], len(call.messages[asked[-1]].parts) - 1))
+    return [position for position in best if _can_hold(call, position)]
 
 
-def _held(call: ModelCall) -> list[_Place]:
+def _held(call: ModelCall) -> list[_Position]:
     """Returns all cache points: those of the conversation in order, then those of system and tools."""
-    places = [
-        _Place(i, j)
+    positions = [
+        _Position(i, j)
         for i, message in enumerate(call.messages)
         for j, part in enumerate(message.parts)
         if getattr(part, "cache", None) is not None
     ]
-    places.sort(key=lambda place: call.messages[place.message or 0].role == "system")
-    return places + [_Place(None, i) for i, tool in enumerate(call.tools) if tool.cache is not None]
+    positions.sort(key=lambda position: call.messages[position.message or 0].role == "system")
+    return positions + [_Position(None, i) for i, tool in enumerate(call.tools) if tool.cache is not None]
 
 
-def _can_hold(call: ModelCall, place: _Place) -> bool:
-    holder = _holder(call, place)
+def _can_hold(call: ModelCall, position: _Position) -> bool:
+    holder = _holder(call, position)
     return hasattr(holder, "cache") and holder.cache is None
 
 
-def _holder(call: ModelCall, place: _Place) -> Any:
-    return call.tools[place.number] if place.message is None else call.messages[place.message].parts[place.number]
+def _holder(call: ModelCall, position: _Position) -> Any:
+    return (
+        call.tools[position.number]
+        if position.message is None
+        else call.messages[position.message].parts[position.number]
+    )
 
 
-def _with(call: ModelCall, places: Collection[_Place], point: CachePoint | None) -> ModelCall:
-    """Returns the call with `point` at `places`."""
-    if not places:
+def _with(call: ModelCall, positions: Collection[_Position], point: CachePoint | None) -> ModelCall:
+    """Returns the call with `point` at `positions`."""
+    if not positions:
         return call
     tools = tuple(
-        replace(tool, cache=point) if _Place(None, i) in places else tool for i, tool in enumerate(call.tools)
+        replace(tool, cache=point) if _Position(None, i) in positions else tool for i, tool in enumerate(call.tools)
     )
-    return call.with_(messages=tuple(_changed(m, i, places, point) for i, m in enumerate(call.messages)), tools=tools)
+    return call.with_(
+        messages=tuple(_changed(m, i, positions, point) for i, m in enumerate(call.messages)), tools=tools
+    )
 
 
-def _changed(message: Message, number: int, places: Collection[_Place], point: CachePoint | None) -> Message:
-    if not any(place.message == number for place in places):
+def _changed(message: Message, number: int, positions: Collection[_Position], point: CachePoint | None) -> Message:
+    if not any(position.message == number for position in positions):
         return message
     parts: list[Any] = list(message.parts)
-    for place in places:
-        if place.message == number:
-            parts[place.number] = replace(parts[place.number], cache=point)
+    for position in positions:
+        if position.message == number:
+            parts[position.number] = replace(parts[position.number], cache=point)
     return replace(message, parts=tuple(parts))

@@ -151,8 +151,8 @@ def _unsure(decision: MediaDecision, call: ModelCall, profile: ModelProfile) -> 
     if decision.route == "native":
         sent = [(decision.kind, decision.type, "it is sent unchanged")]
     else:
-        made = [given for given in decision.outputs if given != "text"]
-        sent = [(media_kind_of(given), given, f"{decision.source} is converted to it") for given in made]
+        types = [given for given in decision.outputs if given != "text"]
+        sent = [(media_kind_of(given), given, f"{decision.source} is converted to it") for given in types]
     hint = "create_llm(..., accepts=[...]) declares what the model accepts"
     return [
         CallWarning("unknown_model", decision.part_path, f"{_not_known(call.model, type_)}: {what}; {hint}", type_)
@@ -175,8 +175,8 @@ def _choices(
     """
     choices = [f"convert it to {', '.join(instead)}"] if instead else []
     if not native and not instead:
-        made = sorted({media_kind_of(given) for given in handler.outputs - {"text"}} if handler is not None else ())
-        choices.append(f"choose a model that accepts {' or '.join(dict.fromkeys([decision.kind, *made]))}")
+        types = sorted({media_kind_of(given) for given in handler.outputs - {"text"}} if handler is not None else ())
+        choices.append(f"choose a model that accepts {' or '.join(dict.fromkeys([decision.kind, *types]))}")
     if may_be_wrong:
         what = decision.type if instead or decision.kind in ("document", "text") else decision.kind
         choices.append(f"declare that this model accepts it with create_llm(..., accepts=[{what!r}])")

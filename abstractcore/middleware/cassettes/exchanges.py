@@ -61,7 +61,7 @@ class RecordedError:
         del plain["message"]
         return cls(kind, error.message, plain)
 
-    def made(self) -> AbstractCoreError:
+    def to_exception(self) -> AbstractCoreError:
         """Returns the error."""
         error = (_error_class(self.kind) or AbstractCoreError)(self.message)
         vars(error).update(self.details)

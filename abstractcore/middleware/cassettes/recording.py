@@ -43,8 +43,8 @@ class Recording:
         before = len(attempts)
 
         def exchange() -> RecordedExchange:
-            made = attempts[-1] if len(attempts) > before else None
-            status, request_id = (made.status, made.request_id) if made is not None else (None, None)
+            latest = attempts[-1] if len(attempts) > before else None
+            status, request_id = (latest.status, latest.request_id) if latest is not None else (None, None)
             return RecordedExchange(request, status, request_id, batches=())
 
         responses: list[RecordedResponse] = []

@@ -46,7 +46,7 @@ class Replay:
             attempt.context.streams.append(stream)
             return stream
         if exchange.error is not None:
-            raise exchange.error.made()
+            raise exchange.error.to_exception()
         if not attempt.operation.is_chat:
             answer = attempt.operation.read(_response(exchange, self.path))
             attempt.context.usages.append(answer.usage)
@@ -99,7 +99,7 @@ def _response(exchange: RecordedExchange, path: Path) -> WireResponse:
 def _ending(exchange: RecordedExchange, path: Path) -> AbstractCoreError | None:
     """Returns the error to raise after the last batch."""
     if exchange.error is not None:
-        return exchange.error.made()
+        return exchange.error.to_exception()
     if exchange.left:
         return CassetteError(f"the stream in {path} is incomplete: it was closed here when it was recorded.")
     return None

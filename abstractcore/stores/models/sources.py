@@ -1,4 +1,4 @@
-"""`Source`: the interface of the places that weights are downloaded from."""
+"""`Source`: the interface of the sites that weights are downloaded from."""
 
 from __future__ import annotations
 

@@ -52,8 +52,8 @@ def scratch_folder(root: Path, slug: str) -> Generator[Path]:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def put_in_place(made: Path, folder: Path, scratch: Path) -> None:
-    """Moves `made` to `folder`, and the previous content to `scratch`."""
+def put_in_place(created: Path, folder: Path, scratch: Path) -> None:
+    """Moves `created` to `folder`, and the previous content to `scratch`."""
     if folder.exists():
         folder.rename(scratch / "old")
-    made.rename(folder)
+    created.rename(folder)

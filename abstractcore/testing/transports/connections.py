@@ -36,14 +36,14 @@ class ConnectionTests(TransportCase):
 
     def test_unsolicited_data_is_not_read_as_a_response(self) -> None:
         """It could be the response to another caller's request."""
-        gate, said = self.server.gate(), self.server.gate()
-        self.server.script(answer("one"), gate, answer("unasked"), said)
+        gate, second_gate = self.server.gate(), self.server.gate()
+        self.server.script(answer("one"), gate, answer("unasked"), second_gate)
         same(self.answer().body, b"one")
         gate.open()
         self.server.script(answer("two"))
-        said.wait_until_reached()
+        second_gate.wait_until_reached()
         self.run(self.settle())
-        said.open()
+        second_gate.open()
         same(self.answer().body, b"two")
 
     def test_request_is_sent_once_even_if_an_idle_connection_breaks(self) -> None:

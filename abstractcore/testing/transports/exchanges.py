@@ -112,6 +112,6 @@ class ExchangeTests(TransportCase):
         for encoding, data in packed:
             self.server.script(answer(data, content_encoding=encoding))
             same(self.answer().body, _UNPACKED)
-            chunks = b"".join(chunk(data[place : place + 7]) for place in range(0, len(data), 7))
+            chunks = b"".join(chunk(data[offset : offset + 7]) for offset in range(0, len(data), 7))
             self.server.script(stream_head(content_encoding=encoding), chunks, LAST_CHUNK)
             same(self.answer().body, _UNPACKED)

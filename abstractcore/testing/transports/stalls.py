@@ -31,18 +31,18 @@ class StallTests(TransportCase):
 
     def test_connection_that_is_not_accepted_times_out(self) -> None:
         """Its address is right, and nobody answers there."""
-        with _listener(backlog=0) as place:
-            self._late(url=f"http://{place}")
+        with _listener(backlog=0) as address:
+            self._late(url=f"http://{address}")
 
     def test_unanswered_tls_handshake_times_out(self) -> None:
         """The connection is there, and says nothing."""
-        with _listener(backlog=8) as place:
-            self._late(url=f"https://{place}")
+        with _listener(backlog=8) as address:
+            self._late(url=f"https://{address}")
 
     def test_request_that_is_not_read_times_out(self) -> None:
         """The buffers are full before all of it is sent."""
-        with _listener(backlog=8) as place:
-            self._late(url=f"http://{place}", body=_LONG_BODY)
+        with _listener(backlog=8) as address:
+            self._late(url=f"http://{address}", body=_LONG_BODY)
 
     def test_timeout_of_one_call_does_not_end_the_next(self) -> None:
         """They share a connection, and the first call's time passes during the second."""

@@ -46,7 +46,7 @@ def write_content(part: ContentPart, path: str, writing: Writing) -> Object:
         if part.blob.name:
             block["title"] = part.blob.name
     else:
-        raise _no_place(f"{part.type} content of type {part.blob.media_type}", path)
+        raise _unsupported(f"{part.type} content of type {part.blob.media_type}", path)
     return with_extras(block, part, path, writing)
 
 
@@ -81,7 +81,7 @@ def _image_source(blob: Blob, path: str, provider: str) -> Object:
     if kept is not None:
         return {"type": "file", "file_id": kept}
     if blob.media_type not in IMAGE_TYPES:
-        raise _no_place(f"an image of type {blob.media_type}", path)
+        raise _unsupported(f"an image of type {blob.media_type}", path)
     return {"type": "base64", "media_type": blob.media_type, "data": write_base64(blob, path)}
 
 
@@ -94,7 +94,7 @@ def _document_source(blob: Blob, path: str, writing: Writing) -> Object:
     if blob.media_type == PDF:
         return {"type": "base64", "media_type": PDF, "data": write_base64(blob, path)}
     if not blob.media_type.startswith("text/") and blob.media_type not in _TEXT_TYPES:
-        raise _no_place(f"a document of type {blob.media_type}", path)
+        raise _unsupported(f"a document of type {blob.media_type}", path)
     try:
         text = content_of(blob, path).decode("utf-8")
     except UnicodeDecodeError:
@@ -107,7 +107,7 @@ def _document_source(blob: Blob, path: str, writing: Writing) -> Object:
     return {"type": "text", "media_type": PLAIN, "data": text}
 
 
-def _no_place(what: str, path: str) -> UnsupportedContentError:
+def _unsupported(what: str, path: str) -> UnsupportedContentError:
     return UnsupportedContentError(
         f"{path}: the Messages format does not support {what}.",
         hint="It supports text, PDF, and images of type JPEG, PNG, GIF and WebP.",

@@ -68,9 +68,9 @@ class SignatureAuth:
         return request.with_headers({**added, "authorization": f"{_ALGORITHM} {fields}"})
 
 
-def _host(scheme: str, place: str) -> str:
+def _host(scheme: str, host: str) -> str:
     """Returns the host without the default port of its scheme."""
-    return place.removesuffix(f":{_PORTS.get(scheme)}")
+    return host.removesuffix(f":{_PORTS.get(scheme)}")
 
 
 def _mac(key: bytes, text: str) -> bytes:

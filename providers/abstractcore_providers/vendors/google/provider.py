@@ -17,7 +17,7 @@ from ..vendor_provider import VendorProvider
 GEMINI_URL = "https://generativelanguage.googleapis.com/v1beta"
 _URL_VARIABLE = "GOOGLE_VERTEX_BASE_URL"
 _SCOPE = "https://www.googleapis.com/auth/cloud-platform"
-_PLACE = re.compile(r"[a-z0-9][a-z0-9.:-]*")
+_VALID_SETTING = re.compile(r"[a-z0-9][a-z0-9.:-]*")
 _MULTI_REGIONS = ("eu", "us")
 
 
@@ -76,8 +76,8 @@ def _located(config: ProviderConfig, environment: Mapping[str, str]) -> Provider
     options = config.options
     if config.api_key and options.get("access_token") is None and options.get("project") is None:
         return config
-    project = _place(config, environment, "project", "GOOGLE_CLOUD_PROJECT", "")
-    location = _place(config, environment, "location", "GOOGLE_CLOUD_LOCATION", "global")
+    project = _setting(config, environment, "project", "GOOGLE_CLOUD_PROJECT", "")
+    location = _setting(config, environment, "location", "GOOGLE_CLOUD_LOCATION", "global")
     return replace(config, options={**options, "project": project, "location": location})
 
 
@@ -124,15 +124,15 @@ class _ApplicationCredentials:
         return self._credentials.token
 
 
-def _place(config: ProviderConfig, environment: Mapping[str, str], name: str, variable: str, default: str) -> str:
+def _setting(config: ProviderConfig, environment: Mapping[str, str], name: str, variable: str, default: str) -> str:
     """Returns a part of the address: the option, else the environment variable, else the default."""
-    place = config.options.get(name) or environment.get(variable) or default
-    if not isinstance(place, str) or not _PLACE.fullmatch(place):
+    value = config.options.get(name) or environment.get(variable) or default
+    if not isinstance(value, str) or not _VALID_SETTING.fullmatch(value):
         raise ConfigurationError(
-            f"'vertex' needs a {name}, not {place!r}." if place else f"'vertex' needs a {name}.",
+            f"'vertex' needs a {name}, not {value!r}." if value else f"'vertex' needs a {name}.",
             hint=f"Pass {name}=..., or set {variable}.",
         )
-    return place
+    return value
 
 
 def _session(model: str, endpoint: Endpoint, provider: str, publisher: str = "", parent: str = "") -> ProviderSession:
