@@ -312,7 +312,7 @@ def main() -> None:
     for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
         del os.environ[name]
     for package in ("aiohttp", "pycurl"):
-        __import__(package)  # loading a library is no wait
+        __import__(package)  # loading a library does not count as waiting
     ways = [("sync", False, "httpx2"), ("sync", True, "httpx2"), ("async", False, "httpx2"), ("async", True, "httpx2")]
     ways += [("sync", False, "fast"), ("sync", True, "fast"), ("async", False, "fast")]
     for wait in WAITS:

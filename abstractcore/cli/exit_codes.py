@@ -21,7 +21,7 @@ _CODES: tuple[tuple[type[abstractcore.AbstractCoreError], int], ...] = (
 """The first match applies."""
 
 EPILOG = """\
-API keys are read from the environment only (OPENAI_API_KEY and the like): other users of a machine can see arguments.
+API keys are read from the environment only (such as OPENAI_API_KEY): other users of a machine can see arguments.
 
 \b
 Exit codes:

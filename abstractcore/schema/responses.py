@@ -59,7 +59,7 @@ class MediaDecision(Immutable):
 
 @dataclass(frozen=True, slots=True)
 class Plan(Immutable, Sequence[MediaDecision]):
-    """What would be sent of a call: a sequence of the decisions for its files, with the warnings known beforehand.
+    """What a call would send: a sequence of the decisions for its files, with the warnings known without sending.
 
     `warnings` name what the model does not support, and unused options. What the provider's wire format cannot
     say is known when the request is written: those warnings are in the response only.

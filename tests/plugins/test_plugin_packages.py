@@ -153,7 +153,7 @@ def use(python: Callable[..., str]) -> Callable[[], dict[str, Any]]:
 
 @pytest.fixture
 def plugins(python: Callable[..., str]) -> Callable[..., dict[str, Any]]:
-    """What `abstractcore plugins` tells, by the plugin's name."""
+    """What `abstractcore plugins` prints, by the plugin's name."""
 
     def plugins(code: int = 0) -> dict[str, Any]:
         plugin_rows = json.loads(python("-m", "abstractcore", "plugins", "--json", code=code))

@@ -8,5 +8,5 @@ _SCHEMA = re.compile(r"(output\.schema|tools\[\d+\]\.parameters)\b")
 
 
 def is_of_a_schema(error: InvalidInputError) -> bool:
-    """Whether it is about a schema: one made up of any JSON may hold, under a keyword's name, what is no schema."""
+    """Whether it concerns a schema: generated JSON may have, under a keyword's name, a value that is not a schema."""
     return _SCHEMA.match(error.path) is not None

@@ -85,7 +85,7 @@ UNANSWERED: dict[str, tuple[tuple[Message, ...], str]] = {
     "at the end": ((HI, ASKED), "messages[1].parts[0]"),
     "in the middle": ((HI, ASKED, Message.user("x")), "messages[1].parts[0]"),
     "one of two": ((HI, BOTH, GIVEN), "messages[1].parts[2]"),
-    "behind a good one": ((HI, ASKED, GIVEN, Message.user("x"), ASKED), "messages[4].parts[0]"),
+    "after a valid one": ((HI, ASKED, GIVEN, Message.user("x"), ASKED), "messages[4].parts[0]"),
 }
 
 

@@ -117,9 +117,9 @@ def bedrock_stream() -> list[Any]:
         elif "redactedContent" in value:
             frames.append(bedrock.delta(index, reasoningContent=value))
         else:
-            told = value["reasoningText"]
-            frames += [bedrock.delta(index, reasoningContent={"text": piece}) for piece in two_chunks(told["text"])]
-            frames.append(bedrock.delta(index, reasoningContent={"signature": told["signature"]}))
+            text = value["reasoningText"]
+            frames += [bedrock.delta(index, reasoningContent={"text": piece}) for piece in two_chunks(text["text"])]
+            frames.append(bedrock.delta(index, reasoningContent={"signature": text["signature"]}))
         frames.append(bedrock.stop(index))
     return frames
 
@@ -154,16 +154,16 @@ def first_answer(call_style, server, llm, format: str, *, stream: bool) -> Messa
         server.script(answer(BODIES[format]))
         return call_style.generate(llm, "hi").reply.message()
     server.script(streamed(format))
-    with call_style.stream(llm, "hi") as told:
-        list(told)
-    return told.response.reply.message()
+    with call_style.stream(llm, "hi") as stream_of_answer:
+        list(stream_of_answer)
+    return stream_of_answer.response.reply.message()
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("format", BODIES)
 def test_answer_is_sent_back_in_order_with_signatures_and_redacted_blocks(call_style, server, llm_of, format, stream):
     """Order, signatures and redacted blocks come back exactly as received on the next call (think, redacted, text,
-    think, two tools); Gemini's thought signatures on tool calls and OpenAI's encrypted items likewise.
+    think, two tools); Gemini's thought signatures on tool calls and OpenAI's encrypted items, too.
     """
     llm = llm_of(format)
     said = first_answer(call_style, server, llm, format, stream=stream)

@@ -30,7 +30,7 @@ class StallTests(TransportCase):
         self._late()
 
     def test_connection_that_is_not_accepted_times_out(self) -> None:
-        """Its address is right, and nobody answers there."""
+        """Its address is right, and no server answers there."""
         with _listener(backlog=0) as address:
             self._late(url=f"http://{address}")
 

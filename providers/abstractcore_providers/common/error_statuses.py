@@ -39,7 +39,7 @@ overload (Anthropic's, adopted by others).
 
 
 def class_of(status: int | None) -> type[ProviderError]:
-    """Returns the error class of a status; None stands for an error in a successful response."""
+    """Returns the error class of a status; None means an error in a successful response."""
     known = BY_STATUS.get(status or 0)
     if known is not None:
         return known

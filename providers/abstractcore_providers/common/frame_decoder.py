@@ -18,7 +18,7 @@ class FrameDecoder(ABC):
 
     A subclass has `feed`, which counts and reads a frame. In errors, `frame` is the name of a frame, `hint` describes a
     correct base URL, and `unfinished` and `nothing` say what is wrong with a stream that stops before its end or its
-    start. `cut` names the texts that may contain half of a surrogate pair; None stands for all.
+    start. `cut` names the texts that may contain half of a surrogate pair; None means all.
     """
 
     def __init__(

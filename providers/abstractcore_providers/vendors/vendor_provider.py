@@ -15,7 +15,7 @@ _USUAL_URL = "http://localhost:8000/v1"
 
 
 class VendorProvider(ABC):
-    """A provider of models behind a vendor's HTTP API. A vendor's class sets the attributes and makes the `session`.
+    """A provider of models with a vendor's HTTP API. A vendor's class sets the attributes and makes the `session`.
 
     `default_url` None means that the user passes `base_url`. `url_variable` is the environment variable from which the
     vendor's own client reads the address, `url_path` the path that this client appends to it. The key is read from

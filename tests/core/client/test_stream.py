@@ -500,7 +500,7 @@ class InThread:
 
     @staticmethod
     def wait_until(condition) -> None:
-        """A condition of another thread that nothing tells of: looked at again and again."""
+        """Polls a condition of another thread that has no notification."""
         deadline = time.monotonic() + PATIENCE_SECONDS
         while not condition():
             assert time.monotonic() < deadline

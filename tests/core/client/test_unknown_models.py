@@ -103,7 +103,7 @@ def test_image_for_an_unknown_model_has_a_lossless_warning(call_style, server, m
         "image/png",
     )
     assert "accepts=[...]" in warning.message
-    assert (len(response.warnings) == 1) == (provider in OWN_SERVERS), "a name at one's own server is nothing odd"
+    assert (len(response.warnings) == 1) == (provider in OWN_SERVERS), "any name is normal on a self-hosted server"
 
 
 @pytest.mark.parametrize(

@@ -23,14 +23,14 @@ is past what came before them."""
 
 
 class NoticingClock(SystemClock):
-    """Tells that a pause has begun."""
+    """Notifies a waiting thread when a pause starts."""
 
     def __init__(self) -> None:
         self._pausing = threading.Event()
 
     def wait_for_pause(self) -> None:
-        """Return once somebody pauses."""
-        assert self._pausing.wait(PATIENCE_SECONDS), "nobody paused"
+        """Returns once a caller sleeps."""
+        assert self._pausing.wait(PATIENCE_SECONDS), "no pause started"
 
     def sleep(self, seconds: float) -> None:
         self._pausing.set()

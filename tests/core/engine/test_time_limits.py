@@ -239,7 +239,7 @@ def test_slow_files_do_not_delay_dns_lookups(slow, server, release, connect):
 
 
 def test_queued_file_reads_are_dropped_after_cancellation(slow, release, monkeypatch):
-    # Cancelling forty tasks takes a busy machine longer than what is left behind usually keeps its place.
+    # Cancelling forty tasks takes a busy machine longer than the usual delay before a slot is reused.
     monkeypatch.setattr("abstractcore.concurrency.workers._PAUSE_SECONDS", 2.0)
     handler, services, file = slow("convert")
 
@@ -340,7 +340,7 @@ def test_many_hanging_dns_lookups_do_not_delay_others(call_style, server, connec
 
 
 def test_host_with_several_addresses_is_reached_at_the_one_that_answers(call_style, server, connect, monkeypatch):
-    """Nobody listens at the first."""
+    """No server listens at the first."""
     real = socket.getaddrinfo
 
     def several(host, port, *arguments, **options):

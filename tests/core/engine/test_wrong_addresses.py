@@ -136,7 +136,7 @@ def test_unreachable_proxy_is_named_instead_of_ollama(call_style, reach):
     assert "ollama serve" not in str(caught.value)
 
 
-# What the connection itself tells
+# What the connection itself reports
 
 
 def test_unreachable_server_hints_at_starting_it_or_base_url(call_style, reach):
@@ -155,7 +155,7 @@ def test_unresolvable_host_hints_at_its_spelling(call_style, reach):
 
 @pytest.fixture
 def plain_server() -> Iterator[HTTPServer]:
-    """A server that answers the first bytes of TLS as most do: in plain HTTP, that they are no request."""
+    """A server that answers the first bytes of TLS as most do: in plain HTTP, that they are not a request."""
     with HTTPServer(("127.0.0.1", 0), QuietHandler) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()

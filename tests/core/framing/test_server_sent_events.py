@@ -28,7 +28,7 @@ STREAMS: dict[str, tuple[bytes, list[ServerSentEvent]]] = {
     "carriage returns": (b"data: a\r\rdata: b\r\r", [event(b"a"), event(b"b")]),
     "both": (b"data: a\r\n\r\ndata: b\r\n\r\n", [event(b"a"), event(b"b")]),
     "mixed ends": (b"data: a\r\n\ndata: b\r\r\ndata: c\n\r\n", [event(b"a"), event(b"b"), event(b"c")]),
-    "ends that are no ends": (b"data: a\x0b\x0c\x1c\x85b\n\n", [event(b"a\x0b\x0c\x1c\x85b")]),
+    "characters that do not end lines": (b"data: a\x0b\x0c\x1c\x85b\n\n", [event(b"a\x0b\x0c\x1c\x85b")]),
     "unicode line separators": ("data: a\u2028\u2029\u0085b\n\n".encode(), [event("a\u2028\u2029\u0085b".encode())]),
     "byte order mark": (b"\xef\xbb\xbfdata: a\n\n", [event(b"a")]),
     "one mark only": (b"\xef\xbb\xbf\xef\xbb\xbfdata: a\n\ndata: b\n\n", [event(b"b")]),
@@ -56,7 +56,7 @@ STREAMS: dict[str, tuple[bytes, list[ServerSentEvent]]] = {
     "blank lines": (b"\n\r\n\r\n\n", []),
     "no blank line at the end": (b"data: a\n\ndata: b\n", [event(b"a")]),
     "no line end at the end": (b"data: a\n\ndata: b", [event(b"a")]),
-    "bytes that are no utf-8": (b"event: \xff\ndata: \xff\n\n", [event(b"\xff", "\ufffd")]),
+    "invalid utf-8": (b"event: \xff\ndata: \xff\n\n", [event(b"\xff", "\ufffd")]),
     "utf-8 in two lines": ("data: é\ndata: 日本\n\n".encode(), [event("é\n日本".encode())]),
 }  # fmt: skip
 

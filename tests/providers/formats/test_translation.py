@@ -95,7 +95,7 @@ def left_out(call: ModelCall, format: str) -> set[str]:
 
 
 def is_expressible(part: Part, call: ModelCall, format: str) -> bool:
-    """Whether it stands in another message now, since nothing is left between the two."""
+    """Whether it was moved to another message, because nothing remains between the two."""
     read = FORMATS[format]().parse(FORMATS[format]().encode(call).request).call
     if isinstance(part, TextPart):
         return any(part.text in message.text for message in read.messages)

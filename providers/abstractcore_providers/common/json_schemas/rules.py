@@ -11,7 +11,7 @@ Effect = Literal["same", "narrower", "looser"]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The size limits of schemas; None is no limit.
+    """The size limits of schemas; None means unlimited.
 
     `depth` is that of nested objects and arrays below the root, `properties` counts those of all objects, `enum_values`
     those of all enums. `name_characters` counts those of property names, definition names and texts in enums. An enum

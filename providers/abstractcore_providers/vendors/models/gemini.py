@@ -67,6 +67,6 @@ _UNKNOWN: GeminiFamily = ModelFamily(
 
 
 def find_gemini(model: str) -> GeminiFamily:
-    """Returns the family of a model, whose name may stand behind a path."""
+    """Returns the family of a model, whose name may follow a path."""
     name = model.rpartition("/")[2]
     return _UNKNOWN if any(part in name for part in _SPECIAL) else find_family(name, GEMINI, _UNKNOWN)

@@ -62,7 +62,7 @@ def _uncached(tool: ToolSpec, path: str, warnings: list[CallWarning]) -> ToolSpe
     if tool.cache is None:
         return tool
     warnings.append(
-        CallWarning("cache_left_out", f"{path}.cache", "Amazon's models accept no cache point behind a tool")
+        CallWarning("cache_left_out", f"{path}.cache", "Amazon's models do not accept cache points after tools")
     )
     return replace(tool, cache=None)
 

@@ -49,7 +49,7 @@ class ClaudeRules:
         return Lowered(lowered.call.with_(tool_choice=choice if alone else None), warnings=tuple(warnings))
 
     def lower_for_chat(self, call: ModelCall) -> Lowered:
-        """Returns the call as the model accepts it behind chat completions."""
+        """Returns the call as the model accepts it through a chat completions API."""
         return self.lower_sampling(call)
 
     def lower_sampling(self, call: ModelCall) -> Lowered:

@@ -1,4 +1,4 @@
-"""What models of OpenAI, and others behind the same APIs, refuse, and the call that they accept."""
+"""What models of OpenAI, and others with the same APIs, refuse, and the call that they accept."""
 
 from __future__ import annotations
 

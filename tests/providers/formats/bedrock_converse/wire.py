@@ -82,7 +82,7 @@ def decoded_reply(*content: Any, **fields: Any) -> ModelReply:
 
 
 def event(name: str, data: Any, kind: str = "event") -> bytes:
-    """A message of a stream; `data` may be bytes that are no JSON."""
+    """A message of a stream; `data` may be bytes that are not JSON."""
     headers = {f":{kind}-type": name, ":content-type": "application/json", ":message-type": kind}
     payload = data if isinstance(data, bytes) else json.dumps(data).encode()
     return AwsEventStreamMessage(headers, payload).encode()

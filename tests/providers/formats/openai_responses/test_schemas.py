@@ -80,7 +80,7 @@ def without_unsupported(call: ModelCall) -> ModelCall:
 
 def described_in(body: Any) -> Any:
     """`body` with the `detail` of images, which the reference's examples leave out and its schema does not, and without
-    audio, which has a schema and stands in no list of the reference's.
+    audio, which has a schema but is not in any list of the reference.
     """
     if isinstance(body, list):
         return [described_in(item) for item in body if not _is_audio(item)]
