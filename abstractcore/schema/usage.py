@@ -36,11 +36,10 @@ METERS: Final[Mapping[str, MeterUnit]] = MappingProxyType(
         "web_search": "calls",
         "web_fetch": "calls",
         "maps_search": "calls",
-        "x_search": "calls",
         "x_post": "calls",
         "x_profile": "calls",
-        "image_search": "calls",
         "file_search": "calls",
+        "attachment_search": "calls",
         "code_execution": "calls",
         "search_unit": "units",
     }

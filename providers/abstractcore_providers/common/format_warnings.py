@@ -74,11 +74,12 @@ class FormatWarnings:
                 message = f"{self.name} has no count of {name.replace('_', ' ')} tokens"
                 warnings.append(CallWarning(code, f"usage.{name}", message, count))
 
-    def billing(self, billing: Billing | None, warnings: list[CallWarning]) -> None:
-        """Warns if a reply has billing data."""
-        if billing is not None:
-            message = f"{self.name} has no field for billing"
-            warnings.append(CallWarning("billing_left_out", "usage.billing", message, to_data(billing)))
+    def billing(self, requested: Billing | None, sent: Billing | None, warnings: list[CallWarning]) -> None:
+        """Warns if clients receive other billing data than the reply's."""
+        if sent != requested:
+            message = f"{self.name} has no fields for all of it, or derives it from other fields"
+            code = "billing_left_out" if sent is None else "billing_changed"
+            warnings.append(CallWarning(code, "usage.billing", message, to_data(requested), to_data(sent)))
 
     def metadata(self, metadata: JSONObject, sent: JSONObject, warnings: list[CallWarning]) -> None:
         """Warns if some of a reply's metadata are not among those `sent`, as the format uses their names for something

@@ -6,7 +6,7 @@ Requests, responses and errors on the wire: `formats/openai_chat`.
 from __future__ import annotations
 
 from ..common import json_schemas, media_types
-from ..formats.openai_chat import Dialect
+from ..formats.openai_chat import Dialect, usage
 from ..formats.openai_chat.dialect import COMMON_OPTIONS, COMPATIBLE, DETAILS, PIECES, ThinkingFields
 from .azure import AzurePreset
 from .models import openai_compatible as models
@@ -52,6 +52,7 @@ VENDORS = (
                 level=("reasoning", "effort"), off=(("reasoning", "effort"), "none"), budget=("reasoning", "max_tokens")
             ),
             reasoning_field=DETAILS,
+            billing=usage.OPENROUTER,
         ),
         families=OPENROUTER,
         images=media_types.OPENROUTER_IMAGES,
@@ -88,6 +89,7 @@ VENDORS = (
             reasoning_field=PIECES,
             call_id_size=9,
             schemas=json_schemas.MISTRAL,
+            billing=usage.MISTRAL,
         ),
         families=models.MISTRAL,
         images=media_types.MISTRAL_IMAGES,
@@ -125,7 +127,7 @@ VENDORS = (
         "xAI",
         "https://api.x.ai/v1",
         "XAI_API_KEY",
-        dialect=Dialect("xai", schemas=json_schemas.XAI),
+        dialect=Dialect("xai", schemas=json_schemas.XAI, billing=usage.XAI),
         families=models.XAI,
         images=media_types.XAI_IMAGES,
         model_examples={"grok": "grok-4.3"},
@@ -184,6 +186,7 @@ VENDORS = (
             named_tool_choice=False,
             tool_descriptions=True,
             schemas=json_schemas.PERPLEXITY,
+            billing=usage.PERPLEXITY,
         ),
         families=models.PERPLEXITY,
         images=media_types.PERPLEXITY_IMAGES,

@@ -73,10 +73,19 @@ def test_errors_name_the_format_and_the_tool():
     assert (error.provider, error.model) == ("p", "m")
 
 
-def test_omitted_billing_is_reported_with_its_values():
+def test_changed_billing_is_reported_with_its_values():
     warnings: list[CallWarning] = []
-    WARNINGS.billing(None, warnings)
-    WARNINGS.billing(Billing(Decimal("0.5"), counts={"web_search": 1}), warnings)
-    assert [(warning.code, warning.path, warning.requested) for warning in warnings] == [
-        ("billing_left_out", "usage.billing", {"cost": "0.5", "counts": {"web_search": 1}})
+    billing, sent = Billing(Decimal("0.5"), counts={"web_search": 1}), Billing(counts={"web_search": 1})
+    WARNINGS.billing(None, None, warnings)
+    WARNINGS.billing(billing, billing, warnings)
+    WARNINGS.billing(billing, None, warnings)
+    WARNINGS.billing(billing, sent, warnings)
+    assert [(warning.code, warning.path, warning.requested, warning.sent) for warning in warnings] == [
+        ("billing_left_out", "usage.billing", {"cost": "0.5", "counts": {"web_search": 1}}, None),
+        (
+            "billing_changed",
+            "usage.billing",
+            {"cost": "0.5", "counts": {"web_search": 1}},
+            {"counts": {"web_search": 1}},
+        ),
     ]

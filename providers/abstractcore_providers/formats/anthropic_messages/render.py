@@ -30,7 +30,7 @@ def render(reply: ModelReply, dialect: Dialect) -> Rendered:
     warnings: list[CallWarning] = []
     inputs: list[str] = []
     metadata, of_usage = metadata_to_theirs(reply.provider_metadata, warnings)
-    WARNINGS.billing(reply.usage.billing, warnings)
+    WARNINGS.billing(reply.usage.billing, None, warnings)
     warn_of_usage(reply.usage, warnings)
     body: Object = {
         "id": reply.id or "",

@@ -48,7 +48,7 @@ def render(reply: ModelReply) -> Rendered:
     read = FINISH_REASONS.read(theirs, calls=bool(reply.tool_calls))
     WARNINGS.finish_reason(reply.finish_reason, read, warnings)
     body: Object = {"output": {"message": {"role": "assistant", "content": content}}, "stopReason": theirs}
-    WARNINGS.billing(reply.usage.billing, warnings)
+    WARNINGS.billing(reply.usage.billing, None, warnings)
     usage = {**usage_to_theirs(reply.usage, warnings), **of_usage}
     if usage:
         body["usage"] = usage

@@ -28,7 +28,7 @@ def render(reply: ModelReply) -> Rendered:
         body["model"] = reply.model
     read = FINISH_REASONS.read(reason, calls=bool(reply.tool_calls))
     WARNINGS.finish_reason(reply.finish_reason, read, warnings)
-    WARNINGS.billing(reply.usage.billing, warnings)
+    WARNINGS.billing(reply.usage.billing, None, warnings)
     WARNINGS.counts(reply.usage, USAGE.missing, warnings)
     metadata = dict(reply.provider_metadata)
     usage = usage_to_theirs(reply.usage, metadata)

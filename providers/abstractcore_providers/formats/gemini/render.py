@@ -45,7 +45,7 @@ def render(reply: ModelReply, dialect: Dialect) -> Rendered:
     if grounding:
         candidate["groundingMetadata"] = grounding
     body: Object = {"candidates": [{**candidate, "index": 0, **metadata.candidate}], **metadata.reply}
-    WARNINGS.billing(reply.usage.billing, warnings)
+    WARNINGS.billing(reply.usage.billing, None, warnings)
     usage = usage_to_theirs(reply.usage, warnings) | metadata.usage
     if usage:
         body["usageMetadata"] = usage

@@ -30,7 +30,7 @@ def render(reply: ModelReply) -> Rendered:
     WARNINGS.finish_reason(reply.finish_reason, read, warnings)
     if reply.id is not None:
         warnings.append(CallWarning("id_left_out", "id", "replies have no id in Ollama's format", reply.id))
-    WARNINGS.billing(reply.usage.billing, warnings)
+    WARNINGS.billing(reply.usage.billing, None, warnings)
     WARNINGS.counts(reply.usage, USAGE.missing, warnings)
     metadata = metadata_to_theirs(dict(reply.provider_metadata), warnings)
     return Rendered(writer.json(body | USAGE.write(reply.usage) | metadata), tuple(warnings))

@@ -29,6 +29,7 @@ from .content_pieces import content_pieces
 from .dialect import DETAILS, Dialect
 from .reasoning_details import read_detail
 from .think_tags import is_separated, split_thought
+from .usage import usage_to_ours
 from .vocabulary import (
     FINISH_REASONS,
     TOOL_CALL_FIELDS,
@@ -36,7 +37,6 @@ from .vocabulary import (
     metadata_to_ours,
     reasoning_of,
     sources_to_ours,
-    usage_to_ours,
 )
 
 _MARKS = frozenset({"choices", "usage"})
@@ -60,14 +60,14 @@ def _reply(data: Object, choices: list[Object], dialect: Dialect) -> ModelReply:
     message = as_object(choice.get("message"))
     raw = text_of(choice, "finish_reason")
     model = text_of(data, "model")
-    metadata = metadata_to_ours(data)
+    metadata = metadata_to_ours(data, dialect.billing)
     if isinstance(choice.get("logprobs"), dict):
         metadata["logprobs"] = choice["logprobs"]
     return ModelReply(
         parts=_parts(message, _citations(message, data, dialect), origin_of(dialect.provider, model), dialect),
         finish_reason=_finish_reason(message, raw),
         raw_finish_reason=raw,
-        usage=usage_to_ours(as_object(data.get("usage"))),
+        usage=usage_to_ours(data, dialect.billing),
         model=model,
         provider=dialect.provider,
         id=text_of(data, "id"),

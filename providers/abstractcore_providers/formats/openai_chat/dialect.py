@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ...common import json_schemas, tool_names
+from ...common.billing_table import BillingTable
+from . import usage
 
 Field: TypeAlias = "tuple[str, ...]"
 """A field of a request, or a field of an object there: `("reasoning", "effort")`."""
@@ -51,7 +53,7 @@ class Dialect:
     tool call ids. With `search_results`, the sources of an answer are next to it. With `json_mode_only`, answers can be
     JSON, but not of a given schema. Without `named_tool_choice`, a specific tool cannot be forced. `tool_names` are the
     valid tool names, None for any; with `tool_descriptions`, each tool needs a description. `schemas` is the supported
-    subset of JSON Schema.
+    subset of JSON Schema. `billing` are the fields of a reply with its cost, service tier and meters.
     """
 
     provider: str = "openai"
@@ -71,6 +73,7 @@ class Dialect:
     tool_names: tool_names.ToolNames | None = tool_names.OPENAI
     tool_descriptions: bool = False
     schemas: json_schemas.SchemaRules = json_schemas.OPENAI
+    billing: BillingTable = usage.OPENAI
 
 
 COMPATIBLE = Dialect(

@@ -19,6 +19,7 @@ from abstractcore.schema import (
     ToolCall,
 )
 
+from ...common.billing_table import BillingTable, merged
 from ...common.function_tools import write_function_call
 from ...common.item_options import name_options_left_out, with_options
 from ...common.json_reading import Object
@@ -26,12 +27,12 @@ from ...common.reordering import in_order
 from .content import REPLY_AUDIO_TYPE
 from .dialect import Dialect
 from .think_tags import OPENING
+from .usage import usage_to_theirs
 from .vocabulary import (
     FINISH_REASONS,
     PART_ORDER,
     REPLY_FIELDS,
     TOOL_CALL_FIELDS,
-    USAGE,
     WARNINGS,
     citations_to_theirs,
     has_sources,
@@ -43,7 +44,7 @@ _NO_OBJECT = "text has no object here"
 def render(reply: ModelReply, dialect: Dialect) -> Rendered:
     """Returns the body, with a warning for everything that the format cannot express."""
     warnings: list[CallWarning] = []
-    metadata, logprobs = metadata_to_theirs(reply.provider_metadata, warnings)
+    metadata, logprobs = metadata_to_theirs(reply.provider_metadata, dialect.billing, warnings)
     choice: Object = {
         "index": 0,
         "message": _message(reply, dialect.provider, warnings),
@@ -58,26 +59,28 @@ def render(reply: ModelReply, dialect: Dialect) -> Rendered:
         "choices": [choice],
         **metadata,
     }
-    WARNINGS.billing(reply.usage.billing, warnings)
-    usage = USAGE.write(reply.usage)
-    if usage:
-        body["usage"] = usage
+    body = merged(body, usage_to_theirs(reply.usage, dialect.billing))
+    WARNINGS.billing(reply.usage.billing, dialect.billing.read(body), warnings)
     return Rendered(to_json(body), tuple(warnings))
 
 
-def metadata_to_theirs(metadata: JSONObject, warnings: list[CallWarning]) -> tuple[Object, object]:
+def metadata_to_theirs(
+    metadata: JSONObject, billing: BillingTable, warnings: list[CallWarning]
+) -> tuple[Object, object]:
     """Returns the extra fields of the reply, and the log probabilities, which belong to the choice."""
     logprobs = metadata.get("logprobs")
     if not isinstance(logprobs, dict):
         logprobs = None
-    written = {name: value for name, value in metadata.items() if not _means_something_else(name, value)}
+    written = {name: value for name, value in metadata.items() if _is_metadata(name, value, billing)}
     written_fields = written if logprobs is None else {**written, "logprobs": logprobs}
     WARNINGS.metadata(metadata, written_fields, warnings)
     return written, logprobs
 
 
-def _means_something_else(name: str, value: object) -> bool:
-    return name == "logprobs" or name in REPLY_FIELDS or (name == "created" and not _is_time(value))
+def _is_metadata(name: str, value: object, billing: BillingTable) -> bool:
+    if name == "logprobs" or name in REPLY_FIELDS or (name == "created" and not _is_time(value)):
+        return False
+    return billing.is_rest(name, value)
 
 
 def _is_time(value: object) -> bool:

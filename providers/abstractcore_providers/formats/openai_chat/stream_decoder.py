@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
 import jiter
@@ -16,6 +17,7 @@ from abstractcore.schema import (
     TextDelta,
     TextPart,
     ToolCall,
+    Usage,
 )
 
 from ...common.call_ids import ReceivedIds
@@ -31,15 +33,15 @@ from .streamed_audio import StreamedAudio
 from .streamed_calls import StreamedCalls
 from .streamed_details import ROOM, StreamedDetails
 from .think_tags import ThinkTags, is_separated
+from .usage import token_counts
 from .vocabulary import (
     FINISH_REASONS,
     PART_ORDER,
     TOOL_CALL_FIELDS,
     citations_to_ours,
-    metadata_to_ours,
     reasoning_of,
+    reply_fields,
     sources_to_ours,
-    usage_to_ours,
 )
 
 
@@ -64,7 +66,12 @@ class ChatDecoder(FrameDecoder):
         self._citations: tuple[Citation, ...] = ()
         self._finish: str | None = None
         self._refused = False
-        self._metadata: Object = {}
+        self._billing = dialect.billing
+        self._usage: Object = {}
+        self._counted = Usage()
+        """The last usage object, and its token counts."""
+        self._fields: Object = {}
+        """The other fields of the reply: metadata, and billing data."""
 
     def feed(self, frame: ServerSentEvent) -> list[Delta]:
         """Returns the deltas of one event; raises `ServerError` for one that is not JSON, or the error it contains."""
@@ -126,7 +133,7 @@ class ChatDecoder(FrameDecoder):
                 out.start_reasoning(block)
                 out.end_reasoning(block, signature, redacted)
         if not self._annotated:
-            self._citations = sources_to_ours(self._metadata)
+            self._citations = sources_to_ours(self._fields)
         if self._citations:
             out.cite(self._text_block, self._citations)
         if self._audio is not None:
@@ -135,7 +142,11 @@ class ChatDecoder(FrameDecoder):
             out.end_call(call.block)
         calls = bool(self._calls.begun)
         reason = "refusal" if self._refused else FINISH_REASONS.read(self._finish, calls=calls)
-        out.end_reply(reason, self._finish, mended(self._metadata))
+        fields = as_object(mended({**self._fields, "usage": self._usage}))
+        billing = self._billing.read(fields)
+        if billing is not None:
+            out.count(replace(self._counted, billing=billing))
+        out.end_reply(reason, self._finish, self._billing.rest(fields))
 
     def _chunk(self, chunk: Object) -> None:
         if not self._is_begun():
@@ -146,13 +157,15 @@ class ChatDecoder(FrameDecoder):
                 break
         usage = chunk.get("usage")
         if usage and isinstance(usage, dict):
-            self._out.count(usage_to_ours(as_object(usage)))
-            self._metadata.update(metadata_to_ours(chunk))
+            self._usage = as_object(usage)
+            self._counted = token_counts(self._usage)
+            self._out.count(self._counted)
+            self._fields.update(reply_fields(chunk))
 
     def _begin(self, chunk: Object) -> None:
         model, id = mended(text_of(chunk, "model")), mended(text_of(chunk, "id"))
         self._out.origin = origin_of(self._provider, model)
-        self._metadata.update(metadata_to_ours(chunk))
+        self._fields.update(reply_fields(chunk))
         self._out.start_reply(model, self._provider, id)
 
     def _choice(self, choice: Object, chunk: Object) -> None:
@@ -169,7 +182,7 @@ class ChatDecoder(FrameDecoder):
         finish = choice.get("finish_reason")
         if isinstance(finish, str):
             self._finish = mend(finish)
-            self._metadata.update(metadata_to_ours(chunk))
+            self._fields.update(reply_fields(chunk))
             self._refused = self._refused or delta == {"refusal": ""}
         logprobs = choice.get("logprobs")
         if logprobs is not None:
@@ -248,7 +261,7 @@ class ChatDecoder(FrameDecoder):
     def _add_logprobs(self, logprobs: Any) -> None:
         if not isinstance(logprobs, dict):
             return
-        gathered: dict[str, Any] = self._metadata.setdefault("logprobs", {})
+        gathered: dict[str, Any] = self._fields.setdefault("logprobs", {})
         for name, tokens in as_object(logprobs).items():
             if isinstance(tokens, list) and gathered.get(name) is not None:
                 gathered[name].extend(cast("list[Any]", tokens))

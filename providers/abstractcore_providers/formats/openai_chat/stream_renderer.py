@@ -22,13 +22,15 @@ from abstractcore.schema import (
     UsageDelta,
 )
 
+from ...common.billing_table import merged
 from ...common.function_tools import write_function_call
 from ...common.item_options import with_options
 from ...common.json_reading import Object
 from ...common.openai_errors import render_error
 from .dialect import Dialect
 from .render import audio_to_theirs, is_audible, metadata_to_theirs
-from .vocabulary import FINISH_REASONS, TOOL_CALL_FIELDS, USAGE, citations_to_theirs, has_sources
+from .usage import usage_to_theirs
+from .vocabulary import FINISH_REASONS, TOOL_CALL_FIELDS, citations_to_theirs, has_sources
 
 
 class ChatRenderer:
@@ -36,9 +38,12 @@ class ChatRenderer:
 
     def __init__(self, dialect: Dialect) -> None:
         self._provider = dialect.provider
+        self._billing = dialect.billing
         self._head: Object = {"id": "", "object": "chat.completion.chunk", "created": 0, "model": ""}
         self._calls: dict[int, int] = {}
-        self._usage: Object | None = None
+        self._usage: Object = {}
+        """The fields with usage: token counts and billing data."""
+        self._rest_of_usage: Object = {}
         self._text_begins: dict[int, int] = {}
         self._text_length = 0
         self._answering = False
@@ -74,8 +79,9 @@ class ChatRenderer:
 
     def finish(self) -> bytes:
         """Returns usage, if it was reported, and the end mark."""
-        usage = b"" if self._usage is None else _event({**self._head, "choices": [], "usage": self._usage})
-        return usage + b"data: [DONE]\n\n"
+        usage = merged({"usage": self._rest_of_usage}, self._usage)["usage"]
+        counted = _event({**self._head, "choices": [], "usage": usage}) if usage else b""
+        return counted + b"data: [DONE]\n\n"
 
     def error(self, error: AbstractCoreError) -> bytes:
         """Returns the error as an event."""
@@ -93,14 +99,16 @@ class ChatRenderer:
                 self._has_audio = True
                 return self._chunk({"audio": audio_to_theirs(delta.part)})
         elif isinstance(delta, UsageDelta):
-            self._usage = USAGE.write(delta.usage) or None
+            self._usage = usage_to_theirs(delta.usage, self._billing)
         elif isinstance(delta, ReplyEnd):
             return self._end(delta)
         return b""
 
     def _end(self, delta: ReplyEnd) -> bytes:
         """Returns the finish reason. An empty refusal marks the text before it as one."""
-        metadata, logprobs = metadata_to_theirs(delta.provider_metadata, [])
+        metadata, logprobs = metadata_to_theirs(delta.provider_metadata, self._billing, [])
+        fields = merged(metadata, {name: value for name, value in self._usage.items() if name != "usage"})
+        self._rest_of_usage = fields.pop("usage", {})
         refused = delta.finish_reason == "refusal" and self._text_length > 0
         choice: Object = {
             "index": 0,
@@ -110,7 +118,7 @@ class ChatRenderer:
         if logprobs is not None:
             choice["logprobs"] = logprobs
         all_cited = self._chunk({"annotations": []}) if has_sources(metadata) else b""
-        return all_cited + _event({**self._head, **metadata, "choices": [choice]})
+        return all_cited + _event({**self._head, **fields, "choices": [choice]})
 
     def _chunk(self, delta: Object) -> bytes:
         return _event({**self._head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]})

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, cast
 
-from abstractcore.schema import AudioPart, Citation, Part, ReasoningPart, Role, Sampling, TextPart, ToolCall, Usage
+from abstractcore.schema import AudioPart, Citation, Part, ReasoningPart, Role, Sampling, TextPart, ToolCall
 
+from ...common.billing_table import BillingTable
 from ...common.field_table import FieldTable
 from ...common.finish_reasons import FinishReasons
 from ...common.format_warnings import FormatWarnings
 from ...common.json_reading import Object, as_object, as_objects, count_of, text_of
-from ...common.usage_table import UsageTable
 from .dialect import DETAILS, Dialect
 from .thinking import read_thinking
 
@@ -40,18 +39,6 @@ FINISH_REASONS = FinishReasons(
 """OpenAI's values, then those of Mistral, Mistral and OpenRouter, and DeepSeek."""
 PART_ORDER: dict[type[Part], int] = {ReasoningPart: 0, TextPart: 1, AudioPart: 2, ToolCall: 3}
 """Each kind of part of an answer has its own field, so their order is not known."""
-USAGE = UsageTable(
-    {
-        "input": "prompt_tokens",
-        "output": "completion_tokens",
-        "total": "total_tokens",
-        "cached": "prompt_tokens_details.cached_tokens",
-        "cache_written": "prompt_tokens_details.cache_write_tokens",
-        "input_audio": "prompt_tokens_details.audio_tokens",
-        "reasoning": "completion_tokens_details.reasoning_tokens",
-        "output_audio": "completion_tokens_details.audio_tokens",
-    }
-)
 WARNINGS = FormatWarnings("the chat completions format")
 REASONING_FIELDS = ("reasoning_content", "reasoning")
 """The fields for reasoning next to an answer, by server."""
@@ -90,7 +77,7 @@ TOOL_CALL_FIELDS = frozenset({"id", "type", "function", "index"})
 AUDIO_FIELDS = frozenset({"id", "data", "transcript", "expires_at"})
 """Fields of a reply's audio; a request needs its id, but not the time at which it expires."""
 _SOURCES = frozenset({"search_results", "citations"})
-REPLY_FIELDS = frozenset({"id", "object", "model", "choices", "usage", "error", "obfuscation"})
+REPLY_FIELDS = frozenset({"id", "object", "model", "choices", "error", "obfuscation"})
 """Fields of a reply that never become metadata; `obfuscation` is padding."""
 
 
@@ -117,26 +104,6 @@ def reasoning_of(message: Object) -> str:
 def is_schema(response_format: Any) -> bool:
     """Whether a response format has a schema."""
     return as_object(response_format).get("type") == "json_schema"
-
-
-def usage_to_ours(data: Object) -> Usage:
-    """Returns the token counts; None for those that are not reported. DeepSeek has another name for cached ones."""
-    usage = USAGE.read(data)
-    if usage.reasoning:
-        usage = replace(usage, output=_output_tokens(data, usage.reasoning))
-    if usage.cached is None and "prompt_cache_hit_tokens" in data:
-        usage = replace(usage, cached=count_of(data, "prompt_cache_hit_tokens"))
-    return usage
-
-
-def _output_tokens(data: Object, reasoning: int) -> int | None:
-    """Returns all output tokens. xAI's count excludes reasoning, though the total includes it."""
-    completion = count_of(data, "completion_tokens")
-    if completion is None:
-        return completion
-    if count_of(data, "total_tokens") != (count_of(data, "prompt_tokens") or 0) + completion + reasoning:
-        return completion
-    return completion + reasoning
 
 
 def citations_to_ours(annotations: Any) -> tuple[Citation, ...]:
@@ -186,9 +153,14 @@ def citations_to_theirs(citations: tuple[Citation, ...], offset: int) -> list[Ob
     ]
 
 
-def metadata_to_ours(data: Object) -> Object:
+def reply_fields(data: Object) -> Object:
+    """Returns the fields of a reply or chunk that may be metadata or billing data."""
+    fields = {name: value for name, value in data.items() if name not in REPLY_FIELDS and value is not None}
+    if fields.get("created") == 0:
+        del fields["created"]
+    return fields
+
+
+def metadata_to_ours(data: Object, table: BillingTable) -> Object:
     """Returns the fields of a reply that the schema does not model."""
-    metadata = {name: value for name, value in data.items() if name not in REPLY_FIELDS and value is not None}
-    if metadata.get("created") == 0:
-        del metadata["created"]
-    return metadata
+    return table.rest(reply_fields(data))

@@ -28,7 +28,7 @@ def response_object(reply: ModelReply, provider: str, warnings: list[CallWarning
     ending = finish_reason_to_theirs(reply.finish_reason)
     read, _ = finish_reason_to_ours(ending, items)
     WARNINGS.finish_reason(reply.finish_reason, read, warnings)
-    WARNINGS.billing(reply.usage.billing, warnings)
+    WARNINGS.billing(reply.usage.billing, None, warnings)
     WARNINGS.counts(reply.usage, USAGE.missing, warnings, "usage_left_out")
     usage = USAGE.write(reply.usage)
     return {

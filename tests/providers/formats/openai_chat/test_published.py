@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from abstractcore.schema import (
+    Billing,
     Blob,
     ImagePart,
     Message,
@@ -58,11 +59,11 @@ REPLIES = {
         (TextPart("Hello! How can I assist you today?"),),
         "stop",
         "stop",
-        Usage(19, 10, cached=0, reasoning=0, input_audio=0, output_audio=0),
+        Usage(19, 10, cached=0, reasoning=0, input_audio=0, output_audio=0, billing=Billing(tier="default")),
         "gpt-5.4",
         "openai",
         "chatcmpl-B9MBs8CjcvOU2jLn4n570S5qMJKcT",
-        provider_metadata={"created": 1741569952, "service_tier": "default"},
+        provider_metadata={"created": 1741569952},
     ),
     "functions": ModelReply(
         (ToolCall("call_abc123", "get_current_weather", '{\n"location": "Boston, MA"\n}'),),

@@ -187,9 +187,9 @@ def test_citation_offsets_of_later_texts_count_from_the_start():
 
 
 def test_metadata_and_log_probabilities_end_a_stream():
-    metadata = {"service_tier": "flex", "logprobs": {"content": [{"token": "a"}]}, "created": 5, "id": "not this"}
+    metadata = {"system_fingerprint": "fp", "logprobs": {"content": [{"token": "a"}]}, "created": 5, "id": "not this"}
     *_, last = rendered_chunks(deltas_of(reply(TextPart("a"), provider_metadata=metadata)))
-    assert (last["service_tier"], last["created"], last["id"]) == ("flex", 5, "r")
+    assert (last["system_fingerprint"], last["created"], last["id"]) == ("fp", 5, "r")
     assert last["choices"][0]["logprobs"] == {"content": [{"token": "a"}]}
 
 

@@ -1,0 +1,172 @@
+"""Billing data in a vendor's response, read and written with one table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from decimal import Context, Decimal
+from typing import Any, TypeAlias, cast
+
+from abstractcore.schema import METERS, Billing
+
+from .json_reading import MAX_COUNT, Object
+
+Tree: TypeAlias = "Mapping[str, Tree]"
+"""Field names, nested; an empty mapping for a field that is modelled as a whole."""
+
+_EXACT = Context(prec=120)
+_LARGEST, _SMALLEST = 1e30, 1e-30
+
+
+class BillingTable:
+    """The fields of a response with billing data, as paths such as `usage.cost.total_cost`.
+
+    `cost` is a number of US dollars, `ticks` an integer of them in units of 10^-10; `counts` has the path of each
+    meter. `others` are paths of fields that are read elsewhere, or have no further meaning. Raises `TypeError` for an
+    unknown meter.
+    """
+
+    __slots__ = ("_fields", "_groups", "_modelled")
+
+    def __init__(
+        self,
+        *,
+        tier: str = "",
+        region: str = "",
+        cost: str = "",
+        ticks: str = "",
+        counts: Mapping[str, str] | None = None,
+        others: Iterable[str] = (),
+    ) -> None:
+        named = {"tier": tier, "region": region, "cost": cost, "ticks": ticks, **(counts or {})}
+        unknown = (counts or {}).keys() - METERS.keys()
+        if unknown:
+            raise TypeError(f"not a meter: {sorted(unknown)}")
+        self._fields = {name: tuple(path.split(".")) for name, path in named.items() if path}
+        groups: dict[tuple[str, ...], list[tuple[str, str]]] = {}
+        for name, path in self._fields.items():
+            groups.setdefault(path[:-1], []).append((name, path[-1]))
+        self._groups = tuple(groups.items())
+        self._modelled = tree_of((*(path for path in named.values() if path), *others))
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The paths of the fields with billing data."""
+        return tuple(".".join(path) for path in self._fields.values())
+
+    def read(self, data: Object) -> Billing | None:
+        """Reads the billing data; None if nothing was reported. Values of another type count as not reported."""
+        found: dict[str, Any] = {}
+        counts: dict[str, int] = {}
+        for path, names in self._groups:
+            group = _object_at(data, path)
+            if group is not None:
+                for name, field in names:
+                    value = group.get(field)
+                    if value is not None:
+                        _read(name, value, found, counts)
+        if counts:
+            found["counts"] = counts
+        return Billing(**found) if found else None
+
+    def write(self, billing: Billing | None) -> Object:
+        """Returns the fields of `billing` that a response can have, in nested objects."""
+        written: Object = {}
+        if billing is not None:
+            values: dict[str, Any] = {"tier": billing.tier, "region": billing.region, **billing.counts}
+            if billing.cost is not None:
+                values |= {"cost": float(billing.cost), "ticks": _ticks(billing.cost)}
+            for name, path in self._fields.items():
+                value = values.get(name)
+                if value is not None:
+                    _put(written, path, value)
+        return written
+
+    def rest(self, data: Mapping[str, Any]) -> Object:
+        """Returns `data` without the fields of the table, those that are None, and objects that are empty then."""
+        return _without(data, self._modelled)
+
+    def is_rest(self, name: str, value: object) -> bool:
+        """Whether a response that has `name: value` beside billing data keeps it unchanged."""
+        return name not in self._modelled or self.rest({name: value}) == {name: value}
+
+
+def tree_of(paths: Iterable[str]) -> Tree:
+    """Returns the tree of `paths`; a path within another one is part of it."""
+    tree: dict[str, Any] = {}
+    for path in sorted(paths, key=len):
+        node = tree
+        for name in path.split("."):
+            if name in node and not node[name]:
+                break
+            node = node.setdefault(name, {})
+    return tree
+
+
+def merged(left: Object, right: Object) -> Object:
+    """Returns the fields of both, merging objects that both have; other fields of `right` replace those of `left`."""
+    both = dict(left)
+    for name, value in right.items():
+        other = both.get(name)
+        if isinstance(other, dict) and isinstance(value, dict):
+            value = merged(cast(Object, other), cast(Object, value))
+        both[name] = value
+    return both
+
+
+def dollars_of(value: object) -> Decimal | None:
+    """Returns a JSON number of US dollars with the digits that it was written with; None for any other value."""
+    if type(value) is not float and type(value) is not int:
+        return None
+    if value == 0:
+        return Decimal(0)
+    return Decimal(repr(value)) if _SMALLEST <= value < _LARGEST else None
+
+
+def _object_at(data: Object, path: tuple[str, ...]) -> Object | None:
+    for name in path:
+        value = data.get(name)
+        if not isinstance(value, dict):
+            return None
+        data = cast(Object, value)
+    return data
+
+
+def _read(name: str, value: Any, found: dict[str, Any], counts: dict[str, int]) -> None:
+    if name in ("tier", "region"):
+        if value and isinstance(value, str):
+            found[name] = value
+    elif name == "cost":
+        cost = dollars_of(value)
+        if cost is not None:
+            found["cost"] = cost
+    elif type(value) is int and 0 <= value < MAX_COUNT:
+        if name == "ticks":
+            found["cost"] = Decimal(value).scaleb(-10, _EXACT)
+        else:
+            counts[name] = value
+
+
+def _ticks(cost: Decimal) -> int | None:
+    ticks = cost.scaleb(10, _EXACT)
+    return int(ticks) if ticks == int(ticks) and ticks < MAX_COUNT else None
+
+
+def _put(written: Object, path: tuple[str, ...], value: Any) -> None:
+    *groups, field = path
+    for name in groups:
+        written = written.setdefault(name, {})
+    written[field] = value
+
+
+def _without(data: Mapping[str, Any], modelled: Tree) -> Object:
+    rest: Object = {}
+    for name, value in data.items():
+        inner = modelled.get(name)
+        if inner is None:
+            if value is not None:
+                rest[name] = value
+        elif inner and isinstance(value, dict):
+            kept = _without(cast(Object, value), inner)
+            if kept:
+                rest[name] = kept
+    return rest
