@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -11,6 +12,7 @@ from abstractcore.registry import hookimpl
 
 HOOKS = {
     "provider": "register_providers",
+    "catalogue": "register_catalogues",
     "wire format": "register_wire_formats",
     "media handler": "register_media_handlers",
     "capability": "register_capabilities",
@@ -54,6 +56,7 @@ async def run_tool(call: ToolCall) -> ToolResult:
 
 _MEMBERS: dict[str, dict[str, Any]] = {
     "provider": {"options": {}, "connect": lambda config, services: None},
+    "catalogue": {"file": Path("one.jsonl")},
     "wire format": {"transpiler": lambda: None},
     "media handler": {
         "outputs": frozenset({"text"}),

@@ -24,6 +24,7 @@ def test_pages_with_python_blocks_are_known():
     assert {block.page.name for block in PAGE_BLOCKS} == {
         "README.md",
         "architecture.md",
+        "catalogue.md",
         "models.md",
         "plugins.md",
         "prompt-caching.md",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ..concurrency import SyncRuntime, SystemClock
 from ..concurrency.cores import spare_cores
 from ..errors import ConfigurationError
-from ..ports import ArtifactStore, Clock, ModelStore
+from ..ports import ArtifactStore, Clock, ModelCatalogue, ModelStore
 from ..registry import Registry
 from ..schema import Capture
 from ..telemetry import Recorder, Subscriber, Subscription
@@ -26,7 +26,7 @@ _LAST_RECORDS_SECONDS = 2.0
 
 
 class Services:
-    """Clock, ids, random numbers, registry, stores, environment, subscribers and connections.
+    """Clock, ids, random numbers, registry, catalogue, stores, environment, subscribers and connections.
 
     `random` returns numbers from 0 to 1; `new_id` a trace id of 32 hex digits (W3C Trace Context). The defaults are
     those of this machine. It has no locks, which a fork could leave locked forever: if two threads create a service at
@@ -43,6 +43,7 @@ class Services:
         clock: Clock | None = None,
         random: Callable[[], float] = random.random,
         new_id: Callable[[], str] | None = None,
+        catalogue: ModelCatalogue | None = None,
     ) -> None:
         self.clock: Clock = SystemClock() if clock is None else clock
         if not callable(getattr(self.clock, "now", None)):
@@ -56,6 +57,7 @@ class Services:
         self._registry = registry
         self._models = models
         self._artifacts = artifacts
+        self._catalogue = catalogue
         self._sync: dict[TransportSettings, SyncHttpTransport] = {}
         self._async: dict[TransportSettings, AsyncHttpTransport] = {}
         self._pycurl: dict[TransportSettings, PycurlTransport] = {}
@@ -96,6 +98,15 @@ class Services:
 
             self._artifacts = FileArtifactStore()
         return self._artifacts
+
+    @property
+    def catalogue(self) -> ModelCatalogue:
+        """What is known about models: the files of plugins, and the user's own."""
+        if self._catalogue is None:
+            from ..catalogue import FileCatalogue
+
+            self._catalogue = FileCatalogue(lambda: self.registry.catalogues, self.environment)
+        return self._catalogue
 
     @property
     def spare_cores(self) -> int:

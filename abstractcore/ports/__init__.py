@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from .catalogues import CatalogueFile, Openable
 from .interruptions import Interruption, current_interruption, interruptible
 from .media_handlers import Conversion, HasExtensions, MediaContext, MediaHandler, Recognised
 from .middleware import (
@@ -56,6 +57,7 @@ __all__ = [
     "CallNext",
     "Capability",
     "CapabilityServices",
+    "CatalogueFile",
     "Clock",
     "Conversion",
     "DeltaStream",
@@ -76,6 +78,7 @@ __all__ = [
     "ModelCatalogue",
     "ModelProfile",
     "ModelStore",
+    "Openable",
     "Operation",
     "OperationResult",
     "Operations",

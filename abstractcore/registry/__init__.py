@@ -4,7 +4,17 @@ from .entry_points import FoundPlugin, found_plugins
 from .failures import failure_text, failures_of
 from .guarded_handlers import GuardedHandler
 from .hooks import hookimpl
-from .kinds import CAPABILITY, KINDS, MEDIA_HANDLER, PROVIDER, TOOL_SOURCE, TRACE_SUBSCRIBER, WIRE_FORMAT, Kind
+from .kinds import (
+    CAPABILITY,
+    CATALOGUE,
+    KINDS,
+    MEDIA_HANDLER,
+    PROVIDER,
+    TOOL_SOURCE,
+    TRACE_SUBSCRIBER,
+    WIRE_FORMAT,
+    Kind,
+)
 from .registry import Registry
 from .reports import PluginReport
 from .suggestions import did_you_mean, nearest_names
@@ -12,6 +22,7 @@ from .tool_sources import tools_of
 
 __all__ = [
     "CAPABILITY",
+    "CATALOGUE",
     "KINDS",
     "MEDIA_HANDLER",
     "PROVIDER",

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pluggy
 
-from ..ports import Capability, MediaHandler, Provider, ToolSource, TraceSubscriber, WireFormat
+from ..ports import Capability, CatalogueFile, MediaHandler, Provider, ToolSource, TraceSubscriber, WireFormat
 
 GROUP = "abstractcore.plugins"
 hookspec = pluggy.HookspecMarker("abstractcore")
@@ -16,6 +16,11 @@ hookimpl = pluggy.HookimplMarker("abstractcore")
 @hookspec
 def register_providers() -> Iterable[Provider]:  # pyright: ignore[reportReturnType]
     """Returns providers, which `create_llm` finds by name."""
+
+
+@hookspec
+def register_catalogues() -> Iterable[CatalogueFile]:  # pyright: ignore[reportReturnType]
+    """Returns files with facts about models, one a provider; `name` is that of the provider."""
 
 
 @hookspec

@@ -8,7 +8,7 @@ from inspect import isfunction
 from typing import Any, Generic, TypeVar, get_args
 
 from ..errors import PluginError
-from ..ports import Capability, MediaHandler, Provider, ToolSource, TraceSubscriber, WireFormat
+from ..ports import Capability, CatalogueFile, MediaHandler, Provider, ToolSource, TraceSubscriber, WireFormat
 from ..schema import Capture
 from .tool_sources import tools_of
 
@@ -67,6 +67,14 @@ def _provider_fault(provider: Provider) -> str | None:
     return None
 
 
+def _catalogue_fault(catalogue: CatalogueFile) -> str | None:
+    if not callable(getattr(catalogue.file, "open", None)):
+        return (
+            f"has a {type(catalogue.file).__name__} as `file`: expected a path, such as Path(__file__).with_name(...)."
+        )
+    return None
+
+
 def _nothing_else(item: object) -> str | None:
     return None
 
@@ -102,9 +110,18 @@ def _not_one_of(value: object, what: str, known: tuple[str, ...]) -> str | None:
 
 
 PROVIDER = Kind("provider", "register_providers", Provider, _provider_fault)
+CATALOGUE: Kind[CatalogueFile] = Kind("catalogue", "register_catalogues", CatalogueFile, _catalogue_fault)
 WIRE_FORMAT: Kind[WireFormat] = Kind("wire format", "register_wire_formats", WireFormat, _nothing_else)
 MEDIA_HANDLER = Kind("media handler", "register_media_handlers", MediaHandler, _media_handler_fault)
 CAPABILITY = Kind("capability", "register_capabilities", Capability, _capability_fault)
 TOOL_SOURCE = Kind("tool source", "register_tools", ToolSource, _tool_source_fault)
 TRACE_SUBSCRIBER = Kind("trace subscriber", "register_trace_subscribers", TraceSubscriber, _trace_subscriber_fault)
-KINDS: tuple[Kind[Any], ...] = (PROVIDER, WIRE_FORMAT, MEDIA_HANDLER, CAPABILITY, TOOL_SOURCE, TRACE_SUBSCRIBER)
+KINDS: tuple[Kind[Any], ...] = (
+    PROVIDER,
+    CATALOGUE,
+    WIRE_FORMAT,
+    MEDIA_HANDLER,
+    CAPABILITY,
+    TOOL_SOURCE,
+    TRACE_SUBSCRIBER,
+)

@@ -9,12 +9,22 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ..errors import InvalidInputError, PluginError, UnknownCapabilityError, UnknownProviderError
-from ..ports import Capability, MediaHandler, Provider, ToolSource, TraceSubscriber, WireFormat
+from ..ports import Capability, CatalogueFile, MediaHandler, Provider, ToolSource, TraceSubscriber, WireFormat
 from .contributions import contributions
 from .entry_points import found_plugins
 from .failures import failure_text
 from .guarded_handlers import GuardedHandler
-from .kinds import CAPABILITY, KINDS, MEDIA_HANDLER, PROVIDER, TOOL_SOURCE, TRACE_SUBSCRIBER, WIRE_FORMAT, Kind
+from .kinds import (
+    CAPABILITY,
+    CATALOGUE,
+    KINDS,
+    MEDIA_HANDLER,
+    PROVIDER,
+    TOOL_SOURCE,
+    TRACE_SUBSCRIBER,
+    WIRE_FORMAT,
+    Kind,
+)
 from .model_names import whose_model
 from .reports import PluginReport
 from .suggestions import did_you_mean, nearest_names
@@ -65,6 +75,11 @@ class Registry:
     def providers(self) -> dict[str, Provider]:
         """All providers by name."""
         return self._all(PROVIDER)
+
+    @property
+    def catalogues(self) -> dict[str, CatalogueFile]:
+        """The files with facts about models, by provider."""
+        return self._all(CATALOGUE)
 
     @property
     def wire_formats(self) -> dict[str, WireFormat]:
@@ -161,6 +176,10 @@ class Registry:
     def add_provider(self, provider: Provider) -> None:
         """Registers a provider."""
         self._add(PROVIDER, provider)
+
+    def add_catalogue(self, catalogue: CatalogueFile) -> None:
+        """Registers a file with facts about the models of a provider."""
+        self._add(CATALOGUE, catalogue)
 
     def add_wire_format(self, format: WireFormat) -> None:
         """Registers a wire format."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
-from abstractcore.ports import Provider, WireFormat
+from abstractcore.ports import CatalogueFile, Provider, WireFormat
 from abstractcore.registry.hooks import hookimpl
 
 from .formats.registered import WIRE_FORMATS
@@ -34,6 +35,13 @@ def register_providers() -> Iterable[Provider]:
         VertexProvider(),
         *VENDORS,
     )
+
+
+@hookimpl
+def register_catalogues() -> Iterable[CatalogueFile]:
+    """The facts about the vendors' models, which `catalogue/build.py` writes."""
+    folder = Path(__file__).parent / "catalogue"
+    return [CatalogueFile(file.stem, file) for file in sorted(folder.glob("*.jsonl"))]
 
 
 @hookimpl

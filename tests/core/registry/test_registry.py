@@ -29,6 +29,7 @@ def of_kind(registry: Registry, kind: str) -> list[str]:
     """Returns the registered names of a kind."""
     return {
         "provider": lambda: list(registry.providers),
+        "catalogue": lambda: list(registry.catalogues),
         "wire format": lambda: list(registry.wire_formats),
         "media handler": lambda: [handler.name for handler in registry.media_handlers],
         "capability": lambda: list(registry.capabilities),
@@ -255,6 +256,12 @@ def test_name_must_be_a_string(kind, name):
             "the media handler 'a' has 'image' in `outputs`: expected 'text'",
         ),
         ("media handler", "a", {"outputs": "text"}, "the media handler 'a' has a str as `outputs`: expected a set of"),
+        (
+            "catalogue",
+            "a",
+            {"file": "a.jsonl"},
+            "the catalogue 'a' has a str as `file`: expected a path, such as Path(",
+        ),
         ("capability", "a b", {}, "the capability 'a b' has an invalid name: expected an identifier"),
         ("capability", "a_b", {}, "the capability 'a_b' has an invalid name: expected an identifier"),
         ("tool source", "a", {"tools": raising}, "the tool source 'a' failed: ZeroDivisionError: in the hook"),

@@ -1,0 +1,43 @@
+"""Follows aliases from name to name, to the row of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Set
+from typing import NoReturn
+
+from ..errors import SchemaError
+from ..registry import did_you_mean, nearest_names
+from .rows import Row
+
+
+def target(row: Row, models: Mapping[str, Row]) -> Row:
+    """Returns the row that an alias leads to, over other aliases; a row that is no alias is returned as it is.
+
+    Raises `SchemaError` for a name without a row, and for aliases of each other.
+    """
+    return _chain(row, models, frozenset())[-1]
+
+
+def check_aliases(models: Mapping[str, Row], refuse: Callable[[SchemaError, Row], NoReturn]) -> None:
+    """Calls `refuse` for the first alias that does not lead to a model."""
+    sound: set[str] = set()
+    for row in models.values():
+        if row.alias_of is not None:
+            try:
+                sound.update(passed.name for passed in _chain(row, models, sound))
+            except SchemaError as error:
+                refuse(error, row)
+
+
+def _chain(row: Row, models: Mapping[str, Row], sound: Set[str]) -> list[Row]:
+    """Returns the rows from `row` to a model, or to the first alias that is known to lead to one (`sound`)."""
+    passed = {row.name: row}
+    while row.alias_of is not None and row.name not in sound:
+        name = row.alias_of
+        if name in passed:
+            raise SchemaError(f"the aliases {' -> '.join((*passed, name))} have no end", "alias_of")
+        if name not in models:
+            near = nearest_names(name, models)
+            raise SchemaError(f"no model is called {name!r}", "alias_of", hint=did_you_mean(near) if near else None)
+        row = passed[name] = models[name]
+    return list(passed.values())

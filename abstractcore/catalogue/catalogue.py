@@ -1,0 +1,98 @@
+"""`FileCatalogue`: facts about models, in one file a provider and one file of the user's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import date
+from pathlib import Path
+
+from ..ports import CatalogueFile, ModelProfile, Price
+from .documents import read_document
+from .entries import ModelEntry
+from .folders import updates_folder, user_file_path
+from .provider_file import ProviderFile
+from .provider_models import ProviderModels
+from .user_file import UserFile
+
+
+class FileCatalogue:
+    """Facts about models, by provider and name. A file is read when the first model of its provider is looked up.
+
+    `files` returns the files by provider. A later version of one in the folder `updates`, by default in the user's data
+    folder, replaces it. Facts in the user's own file win: `user_file`, by default the one that `environment` names, or
+    `models.toml` in the user's configuration folder. A provider without a file knows no models. Methods raise
+    `ConfigurationError` for a file with an error.
+    """
+
+    def __init__(
+        self,
+        files: Callable[[], Mapping[str, CatalogueFile]],
+        environment: Mapping[str, str],
+        *,
+        user_file: Path | None = None,
+        updates: Path | None = None,
+    ) -> None:
+        self._files = files
+        self._environment = environment
+        self._user_path = user_file
+        self._updates = updates
+        self._providers: dict[str, ProviderModels] = {}
+        self._user: dict[Path, UserFile | None] = {}
+
+    @property
+    def user_path(self) -> Path:
+        """The path of the user's own file, which need not exist."""
+        return self._user_path or user_file_path(self._environment)[0]
+
+    @property
+    def updates(self) -> Path:
+        """The folder of later versions of the providers' files."""
+        return self._updates or updates_folder()
+
+    @property
+    def providers(self) -> list[str]:
+        """The providers with a file or with rows of the user's, sorted."""
+        user = self._user_file()
+        return sorted({*self._files(), *(user.providers if user else ())})
+
+    def profile(self, provider: str, model: str) -> ModelProfile:
+        """Returns the profile of a model; that of an unknown model is not `known`."""
+        return self.models(provider).entry(model).profile
+
+    def pricing(self, provider: str, model: str) -> Price | None:
+        """Returns the prices of a model; None if they are unknown."""
+        return self.profile(provider, model).price
+
+    def entry(self, provider: str, model: str) -> ModelEntry:
+        """Returns all that is known about a model."""
+        return self.models(provider).entry(model)
+
+    def models(self, provider: str) -> ProviderModels:
+        """Returns the models of a provider."""
+        found = self._providers.get(provider)
+        if found is None:
+            found = ProviderModels(provider, self._file(provider), self._user_file())
+            found = self._providers.setdefault(provider, found)
+        return found
+
+    def _file(self, provider: str) -> ProviderFile | None:
+        """Returns the later one of the registered file and the one in the folder of updates."""
+        registered = self._files().get(provider)
+        if registered is None:
+            return None
+        file = ProviderFile(read_document(registered.file), provider)
+        update = self.updates / f"{provider}.jsonl"
+        if not update.exists():
+            return file
+        updated = ProviderFile(read_document(update), provider)
+        return updated if _as_of(updated) > _as_of(file) else file
+
+    def _user_file(self) -> UserFile | None:
+        path, named = self.user_path, self._user_path is not None or user_file_path(self._environment)[1]
+        if path not in self._user:
+            self._user.setdefault(path, UserFile(read_document(path)) if named or path.exists() else None)
+        return self._user[path]
+
+
+def _as_of(file: ProviderFile) -> date:
+    return file.header.as_of or date.min

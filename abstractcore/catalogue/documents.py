@@ -1,0 +1,54 @@
+"""`Document`: a file of the catalogue as text, and its errors, which name the file, the line and the column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..errors import ConfigurationError, SchemaError
+from ..ports import Openable
+
+MAX_BYTES = 16 * 1024 * 1024
+"""Far more than any catalogue; a larger file is another one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The text of a file. `origin` is its path."""
+
+    origin: str
+    text: str
+
+    def error(self, problem: str, line: int, column: int = 1, hint: str | None = None) -> ConfigurationError:
+        """Returns the error of the line and column, both from 1."""
+        return ConfigurationError(f"{self.origin}:{line}:{column}: {problem}", hint=hint)
+
+    def value_error(self, error: SchemaError, where: str, line: int, column: int) -> ConfigurationError:
+        """Returns the error of an invalid value; `where` names the row that it is in."""
+        what = f"{where}: {error.path}" if error.path else where
+        return self.error(f"{what}: {error.message}", line, column, error.hint)
+
+
+def read_document(file: Openable) -> Document:
+    """Returns the text of a file; raises `ConfigurationError` if it cannot be read, is too large or not UTF-8."""
+    origin = str(file)
+    try:
+        with file.open("rb") as opened:
+            data: bytes = opened.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        raise ConfigurationError(f"{origin} does not exist.") from None
+    except OSError as error:
+        raise ConfigurationError(f"{origin} cannot be read: {error.strerror or type(error).__name__}.") from None
+    return document(data, origin)
+
+
+def document(data: bytes, origin: str) -> Document:
+    """Returns the text of `data`; raises `ConfigurationError` if it is too large or not UTF-8."""
+    if len(data) > MAX_BYTES:
+        raise ConfigurationError(f"{origin} is larger than {MAX_BYTES >> 20} MiB: it is not a catalogue.")
+    try:
+        return Document(origin, data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        before = data[: error.start]
+        line = before.count(b"\n") + 1
+        column = error.start - before.rfind(b"\n")
+        raise Document(origin, "").error("not UTF-8", line, column, "Save the file as UTF-8.") from None

@@ -1,0 +1,86 @@
+"""Finds values in JSON and TOML texts, for the line and column of an error."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+_INDEX = re.compile(r"\[(\d+)\]")
+_TABLE = re.compile(r"[ \t]*\[\[[ \t]*models[ \t]*\]\]")
+_decode = json.JSONDecoder().raw_decode
+
+
+def json_column(text: str, path: str) -> int:
+    """Returns the column, from 1, of the member or item at `path` ("thinking.levels[0]") of a valid JSON text.
+
+    For a path that the text does not have, it is the column of the last part that it has.
+    """
+    return _offset(text, _past_space(text, 0), path) + 1
+
+
+def _offset(text: str, start: int, path: str) -> int:
+    if text[start] == "{":
+        for key, key_at, value_at in _members(text, start):
+            rest = _after_key(path, key)
+            if rest is not None:
+                return _offset(text, value_at, rest) if rest else key_at
+    elif text[start] == "[" and (index := _INDEX.match(path)):
+        for number, item_at in enumerate(_items(text, start)):
+            if number == int(index[1]):
+                rest = path[index.end() :].removeprefix(".")
+                return _offset(text, item_at, rest) if rest else item_at
+    return start
+
+
+def _after_key(path: str, key: str) -> str | None:
+    """Returns the rest of the path after `key`; None if it does not begin with it."""
+    if not path.startswith(key):
+        return None
+    rest = path[len(key) :]
+    return rest.removeprefix(".") if rest[:1] in ("", ".", "[") else None
+
+
+def _members(text: str, start: int) -> Iterator[tuple[str, int, int]]:
+    """Yields each key of the object at `start`, with the offsets of the key and of its value."""
+    at = _past_space(text, start + 1)
+    while text[at] != "}":
+        key, end = _decode(text, at)
+        value_at = _past_space(text, _past_space(text, end) + 1)
+        yield key, at, value_at
+        at = _past_comma(text, _decode(text, value_at)[1])
+
+
+def _items(text: str, start: int) -> Iterator[int]:
+    at = _past_space(text, start + 1)
+    while text[at] != "]":
+        yield at
+        at = _past_comma(text, _decode(text, at)[1])
+
+
+def _past_comma(text: str, at: int) -> int:
+    at = _past_space(text, at)
+    return _past_space(text, at + 1) if text[at] == "," else at
+
+
+def _past_space(text: str, at: int) -> int:
+    space = _SPACE.match(text, at)
+    return space.end() if space else at
+
+
+def toml_position(text: str, table: int, field: str) -> tuple[int, int]:
+    """Returns the line and column, from 1, of a field of the table `[[models]]` with the index `table`.
+
+    For a field that is not on a line of its own they are those of the table, for other spellings of the list 1 and 1.
+    """
+    lines = text.splitlines()
+    heads = [number for number, line in enumerate(lines) if _TABLE.match(line)]
+    if table >= len(heads):
+        return 1, 1
+    end = heads[table + 1] if table + 1 < len(heads) else len(lines)
+    key = re.compile(rf"""[ \t]*\[?[ \t]*(?:models[ \t]*\.[ \t]*)?(["']?){re.escape(field)}\1[ \t]*[=.\]]""")
+    for number in range(heads[table] + 1, end):
+        if key.match(lines[number]):
+            return number + 1, len(lines[number]) - len(lines[number].lstrip()) + 1
+    return heads[table] + 1, 1

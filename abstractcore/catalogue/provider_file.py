@@ -1,0 +1,135 @@
+"""`ProviderFile`: the models of one provider, read from JSON lines: a header, then a row a line."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, NoReturn, cast
+
+from ..errors import SchemaError
+from .aliases import check_aliases
+from .documents import Document
+from .facts import MERGED, Facts, profile_of
+from .header import Header
+from .positions import json_column
+from .readers import read_object
+from .rows import Row, read_row
+
+
+class ProviderFile:
+    """The rows of the file of a provider by name: `models`, which include aliases, and `families`.
+
+    Facts are read when they are first used; `check` reads all. Errors are `ConfigurationError`s with the line and
+    column: lines that are not JSON, rows without a name, two with the same name, and aliases that lead nowhere when the
+    file is read, everything else later.
+    """
+
+    def __init__(self, document: Document, provider: str) -> None:
+        self.document = document
+        self._lines = document.text.split("\n")
+        self.header = self._read_header(provider)
+        self.models: dict[str, Row] = {}
+        self.families: dict[str, Row] = {}
+        for number, line in enumerate(self._lines[1:], 2):
+            if line and not line.isspace():
+                self._add(self._parsed(line, number), number)
+        check_aliases(self.models, self.refuse)
+
+    def facts(self, row: Row) -> dict[str, Any]:
+        """Returns the facts of a row with those that it shares with others."""
+        try:
+            return self.header.facts(row.facts, row.like)
+        except SchemaError as error:
+            self.refuse(error, row)
+
+    def unknown(self) -> dict[str, Any]:
+        """Returns the facts of a model without a row."""
+        try:
+            facts = {"known": False, **self.header.with_address(self.header.unknown)}
+            profile_of(facts)
+        except SchemaError as error:
+            self._refuse_header(error.at("unknown"))
+        return facts
+
+    def check(self) -> None:
+        """Reads the facts of every row; raises `ConfigurationError` for the first invalid one."""
+        self.unknown()
+        for row in (*self.models.values(), *self.families.values()):
+            try:
+                profile_of(self.facts(row))
+            except SchemaError as error:
+                self.refuse(error, row)
+
+    def refuse(self, error: SchemaError, row: Row) -> NoReturn:
+        """Raises the error of a fact of a row, with the place where it is written: the row, a template, or `every`."""
+        if error.path.startswith("templates."):
+            self._refuse_header(error)
+        if not _has(row.facts, error.path):
+            for name in reversed(self._templates(row)):
+                if _has(self.header.templates[name], error.path):
+                    self._refuse_header(error.at(f"templates.{name}"))
+            if _has(self.header.every, error.path):
+                self._refuse_header(error.at("every"))
+        column = json_column(self._lines[row.number - 1], error.path)
+        raise self.document.value_error(error, f"{row.kind} {row.name!r}", row.number, column) from None
+
+    def _templates(self, row: Row) -> list[str]:
+        try:
+            return self.header.templates_of(row.like)
+        except SchemaError:
+            return []
+
+    def _refuse_header(self, error: SchemaError) -> NoReturn:
+        column = json_column(self._lines[0], error.path)
+        raise self.document.value_error(error, "header", 1, column) from None
+
+    def _read_header(self, provider: str) -> Header:
+        data = self._parsed(self._lines[0], 1)
+        if not isinstance(data, Mapping) or "provider" not in data:
+            raise self.document.error(
+                "the first line is not the header of a catalogue", 1, hint='It begins with {"provider": "NAME", ...}.'
+            )
+        try:
+            header: Header = read_object(Header, cast("Mapping[str, Any]", data))
+            if header.provider != provider:
+                raise SchemaError(f"expected {provider!r}, got {header.provider!r}", "provider")
+            return header
+        except SchemaError as error:
+            self._refuse_header(error)
+
+    def _parsed(self, line: str, number: int) -> object:
+        try:
+            return json.loads(line, parse_constant=_refuse_constant)
+        except json.JSONDecodeError as error:
+            raise self.document.error(f"not JSON: {error.msg}", number, error.colno) from None
+        except (ValueError, RecursionError) as error:
+            raise self.document.error(f"not JSON: {error}", number) from None
+
+    def _add(self, data: object, number: int) -> None:
+        try:
+            row = read_row(data, number)
+        except SchemaError as error:
+            raise self.document.value_error(
+                error, "row", number, json_column(self._lines[number - 1], error.path)
+            ) from None
+        table = self.families if row.is_family else self.models
+        other = table.setdefault(row.name, row)
+        if other is not row:
+            raise self.document.error(
+                f"two rows for the {row.kind} {row.name!r}; the first is on line {other.number}", number
+            )
+
+
+def _has(facts: Facts, path: str) -> bool:
+    """Returns whether the value at `path` is one of these facts; those that are merged by key may have a part of it."""
+    name, _, rest = path.partition(".")
+    name, key = name.partition("[")[0], re.split(r"[.\[]", rest)[0]
+    value = facts.get(name)
+    if name in MERGED and key and isinstance(value, Mapping):
+        return key in value
+    return name in facts
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON number")

@@ -1,0 +1,126 @@
+"""`ProviderModels`: looks up the models of one provider, in its file and among the user's rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+from ..errors import SchemaError
+from ..registry import did_you_mean, nearest_names
+from ..schema import EMPTY
+from ..schema.quoting import shown
+from .aliases import check_aliases, target
+from .entries import Match, ModelEntry
+from .facts import Facts, family_facts, merged, overriding, profile_of
+from .names import NameRules, family_of
+from .provider_file import ProviderFile
+from .rows import Row
+from .user_file import UserFile
+
+_UNKNOWN: Facts = {"known": False}
+
+
+class ProviderModels:
+    """The models of a provider: those of its `file`, and those of the user's file, which win.
+
+    A name is found as it is, then by its variants, then by its family. Entries are made when they are first looked up.
+    """
+
+    def __init__(self, provider: str, file: ProviderFile | None, user: UserFile | None) -> None:
+        self._provider = provider
+        self._file = file
+        self._user = user
+        self._own: Mapping[str, Row] = user.rows(provider) if user else {}
+        self._of_file: Mapping[str, Row] = file.models if file else {}
+        self._families: Mapping[str, Row] = file.families if file else {}
+        self._models = {**self._of_file, **self._own}
+        self._names = file.header.names if file else NameRules()
+        self._unknown: Facts = file.unknown() if file else _UNKNOWN
+        self._entries: dict[tuple[Match, str], ModelEntry] = {}
+        if self._own:
+            check_aliases(self._models, self._refuse)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of models with a row, aliases included, sorted."""
+        return sorted(self._models)
+
+    def entry(self, name: str) -> ModelEntry:
+        """Returns the entry of a model; raises `ConfigurationError` for an invalid row."""
+        match, row = self._find(name, self._models)
+        key = (match, row.name if row else "")
+        found = self._entries.get(key)
+        return found or self._entries.setdefault(key, self._made(match, row))
+
+    def alias(self, name: str) -> str | None:
+        """Returns the model that a name with a row is an alias of."""
+        row = self._models.get(name)
+        return target(row, self._models).name if row and row.alias_of else None
+
+    def check(self) -> None:
+        """Makes the entry of every row; raises `ConfigurationError` for the first invalid one."""
+        if self._file is not None:
+            self._file.check()
+        for name in self._models:
+            self.entry(name)
+
+    def _find(self, name: str, models: Mapping[str, Row]) -> tuple[Match, Row | None]:
+        row = models.get(name)
+        if row is not None:
+            return "model", target(row, models)
+        variants = list(self._names.variants(name))
+        for variant in variants:
+            if variant in models:
+                return "model", target(models[variant], models)
+        family = family_of((name, *variants), self._families)
+        return ("unknown", None) if family is None else ("family", self._families[family])
+
+    def _made(self, match: Match, row: Row | None) -> ModelEntry:
+        if row is None:
+            return ModelEntry(self._provider, "", match, self._unknown, profile_of(self._unknown))
+        facts, prices = self._facts(match, row, ())
+        try:
+            profile = profile_of(facts)
+        except SchemaError as error:
+            self._refuse(error, row)
+        own = frozenset(row.facts) if self._is_own(row) else frozenset[str]()
+        return ModelEntry(self._provider, row.name, match, facts, profile, own, prices)
+
+    def _facts(self, match: Match, row: Row, within: tuple[str, ...]) -> tuple[Facts, Sequence[Any]]:
+        """Returns the facts and prices of a row; `within` names the user's rows that are like it."""
+        if self._is_own(row):
+            facts, prices = self._facts_below(row, (*within, row.name))
+            return overriding(facts, row.facts), row.prices or prices
+        assert self._file is not None
+        facts = self._file.facts(row)
+        return (family_facts(facts, self._unknown), ()) if match == "family" else (facts, row.prices)
+
+    def _facts_below(self, row: Row, within: tuple[str, ...]) -> tuple[Facts, Sequence[Any]]:
+        """Returns the facts that those of a user's row override: of the models that it is like, or without the row."""
+        if not row.like:
+            match, below = self._find(row.name, self._of_file)
+            return self._facts(match, below, within) if below else (self._unknown, ())
+        facts: Facts = EMPTY
+        prices: Sequence[Any] = ()
+        for name in row.like:
+            match, other = self._find(name, self._of_file if name == row.name else self._models)
+            if match != "model" or other is None:
+                near = nearest_names(name, self._models)
+                hint = did_you_mean(near) if near else None
+                self._refuse(SchemaError(f"{self._provider} has no row for {shown(name)}", "like", hint=hint), row)
+            if other.name in within and self._is_own(other):
+                self._refuse(
+                    SchemaError(f"the models {', '.join((*within, other.name))} are like each other", "like"), row
+                )
+            more, prices = self._facts(match, other, within)
+            facts = merged(facts, more)
+        return facts, prices
+
+    def _is_own(self, row: Row) -> bool:
+        return self._own.get(row.name) is row
+
+    def _refuse(self, error: SchemaError, row: Row) -> NoReturn:
+        if self._user is not None and self._is_own(row):
+            self._user.refuse(error, row)
+        assert self._file is not None
+        self._file.refuse(error, row)

@@ -1,0 +1,104 @@
+"""`UserFile`: the user's own facts about models, in TOML."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from datetime import date
+from typing import Any, NoReturn, cast
+
+from ..errors import ConfigurationError, SchemaError
+from .documents import Document
+from .facts import profile_of
+from .positions import toml_position
+from .rows import Row, read_row
+
+_EXAMPLE = 'For example:\n[[models]]\nprovider = "openai"\nmodel = "my-model"\nlike = "ID of a model"'
+
+_PLACE = re.compile(r" \(at line (\d+), column (\d+)\)$")
+
+
+class UserFile:
+    """Rows by provider and name. All facts are read at once: errors are `ConfigurationError`s with line and column."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self._rows: dict[str, dict[str, Row]] = {}
+        for number, table in enumerate(self._tables()):
+            try:
+                provider, row = _read(_with_text_for_dates(table), number)
+                profile_of(row.facts)
+            except SchemaError as error:
+                raise self._error(error, table, number) from None
+            other = self._rows.setdefault(provider, {}).setdefault(row.name, row)
+            if other is not row:
+                first = toml_position(document.text, other.number, "model")[0]
+                problem = f"two tables for the model {row.name!r} of {provider}; the first is on line {first}"
+                raise document.error(problem, *toml_position(document.text, number, "model"))
+
+    def rows(self, provider: str) -> Mapping[str, Row]:
+        """Returns the user's rows for a provider, by name."""
+        return self._rows.get(provider, {})
+
+    @property
+    def providers(self) -> frozenset[str]:
+        """The providers that it has rows for."""
+        return frozenset(self._rows)
+
+    def refuse(self, error: SchemaError, row: Row) -> NoReturn:
+        """Raises the error of a row."""
+        raise self._error(error, {"model": row.name}, row.number) from None
+
+    def _error(self, error: SchemaError, table: object, number: int) -> ConfigurationError:
+        field = error.path.partition(".")[0].partition("[")[0] or "model"
+        name = cast("Mapping[str, Any]", table).get("model") if isinstance(table, Mapping) else None
+        where = f"model {name!r}" if isinstance(name, str) else f"models[{number}]"
+        return self.document.value_error(error, where, *toml_position(self.document.text, number, field))
+
+    def _tables(self) -> list[object]:
+        try:
+            data = tomllib.loads(self.document.text)
+        except tomllib.TOMLDecodeError as error:
+            raise _syntax_error(self.document, str(error)) from None
+        except RecursionError:
+            raise self.document.error("nested too deeply", 1) from None
+        tables = data.pop("models", [])
+        if data or not isinstance(tables, list):
+            line, column = _key_position(self.document.text, next(iter(data), "models"))
+            raise self.document.error("expected [[models]] tables, and nothing else", line, column, _EXAMPLE)
+        return cast("list[object]", tables)
+
+
+def _with_text_for_dates(table: object) -> object:
+    """Returns a table with the dates of TOML as text, as they are in JSON."""
+    if not isinstance(table, Mapping):
+        return table
+    fields = cast("Mapping[str, object]", table)
+    return {name: value.isoformat() if isinstance(value, date) else value for name, value in fields.items()}
+
+
+def _read(table: object, number: int) -> tuple[str, Row]:
+    row = read_row(table, number)
+    provider = cast("Mapping[str, Any]", table).get("provider")
+    if not isinstance(provider, str) or not provider:
+        raise SchemaError("expected the name of a provider", "provider", hint='For example: provider = "openai".')
+    if row.is_family:
+        raise SchemaError("a user's row is for one model", "family", hint='Write model = "ID".')
+    return provider, row
+
+
+def _syntax_error(document: Document, message: str) -> ConfigurationError:
+    """Returns the error of a text that is not TOML; `message` is tomllib's, with the place at its end."""
+    place = _PLACE.search(message)
+    if place is None:
+        lines = document.text.splitlines() or [""]
+        return document.error(
+            f"not TOML: {message.removesuffix(' (at end of document)')}", len(lines), len(lines[-1]) + 1
+        )
+    return document.error(f"not TOML: {message[: place.start()]}", int(place[1]), int(place[2]))
+
+
+def _key_position(text: str, key: str) -> tuple[int, int]:
+    found = re.search(rf"^[ \t]*\[*[ \t]*[\"']?{re.escape(key)}", text, re.MULTILINE)
+    return (text.count("\n", 0, found.start()) + 1, 1) if found else (1, 1)
