@@ -7,17 +7,17 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Unpack
 
-from ..errors import AuthenticationError, ConfigurationError, InvalidInputError
+from ..errors import AuthenticationError, InvalidInputError
 from ..middleware import Deadline, OfflineEndpoint, Retry, Tracing, UserMiddleware
-from ..ports import ModelProfile, Provider, ProviderConfig, ProviderSession
+from ..ports import Provider, ProviderConfig, ProviderServices, ProviderSession
 from ..registry import failures_of
-from ..schema.quoting import shown
 from ..scrubbing import Secrets, credentials_of, scrub_logs
 from .building import check_options
 from .capabilities import Capabilities
 from .connections import connections
 from .llm import LLM
-from .option_values import MEDIA_KINDS, at_least_zero, extra_headers, kept, seconds
+from .model_facts import ModelFacts
+from .option_values import at_least_zero, extra_headers, kept, seconds
 from .options import CALL_OPTIONS, LLM_OPTIONS, CreateOptions, check_names, merged
 from .pipelines import Pipelines
 from .preparing import CallPreparer
@@ -123,20 +123,18 @@ def _session(
         options={name: given[name] for name in provider.options if name in given},
         header_names=frozenset(given["headers"]),
     )
+    facts = ModelFacts.given(given)
     offline = any(getattr(each, "offline", False) is True for each in given.get("middleware", ()))
     with failures_of(f"the provider {provider.name!r} ({services.registry.owner('provider', provider.name)})"):
         try:
-            session = _connect(provider, config, services, offline)
+            session = _connect(provider, config, facts.services(services) if facts else services, offline)
         except Exception as error:
             secrets.error(error)
             raise
-    accepts = given.get("accepts")
-    if accepts is None:
-        return session
-    return replace(session, profile=_accepting(session.profile, accepts))
+    return facts.session(session) if facts else session
 
 
-def _connect(provider: Provider, config: ProviderConfig, services: Services, offline: bool) -> ProviderSession:
+def _connect(provider: Provider, config: ProviderConfig, services: ProviderServices, offline: bool) -> ProviderSession:
     """Returns the session; an offline one needs no API key, and cannot send one."""
     if not offline:
         return provider.connect(config, services)
@@ -145,17 +143,3 @@ def _connect(provider: Provider, config: ProviderConfig, services: Services, off
     except AuthenticationError:
         session = provider.connect(replace(config, api_key=_NO_KEY), services)
     return replace(session, endpoint=OfflineEndpoint())
-
-
-def _accepting(profile: ModelProfile, accepts: Sequence[str]) -> ModelProfile:
-    if not isinstance(accepts, list | tuple | set | frozenset) or not all(isinstance(kind, str) for kind in accepts):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise ConfigurationError(
-            "`accepts` must be a list of kinds or media types.", hint="For example: accepts=['image']."
-        )
-    for kind in accepts:
-        if kind not in MEDIA_KINDS and "/" not in kind:
-            raise ConfigurationError(
-                f"`accepts` has {shown(kind)}, which is neither a kind of file nor a media type.",
-                hint=f"Kinds are {', '.join(MEDIA_KINDS)}; a media type is, for example, 'application/pdf'.",
-            )
-    return replace(profile, accepts=frozenset(accepts), assumed=frozenset(), encodable=frozenset(), known=True)

@@ -114,7 +114,10 @@ class LLMOptions(CallOptions, total=False):
     system_prompt: str | None
     """System prompt of every call that has neither a system prompt nor a system message."""
     accepts: Sequence[str] | None
-    """Kinds of files or media types that the model accepts, if its built-in list is wrong: `["image"]`."""
+    """Kinds of files or media types that the model accepts, if the catalogue is wrong: `["image"]`."""
+    facts: Mapping[str, Any] | None
+    """What the model can do and refuses, if the catalogue is wrong or does not know it: fields of a row of
+    docs/catalogue.md, as in `{"context_tokens": 65536, "refused": ["top_k"]}`."""
     max_retries: int | None
     """Maximum number of retries after transient errors; default 2."""
     middleware: Sequence[Middleware] | None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 from ..schema import EMPTY, Lowered, ModelCall
-from .profiles import ModelProfile
+from .profiles import ModelCatalogue, ModelProfile
 from .stores import ModelStore
 from .transpilers import Transpiler
 from .transports import Endpoint
@@ -30,6 +30,11 @@ class ProviderConfig:
 
 class ProviderServices(Protocol):
     """The services that a provider may use."""
+
+    @property
+    def catalogue(self) -> ModelCatalogue:
+        """What is known about models."""
+        ...
 
     @property
     def models(self) -> ModelStore:

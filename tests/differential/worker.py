@@ -56,6 +56,7 @@ ERROR_FACTS = (
 )
 FORMATS = {format.name: format for format in register_wire_formats()}
 PROVIDERS = {provider.name: provider for provider in register_providers()}
+CATALOGUE = getattr(abstractcore.Services(environment={}), "catalogue", None)
 Input = Mapping[str, Any]
 Outcome = dict[str, Any]
 """`facts` are compared exactly; `wording` has the texts for people: messages and hints."""
@@ -66,7 +67,7 @@ def session(provider: str, model: str | None) -> Any:
     key = None if provider in NO_KEY else "a-key"
     url = "https://example.com/v1" if provider == "openai-compatible" else None
     config = ProviderConfig(provider, model, url, key, OPTIONS.get(provider, {}))
-    services: Any = SimpleNamespace(models=None, environment=ENVIRONMENT, spare_cores=2)
+    services: Any = SimpleNamespace(models=None, environment=ENVIRONMENT, spare_cores=2, catalogue=CATALOGUE)
     return PROVIDERS[provider].connect(config, services)
 
 

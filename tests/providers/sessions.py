@@ -4,17 +4,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from abstractcore.ports import ProviderSession
+import abstractcore
+from abstractcore.ports import ModelCatalogue, ProviderSession
 from abstractcore.schema import WireRequest
+
+CATALOGUE = abstractcore.Services(environment={}).catalogue
+"""The built-in facts about models."""
 
 
 @dataclass
 class Services:
-    """What a provider may use from above; no models."""
+    """What a provider may use from above; no model weights."""
 
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     models: Any = None
     spare_cores: int = 1
+    catalogue: ModelCatalogue = CATALOGUE
 
 
 def address(session: ProviderSession) -> Any:

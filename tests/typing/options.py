@@ -48,6 +48,7 @@ llm = create_llm(
     base_url="https://host.test/v1",
     api_key="key",
     accepts=["image"],
+    facts={"context_tokens": 65536, "refused": ["top_k"]},
     max_retries=0,
     middleware=[Quiet()],
     proxy="http://proxy.test",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from abstractcore.ports import Endpoint, ProviderConfig, ProviderSession
+from abstractcore.ports import Endpoint, ModelProfile, ProviderConfig, ProviderSession
 
 from .models.family import find_family
 from .vendor_provider import VendorProvider
@@ -21,7 +21,7 @@ class AnthropicProvider(VendorProvider):
     key_variable, key_header = "ANTHROPIC_API_KEY", "x-api-key"
     headers: Mapping[str, str] = {"anthropic-version": "2023-06-01"}
 
-    def session(self, model: str, endpoint: Endpoint, config: ProviderConfig) -> ProviderSession:
+    def session(self, model: str, endpoint: Endpoint, config: ProviderConfig, profile: ModelProfile) -> ProviderSession:
         from ..formats.anthropic_messages import AnthropicMessages, Dialect
         from .models.claude import CLAUDE, UNKNOWN_CLAUDE
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from abstractcore.ports import Endpoint, ProviderConfig, ProviderSession
+from abstractcore.ports import Endpoint, ModelProfile, ProviderConfig, ProviderSession
 
 from .models.family import find_family
 from .vendor_provider import VendorProvider
@@ -20,7 +20,7 @@ class CohereProvider(VendorProvider):
     url_variable, url_path = "CO_API_URL", "/v2"
     key_variable, other_key_variables = "CO_API_KEY", ("COHERE_API_KEY",)
 
-    def session(self, model: str, endpoint: Endpoint, config: ProviderConfig) -> ProviderSession:
+    def session(self, model: str, endpoint: Endpoint, config: ProviderConfig, profile: ModelProfile) -> ProviderSession:
         from ..formats.cohere_chat import CohereChat
         from .models.cohere import COHERE, UNKNOWN_COHERE
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from urllib.parse import urlsplit
 
 from abstractcore.errors import AbstractCoreError, ConfigurationError, ConnectionFailedError, ProviderError
-from abstractcore.ports import Address, Endpoint, ProviderConfig, ProviderSession
+from abstractcore.ports import Address, Endpoint, ModelProfile, ProviderConfig, ProviderSession
 
 from ..common.endpoints import FixedEndpoint, NoAuth, add_key_hint, base_url, check_url, is_missing_path, key_auth
 from .models.family import find_family
@@ -61,7 +61,7 @@ class OllamaProvider(VendorProvider):
         url = base_url(config, {}) or _url_of(environment.get("OLLAMA_HOST", ""))
         return OllamaEndpoint(Address(url, key_auth(config, environment, "OLLAMA_API_KEY", needed=False)))
 
-    def session(self, model: str, endpoint: Endpoint, config: ProviderConfig) -> ProviderSession:
+    def session(self, model: str, endpoint: Endpoint, config: ProviderConfig, profile: ModelProfile) -> ProviderSession:
         from ..formats.ollama import OllamaChat
         from .models.ollama import OLLAMA, UNKNOWN_OLLAMA
 

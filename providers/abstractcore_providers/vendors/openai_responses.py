@@ -28,7 +28,7 @@ class OpenAIResponsesProvider(VendorProvider):
     default_url = "https://api.openai.com/v1"
     url_variable, key_variable = "OPENAI_BASE_URL", "OPENAI_API_KEY"
 
-    def session(self, model: str, endpoint: Endpoint, config: ProviderConfig) -> ProviderSession:
+    def session(self, model: str, endpoint: Endpoint, config: ProviderConfig, profile: ModelProfile) -> ProviderSession:
         from ..formats.openai_responses import OpenAIResponses
 
         family = find_family(model, OPENAI)

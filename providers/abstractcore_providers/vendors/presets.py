@@ -52,7 +52,7 @@ class Preset(VendorProvider):
     accepts_prefill: bool = True
     media_after_results: bool = True
 
-    def session(self, model: str, endpoint: Endpoint, config: ProviderConfig) -> ProviderSession:
+    def session(self, model: str, endpoint: Endpoint, config: ProviderConfig, profile: ModelProfile) -> ProviderSession:
         family = find_family(model, self.families)
         lower = family.rules.lower_for_chat if family.rules else Lowered
         return ProviderSession(model, OpenAIChat(self.dialect), endpoint, self._profile(family.profile), lower)

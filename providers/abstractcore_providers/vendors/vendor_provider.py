@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 
 from abstractcore.errors import ConfigurationError
-from abstractcore.ports import Endpoint, ProviderConfig, ProviderServices, ProviderSession
+from abstractcore.ports import Endpoint, ModelProfile, ProviderConfig, ProviderServices, ProviderSession
 from abstractcore.schema import EMPTY
 
 from ..common.endpoints import FixedEndpoint, base_url, key_auth
@@ -41,14 +41,16 @@ class VendorProvider(ABC):
 
     def connect(self, config: ProviderConfig, services: ProviderServices) -> ProviderSession:
         """Returns a session; raises `ConfigurationError` without a model or an address, and for invalid settings,
-        `AuthenticationError` without a key. No I/O.
+        `AuthenticationError` without a key. No I/O but the catalogue's.
         """
         model = self.model_name(config)
-        return self.session(model, self.endpoint(config, services.environment), config)
+        endpoint = self.endpoint(config, services.environment)
+        return self.session(model, endpoint, config, services.catalogue.profile(self.name, model))
 
     @abstractmethod
-    def session(self, model: str, endpoint: Endpoint, config: ProviderConfig) -> ProviderSession:
-        """Returns a session: the vendor's wire format, and the profile and rules of the model's family.
+    def session(self, model: str, endpoint: Endpoint, config: ProviderConfig, profile: ModelProfile) -> ProviderSession:
+        """Returns a session: the vendor's wire format, and the profile and rules of the model's family. `profile` is
+        what the catalogue knows about the model.
 
         A format of its own and its table of models are imported here, credentials of its own in `endpoint`: listing the
         providers should load none of them.

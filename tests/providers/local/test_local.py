@@ -12,7 +12,6 @@ import sys
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import httpx2
@@ -33,6 +32,7 @@ from abstractcore.stores.models import FileModelStore
 from abstractcore_providers.local import DEFAULT_MODEL, LocalProvider
 from abstractcore_providers.local.endpoint import LocalEndpoint
 from abstractcore_providers.local.servers import ServerPool
+from tests.providers.sessions import Services
 
 pytest.importorskip("xllamacpp")
 needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="watches processes through pidfd and /proc")
@@ -50,7 +50,7 @@ class Inline:
 
 
 def services_with(models: ModelStore) -> Any:
-    return SimpleNamespace(models=models, environment={}, spare_cores=1)
+    return Services({}, models)
 
 
 def finish(coroutine: Coroutine[Any, Any, T]) -> T:

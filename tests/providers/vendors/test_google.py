@@ -1,7 +1,6 @@
 """The providers `google` and `vertex`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -13,17 +12,9 @@ from abstractcore.schema import Message, ModelCall, WireRequest
 from abstractcore_providers.formats.gemini import Dialect, Gemini
 from abstractcore_providers.vendors.google import GoogleProvider, VertexProvider
 from abstractcore_providers.vendors.google.provider import GEMINI_URL
+from tests.providers.sessions import Services
 
 CLOUD = {"GOOGLE_CLOUD_PROJECT": "p-1"}
-
-
-@dataclass
-class Services:
-    """What a provider may use from above."""
-
-    environment: Mapping[str, str] = field(default_factory=dict)
-    models: Any = None
-    spare_cores: int = 1
 
 
 class Runtime:

@@ -1,7 +1,7 @@
 """Presets of vendors: base URLs, API keys, and the media types and options of their models."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,18 +14,11 @@ from abstractcore_providers.common.endpoints import BearerAuth, FixedEndpoint, N
 from abstractcore_providers.common.media_types import with_images
 from abstractcore_providers.formats.openai_chat import ENCODABLE, OpenAIChat
 from abstractcore_providers.vendors.openai_compatible import VENDORS
+from tests.providers.sessions import Services
 
 ROWS = {preset.name: preset for preset in VENDORS}
 OPENAI, AZURE, COMPATIBLE = ROWS["openai"], ROWS["azure"], ROWS["openai-compatible"]
 KEY = "sk-secret"
-
-
-@dataclass
-class Services:
-    """The services that a provider uses; no models."""
-
-    environment: Mapping[str, str] = field(default_factory=dict)
-    models: Any = None
 
 
 def connect(preset: Preset = OPENAI, environment: Mapping[str, str] | None = None, **config: Any) -> ProviderSession:

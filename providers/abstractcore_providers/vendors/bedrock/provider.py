@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 from abstractcore.errors import ConfigurationError
-from abstractcore.ports import Endpoint, ProviderConfig, ProviderSession
+from abstractcore.ports import Endpoint, ModelProfile, ProviderConfig, ProviderSession
 from abstractcore.schema import Lowered
 
 from ...common.endpoints import BearerAuth, FixedEndpoint, base_url, check_key, key_hint
@@ -67,7 +67,7 @@ class BedrockProvider(VendorProvider):
         profile = profile or environment.get("AWS_PROFILE") or None
         return ChainEndpoint(url or (url_of(region) if region else None), region, profile)
 
-    def session(self, model: str, endpoint: Endpoint, config: ProviderConfig) -> ProviderSession:
+    def session(self, model: str, endpoint: Endpoint, config: ProviderConfig, profile: ModelProfile) -> ProviderSession:
         from ...formats.bedrock_converse import BedrockConverse
         from ..models.bedrock import find_bedrock
 

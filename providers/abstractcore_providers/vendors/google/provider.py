@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from abstractcore.errors import AuthenticationError, ConfigurationError, MissingExtraError
-from abstractcore.ports import Endpoint, ProviderConfig, ProviderServices, ProviderSession
+from abstractcore.ports import Endpoint, ModelProfile, ProviderConfig, ProviderServices, ProviderSession
 
 from ...common.endpoints import FixedEndpoint, HeaderAuth, base_url, check_key, key_hint
 from ..vendor_provider import VendorProvider
@@ -32,7 +32,7 @@ class GoogleProvider(VendorProvider):
     key_variable, other_key_variables = "GEMINI_API_KEY", ("GOOGLE_API_KEY",)
     key_header = "x-goog-api-key"
 
-    def session(self, model: str, endpoint: Endpoint, config: ProviderConfig) -> ProviderSession:
+    def session(self, model: str, endpoint: Endpoint, config: ProviderConfig, profile: ModelProfile) -> ProviderSession:
         return _session(model, endpoint, self.name)
 
 
@@ -67,7 +67,7 @@ class VertexProvider(VendorProvider):
         source = "access_token=..." if token else "GOOGLE_APPLICATION_CREDENTIALS, or pass access_token=..."
         return TokenEndpoint(url, check_token(token or _ApplicationCredentials(), self.name), self.name, source=source)
 
-    def session(self, model: str, endpoint: Endpoint, config: ProviderConfig) -> ProviderSession:
+    def session(self, model: str, endpoint: Endpoint, config: ProviderConfig, profile: ModelProfile) -> ProviderSession:
         return _session(model, endpoint, self.name, "google", _parent(config))
 
 
