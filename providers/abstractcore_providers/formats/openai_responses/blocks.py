@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from abstractcore.schema import NO_OPTIONS, ProviderOptions
+
+from ...common.json_reading import Object
+from .streamed_calls import StreamedCall
 
 _ROOM = 1000
 """The largest number of blocks of an output item. Further content goes to the last one."""
@@ -20,8 +24,13 @@ class OpenItem:
     seen: dict[int, int] = field(default_factory=dict[int, int])
     """How many characters of each block were received."""
     options: ProviderOptions = NO_OPTIONS
+    """The options of its texts or its call."""
     call_id: str | None = None
     """The id of its tool call."""
+    added: Object = field(default_factory=dict[str, Any])
+    """The item of a hosted tool as it was when it started."""
+    call: StreamedCall | None = None
+    """The call of a tool that the caller runs."""
 
     def block(self, kind: str, index: int) -> int:
         """Returns the number of the block for content `index` of a kind; in order of arrival."""
@@ -47,6 +56,10 @@ class OpenItems:
 
     def begin(self, index: int) -> OpenItem:
         """Starts a new item at an output index."""
-        item = self._items[index] = OpenItem(self._count)
-        self._count += 1
+        item = self._items[index] = self.beside()
         return item
+
+    def beside(self) -> OpenItem:
+        """Starts content that has no output index."""
+        self._count += 1
+        return OpenItem(self._count - 1)

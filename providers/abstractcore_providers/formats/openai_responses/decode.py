@@ -11,6 +11,7 @@ from ...common.json_reading import Object, as_object, as_objects, text_of
 from ...common.openai_errors import RIGHT_ADDRESS, error_in_answer, error_in_body
 from ...common.reasoning_origins import origin_of
 from ...common.response_bodies import fitting, no_reply, read_body
+from .client_tools import hosted_calls
 from .items import read_item
 from .vocabulary import USAGE, finish_reason_to_ours, metadata_to_ours
 
@@ -49,8 +50,10 @@ def _reply(data: Object, items: Sequence[Object], provider: str) -> ModelReply:
 
 
 def _parts(items: Sequence[Object], provider: str, origin: str | None, *, stored: bool) -> tuple[Part, ...]:
-    ids = ReceivedIds()
-    read = ((number, read_item(item, provider, origin, stored=stored)) for number, item in enumerate(items))
+    ids, hosted = ReceivedIds(), hosted_calls(items)
+    read = (
+        (number, read_item(item, provider, origin, stored=stored, hosted=hosted)) for number, item in enumerate(items)
+    )
     return tuple(
         ids.name(part, number) if isinstance(part, ToolCall) else part for number, parts in read for part in parts
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from abstractcore.schema import (
@@ -18,7 +18,7 @@ from abstractcore.schema import (
 
 from .fit_input import without_cache
 from .hosted import write_hosted
-from .items import opaque_item
+from .items import hosted_calls_of, opaque_item
 from .output import shown
 from .reasoning import is_raw, run_length
 from .vocabulary import WARNINGS
@@ -40,9 +40,10 @@ def fit_answer_parts(
     if all(map(_goes_as_it_is, parts)):
         return parts
     kept: list[Part] = []
+    hosted = hosted_calls_of(parts)
     index = 0
     while index < len(parts):
-        length = _encodable_run(parts, index, receiver)
+        length = _encodable_run(parts, index, receiver, hosted)
         if length == 0:
             warnings.append(WARNINGS.part(parts[index], f"{path}[{index}]"))
         kept += [_fitted(parts[i], f"{path}[{i}]", receiver, warnings) for i in range(index, index + length)]
@@ -59,7 +60,7 @@ def _goes_as_it_is(part: Part) -> bool:
     return False
 
 
-def _encodable_run(parts: Sequence[Part], index: int, receiver: Receiver) -> int:
+def _encodable_run(parts: Sequence[Part], index: int, receiver: Receiver, hosted: Container[str]) -> int:
     """Returns how many parts, from `index` on, become items together; 0 if the first cannot be expressed."""
     part = parts[index]
     if isinstance(part, ReasoningPart):
@@ -75,7 +76,7 @@ def _encodable_run(parts: Sequence[Part], index: int, receiver: Receiver) -> int
             return 2
         return 1 if write_hosted(part, None, receiver.provider) is not None else 0
     if isinstance(part, OpaquePart):
-        return int(part.provider == receiver.provider and opaque_item(part) is not None)
+        return int(part.provider == receiver.provider and opaque_item(part, hosted) is not None)
     return int(isinstance(part, TextPart | ToolCall))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from operator import is_
 
@@ -11,7 +11,9 @@ from abstractcore.schema import NO_OPTIONS, CallWarning, Message, OpaquePart, Pa
 from ...common.call_ids import CallIds
 from ...common.conversations import refuse_unanswered_calls
 from ...common.item_options import name_options_left_out, with_options_for
-from .computer import computer_calls, fit_screenshot
+from .client_results import fit_client_result, has_own_form, without_repeated
+from .client_tools import called_tool, calls_with_options
+from .computer import fit_screenshot
 from .content import USER_FIELDS
 from .fit_answer import Receiver, fit_answer_parts
 from .fit_input import fit_result, fit_user_parts
@@ -55,17 +57,25 @@ def _fitted_parts(
     if message.role == "assistant":
         return fit_answer_parts(message.parts, path, receiver, warnings)
     if message.role == "tool" and before is not None:
-        actions = computer_calls(before, receiver.provider)
-        return [_result(part, f"{path}[{i}]", receiver, actions, warnings) for i, part in enumerate(message.parts)]
+        asked = calls_with_options(before.parts)
+        return [_result(part, f"{path}[{i}]", receiver, asked, warnings) for i, part in enumerate(message.parts)]
     return fit_user_parts(message, path, receiver.provider, warnings)
 
 
 def _result(
-    part: Part, path: str, receiver: Receiver, actions: Container[str], warnings: list[CallWarning]
+    part: Part, path: str, receiver: Receiver, asked: Mapping[str, ToolCall], warnings: list[CallWarning]
 ) -> ToolResult:
-    if isinstance(part, ToolResult) and part.call_id in actions:
-        return fit_screenshot(part, path, receiver.provider, warnings)
-    return fit_result(part, path, receiver.provider, warnings)
+    """Adjusts the result of one of the calls `asked`, or of a function without options."""
+    provider = receiver.provider
+    call = asked.get(part.call_id) if isinstance(part, ToolResult) else None
+    if call is None or not isinstance(part, ToolResult):
+        return fit_result(part, path, provider, warnings)
+    tool = called_tool(call, provider)
+    if tool is not None and tool.name == "computer":
+        return fit_screenshot(part, path, provider, warnings)
+    if tool is not None and has_own_form(tool):
+        return fit_client_result(part, call, tool, path, provider, warnings)
+    return fit_result(without_repeated(part, call, path, provider, warnings), path, provider, warnings)
 
 
 def _with_options(message: Message, first: Part, path: str, provider: str, warnings: list[CallWarning]) -> Message:

@@ -2,42 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Mapping
+from typing import cast
 
 from abstractcore.schema import NO_OPTIONS, OpaquePart, Part, ProviderOptions, TextPart, ToolCall
 
 from ...common.item_options import read_options
 from ...common.json_reading import Object, as_objects, text_of
 from .citations import read_annotations
-from .computer import CALL, OUTPUT, computer_item, read_computer_call
+from .client_tools import OUTPUTS, called_tool, hosted_calls, hosted_output, read_client_call
 from .hosted import HOSTED_TYPES, read_hosted
 from .reasoning import item_id, read_reasoning
 
 _MESSAGE_FIELDS = frozenset({"type", "role", "status", "content"})
 _CALL_FIELDS = frozenset({"type", "call_id", "name", "arguments", "status"})
-FROM_USER = frozenset(
-    {"apply_patch_call_output", "custom_tool_call_output", "local_shell_call_output", "mcp_approval_response"}
-)
-"""Types of items that answer the model. The schema has no part for them."""
-_OWN = frozenset(
-    {*HOSTED_TYPES, *FROM_USER, CALL, OUTPUT, "message", "function_call", "function_call_output", "reasoning"}
-)
+_SCREENSHOT = "computer_call_output"
+_FROM_USER = frozenset(OUTPUTS) - {_SCREENSHOT}
+"""Types of items that answer the model, in a conversation that the provider stores."""
+_OWN = frozenset({*HOSTED_TYPES, _SCREENSHOT, "message", "function_call", "function_call_output", "reasoning"})
 
 
-def read_item(item: Object, provider: str, origin: str | None, *, stored: bool) -> list[Part]:
-    """Returns the parts of an output item; a call has the vendor's id, or none. A `stored` item is referred to by its
-    id.
+def read_item(
+    item: Object, provider: str, origin: str | None, *, stored: bool, hosted: Container[str] = ()
+) -> list[Part]:
+    """Returns the parts of an output item; a call has the vendor's id, or none.
+
+    A `stored` item is referred to by its id. `hosted` are the ids of calls that the provider ran (`hosted_calls`).
     """
     kind = text_of(item, "type") or ""
     if kind == "reasoning":
         return read_reasoning(item, origin)
     if kind in HOSTED_TYPES:
         return read_hosted(item, provider)
-    if kind == CALL:
-        call = read_computer_call(item, provider)
-        return [OpaquePart(provider, kind, item) if computer_item(call, provider) is None else call]
     if kind not in ("message", "function_call"):
-        return [OpaquePart(provider, kind, item)]
+        call = read_client_call(item, provider, stored=stored, hosted=hosted)
+        return [OpaquePart(provider, kind, item) if call is None else call]
     options = item_options(item, provider, stored=stored)
     return [*read_texts(item, options)] if kind == "message" else [read_call(item, options)]
 
@@ -55,7 +54,7 @@ def modelled_fields(part: TextPart | ToolCall, provider: str) -> frozenset[str]:
     """Returns the fields of a part's item that the schema models."""
     if isinstance(part, TextPart):
         return _MESSAGE_FIELDS
-    return _CALL_FIELDS if computer_item(part, provider) is None else frozenset()
+    return _CALL_FIELDS if called_tool(part, provider) is None else frozenset()
 
 
 def read_texts(item: Object, options: ProviderOptions = NO_OPTIONS) -> list[TextPart]:
@@ -74,15 +73,36 @@ def read_call(item: Object, options: ProviderOptions = NO_OPTIONS) -> ToolCall:
     return ToolCall(id, text_of(item, "name") or "", arguments, provider_options=options)
 
 
-def opaque_item(part: OpaquePart) -> Object | None:
-    """Returns the output item that `part` contains; None if there is none, or one that the schema models."""
-    if not isinstance(part.data, Mapping) or part.data.get("type") != part.kind or part.kind in _OWN:
+def opaque_item(part: OpaquePart, hosted: Container[str] = ()) -> Object | None:
+    """Returns the output item that `part` contains; None if there is none, or one that the schema models.
+
+    `hosted` are the ids of the calls that the provider ran (`hosted_calls_of`).
+    """
+    item = _item_in(part)
+    if item is None or part.kind in _OWN or answers_model(item):
         return None
-    return dict(part.data)
+    call = read_client_call(item, part.provider, stored=True, hosted=hosted)
+    return item if call is None else None
+
+
+def hosted_calls_of(parts: Iterable[Part]) -> frozenset[str]:
+    """Returns the ids of the shell calls among an assistant's parts that the provider ran."""
+    items = (_item_in(part) for part in parts if isinstance(part, OpaquePart))
+    return hosted_calls(item for item in items if item is not None)
 
 
 def item_from_user(part: OpaquePart) -> Object | None:
     """Returns the item with which the user answers the model; None if `part` has none."""
-    if not isinstance(part.data, Mapping) or part.data.get("type") != part.kind or part.kind not in FROM_USER:
+    item = _item_in(part)
+    return item if item is not None and answers_model(item) else None
+
+
+def answers_model(item: Object) -> bool:
+    """Whether an item is the user's answer to a call, not the provider's own."""
+    return item.get("type") in _FROM_USER and hosted_output(item) is None and item.get("execution") != "server"
+
+
+def _item_in(part: OpaquePart) -> Object | None:
+    if not isinstance(part.data, Mapping) or part.data.get("type") != part.kind:
         return None
-    return dict(part.data)
+    return cast(Object, dict(part.data))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -21,9 +21,9 @@ from abstractcore.schema import (
 from ...common.item_options import fields_for, with_options_for
 from ...common.json_reading import Object
 from .citations import fit_citation, write_annotations
-from .computer import computer_item
+from .client_tools import as_sent, called_tool, client_item, fit_client_call
 from .hosted import write_hosted
-from .items import modelled_fields, opaque_item
+from .items import hosted_calls_of, modelled_fields, opaque_item
 from .reasoning import render_reasoning
 from .vocabulary import WARNINGS
 
@@ -34,12 +34,16 @@ Shown = TextPart | ReasoningPart | ToolCall
 def shown_parts(parts: Sequence[Part], provider: str, warnings: list[CallWarning]) -> tuple[Part, ...]:
     """Returns the parts of a reply that the format supports, with a warning for the rest."""
     kept: list[Part] = []
+    hosted = hosted_calls_of(parts)
     following: Part | None = None
     for index, part in reversed(list(enumerate(parts))):
         path = f"parts[{index}]"
+        if isinstance(part, ToolCall) and not _is_sayable(part, provider):
+            warnings.append(WARNINGS.part(part, path))
+            continue
         if isinstance(part, TextPart | ReasoningPart | ToolCall):
             following = shown(part, path, provider, warnings)
-        elif _is_own(part, following, parts[index - 1] if index else None, provider):
+        elif _is_own(part, following, parts[index - 1] if index else None, provider, hosted):
             following = part
         else:
             warnings.append(WARNINGS.part(part, path))
@@ -48,10 +52,16 @@ def shown_parts(parts: Sequence[Part], provider: str, warnings: list[CallWarning
     return ModelReply(tuple(kept)).parts
 
 
-def _is_own(part: Part, following: Part | None, before: Part | None, provider: str) -> bool:
+def _is_sayable(call: ToolCall, provider: str) -> bool:
+    """Whether it is the call of a function, or complete: one of a stream that broke off has no item."""
+    tool = called_tool(call, provider)
+    return tool is None or client_item(as_sent(call, tool), provider) is not None
+
+
+def _is_own(part: Part, following: Part | None, before: Part | None, provider: str, hosted: Container[str]) -> bool:
     """Whether it is an unchanged item of this very provider, or belongs to one."""
     if isinstance(part, OpaquePart):
-        return part.provider == provider and opaque_item(part) is not None
+        return part.provider == provider and opaque_item(part, hosted) is not None
     if isinstance(part, HostedToolResult):
         return isinstance(before, HostedToolCall) and write_hosted(before, part, provider) is not None
     if isinstance(part, HostedToolCall):
@@ -64,6 +74,8 @@ def shown(part: Shown, path: str, provider: str, warnings: list[CallWarning]) ->
     """Returns the part without the fields that the format does not have."""
     if isinstance(part, ReasoningPart):
         return part
+    if isinstance(part, ToolCall):
+        part = fit_client_call(part, path, provider, warnings)
     part = with_options_for(part, path, provider, modelled_fields(part, provider), warnings)
     if isinstance(part, ToolCall):
         WARNINGS.fields(part, path, ("signature",), warnings)
@@ -78,20 +90,21 @@ def shown(part: Shown, path: str, provider: str, warnings: list[CallWarning]) ->
 def output_items(parts: Sequence[Part], provider: str, refused: bool) -> list[Object]:
     """Returns the items of parts that `shown_parts` returned."""
     items: list[Object] = []
+    hosted = hosted_calls_of(parts)
     for index, part in enumerate(parts):
         if isinstance(part, ReasoningPart):
             items.append(output_item(part, len(items)))
         elif isinstance(part, TextPart):
             items.append({**output_item(part, len(items), refused), **fields_for(part, provider)})
         elif isinstance(part, ToolCall):
-            own = computer_item(part, provider)
+            own = client_item(part, provider, len(items))
             items.append(own or {**output_item(part, len(items)), **fields_for(part, provider)})
         elif isinstance(part, HostedToolCall):
             following = parts[index + 1] if index + 1 < len(parts) else None
             result = following if isinstance(following, HostedToolResult) else None
             items.append(cast(Object, write_hosted(part, result, provider)))
         elif isinstance(part, OpaquePart):
-            items.append(cast(Object, opaque_item(part)))
+            items.append(cast(Object, opaque_item(part, hosted)))
     return items
 
 

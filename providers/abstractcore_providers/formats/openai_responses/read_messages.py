@@ -18,15 +18,18 @@ from abstractcore.schema import (
     Role,
     SchemaError,
     TextPart,
+    ToolCall,
     ToolResult,
 )
 
 from ...common.item_options import read_options
-from ...common.json_reading import Object
+from ...common.json_reading import Object, as_objects
 from ...common.reading import error_at, get_list, get_object, get_role, get_text, has_content, message_left_out
-from .computer import OUTPUT, read_screenshot
+from .client_results import answered_id, has_own_form, read_client_result, unchanged
+from .client_tools import OUTPUTS, ClientTool, called_tool, calls_with_options, client_tool, hosted_calls
+from .computer import read_screenshot
 from .content import OUTPUT_FIELDS, USER_FIELDS
-from .items import FROM_USER, item_options, read_item
+from .items import answers_model, item_options, read_item
 from .read_content import read_content
 
 _ROLES: dict[str, Role] = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
@@ -51,6 +54,10 @@ class Conversation:
         self._origin: str | None = None
         self._warnings: list[CallWarning] = []
         self._turns: list[_Turn] = []
+        self._hosted: frozenset[str] = frozenset()
+        """The calls that the provider ran."""
+        self._asked: dict[str, ToolCall] = {}
+        """Unanswered calls with options, of the assistant's last turn."""
 
     def read(self, data: Object, origin: str | None, warnings: list[CallWarning]) -> None:
         """Returns all messages of a request, with reasoning of the model `origin`.
@@ -64,7 +71,9 @@ class Conversation:
         if isinstance(data.get("input"), str):
             self._add("user", [TextPart(data["input"])], "input")
             return
-        for index, value in enumerate(get_list(data, "input")):
+        values = get_list(data, "input")
+        self._hosted = hosted_calls(as_objects(values))
+        for index, value in enumerate(values):
             path = f"input[{index}]"
             try:
                 self._item(get_object(value, path), path)
@@ -93,6 +102,10 @@ class Conversation:
             self._turns[-1].parts.extend(kept)
         else:
             self._turns.append(_Turn(role, kept, path, options))
+            if role != "tool":
+                self._asked.clear()
+        if role == "assistant":
+            self._asked |= calls_with_options(kept)
 
     def _item(self, item: Object, path: str) -> None:
         kind = item.get("type", "message")
@@ -102,9 +115,9 @@ class Conversation:
             self._message({**item, "type": kind}, path)
         elif kind == "function_call_output":
             self._add("tool", [self._result(item, path)], path)
-        elif kind == OUTPUT:
-            self._add("tool", [read_screenshot(item, path, self._provider)], path)
-        elif kind in FROM_USER:
+        elif kind in OUTPUTS and (result := self._client_result(item, OUTPUTS[kind], path)) is not None:
+            self._add("tool", [result], path)
+        elif answers_model(item):
             self._add("user", [OpaquePart(self._provider, kind, cast(Any, item))], path)
         else:
             self._add("assistant", self._read_output_item(item, kind, path), path)
@@ -119,20 +132,35 @@ class Conversation:
             role, parts, path, NO_OPTIONS if options is not None else read_options(item, USER_FIELDS, self._provider)
         )
 
+    def _client_result(self, item: Object, tool: ClientTool, path: str) -> ToolResult | None:
+        """Reads the result of a built-in tool; None for one whose call is not among these messages."""
+        if tool.name == "computer":
+            return read_screenshot(item, path, self._provider)
+        id = answered_id(item, tool)
+        call = self._asked.get(id) if isinstance(id, str) else None
+        if call is None or called_tool(call, self._provider) != tool:
+            return None
+        if has_own_form(tool):
+            del self._asked[call.id]
+            return read_client_result(item, call, tool, path, self._provider)
+        return self._result(item, path)
+
     def _result(self, item: Object, path: str) -> ToolResult:
         call_id = get_text(item.get("call_id"), f"{path}.call_id")
         content = read_content(item.get("output"), f"{path}.output", self._provider, self._warnings)
-        options = read_options(item, OUTPUT_FIELDS, self._provider)
+        repeated = unchanged(item, self._asked.pop(call_id, None), self._provider)
+        options = read_options(item, OUTPUT_FIELDS | repeated, self._provider)
         return _cached(ToolResult(call_id, cast("tuple[ContentPart, ...]", content), provider_options=options))
 
     def _read_output_item(self, item: Object, kind: str, path: str) -> list[Part]:
         if kind == "function_call":
             for name in ("call_id", "name", "arguments"):
                 get_text(item.get(name), f"{path}.{name}")
-        elif kind == "computer_call":
-            get_text(item.get("call_id"), f"{path}.call_id")
+        tool = client_tool(item, self._hosted)
+        if tool is not None:
+            get_text(item.get(tool.id_field), f"{path}.{tool.id_field}")
         try:
-            return read_item(item, self._provider, self._origin, stored=True)
+            return read_item(item, self._provider, self._origin, stored=True, hosted=self._hosted)
         except ServerError as error:
             raise InvalidInputError(error.message, path=path) from None
 

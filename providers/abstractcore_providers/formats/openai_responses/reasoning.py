@@ -17,7 +17,7 @@ from abstractcore.schema import Part, ReasoningPart
 
 from ...common.json_reading import Object, as_objects, text_of
 
-_OURS = re.compile(r"(rs|msg|fc)_\d{1,9}")
+_OURS = re.compile(r"(rs|msg|fc|sh|apc|ctc|tsc)_\d{1,9}")
 """Generated ids; OpenAI's are longer."""
 _RAW = "/content"
 KINDS = ("summary", "content")

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 import jiter
 
 from abstractcore.framing import ServerSentEvent
-from abstractcore.schema import Delta, ProviderOptions, ReasoningDelta, TextDelta, TextPart, ToolCall, ToolCallDelta
+from abstractcore.schema import (
+    Delta,
+    HostedToolCall,
+    OpaquePart,
+    ProviderOptions,
+    ReasoningDelta,
+    TextDelta,
+    TextPart,
+    ToolCall,
+    ToolCallDelta,
+)
 
 from ...common.call_ids import ReceivedIds
 from ...common.delta_writer import Piece
@@ -18,10 +29,13 @@ from ...common.openai_errors import RIGHT_ADDRESS, error_in_answer
 from ...common.reasoning_origins import origin_of
 from .blocks import OpenItem, OpenItems
 from .citations import read_annotations
+from .client_tools import client_tool, hosted_output, read_client_call
 from .decode import check_failure, is_stored
-from .hosted import partial_image
+from .hosted import HOSTED_TYPES, partial_image, read_hosted
 from .items import item_options, read_call, read_item
 from .reasoning import KINDS, sealed, signature_of
+from .streamed_audio import StreamedAudio
+from .streamed_calls import STREAMED, StreamedCall
 from .vocabulary import USAGE, finish_reason_to_ours, metadata_to_ours
 
 _TEXT_DELTA = "response.output_text.delta"
@@ -44,6 +58,9 @@ class ResponsesDecoder(FrameDecoder):
         self._text_item = OpenItem(0)
         self._text_block = -1
         self._content = 0
+        self._shells: dict[str, tuple[int, Object]] = {}
+        """The blocks and items of shell calls, by their ids: an output shows that the provider ran them."""
+        self._audio = StreamedAudio()
         self._handlers: dict[str, Callable[[Object], None]] = {
             "response.created": self._begin,
             "response.output_item.added": self._item_added,
@@ -53,6 +70,13 @@ class ResponsesDecoder(FrameDecoder):
             "response.reasoning_summary_text.delta": self._summary,
             "response.reasoning_text.delta": self._thought,
             "response.function_call_arguments.delta": self._arguments,
+            "response.custom_tool_call_input.delta": self._input,
+            "response.shell_call_command.added": self._command_added,
+            "response.shell_call_command.delta": self._command,
+            "response.mcp_call_arguments.done": self._hosted_call,
+            "response.code_interpreter_call_code.done": self._hosted_call,
+            "response.audio.delta": self._sound,
+            "response.audio.transcript.delta": self._transcript,
             "response.image_generation_call.partial_image": self._partial_image,
             "response.output_item.done": self._item_done,
             "response.completed": self._complete_response,
@@ -111,6 +135,9 @@ class ResponsesDecoder(FrameDecoder):
                 self._item_done({"output_index": index, "item": item})
         for block in list(self._out.open):
             self._close(block)
+        audio = self._audio.part()
+        if audio is not None:
+            self._out.part(self._items.beside().block("audio", 0), audio)
         if isinstance(data.get("usage"), dict):
             self._out.count(USAGE.read(data["usage"]))
         reason, raw = finish_reason_to_ours(data, items)
@@ -141,6 +168,10 @@ class ResponsesDecoder(FrameDecoder):
             item.options = self._options_of(data)
         if data.get("type") == "function_call":
             self._begin_call(item, data)
+        elif data.get("type") in STREAMED:
+            self._begin_client_call(item, data)
+        elif text_of(data, "type") in HOSTED_TYPES:
+            item.added = data
 
     def _options_of(self, data: Object) -> ProviderOptions:
         return item_options(data, self._provider, stored=self._stored)
@@ -152,6 +183,14 @@ class ResponsesDecoder(FrameDecoder):
             item.seen[block], item.call_id = 0, text_of(data, "call_id")
             self._out.start_call(block, call.id, call.name, call.provider_options)
         return block
+
+    def _begin_client_call(self, item: OpenItem, data: Object) -> None:
+        received = read_client_call(data, self._provider, stored=self._stored)
+        if received is None or item.call is not None:
+            return
+        call = self._ids.name(received, item.number)
+        item.call, item.call_id = StreamedCall(item.block("part", 0), call), text_of(data, "call_id")
+        self._out.start_call(item.call.block, call.id, call.name, call.provider_options)
 
     def _text(self, event: Object) -> None:
         item, self._content = self._item_at(event), count_of(event, "content_index") or 0
@@ -169,6 +208,40 @@ class ResponsesDecoder(FrameDecoder):
     def _arguments(self, event: Object) -> None:
         item = self._item_at(event)
         self._add(item, self._begin_call(item, {}), ToolCallDelta, event)
+
+    def _input(self, event: Object) -> None:
+        call = self._item_at(event).call
+        if call is not None:
+            self._add_to_call(call, call.add(text_of(event, "delta") or ""))
+
+    def _command_added(self, event: Object) -> None:
+        call, index = self._item_at(event).call, count_of(event, "command_index")
+        if call is not None and index is not None:
+            self._add_to_call(call, call.begin_command(index))
+            self._add_to_call(call, call.add_to_command(index, text_of(event, "command") or ""))
+
+    def _command(self, event: Object) -> None:
+        call, index = self._item_at(event).call, count_of(event, "command_index")
+        if call is not None and index is not None:
+            self._add_to_call(call, call.add_to_command(index, text_of(event, "delta") or ""))
+
+    def _add_to_call(self, call: StreamedCall, text: str) -> None:
+        if text:
+            self._out.add(call.block, text)
+
+    def _hosted_call(self, event: Object) -> None:
+        """Writes the call of a hosted tool before its result, without the fields of its unfinished item."""
+        item = self._item_at(event)
+        asked = {name: mended(event[name]) for name in ("arguments", "code") if isinstance(event.get(name), str)}
+        if item.added and asked:
+            call = read_hosted({**item.added, **asked}, self._provider)[0]
+            self._out.part(item.block("part", 0), replace(cast(HostedToolCall, call), provider_metadata={}))
+
+    def _sound(self, event: Object) -> None:
+        self._audio.add_sound(text_of(event, "delta") or "")
+
+    def _transcript(self, event: Object) -> None:
+        self._audio.add_transcript(text_of(event, "delta") or "")
 
     def _add(self, item: OpenItem, block: int, piece: Piece, event: Object) -> None:
         text = text_of(event, "delta")
@@ -217,8 +290,33 @@ class ResponsesDecoder(FrameDecoder):
             self._close(block)
         else:
             for index, part in enumerate(read_item(data, self._provider, self._out.origin, stored=self._stored)):
-                named = self._ids.name(part, item.number) if isinstance(part, ToolCall) else part
-                self._out.part(item.block("part", index), named)
+                block = item.block("part", index)
+                if isinstance(part, ToolCall):
+                    self._client_call_done(item, block, part)
+                    self._shells[part.id] = block, data
+                else:
+                    self._out.part(block, part)
+            self._run_by_provider(hosted_output(data))
+
+    def _client_call_done(self, item: OpenItem, block: int, call: ToolCall) -> None:
+        if item.call is None:
+            named = self._ids.name(call, item.number)
+            item.call = StreamedCall(block, named)
+            self._out.start_call(block, named.id, named.name, named.provider_options)
+        started = item.call
+        rest = started.rest(call)
+        if rest:
+            self._out.add(block, rest)
+        self._close(block)
+        if rest is None:
+            self._out.part(block, started.named(call))
+
+    def _run_by_provider(self, id: str | None) -> None:
+        """Replaces the call of a shell that the provider ran, which its output shows."""
+        if id in self._shells:
+            block, item = self._shells[id]
+            if client_tool(item, {id}) is None:
+                self._out.part(block, OpaquePart(self._provider, str(item["type"]), cast(Any, item)))
 
     def _texts_done(self, item: OpenItem, data: Object) -> None:
         options = self._options_of(data)

@@ -32,10 +32,9 @@ from abstractcore.schema import (
 )
 
 from ...common.item_options import fields_for
-from ...common.json_reading import Object
+from ...common.json_reading import Object, as_object, text_of
 from ...common.openai_errors import error_words
-from .computer import CALL as COMPUTER_CALL
-from .computer import computer_item
+from .client_tools import called_tool, client_item
 from .hosted import write_hosted
 from .items import opaque_item
 from .output import Shown, output_item, output_text, shown
@@ -70,7 +69,7 @@ class ResponsesRenderer:
         self._blocks: dict[int, _Block] = {}
         self._fields: dict[int, JSONObject] = {}
         self._actions: dict[int, _Block] = {}
-        """Calls of computer actions, whose items are sent complete."""
+        """Calls of built-in tools, whose items are sent complete."""
         self._held: HostedToolCall | None = None
 
     def feed(self, delta: Delta) -> bytes:
@@ -113,7 +112,7 @@ class ResponsesRenderer:
     def _call(self, delta: ToolCallStart) -> bytes:
         call = ToolCall(delta.id, delta.name, "", provider_options=delta.provider_options)
         fields = fields_for(call, self._provider)
-        if fields.get("type") == COMPUTER_CALL:
+        if called_tool(call, self._provider) is not None:
             self._actions[delta.block] = _Block(-1, call, {})
             return b""
         self._fields[delta.block] = fields
@@ -190,7 +189,7 @@ class ResponsesRenderer:
 
     def _action(self, block: _Block) -> bytes:
         call = replace(cast(ToolCall, block.part), arguments_text=block.text)
-        item = computer_item(call, self._provider)
+        item = client_item(call, self._provider, self._items)
         return b"" if item is None else self._item(item)
 
     def _details(self, block: _Block, part: Shown) -> bytes:
@@ -216,7 +215,8 @@ class ResponsesRenderer:
         if isinstance(part, HostedToolCall):
             self._held = part
         elif isinstance(part, OpaquePart) and part.provider == self._provider:
-            item = opaque_item(part)
+            # The output of a shell that the provider ran follows its call.
+            item = opaque_item(part, {text_of(as_object(part.data), "call_id") or ""})
             return b"" if item is None else self._item(item)
         return b""
 

@@ -11,6 +11,7 @@ from ...common.finish_reasons import FinishReasons
 from ...common.format_warnings import FormatWarnings
 from ...common.json_reading import Object, as_object, as_objects, text_of
 from ...common.usage_table import UsageTable
+from .client_tools import calls_client
 
 _TAKEN = ("max_output_tokens", "temperature", "top_p", "top_logprobs")
 SAMPLING = FieldTable(
@@ -30,11 +31,15 @@ USAGE = UsageTable(
     }
 )
 WARNINGS = FormatWarnings("the Responses format")
-_INCOMPLETE: dict[str, FinishReason] = {"max_output_tokens": "length", "content_filter": "content_filter"}
+_INCOMPLETE: dict[str, FinishReason] = {
+    "max_output_tokens": "length",
+    "max_messages": "length",
+    "content_filter": "content_filter",
+    "steered": "paused",
+}
+"""`IncompleteDetails` in the types of the `openai` package 3.54. A steered response has a successor."""
 _UNFINISHED = FinishReasons(dict.fromkeys(("cancelled", "failed", "in_progress", "queued"), "unknown"), {})
-_CALLS = ("function_call", "computer_call")
-"""Types of items that the caller must answer."""
-_REASONS: dict[FinishReason, str] = {ours: theirs for theirs, ours in _INCOMPLETE.items()}
+_REASONS: dict[FinishReason, str] = {"length": "max_output_tokens", "content_filter": "content_filter"}
 _ECHOES = frozenset(
     {
         "background",
@@ -73,7 +78,7 @@ def finish_reason_to_ours(data: Object, items: Sequence[Object]) -> tuple[Finish
     if status == "incomplete":
         why = text_of(as_object(data.get("incomplete_details")), "reason")
         return _INCOMPLETE.get(why or "", "unknown"), why or status
-    calls = any(item.get("type") in _CALLS for item in items)
+    calls = calls_client(items)
     if status not in ("completed", None):
         return _UNFINISHED.read(status, calls=calls), status
     if any(part.get("type") == "refusal" for item in items for part in as_objects(item.get("content"))):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import cast
@@ -23,10 +23,12 @@ from abstractcore.schema import (
 from ...common.item_options import fields_for
 from ...common.json_reading import Object
 from .citations import write_annotations
-from .computer import computer_calls, computer_item, write_screenshot
+from .client_results import has_own_form, repeated_fields, write_client_result
+from .client_tools import called_tool, calls_with_options, client_item
+from .computer import write_screenshot
 from .content import write_content
 from .hosted import write_hosted
-from .items import item_from_user, opaque_item
+from .items import hosted_calls_of, item_from_user, opaque_item
 from .reasoning import run_length, write_reasoning
 
 
@@ -42,8 +44,8 @@ def write_items(messages: Sequence[tuple[int, Message]], provider: str) -> list[
         if message.role == "assistant":
             items += _output_items(message.parts, len(items), provider)
         elif message.role == "tool" and before is not None:
-            actions = computer_calls(before, provider)
-            items += [_output(part, f"{path}[{i}]", provider, actions) for i, part in enumerate(message.parts)]
+            asked = calls_with_options(before.parts)
+            items += [_output(part, f"{path}[{i}]", provider, asked) for i, part in enumerate(message.parts)]
         else:
             items.append(_said_to_model(message, path, provider))
         before = message
@@ -74,13 +76,18 @@ def _said_to_model(message: Message, path: str, provider: str) -> Object:
     return {"role": message.role, "content": content, **fields_for(message, provider)}
 
 
-def _output(part: Part, path: str, provider: str, actions: Container[str]) -> Object:
+def _output(part: Part, path: str, provider: str, asked: Mapping[str, ToolCall]) -> Object:
+    """Returns the item that answers one of the calls `asked`, or a function without options."""
     assert isinstance(part, ToolResult)
-    if part.call_id in actions:
+    call = asked.get(part.call_id)
+    tool = None if call is None else called_tool(call, provider)
+    if call is not None and tool is not None and tool.name == "computer":
         return write_screenshot(part, path, provider)
-    output = _contents(part, f"{path}.content", provider)
-    item: Object = {"type": "function_call_output", "call_id": part.call_id, "output": output}
-    return {**item, **fields_for(part, provider)}
+    if call is not None and tool is not None and has_own_form(tool):
+        return write_client_result(part, call, tool, path, provider)
+    kind = "function_call_output" if tool is None else tool.output
+    item: Object = {"type": kind, "call_id": part.call_id, "output": _contents(part, f"{path}.content", provider)}
+    return {**item, **repeated_fields(call, provider), **fields_for(part, provider)}
 
 
 def _contents(result: ToolResult, path: str, provider: str) -> str | list[Object]:
@@ -99,6 +106,7 @@ def _contents(result: ToolResult, path: str, provider: str) -> str | list[Object
 def _output_items(parts: Sequence[Part], before: int, provider: str) -> list[Object]:
     """Returns the items of an assistant's message, after `before` items."""
     items: list[Object] = []
+    hosted = hosted_calls_of(parts)
     index = 0
     while index < len(parts):
         part, length, number = parts[index], 1, before + len(items)
@@ -107,7 +115,7 @@ def _output_items(parts: Sequence[Part], before: int, provider: str) -> list[Obj
             texts = cast("Sequence[TextPart]", parts[index : index + length])
             items.append(_message(texts, f"msg_{number}", fields_for(part, provider)))
         elif isinstance(part, ToolCall):
-            items.append(computer_item(part, provider) or _function_call(part, provider))
+            items.append(client_item(part, provider) or _function_call(part, provider))
         elif isinstance(part, ReasoningPart):
             length = run_length(parts, index)
             run = cast("Sequence[ReasoningPart]", parts[index : index + length])
@@ -118,7 +126,7 @@ def _output_items(parts: Sequence[Part], before: int, provider: str) -> list[Obj
             length = 1 if result is None else 2
             items.append(cast(Object, write_hosted(part, result, provider)))
         else:
-            items.append(cast(Object, opaque_item(cast(OpaquePart, part))))
+            items.append(cast(Object, opaque_item(cast(OpaquePart, part), hosted)))
         index += length
     return items
 

@@ -112,6 +112,70 @@ _ITEMS: tuple[dict[str, Any], ...] = (
     },
     {"type": "compaction", "id": "cmp_1", "encrypted_content": "gAAA"},
     {"type": "mcp_approval_request", "id": "mcpr_1", "arguments": "{}", "name": "n", "server_label": "s"},
+    {
+        "type": "shell_call",
+        "id": "sh_abc",
+        "call_id": "c_shell",
+        "action": {"commands": ["ls", 'a"b\u00fc'], "timeout_ms": 1000, "max_output_length": 100},
+        "environment": {"type": "local"},
+        "caller": {"type": "program", "caller_id": "c_program"},
+        "status": "completed",
+    },
+    {
+        "type": "shell_call",
+        "id": "sh_abd",
+        "call_id": "c_hosted",
+        "action": {"commands": ["ls"]},
+        "environment": {"type": "container_reference", "container_id": "cntr_1"},
+        "status": "completed",
+    },
+    {
+        "type": "shell_call_output",
+        "id": "sho_abd",
+        "call_id": "c_hosted",
+        "output": [{"stdout": "a", "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}],
+        "status": "completed",
+    },
+    {
+        "type": "local_shell_call",
+        "id": "lsh_abc",
+        "call_id": "c_local",
+        "action": {"type": "exec", "command": ["ls"], "env": {}},
+        "status": "completed",
+    },
+    {
+        "type": "apply_patch_call",
+        "id": "apc_abc",
+        "call_id": "c_patch",
+        "operation": {"type": "update_file", "path": "a.py", "diff": "@@"},
+        "status": "completed",
+    },
+    {"type": "custom_tool_call", "id": "ctc_abc", "call_id": "c_custom", "name": "code", "input": "print(1)\n"},
+    {
+        "type": "tool_search_call",
+        "id": "tsc_abc",
+        "call_id": "c_search",
+        "arguments": {"query": None},
+        "execution": "client",
+        "status": "completed",
+    },
+    {
+        "type": "tool_search_call",
+        "id": "tsc_abd",
+        "call_id": None,
+        "arguments": {"paths": ["a"]},
+        "execution": "server",
+        "status": "completed",
+    },
+    {
+        "type": "tool_search_output",
+        "id": "tso_abd",
+        "call_id": None,
+        "execution": "server",
+        "tools": [],
+        "status": "completed",
+    },
+    {"type": "program", "id": "prog_abc", "call_id": "c_program", "code": "1", "fingerprint": "f"},
     {"type": "reasoning", "id": "rs_abc", "summary": [], "encrypted_content": "gAAA"},
     {
         "type": "reasoning",
@@ -145,35 +209,69 @@ def items(origin: str | None, *, stored: bool) -> SearchStrategy[list[Part]]:
     )
 
 
-def _result(call: ToolCall, options: ProviderOptions) -> ToolResult:
-    if call.name != "computer":
-        return ToolResult("c_call", (TextPart("a"),), provider_options=options)
-    screenshot = ImagePart(Blob.from_url("https://example.com/a.png", "image/png"), provider_options=options)
-    return ToolResult(call.id, (screenshot,), provider_options=options)
+_CONTENTS: dict[str, tuple[str, ...]] = {
+    "tool_search": ("[]", '[{"type": "custom", "name": "g"}]', '[ {"type":"custom","name":"g"} ]'),
+    "mcp_approval": ('{"approve": true}', '{"approve": true, "reason": "a"}', '{"approve": false, "reason": "b"}'),
+}
+"""What the results of some tools must be."""
 
 
-def _mixed(call: ModelCall, own: list[Part], answer: Message | None, options: ProviderOptions) -> ModelCall:
+def _results(call: ToolCall, options: SearchStrategy[ProviderOptions]) -> SearchStrategy[ToolResult]:
+    if call.name == "computer":
+        screenshot = st.builds(
+            ImagePart, st.just(Blob.from_url("https://example.com/a.png", "image/png")), provider_options=options
+        )
+        return st.builds(ToolResult, st.just(call.id), st.tuples(screenshot), provider_options=options)
+    texts = st.sampled_from(_CONTENTS[call.name]) if call.name in _CONTENTS else strategies.texts(min_size=1)
+    entries = st.sampled_from(
+        [
+            NO_OPTIONS,
+            {PROVIDER: {"stderr": "a"}},
+            {PROVIDER: {"stdout": ""}},
+            {PROVIDER: {"outcome": {"type": "timeout"}}},
+            {PROVIDER: {"outcome": {"type": "exit", "exit_code": 0}}},
+        ]
+    )
+    said = st.builds(TextPart, texts, provider_options=entries if call.name == "shell" else options)
+    own = options | st.just({PROVIDER: {"max_output_length": 100}}) if call.name == "shell" else options
+    content = st.lists(said, min_size=1, max_size=1 if call.name in _CONTENTS else 2).map(tuple)
+    return st.builds(ToolResult, st.just(call.id), content, is_error=st.booleans(), provider_options=own)
+
+
+def _mixed(call: ModelCall, own: tuple[Message, ...], answer: Message | None) -> ModelCall:
     """`call` with another turn, of the provider's own parts, and of what answers them."""
     if not own:
         return call
-    said = Message("assistant", tuple(own))
-    results = [_result(call, options) for call in said.tool_calls]
     answers = [] if answer is None else [answer]
-    more = [Message.user("more"), said, *([Message.tool(*results)] if results else []), *answers]
-    return call.with_(messages=(*call.messages, *more))
+    return call.with_(messages=(*call.messages, Message.user("more"), *own, *answers))
+
+
+def _answered(own: list[Part], options: SearchStrategy[ProviderOptions]) -> SearchStrategy[tuple[Message, ...]]:
+    """The provider's own parts in a message, and the results of its calls."""
+    if not own:
+        return st.just(())
+    said = Message("assistant", tuple(own))
+    if not said.tool_calls:
+        return st.just((said,))
+    results = st.tuples(*(_results(call, options) for call in said.tool_calls))
+    return results.map(lambda results: (said, Message.tool(*results)))
 
 
 def calls() -> SearchStrategy[ModelCall]:
     """Calls that can be sent, but for a provider option here and there."""
     hosted = strategies.hosted_tools()
-    approval = {"type": "mcp_approval_response", "approval_request_id": "mcpr_1", "approve": True}
-    answers = st.just(Message("user", (OpaquePart(PROVIDER, "mcp_approval_response", approval),)))
+    raw: tuple[dict[str, Any], ...] = (
+        {"type": "mcp_approval_response", "approval_request_id": "mcpr_1", "approve": True},
+        {"type": "shell_call_output", "call_id": "c_shell", "output": []},
+        {"type": "tool_search_output", "call_id": "c_search", "execution": "client", "tools": []},
+    )
+    answers = st.sampled_from([Message("user", (OpaquePart(PROVIDER, item["type"], item),)) for item in raw])
     origin = f"{PROVIDER}/gpt-6"
     options = strategies.item_options(PROVIDER)
     plain = strategies.calls(PROVIDER, content(), tool_content(), hosted, options)
-    own = items(origin, stored=True)
+    own = items(origin, stored=True).flatmap(lambda parts: _answered(parts, st.just(NO_OPTIONS) | options))
     sent = plain.map(lambda call: call.with_(model="gpt-6"))
-    return st.builds(_mixed, sent, own, st.none() | answers, st.just(NO_OPTIONS) | options)
+    return st.builds(_mixed, sent, own, st.none() | answers)
 
 
 def _with_own(reply: ModelReply, own: list[Part], cited: TextPart | None) -> ModelReply:

@@ -1,11 +1,13 @@
 """The shapes of streams that servers send."""
 
 import json
-from typing import Any
+from typing import Any, get_args
 
 import pytest
+from openai.types.responses import ResponseError
 
 from abstractcore.errors import (
+    BadRequestError,
     ContentFilterError,
     OverloadedError,
     ProviderError,
@@ -247,7 +249,9 @@ def test_usage_is_read_once_and_missing_is_none(usage: Any, expected: Usage):
     [
         ({"reason": "max_output_tokens"}, "length", "max_output_tokens"),
         ({"reason": "content_filter"}, "content_filter", "content_filter"),
-        ({"reason": "steered"}, "unknown", "steered"),
+        ({"reason": "max_messages"}, "length", "max_messages"),
+        ({"reason": "steered"}, "paused", "steered"),
+        ({"reason": "odd"}, "unknown", "odd"),
         (None, "unknown", "incomplete"),
     ],
 )
@@ -288,6 +292,27 @@ def test_error_event_is_typed_after_the_partial_reply(event: Any, expected: type
     assert type(error) is expected
     assert error.message == said
     assert accumulate(deltas).text == "so far"
+
+
+FAILURES: dict[str, type[ProviderError]] = {
+    "server_error": ServerError,
+    "vector_store_timeout": ServerError,
+    "rate_limit_exceeded": RateLimitError,
+    "bio_policy": ContentFilterError,
+    "misalignment_policy_violation": ContentFilterError,
+    "image_content_policy_violation": ContentFilterError,
+}
+"""The errors of codes; all others are faults of the request."""
+
+
+@pytest.mark.parametrize("code", get_args(ResponseError.model_fields["code"].annotation))
+def test_every_code_of_a_failed_response_has_its_error(code: str):
+    failed = {"status": "failed", "error": {"code": code, "message": "m"}}
+    with pytest.raises(ProviderError) as caught:
+        answered(**failed)
+    assert type(caught.value) is FAILURES.get(code, BadRequestError)
+    _, error = interrupted(begin(), {"type": "response.failed", "response": failed})
+    assert type(error) is FAILURES.get(code, BadRequestError)
 
 
 def test_truncated_stream_is_interrupted_after_the_partial_reply():
