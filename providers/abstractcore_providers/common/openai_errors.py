@@ -82,6 +82,7 @@ _TABLE = ErrorTable(
         "bio_policy": errors.ContentFilterError,
         "content_policy_violation": errors.ContentFilterError,
         "image_content_policy_violation": errors.ContentFilterError,
+        "misalignment_policy_violation": errors.ContentFilterError,
         "slow_down": errors.RateLimitError,
     },
     vague=frozenset({"invalid_request_error", "server_error"}),
