@@ -6,8 +6,16 @@ Requests, responses and errors on the wire: `formats/openai_chat`.
 from __future__ import annotations
 
 from ..common import json_schemas, media_types
-from ..formats.openai_chat import Dialect, usage
-from ..formats.openai_chat.dialect import COMMON_OPTIONS, COMPATIBLE, DETAILS, PIECES, ThinkingFields
+from ..formats.openai_chat import Dialect, dialect, usage
+from ..formats.openai_chat.dialect import (
+    BREAKPOINT,
+    CACHE_CONTROL,
+    COMMON_OPTIONS,
+    COMPATIBLE,
+    DETAILS,
+    PIECES,
+    ThinkingFields,
+)
 from .azure import AzurePreset
 from .models import openai_compatible as models
 from .models.openai import FILES, OPENAI
@@ -24,17 +32,18 @@ VENDORS = (
         "https://api.openai.com/v1",
         "OPENAI_API_KEY",
         url_variable="OPENAI_BASE_URL",
+        dialect=dialect.OPENAI,
         families=OPENAI,
         images=media_types.OPENAI_IMAGES,
         assumed=FILES,
-        model_examples={"gpt": "gpt-5.4", "chatgpt": "gpt-5.4", "o1": "o1", "o3": "o3", "o4": "gpt-5.4"},
+        model_examples={"gpt": "gpt-5.4", "chatgpt": "gpt-5.4", "o1": "gpt-5.4", "o3": "gpt-5.4", "o4": "gpt-5.4"},
     ),
     AzurePreset(
         "azure",
         "OpenAI's models on Azure; the model is a deployment's name",
         None,
         "AZURE_OPENAI_API_KEY",
-        dialect=Dialect("azure"),
+        dialect=Dialect("azure", cache=BREAKPOINT),
         families=OPENAI,
         images=media_types.OPENAI_IMAGES,
         assumed=FILES,
@@ -52,6 +61,7 @@ VENDORS = (
                 level=("reasoning", "effort"), off=(("reasoning", "effort"), "none"), budget=("reasoning", "max_tokens")
             ),
             reasoning_field=DETAILS,
+            cache=CACHE_CONTROL,
             billing=usage.OPENROUTER,
         ),
         families=OPENROUTER,
@@ -84,7 +94,7 @@ VENDORS = (
             "mistral",
             "max_tokens",
             seed_field="random_seed",
-            options=COMMON_OPTIONS - {"top_logprobs"},
+            options=_WITH_TOP_K,
             stream_usage=False,
             reasoning_field=PIECES,
             call_id_size=9,

@@ -9,6 +9,8 @@ from ...common.data_urls import data_url, kept_id, write_url
 from ...common.item_options import with_options
 from ...common.json_reading import Object
 from ...common.openai_audio import AUDIO_FORMATS, write_audio
+from .cache_points import add_cache, cache_names
+from .dialect import CacheField
 from .vocabulary import WARNINGS
 
 ENCODABLE = frozenset({"image", "application/pdf", *AUDIO_FORMATS})
@@ -17,15 +19,18 @@ REPLY_AUDIO_TYPE = "audio/wav"
 """The assumed media type of a reply's audio: the format has no field for it."""
 
 
-def write_part(part: Part, path: str, provider: str, warnings: list[CallWarning]) -> Object:
-    """Returns a text or media part, with its options; raises `UnsupportedContentError` for unsupported content."""
-    WARNINGS.fields(part, path, ("cache", "citations"), warnings)
+def write_part(part: Part, path: str, provider: str, cache: CacheField | None, warnings: list[CallWarning]) -> Object:
+    """Returns a text or media part, with its cache point and options; raises `UnsupportedContentError` for unsupported
+    content.
+    """
+    WARNINGS.fields(part, path, ("citations",), warnings)
     if isinstance(part, TextPart):
-        block: Object = {"type": "text", "text": part.text}
-        return with_options(block, part, path, provider, ("type", "text"), warnings)
+        block: Object = add_cache({"type": "text", "text": part.text}, part.cache, path, cache, warnings)
+        return with_options(block, part, path, provider, ("type", "text", *cache_names(cache)), warnings)
     kind, content = _written_media(part, path, provider)
     assert isinstance(part, ImagePart | AudioPart | DocumentPart)
-    return with_options({"type": kind, kind: content}, part, path, provider, (), warnings)
+    block = add_cache({"type": kind, kind: content}, part.cache, path, cache, warnings)
+    return with_options(block, part, path, provider, cache_names(cache), warnings)
 
 
 def _written_media(part: Part, path: str, provider: str) -> tuple[str, Object]:

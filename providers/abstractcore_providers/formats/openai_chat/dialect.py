@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from ...common import json_schemas, tool_names
@@ -29,15 +30,45 @@ COMMON_OPTIONS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ThinkingFields:
-    """The fields of a request for thinking: a level, off, or a budget of tokens."""
+    """The fields of a request for thinking: a level, off, or a budget of tokens. `words` are the vendor's names of
+    levels, where they differ.
+    """
 
     level: Field = ("reasoning_effort",)
     off: tuple[Field, str | bool] = (("reasoning_effort",), "none")
     budget: Field | None = None
+    words: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
 
 
 PIECES, DETAILS = "content", "reasoning_details"
 """The fields in which reasoning is sent back as something other than one text: as content items, or as objects."""
+
+
+@dataclass(frozen=True, slots=True)
+class CacheField:
+    """The field `name`, whose value is `value` with an optional "ttl": one of `ttls`, which are in seconds.
+
+    Blocks of the types `blocks` can have it, and with `tools` a tool.
+    """
+
+    name: str
+    value: Mapping[str, str] = field(hash=False)
+    ttls: Mapping[str, int] = field(hash=False)
+    blocks: frozenset[str]
+    tools: bool = False
+
+
+BREAKPOINT = CacheField(
+    "prompt_cache_breakpoint",
+    {"mode": "explicit"},
+    {"30m": 1800, "12h": 43200},
+    frozenset({"text", "image_url", "input_audio", "file"}),
+)
+"""OpenAI, for GPT-5.6 and later (`PromptCacheBreakpoint` in the openai package)."""
+CACHE_CONTROL = CacheField(
+    "cache_control", {"type": "ephemeral"}, {"5m": 300, "1h": 3600}, frozenset({"text"}), tools=True
+)
+"""OpenRouter (openrouter.ai/docs/features/prompt-caching; `ChatContentText` and `ChatFunctionTool` in its package)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +84,8 @@ class Dialect:
     tool call ids. With `search_results`, the sources of an answer are next to it. With `json_mode_only`, answers can be
     JSON, but not of a given schema. Without `named_tool_choice`, a specific tool cannot be forced. `tool_names` are the
     valid tool names, None for any; with `tool_descriptions`, each tool needs a description. `schemas` is the supported
-    subset of JSON Schema. `billing` are the fields of a reply with its cost, service tier and meters.
+    subset of JSON Schema. `cache` is the field for cache points, None if there is none. `billing` are the fields of a
+    reply with its cost, service tier and meters.
     """
 
     provider: str = "openai"
@@ -73,8 +105,12 @@ class Dialect:
     tool_names: tool_names.ToolNames | None = tool_names.OPENAI
     tool_descriptions: bool = False
     schemas: json_schemas.SchemaRules = json_schemas.OPENAI
+    cache: CacheField | None = None
     billing: BillingTable = usage.OPENAI
 
+
+OPENAI = Dialect(cache=BREAKPOINT)
+"""OpenAI's own API, and that of Azure."""
 
 COMPATIBLE = Dialect(
     "openai-compatible",

@@ -27,6 +27,7 @@ from ...common.output_schemas import write_output
 from ...common.provider_options import add_provider_options
 from ...common.sampling_options import SAMPLING_OPTIONS
 from ...common.tool_names import with_valid_names
+from .cache_points import add_cache
 from .dialect import Dialect
 from .json_mode import JSON_MODE, instruct
 from .thinking import write_thinking
@@ -112,9 +113,9 @@ def _thinking(thinking: ThinkingLevel | int, dialect: Dialect, warnings: list[Ca
 
 
 def _tool(tool: ToolSpec, path: str, dialect: Dialect, warnings: list[CallWarning]) -> Object:
-    WARNINGS.fields(tool, path, ("cache",), warnings)
     described = dialect.tool_descriptions
-    return write_function_tool(tool, path, dialect.schemas, warnings, own_strict=True, described=described)
+    written = write_function_tool(tool, path, dialect.schemas, warnings, own_strict=True, described=described)
+    return add_cache(written, tool.cache, path, dialect.cache, warnings)
 
 
 def _tool_choice(choice: ToolChoice, dialect: Dialect, warnings: list[CallWarning]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
@@ -14,6 +15,7 @@ from abstractcore.schema import (
     Sampling,
     ThinkingLevel,
     ToolChoice,
+    ToolSpec,
     WireRequest,
 )
 
@@ -22,6 +24,7 @@ from ...common.json_reading import Object, as_object
 from ...common.output_schemas import read_output
 from ...common.reading import get_flag, get_list, get_object, get_text, name_the_rest, read_call
 from ...common.reasoning_origins import origin_of
+from .cache_points import cache_names, read_cache
 from .dialect import Dialect
 from .json_mode import JSON_MODE, take_instruction
 from .read_messages import read_messages
@@ -50,10 +53,7 @@ def _call(dialect: Dialect, data: Object, warnings: list[CallWarning]) -> ModelC
         model=model,
         provider=dialect.provider,
         messages=read_messages(messages, dialect, origin_of(dialect.provider, model), warnings),
-        tools=tuple(
-            read_function_tool(tool, f"tools[{i}]", warnings, own_strict=True)
-            for i, tool in enumerate(get_list(data, "tools"))
-        ),
+        tools=tuple(_tool(tool, f"tools[{i}]", dialect, warnings) for i, tool in enumerate(get_list(data, "tools"))),
         tool_choice=_tool_choice(data.get("tool_choice")),
         parallel_tool_calls=get_flag(data, "parallel_tool_calls"),
         sampling=_sampling(data, dialect, warnings),
@@ -63,6 +63,15 @@ def _call(dialect: Dialect, data: Object, warnings: list[CallWarning]) -> ModelC
         stream=get_flag(data, "stream") or False,
         provider_options={dialect.provider: _rest(data, dialect)},
     )
+
+
+def _tool(value: Any, path: str, dialect: Dialect, warnings: list[CallWarning]) -> ToolSpec:
+    data = get_object(value, path)
+    cache = read_cache(data, path, dialect.cache)
+    names = cache_names(dialect.cache)
+    known = {name: value for name, value in data.items() if name not in names}
+    tool = read_function_tool(known, path, warnings, own_strict=True)
+    return tool if cache is None else replace(tool, cache=cache)
 
 
 def _rest(data: Object, dialect: Dialect) -> dict[str, Any]:

@@ -23,15 +23,17 @@ from ...common.data_urls import read_url
 from ...common.item_options import read_options
 from ...common.json_reading import Object, text_of
 from ...common.openai_audio import read_audio
-from ...common.reading import ErrorsAt, get_object, get_text, name_the_rest
+from ...common.reading import ErrorsAt, get_object, get_text, has_content, name_the_rest
+from .cache_points import cache_names, read_cache
 from .content_pieces import thought_of
+from .dialect import Dialect
 
 _IMAGE = frozenset({"url", "detail"})
 _THINKING = frozenset({"type", "thinking", "closed"})
 
 
 def read_content(
-    content: Any, path: str, provider: str, origin: str | None, warnings: list[CallWarning]
+    content: Any, path: str, dialect: Dialect, origin: str | None, warnings: list[CallWarning]
 ) -> tuple[Part, ...]:
     """Returns the parts of a message; fields that are not read are options. Reasoning in it is of the model `origin`.
 
@@ -48,13 +50,16 @@ def read_content(
         part_path = f"{path}[{index}]"
         data = get_object(value, part_path)
         with ErrorsAt(f"{part_path}.{data.get('type')}"):
-            part = _part(data, part_path, provider, warnings)
+            part = _part(data, part_path, dialect.provider, warnings)
             if isinstance(part, ReasoningPart):
                 name_the_rest(data, _THINKING, part_path, warnings)
                 parts.append(replace(part, origin=origin))
             else:
-                options = read_options(data, {"type", data["type"]}, provider)
-                parts.append(replace(part, provider_options=options) if options else part)
+                known = {"type", data["type"], *cache_names(dialect.cache)}
+                options = read_options(data, known, dialect.provider)
+                cache = read_cache(data, part_path, dialect.cache) if has_content(part) else None
+                changed = options or cache is not None
+                parts.append(replace(part, cache=cache, provider_options=options) if changed else part)
     return tuple(parts)
 
 

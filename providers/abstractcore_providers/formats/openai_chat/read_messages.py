@@ -51,15 +51,25 @@ def _message(
 ) -> Message | None:
     role = get_role(data, _ROLES, path)
     options = read_options(data, message_fields(role, dialect), dialect.provider)
-    parts = read_content(data.get("content"), f"{path}.content", dialect.provider, origin, warnings)
+    parts = read_content(data.get("content"), f"{path}.content", dialect, origin, warnings)
     if role == "tool":
         call_id = get_text(data.get("tool_call_id"), f"{path}.tool_call_id")
-        return Message.tool(ToolResult(call_id, cast("tuple[TextPart, ...]", parts), provider_options=options))
+        return Message.tool(
+            _with_its_cache(ToolResult(call_id, cast("tuple[TextPart, ...]", parts), provider_options=options))
+        )
     if role == "assistant":
         audio, calls = _audio(data, path, dialect.provider), _calls(data, path, dialect.provider, warnings)
         parts = _reasoning(data, dialect, origin) + _cited(parts, data) + _refusal(data) + audio + calls
     kept = [part for part in parts if has_content(part)]
     return Message(role, tuple(kept), options) if kept else None
+
+
+def _with_its_cache(result: ToolResult) -> ToolResult:
+    """Returns the result with the cache point of its last part, which is its own."""
+    last = result.content[-1] if result.content else None
+    if last is None or last.cache is None:
+        return result
+    return replace(result, content=(*result.content[:-1], replace(last, cache=None)), cache=last.cache)
 
 
 def _reasoning(data: Object, dialect: Dialect, origin: str | None) -> tuple[Part, ...]:

@@ -20,7 +20,7 @@ def write_thinking(asked: ThinkingLevel | int, fields: ThinkingFields | None) ->
         return _nested(*fields.off)
     if isinstance(asked, int):
         return None if fields.budget is None else _nested(fields.budget, asked)
-    return _nested(fields.level, asked)
+    return _nested(fields.level, fields.words.get(asked, asked))
 
 
 def read_thinking(name: str, value: Any, fields: ThinkingFields | None) -> ThinkingLevel | int | None:
@@ -32,6 +32,7 @@ def read_thinking(name: str, value: Any, fields: ThinkingFields | None) -> Think
     if type(found) is type(word) and found == word:
         return "off"
     level = _at(fields.level, name, value)
+    level = next((ours for ours, theirs in fields.words.items() if theirs == level), level)
     if isinstance(level, str) and level in _LEVELS:
         return cast(ThinkingLevel, level)
     budget = None if fields.budget is None else _at(fields.budget, name, value)

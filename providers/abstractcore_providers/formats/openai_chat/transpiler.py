@@ -15,21 +15,19 @@ from abstractcore.schema import CallWarning, Encoded, ModelCall, ModelReply, Par
 from ...common.openai_errors import error_of, render_error
 from ...common.reasoning_origins import origin_of
 from .decode import decode
-from .dialect import Dialect
+from .dialect import OPENAI, Dialect
 from .encode import encode
 
 if TYPE_CHECKING:
     from .stream_decoder import ChatDecoder
     from .stream_renderer import ChatRenderer
 
-_OPENAI = Dialect()
-
 
 @dataclass(frozen=True, slots=True)
 class OpenAIChat:
     """`POST /chat/completions` (https://platform.openai.com/docs/api-reference/chat)."""
 
-    dialect: Dialect = _OPENAI
+    dialect: Dialect = OPENAI
 
     framer = staticmethod(ServerSentEventFramer)
     error = staticmethod(error_of)

@@ -8,7 +8,8 @@ from ...common.function_tools import write_function_call
 from ...common.item_options import with_options
 from ...common.json_reading import Object
 from ...common.reordering import in_order
-from ...common.text_blocks import append_block, as_content
+from ...common.text_blocks import as_content
+from .cache_points import append_content
 from .content import kept_audio, write_part
 from .dialect import DETAILS, PIECES, Dialect
 from .reasoning_details import write_detail
@@ -25,7 +26,8 @@ def write_answer(
     for index, part in in_order(kept, PART_ORDER, path, warnings):
         part_path = f"{path}[{index}]"
         if isinstance(part, TextPart):
-            append_block(content, write_part(part, part_path, dialect.provider, warnings))
+            block = write_part(part, part_path, dialect.provider, dialect.cache, warnings)
+            append_content(content, block, dialect.cache)
         elif isinstance(part, ReasoningPart):
             _add_reasoning(part, part_path, body, content, dialect, warnings)
         elif isinstance(part, AudioPart):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from abstractcore.schema import AudioPart, CallWarning, Message, ModelCall, OpaquePart, Part, TextPart, ToolResult
@@ -11,7 +12,8 @@ from ...common.conversations import refuse_unanswered_calls
 from ...common.item_options import with_options
 from ...common.json_reading import Object
 from ...common.reasoning_origins import origin_of
-from ...common.text_blocks import append_block, as_content
+from ...common.text_blocks import as_content
+from .cache_points import add_cache, append_content
 from .call_ids import call_ids
 from .content import media_in_result, write_part
 from .dialect import Dialect
@@ -59,10 +61,10 @@ def _content(message: Message, path: str, dialect: Dialect, warnings: list[CallW
         if isinstance(part, OpaquePart):
             warnings.append(WARNINGS.part(part, part_path))
             continue
-        block = write_part(part, part_path, dialect.provider, warnings)
+        block = write_part(part, part_path, dialect.provider, dialect.cache, warnings)
         if isinstance(part, AudioPart):
             WARNINGS.fields(part, part_path, ("transcript", "id"), warnings)
-        append_block(content, block)
+        append_content(content, block, dialect.cache)
     return as_content(content)
 
 
@@ -70,7 +72,6 @@ def _tool_result(
     part: Part, path: str, turn: int, ids: CallIds, dialect: Dialect, warnings: list[CallWarning]
 ) -> Object:
     assert isinstance(part, ToolResult)
-    WARNINGS.fields(part, path, ("cache",), warnings)
     if part.is_error:
         warnings.append(CallWarning("error_flag_left_out", f"{path}.is_error", "results cannot be marked as errors"))
     content: list[Object] = []
@@ -78,7 +79,16 @@ def _tool_result(
         part_path = f"{path}.content[{index}]"
         if not isinstance(item, TextPart):
             raise media_in_result(item, part.call_id, part_path)
-        append_block(content, write_part(item, part_path, dialect.provider, warnings))
+        is_last = index == len(part.content) - 1
+        if is_last:
+            WARNINGS.fields(item, part_path, ("cache",), warnings)
+            item = replace(item, cache=None)
+        block = write_part(item, part_path, dialect.provider, dialect.cache, warnings)
+        if is_last:
+            block = add_cache(block, part.cache, path, dialect.cache, warnings)
+        append_content(content, block, dialect.cache)
+    if not content:
+        WARNINGS.fields(part, path, ("cache",), warnings)
     body: Object = {
         "role": "tool",
         "tool_call_id": ids.of_result(turn, part.call_id),

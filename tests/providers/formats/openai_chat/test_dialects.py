@@ -26,6 +26,7 @@ from abstractcore.schema import (
 )
 from abstractcore.testing import check_laws, strategies
 from abstractcore_providers.formats.openai_chat import Dialect, OpenAIChat
+from abstractcore_providers.formats.openai_chat.dialect import ThinkingFields
 from abstractcore_providers.vendors.openai_compatible import VENDORS
 from tests.properties import examples
 from tests.providers.answering import answered
@@ -122,12 +123,25 @@ def test_seed_has_the_vendors_field_name():
     assert caught.value.path == "random_seed"
 
 
+def test_mistral_has_top_k_and_logprobs():
+    # `ChatCompletionRequest` in the mistralai package has top_k, logprobs and top_logprobs.
+    body = body_of(call(sampling=Sampling(top_k=5, top_logprobs=2)), CHATS["mistral"])
+    assert (body["top_k"], body["logprobs"], body["top_logprobs"]) == (5, True, 2)
+
+
+def test_words_of_levels_are_the_vendors():
+    fields = ThinkingFields(words={"medium": "default"})
+    chat = OpenAIChat(Dialect("groq", thinking=fields))
+    asked = call(thinking="medium")
+    assert thinking(chat, "medium") == {"reasoning_effort": "default"}
+    assert chat.parse(chat.encode(asked).request).call.thinking == "medium"
+
+
 @pytest.mark.parametrize(
     ("name", "field"),
     [
         ("openai", "top_k"),
         ("groq", "top_logprobs"),
-        ("mistral", "top_logprobs"),
         ("deepseek", "seed"),
         ("perplexity", "seed"),
         ("lmstudio", "top_logprobs"),

@@ -236,17 +236,15 @@ ANSWER = (
         (
             {
                 "messages": (
-                    Message.user(TextPart("hi", cache=CachePoint()), AudioPart(WAV, cache=CachePoint(300))),
+                    Message.user(TextPart("hi", cache=CachePoint(300))),
                     Message.assistant(ToolCall("c", "t", cache=CachePoint())),
                     Message.tool(ToolResult("c", (TextPart("x", cache=CachePoint()),), cache=CachePoint())),
                 ),
                 "tools": (ToolSpec("t", cache=CachePoint()),),
             },
             [
-                ("cache_left_out", "messages[0].parts[0].cache", None, None),
-                ("cache_left_out", "messages[0].parts[1].cache", None, None),
+                ("cache_ttl_left_out", "messages[0].parts[0].cache.ttl", 300, None),
                 ("cache_left_out", "messages[1].parts[0].cache", None, None),
-                ("cache_left_out", "messages[2].parts[0].cache", None, None),
                 ("cache_left_out", "messages[2].parts[0].content[0].cache", None, None),
                 ("cache_left_out", "tools[0].cache", None, None),
             ],
