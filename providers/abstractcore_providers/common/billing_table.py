@@ -21,8 +21,8 @@ class BillingTable:
     """The fields of a response with billing data, as paths such as `usage.cost.total_cost`.
 
     `cost` is a number of US dollars, `ticks` an integer of them in units of 10^-10; `counts` has the path of each
-    meter. `others` are paths of fields that are read elsewhere, or have no further meaning. Raises `TypeError` for an
-    unknown meter.
+    meter, whose value may be a float without a fraction. `others` are paths of fields that are read elsewhere, or have
+    no further meaning. Raises `TypeError` for an unknown meter.
     """
 
     __slots__ = ("_fields", "_groups", "_modelled")
@@ -139,11 +139,11 @@ def _read(name: str, value: Any, found: dict[str, Any], counts: dict[str, int]) 
         cost = dollars_of(value)
         if cost is not None:
             found["cost"] = cost
-    elif type(value) is int and 0 <= value < MAX_COUNT:
+    elif (type(value) is int or (type(value) is float and value.is_integer())) and 0 <= value < MAX_COUNT:
         if name == "ticks":
-            found["cost"] = Decimal(value).scaleb(-10, _EXACT)
+            found["cost"] = Decimal(int(value)).scaleb(-10, _EXACT)
         else:
-            counts[name] = value
+            counts[name] = int(value)
 
 
 def _ticks(cost: Decimal) -> int | None:

@@ -13,7 +13,8 @@ from ...common.response_bodies import fitting, no_reply, read_body
 from .blocks import CALLS, read_block
 from .dialect import Dialect
 from .errors import RIGHT_ADDRESS, error_in_body
-from .vocabulary import FINISH_REASONS, USAGE, metadata_to_ours
+from .usage import usage_to_ours
+from .vocabulary import FINISH_REASONS, metadata_to_ours
 
 _MARKS = frozenset({"content", "stop_reason", "usage"})
 """Fields that only replies have."""
@@ -38,7 +39,7 @@ def _reply(data: Object, body: bytes, provider: str) -> ModelReply:
         parts=parts,
         finish_reason=FINISH_REASONS.read(raw, calls=calls_tools(parts)),
         raw_finish_reason=raw,
-        usage=USAGE.read(as_object(data.get("usage"))),
+        usage=usage_to_ours(as_object(data.get("usage"))),
         model=model,
         provider=provider,
         id=text_of(data, "id"),

@@ -14,13 +14,12 @@ from .blocks import input_text, write_own
 from .citations import citation_to_theirs, cited_blocks, spanned_citations
 from .content import append_block
 from .dialect import Dialect
+from .usage import billing_to_ours, counts_left_out, usage_to_theirs
 from .vocabulary import (
     FINISH_REASONS,
     WARNINGS,
     finish_reason_to_theirs,
     metadata_to_theirs,
-    usage_to_theirs,
-    warn_of_usage,
 )
 from .write_answer import thinking_block
 
@@ -30,8 +29,9 @@ def render(reply: ModelReply, dialect: Dialect) -> Rendered:
     warnings: list[CallWarning] = []
     inputs: list[str] = []
     metadata, of_usage = metadata_to_theirs(reply.provider_metadata, warnings)
-    WARNINGS.billing(reply.usage.billing, None, warnings)
-    warn_of_usage(reply.usage, warnings)
+    usage = usage_to_theirs(reply.usage, of_usage)
+    WARNINGS.counts(reply.usage, counts_left_out(reply.usage), warnings, "usage_left_out")
+    WARNINGS.billing(reply.usage.billing, billing_to_ours(usage), warnings)
     body: Object = {
         "id": reply.id or "",
         "type": "message",
@@ -40,7 +40,7 @@ def render(reply: ModelReply, dialect: Dialect) -> Rendered:
         "content": _blocks(reply.parts, dialect.provider, inputs, warnings),
         "stop_reason": _finish_reason(reply, warnings),
         "stop_sequence": None,
-        "usage": usage_to_theirs(reply.usage) | of_usage,
+        "usage": usage,
         **metadata,
     }
     return Rendered(written_with(body, "input", inputs), tuple(warnings))

@@ -20,7 +20,8 @@ from .citations import citation_to_ours
 from .dialect import Dialect
 from .errors import RIGHT_ADDRESS, error_in_answer
 from .streamed_blocks import StreamedBlock
-from .vocabulary import FINISH_REASONS, USAGE, metadata_to_ours
+from .usage import usage_to_ours
+from .vocabulary import FINISH_REASONS, metadata_to_ours
 
 _NONE = object()
 _STREAMED = ("text", "thinking", "tool_use")
@@ -116,7 +117,7 @@ class MessageDecoder(FrameDecoder):
         for name, value in usage.items():
             if value is not None or self._usage.get(name) == 0:
                 self._usage[name] = value
-        counted = USAGE.read(self._usage)
+        counted = usage_to_ours(self._usage)
         if usage and (counted != Usage() or self._finish is not None):
             self._out.count(counted)
 

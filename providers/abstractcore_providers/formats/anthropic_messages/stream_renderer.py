@@ -23,6 +23,7 @@ from abstractcore.schema import (
     ToolCallDelta,
     ToolCallEnd,
     ToolCallStart,
+    Usage,
     UsageDelta,
 )
 
@@ -31,9 +32,9 @@ from .blocks import own_block
 from .citations import spanned_citations
 from .dialect import Dialect
 from .errors import render_error
-from .vocabulary import finish_reason_to_theirs, metadata_to_theirs, usage_to_theirs
+from .usage import usage_to_theirs
+from .vocabulary import finish_reason_to_theirs, metadata_to_theirs
 
-_NO_USAGE: Object = {"input_tokens": None, "output_tokens": None}
 _TEXT: Object = {"type": "text", "text": ""}
 _THINKING: Object = {"type": "thinking", "thinking": "", "signature": ""}
 
@@ -56,7 +57,7 @@ class MessageRenderer:
         self._texts: dict[int, Object] = {}
         """The start event of each kind of text."""
         self._count = 0
-        self._usage: Object = _NO_USAGE
+        self._usage = Usage()
 
     def feed(self, delta: Delta) -> bytes:
         """Returns the events of one delta; empty for those without a counterpart."""
@@ -97,7 +98,7 @@ class MessageRenderer:
         if isinstance(delta, PartDelta):
             return self._whole(delta)
         if isinstance(delta, UsageDelta):
-            self._usage = usage_to_theirs(delta.usage)
+            self._usage = delta.usage
         elif isinstance(delta, ReplyEnd):
             return self._end(delta)
         return b""
@@ -157,7 +158,9 @@ class MessageRenderer:
         metadata, of_usage = metadata_to_theirs(delta.provider_metadata, [])
         reason = finish_reason_to_theirs(delta.finish_reason, delta.raw_finish_reason)
         change = {"stop_reason": reason, "stop_sequence": None, **metadata}
-        return stops + _event({"type": "message_delta", "delta": change, "usage": self._usage | of_usage})
+        return stops + _event(
+            {"type": "message_delta", "delta": change, "usage": usage_to_theirs(self._usage, of_usage)}
+        )
 
 
 def _start(delta: ReplyStart) -> bytes:

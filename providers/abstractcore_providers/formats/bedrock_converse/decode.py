@@ -15,9 +15,10 @@ from .errors import RIGHT_ADDRESS, error_in_body
 from .media_blocks import MEDIA_KINDS
 from .read_blocks import INPUT, BlockReader
 from .render import PADDING
-from .vocabulary import FINISH_REASONS, PROVIDER, USAGE, usage_rest
+from .usage import BILLING, usage_to_ours
+from .vocabulary import FINISH_REASONS, PROVIDER
 
-_FIELDS = frozenset({"output", "stopReason", "usage", PADDING})
+_FIELDS = frozenset({"output", "stopReason", PADDING})
 
 _MARKS = frozenset({"metrics", "output", "stopReason", "usage"})
 """Fields that only replies have."""
@@ -41,7 +42,7 @@ def _reply(data: Object, content: list[Object], body: bytes, model: str | None) 
         parts=parts,
         finish_reason=FINISH_REASONS.read(raw, calls=calls_tools(parts)),
         raw_finish_reason=raw,
-        usage=USAGE.read(as_object(data.get("usage"))),
+        usage=usage_to_ours(data),
         model=model,
         provider=PROVIDER,
         provider_metadata=metadata_to_ours(data),
@@ -65,6 +66,4 @@ def _part(block: Object, number: int, ids: ReceivedIds, reader: BlockReader) -> 
 
 def metadata_to_ours(data: Object) -> Object:
     """Returns the fields of a reply that the schema does not model."""
-    metadata = {name: value for name, value in data.items() if name not in _FIELDS}
-    of_usage = usage_rest(as_object(data.get("usage")))
-    return {**metadata, "usage": of_usage} if of_usage else metadata
+    return BILLING.rest({name: value for name, value in data.items() if name not in _FIELDS})

@@ -18,14 +18,16 @@ from abstractcore.schema import (
     ToolCall,
 )
 
+from ...common.billing_table import merged
 from ...common.item_options import with_options_for
-from ...common.json_reading import Object, as_object
+from ...common.json_reading import Object
 from ...common.raw_arguments import written_with
 from .block_fields import BLOCK_FIELDS
 from .fit import Fitting, fit_reasoning
 from .media_blocks import write_media
 from .read_blocks import INPUT
-from .vocabulary import FINISH_REASONS, PROVIDER, WARNINGS, usage_rest, usage_to_theirs
+from .usage import BILLING, usage_to_theirs
+from .vocabulary import FINISH_REASONS, PROVIDER, WARNINGS
 from .write_blocks import BlockWriter
 
 STOP_FIELDS = "additionalModelResponseFields"
@@ -43,16 +45,13 @@ def render(reply: ModelReply) -> Rendered:
     writer = BlockWriter()
     parts = tuple(part for part in fitted if part is not None)
     content = writer.blocks(replace(reply, parts=parts).parts)
-    metadata, of_usage = metadata_to_theirs(reply.provider_metadata, warnings)
+    metadata = metadata_to_theirs(reply.provider_metadata, warnings)
     theirs = FINISH_REASONS.to_theirs[reply.finish_reason]
     read = FINISH_REASONS.read(theirs, calls=bool(reply.tool_calls))
     WARNINGS.finish_reason(reply.finish_reason, read, warnings)
     body: Object = {"output": {"message": {"role": "assistant", "content": content}}, "stopReason": theirs}
-    WARNINGS.billing(reply.usage.billing, None, warnings)
-    usage = {**usage_to_theirs(reply.usage, warnings), **of_usage}
-    if usage:
-        body["usage"] = usage
-    return Rendered(written_with({**body, **metadata}, INPUT, writer.inputs), tuple(warnings))
+    fields = merged(metadata, usage_to_theirs(reply.usage, warnings))
+    return Rendered(written_with({**body, **fields}, INPUT, writer.inputs), tuple(warnings))
 
 
 def fit_answer(part: Part, path: str, warnings: list[CallWarning]) -> Part | None:
@@ -92,15 +91,10 @@ def image_of(part: ImagePart) -> tuple[Object, Object]:
     return {name: value for name, value in image.items() if name != "source"}, image["source"]
 
 
-def metadata_to_theirs(metadata: JSONObject, warnings: list[CallWarning]) -> tuple[Object, Object]:
-    """Returns the extra fields of the reply, and those of its usage."""
-    written: Object = {}
-    of_usage: Object = {}
-    for name, value in metadata.items():
-        if name == "usage" and value and usage_rest(as_object(value)) == value:
-            of_usage = as_object(value)
-        elif name != "usage" and name not in _REPLY_FIELDS:
-            written[name] = value
-    kept = {**written, "usage": of_usage} if of_usage else written
-    WARNINGS.metadata(metadata, kept, warnings)
-    return written, of_usage
+def metadata_to_theirs(metadata: JSONObject, warnings: list[CallWarning]) -> Object:
+    """Returns the extra fields of the reply."""
+    written = {
+        name: value for name, value in metadata.items() if name not in _REPLY_FIELDS and BILLING.is_rest(name, value)
+    }
+    WARNINGS.metadata(metadata, written, warnings)
+    return written

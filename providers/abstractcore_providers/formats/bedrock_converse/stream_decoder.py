@@ -9,7 +9,7 @@ import jiter
 
 from abstractcore.errors import ServerError
 from abstractcore.framing import AwsEventStreamMessage
-from abstractcore.schema import Delta, TextDelta
+from abstractcore.schema import Delta, TextDelta, Usage
 
 from ...common.call_ids import ReceivedIds
 from ...common.frame_decoder import FrameDecoder
@@ -29,7 +29,8 @@ from .streamed_blocks import (
     StreamedBlock,
     TextBlock,
 )
-from .vocabulary import FINISH_REASONS, PROVIDER, USAGE
+from .usage import usage_to_ours
+from .vocabulary import FINISH_REASONS, PROVIDER
 
 _MAX_INDEX = 2**31 - 1
 _CUT: Cut = {"delta": {"text": {}, "reasoningContent": {"text": {}}, "toolUse": {"input": {}}}}
@@ -192,9 +193,9 @@ class ConverseDecoder(FrameDecoder):
     def _counts(self, data: Object) -> None:
         self.complete = self._finish is not None
         self._metadata.update(metadata_to_ours(data))
-        usage = data.get("usage")
-        if isinstance(usage, dict):
-            self._out.count(USAGE.read(as_object(usage)))
+        usage = usage_to_ours(data)
+        if usage != Usage() or isinstance(data.get("usage"), dict):
+            self._out.count(usage)
 
 
 def _index(data: Object) -> int:

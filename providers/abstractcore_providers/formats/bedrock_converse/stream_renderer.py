@@ -24,16 +24,19 @@ from abstractcore.schema import (
     ToolCallDelta,
     ToolCallEnd,
     ToolCallStart,
+    Usage,
     UsageDelta,
 )
 
+from ...common.billing_table import merged
 from ...common.item_options import fields_for
 from ...common.json_reading import Object
 from .citations import fit_citations, streamed_citation
 from .errors import rendered
 from .fit import fit_reasoning
 from .render import STOP_FIELDS, fit_answer, image_of, metadata_to_theirs
-from .vocabulary import FINISH_REASONS, PROVIDER, usage_to_theirs
+from .usage import usage_to_theirs
+from .vocabulary import FINISH_REASONS, PROVIDER
 
 _EXCEPTIONS = frozenset(
     {
@@ -51,7 +54,7 @@ class ConverseRenderer:
     """Renders one stream. Usage is sent in the last message, after the stop reason, as Bedrock does."""
 
     def __init__(self) -> None:
-        self._usage: Object = {}
+        self._usage = Usage()
         self._metadata: Object = {}
         self._lengths: dict[int, int] = {}
         """The length of each text and reasoning block so far."""
@@ -80,7 +83,7 @@ class ConverseRenderer:
 
     def finish(self) -> bytes:
         """Returns the usage, with other fields of the reply."""
-        return _event("metadata", {**({"usage": self._usage} if self._usage else {}), **self._metadata})
+        return _event("metadata", merged(self._metadata, usage_to_theirs(self._usage, [])))
 
     def error(self, error: AbstractCoreError) -> bytes:
         """Returns the error as an exception in the stream."""
@@ -115,10 +118,9 @@ class ConverseRenderer:
         if isinstance(delta, PartDelta):
             return _whole(delta.block, fit_answer(delta.part, "", []))
         if isinstance(delta, UsageDelta):
-            self._usage = {**self._usage, **usage_to_theirs(delta.usage, [])}
+            self._usage = delta.usage
         elif isinstance(delta, ReplyEnd):
-            self._metadata, of_usage = metadata_to_theirs(delta.provider_metadata, [])
-            self._usage = {**self._usage, **of_usage}
+            self._metadata = metadata_to_theirs(delta.provider_metadata, [])
             stop: Object = {"stopReason": FINISH_REASONS.to_theirs[delta.finish_reason]}
             if STOP_FIELDS in self._metadata:
                 stop[STOP_FIELDS] = self._metadata.pop(STOP_FIELDS)

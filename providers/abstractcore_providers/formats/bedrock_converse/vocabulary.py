@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from abstractcore.schema import CallWarning, Sampling, Usage
+from abstractcore.schema import Sampling
 
 from ...common.field_table import FieldTable
 from ...common.finish_reasons import FinishReasons
 from ...common.format_warnings import FormatWarnings
-from ...common.json_reading import Object
-from ...common.usage_table import UsageTable
 
 SAMPLING = FieldTable(
     Sampling,
@@ -46,30 +42,4 @@ FINISH_REASONS = FinishReasons(
         "unknown": "end_turn",
     },
 )
-USAGE = UsageTable(
-    {
-        "input": "inputTokens",
-        "output": "outputTokens",
-        "total": "totalTokens",
-        "cached": "cacheReadInputTokens",
-        "cache_written": "cacheWriteInputTokens",
-    },
-    cache_apart=True,
-)
 WARNINGS = FormatWarnings("the Converse format")
-
-
-def usage_rest(data: Object) -> Object:
-    """Fields of the format's usage that ours does not have."""
-    return {name: value for name, value in data.items() if name not in USAGE.names and value is not None}
-
-
-def usage_to_theirs(usage: Usage, warnings: list[CallWarning]) -> Object:
-    """Returns the format's usage object; empty if nothing was reported."""
-    WARNINGS.counts(usage, USAGE.missing, warnings, "usage_left_out")
-    kept = (usage.cached or 0) + (usage.cache_written or 0)
-    if usage.input is not None and usage.input < kept:
-        message = "cached and cache-written tokens are part of the input"
-        warnings.append(CallWarning("usage_changed", "usage.input", message, usage.input, kept))
-        usage = replace(usage, input=kept)
-    return USAGE.write(usage)

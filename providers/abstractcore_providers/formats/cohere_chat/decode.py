@@ -13,7 +13,8 @@ from ...common.reasoning_origins import origin_of
 from ...common.response_bodies import fitting, no_reply, read_body
 from .citations import citation_to_ours, citations_of
 from .errors import FAILED, RIGHT_ADDRESS, error_in_body
-from .vocabulary import CALL_FIELDS, FINISH_REASONS, PROVIDER, TEXT_FIELDS, metadata_to_ours, usage_to_ours
+from .usage import usage_to_ours
+from .vocabulary import CALL_FIELDS, FINISH_REASONS, PROVIDER, TEXT_FIELDS, metadata_to_ours
 
 _MARKS = frozenset({"finish_reason", "usage"})
 """Fields that only replies have."""
@@ -37,7 +38,7 @@ def _reply(data: Object, model: str | None) -> ModelReply:
         parts=parts,
         finish_reason=FINISH_REASONS.read(raw, calls=calls_tools(parts)),
         raw_finish_reason=raw,
-        usage=usage_to_ours(as_object(data.get("usage"))),
+        usage=usage_to_ours(data),
         model=model,
         provider=PROVIDER,
         id=text_of(data, "id"),

@@ -6,9 +6,11 @@ from pydantic_core import to_json
 
 from abstractcore.schema import CallWarning, ModelReply, Rendered
 
+from ...common.billing_table import merged
 from ...common.json_reading import Object
 from .answers import write_answer
-from .vocabulary import FINISH_REASONS, USAGE, WARNINGS, metadata_to_theirs, usage_to_theirs
+from .usage import BILLING, USAGE, usage_to_theirs
+from .vocabulary import FINISH_REASONS, WARNINGS, metadata_to_theirs
 
 
 def render(reply: ModelReply) -> Rendered:
@@ -28,10 +30,8 @@ def render(reply: ModelReply) -> Rendered:
         body["model"] = reply.model
     read = FINISH_REASONS.read(reason, calls=bool(reply.tool_calls))
     WARNINGS.finish_reason(reply.finish_reason, read, warnings)
-    WARNINGS.billing(reply.usage.billing, None, warnings)
     WARNINGS.counts(reply.usage, USAGE.missing, warnings)
-    metadata = dict(reply.provider_metadata)
-    usage = usage_to_theirs(reply.usage, metadata)
-    if usage:
-        body["usage"] = usage
-    return Rendered(to_json(body | metadata_to_theirs(metadata, warnings)), tuple(warnings))
+    usage = usage_to_theirs(reply.usage)
+    WARNINGS.billing(reply.usage.billing, BILLING.read(usage), warnings)
+    fields = merged(metadata_to_theirs(reply.provider_metadata, warnings), usage)
+    return Rendered(to_json(body | fields), tuple(warnings))

@@ -17,7 +17,8 @@ from ...common.json_reading import Object, as_object, as_objects, count_of, mend
 from ...common.reasoning_origins import origin_of
 from .citations import PLAN, citation_to_ours
 from .errors import FAILED, RIGHT_ADDRESS, error_in_answer
-from .vocabulary import CALL_FIELDS, FINISH_REASONS, PROVIDER, TEXT_FIELDS, metadata_to_ours, usage_to_ours
+from .usage import usage_to_ours
+from .vocabulary import CALL_FIELDS, FINISH_REASONS, PROVIDER, TEXT_FIELDS, metadata_to_ours
 
 _PLAN = 1 << 20
 _FIRST_CALL = _PLAN + 1
@@ -90,7 +91,7 @@ class CohereDecoder(FrameDecoder):
         raw = text_of(delta, "finish_reason")
         extras = {"logprobs": self._logprobs} if self._logprobs else {}
         metadata = metadata_to_ours(self._last | {"usage": delta.get("usage")} | extras)
-        out.count(usage_to_ours(as_object(delta.get("usage"))))
+        out.count(usage_to_ours(delta))
         out.end_reply(FINISH_REASONS.read(raw, calls=bool(calls)), raw, mended(metadata))
 
     def _event(self, data: Object) -> None:

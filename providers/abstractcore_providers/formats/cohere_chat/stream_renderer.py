@@ -25,11 +25,13 @@ from abstractcore.schema import (
     UsageDelta,
 )
 
+from ...common.billing_table import merged
 from ...common.function_tools import write_function_call
 from ...common.json_reading import Object, as_object, read_answer
 from .citations import citations_to_theirs, fitting
 from .errors import render_error
-from .vocabulary import FINISH_REASONS, PROVIDER, metadata_to_theirs, usage_to_theirs
+from .usage import usage_to_theirs
+from .vocabulary import FINISH_REASONS, PROVIDER, metadata_to_theirs
 
 
 class CohereRenderer:
@@ -82,13 +84,13 @@ class CohereRenderer:
 
     def finish(self) -> bytes:
         """Returns the event that ends the message."""
-        metadata = dict(self._end.provider_metadata) if self._end else {}
+        metadata = metadata_to_theirs(self._end.provider_metadata, []) if self._end else {}
         reason = FINISH_REASONS.to_theirs.get(self._end.finish_reason) if self._end else None
         delta: Object = {} if reason is None else {"finish_reason": reason}
-        usage = usage_to_theirs(self._usage, metadata)
-        if usage:
-            delta["usage"] = usage
-        return _event("message-end", delta=delta, **metadata_to_theirs(metadata, []))
+        fields = merged(metadata, usage_to_theirs(self._usage))
+        if "usage" in fields:
+            delta["usage"] = fields.pop("usage")
+        return _event("message-end", delta=delta, **fields)
 
     def error(self, error: AbstractCoreError) -> bytes:
         """Returns the event that ends the message with an error."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from abstractcore.schema import CallWarning, Role, Sampling, ThinkingLevel, Usage
+from abstractcore.schema import CallWarning, JSONObject, Role, Sampling, ThinkingLevel
 
 from ...common.field_table import FieldTable
 from ...common.finish_reasons import FinishReasons
 from ...common.format_warnings import FormatWarnings
 from ...common.json_reading import Object, as_object
-from ...common.usage_table import UsageTable
+from .usage import BILLING
 
 PROVIDER = "cohere"
 SAMPLING = FieldTable(
@@ -37,8 +37,6 @@ FINISH_REASONS = FinishReasons(
     },
 )
 """The format has no value for an unknown finish reason."""
-USAGE = UsageTable({"input": "tokens.input_tokens", "output": "tokens.output_tokens", "cached": "cached_tokens"})
-"""For writing: Cohere sends counts as floats, which `decode.py` reads."""
 WARNINGS = FormatWarnings("Cohere's chat format")
 _REQUEST_FIELDS = frozenset(
     {"model", "messages", "tools", "strict_tools", "tool_choice", "stream", "logprobs", *SAMPLING.names}
@@ -54,9 +52,7 @@ MESSAGE_FIELDS: dict[Role, frozenset[str]] = {
 
 TEXT_FIELDS = ("type", "text")
 CALL_FIELDS = ("id", "type", "function")
-_REPLY_FIELDS = frozenset(
-    {"id", "type", "index", "delta", "model", "message", "finish_reason", "usage", "error", "code"}
-)
+_REPLY_FIELDS = frozenset({"id", "type", "index", "delta", "model", "message", "finish_reason", "error", "code"})
 
 
 def has_field(name: str, value: Any) -> bool:
@@ -81,45 +77,17 @@ def thinking_to_ours(thinking: Any) -> ThinkingLevel | int | None:
     return budget if type(budget) is int and budget > 0 else None
 
 
-def usage_to_ours(usage: Object) -> Usage:
-    """Returns the token counts, which are floats here; None for those that are not reported."""
-    tokens = as_object(usage.get("tokens"))
-    return Usage(
-        input=_whole(tokens.get("input_tokens")),
-        output=_whole(tokens.get("output_tokens")),
-        cached=_whole(usage.get("cached_tokens")),
-    )
-
-
-def _whole(count: Any) -> int | None:
-    if isinstance(count, float) and count.is_integer():
-        return int(count)
-    return count if type(count) is int else None
-
-
-def usage_to_theirs(usage: Usage, metadata: Object) -> Object:
-    """Returns the format's usage object, with billed units from the metadata; empty if nothing was reported."""
-    data = USAGE.write(usage)
-    if isinstance(metadata.get("billed_units"), dict):
-        data["billed_units"] = metadata["billed_units"]
-    return data
-
-
 def metadata_to_ours(data: Object) -> Object:
-    """Returns the fields of a reply that the schema does not model: log probabilities, billed units."""
-    metadata = {name: value for name, value in data.items() if name not in _REPLY_FIELDS and value is not None}
-    billed = as_object(data.get("usage")).get("billed_units")
-    if isinstance(billed, dict):
-        metadata["billed_units"] = billed
-    return metadata
+    """Returns the fields of a reply that the schema does not model, such as log probabilities."""
+    return BILLING.rest({name: value for name, value in data.items() if name not in _REPLY_FIELDS})
 
 
-def metadata_to_theirs(metadata: Object, warnings: list[CallWarning]) -> Object:
+def metadata_to_theirs(metadata: JSONObject, warnings: list[CallWarning]) -> Object:
     """Returns the extra fields of a reply."""
     written: Object = {}
     for name, value in metadata.items():
-        if name in _REPLY_FIELDS:
+        if name in _REPLY_FIELDS or not BILLING.is_rest(name, value):
             warnings.append(WARNINGS.metadata_field(name))
-        elif name != "billed_units" or not isinstance(value, dict):
+        else:
             written[name] = value
     return written

@@ -13,7 +13,8 @@ from ...common.reasoning_origins import origin_of
 from ...common.response_bodies import fitting, no_reply, read_body
 from .client_tools import hosted_calls
 from .items import read_item
-from .vocabulary import USAGE, finish_reason_to_ours, metadata_to_ours
+from .usage import usage_to_ours
+from .vocabulary import finish_reason_to_ours, metadata_to_ours
 
 _MARKS = frozenset({"output", "usage"})
 """Fields that only replies have."""
@@ -41,7 +42,7 @@ def _reply(data: Object, items: Sequence[Object], provider: str) -> ModelReply:
         parts=_parts(items, provider, origin_of(provider, model), stored=is_stored(data)),
         finish_reason=reason,
         raw_finish_reason=raw,
-        usage=USAGE.read(as_object(data.get("usage"))),
+        usage=usage_to_ours(data, items),
         model=model,
         provider=provider,
         id=text_of(data, "id"),

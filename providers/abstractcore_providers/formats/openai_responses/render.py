@@ -9,9 +9,11 @@ from pydantic_core import to_json
 
 from abstractcore.schema import CallWarning, JSONObject, ModelReply, Rendered
 
+from ...common.billing_table import merged
 from ...common.json_reading import Object
 from .output import output_items, shown_parts
-from .vocabulary import REPLY_FIELDS, USAGE, WARNINGS, finish_reason_to_ours, finish_reason_to_theirs
+from .usage import BILLING, USAGE, billing_to_ours
+from .vocabulary import REPLY_FIELDS, WARNINGS, finish_reason_to_ours, finish_reason_to_theirs
 
 
 def render(reply: ModelReply, provider: str) -> Rendered:
@@ -28,16 +30,17 @@ def response_object(reply: ModelReply, provider: str, warnings: list[CallWarning
     ending = finish_reason_to_theirs(reply.finish_reason)
     read, _ = finish_reason_to_ours(ending, items)
     WARNINGS.finish_reason(reply.finish_reason, read, warnings)
-    WARNINGS.billing(reply.usage.billing, None, warnings)
     WARNINGS.counts(reply.usage, USAGE.missing, warnings, "usage_left_out")
     usage = USAGE.write(reply.usage)
-    return {
+    fields = merged(metadata, {"usage": usage} if usage else {})
+    body = {
         **response_head(reply.id, reply.model),
         **ending,
         "output": items,
-        **metadata,
-        **({"usage": usage} if usage else {}),
+        **merged(fields, BILLING.write(reply.usage.billing)),
     }
+    WARNINGS.billing(reply.usage.billing, billing_to_ours(body, items), warnings)
+    return body
 
 
 def response_head(id: str | None, model: str | None) -> Object:
@@ -74,7 +77,7 @@ def _metadata(metadata: JSONObject, items: Sequence[Object], warnings: list[Call
 def _has_other_meaning(name: str, value: Any) -> bool:
     if name == "created_at":
         return not _is_time(value)
-    return name in REPLY_FIELDS or (name == "metadata" and not value)
+    return name in REPLY_FIELDS or (name == "metadata" and not value) or not BILLING.is_rest(name, value)
 
 
 def _are_logprobs(value: Any) -> bool:

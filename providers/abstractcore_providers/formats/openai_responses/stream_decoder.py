@@ -19,6 +19,7 @@ from abstractcore.schema import (
     TextPart,
     ToolCall,
     ToolCallDelta,
+    Usage,
 )
 
 from ...common.call_ids import ReceivedIds
@@ -36,7 +37,8 @@ from .items import item_options, read_call, read_item
 from .reasoning import KINDS, sealed, signature_of
 from .streamed_audio import StreamedAudio
 from .streamed_calls import STREAMED, StreamedCall
-from .vocabulary import USAGE, finish_reason_to_ours, metadata_to_ours
+from .usage import usage_to_ours
+from .vocabulary import finish_reason_to_ours, metadata_to_ours
 
 _TEXT_DELTA = "response.output_text.delta"
 
@@ -138,8 +140,9 @@ class ResponsesDecoder(FrameDecoder):
         audio = self._audio.part()
         if audio is not None:
             self._out.part(self._items.beside().block("audio", 0), audio)
-        if isinstance(data.get("usage"), dict):
-            self._out.count(USAGE.read(data["usage"]))
+        usage = usage_to_ours(data, items)
+        if usage != Usage() or isinstance(data.get("usage"), dict):
+            self._out.count(usage)
         reason, raw = finish_reason_to_ours(data, items)
         self._out.end_reply(reason, raw, metadata_to_ours(data, items))
 

@@ -10,8 +10,8 @@ from ...common.field_table import FieldTable
 from ...common.finish_reasons import FinishReasons
 from ...common.format_warnings import FormatWarnings
 from ...common.json_reading import Object, as_object, as_objects, text_of
-from ...common.usage_table import UsageTable
 from .client_tools import calls_client
+from .usage import BILLING
 
 _TAKEN = ("max_output_tokens", "temperature", "top_p", "top_logprobs")
 SAMPLING = FieldTable(
@@ -20,16 +20,6 @@ SAMPLING = FieldTable(
     unsupported=("top_k", "seed", "stop", "presence_penalty", "frequency_penalty"),
 )
 
-USAGE = UsageTable(
-    {
-        "input": "input_tokens",
-        "output": "output_tokens",
-        "total": "total_tokens",
-        "cached": "input_tokens_details.cached_tokens",
-        "cache_written": "input_tokens_details.cache_write_tokens",
-        "reasoning": "output_tokens_details.reasoning_tokens",
-    }
-)
 WARNINGS = FormatWarnings("the Responses format")
 _INCOMPLETE: dict[str, FinishReason] = {
     "max_output_tokens": "length",
@@ -67,7 +57,6 @@ REPLY_FIELDS = _ECHOES | {
     "output",
     "output_text",
     "status",
-    "usage",
 }
 """Fields of a response that never become metadata."""
 
@@ -97,7 +86,7 @@ def metadata_to_ours(data: Object, items: Sequence[Object]) -> Object:
     """Returns the fields of a response that the schema does not model; log probabilities are those of all texts, in
     order.
     """
-    metadata = {name: value for name, value in data.items() if name not in REPLY_FIELDS and value is not None}
+    metadata = BILLING.rest({name: value for name, value in data.items() if name not in REPLY_FIELDS})
     if metadata.get("created_at") == 0:
         del metadata["created_at"]
     if metadata.get("metadata") == {}:

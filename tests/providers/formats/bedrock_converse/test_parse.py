@@ -236,10 +236,10 @@ def test_reply_with_invalid_required_fields_is_a_server_error():
 
 def test_additional_reply_fields_are_metadata():
     body = reply_with(
-        {"text": "a"}, metrics={"latencyMs": 7}, trace={"x": 1}, p="padding", serviceTier={"type": "flex"}
+        {"text": "a"}, metrics={"latencyMs": 7}, trace={"x": 1}, p="padding", performanceConfig={"latency": "standard"}
     )
     assert CONVERSE.decode(response(body)).provider_metadata == {
         "metrics": {"latencyMs": 7},
         "trace": {"x": 1},
-        "serviceTier": {"type": "flex"},
+        "performanceConfig": {"latency": "standard"},
     }

@@ -15,6 +15,7 @@ from abstractcore.errors import (
 )
 from abstractcore.framing import AwsEventStreamMessage
 from abstractcore.schema import (
+    Billing,
     Blob,
     Citation,
     Delta,
@@ -261,8 +262,8 @@ def test_cached_tokens_are_part_of_the_input():
         "cacheDetails": [{"ttl": "1h", "inputTokens": 20}],
     }
     reply = accumulate(decoded([stream_of([START, delta(0, text="a"), END, {"metadata": {"usage": usage}}])]))
-    assert reply.usage == Usage(63, 5, cached=40, cache_written=20)
-    assert reply.provider_metadata == {"usage": {"cacheDetails": [{"ttl": "1h", "inputTokens": 20}]}}
+    assert reply.usage == Usage(63, 5, cached=40, cache_written=20, billing=Billing(counts={"cache_write_1h": 20}))
+    assert reply.provider_metadata == {}
     assert decoded_reply({"text": "a"}, usage=usage).usage == reply.usage
 
 

@@ -26,6 +26,7 @@ from abstractcore.errors import (
     UnsupportedContentError,
 )
 from abstractcore.schema import (
+    Billing,
     Citation,
     Message,
     ModelCall,
@@ -50,9 +51,8 @@ REPLY = ModelReply(
         ToolCall("c2", "weather", "{}"),
     ),
     "tool_calls",
-    usage=Usage(10, 20, cached=5),
+    usage=Usage(10, 20, cached=5, billing=Billing(counts={"billed_input": 3})),
     id="r1",
-    provider_metadata={"billed_units": {"input_tokens": 3}},
 )
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from abstractcore.errors import ProviderError, RequestTimeoutError, ServerError, StreamInterruptedError
 from abstractcore.schema import (
+    Billing,
     Citation,
     Delta,
     Message,
@@ -79,8 +80,8 @@ def test_stream_is_decoded_to_deltas_in_order():
         ToolCallDelta(9, call, '": 1}'),
         TextEnd(10, plan),
         ToolCallEnd(11, call),
-        UsageDelta(12, Usage(9, 5, cached=4)),
-        ReplyEnd(13, "tool_calls", "TOOL_CALL", {"billed_units": {"input_tokens": 1.0}}),
+        UsageDelta(12, Usage(9, 5, cached=4, billing=Billing(counts={"billed_input": 1}))),
+        ReplyEnd(13, "tool_calls", "TOOL_CALL"),
     ]
 
 

@@ -1,0 +1,74 @@
+"""Token counts and billing data of a reply.
+
+Of a reply with `usage.iterations`, which stay in the metadata, the counts are those of the answer's model: an iteration
+of another model, and one of compaction, are not among them (`BetaUsage.iterations` in anthropic 2.12).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from abstractcore.schema import Billing, Usage
+
+from ...common.billing_table import BillingTable, merged
+from ...common.json_reading import Object, as_object
+from ...common.usage_table import UsageTable
+
+USAGE = UsageTable(
+    {
+        "input": "input_tokens",
+        "output": "output_tokens",
+        "cached": "cache_read_input_tokens",
+        "cache_written": "cache_creation_input_tokens",
+        "reasoning": "output_tokens_details.thinking_tokens",
+    },
+    cache_apart=True,
+)
+BILLING = BillingTable(
+    tier="usage.service_tier",
+    region="usage.inference_geo",
+    counts={
+        "cache_write_5m": "usage.cache_creation.ephemeral_5m_input_tokens",
+        "cache_write_1h": "usage.cache_creation.ephemeral_1h_input_tokens",
+        "web_search": "usage.server_tool_use.web_search_requests",
+        "web_fetch": "usage.server_tool_use.web_fetch_requests",
+    },
+    others=(*(f"usage.{name}" for name in USAGE.names), "usage.speed"),
+)
+"""https://platform.claude.com/docs/en/api/messages: `usage`. In fast mode, `speed` is the tier."""
+_FAST = "fast"
+
+
+def usage_to_ours(data: Object) -> Usage:
+    """Returns the usage of a reply with this usage object; None for what is not reported."""
+    usage, billing = USAGE.read(data), billing_to_ours(data)
+    return usage if billing is None else replace(usage, billing=billing)
+
+
+def billing_to_ours(data: Object) -> Billing | None:
+    """Returns the billing data in a usage object."""
+    billing = BILLING.read({"usage": data})
+    return replace(billing or Billing(), tier=_FAST) if data.get("speed") == _FAST else billing
+
+
+def usage_to_theirs(usage: Usage, rest: Object) -> Object:
+    """Returns the format's usage object with the `rest` of its fields; input and output are null if not reported.
+
+    Cached tokens outside the input count are omitted.
+    """
+    if not _fits(usage):
+        usage = replace(usage, cached=None, cache_written=None)
+    billing, speed = usage.billing, {}
+    if billing is not None and billing.tier == _FAST:
+        billing, speed = replace(billing, tier=None), {"speed": _FAST}
+    billed = as_object(BILLING.write(billing).get("usage")) | speed
+    return merged({"input_tokens": None, "output_tokens": None, **USAGE.write(usage)}, merged(rest, billed))
+
+
+def counts_left_out(usage: Usage) -> tuple[str, ...]:
+    """Returns the names of the counts that `usage_to_theirs` omits."""
+    return USAGE.missing if _fits(usage) else (*USAGE.missing, "cached", "cache_written")
+
+
+def _fits(usage: Usage) -> bool:
+    return usage.input is None or usage.input >= (usage.cached or 0) + (usage.cache_written or 0)

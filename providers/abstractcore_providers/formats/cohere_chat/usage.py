@@ -1,0 +1,47 @@
+"""Token counts and billing data of a reply."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from abstractcore.schema import Usage
+
+from ...common.billing_table import BillingTable, merged
+from ...common.json_reading import Object, as_object
+from ...common.usage_table import UsageTable
+
+USAGE = UsageTable({"input": "tokens.input_tokens", "output": "tokens.output_tokens", "cached": "cached_tokens"})
+"""For writing: Cohere sends counts as floats, which `usage_to_ours` reads."""
+BILLING = BillingTable(
+    counts={
+        "billed_input": "usage.billed_units.input_tokens",
+        "billed_output": "usage.billed_units.output_tokens",
+        "search_unit": "usage.billed_units.search_units",
+    },
+    others=(f"usage.{name}" for name in USAGE.names),
+)
+"""https://docs.cohere.com/reference/chat: `usage.billed_units` are what is billed, instead of `usage.tokens`."""
+
+
+def usage_to_ours(data: Object) -> Usage:
+    """Returns the usage of a reply with these fields; None for what is not reported. Counts are floats here."""
+    usage = as_object(data.get("usage"))
+    tokens = as_object(usage.get("tokens"))
+    return Usage(
+        input=_whole(tokens.get("input_tokens")),
+        output=_whole(tokens.get("output_tokens")),
+        cached=_whole(usage.get("cached_tokens")),
+        billing=BILLING.read(data),
+    )
+
+
+def _whole(count: Any) -> int | None:
+    if isinstance(count, float) and count.is_integer():
+        return int(count)
+    return count if type(count) is int else None
+
+
+def usage_to_theirs(usage: Usage) -> Object:
+    """Returns the fields of a reply with token counts and billing data; empty if nothing was reported."""
+    counts = USAGE.write(usage)
+    return merged({"usage": counts} if counts else {}, BILLING.write(usage.billing))
