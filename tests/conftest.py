@@ -22,7 +22,19 @@ from tests.chaos_server import PATIENCE_SECONDS, ScriptedServer
 PROXY_VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 _OF_TERMINALS = ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "PY_COLORS", "TZ")
 _NEXT_SIGNAL_SECONDS = 0.05
-_OF_VENDORS = ("ANTHROPIC_", "AWS_", "AZURE_", "CO_", "COHERE_", "GEMINI_", "GOOGLE_", "HF_", "OLLAMA_", "OPENAI_")
+_OF_VENDORS = (
+    "ABSTRACTCORE_MODELS",
+    "ANTHROPIC_",
+    "AWS_",
+    "AZURE_",
+    "CO_",
+    "COHERE_",
+    "GEMINI_",
+    "GOOGLE_",
+    "HF_",
+    "OLLAMA_",
+    "OPENAI_",
+)
 
 
 settings.register_profile("suite", derandomize=True, database=None)

@@ -91,8 +91,14 @@ class Address:
     release: Callable[[], object] | None = field(default=None, compare=False)
 
     def url_of(self, path: str) -> str:
-        """Returns the URL of an operation at `path`, which may have a query of its own."""
-        url = self.url + path
+        """Returns the URL of an operation at `path`, which may have a query of its own.
+
+        A path that begins with `/..` is relative to the parent of the base URL.
+        """
+        base = self.url
+        while path.startswith("/../"):
+            base, path = base.rpartition("/")[0], path[3:]
+        url = base + path
         if not self.query:
             return url
         return f"{url}{'&' if '?' in path else '?'}{self.query}"

@@ -36,6 +36,7 @@ from .frozen_json import EMPTY, FrozenDict, FrozenList, freeze, freeze_object
 from .json_values import JSONObject, JSONValue
 from .media_kinds import MEDIA_PART_BY_KIND, media_kind_of
 from .messages import Message, Role
+from .model_lists import ModelList
 from .partial_replies import partial_reply, usage_so_far
 from .parts import (
     MEDIA_PARTS,
@@ -117,6 +118,7 @@ __all__ = [
     "MeterUnit",
     "Modality",
     "ModelCall",
+    "ModelList",
     "ModelReply",
     "OpaquePart",
     "Outcome",

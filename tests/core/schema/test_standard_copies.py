@@ -11,7 +11,17 @@ from pydantic import BaseModel
 
 import abstractcore.schema as schema
 from abstractcore import Blob, CallWarning, GenerateResponse, ModelCall, ModelReply, Plan, ToolCall, ToolSpec, Usage
-from abstractcore.schema import CachedContent, Encoded, Lowered, Parsed, Rendered, TextPart, WireRequest, WireResponse
+from abstractcore.schema import (
+    CachedContent,
+    Encoded,
+    Lowered,
+    ModelList,
+    Parsed,
+    Rendered,
+    TextPart,
+    WireRequest,
+    WireResponse,
+)
 from tests.core.schema.test_frozen_v1 import OBJECTS
 from tests.core.schema.test_immutability import mutable_places
 
@@ -37,6 +47,7 @@ OTHERS = [
     CachedContent("c", {"p": {"a": [1]}}, tokens=7),
     Encoded(WireRequest("/", {"a": "b"}, b"{}")),
     Lowered(CALL),
+    ModelList(("a",), "next"),
     Plan(warnings=(CallWarning("a", "b", "c"),)),
     Parsed(CALL),
     Rendered(b"{}"),

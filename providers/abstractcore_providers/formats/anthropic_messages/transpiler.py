@@ -17,7 +17,7 @@ from .count import decode_count, encode_count
 from .decode import decode
 from .dialect import Dialect
 from .encode import encode
-from .errors import error_of, render_error
+from .errors import RIGHT_ADDRESS, error_in_body, error_of, render_error
 
 if TYPE_CHECKING:
     from .stream_decoder import MessageDecoder
@@ -70,6 +70,10 @@ class AnthropicMessages:
 
     @property
     def operations(self) -> Operations:
-        """Returns the operations: `count_tokens`."""
+        """Returns the operations: `count_tokens` and `list_models`."""
+        from ...common.model_lists import LIST_MODELS, ModelListing
+
+        # https://platform.claude.com/docs/en/api/models-list
+        models = ModelListing("/models", error_in_body, RIGHT_ADDRESS, {"limit": "1000"}, "after_id")
         count = count_tokens(lambda call: encode_count(call, self.dialect), decode_count)
-        return {COUNT_TOKENS: lambda: count}
+        return {COUNT_TOKENS: lambda: count, LIST_MODELS: models}

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from abstractcore.framing import ServerSentEventFramer
+from abstractcore.ports import Operations
 from abstractcore.schema import ModelReply, Parsed, Rendered, WireRequest, WireResponse
 
 from .decode import decode
 from .encode import encode
-from .errors import error_of, render_error
+from .errors import RIGHT_ADDRESS, error_in_body, error_of, render_error
 
 if TYPE_CHECKING:
     from .stream_decoder import CohereDecoder
@@ -61,3 +62,14 @@ class CohereChat:
         from .stream_renderer import CohereRenderer
 
         return CohereRenderer()
+
+    @property
+    def operations(self) -> Operations:
+        """Returns the operations: `list_models` (https://docs.cohere.com/reference/list-models)."""
+        from ...common.model_lists import LIST_MODELS, ModelListing
+
+        return {
+            LIST_MODELS: ModelListing(
+                "/../v1/models", error_in_body, RIGHT_ADDRESS, {"page_size": "1000"}, "page_token"
+            )
+        }

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from abstractcore.ports import Operations
 from abstractcore.schema import Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest, WireResponse
 
-from ...common.google_errors import error_of, render_error
+from ...common.google_errors import RIGHT_ADDRESS, error_in_body, error_of, render_error
 from ...common.operations import COUNT_TOKENS, count_tokens
 from .cached_contents import cached_content_operations
 from .count import decode_count, encode_count
@@ -71,6 +71,11 @@ class Gemini:
 
     @property
     def operations(self) -> Operations:
-        """Returns the operations: `count_tokens`, and those of `cachedContents`."""
+        """Returns the operations: `count_tokens`, those of `cachedContents`, and `list_models`."""
+        from ...common.model_lists import LIST_MODELS, ModelListing
+
+        # https://ai.google.dev/api/models#method:-models.list, which Vertex AI lists elsewhere
+        models = ModelListing("/models", error_in_body, RIGHT_ADDRESS, {"pageSize": "1000"}, "pageToken", "models/")
         count = count_tokens(lambda call: encode_count(call, self.dialect), decode_count)
-        return {COUNT_TOKENS: lambda: count, **cached_content_operations(self.dialect)}
+        listing = {} if self.dialect.publisher else {LIST_MODELS: models}
+        return {COUNT_TOKENS: lambda: count, **cached_content_operations(self.dialect), **listing}

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from abstractcore.framing import LineFramer
+from abstractcore.ports import Operations
 from abstractcore.schema import Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest
 
 from .decode import decode
 from .encode import encode
-from .errors import error_of, render_error
+from .errors import RIGHT_ADDRESS, error_in_body, error_of, render_error
 
 if TYPE_CHECKING:
     from .stream_decoder import OllamaDecoder
@@ -61,3 +62,10 @@ class OllamaChat:
         from .stream_renderer import OllamaRenderer
 
         return OllamaRenderer()
+
+    @property
+    def operations(self) -> Operations:
+        """Returns the operations: `list_models` (https://docs.ollama.com/api/tags)."""
+        from ...common.model_lists import LIST_MODELS, ModelListing
+
+        return {LIST_MODELS: ModelListing("/api/tags", error_in_body, RIGHT_ADDRESS)}

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from abstractcore.framing import ServerSentEventFramer
-from abstractcore.ports import MessageRead
+from abstractcore.ports import MessageRead, Operations
 from abstractcore.schema import CallWarning, Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest, WireResponse
 
-from ...common.openai_errors import error_of, render_error
+from ...common.openai_errors import RIGHT_ADDRESS, error_in_body, error_of, render_error
 from ...common.reasoning_origins import origin_of
 from .decode import decode
 from .dialect import OPENAI, Dialect
@@ -72,3 +72,12 @@ class OpenAIChat:
         from .stream_renderer import ChatRenderer
 
         return ChatRenderer(self.dialect)
+
+    @property
+    def operations(self) -> Operations:
+        """Returns the operations: `list_models`."""
+        from ...common.model_lists import LIST_MODELS, ModelListing
+
+        # https://platform.openai.com/docs/api-reference/models/list
+        models = ModelListing("/models", error_in_body, RIGHT_ADDRESS)
+        return {LIST_MODELS: models}

@@ -12,7 +12,7 @@ from abstractcore.framing import ServerSentEventFramer
 from abstractcore.ports import Operations
 from abstractcore.schema import Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest, WireResponse
 
-from ...common.openai_errors import error_of, render_error
+from ...common.openai_errors import RIGHT_ADDRESS, error_in_body, error_of, render_error
 from ...common.operations import COUNT_TOKENS, count_tokens
 from .count import decode_count, encode_count
 from .decode import decode
@@ -72,6 +72,10 @@ class OpenAIResponses:
 
     @property
     def operations(self) -> Operations:
-        """Returns the operations: `count_tokens`."""
+        """Returns the operations: `count_tokens` and `list_models`."""
+        from ...common.model_lists import LIST_MODELS, ModelListing
+
+        # https://platform.openai.com/docs/api-reference/models/list
+        models = ModelListing("/models", error_in_body, RIGHT_ADDRESS)
         count = count_tokens(lambda call: encode_count(call, self.provider, self.encrypted_reasoning), decode_count)
-        return {COUNT_TOKENS: lambda: count}
+        return {COUNT_TOKENS: lambda: count, LIST_MODELS: models}
