@@ -122,6 +122,7 @@ if TYPE_CHECKING:
     from .client.services import Services, subscribe
     from .client.streams import AsyncStream, Stream
     from .middleware.cassettes import record, replay
+    from .ports import Price
     from .telemetry import Subscription
 
 _LATER = {
@@ -132,6 +133,7 @@ _LATER = {
     "LLMOptions": "client.options",
     "MediaInput": "client.media_loading",
     "MessageInput": "client.message_inputs",
+    "Price": "ports",
     "Services": "client.services",
     "Stream": "client.streams",
     "Subscription": "telemetry",
@@ -217,6 +219,7 @@ __all__ = [
     "PartDelta",
     "Plan",
     "PluginError",
+    "Price",
     "ProviderError",
     "QuotaError",
     "RateLimitError",

@@ -4,6 +4,8 @@ from .catalogue import FileCatalogue
 from .documents import Document, document, read_document
 from .entries import ModelEntry
 from .facts import overridden
+from .price_rows import PriceHeader, PriceRow, read_price_rows
+from .pricing import ModelPricing
 from .provider_file import ProviderFile
 from .provider_models import ProviderModels
 
@@ -11,9 +13,13 @@ __all__ = [
     "Document",
     "FileCatalogue",
     "ModelEntry",
+    "ModelPricing",
+    "PriceHeader",
+    "PriceRow",
     "ProviderFile",
     "ProviderModels",
     "document",
     "overridden",
     "read_document",
+    "read_price_rows",
 ]

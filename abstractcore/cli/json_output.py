@@ -30,7 +30,9 @@ def response_json(response: abstractcore.GenerateResponse[Any]) -> str:
             "usage": asdict(response.usage),
             "media": data["media"],
             "warnings": data["warnings"],
-            "cost": response.cost,
+            "cost": data["cost"],
+            "cost_source": response.cost_source,
+            "cost_reason": response.cost_reason,
             "seconds": response.seconds,
             "trace_id": response.trace_id,
         }

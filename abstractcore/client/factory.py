@@ -21,6 +21,7 @@ from .option_values import at_least_zero, extra_headers, kept, seconds
 from .options import CALL_OPTIONS, LLM_OPTIONS, CreateOptions, check_names, merged
 from .pipelines import Pipelines
 from .preparing import CallPreparer
+from .prices import pricing_of
 from .services import Services, default_services
 from .signatures import takes
 
@@ -64,10 +65,12 @@ def create_llm(
     retries = given.get("max_retries", _DEFAULT_RETRIES)
     for subscriber in services.registry.trace_subscribers:
         services.records.add(subscriber)
-    tracing = Tracing(partial(services.records.listener, session.profile.price))
+    pricing = pricing_of(given.get("price"), session, name)
+    tracing = Tracing(partial(services.records.listener, pricing))
     middleware = (tracing, Retry(retries, services.random), Deadline(), *_user_middleware(given.get("middleware", ())))
     pipelines = Pipelines(
         session,
+        pricing,
         services,
         connections(given, services, session.own_process),
         middleware,

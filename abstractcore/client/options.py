@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from ..errors import InvalidInputError, UnknownOptionError
-from ..ports import Middleware
+from ..ports import Middleware, Price
 from ..registry.suggestions import did_you_mean, nearest_names
-from ..schema import JSONObject, MediaKind, MediaPolicy, Modality, ThinkingLevel, ToolChoice
+from ..schema import JSONObject, JSONValue, MediaKind, MediaPolicy, Modality, ThinkingLevel, ToolChoice
 from ..schema.quoting import shown
 from .foreign_options import OTHER_NAMES, OTHER_WAYS
 from .media_loading import MediaInput
@@ -118,6 +118,8 @@ class LLMOptions(CallOptions, total=False):
     facts: Mapping[str, Any] | None
     """What the model can do and refuses, if the catalogue is wrong or does not know it: fields of a row of
     docs/catalogue.md, as in `{"context_tokens": 65536, "refused": ["top_k"]}`."""
+    price: Price | Mapping[str, JSONValue] | None
+    """Price of the model, for a cost where the catalogue has none: `Price(input=2, output=10)`, or a price row."""
     max_retries: int | None
     """Maximum number of retries after transient errors; default 2."""
     middleware: Sequence[Middleware] | None

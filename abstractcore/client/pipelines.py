@@ -6,7 +6,7 @@ import logging
 from collections.abc import Sequence
 
 from ..engine import Pipeline, credentials_of_endpoint
-from ..ports import MediaContext, MediaHandler, Middleware, ProviderSession, Runtime, Transport
+from ..ports import MediaContext, MediaHandler, Middleware, Pricing, ProviderSession, Runtime, Transport
 from ..scrubbing import Secrets
 from .connections import Connections
 from .services import Services
@@ -23,6 +23,7 @@ class Pipelines:
     def __init__(
         self,
         session: ProviderSession,
+        pricing: Pricing,
         services: Services,
         connections: Connections,
         middleware: Sequence[Middleware],
@@ -30,6 +31,7 @@ class Pipelines:
         secrets: Secrets,
     ) -> None:
         self.session = session
+        self._pricing = pricing
         self.registry = services.registry
         self.handlers: Sequence[MediaHandler] = self.registry.media_handlers
         self._services = services
@@ -67,6 +69,7 @@ class Pipelines:
         credentials_of_endpoint(self.session.endpoint, self._secrets)
         return Pipeline(
             self.session,
+            self._pricing,
             runtime,
             transport,
             handlers=self.handlers,

@@ -13,8 +13,8 @@ from ..errors import (
     ServerError,
     StreamInterruptedError,
 )
-from ..ports import Body, CallContext, Framer, ProviderSession
-from ..schema import Delta, ReplyStart, Usage, UsageDelta, partial_reply, usage_so_far
+from ..ports import BilledResponse, Body, CallContext, Framer, ProviderSession
+from ..schema import Delta, ReplyStart, UsageDelta, partial_reply
 from .deadlines import out_of_time, time_given
 from .endings import close_all
 from .reasoning_origins import set_origin
@@ -29,17 +29,25 @@ _LAST_BYTES_SECONDS = 0.25
 class DecodedStream:
     """A `DeltaStream` over a response body. `deltas` holds all that arrived so far.
 
-    `start` is the part of the body that has been read to detect a stream.
+    `start` is the part of the body that has been read to detect a stream; `started_at` the time at which the attempt
+    began, in seconds since the epoch.
     """
 
     def __init__(
-        self, body: Body, session: ProviderSession, context: CallContext, framer: Framer, start: bytes
+        self,
+        body: Body,
+        session: ProviderSession,
+        context: CallContext,
+        framer: Framer,
+        start: bytes,
+        started_at: float,
     ) -> None:
         self.deltas: list[Delta] = []
         self._body = body
         self._endpoint = session.endpoint
         self._framer = framer
         self._start = start
+        self._started_at = started_at
         self._decoder = session.transpiler.decoder()
         self._context = context
         self._first: list[Delta] = []
@@ -50,9 +58,9 @@ class DecodedStream:
         self._alarm_off: Callable[[], object] | None = None
 
     @property
-    def usage(self) -> Usage:
-        """The usage that the provider has reported so far."""
-        return usage_so_far(self.deltas)
+    def billed(self) -> BilledResponse:
+        """The response so far, with the usage that the provider has reported."""
+        return BilledResponse.of_stream(self.deltas, self._started_at, self._context.terms)
 
     async def begin(self) -> None:
         """Reads up to the first deltas, so that a failure before them can be retried.

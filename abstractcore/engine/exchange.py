@@ -9,6 +9,7 @@ from ..ports import (
     Address,
     Answer,
     Attempt,
+    BilledResponse,
     Body,
     CallContext,
     Clock,
@@ -60,7 +61,7 @@ class Exchange:
             request = signed(request, address.auth, started_at, context.secrets, context.headers)
             body = await open_at(address, self._transport, request, remaining(context) or _LONGEST_STEP_SECONDS)
             with interruptible(body.abort):
-                answer = await self._read(body, attempt, request)
+                answer = await self._read(body, attempt, request, started_at)
             streaming = isinstance(answer, DecodedStream)
             return answer
         except TimeoutError:
@@ -87,7 +88,7 @@ class Exchange:
             if body is not None and not streaming:
                 await close_all([body])
 
-    async def _read(self, body: Body, attempt: Attempt, request: WireRequest) -> Answer:
+    async def _read(self, body: Body, attempt: Attempt, request: WireRequest, started_at: float) -> Answer:
         """Returns the reply in `body`, or a stream of it with its first deltas read.
 
         An alarm closes the connection at the deadline, since sync code cannot be interrupted while it reads. A stream
@@ -102,13 +103,14 @@ class Exchange:
                 framer = self._session.transpiler.framer()
                 start, is_stream = await read_start(body, framer, context)
                 if is_stream:
-                    stream = DecodedStream(body, self._session, context, framer, start)
+                    stream = DecodedStream(body, self._session, context, framer, start, started_at)
                     await stream.begin()
                     context.streams.append(stream)
                     return stream
             response = WireResponse(body.status, body.headers, await _content(body, context, start))
             answer = self._decode(attempt, response, request)
-            context.usages.append(answer.usage)
+            model = (answer.model if isinstance(answer, ModelReply) else None) or ""
+            context.responses.append(BilledResponse(answer.usage, model, started_at, context.terms))
             return with_origin(answer, context.call) if isinstance(answer, ModelReply) else answer
         except ConnectionFailedError:
             remaining(context)

@@ -19,6 +19,7 @@ from ..ports import (
     Middleware,
     Operation,
     OperationResult,
+    Pricing,
     ProviderSession,
     Runtime,
     Transport,
@@ -77,6 +78,7 @@ class Pipeline:
     def __init__(
         self,
         session: ProviderSession,
+        pricing: Pricing,
         runtime: Runtime,
         transport: Transport,
         *,
@@ -90,6 +92,7 @@ class Pipeline:
     ) -> None:
         self.runtime = runtime
         self._session = session
+        self._pricing = pricing
         self._handlers = handlers
         self._media_context = media_context
         self._artifact = artifact
@@ -164,6 +167,7 @@ class Pipeline:
     async def _perform(self, context: CallContext) -> Answer:
         """The innermost function of the outer ring: lowers, converts files, encodes, and makes attempts."""
         lowered, encoded = await self._encoded(context)
+        context.terms = self._session.terms(context.call)
         if context.call.strict:
             refuse_losses((*lowered.warnings, *encoded.warnings), context.call)
         context.decisions = lowered.decisions
@@ -203,7 +207,7 @@ class Pipeline:
     def respond(self, reply: ModelReply, context: CallContext, read_output: OutputReader) -> GenerateResponse[Any]:
         """Returns the response for a complete reply."""
         seconds = self.runtime.now() - context.monotonic_start
-        return as_response(reply, context, read_output(reply), self._session.profile.price, seconds)
+        return as_response(reply, context, read_output(reply), self._pricing, seconds)
 
     def _respond(self, answer: Answer, context: CallContext, read_output: OutputReader) -> GenerateResponse[Any]:
         if not isinstance(answer, ModelReply):

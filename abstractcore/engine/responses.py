@@ -4,27 +4,30 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..ports import CallContext, Price
+from ..ports import CallContext, Pricing
 from ..schema import GenerateResponse, ModelReply
-from ..telemetry.costs import usage_and_cost
+from ..telemetry.costs import cost_of
 
 
 def as_response(
-    reply: ModelReply, context: CallContext, output: Any, price: Price | None, seconds: float
+    reply: ModelReply, context: CallContext, output: Any, pricing: Pricing, seconds: float
 ) -> GenerateResponse[Any]:
     """Returns the response for a finished call."""
-    usage, cost = usage_and_cost(context, price)
+    cost = cost_of(context, pricing)
     return GenerateResponse(
         reply=reply,
         output=output,
         steps=(reply,),
         attempts=tuple(context.attempts),
-        usage=usage,
+        usage=cost.usage,
         warnings=context.secrets.value((*context.warnings, *reply.warnings)),
         media=context.decisions,
         provider=context.call.provider,
         model=reply.model or context.call.model,
-        cost=cost,
+        cost=cost.dollars,
         trace_id=context.trace_id,
         seconds=seconds,
+        cost_source=cost.source,
+        cost_reason=cost.reason,
+        price_rows=cost.price_rows,
     )

@@ -20,7 +20,8 @@ from .middleware import (
 )
 from .operations import CHAT, HasOperations, Operation, OperationResult, Operations, Operator
 from .plugins import Capability, CapabilityServices, ToolSource, TraceSubscriber
-from .profiles import ModelCatalogue, ModelProfile, Price, Thinking
+from .pricing import NO_TERMS, BilledResponse, Charge, Price, Pricing, Terms
+from .profiles import ModelCatalogue, ModelProfile, Thinking
 from .providers import HasModelExamples, Provider, ProviderConfig, ProviderServices, ProviderSession
 from .runtimes import Clock, Runtime, TimeLimit, WakeableClock, WorkKind
 from .stores import ArtifactStore, ModelStore, StoredModel
@@ -43,6 +44,7 @@ _LATER = ("Piece", "Script", "ScriptedAnswer", "ScriptedReply", "ScriptFunction"
 
 __all__ = [
     "CHAT",
+    "NO_TERMS",
     "Address",
     "Answer",
     "ArtifactStore",
@@ -50,6 +52,7 @@ __all__ = [
     "AttemptMiddleware",
     "AttemptNext",
     "Auth",
+    "BilledResponse",
     "Body",
     "CallContext",
     "CallEnd",
@@ -58,6 +61,7 @@ __all__ = [
     "Capability",
     "CapabilityServices",
     "CatalogueFile",
+    "Charge",
     "Clock",
     "Conversion",
     "DeltaStream",
@@ -85,6 +89,7 @@ __all__ = [
     "Operator",
     "Piece",
     "Price",
+    "Pricing",
     "Provider",
     "ProviderConfig",
     "ProviderServices",
@@ -99,6 +104,7 @@ __all__ = [
     "StoredModel",
     "StreamDecoder",
     "StreamRenderer",
+    "Terms",
     "Thinking",
     "TimeLimit",
     "ToolSource",

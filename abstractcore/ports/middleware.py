@@ -14,11 +14,11 @@ from ..schema import (
     ModelCall,
     ModelReply,
     Outcome,
-    Usage,
     WireRequest,
 )
 from ..scrubbing import Secrets
 from .operations import Operation, OperationResult
+from .pricing import NO_TERMS, BilledResponse, Terms
 from .runtimes import Runtime
 
 
@@ -40,11 +40,11 @@ class DeltaStream(Protocol):
 
 @runtime_checkable
 class MeteredStream(DeltaStream, Protocol):
-    """A stream that reports its usage."""
+    """A stream of a provider's response, which has its price."""
 
     @property
-    def usage(self) -> Usage:
-        """The usage that the provider has reported so far."""
+    def billed(self) -> BilledResponse:
+        """The response so far, with the usage that the provider has reported."""
         ...
 
 
@@ -79,10 +79,11 @@ class CallContext:
     `monotonic_start` and `deadline` are on the runtime's clock, `started_at` in seconds since the epoch. `attempts` and
     `warnings` grow during the call. The functions in `at_end` are called once, however the call ends; for a stream that
     is after `next` has returned. `streams` are those of attempts, `middleware_streams` those that middleware returned:
-    all of them are closed when the call ends. `usages` is the usage of each complete response, whatever middleware
-    returned instead; the usage of streamed ones is in `streams`. A middleware that answers without a request adds to
-    neither: its answer costs nothing. `headers` are the user's HTTP headers, with lower-case names, which are added
-    last to every request. `secrets` are the credentials of the LLM: `secrets.text(...)` returns a text without them.
+    all of them are closed when the call ends. `responses` are the complete ones, each with its usage, whatever
+    middleware returned instead; streamed ones are in `streams`. A middleware that answers without a request adds to
+    neither: its answer costs nothing. `terms` are what the requests ask for that changes their price. `headers` are the
+    user's HTTP headers, with lower-case names, which are added last to every request. `secrets` are the credentials of
+    the LLM: `secrets.text(...)` returns a text without them.
     """
 
     call: ModelCall
@@ -97,7 +98,8 @@ class CallContext:
     warnings: list[CallWarning] = field(default_factory=list[CallWarning])
     streams: list[DeltaStream] = field(default_factory=list[DeltaStream])
     middleware_streams: list[DeltaStream] = field(default_factory=list[DeltaStream])
-    usages: list[Usage] = field(default_factory=list[Usage])
+    responses: list[BilledResponse] = field(default_factory=list[BilledResponse])
+    terms: Terms = NO_TERMS
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     at_end: list[Callable[[CallEnd], None]] = field(default_factory=list[Callable[[CallEnd], None]])
     secrets: Secrets = field(default_factory=Secrets, repr=False)

@@ -1,4 +1,4 @@
-"""`ModelProfile`: the abilities and prices of a model, and `ModelCatalogue`, which knows those of many models."""
+"""`ModelProfile`: the abilities of a model, and `ModelCatalogue`, which knows those of many models."""
 
 from __future__ import annotations
 
@@ -7,18 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from ..schema import EMPTY, Sampling, ThinkingLevel
+from .pricing import Pricing
 
 _NOTHING: Any = EMPTY
-
-
-@dataclass(frozen=True, slots=True)
-class Price:
-    """Prices in US dollars per million tokens; None for a kind of tokens without a price of its own."""
-
-    input: float
-    output: float
-    cached: float | None = None
-    cache_written: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +46,6 @@ class ModelProfile:
 
     accepts: frozenset[str] = frozenset()
     context_tokens: int | None = None
-    price: Price | None = None
     sampling: Sampling | None = None
     """The sampling that the model's vendor recommends, used for parameters that a call does not set."""
     thinking: Thinking | None = None
@@ -156,8 +146,8 @@ class ModelCatalogue(Protocol):
         """
         ...
 
-    def pricing(self, provider: str, model: str) -> Price | None:
-        """Returns the prices of a model; None if they are unknown."""
+    def pricing(self, provider: str, model: str) -> Pricing | None:
+        """Returns the prices of a model; None if they are unknown. Raises as `profile` does."""
         ...
 
 

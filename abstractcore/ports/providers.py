@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 from ..schema import EMPTY, Lowered, ModelCall
+from .pricing import NO_TERMS, Price, Terms
 from .profiles import ModelCatalogue, ModelProfile
 from .stores import ModelStore
 from .transpilers import Transpiler
@@ -52,6 +53,10 @@ class ProviderServices(Protocol):
         ...
 
 
+def _usual_terms(call: ModelCall) -> Terms:
+    return NO_TERMS
+
+
 @dataclass(frozen=True, slots=True)
 class ProviderSession:
     """A provider connected to one model. Creating it does no I/O."""
@@ -64,6 +69,10 @@ class ProviderSession:
     """Applies what `profile` has no field for: options that this model refuses, alone or together. It gets a call in
     which the choices of `profile` are made, and returns what can be sent, with a warning for each change. Pure; raises
     `UnsupportedContentError` for content that cannot be left out. The default changes nothing."""
+    terms: Callable[[ModelCall], Terms] = _usual_terms
+    """Returns what a call asks for that changes its price: the service tier, the region. Pure."""
+    price: Price | None = None
+    """A price that only the provider knows, such as 0 for a model on this machine; None for those of the catalogue."""
     calls: Sequence[ModelCall] | None = None
     """The calls so far, for providers that record them: scripted models."""
     own_process: bool = False

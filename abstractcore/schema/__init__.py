@@ -63,7 +63,7 @@ from .reading import from_data
 from .records import CallRecord, Capture, ErrorRecord, Outcome
 from .redaction import redacted_call, redacted_reply
 from .replies import FINISH_REASONS, FinishReason, ModelReply
-from .responses import AttemptRecord, GenerateResponse, MediaDecision, MediaRoute, MediaSent, Plan
+from .responses import AttemptRecord, CostSource, GenerateResponse, MediaDecision, MediaRoute, MediaSent, Plan
 from .sizes import content_size, size_of
 from .tools import HostedTool, HostedToolKind, ToolChoice, ToolSpec
 from .usage import METERS, TOKEN_COUNTS, Billing, MeterUnit, Usage
@@ -92,6 +92,7 @@ __all__ = [
     "Capture",
     "Citation",
     "ContentPart",
+    "CostSource",
     "Delta",
     "DocumentPart",
     "Encoded",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Literal
 
 from .call_warnings import CallWarning
@@ -12,7 +13,7 @@ from .frozen_json import EMPTY, freeze, freeze_object
 from .immutable import Immutable
 from .json_values import JSONValue
 from .replies import ModelReply
-from .responses import AttemptRecord, MediaDecision
+from .responses import AttemptRecord, CostSource, MediaDecision, checked_cost
 from .usage import Usage
 
 Outcome = Literal["done", "failed", "cancelled", "abandoned"]
@@ -39,9 +40,11 @@ class CallRecord(Immutable):
 
     `started_at` is in seconds since the epoch, `seconds` the duration, `seconds_to_first` the time to a stream's first
     deltas. `call` and `reply` are in full, redacted (texts and files replaced by their sizes) or None, as the
-    subscriber chose; their digests are always set. An interrupted reply holds what arrived. `usage` and `cost` (US
-    dollars, None if not known) cover all attempts of the call, as far as they were reported. `operation` is the
-    requested operation; full records of operations other than chat hold its `result`.
+    subscriber chose; their digests are always set. An interrupted reply holds what arrived. `usage` and `cost` cover
+    all attempts of the call, as far as they were reported. `cost` is in US dollars, exact, with its `cost_source`; it
+    is None for the `cost_reason`. `price_rows` are the digests of the price rows that applied, each with the indexes of
+    the conditions in it that held. `operation` is the requested operation; full records of operations other than chat
+    hold its `result`.
     """
 
     trace_id: str
@@ -59,14 +62,18 @@ class CallRecord(Immutable):
     reply: ModelReply | None
     attempts: tuple[AttemptRecord, ...]
     usage: Usage
-    cost: float | None
+    cost: Decimal | None
     media: tuple[MediaDecision, ...]
     warnings: tuple[CallWarning, ...]
     error: ErrorRecord | None
     tags: Mapping[str, str] = EMPTY  # type: ignore[assignment]
     operation: str = "chat"
     result: JSONValue = None
+    cost_source: CostSource | None = None
+    cost_reason: str | None = None
+    price_rows: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "cost", checked_cost(self.cost))
         object.__setattr__(self, "tags", freeze_object(self.tags, "tags"))
         object.__setattr__(self, "result", freeze(self.result, "result"))

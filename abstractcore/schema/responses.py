@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Generic, Literal, TypeVar, overload
 
 from .base_error import SchemaError
 from .call_warnings import CallWarning
 from .display import Displayed, small_print
 from .immutable import Immutable
+from .json_values import check_decimal
 from .messages import Message
 from .parts import MediaKind, Part, ToolCall
 from .replies import FinishReason, ModelReply
@@ -19,6 +21,8 @@ from .usage import Usage
 
 T = TypeVar("T")
 MediaRoute = Literal["native", "inline", "fallback"]
+CostSource = Literal["vendor", "computed", "estimate"]
+"""Whether the vendor reported a cost, or it was computed from the price list, from known facts or with assumptions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +97,19 @@ class AttemptRecord(Immutable):
     error: str | None = None
 
 
+def checked_cost(cost: object) -> Decimal | None:
+    """Returns `cost` without trailing zeros; raises `SchemaError` unless it is None or a `Decimal` of at least 0."""
+    return None if cost is None else check_decimal(cost, "cost")
+
+
 @dataclass(frozen=True, slots=True)
 class GenerateResponse(ShortRepr, Displayed, Generic[T]):
-    """The answer, with tokens of all attempts, cost in US dollars (None if no price is known) and media decisions.
+    """The answer, with the tokens and the cost of all attempts, and media decisions.
 
-    `output` is the answer validated as the `response_model`, else None. Read back from JSON, it is JSON data.
+    `cost` is in US dollars, exact; it is None for the `cost_reason`. `cost_source` is "vendor" if the provider reported
+    it, "computed" from the price list, or "estimate" if that took assumptions. `price_rows` are the digests of the
+    price rows that applied. `output` is the answer validated as the `response_model`, else None. Read back from JSON,
+    it is JSON data.
     """
 
     reply: ModelReply
@@ -109,9 +121,15 @@ class GenerateResponse(ShortRepr, Displayed, Generic[T]):
     media: tuple[MediaDecision, ...]
     provider: str
     model: str
-    cost: float | None
+    cost: Decimal | None
     trace_id: str
     seconds: float
+    cost_source: CostSource | None = None
+    cost_reason: str | None = None
+    price_rows: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cost", checked_cost(self.cost))
 
     @property
     def content(self) -> str:

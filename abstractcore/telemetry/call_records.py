@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..errors import AbstractCoreError
-from ..ports import CallContext, CallEnd, Price
+from ..ports import CallContext, CallEnd, Pricing
 from ..schema import (
     CallRecord,
     Capture,
@@ -20,7 +20,7 @@ from ..schema import (
     redacted_reply,
 )
 from ..schema.quoting import shortened
-from .costs import usage_and_cost
+from .costs import cost_of
 
 _LONGEST_MESSAGE = 1200
 """The maximum number of characters of messages of other packages' exceptions."""
@@ -29,10 +29,10 @@ _LONGEST_MESSAGE = 1200
 class EndedCall:
     """A finished call. Its records share the digests, which are computed once."""
 
-    def __init__(self, context: CallContext, end: CallEnd, price: Price | None) -> None:
+    def __init__(self, context: CallContext, end: CallEnd, pricing: Pricing) -> None:
         self._context = context
         self._end = end
-        self._price = price
+        self._pricing = pricing
         self._reply = _reply(end)
         self._records: dict[Capture, CallRecord] = {}
 
@@ -46,7 +46,7 @@ class EndedCall:
     def _bare(self) -> CallRecord:
         context, end, reply = self._context, self._end, self._reply
         call = context.call
-        usage, cost = usage_and_cost(context, self._price)
+        cost = cost_of(context, self._pricing)
         return CallRecord(
             trace_id=context.trace_id,
             parent_id=call.parent_id,
@@ -62,13 +62,16 @@ class EndedCall:
             call=None,
             reply=None,
             attempts=tuple(context.attempts),
-            usage=usage,
-            cost=cost,
+            usage=cost.usage,
+            cost=cost.dollars,
             media=tuple(map(_without_text, context.decisions)),
             warnings=context.secrets.value((*context.warnings, *(reply.warnings if reply is not None else ()))),
             error=self._error("off"),
             tags=call.tags,
             operation=context.operation.name,
+            cost_source=cost.source,
+            cost_reason=cost.reason,
+            price_rows=cost.price_rows,
         )
 
     def _with_content(self, record: CallRecord, capture: Capture) -> CallRecord:

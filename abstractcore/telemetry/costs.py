@@ -1,34 +1,77 @@
-"""Tokens and cost of a call with all its attempts."""
+"""`CallCost`: the tokens and the cost of a call with all its attempts.
+
+Each response is charged by itself and the money is added: a price depends on the size and the time of one request.
+"""
 
 from __future__ import annotations
 
-from ..ports import CallContext, MeteredStream, Price
-from ..schema import Usage
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final
 
-_MILLION = 1_000_000
+from ..ports import BilledResponse, CallContext, Charge, MeteredStream, Pricing
+from ..schema import CostSource, MediaDecision, Usage
+
+_WEAKEST_FIRST: Final[tuple[CostSource, ...]] = ("estimate", "computed", "vendor")
+_NOTHING: Final = Charge(Decimal(0), "computed")
 
 
-def usage_and_cost(context: CallContext, price: Price | None) -> tuple[Usage, float | None]:
-    """Returns the tokens of the model and of file conversions, and US dollars for those of the model.
+@dataclass(frozen=True, slots=True)
+class CallCost:
+    """The tokens of a call and their cost: US dollars and where they are from, or None and the reason.
+
+    The source is the weakest of those of the responses; without the cost of one of them, that of the call is unknown.
+    """
+
+    usage: Usage
+    dollars: Decimal | None
+    source: CostSource | None = None
+    reason: str | None = None
+    price_rows: tuple[str, ...] = ()
+
+
+def cost_of(context: CallContext, pricing: Pricing) -> CallCost:
+    """Returns the tokens and the cost of the model and of file conversions.
 
     The cost is 0 where a middleware answered without a request, whatever `usage` its reply reports.
     """
-    usages = [*context.usages, *(stream.usage for stream in context.streams if isinstance(stream, MeteredStream))]
-    usage = sum(usages[1:], usages[0]) if usages else Usage()
-    dollars = cost(usage, price) if context.attempts else 0.0
-    return sum((each.usage for each in context.decisions if each.usage is not None), usage), dollars
+    responses = [*context.responses, *(each.billed for each in context.streams if isinstance(each, MeteredStream))]
+    conversions = [each for each in context.decisions if each.usage is not None]
+    usage = _total([each.usage for each in responses], conversions)
+    charges = list(_charges(context, pricing, responses))
+    charges += map(_of_conversion, conversions)
+    return _sum(usage, charges)
 
 
-def cost(usage: Usage, price: Price | None) -> float | None:
-    """Returns US dollars for `usage`; None where price or counts are unknown. Cached tokens have their own price."""
-    if price is None:
-        return None
-    if price.input == price.output == 0.0:
-        return 0.0
-    if usage.input is None or usage.output is None:
-        return None
-    cached, written = usage.cached or 0, usage.cache_written or 0
-    dollars = (usage.input - cached - written) * price.input + usage.output * price.output
-    dollars += cached * (price.input if price.cached is None else price.cached)
-    dollars += written * (price.input if price.cache_written is None else price.cache_written)
-    return dollars / _MILLION
+def _charges(context: CallContext, pricing: Pricing, responses: list[BilledResponse]) -> Iterator[Charge]:
+    if responses:
+        yield from map(pricing.charge, responses)
+    elif context.attempts:
+        yield Charge(reason="no response reported its tokens")
+    else:
+        yield _NOTHING
+
+
+def _of_conversion(decision: MediaDecision) -> Charge:
+    """Returns the cost of the model that a media handler called, which only the handler knows."""
+    billing = decision.usage.billing if decision.usage is not None else None
+    if billing is not None and billing.cost is not None:
+        return Charge(billing.cost, "vendor")
+    return Charge(reason=f"no price is known for the conversion of {decision.source} by {decision.handler!r}")
+
+
+def _total(usages: list[Usage], conversions: list[MediaDecision]) -> Usage:
+    """Returns the tokens of all responses; a single one keeps what it reports about its price."""
+    usages += [each.usage for each in conversions if each.usage is not None]
+    return sum(usages[1:], usages[0]) if usages else Usage()
+
+
+def _sum(usage: Usage, charges: list[Charge]) -> CallCost:
+    rows = tuple(dict.fromkeys(each.price_row for each in charges if each.price_row is not None))
+    unknown = next((each for each in charges if each.dollars is None), None)
+    if unknown is not None:
+        return CallCost(usage, None, None, unknown.reason, rows)
+    dollars = sum((each.dollars for each in charges if each.dollars is not None), Decimal(0))
+    sources = {each.source for each in charges}
+    return CallCost(usage, dollars, next(each for each in _WEAKEST_FIRST if each in sources), None, rows)

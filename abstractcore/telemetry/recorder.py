@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from ..concurrency import GATHERING_SECONDS, ProcessWorker
 from ..errors import InvalidInputError
-from ..ports import CallContext, CallEnd, Price, TraceSubscriber
+from ..ports import CallContext, CallEnd, Pricing, TraceSubscriber
 from ..schema import CallRecord, Capture, content_size, size_of
 from .call_records import EndedCall
 
@@ -147,14 +147,14 @@ class Recorder:
         """Whether there are subscribers."""
         return bool(self._subscriptions)
 
-    def listener(self, price: Price | None) -> Listener | None:
+    def listener(self, pricing: Pricing) -> Listener | None:
         """Returns the listener for a call that begins here; None if no subscriber wants it."""
         if not self._subscriptions:
             return None
         origin = _notified.get()
         if origin and not self._concerned(origin):
             return None
-        return partial(self._report, origin, price)
+        return partial(self._report, origin, pricing)
 
     def flush(self, timeout: float) -> bool:
         """Waits up to `timeout` seconds until subscribers have been notified of all calls so far; returns success."""
@@ -179,12 +179,12 @@ class Recorder:
     def _concerned(self, origin: tuple[Subscriber, ...]) -> list[Subscription]:
         return [each for each in list(self._subscriptions.values()) if each.concerns(origin)]
 
-    def _report(self, origin: tuple[Subscriber, ...], price: Price | None, context: CallContext, end: CallEnd) -> None:
+    def _report(self, origin: tuple[Subscriber, ...], pricing: Pricing, context: CallContext, end: CallEnd) -> None:
         """Queues the notification of all current subscribers. Returns at once."""
         subscriptions = self._concerned(origin)
 
         def write() -> None:
-            call = EndedCall(context, end, price)
+            call = EndedCall(context, end, pricing)
             for subscription in subscriptions:
                 subscription.report(call, origin)
 

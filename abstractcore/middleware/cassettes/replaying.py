@@ -10,8 +10,8 @@ from itertools import chain
 from pathlib import Path
 
 from ...errors import AbstractCoreError, CassetteError
-from ...ports import Answer, Attempt, AttemptNext
-from ...schema import AttemptRecord, Delta, Usage, WireResponse, accumulate, usage_so_far
+from ...ports import Answer, Attempt, AttemptNext, BilledResponse
+from ...schema import AttemptRecord, Delta, ModelReply, WireResponse, accumulate
 from .exchanges import RecordedExchange, RecordedRequest, exchange_in
 from .mismatches import mismatch
 from .scrubbing import Scrubber
@@ -40,21 +40,24 @@ class Replay:
     async def around_attempt(self, attempt: Attempt, next: AttemptNext) -> Answer:
         """Returns the recorded answer or raises its error; never calls `next`."""
         exchange = self._take(self._scrubber.request(attempt.request))
-        attempt.context.attempts.append(_attempt_record(attempt, exchange))
+        record = _attempt_record(attempt, exchange)
+        attempt.context.attempts.append(record)
         if exchange.batches is not None:
-            stream = _ReplayedStream(exchange.batches, _ending(exchange, self.path))
+            stream = _ReplayedStream(exchange.batches, _ending(exchange, self.path), attempt, record.started_at)
             attempt.context.streams.append(stream)
             return stream
         if exchange.error is not None:
             raise exchange.error.to_exception()
         if not attempt.operation.is_chat:
             answer = attempt.operation.read(_response(exchange, self.path))
-            attempt.context.usages.append(answer.usage)
-            return answer
-        if exchange.reply is None:
+        elif exchange.reply is None:
             raise CassetteError(f"{self.path} has the response to another operation: expected a reply.")
-        attempt.context.usages.append(exchange.reply.usage)
-        return exchange.reply
+        else:
+            answer = exchange.reply
+        model = (answer.model if isinstance(answer, ModelReply) else None) or ""
+        billed = BilledResponse(answer.usage, model, record.started_at, attempt.context.terms)
+        attempt.context.responses.append(billed)
+        return answer
 
     def _take(self, request: RecordedRequest) -> RecordedExchange:
         with self._lock:
@@ -108,15 +111,23 @@ def _ending(exchange: RecordedExchange, path: Path) -> AbstractCoreError | None:
 class _ReplayedStream:
     """Yields recorded batches."""
 
-    def __init__(self, batches: Sequence[Sequence[Delta]], ending: AbstractCoreError | None) -> None:
+    def __init__(
+        self,
+        batches: Sequence[Sequence[Delta]],
+        ending: AbstractCoreError | None,
+        attempt: Attempt,
+        started_at: float,
+    ) -> None:
         self._batches = deque(batches)
         self._ending = ending
+        self._context = attempt.context
+        self._started_at = started_at
         self._given: list[Delta] = []
 
     @property
-    def usage(self) -> Usage:
-        """The usage when it was recorded."""
-        return usage_so_far(self._given)
+    def billed(self) -> BilledResponse:
+        """The response so far, with the recorded usage."""
+        return BilledResponse.of_stream(self._given, self._started_at, self._context.terms)
 
     async def read(self) -> list[Delta]:
         if self._batches:

@@ -58,9 +58,8 @@ class LocalProvider:
             model=model,
             transpiler=OpenAIChat(LLAMA_CPP),
             endpoint=endpoint,
-            profile=ModelProfile(
-                context_tokens=context_size, price=Price(0.0, 0.0), sampling=RECOMMENDED_SAMPLING.get(model)
-            ),
+            profile=ModelProfile(context_tokens=context_size, sampling=RECOMMENDED_SAMPLING.get(model)),
+            price=Price(0, 0),
             own_process=True,
             close=endpoint.close,
         )

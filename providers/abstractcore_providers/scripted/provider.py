@@ -31,6 +31,7 @@ class ScriptedProvider:
             model=config.model or "scripted",
             transpiler=CanonicalJson(),
             endpoint=ScriptedEndpoint(script),
-            profile=ModelProfile(price=Price(0.0, 0.0)),
+            profile=ModelProfile(),
+            price=Price(0, 0),
             calls=script.calls,
         )

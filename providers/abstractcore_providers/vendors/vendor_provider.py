@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 
 from abstractcore.errors import ConfigurationError
-from abstractcore.ports import Endpoint, ModelProfile, ProviderConfig, ProviderServices, ProviderSession
+from abstractcore.ports import Endpoint, ModelProfile, ProviderConfig, ProviderServices, ProviderSession, Terms
 from abstractcore.schema import EMPTY
 
 from ..common.endpoints import FixedEndpoint, base_url, key_auth
+from ..common.request_terms import RequestTerms, region_of_host
 
 _USUAL_URL = "http://localhost:8000/v1"
 
@@ -45,7 +47,9 @@ class VendorProvider(ABC):
         """
         model = self.model_name(config)
         endpoint = self.endpoint(config, services.environment)
-        return self.session(model, endpoint, config, services.catalogue.profile(self.name, model))
+        terms = RequestTerms(self.name, Terms(region=self.region(model, endpoint, config)))
+        session = self.session(model, endpoint, config, services.catalogue.profile(self.name, model))
+        return replace(session, terms=terms)
 
     @abstractmethod
     def session(self, model: str, endpoint: Endpoint, config: ProviderConfig, profile: ModelProfile) -> ProviderSession:
@@ -55,6 +59,10 @@ class VendorProvider(ABC):
         A format of its own and its table of models are imported here, credentials of its own in `endpoint`: listing the
         providers should load none of them.
         """
+
+    def region(self, model: str, endpoint: Endpoint, config: ProviderConfig) -> str | None:
+        """Returns where requests are processed, as far as it changes prices; None where the vendor decides."""
+        return region_of_host(endpoint, self.default_url)
 
     def model_name(self, config: ProviderConfig) -> str:
         """Returns the model of the user's settings; raises `ConfigurationError` without one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -58,8 +59,8 @@ class Vendor:
         self.url = url
 
     def connect(self, config, services) -> ProviderSession:
-        profile = ModelProfile(price=Price(2.0, 8.0))
-        return ProviderSession("m", Embedding(), FixedEndpoint(Address(self.url, NoAuth())), profile)
+        endpoint = FixedEndpoint(Address(self.url, NoAuth()))
+        return ProviderSession("m", Embedding(), endpoint, ModelProfile(), price=Price(2, 8))
 
 
 VECTORS = answer(b'{"data": [{"embedding": [0.5, 1.0]}]}', content_type="application/json")
@@ -154,7 +155,7 @@ def test_operation_is_recorded_with_usage_and_cost(call_style, make, server, ser
     with services.records.subscribe(off.append), services.records.subscribe(full.append, "full"):
         operate(call_style, make(), "embed", "a secret text")
     assert [(each.operation, each.outcome, each.usage, each.cost) for each in off] == [
-        ("embed", "done", Usage(5, 0), pytest.approx(5 * 2.0 / 1_000_000))
+        ("embed", "done", Usage(5, 0), Decimal("0.00001"))
     ]
     assert [attempt.status for attempt in off[0].attempts] == [200]
     assert (off[0].result, off[0].call) == (None, None)

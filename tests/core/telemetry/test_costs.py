@@ -1,38 +1,47 @@
-"""Costs: exact if everything is known, else None."""
+"""Costs: each response is charged by itself, exactly; None with a reason if something is not known."""
 
 from __future__ import annotations
 
+import json
+from decimal import Decimal
+
 import pytest
 
-from abstractcore import ModelReply, ServerError, TextPart, Usage, create_llm
-from abstractcore.ports import Address, ModelProfile, Price, ProviderSession
+from abstractcore import (
+    Billing,
+    InvalidInputError,
+    ModelReply,
+    Price,
+    ServerError,
+    StreamInterruptedError,
+    TextPart,
+    Usage,
+    create_llm,
+    from_json,
+    to_json,
+)
+from abstractcore.ports import Address, ModelProfile, ProviderSession, Terms
 from abstractcore.registry import Registry
 from abstractcore.schema import deltas_of
-from abstractcore.telemetry.costs import cost
 from abstractcore_providers.common.endpoints import FixedEndpoint, NoAuth
 from abstractcore_providers.formats.openai_chat import OpenAIChat
-from tests.chaos_server import HANG, chunk, completion, delta, failure, stream_head, streamed
-
-PLAIN = Price(input=2.0, output=10.0)
-FINE = Price(input=2.0, output=10.0, cached=0.5, cache_written=2.5)
-USAGE = Usage(input=1_000_000, output=100_000, cached=400_000, cache_written=200_000)
-
-
-@pytest.mark.parametrize(
-    ("usage", "price", "dollars"),
-    [
-        (Usage(input=1_000_000, output=100_000), PLAIN, 2.0 + 1.0),
-        (USAGE, PLAIN, 2.0 + 1.0),
-        (USAGE, FINE, 0.4 * 2.0 + 0.4 * 0.5 + 0.2 * 2.5 + 1.0),
-        (Usage(input=0, output=0), PLAIN, 0.0),
-        (Usage(input=1), PLAIN, None),
-        (Usage(output=1), PLAIN, None),
-        (Usage(), Price(0.0, 0.0), 0.0),
-        (USAGE, None, None),
-    ],
+from tests.chaos_server import (
+    CUT,
+    DONE,
+    HANG,
+    LAST_CHUNK,
+    answer,
+    chunk,
+    completion,
+    completion_body,
+    delta,
+    event,
+    failure,
+    stream_head,
+    streamed,
 )
-def test_cached_tokens_have_their_own_price_and_unknown_counts_cost_none(usage, price, dollars):
-    assert cost(usage, price) == (None if dollars is None else pytest.approx(dollars))
+
+PLAIN = Price(input=2, output=10)
 
 
 class Vendor:
@@ -45,11 +54,14 @@ class Vendor:
 
     def connect(self, config, services) -> ProviderSession:
         endpoint = FixedEndpoint(Address(self.url, NoAuth()))
-        return ProviderSession("m", OpenAIChat(), endpoint, ModelProfile(price=PLAIN))
+        return ProviderSession("m", OpenAIChat(), endpoint, ModelProfile(), price=PLAIN, terms=self.terms)
+
+    def terms(self, call) -> Terms:
+        return Terms(tier=call.tags.get("tier"))
 
 
 PAID = Usage(input=3, output=2)
-DOLLARS = pytest.approx((3 * 2.0 + 2 * 10.0) / 1_000_000)
+DOLLARS = Decimal("0.000026")
 KEPT = ModelReply((TextPart("kept"),), "stop", usage=Usage(input=1_000_000, output=100_000))
 
 
@@ -120,7 +132,7 @@ def ask(call_style, server, services):
 @pytest.mark.parametrize("stream", [False, True])
 def test_reply_without_a_request_costs_nothing(ask, kind, stream, kept_as_stream):
     for each_record in ask(kind(0, streamed=kept_as_stream), stream=stream):
-        assert (each_record.usage, each_record.cost, each_record.attempts) == (Usage(), 0.0, ())
+        assert (each_record.usage, each_record.cost, each_record.attempts) == (Usage(), 0, ())
         assert each_record.reply is None or each_record.reply.usage == KEPT.usage
 
 
@@ -154,6 +166,7 @@ def test_cost_of_failed_attempts_is_unknown(ask, server):
     server.script(failure(500))
     for each_record in ask(Saving(), max_retries=0):
         assert (each_record.usage, each_record.cost, len(each_record.attempts)) == (Usage(), None, 1)
+        assert (each_record.cost_source, each_record.cost_reason) == (None, "no response reported its tokens")
 
 
 def test_abandoned_stream_costs_the_usage_reported_so_far(call_style, server, services):
@@ -166,4 +179,161 @@ def test_abandoned_stream_costs_the_usage_reported_so_far(call_style, server, se
         stream = call_style.stream(create_llm("vendor", services=services), "hi")
         next(stream)
         stream.close()
-    assert [(record.usage, record.cost) for record in records] == [(PAID, DOLLARS)]
+    assert [(record.usage, record.cost, record.cost_source) for record in records] == [(PAID, DOLLARS, "estimate")]
+
+
+LONG = {"rates": {"input": "2", "output": "10"}, "when": [{"input_over": 200_000, "times": "2"}]}
+
+
+class Twice:
+    """Sends the request twice, and answers with the second response."""
+
+    async def around_call(self, context, next):
+        await read(await next(context))
+        return await next(context)
+
+
+async def read(answer) -> None:
+    """Reads a streamed answer to its end."""
+    while not isinstance(answer, ModelReply) and await answer.read():
+        pass
+
+
+def response_of(tokens: int, *, stream: bool = False, model: str = "m-1", **usage: object) -> bytes:
+    """A response with so many tokens of input and none of output."""
+    counts = {"prompt_tokens": tokens, "completion_tokens": 0, "total_tokens": tokens, **usage}
+    if not stream:
+        return answer({**completion_body(), "model": model, "usage": counts})
+    events = [delta("a"), delta(finish_reason="stop"), event({"choices": [], "usage": counts}), DONE]
+    return stream_head() + b"".join(map(chunk, events)) + LAST_CHUNK
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_each_response_is_charged_by_itself(ask, server, stream):
+    """Two requests of 150,000 tokens are not one of 300,000: the price of long contexts does not apply."""
+    for _ in range(2):
+        server.script(response_of(150_000, stream=stream))
+    for each in ask(Twice(), stream=stream, price=LONG):
+        assert (each.usage.input, each.cost, each.cost_source) == (300_000, Decimal("0.6"), "computed")
+        assert len(each.price_rows) == 1
+
+
+def test_price_rows_of_all_responses_are_named(ask, server):
+    for tokens in (150_000, 250_000):
+        server.script(response_of(tokens))
+    for each in ask(Twice(), price=LONG):
+        short, long = each.price_rows
+        assert (each.cost, long) == (Decimal("1.3"), f"{short}:0")
+
+
+def test_retried_attempt_without_a_response_costs_nothing(ask, server):
+    server.script(failure(503, retry_after="0"))
+    server.script(completion())
+    for each in ask():
+        assert (len(each.attempts), each.cost, each.cost_source) == (2, DOLLARS, "computed")
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_response_without_usage_makes_the_cost_of_the_call_unknown(ask, server, stream):
+    head = stream_head() + b"".join(map(chunk, [delta("a"), delta(finish_reason="stop"), DONE])) + LAST_CHUNK
+    server.script(head if stream else answer({**completion_body(), "usage": None}))
+    server.script(response_of(10, stream=stream))
+    for each in ask(Twice(), stream=stream):
+        assert (each.usage.input, each.cost, each.cost_source) == (10, None, None)
+        assert each.cost_reason == "input tokens were not reported"
+
+
+def test_stream_that_is_cut_before_its_usage_has_no_cost_with_the_reason(call_style, server, services):
+    services._registry = Registry()
+    services._registry.add_provider(Vendor(f"{server.url}/v1"))
+    server.script(stream_head() + chunk(delta("a")), CUT)
+    records = []
+    with services.records.subscribe(records.append), pytest.raises(StreamInterruptedError):
+        list(call_style.stream(create_llm("vendor", services=services), "hi"))
+    assert [(record.outcome, record.cost, record.cost_reason) for record in records] == [
+        ("failed", None, "input tokens were not reported")
+    ]
+
+
+def test_weakest_source_counts(ask, server):
+    """One response of a tier that the vendor confirms, one whose tier is assumed."""
+    row = {"rates": {"input": "1", "output": "1"}, "when": [{"tier": ["flex"], "times": "0.5"}]}
+    for usage in ({"cost": 0.25}, {}):
+        server.script(response_of(1_000_000, **usage))
+    for each in ask(Twice(), price=row, tags={"tier": "flex"}):
+        assert (each.cost, each.cost_source) == (Decimal("0.75"), "estimate")
+
+
+def test_reported_cost_of_zero_is_zero(ask, server):
+    server.script(response_of(1_000_000, cost=0))
+    for each in ask():
+        assert (each.cost, each.cost_source, each.price_rows) == (0, "vendor", ())
+
+
+def test_sum_of_usages_keeps_no_billing_and_one_response_does(ask, server):
+    server.script(response_of(5, cost=0.5))
+    for each in ask():
+        assert each.usage.billing == Billing(cost=Decimal("0.5"))
+    for _ in range(2):
+        server.script(response_of(5, cost=0.5))
+    for each in ask(Twice()):
+        assert (each.usage, each.cost) == (Usage(10, 0), 1)
+
+
+@pytest.mark.parametrize(
+    ("price", "expected"),
+    [
+        (Price(0.1, 0), "0.1"),
+        (Price("0.1", "0"), "0.1"),
+        (Price(Decimal("0.10"), 0, cached=5), "0.1"),
+        (Price(0, 1e-7), "0"),
+        ({"rates": {"input": "0.25"}}, "0.25"),
+        (LONG, "4"),
+    ],
+)
+def test_price_of_the_user_counts(ask, server, price, expected):
+    server.script(response_of(1_000_000))
+    for each in ask(price=price):
+        assert (each.cost, each.cost_source) == (Decimal(expected), "computed")
+
+
+@pytest.mark.parametrize(
+    ("price", "message"),
+    [
+        (5, "price: expected a Price, got int"),
+        ({}, "price.rates: missing"),
+        ({"rates": {"input": 0.1}}, "price.rates.input: expected a decimal number as text, got float"),
+        ({"rates": {"input": "1"}, "when": ["x"]}, "price.when[0]: there is no price set 'x'"),
+    ],
+)
+def test_invalid_price_is_an_error_with_its_path(price, message):
+    with pytest.raises(InvalidInputError) as caught:
+        create_llm("scripted", replies=["a"], price=price)
+    assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (-1, "price.input: must not be negative"),
+        (float("nan"), "price.input: nan is not a JSON number"),
+        (float("inf"), "price.input: Infinity is not a JSON number"),
+        ("1e999999999", "price.input: has more than 50 digits"),
+        ("one", "price.input: expected a number such as '0.25'"),
+        ("1_0", "price.input: expected a number such as '0.25'"),
+        (True, "price.input: expected a number, got bool"),
+        (None, "price.input: expected a number, got None"),
+        pytest.param(10**5000, "price.input: expected a number such as '0.25'", id="of 5,000 digits"),
+    ],
+)
+def test_invalid_number_in_a_price_is_an_error(given, message):
+    with pytest.raises(InvalidInputError) as caught:
+        Price(given, 1)
+    assert str(caught.value).lower().startswith(message.lower())
+
+
+def test_cost_is_written_and_read_exactly(ask, server):
+    server.script(response_of(333_333))
+    for each in ask(price=Price("0.123456789", 0)):
+        assert json.loads(to_json(each))["cost"] == "0.041152221847737"
+        assert from_json(to_json(each)) == each

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _REGION = re.compile("[a-z0-9-]+")
 _URL_VARIABLES = ("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", "AWS_ENDPOINT_URL")
+_AREAS = frozenset({"global", "us", "us-gov", "eu", "apac", "jp", "au", "in", "ca", "sa"})
+"""The prefixes of inference profiles (docs.aws.amazon.com/bedrock/latest/userguide/inference-profiles-support)."""
 _BEARER = "AWS_BEARER_TOKEN_BEDROCK"
 _KEY_FIELDS = ("aws_access_key_id", "aws_secret_access_key", "aws_session_token")
 
@@ -66,6 +68,11 @@ class BedrockProvider(VendorProvider):
             )
         profile = profile or environment.get("AWS_PROFILE") or None
         return ChainEndpoint(url or (url_of(region) if region else None), region, profile)
+
+    def region(self, model: str, endpoint: Endpoint, config: ProviderConfig) -> str | None:
+        """Returns the area of an inference profile, as "eu" and "global"; "single" for a model in one AWS region."""
+        area = model.rpartition("/")[2].partition(".")[0]
+        return area if area in _AREAS else "single"
 
     def session(self, model: str, endpoint: Endpoint, config: ProviderConfig, profile: ModelProfile) -> ProviderSession:
         from ...formats.bedrock_converse import BedrockConverse

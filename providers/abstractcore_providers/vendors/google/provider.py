@@ -67,6 +67,10 @@ class VertexProvider(VendorProvider):
         source = "access_token=..." if token else "GOOGLE_APPLICATION_CREDENTIALS, or pass access_token=..."
         return TokenEndpoint(url, check_token(token or _ApplicationCredentials(), self.name), self.name, source=source)
 
+    def region(self, model: str, endpoint: Endpoint, config: ProviderConfig) -> str | None:
+        """Returns the location."""
+        return config.options["location"] if _parent(config) else None
+
     def session(self, model: str, endpoint: Endpoint, config: ProviderConfig, profile: ModelProfile) -> ProviderSession:
         return _session(model, endpoint, self.name, "google", _parent(config))
 

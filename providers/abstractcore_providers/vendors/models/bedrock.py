@@ -59,9 +59,9 @@ _FIVE_MINUTES_ONLY = "claude-opus-4-1"
 
 
 def _known_claude(family: ClaudeFamily) -> BedrockFamily:
-    """A family of Anthropic's table; prices differ by region, and the format demands no limit of the output."""
+    """A family of Anthropic's table; the format demands no limit of the output."""
     thinking = _ALWAYS if _ALWAYS_THINKS_HERE in family.names else family.profile.thinking
-    profile = replace(family.profile, accepts=_FILES, price=None, sampling=None, thinking=thinking)
+    profile = replace(family.profile, accepts=_FILES, sampling=None, thinking=thinking)
     rules = BedrockRules(family.rules, long_cache=_FIVE_MINUTES_ONLY not in family.names)
     names = tuple(f"anthropic.{name}" for name in family.names)
     return ModelFamily(names, profile, rules, f"{_GUIDE}/model-cards.html")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TypeAlias
 
-from abstractcore.ports import ModelProfile, Price, Thinking
+from abstractcore.ports import ModelProfile, Thinking
 from abstractcore.schema import Sampling
 
 from ...common.media_types import ANTHROPIC_IMAGES
@@ -37,37 +37,32 @@ def _family(
     names: tuple[str, ...],
     thinking: Thinking,
     rules: ClaudeRules,
-    price: Price | None = None,
     context_tokens: int = 1_000_000,
     accepts_prefill: bool = False,
 ) -> ClaudeFamily:
-    profile = ModelProfile(
-        _ACCEPTS, context_tokens, price, _LONG, thinking, _CACHE_POINTS, accepts_prefill=accepts_prefill
-    )
+    profile = ModelProfile(_ACCEPTS, context_tokens, _LONG, thinking, _CACHE_POINTS, accepts_prefill=accepts_prefill)
     return ModelFamily(names, profile, rules, _SOURCE)
 
 
 CLAUDE: tuple[ClaudeFamily, ...] = (
     _family(("claude-fable-5-2", "claude-mythos-5-2"), _ALWAYS, _NEWEST),
-    _family(("claude-fable-5-1", "claude-mythos-5-1"), _ALWAYS, _NEWEST, Price(10, 50, 0.25, 12.5)),
-    _family(("claude-fable-5", "claude-mythos-5"), _ALWAYS, _NEWER, Price(10, 50, 1, 12.5)),
-    _family(("claude-opus-5-5",), _ALWAYS, _NEWEST, Price(4, 20, 0.2, 5)),
-    _family(("claude-opus-5",), _ADAPTIVE, _NEWER, Price(5, 25, 0.5, 6.25)),
-    _family(("claude-sonnet-5-5",), _ADAPTIVE, _SONNET_5_5, Price(2, 10, 0.1, 2.5)),
-    _family(("claude-sonnet-5",), _ADAPTIVE, _UNSAMPLED, Price(2, 10, 0.2, 2.5)),
+    _family(("claude-fable-5-1", "claude-mythos-5-1"), _ALWAYS, _NEWEST),
+    _family(("claude-fable-5", "claude-mythos-5"), _ALWAYS, _NEWER),
+    _family(("claude-opus-5-5",), _ALWAYS, _NEWEST),
+    _family(("claude-opus-5",), _ADAPTIVE, _NEWER),
+    _family(("claude-sonnet-5-5",), _ADAPTIVE, _SONNET_5_5),
+    _family(("claude-sonnet-5",), _ADAPTIVE, _UNSAMPLED),
     _family(("claude-haiku-5-5",), _ADAPTIVE, _NEWER),
-    _family(("claude-opus-4-8",), _ADAPTIVE, _NEWER, Price(5, 25, 0.5, 6.25)),
-    _family(("claude-opus-4-7",), _ADAPTIVE, _UNSAMPLED, Price(5, 25, 0.5, 6.25)),
-    _family(("claude-opus-4-6",), _ADAPTIVE, _SAMPLED, Price(5, 25, 0.5, 6.25)),
-    _family(("claude-sonnet-4-6",), _ADAPTIVE, _SAMPLED, Price(3, 15, 0.3, 3.75)),
-    _family(("claude-opus-4-5",), _BUDGET, _SAMPLED, Price(5, 25, 0.5, 6.25), 200_000, True),
-    _family(("claude-sonnet-4-5",), _BUDGET, _SAMPLED, Price(3, 15, 0.3, 3.75), 200_000, True),
-    _family(("claude-haiku-4-5",), _BUDGET, _SAMPLED, Price(1, 5, 0.1, 1.25), 200_000, True),
-    _family(("claude-opus-4-1",), _SHORTER_BUDGET, _SAMPLED, None, 200_000, True),
+    _family(("claude-opus-4-8",), _ADAPTIVE, _NEWER),
+    _family(("claude-opus-4-7",), _ADAPTIVE, _UNSAMPLED),
+    _family(("claude-opus-4-6",), _ADAPTIVE, _SAMPLED),
+    _family(("claude-sonnet-4-6",), _ADAPTIVE, _SAMPLED),
+    _family(("claude-opus-4-5",), _BUDGET, _SAMPLED, 200_000, True),
+    _family(("claude-sonnet-4-5",), _BUDGET, _SAMPLED, 200_000, True),
+    _family(("claude-haiku-4-5",), _BUDGET, _SAMPLED, 200_000, True),
+    _family(("claude-opus-4-1",), _SHORTER_BUDGET, _SAMPLED, 200_000, True),
 )
-"""After the pages named in tests/providers/formats/anthropic_messages/SOURCES.md. Prices of cache writes are those for
-five minutes. A model without a price here has several, by the length of the prompt, or its cache price is unknown.
-"""
+"""After the pages named in tests/providers/formats/anthropic_messages/SOURCES.md."""
 UNKNOWN_CLAUDE: ClaudeFamily = ModelFamily(
     (),
     ModelProfile(assumed=_ACCEPTS, encodable=_ACCEPTS, sampling=_SHORT, cache_points=_CACHE_POINTS, known=False),

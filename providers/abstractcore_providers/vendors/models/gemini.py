@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from abstractcore.ports import ModelProfile, Price, Thinking
+from abstractcore.ports import ModelProfile, Thinking
 
 from ...common.media_types import GEMINI_AUDIO, GEMINI_IMAGES, GEMINI_VIDEO
 from .family import ModelFamily, find_family
@@ -35,11 +35,9 @@ def _family(
     name: str,
     thinking: Thinking,
     rules: GeminiRules = _GEMINI_3,
-    price: Price | None = None,
     accepts_prefill: bool = True,
 ) -> GeminiFamily:
-    """Without a price where it depends on the length of the prompt."""
-    profile = ModelProfile(_FILES, 1_048_576, price, thinking=thinking, cache_points=0, accepts_prefill=accepts_prefill)
+    profile = ModelProfile(_FILES, 1_048_576, thinking=thinking, cache_points=0, accepts_prefill=accepts_prefill)
     return ModelFamily((name,), profile, rules, _SOURCE)
 
 
@@ -52,11 +50,11 @@ GEMINI: tuple[GeminiFamily, ...] = (
     _family("gemini-3.5-flash", _FROM_MINIMAL),
     _family("gemini-3.1-flash-lite", _FROM_MINIMAL),
     _family("gemini-3.1-pro", _FROM_LOW),
-    _family("gemini-3-flash", _FROM_MINIMAL, price=Price(0.5, 3.0, 0.05)),
+    _family("gemini-3-flash", _FROM_MINIMAL),
     _family("gemini-3-pro", Thinking(("low", "high"), can_be_off=False)),
     _family("gemini-2.5-pro", Thinking(budget=(128, 32768), can_be_off=False), _GEMINI_2),
-    _family("gemini-2.5-flash-lite", Thinking(budget=(512, 24576)), _GEMINI_2, Price(0.1, 0.4)),
-    _family("gemini-2.5-flash", Thinking(budget=(0, 24576)), _GEMINI_2, Price(0.3, 2.5)),
+    _family("gemini-2.5-flash-lite", Thinking(budget=(512, 24576)), _GEMINI_2),
+    _family("gemini-2.5-flash", Thinking(budget=(0, 24576)), _GEMINI_2),
     _family("gemini-2.0", Thinking(), _GEMINI_2),
 )
 _SPECIAL = ("embedding", "-image", "-tts", "-live", "-audio", "computer-use", "robotics")

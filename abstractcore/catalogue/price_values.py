@@ -1,0 +1,125 @@
+"""Values of price rows read from JSON: prices, factors, dates, hours. Raises `SchemaError` with the path."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any, cast
+
+from ..schema import SchemaError
+from ..schema.quoting import shown
+from .meters import METERS
+
+_NUMBER = re.compile(r"[0-9]{1,20}(\.[0-9]{1,20})?")
+_INSTANT = re.compile(r"(\d{4}-\d\d-\d\d)(?:T(\d\d):(\d\d)(?::(\d\d))?Z)?", re.ASCII)
+_HOURS = re.compile(r"(\d\d):(\d\d)-(\d\d):(\d\d)", re.ASCII)
+_MINUTES_OF_DAY = 24 * 60
+_LENGTH_OF_DATE = 10
+DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+
+
+def as_object(value: object, path: str) -> Mapping[str, Any]:
+    """Returns a JSON object."""
+    if not isinstance(value, Mapping):
+        raise SchemaError(f"expected an object, got {type(value).__name__}", path)
+    return cast("Mapping[str, Any]", value)
+
+
+def as_list(value: object, path: str) -> Sequence[Any]:
+    """Returns a JSON array."""
+    if not isinstance(value, list | tuple):
+        raise SchemaError(f"expected a list, got {type(value).__name__}", path)
+    return cast("Sequence[Any]", value)
+
+
+def as_number(value: object, path: str) -> Decimal:
+    """Returns a price or a factor, which is text, so that it is exact."""
+    if isinstance(value, str) and _NUMBER.fullmatch(value):
+        return Decimal(value)
+    hint = "Write it as text: '0.25'."
+    if isinstance(value, str):
+        raise SchemaError(f"{shown(value)} is not a decimal number of at least 0", path, hint=hint)
+    raise SchemaError(f"expected a decimal number as text, got {type(value).__name__}", path, hint=hint)
+
+
+def as_rates(value: object, path: str) -> dict[str, Decimal | None]:
+    """Returns prices by meter; None for one that is unknown."""
+    rates: dict[str, Decimal | None] = {}
+    for meter, rate in as_object(value, path).items():
+        check_meter(meter, path)
+        rates[meter] = None if rate is None else as_number(rate, f"{path}.{meter}")
+    return rates
+
+
+def check_meter(meter: object, path: str) -> None:
+    """Raises `SchemaError` for an unknown meter."""
+    if meter not in METERS:
+        raise SchemaError(f"{shown(meter)} is not a meter", path, hint=f"The meters are {', '.join(METERS)}.")
+
+
+def as_instant(value: object, path: str) -> float:
+    """Returns seconds since the epoch of a date, at 00:00 UTC, or of an instant, as "2026-09-10T04:00Z"."""
+    if isinstance(value, date):  # of a TOML file
+        value = value.isoformat().removesuffix("+00:00") + "Z" * isinstance(value, datetime)
+    match = _INSTANT.fullmatch(value) if isinstance(value, str) else None
+    if match is not None:
+        try:
+            hour, minute, second = (int(piece or 0) for piece in match.groups()[1:])
+            day = date.fromisoformat(match[1])
+            return datetime(day.year, day.month, day.day, hour, minute, second, tzinfo=UTC).timestamp()
+        except (ValueError, OverflowError):
+            pass
+    raise SchemaError(
+        f"{shown(value)} is not a date or a time in UTC", path, hint="Write it as '2026-09-10' or '2026-09-10T04:00Z'."
+    )
+
+
+def as_date(value: object, path: str) -> date:
+    """Returns a date."""
+    if isinstance(value, str) and len(value) == _LENGTH_OF_DATE:
+        return datetime.fromtimestamp(as_instant(value, path), UTC).date()
+    raise SchemaError(f"{shown(value)} is not a date", path, hint="Write it as '2026-10-01'.")
+
+
+def as_hours(value: object, path: str) -> tuple[tuple[int, int], ...]:
+    """Returns spans of the day in UTC, in minutes since midnight; their ends are outside of them."""
+    spans: list[tuple[int, int]] = []
+    for index, text in enumerate(as_list(value, path)):
+        match = _HOURS.fullmatch(text) if isinstance(text, str) else None
+        begin, end = (0, 0) if match is None else (_minutes(match[1], match[2]), _minutes(match[3], match[4]))
+        if not 0 <= begin < end <= _MINUTES_OF_DAY:
+            raise SchemaError(f"{shown(text)} is not a span such as '01:00-04:00'", f"{path}[{index}]")
+        spans.append((begin, end))
+    return tuple(spans)
+
+
+def as_weekdays(value: object, path: str) -> frozenset[int]:
+    """Returns the days of the week from the first to the last of "mon-fri", 0 for Monday."""
+    first, dash, last = value.partition("-") if isinstance(value, str) else ("", "", "")
+    if dash and first in DAYS and last in DAYS and DAYS.index(first) <= DAYS.index(last):
+        return frozenset(range(DAYS.index(first), DAYS.index(last) + 1))
+    raise SchemaError(f"{shown(value)} is not a span of days", path, hint="Write it as 'mon-fri'.")
+
+
+def as_names(value: object, path: str) -> frozenset[str]:
+    """Returns a list of lower-case names that is not empty."""
+    names = as_list(value, path)
+    for index, name in enumerate(names):
+        if not isinstance(name, str) or not name or name != name.lower():
+            raise SchemaError(f"{shown(name)} is not a lower-case name", f"{path}[{index}]")
+    if not names:
+        raise SchemaError("is empty", path)
+    return frozenset(names)
+
+
+def as_count(value: object, path: str) -> int:
+    """Returns a number of tokens."""
+    if type(value) is not int or value < 0:
+        raise SchemaError(f"{shown(value)} is not a number of tokens", path)
+    return value
+
+
+def _minutes(hours: str, minutes: str) -> int:
+    return int(hours) * 60 + int(minutes) if int(minutes) < 60 else -1

@@ -1,0 +1,33 @@
+"""The prices of an LLM's model: the user's, the provider's, or those of the catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from ..catalogue import ModelPricing, PriceHeader, read_price_rows
+from ..errors import InvalidInputError, SchemaError
+from ..ports import Price, Pricing, ProviderSession
+
+
+def pricing_of(price: object, session: ProviderSession, provider: str) -> Pricing:
+    """Returns the pricing of a session's model; `price` is the user's: a `Price`, or a price row.
+
+    Raises `InvalidInputError` with the path of an invalid value.
+    """
+    given = session.price if price is None else price
+    if given is None:
+        return ModelPricing(provider, session.model, lambda name: ())
+    row = {"rates": given.rates()} if isinstance(given, Price) else given
+    if not isinstance(row, Mapping):
+        raise InvalidInputError(
+            f"expected a Price, got {type(given).__name__}",
+            path="price",
+            hint="For example: Price(input=2, output=10).",
+        )
+    try:
+        rows = read_price_rows([cast("Mapping[str, Any]", row)], PriceHeader(), provider, session.model)
+    except SchemaError as error:
+        path = f"price{error.path.removeprefix('prices[0]')}"
+        raise InvalidInputError(error.message, path=path, hint=error.hint) from None
+    return ModelPricing(provider, session.model, lambda name: rows)
