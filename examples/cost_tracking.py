@@ -1,13 +1,11 @@
-"""Cost tracking by team: a subscriber sums the tokens of all calls, with a price table of its own."""
+"""Cost tracking by team: a subscriber sums the tokens and the costs of all calls."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from decimal import Decimal
 
-from abstractcore import CallRecord, Usage, context, create_llm, subscribe
-
-PRICES = {"small": (0.15, 0.60), "large": (2.50, 10.00)}
-"""US dollars per million input and output tokens, by model."""
+from abstractcore import CallRecord, Price, Usage, context, create_llm, subscribe
 
 
 class CostTracker:
@@ -15,20 +13,24 @@ class CostTracker:
 
     def __init__(self) -> None:
         self.usage: dict[str, Usage] = defaultdict(Usage)
-        self.dollars: dict[str, float] = defaultdict(float)
+        self.dollars: dict[str, Decimal] = defaultdict(Decimal)
         self.outcomes: dict[str, Counter[str]] = defaultdict(Counter)
+        self.unknown: dict[str, list[str]] = defaultdict(list)
 
     def __call__(self, record: CallRecord) -> None:
         """Adds one call."""
         team = record.tags.get("team", "nobody")
-        price_in, price_out = PRICES.get(record.model, (0.0, 0.0))
         self.outcomes[team][record.outcome] += 1
         self.usage[team] += record.usage
-        self.dollars[team] += (record.usage.input or 0) * price_in / 1e6 + (record.usage.output or 0) * price_out / 1e6
+        if record.cost is None:
+            self.unknown[team].append(record.cost_reason or "unknown cost")
+        else:
+            self.dollars[team] += record.cost
 
 
-small = create_llm("scripted", model="small", replies=["The meeting starts at 9.30."] * 3)
-large = create_llm("scripted", model="large", replies=["Bring the budget report in two copies."])
+# Models of the catalogue have their prices. These are our own: US dollars per million tokens.
+small = create_llm("scripted", model="small", replies=["The meeting starts at 9.30."] * 3, price=Price("0.15", "0.60"))
+large = create_llm("scripted", model="large", replies=["Bring the budget report."], price=Price(input=2.5, output=10))
 
 tracker = CostTracker()
 with subscribe(tracker):
@@ -42,4 +44,6 @@ with subscribe(tracker):
 
 for team, usage in sorted(tracker.usage.items()):
     outcomes = ", ".join(f"{count} {outcome}" for outcome, count in tracker.outcomes[team].items())
-    print(f"{team:<7}{usage.input or 0:>4} in{usage.output or 0:>4} out  ${tracker.dollars[team]:.6f}  {outcomes}")
+    print(f"{team:<7}{usage.input or 0:>4} in{usage.output or 0:>4} out  ${tracker.dollars[team]:f}  {outcomes}")
+    for reason in tracker.unknown[team]:
+        print(f"{'':<7}one call without a cost: {reason}")

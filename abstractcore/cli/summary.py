@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 import abstractcore
+
+_LEAST_SHOWN = Decimal("0.000001")
 
 
 def summary(response: abstractcore.GenerateResponse[Any]) -> Iterator[str]:
@@ -37,8 +40,18 @@ def _types(sent: abstractcore.MediaSent) -> str:
 def _took(response: abstractcore.GenerateResponse[Any]) -> str:
     usage = response.usage
     cached = f" ({usage.cached} cached)" if usage.cached else ""
-    cost = "unknown cost" if response.cost is None else f"${response.cost:.6f}" if response.cost else "$0"
-    return f"{_count(usage.input)} tokens in{cached}, {_count(usage.output)} out, {response.seconds:.1f} s, {cost}"
+    tokens = f"{_count(usage.input)} tokens in{cached}, {_count(usage.output)} out"
+    return f"{tokens}, {response.seconds:.1f} s, {_cost(response)}"
+
+
+def _cost(response: abstractcore.GenerateResponse[Any]) -> str:
+    """The cost to a millionth of a dollar; "about" if it is an estimate; why it is not known."""
+    if response.cost is None:
+        return f"unknown cost ({response.cost_reason})" if response.cost_reason else "unknown cost"
+    if not response.cost:
+        return "$0"
+    about = "about " if response.cost_source == "estimate" else ""
+    return f"{about}${response.cost:.6f}" if response.cost >= _LEAST_SHOWN else f"{about}less than ${_LEAST_SHOWN:f}"
 
 
 def _count(tokens: int | None) -> str:

@@ -35,6 +35,7 @@ from ..schema import (
     CallRecord,
     CallWarning,
     ContentPart,
+    CostSource,
     Delta,
     ErrorRecord,
     GenerateResponse,
@@ -169,6 +170,7 @@ _LEVELS: tuple[ThinkingLevel, ...] = get_args(ThinkingLevel)
 _HOSTED = get_args(HostedToolKind)
 _OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 _ROUTES: tuple[MediaRoute, ...] = get_args(MediaRoute)
+_COST_SOURCES: tuple[CostSource, ...] = get_args(CostSource)
 _MODALITIES: tuple[Modality, ...] = get_args(Modality)
 _MOST_CALLS = 2
 """The maximum number of tool calls in one reply."""
@@ -322,12 +324,16 @@ def _parts_with_options(some: tuple[Part, ...], index: int, options: ProviderOpt
     return (*some[:index], replace(cast(Any, part), provider_options=options), *some[index + 1 :])
 
 
+def _dollars() -> SearchStrategy[Decimal]:
+    """Costs, in millionths of a dollar."""
+    return st.integers(0, 10**9).map(lambda number: Decimal(number).scaleb(-6))
+
+
 def billings() -> SearchStrategy[Billing]:
-    """What responses report about their price; costs in millionths of a dollar."""
-    costs = st.integers(0, 10**9).map(lambda number: Decimal(number).scaleb(-6))
+    """What responses report about their price."""
     word = st.none() | NAME
     counts = st.dictionaries(st.sampled_from(sorted(METERS)), st.integers(0, 10**9), max_size=3)
-    return st.builds(Billing, st.none() | costs, word, word, counts)
+    return st.builds(Billing, st.none() | _dollars(), word, word, counts)
 
 
 def usages() -> SearchStrategy[Usage]:
@@ -420,9 +426,12 @@ def responses() -> SearchStrategy[GenerateResponse[JSONValue]]:
         media=tuples(media_decisions(), 2),
         provider=NAME,
         model=NAME,
-        cost=st.none() | numbers(),
+        cost=st.none() | _dollars(),
         trace_id=NAME,
         seconds=numbers(),
+        cost_source=st.sampled_from((None, *_COST_SOURCES)),
+        cost_reason=st.none() | TEXT,
+        price_rows=tuples(NAME, 2),
     )
 
 
@@ -446,11 +455,14 @@ def call_records() -> SearchStrategy[CallRecord]:
         reply=st.none() | replies(),
         attempts=tuples(attempt_records(), 2),
         usage=usages(),
-        cost=st.none() | numbers(),
+        cost=st.none() | _dollars(),
         media=tuples(media_decisions(), 1),
         warnings=tuples(call_warnings(), 1),
         error=st.none() | errors,
         tags=st.dictionaries(NAME, TEXT, max_size=1),
+        cost_source=st.sampled_from((None, *_COST_SOURCES)),
+        cost_reason=st.none() | TEXT,
+        price_rows=tuples(NAME, 2),
     )
 
 

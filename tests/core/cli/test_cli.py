@@ -78,7 +78,7 @@ def test_answer_is_written_to_stdout_and_everything_else_to_stderr(server, to_se
     result = invoke("ask", "hi", *to_server)
     assert (result.exit_code, result.stdout) == (0, "hello\n")
     assert "openai-compatible/m-1: 3 tokens in, 2 out, " in result.stderr
-    assert "unknown cost" in result.stderr
+    assert "unknown cost (no price is known for 'm' at 'openai-compatible')" in result.stderr
     assert "stream" not in server.requests[0].json
 
 
@@ -124,7 +124,8 @@ def test_json_prints_one_object_only(server, to_server, tmp_path):
     data = json.loads(result.stdout)
     assert (result.exit_code, result.stderr, result.stdout.count("\n")) == (0, "", 1)
     assert list(data) == [
-        *("content", "finish_reason", "provider", "model", "usage", "media", "warnings", "cost", "seconds", "trace_id")
+        *("content", "finish_reason", "provider", "model", "usage", "media", "warnings", "cost"),
+        *("cost_source", "cost_reason", "price_rows", "seconds", "trace_id"),
     ]
     assert (data["content"], data["finish_reason"], data["usage"]["input"]) == ("caf\u00e9", "stop", 3)
     assert (data["media"][0]["source"], data["media"][0]["route"]) == ("notes.txt", "inline")

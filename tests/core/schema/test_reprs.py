@@ -52,7 +52,7 @@ def answered(reply: Any, **options: Any) -> GenerateResponse[Any]:
 def test_response_repr_is_one_informative_line():
     assert repr(answered("A ticket costs\n12 euros.")) == (
         r"GenerateResponse('A ticket costs\n12 euros.', finish_reason='stop', model='scripted/scripted', "
-        "usage=Usage(input=1, output=5), cost=0.0)"
+        "usage=Usage(input=1, output=5), cost=Decimal('0'))"
     )
     asks = repr(answered(ModelReply((ToolCall("c1", "weather", '{"city": "Ulm"}'),), "tool_calls")))
     assert """tool_calls=(ToolCall(id='c1', name='weather', arguments_text='{"city": "Ulm"}'),)""" in asks

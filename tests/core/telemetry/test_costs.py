@@ -255,29 +255,44 @@ def test_stream_that_is_cut_before_its_usage_has_no_cost_with_the_reason(call_st
     ]
 
 
-def test_weakest_source_counts(ask, server):
-    """One response of a tier that the vendor confirms, one whose tier is assumed."""
-    row = {"rates": {"input": "1", "output": "1"}, "when": [{"tier": ["flex"], "times": "0.5"}]}
-    for usage in ({"cost": 0.25}, {}):
-        server.script(response_of(1_000_000, **usage))
-    for each in ask(Twice(), price=row, tags={"tier": "flex"}):
-        assert (each.cost, each.cost_source) == (Decimal("0.75"), "estimate")
+FLEX = {"rates": {"input": "1", "output": "1"}, "when": [{"tier": ["flex"], "times": "0.5"}]}
+SURE, REPORTED = Usage(1_000_000, 0), Usage(1_000_000, 0, billing=Billing(cost=Decimal("0.25")))
+ESTIMATED = {"rates": {"input": "1", "output": "1"}, "sure": False}
 
 
-def test_reported_cost_of_zero_is_zero(ask, server):
-    server.script(response_of(1_000_000, cost=0))
-    for each in ask():
-        assert (each.cost, each.cost_source, each.price_rows) == (0, "vendor", ())
+def scripted(call_style, *usages: Usage, stream: bool, price: object):
+    """Returns the response to a call that is answered with as many replies as there are usages."""
+    replies = [ModelReply((TextPart("a"),), "stop", usage=usage) for usage in usages]
+    llm = create_llm("scripted", replies=replies, middleware=[Twice()] * (len(usages) - 1), price=price)
+    if not stream:
+        return call_style.generate(llm, "hi")
+    with call_style.stream(llm, "hi") as deltas:
+        list(deltas)
+    return deltas.response
 
 
-def test_sum_of_usages_keeps_no_billing_and_one_response_does(ask, server):
-    server.script(response_of(5, cost=0.5))
-    for each in ask():
-        assert each.usage.billing == Billing(cost=Decimal("0.5"))
-    for _ in range(2):
-        server.script(response_of(5, cost=0.5))
-    for each in ask(Twice()):
-        assert (each.usage, each.cost) == (Usage(10, 0), 1)
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(
+    ("usages", "price", "expected", "source"),
+    [
+        ((REPORTED, REPORTED), FLEX, "0.5", "vendor"),
+        ((REPORTED, SURE), FLEX, "1.25", "computed"),
+        ((SURE, REPORTED), ESTIMATED, "1.25", "estimate"),
+        ((Usage(5, 5, billing=Billing(cost=Decimal(0))),), FLEX, "0", "vendor"),
+        ((REPORTED, Usage(5, 5, billing=Billing(tier="scale"))), FLEX, None, None),
+    ],
+)
+def test_weakest_source_of_the_responses_counts(call_style, usages, price, expected, source, stream):
+    response = scripted(call_style, *usages, stream=stream, price=price)
+    assert (response.cost, response.cost_source) == (None if expected is None else Decimal(expected), source)
+    assert (response.cost_reason is None) == (expected is not None)
+    assert response.usage == (usages[0] if len(usages) == 1 else usages[0] + usages[1])
+
+
+def test_requested_tier_that_no_response_confirms_is_an_estimate(ask, server):
+    server.script(response_of(1_000_000))
+    for each in ask(price=FLEX, tags={"tier": "flex"}):
+        assert (each.cost, each.cost_source) == (Decimal("0.5"), "estimate")
 
 
 @pytest.mark.parametrize(
