@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from datetime import date
 from pathlib import Path
 
-from ..ports import CatalogueFile, ModelProfile, Price
+from ..ports import CatalogueFile, ModelProfile
 from .documents import read_document
 from .entries import ModelEntry
 from .folders import updates_folder, user_file_path
+from .pricing import ModelPricing
 from .provider_file import ProviderFile
 from .provider_models import ProviderModels
 from .user_file import UserFile
@@ -59,9 +60,11 @@ class FileCatalogue:
         """Returns the profile of a model; that of an unknown model is not `known`."""
         return self.models(provider).entry(model).profile
 
-    def pricing(self, provider: str, model: str) -> Price | None:
-        """Returns the prices of a model; None if they are unknown."""
-        return self.profile(provider, model).price
+    def pricing(self, provider: str, model: str) -> ModelPricing:
+        """Returns the prices of a model, and of those that the provider may answer with instead."""
+        models = self.models(provider)
+        models.price_rows(model)  # raises errors of the file now, not at the first response
+        return ModelPricing(provider, model, models.price_rows)
 
     def entry(self, provider: str, model: str) -> ModelEntry:
         """Returns all that is known about a model."""

@@ -101,8 +101,8 @@ def overridden(profile: ModelProfile, facts: Facts) -> ModelProfile:
 
 @cache
 def fact_readers() -> Mapping[str, Reader]:
-    """Returns the reader of each fact. A price is none: prices have rows of their own."""
-    readers = {name: read for name, read in field_readers(ModelProfile).items() if name != "price"}
+    """Returns the reader of each fact."""
+    readers = dict(field_readers(ModelProfile))
     readers |= dict.fromkeys(_DAYS, read_day)
     for name in _FILES & readers.keys():
         readers[name] = _checked(readers[name], _file_fault)

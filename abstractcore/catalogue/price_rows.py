@@ -19,8 +19,7 @@ from .price_conditions import NOWHERE, STANDARD_TIERS, Condition, Holidays, Requ
 
 _FIELDS: Final = ("from", "until", "sure_until", "sure", "rates", "when", "least", "source", "checked", "note")
 _DIGEST_LENGTH: Final = 16
-HEADER_FIELDS: Final = ("price_sets", "tool_fees", "allowances", "holidays")
-"""The fields of a provider file's header that price rows refer to."""
+_HEADER_FIELDS: Final = ("sets", "tool_fees", "allowances", "holidays")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +38,17 @@ class PriceHeader:
 
     @classmethod
     def read(cls, header: Mapping[str, Any]) -> PriceHeader:
-        """Reads `HEADER_FIELDS` of a header; raises `SchemaError` with the path of an invalid value."""
+        """Reads `prices` of the header of a provider's file; raises `SchemaError` with the path of an invalid value."""
+        for name in header:
+            if name not in _HEADER_FIELDS:
+                hint = f"The fields are {', '.join(_HEADER_FIELDS)}."
+                raise SchemaError("no such field", name, hint=hint)
         listed = values.as_object(header.get("holidays", {}), "holidays")
         holidays = {name: Holidays.read(days, f"holidays.{name}") for name, days in listed.items()}
-        sets = values.as_object(header.get("price_sets", {}), "price_sets")
+        sets = values.as_object(header.get("sets", {}), "sets")
         for name, conditions in sets.items():
-            for index, each in enumerate(values.as_list(conditions, f"price_sets.{name}")):
-                Condition.read(each, f"price_sets.{name}[{index}]", holidays)
+            for index, each in enumerate(values.as_list(conditions, f"sets.{name}")):
+                Condition.read(each, f"sets.{name}[{index}]", holidays)
         fees = values.as_object(header.get("tool_fees", {}), "tool_fees")
         for meter in values.as_rates(fees, "tool_fees"):
             if METERS[meter].kind != "fee":

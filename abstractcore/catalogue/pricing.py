@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Final, TypeAlias
 
+from ..errors import ConfigurationError
 from ..ports import BilledResponse, Charge
 from ..schema import Billing
 from .charged_counts import charged_counts, tokens_of
@@ -54,7 +55,10 @@ class ModelPricing:
         billing = response.usage.billing or _NO_BILLING
         if billing.cost is not None:
             return Charge(billing.cost, "vendor")
-        model, rows = self._priced(response.model)
+        try:
+            model, rows = self._priced(response.model)
+        except ConfigurationError as error:
+            return Charge(reason=error.message)
         if not rows:
             return Charge(reason=f"no price is known for {self._place(model)}")
         at = min(max(response.requested_at, 0.0), _LATEST)

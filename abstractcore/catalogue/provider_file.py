@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, NoReturn, cast
 
 from ..errors import SchemaError
@@ -13,6 +14,7 @@ from .documents import Document
 from .facts import MERGED, Facts, profile_of
 from .header import Header
 from .positions import json_column
+from .price_rows import PriceHeader
 from .readers import read_object
 from .rows import Row, read_row
 
@@ -51,6 +53,14 @@ class ProviderFile:
         except SchemaError as error:
             self._refuse_header(error.at("unknown"))
         return facts
+
+    @cached_property
+    def prices(self) -> PriceHeader:
+        """What the prices of the rows share."""
+        try:
+            return PriceHeader.read(self.header.prices)
+        except SchemaError as error:
+            self._refuse_header(error.at("prices"))
 
     def check(self) -> None:
         """Reads the facts of every row; raises `ConfigurationError` for the first invalid one."""

@@ -13,6 +13,7 @@ from .aliases import check_aliases, target
 from .entries import Match, ModelEntry
 from .facts import Facts, family_facts, merged, overriding, profile_of
 from .names import NameRules, family_of
+from .price_rows import PriceHeader, PriceRow, read_price_rows
 from .provider_file import ProviderFile
 from .rows import Row
 from .user_file import UserFile
@@ -37,6 +38,7 @@ class ProviderModels:
         self._names = file.header.names if file else NameRules()
         self._unknown: Facts = file.unknown() if file else _UNKNOWN
         self._entries: dict[tuple[Match, str], ModelEntry] = {}
+        self._price_rows: dict[str, Sequence[PriceRow]] = {}
         if self._own:
             check_aliases(self._models, self._refuse)
 
@@ -52,17 +54,35 @@ class ProviderModels:
         found = self._entries.get(key)
         return found or self._entries.setdefault(key, self._made(match, row))
 
+    def price_rows(self, name: str) -> Sequence[PriceRow]:
+        """Returns the price rows of a model; none if only its family is known, since another version may have another
+        price. Raises `ConfigurationError` for an invalid one.
+        """
+        match, row = self._find(name, self._models)
+        if match != "model" or row is None:
+            return ()
+        found = self._price_rows.get(row.name)
+        if found is None:
+            header = self._file.prices if self._file else PriceHeader()
+            try:
+                found = read_price_rows(self.entry(name).prices, header, self._provider, row.name)
+            except SchemaError as error:
+                self._refuse(error, row)
+            found = self._price_rows.setdefault(row.name, found)
+        return found
+
     def alias(self, name: str) -> str | None:
         """Returns the model that a name with a row is an alias of."""
         row = self._models.get(name)
         return target(row, self._models).name if row and row.alias_of else None
 
     def check(self) -> None:
-        """Makes the entry of every row; raises `ConfigurationError` for the first invalid one."""
+        """Makes the entry and the prices of every row; raises `ConfigurationError` for the first invalid one."""
         if self._file is not None:
             self._file.check()
         for name in self._models:
             self.entry(name)
+            self.price_rows(name)
 
     def _find(self, name: str, models: Mapping[str, Row]) -> tuple[Match, Row | None]:
         row = models.get(name)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import io
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, assert_type
 
@@ -21,6 +22,7 @@ from abstractcore import (
     Message,
     MessageInput,
     OverloadedError,
+    Price,
     TextPart,
     ToolChoice,
     ToolResult,
@@ -49,6 +51,7 @@ llm = create_llm(
     api_key="key",
     accepts=["image"],
     facts={"context_tokens": 65536, "refused": ["top_k"]},
+    price=Price(input=2, output="0.5", cached=Decimal("0.25")),
     max_retries=0,
     middleware=[Quiet()],
     proxy="http://proxy.test",

@@ -43,6 +43,7 @@ class OllamaProvider(VendorProvider):
 
     name = "ollama"
     summary = "an Ollama server, on this machine by default"
+    default_url = DEFAULT_URL
     model_examples: Mapping[str, str] = {
         "deepseek-r1": "deepseek-r1",
         "gemma": "gemma3",

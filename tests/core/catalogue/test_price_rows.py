@@ -12,7 +12,7 @@ from abstractcore.catalogue.meters import METERS
 from abstractcore.schema import METERS as REPORTED
 from abstractcore.schema import SchemaError
 
-HEADER = PriceHeader.read({"price_sets": {"half": [{"tier": ["batch"], "times": "0.5"}]}})
+HEADER = PriceHeader.read({"sets": {"half": [{"tier": ["batch"], "times": "0.5"}]}})
 RATES = {"input": "1", "output": "2"}
 
 
@@ -99,8 +99,8 @@ def test_rows_that_are_valid_at_the_same_time_are_an_error(spans, overlapping):
 @pytest.mark.parametrize(
     ("header", "message"),
     [
-        ({"price_sets": {"x": [{"times": 2}]}}, "price_sets.x[0].times: expected a decimal number as text, got int"),
-        ({"price_sets": {"x": {}}}, "price_sets.x: expected a list, got dict"),
+        ({"sets": {"x": [{"times": 2}]}}, "sets.x[0].times: expected a decimal number as text, got int"),
+        ({"sets": {"x": {}}}, "sets.x: expected a list, got dict"),
         ({"tool_fees": {"input": "1"}}, "tool_fees: 'input' is not the fee of a tool"),
         ({"tool_fees": {"web_search": "-1"}}, "tool_fees.web_search: '-1' is not a decimal number of at least 0"),
         ({"allowances": ["x"]}, "allowances: 'x' is not a meter"),

@@ -15,7 +15,7 @@ from abstractcore.schema import Billing, Usage
 
 HEADER = PriceHeader.read(
     {
-        "price_sets": {
+        "sets": {
             "gpt": [
                 {"input_over": 272_000, "times": {"in": "2", "out": "1.5"}},
                 {"tier": ["flex", "batch"], "times": "0.5"},

@@ -19,9 +19,9 @@ ROWS = (
         "context_tokens": 1,
         "thinking": {"levels": ["low"]},
         "refused": ["top_k"],
-        "prices": [{"input": "1"}],
+        "prices": [{"rates": {"input": "1"}}],
     },
-    {"model": "two", "context_tokens": 2, "prices": [{"input": "2"}]},
+    {"model": "two", "context_tokens": 2, "prices": [{"rates": {"input": "2"}}]},
     {"family": "fam", "accepts": ["image"], "cache_points": 4},
 )
 UNKNOWN = {"assumed": ["image"], "encodable": ["audio"]}
@@ -38,7 +38,7 @@ def test_facts_of_a_known_model_are_overridden_and_the_rest_stays(tmp_path: Path
         frozenset({"image"}), 7, thinking=Thinking(("low",), can_be_off=False), refused=frozenset({"top_k"})
     )
     assert entry.own_facts == {"context_tokens", "thinking"}
-    assert entry.prices == [{"input": "1"}]
+    assert entry.prices == [{"rates": {"input": "1"}}]
 
 
 def test_new_model_refuses_nothing_that_an_unknown_one_does_not(tmp_path: Path):
@@ -58,7 +58,7 @@ def test_files_that_the_user_lists_are_all_that_the_model_accepts(tmp_path: Path
 def test_like_names_models_whose_facts_come_first(tmp_path: Path):
     entry = catalogue(tmp_path, 'model = "mine"\nlike = "one-20261007"\ncontext_tokens = 7').entry(PROVIDER, "mine")
     assert (entry.profile.context_tokens, entry.profile.refused) == (7, frozenset({"top_k"}))
-    assert entry.prices == [{"input": "1"}]
+    assert entry.prices == [{"rates": {"input": "1"}}]
     both = catalogue(tmp_path, 'model = "mine"\nlike = ["one", "two"]').profile(PROVIDER, "mine")
     assert (both.context_tokens, both.refused) == (2, frozenset({"top_k"}))
 

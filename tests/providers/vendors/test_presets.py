@@ -218,7 +218,6 @@ def test_every_family_matches_its_names_and_has_no_cache_points(preset: Preset):
             assert session.profile.known == expected.known
             assert session.profile == of(preset, expected) or not expected.known
             assert session.profile.cache_points == 0
-            assert session.profile.price is None
 
 
 LOW_TO_HIGH = ("low", "medium", "high")
