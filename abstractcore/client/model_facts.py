@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from ..errors import ConfigurationError, InvalidInputError, SchemaError
-from ..ports import ModelCatalogue, ModelProfile, ModelStore, Price, ProviderServices, ProviderSession
+from ..ports import ModelCatalogue, ModelProfile, ModelStore, Pricing, ProviderServices, ProviderSession
 from ..schema.quoting import shown
 from .option_values import MEDIA_KINDS
 
@@ -70,7 +70,7 @@ class _Catalogue:
     def profile(self, provider: str, model: str) -> ModelProfile:
         return self.facts.over(self.catalogue.profile(provider, model))
 
-    def pricing(self, provider: str, model: str) -> Price | None:
+    def pricing(self, provider: str, model: str) -> Pricing | None:
         return self.catalogue.pricing(provider, model)
 
 
