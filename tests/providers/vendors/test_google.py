@@ -10,6 +10,7 @@ from abstractcore.errors import AuthenticationError, ConfigurationError
 from abstractcore.ports import ProviderConfig, ProviderSession
 from abstractcore.schema import Message, ModelCall, WireRequest
 from abstractcore_providers.formats.gemini import Dialect, Gemini
+from abstractcore_providers.formats.gemini.usage import VERTEX
 from abstractcore_providers.vendors.google import GoogleProvider, VertexProvider
 from abstractcore_providers.vendors.google.provider import GEMINI_URL
 from tests.providers.sessions import Services
@@ -105,7 +106,7 @@ def test_vertex_url_has_project_and_location(location: str | None, host: str):
     parent = f"projects/p-1/locations/{location or 'global'}"
     assert address(session).url == f"https://{host}/v1/{parent}"
     assert headers(session) == {"authorization": "Bearer t"}
-    dialect = Dialect("vertex", False, count_wrapped=False, publisher="google", parent=parent)
+    dialect = Dialect("vertex", False, count_wrapped=False, publisher="google", parent=parent, billing=VERTEX)
     assert session.transpiler == Gemini(dialect)
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...common.billing_table import BillingTable
+from .usage import GEMINI_API
+
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
@@ -15,7 +18,8 @@ class Dialect:
     request that is wrapped in a field, as in the Gemini API.
 
     Where model names are below a `publisher`, as on Vertex AI, it is the one of names without a publisher. `parent` is
-    the prefix of resource names, such as `projects/p/locations/l`.
+    the prefix of resource names, such as `projects/p/locations/l`. `billing` are the fields of a reply with its service
+    tier.
     """
 
     provider: str = "google"
@@ -24,3 +28,4 @@ class Dialect:
     count_wrapped: bool = True
     publisher: str = ""
     parent: str = ""
+    billing: BillingTable = GEMINI_API

@@ -8,17 +8,18 @@ from typing import Any, cast
 from abstractcore.errors import UnsupportedContentError
 from abstractcore.schema import CallWarning, Citation, JSONObject, ModelReply, Part, Rendered, TextPart, ToolCall
 
+from ...common.billing_table import BillingTable, merged
 from ...common.body_writer import BodyWriter
-from ...common.json_reading import Object
+from ...common.json_reading import Object, as_object
 from .dialect import Dialect
 from .grounding import is_rest_of_grounding, write_grounding
+from .usage import billing_to_ours, usage_to_theirs
 from .vocabulary import (
     ARGUMENTS,
     WARNINGS,
     finish_reason_to_ours,
     finish_reason_to_theirs,
     metadata_group,
-    usage_to_theirs,
 )
 from .written_parts import write_part
 
@@ -35,7 +36,7 @@ def render(reply: ModelReply, dialect: Dialect) -> Rendered:
             _write(written, part, path, writer, cited)
         except UnsupportedContentError as error:
             warnings.append(CallWarning("part_left_out", path, error.message))
-    metadata = grouped_metadata(reply.provider_metadata, warnings)
+    metadata = grouped_metadata(reply.provider_metadata, dialect.billing, warnings)
     candidate: Object = {"content": {"role": "model", "parts": written}, "finishReason": _finish(reply, warnings)}
     texts = [
         (number_of(written, number), str(written[number]["text"]), shifted(part, offset), path)
@@ -45,10 +46,9 @@ def render(reply: ModelReply, dialect: Dialect) -> Rendered:
     if grounding:
         candidate["groundingMetadata"] = grounding
     body: Object = {"candidates": [{**candidate, "index": 0, **metadata.candidate}], **metadata.reply}
-    WARNINGS.billing(reply.usage.billing, None, warnings)
-    usage = usage_to_theirs(reply.usage, warnings) | metadata.usage
-    if usage:
-        body["usageMetadata"] = usage
+    body = merged(body, usage_to_theirs(reply.usage, dialect.billing, warnings))
+    billing = billing_to_ours(as_object(body.get("usageMetadata")), grounding, dialect.billing)
+    WARNINGS.billing(reply.usage.billing, billing, warnings)
     return Rendered(writer.json(body | head(reply.model, reply.id)), tuple(warnings))
 
 
@@ -93,21 +93,18 @@ class GroupedMetadata:
 
     reply: Object = field(default_factory=dict[str, Any])
     candidate: Object = field(default_factory=dict[str, Any])
-    usage: Object = field(default_factory=dict[str, Any])
     grounding: JSONObject = field(default_factory=dict[str, Any])
 
 
-def grouped_metadata(metadata: JSONObject, warnings: list[CallWarning]) -> GroupedMetadata:
+def grouped_metadata(metadata: JSONObject, billing: BillingTable, warnings: list[CallWarning]) -> GroupedMetadata:
     """Returns the metadata that can be written as fields of the reply; the rest is reported in warnings."""
     grouped = GroupedMetadata()
     for name, value in metadata.items():
-        group = metadata_group(name, value)
+        group = metadata_group(name, value, billing)
         if name == "groundingMetadata" and is_rest_of_grounding(value):
             grouped.grounding = cast(JSONObject, value)
         elif group == "candidate":
             grouped.candidate[name] = value
-        elif group == "usage":
-            grouped.usage |= cast(Object, value)
         elif group == "reply":
             grouped.reply[name] = value
         else:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import jiter
 
 from abstractcore.framing import ServerSentEvent
-from abstractcore.schema import Delta
+from abstractcore.schema import Delta, Usage
 
 from ...common.frame_decoder import FrameDecoder
 from ...common.google_errors import RIGHT_ADDRESS, error_in_answer
@@ -17,7 +18,8 @@ from ...common.reasoning_origins import origin_of
 from .blocks import Blocks
 from .dialect import Dialect
 from .grounding import rest_of_grounding
-from .vocabulary import block_reason, finish_reason_to_ours, metadata_to_ours, usage_to_ours
+from .usage import billing_to_ours, usage_to_ours
+from .vocabulary import block_reason, finish_reason_to_ours, metadata_to_ours
 
 _NO_REASON = "FINISH_REASON_UNSPECIFIED"
 _CUT: Cut = {"candidates": {"content": {"parts": {"text": {}}}}}
@@ -31,11 +33,13 @@ class ReplyDecoder(FrameDecoder):
     def __init__(self, dialect: Dialect) -> None:
         super().__init__(RIGHT_ADDRESS, "the stream ended without a finish reason", cut=_CUT)
         self._provider = dialect.provider
+        self._billing = dialect.billing
         self._blocks = Blocks(dialect.provider, self._out)
         self._finish: str | None = None
         self._blocked: str | None = None
         self._counts: Any = None
         self._written_counts: Any = None
+        self._usage = Usage()
         self._grounding: Object = {}
         self._metadata: Object = {}
 
@@ -101,13 +105,14 @@ class ReplyDecoder(FrameDecoder):
         self._add_counts()
         if self._finish is not None or candidate is None or is_first:
             self._blocked = block_reason(data) or self._blocked
-            self._metadata |= metadata_to_ours(data, candidate or {})
+            self._metadata |= metadata_to_ours(data, candidate or {}, self._billing)
 
     def _add_counts(self) -> None:
         """Writes the usage so far, if it changed."""
         if self._counts is not None and self._counts is not self._written_counts:
             self._written_counts = self._counts
-            self._out.count(usage_to_ours(as_object(self._counts)))
+            self._usage = usage_to_ours(as_object(self._counts))
+            self._out.count(self._usage)
 
     def _is_begun(self) -> bool:
         return self._out.sequence > 0
@@ -117,6 +122,9 @@ class ReplyDecoder(FrameDecoder):
 
     def _end(self) -> None:
         self._add_counts()
+        billing = billing_to_ours(as_object(self._counts), self._grounding, self._billing)
+        if billing is not None:
+            self._out.count(replace(self._usage, billing=billing))
         self._blocks.close()
         self._blocks.cite(self._grounding)
         rest = rest_of_grounding(self._grounding)

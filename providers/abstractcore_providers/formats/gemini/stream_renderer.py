@@ -31,6 +31,7 @@ from abstractcore.schema import (
     UsageDelta,
 )
 
+from ...common.billing_table import merged
 from ...common.body_writer import BodyWriter
 from ...common.google_errors import render_error
 from ...common.json_reading import Object
@@ -38,7 +39,8 @@ from ...common.sound_pieces import is_samples
 from .dialect import Dialect
 from .grounding import write_grounding
 from .render import grouped_metadata, head, shifted
-from .vocabulary import ARGUMENTS, finish_reason_to_theirs, usage_to_theirs
+from .usage import usage_to_theirs
+from .vocabulary import ARGUMENTS, finish_reason_to_theirs
 from .written_parts import write_part
 
 
@@ -56,6 +58,7 @@ class ReplyRenderer:
 
     def __init__(self, dialect: Dialect) -> None:
         self._provider = dialect.provider
+        self._billing = dialect.billing
         self._head: Object = {}
         self._usage = Usage()
         self._parts = 0
@@ -181,15 +184,14 @@ class ReplyRenderer:
         return BodyWriter(self._provider, ARGUMENTS, one_line=True)
 
     def _end(self, delta: ReplyEnd) -> bytes:
-        metadata = grouped_metadata(delta.provider_metadata, [])
+        metadata = grouped_metadata(delta.provider_metadata, self._billing, [])
         candidate: Object = {"finishReason": finish_reason_to_theirs(delta.finish_reason), "index": 0}
         texts = [(text.number, "".join(text.pieces), tuple(text.citations), "") for text in self._texts]
         grounding = write_grounding(texts, metadata.grounding, [])
         if grounding:
             candidate["groundingMetadata"] = grounding
         body: Object = {"candidates": [candidate | metadata.candidate], **metadata.reply}
-        usage = usage_to_theirs(self._usage, []) | metadata.usage
-        return _event(to_json(body | ({"usageMetadata": usage} if usage else {}) | self._head))
+        return _event(to_json(merged(body, usage_to_theirs(self._usage, self._billing, [])) | self._head))
 
     def _chunk(self, kind: str, *parts: Object, writer: BodyWriter | None = None) -> bytes:
         if kind != "signature" and (kind != self._last or kind == "" or len(parts) > 1):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from abstractcore.schema import CallWarning, FinishReason, HostedToolKind, Modality, Sampling, ThinkingLevel, Usage
+from abstractcore.schema import FinishReason, HostedToolKind, Modality, Sampling, ThinkingLevel
 
+from ...common.billing_table import BillingTable
 from ...common.field_table import FieldTable
 from ...common.finish_reasons import FinishReasons
 from ...common.format_warnings import FormatWarnings
-from ...common.json_reading import Object, as_object, as_objects, count_of, text_of
+from ...common.json_reading import Object, as_object, text_of
 
 _FINISH_REASONS = FinishReasons(
     {
@@ -100,21 +101,7 @@ _CANDIDATE_METADATA = frozenset(
         "urlContextMetadata",
     }
 )
-_REPLY_FIELDS = frozenset({"candidates", "usageMetadata", "modelVersion", "responseId", "error"})
-_COUNTS = frozenset(
-    {
-        "promptTokenCount",
-        "cachedContentTokenCount",
-        "candidatesTokenCount",
-        "thoughtsTokenCount",
-        "toolUsePromptTokenCount",
-        "totalTokenCount",
-        "promptTokensDetails",
-        "candidatesTokensDetails",
-        "cacheTokensDetails",
-        "toolUsePromptTokensDetails",
-    }
-)
+_REPLY_FIELDS = frozenset({"candidates", "modelVersion", "responseId", "error"})
 UNSIGNED = "skip_thought_signature_validator"
 """Replaces the signature of a call without one, such as another model's (the page "Thought signatures")."""
 
@@ -154,71 +141,22 @@ def finish_reason_to_theirs(reason: FinishReason) -> str:
     return _FINISH_REASONS.to_theirs[reason]
 
 
-def usage_to_ours(data: Object) -> Usage:
-    """Returns the token counts; None for those that are not reported."""
-    thoughts = count_of(data, "thoughtsTokenCount")
-    return Usage(
-        input=_sum(count_of(data, "promptTokenCount"), count_of(data, "toolUsePromptTokenCount")),
-        output=_sum(count_of(data, "candidatesTokenCount"), thoughts),
-        cached=count_of(data, "cachedContentTokenCount"),
-        reasoning=thoughts,
-        input_audio=_audio(data.get("promptTokensDetails")),
-        output_audio=_audio(data.get("candidatesTokensDetails")),
-    )
-
-
-def _sum(left: int | None, right: int | None) -> int | None:
-    return left if right is None else (left or 0) + right
-
-
-def _audio(details: Any) -> int | None:
-    counts = [count_of(entry, "tokenCount") for entry in as_objects(details) if entry.get("modality") == "AUDIO"]
-    return counts[0] if counts else None
-
-
-def usage_to_theirs(usage: Usage, warnings: list[CallWarning]) -> Object:
-    """Returns the format's usage object; empty if nothing was reported."""
-    reasoning = usage.reasoning
-    if reasoning is not None and (usage.output is None or usage.output < reasoning):
-        message = "reasoning tokens are part of the output tokens, which are fewer"
-        warnings.append(CallWarning("count_left_out", "usage.reasoning", message, reasoning))
-        reasoning = None
-    WARNINGS.counts(usage, ("cache_written",), warnings)
-    counts: Object = {
-        "promptTokenCount": usage.input,
-        "cachedContentTokenCount": usage.cached,
-        "candidatesTokenCount": None if usage.output is None else usage.output - (reasoning or 0),
-        "thoughtsTokenCount": reasoning,
-        "totalTokenCount": usage.total,
-        "promptTokensDetails": _audio_to_theirs(usage.input_audio),
-        "candidatesTokensDetails": _audio_to_theirs(usage.output_audio),
-    }
-    return {name: count for name, count in counts.items() if count is not None}
-
-
-def _audio_to_theirs(count: int | None) -> list[Object] | None:
-    return None if count is None else [{"modality": "AUDIO", "tokenCount": count}]
-
-
-def metadata_to_ours(data: Object, candidate: Object) -> Object:
+def metadata_to_ours(data: Object, candidate: Object, billing: BillingTable) -> Object:
     """Returns the fields of a reply that the schema does not model, with those of the candidate."""
-    metadata = {name: value for name, value in data.items() if name not in _REPLY_FIELDS and value is not None}
+    metadata = billing.rest({name: value for name, value in data.items() if name not in _REPLY_FIELDS})
     metadata |= {
         name: value for name, value in candidate.items() if name not in _CANDIDATE_FIELDS and value is not None
     }
-    usage = {name: value for name, value in as_object(data.get("usageMetadata")).items() if name not in _COUNTS}
-    if usage:
-        metadata["usageMetadata"] = usage
     return metadata
 
 
-def metadata_group(name: str, value: Any) -> str | None:
-    """Returns the object that has this metadata: "candidate", "usage" or "reply"; None for a name used otherwise."""
+def metadata_group(name: str, value: Any, billing: BillingTable) -> str | None:
+    """Returns the object that has this metadata: "candidate" or "reply"; None for a name used otherwise."""
     if name in _CANDIDATE_METADATA:
         return "candidate"
-    if name == "usageMetadata" and isinstance(value, dict) and value and not _COUNTS.intersection(as_object(value)):
-        return "usage"
-    return None if name in _REPLY_FIELDS or name in _CANDIDATE_FIELDS else "reply"
+    if name in _REPLY_FIELDS or name in _CANDIDATE_FIELDS or not billing.is_rest(name, value):
+        return None
+    return "reply"
 
 
 def block_reason(data: Object) -> str | None:

@@ -141,10 +141,12 @@ def _setting(config: ProviderConfig, environment: Mapping[str, str], name: str, 
 
 def _session(model: str, endpoint: Endpoint, provider: str, publisher: str = "", parent: str = "") -> ProviderSession:
     from ...formats.gemini import Dialect, Gemini
+    from ...formats.gemini.usage import GEMINI_API, VERTEX
     from ..models.gemini import find_gemini
 
     model = model.removeprefix("models/")
     family = find_gemini(model)
     media_in_results, signed_calls = family.rules.media_in_results, family.rules.signed_calls
-    dialect = Dialect(provider, media_in_results, signed_calls, not publisher, publisher, parent)
+    billing = VERTEX if publisher else GEMINI_API
+    dialect = Dialect(provider, media_in_results, signed_calls, not publisher, publisher, parent, billing)
     return ProviderSession(model, Gemini(dialect), endpoint, family.profile)

@@ -21,6 +21,7 @@ from abstractcore.errors import (
     ServerError,
 )
 from abstractcore.schema import (
+    Billing,
     Citation,
     HostedToolCall,
     HostedToolResult,
@@ -46,7 +47,7 @@ REPLY = ModelReply(
         ToolCall("c2", "weather", "{}"),
     ),
     "tool_calls",
-    usage=Usage(10, 20, cached=5, reasoning=7),
+    usage=Usage(10, 20, cached=5, reasoning=7, billing=Billing(tier="standard", counts={"input_image": 4})),
     model="m",
     id="r1",
 )
@@ -99,6 +100,7 @@ def test_client_reads_our_reply(client: genai.Client):
     assert usage is not None
     assert (usage.prompt_token_count, usage.candidates_token_count, usage.total_token_count) == (10, 13, 30)
     assert (usage.cached_content_token_count, usage.thoughts_token_count) == (5, 7)
+    assert usage.prompt_tokens_details == [types.ModalityTokenCount(modality=types.MediaModality.IMAGE, token_count=4)]
     assert answer.candidates
     assert answer.candidates[0].finish_reason == types.FinishReason.STOP
     grounding = answer.candidates[0].grounding_metadata
