@@ -30,6 +30,7 @@ MODELS = {
     "deepseek": "deepseek-v4-flash",
     "fireworks": "accounts/fireworks/models/deepseek-v4p1-flash",
     "google": "gemini-3.5-flash-lite",
+    "google-interactions": "gemini-3.5-flash-lite",
     "groq": "openai/gpt-oss-20b",
     "mistral": "ministral-3b-latest",
     "openai": "gpt-5.4-mini",

@@ -14,7 +14,7 @@ from .scripted import ScriptedProvider
 from .vendors.anthropic import AnthropicProvider
 from .vendors.bedrock import BedrockProvider
 from .vendors.cohere import CohereProvider
-from .vendors.google import GoogleProvider, VertexProvider
+from .vendors.google import GoogleInteractionsProvider, GoogleProvider, VertexProvider
 from .vendors.ollama import OllamaProvider
 from .vendors.openai_compatible import VENDORS
 from .vendors.openai_responses import OpenAIResponsesProvider
@@ -33,6 +33,7 @@ def register_providers() -> Iterable[Provider]:
         BedrockProvider(),
         GoogleProvider(),
         VertexProvider(),
+        GoogleInteractionsProvider(),
         *VENDORS,
     )
 

@@ -17,6 +17,7 @@ VENDORS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "bedrock_converse": ("bedrock", "us.anthropic.claude-sonnet-4-5-20250929-v1:0"),
         "cohere_chat": ("cohere", "command-a-vision-07-2025"),
         "gemini": ("google", "gemini-2.5-flash"),
+        "gemini_interactions": ("google-interactions", "gemini-3-flash-preview"),
         "ollama": ("ollama", "llama3.2-vision"),
         "openai_chat": ("openai", "gpt-4.1"),
         "openai_responses": ("openai-responses", "gpt-5.6"),

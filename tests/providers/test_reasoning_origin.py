@@ -15,6 +15,7 @@ ROUTES: dict[str, tuple[str, str, str, str]] = {
     "anthropic_messages": ("anthropic", "claude-sonnet-5", "claude-sonnet-5-20260301", EVENTS),
     "bedrock_converse": ("bedrock", "anthropic.claude-sonnet-4-5", "other", "application/vnd.amazon.eventstream"),
     "gemini": ("google", "gemini-flash-latest", "gemini-3-flash-002", EVENTS),
+    "gemini_interactions": ("google-interactions", "gemini-flash-latest", "gemini-3-flash-002", EVENTS),
     "ollama": ("ollama", "qwen3", "qwen3:8b", "application/x-ndjson"),
     "openai_responses": ("openai-responses", "gpt-5", "gpt-5-2025-08-07", EVENTS),
 }

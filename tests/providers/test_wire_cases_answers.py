@@ -18,6 +18,7 @@ from abstractcore_providers.formats.registered import FORMATS
 from tests.providers.formats.anthropic_messages import wire as anthropic
 from tests.providers.formats.cohere_chat import wire as cohere
 from tests.providers.formats.gemini import wire as gemini
+from tests.providers.formats.gemini_interactions import wire as interactions
 from tests.providers.formats.ollama import wire as ollama
 from tests.providers.formats.openai_chat import wire as chat
 from tests.providers.published import provider_of, response_of
@@ -238,6 +239,14 @@ REASONING: dict[str, tuple[str, list[Any]]] = {
         ),
     ),
     "gemini": ("gemini", [gemini.chunk({"text": t, "thought": True}) for t in ("Hm, ", "well.")]),
+    "interactions": (
+        "gemini_interactions",
+        [
+            interactions.start(1, "thought"),
+            *(interactions.delta(1, "thought_summary", content={"type": "text", "text": t}) for t in ("Hm, ", "well.")),
+            interactions.stop(1),
+        ],
+    ),
     "cohere": ("cohere_chat", [cohere.thought("Hm, "), cohere.thought("well.")]),
     "ollama": ("ollama", [ollama.line(thinking="Hm, "), ollama.line(thinking="well.")]),
 }
@@ -310,6 +319,7 @@ CACHED: dict[str, Any] = {
     },
     "cohere_chat": {"tokens": {"input_tokens": 100, "output_tokens": 5}, "cached_tokens": 60},
     "gemini": {"promptTokenCount": 100, "candidatesTokenCount": 5, "cachedContentTokenCount": 60},
+    "gemini_interactions": {"total_input_tokens": 100, "total_output_tokens": 5, "total_cached_tokens": 60},
     "openai_chat": {
         "prompt_tokens": 100,
         "completion_tokens": 5,
@@ -322,7 +332,7 @@ CACHED: dict[str, Any] = {
     },
 }
 """A hundred tokens of input, sixty from the cache and thirty written to it where the vendor says so."""
-WITHOUT_WRITTEN = ("cohere_chat", "gemini")
+WITHOUT_WRITTEN = ("cohere_chat", "gemini", "gemini_interactions")
 PRICE = Price(input=3, output=15, cached="0.3", cache_written="3.75")
 
 
@@ -353,6 +363,8 @@ def counted(format: str, frames: list[Any]) -> list[Any]:
         frames[-1]["delta"]["usage"] = counts
     elif format == "gemini":
         frames[-1]["usageMetadata"] = counts
+    elif format == "gemini_interactions":
+        frames[-1]["interaction"]["usage"] = counts
     elif format == "openai_chat":
         frames.append({**chat.chunk(), "choices": [], "usage": counts})
     else:

@@ -182,7 +182,7 @@ def test_invalid_base64_is_refused_with_its_path(format):
 
 PICTURE = ImagePart(Blob.from_bytes(b"\x89PNG\r\n\x1a\n", "image/png"))
 CLIP = VideoPart(Blob.from_bytes(b"\0\0\0\x18ftypmp42", "video/mp4"))
-WITHOUT_VIDEO = [name for name in FORMATS if name not in ("bedrock_converse", "gemini")]
+WITHOUT_VIDEO = [name for name in FORMATS if name not in ("bedrock_converse", "gemini", "gemini_interactions")]
 
 
 @pytest.mark.parametrize("format", WITHOUT_VIDEO)

@@ -189,6 +189,7 @@ CUT_REPLIES = {
     "bedrock_converse": {"stopReason": "end_turn", "usage": {}},
     "cohere_chat": {"id": "1", "finish_reason": "COMPLETE"},
     "gemini": {"usageMetadata": {"promptTokenCount": 1}},
+    "gemini_interactions": {"id": "v1", "usage": {"total_input_tokens": 1}},
     "ollama": {"model": "m", "done": True},
     "openai_chat": {"object": "chat.completion", "choices": []},
     "openai_responses": {"object": "response", "output": None},

@@ -12,6 +12,7 @@ from tests.chaos_server import answer
 from tests.providers.formats.anthropic_messages import wire as anthropic
 from tests.providers.formats.bedrock_converse import wire as bedrock
 from tests.providers.formats.gemini import wire as gemini
+from tests.providers.formats.gemini_interactions import wire as interactions
 from tests.providers.formats.openai_responses import wire as responses
 from tests.providers.wire_streams import answered_with, served
 
@@ -62,10 +63,22 @@ RESPONSES: list[dict[str, Any]] = [
         "status": "completed",
     },
 ]
+INTERACTIONS: list[dict[str, Any]] = [
+    {"type": "thought", "signature": "c2lnbmF0dXJl", "summary": [{"type": "text", "text": "First, the place."}]},
+    {"type": "model_output", "content": [{"type": "text", "text": "Let me look."}]},
+    {"type": "function_call", "id": "toolu_1", "name": "f", "arguments": {"a": 1}},
+    {"type": "function_call", "id": "toolu_2", "name": "g", "arguments": {}},
+]
 BODIES: dict[str, Any] = {
     "anthropic_messages": anthropic.message(*ANTHROPIC, model="claude-sonnet-4-5-20250929", stop_reason="tool_use"),
     "bedrock_converse": bedrock.reply_with(*BEDROCK),
     "gemini": gemini.chunk(*GEMINI, finish="STOP"),
+    "gemini_interactions": {
+        "id": "v1",
+        "status": "requires_action",
+        "model": "gemini-3-flash-preview-09",
+        "steps": INTERACTIONS,
+    },
     "openai_responses": responses.completed(*RESPONSES, model="gpt-5.6-2026-07-01"),
 }
 """Whole answers, whose models have another name than they are called by."""
@@ -81,6 +94,8 @@ def streamed(format: str) -> bytes:
     if format == "gemini":
         chunks = [gemini.chunk(part) for part in GEMINI]
         return served(format, [*chunks, gemini.chunk(finish="STOP")])
+    if format == "gemini_interactions":
+        return served(format, interactions_stream())
     done = [responses.done(item, index) for index, item in enumerate(RESPONSES)]
     return served(format, [responses.begin(), *done, {"type": "response.completed", "response": BODIES[format]}])
 
@@ -124,6 +139,25 @@ def bedrock_stream() -> list[Any]:
     return frames
 
 
+def interactions_stream() -> list[Any]:
+    """The steps of the answer; a call's arguments and a thought come in deltas."""
+    frames = [interactions.CREATED]
+    for index, step in enumerate(INTERACTIONS):
+        begun = {name: value for name, value in step.items() if name not in ("type", "summary", "signature")}
+        if step["type"] == "thought":
+            (summary,) = step["summary"]
+            deltas = [interactions.delta(index, "thought_summary", content=summary)]
+            deltas.append(interactions.delta(index, "thought_signature", signature=step["signature"]))
+        elif step["type"] == "function_call":
+            begun["arguments"] = {}
+            text = json.dumps(step["arguments"])
+            deltas = [interactions.delta(index, "arguments_delta", arguments=piece) for piece in two_chunks(text)]
+        else:
+            deltas = []
+        frames += [interactions.start(index, step["type"], **begun), *deltas, interactions.stop(index)]
+    return [*frames, interactions.completed("requires_action")]
+
+
 def two_chunks(text: str) -> list[str]:
     middle = len(text) // 2
     return [text[:middle], text[middle:]]
@@ -137,6 +171,8 @@ def sent_back(format: str, body: Any) -> Any:
         return [{name: item[name] for name in kept if name in item} for item in items]
     if format == "gemini":
         return body["contents"][1]["parts"]
+    if format == "gemini_interactions":
+        return [step for step in body["input"] if step["type"] not in ("user_input", "function_result")]
     return body["messages"][1]["content"]
 
 
@@ -144,6 +180,7 @@ EXPECTED = {
     "anthropic_messages": ANTHROPIC,
     "bedrock_converse": BEDROCK,
     "gemini": GEMINI,
+    "gemini_interactions": INTERACTIONS,
     "openai_responses": sent_back("openai_responses", {"input": RESPONSES}),
 }
 

@@ -15,6 +15,7 @@ from tests.providers.formats.anthropic_messages import wire as anthropic
 from tests.providers.formats.bedrock_converse import wire as bedrock
 from tests.providers.formats.cohere_chat import wire as cohere
 from tests.providers.formats.gemini import wire as gemini
+from tests.providers.formats.gemini_interactions import wire as interactions
 from tests.providers.formats.ollama import wire as ollama
 from tests.providers.formats.openai_chat import wire as chat
 from tests.providers.formats.openai_responses import wire as responses
@@ -158,6 +159,25 @@ cohere_calls = in_blocks(
 )
 
 
+# Interactions
+
+
+def interactions_text(pieces: Sequence[str]) -> Frames:
+    return [interactions.start(0, "model_output"), *map(interactions.text, pieces), interactions.stop(0)]
+
+
+interactions_calls = in_blocks(
+    lambda piece: [interactions.start(piece.index, "function_call", name=piece.name, arguments={}, **named(piece))],
+    lambda piece: [interactions.delta(piece.index, "arguments_delta", arguments=piece.arguments)],
+    lambda piece: [interactions.stop(piece.index)],
+)
+
+
+def interactions_end(said: Frames, reason: str | None, counted: bool) -> Frames:
+    counts = {"usage": {"total_input_tokens": INPUT, "total_output_tokens": OUTPUT}} if counted else {}
+    return [interactions.completed(reason, **counts)]
+
+
 # Gemini and Ollama, which send calls whole
 
 
@@ -261,6 +281,14 @@ SPEECH: Mapping[str, Speech] = {
         gemini_end,
         "STOP",
         {"error": {"code": 503, "message": "busy", "status": "UNAVAILABLE"}},
+    ),
+    "gemini_interactions": Speech(
+        [interactions.CREATED],
+        interactions_text,
+        interactions_calls,
+        interactions_end,
+        "completed",
+        {"event_type": "error", "error": {"code": "service_unavailable", "message": "busy"}},
     ),
     "ollama": Speech(
         [],

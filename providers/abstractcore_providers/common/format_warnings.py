@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +28,20 @@ def unsupported(path: str, requested: JSONValue, what: str) -> CallWarning:
 def reasoning_left_out(path: str) -> CallWarning:
     """Returns the warning for reasoning of another model."""
     return CallWarning("reasoning_left_out", path, "reasoning is sent only to the model that wrote it")
+
+
+def warn_of_merging(indexes: Sequence[int], parts: Sequence[Part], reason: str, warnings: list[CallWarning]) -> None:
+    """Warns that the messages at `indexes` are sent as one with these parts.
+
+    The warnings for their parts are replaced by one for each message, with their texts.
+    """
+    first, *others = (f"messages[{index}]" for index in indexes)
+    paths = (f"{first}.parts", *(f"{path}." for path in others))
+    within = [warning for warning in warnings if warning.path.startswith(paths)]
+    warnings[:] = [warning for warning in warnings if warning not in within]
+    message = "; ".join(dict.fromkeys([reason, *(warning.message for warning in within)]))
+    warnings.append(CallWarning("merged", f"{first}.parts", message, sent=[to_data(part) for part in parts]))
+    warnings += [CallWarning("merged", path, message) for path in others]
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,12 +35,16 @@ RIGHT_ADDRESS = "Does base_url point to the API, including /v1beta?"
 """The hint where something other than the API answers."""
 
 
-_OVERFLOW = re.compile(
+OVERFLOW = re.compile(
     rf"input token count \(?(?:is )?(?P<prompt>{NUMBER})\)? (?:exceeds the maximum number of tokens allowed|"
     rf"but (?:the )?model only supports up to) \(?(?P<context>{NUMBER})",
     re.ASCII,
 )
-_MODEL = re.compile(r"models/\S{1,200} is not (?:found|supported)|[Pp]ublisher [Mm]odel", re.ASCII)
+"""The message for a prompt that is too long, with both counts."""
+
+MODEL_NAMED = re.compile(r"models/\S{1,200} is not (?:found|supported)|[Pp]ublisher [Mm]odel", re.ASCII)
+"""The message for an unknown model."""
+
 _TABLE = ErrorTable(
     # The type is the vendor's status; the code is the more specific reason.
     (
@@ -73,10 +77,10 @@ _TABLE = ErrorTable(
     },
     narrower=(
         Narrower(re.compile(r"CachedContent not found"), errors.NotFoundError, (errors.AccessDeniedError,)),
-        Narrower(_MODEL, errors.ModelNotFoundError, (errors.NotFoundError,)),
-        Narrower(_OVERFLOW, errors.ContextOverflowError, (errors.BadRequestError,)),
+        Narrower(MODEL_NAMED, errors.ModelNotFoundError, (errors.NotFoundError,)),
+        Narrower(OVERFLOW, errors.ContextOverflowError, (errors.BadRequestError,)),
     ),
-    counts=(_OVERFLOW,),
+    counts=(OVERFLOW,),
     hints={
         errors.AuthenticationError: CHECK_KEY,
         errors.QuotaError: "Check the project's plan and billing.",

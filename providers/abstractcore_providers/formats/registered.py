@@ -15,6 +15,7 @@ _CLASSES = {
     "bedrock_converse": ("BedrockConverse", "Amazon Bedrock, Converse"),
     "cohere_chat": ("CohereChat", "Cohere, chat"),
     "gemini": ("Gemini", "Google, generateContent"),
+    "gemini_interactions": ("GeminiInteractions", "Google, Interactions"),
     "ollama": ("OllamaChat", "Ollama, chat"),
     "openai_chat": ("OpenAIChat", "OpenAI, chat completions"),
     "openai_responses": ("OpenAIResponses", "OpenAI, responses"),

@@ -26,8 +26,8 @@ from tests.media_doubles import PICTURE, SOUND, registry
 
 OWN_SERVERS = ("vllm", "lmstudio", "llama-cpp", "openai-compatible")
 VENDORS = (
-    "anthropic", "azure", "bedrock", "cerebras", "cohere", "deepseek", "fireworks", "google", "groq", "mistral",
-    "ollama", "openai", "openai-responses", "openrouter", "perplexity", "together", "vertex", "xai",
+    "anthropic", "azure", "bedrock", "cerebras", "cohere", "deepseek", "fireworks", "google", "google-interactions",
+    "groq", "mistral", "ollama", "openai", "openai-responses", "openrouter", "perplexity", "together", "vertex", "xai",
 )  # fmt: skip
 NEEDED: dict[str, dict[str, Any]] = {
     "azure": {"resource": "r"},
@@ -180,6 +180,7 @@ IMAGES = {
     "cohere": "gif jpeg png webp",
     "fireworks": "bmp gif jpeg png tiff x-portable-pixmap",
     "google": "heic heif jpeg png webp",
+    "google-interactions": "heic heif jpeg png webp",
     "llama-cpp": "bmp gif jpeg png",
     "lmstudio": "jpeg png webp",
     "mistral": "gif jpeg png webp",
@@ -197,6 +198,7 @@ SEEING = {
     "bedrock": "us.amazon.nova-2-lite-v1:0",
     "cohere": "command-a-vision-07-2025",
     "google": "gemini-3.5-flash",
+    "google-interactions": "gemini-3.5-flash",
     "mistral": "mistral-large-latest",
     "ollama": "gemma3",
     "openai": "gpt-5.4",

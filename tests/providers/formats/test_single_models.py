@@ -23,6 +23,7 @@ from tests.providers.formats.anthropic_messages import generated as anthropic
 from tests.providers.formats.bedrock_converse import generated as bedrock
 from tests.providers.formats.cohere_chat import generated as cohere
 from tests.providers.formats.gemini import generated as gemini
+from tests.providers.formats.gemini_interactions import generated as interactions
 from tests.providers.formats.ollama import generated as ollama
 from tests.providers.formats.openai_chat import generated as chat
 from tests.providers.formats.openai_responses import generated as responses
@@ -36,6 +37,7 @@ CALLS: Mapping[str, Callable[[], SearchStrategy[ModelCall]]] = {
     "bedrock_converse": bedrock.calls,
     "cohere_chat": cohere.calls,
     "gemini": gemini.calls,
+    "gemini_interactions": interactions.calls,
     "ollama": ollama.calls,
     "openai_chat": chat.calls,
     "openai_responses": responses.calls,

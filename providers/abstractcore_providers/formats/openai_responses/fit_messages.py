@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from operator import is_
 
-from abstractcore.schema import NO_OPTIONS, CallWarning, Message, OpaquePart, Part, ToolCall, ToolResult, to_data
+from abstractcore.schema import NO_OPTIONS, CallWarning, Message, OpaquePart, Part, ToolCall, ToolResult
 
 from ...common.call_ids import CallIds
 from ...common.conversations import refuse_unanswered_calls
+from ...common.format_warnings import warn_of_merging
 from ...common.item_options import name_options_left_out, with_options_for
 from .client_results import fit_client_result, has_own_form, without_repeated
 from .client_tools import called_tool, calls_with_options
@@ -101,14 +102,8 @@ def _as_one(turn: Sequence[tuple[int, Message]], ids: CallIds, warnings: list[Ca
         one = _with_parts(one, [_renamed(part, index, ids) for index, message in turn for part in message.parts])
     if len(turn) == 1:
         return one
-    first, *others = (f"messages[{index}]" for index, _ in turn)
-    paths = (f"{first}.parts", *(f"{path}." for path in others))
-    within = [warning for warning in warnings if warning.path.startswith(paths)]
-    warnings[:] = [warning for warning in warnings if warning not in within]
-    why = "the Responses format does not separate adjacent assistant messages"
-    message = "; ".join(dict.fromkeys([why, *(warning.message for warning in within)]))
-    warnings.append(CallWarning("merged", f"{first}.parts", message, sent=[to_data(part) for part in one.parts]))
-    warnings += [CallWarning("merged", path, message) for path in others]
+    reason = "the Responses format does not separate adjacent assistant messages"
+    warn_of_merging([index for index, _ in turn], one.parts, reason, warnings)
     return one
 
 

@@ -1,17 +1,19 @@
 """Google's models through the Gemini API and Vertex AI, and cached content.
 
-Requests, responses and errors on the wire (status 429, quotas, retry delays): `formats/gemini`. Its models:
+Requests, responses and errors on the wire (status 429, quotas, retry delays): `formats/gemini`,
+`formats/gemini_interactions` and `common/google_errors.py`. Its models:
 `vendors/models/gemini.py`.
 """
 
 from typing import TYPE_CHECKING, Any
 
+from .interactions import GoogleInteractionsProvider
 from .provider import GoogleProvider, VertexProvider
 
 if TYPE_CHECKING:
     from .cached_contents import CachedContents
 
-__all__ = ["CachedContents", "GoogleProvider", "VertexProvider"]
+__all__ = ["CachedContents", "GoogleInteractionsProvider", "GoogleProvider", "VertexProvider"]
 
 
 def __getattr__(name: str) -> Any:

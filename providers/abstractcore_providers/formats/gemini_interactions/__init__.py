@@ -1,0 +1,5 @@
+"""Google's Interactions format, for clients and servers: the successor of generateContent in the Gemini API."""
+
+from .transpiler import GeminiInteractions
+
+__all__ = ["GeminiInteractions"]

@@ -1,0 +1,80 @@
+"""Annotations of a text, and citations of the schema, converted both ways. Offsets are in bytes on the wire.
+
+An annotation that cites nothing, such as the time of a spoken word, is a citation without a source: its fields are
+metadata.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from abstractcore.schema import EMPTY, CallWarning, Citation, TextPart
+
+from ...common.byte_offsets import bytes_of, characters_in
+from ...common.json_reading import Object, as_objects, count_of, text_of
+from .vocabulary import WARNINGS
+
+_URL = "url_citation"
+_FIELDS = {
+    _URL: ("url", "title"),
+    "file_citation": ("document_uri", "file_name"),
+    "place_citation": ("url", "name"),
+}
+"""The fields for source and title in each type of citation."""
+_NONE = ("", "")
+_MAYBE_LOST = ("title", "quote", "provider_metadata")
+_SPAN = ("start_index", "end_index")
+
+
+def read_annotations(annotations: Any, text: str) -> tuple[Citation, ...]:
+    """Returns the citations of `text`; the metadata has the type of those of anything but a web page."""
+    return tuple(_citation(note, text) for note in as_objects(annotations))
+
+
+def _citation(note: Object, text: str) -> Citation:
+    kind = text_of(note, "type") or ""
+    source, title = _FIELDS.get(kind, _NONE)
+    start, end = (count_of(note, name) for name in _SPAN)
+    known = {source, title, *_SPAN, *(("type",) if kind == _URL else ())}
+    return Citation(
+        text_of(note, source) or "",
+        text_of(note, title),
+        start=characters_in(text, start or 0),
+        end=None if end is None else characters_in(text, end),
+        provider_metadata={name: value for name, value in note.items() if name not in known and value is not None},
+    )
+
+
+def write_annotations(text: str, citations: Iterable[Citation], path: str, warnings: list[CallWarning]) -> list[Object]:
+    """Returns the annotations for citations of `text`, with a warning for what the format cannot express."""
+    notes: list[Object] = []
+    for index, citation in enumerate(citations):
+        expressed = _expressed(citation, text)
+        lost = (name for name in _MAYBE_LOST if getattr(citation, name) != getattr(expressed, name))
+        warnings += [WARNINGS.field(name, f"{path}.citations[{index}]") for name in lost]
+        notes.append(_annotation(expressed, text))
+    return notes
+
+
+def _expressed(citation: Citation, text: str) -> Citation:
+    """Returns what is read back of the citation: without its quote, and metadata or title that it has no field for."""
+    citation = replace(citation, quote=None)
+    for attempt in (citation, replace(citation, title=None), replace(citation, provider_metadata=EMPTY)):
+        if TextPart(text, (_citation(_annotation(attempt, text), text),)).citations == (attempt,):
+            return attempt
+    return replace(citation, title=None, provider_metadata=EMPTY)
+
+
+def _annotation(citation: Citation, text: str) -> Object:
+    metadata = citation.provider_metadata
+    kind = metadata.get("type", _URL)
+    source, title = _FIELDS.get(kind, _NONE) if isinstance(kind, str) else _NONE
+    note: Object = {"type": kind, **metadata}
+    if source:
+        note[source] = citation.source
+        if citation.title is not None:
+            note[title] = citation.title
+    start, end = citation.start or 0, len(text) if citation.end is None else citation.end
+    return {**note, "start_index": bytes_of(text, start), "end_index": bytes_of(text, end)}

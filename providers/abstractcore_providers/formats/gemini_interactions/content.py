@@ -1,0 +1,111 @@
+"""Text and media in steps, written and read."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from abstractcore.schema import (
+    AudioPart,
+    Blob,
+    CallWarning,
+    ContentPart,
+    DocumentPart,
+    ImagePart,
+    MediaPart,
+    OpaquePart,
+    ProviderOptions,
+    SchemaError,
+    TextPart,
+    VideoPart,
+)
+
+from ...common.google_files import blob_at, check_blob, file_uri, from_base64, to_base64
+from ...common.item_options import read_options, with_options
+from ...common.json_reading import Object, text_of
+from .citations import read_annotations, write_annotations
+from .vocabulary import WARNINGS
+
+_MEDIA: dict[str, type[MediaPart]] = {
+    "image": ImagePart,
+    "audio": AudioPart,
+    "video": VideoPart,
+    "document": DocumentPart,
+}
+CONTENT_TYPES = frozenset({"text", *_MEDIA})
+TEXT_FIELDS = frozenset({"type", "text", "annotations"})
+_MEDIA_FIELDS = frozenset({"type", "data", "uri", "mime_type"})
+_DETAILS = ("low", "high")
+"""The levels of detail, which the format calls the resolution of an image."""
+_ANY_TYPES = {"image": "image/*", "audio": "audio/*", "video": "video/*", "document": "application/octet-stream"}
+OPAQUE = "content."
+"""The prefix of the kind of an opaque part that is content of a step, instead of a step of its own."""
+
+
+def write_text(part: TextPart, path: str, provider: str, warnings: list[CallWarning]) -> Object:
+    """Returns a text with its citations and options."""
+    data: Object = {"type": "text", "text": part.text}
+    if part.citations:
+        data["annotations"] = write_annotations(part.text, part.citations, path, warnings)
+    return with_options(data, part, path, provider, TEXT_FIELDS, warnings)
+
+
+def write_media(part: MediaPart, path: str, provider: str, warnings: list[CallWarning]) -> Object:
+    """Returns media inline or by URI; raises `UnsupportedContentError` with its path for unsupported content."""
+    blob = part.blob
+    check_blob(blob, path, provider)
+    WARNINGS.fields(part, path, ("transcript", "id", "cache"), warnings)
+    detail: Object = {}
+    if isinstance(part, ImagePart) and part.detail is not None:
+        if part.detail in _DETAILS:
+            detail["resolution"] = part.detail
+        else:
+            warnings.append(WARNINGS.field("detail", path))
+    uri = file_uri(blob, path, provider, warnings)
+    where: Object = {"data": to_base64(blob)} if uri is None else {"uri": uri}
+    data: Object = {"type": part.type, "mime_type": blob.media_type, **where, **detail}
+    return with_options(data, part, path, provider, _MEDIA_FIELDS | detail.keys(), warnings)
+
+
+def read_content(data: Object, provider: str) -> ContentPart | OpaquePart:
+    """Reads text or media, or an opaque part of content that the schema does not model.
+
+    Raises `SchemaError` with the path of what is invalid, such as data that is not base64.
+    """
+    kind = text_of(data, "type") or ("text" if "text" in data else "")
+    if kind == "text":
+        text = text_of(data, "text") or ""
+        citations = read_annotations(data.get("annotations"), text)
+        return TextPart(text, citations, provider_options=text_options(data, provider)) if text else TextPart("")
+    if kind not in _MEDIA or (data.get("data") is None and not data.get("uri")):
+        return OpaquePart(provider, f"{OPAQUE}{kind}", data)
+    blob = _blob(data, kind, provider)
+    if kind == "image" and data.get("resolution") in _DETAILS:
+        options = read_options(data, _MEDIA_FIELDS | {"resolution"}, provider)
+        return ImagePart(blob, data["resolution"], provider_options=options)
+    return _MEDIA[kind](blob, provider_options=read_options(data, _MEDIA_FIELDS, provider))
+
+
+def text_options(data: Object, provider: str) -> ProviderOptions:
+    """Returns the options of a text: its further fields."""
+    return read_options(data, TEXT_FIELDS, provider)
+
+
+def _blob(data: Object, kind: str, provider: str) -> Blob:
+    media_type = text_of(data, "mime_type") or _ANY_TYPES[kind]
+    uri = text_of(data, "uri")
+    if data.get("data") or not uri:
+        return Blob.from_bytes(from_base64(data.get("data"), "data"), media_type)
+    return blob_at(uri, media_type, provider)
+
+
+def opaque_content(part: OpaquePart, provider: str) -> Object | None:
+    """Returns the content that `part` was read from; None if it was not read from content."""
+    if part.provider != provider or not part.kind.startswith(OPAQUE) or not isinstance(part.data, dict):
+        return None
+    data = cast(Object, part.data)
+    if part.kind.removeprefix(OPAQUE) in CONTENT_TYPES:
+        return None
+    try:
+        return dict(data) if read_content(data, provider) == part else None
+    except SchemaError:
+        return None

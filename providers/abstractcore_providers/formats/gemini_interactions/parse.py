@@ -1,0 +1,55 @@
+"""Parses a client's request as a call (server side). Fields that the schema does not model become provider options."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from abstractcore.errors import InvalidInputError
+from abstractcore.schema import CallWarning, ModelCall, Parsed, WireRequest
+
+from ...common.json_reading import Object
+from ...common.reading import get_flag, get_group, get_list, get_text, read_call
+from ...common.reasoning_origins import origin_of
+from .provider_options import read_provider_options, read_thinking
+from .read_messages import InputReader
+from .response_formats import Wanted, read_response_format
+from .tools import read_tool_choice, read_tools
+from .vocabulary import SAMPLING, as_whole
+
+_WHOLE = frozenset({"max_output_tokens", "seed"})
+
+
+def parse(request: WireRequest, provider: str) -> Parsed:
+    """Returns the call; raises `InvalidInputError` with the path, in the request, of what is wrong."""
+    read = partial(_call, request.body, provider)
+    return read_call(request, provider, read, lambda path: "input" if path == "messages" else path)
+
+
+def _call(body: bytes, provider: str, data: Object, warnings: list[CallWarning]) -> ModelCall:
+    if get_flag(data, "background"):
+        raise InvalidInputError("background calls are not supported", path="background")
+    if data.get("agent") is not None:
+        raise InvalidInputError("agents are not supported", path="agent", hint="Use the field model.")
+    model = get_text(data.get("model"), "model")
+    reader = InputReader(body, provider, origin_of(provider, model), warnings)
+    if data.get("system_instruction") is not None:
+        reader.read_system(get_text(data["system_instruction"], "system_instruction"), "system_instruction")
+    reader.read(data.get("input"))
+    functions, hosted = read_tools(get_list(data, "tools"), warnings)
+    config = get_group(data, "generation_config")
+    get_list(config, "stop_sequences", "generation_config.")
+    wanted = read_response_format(data.get("response_format")) or Wanted()
+    return ModelCall(
+        model=model,
+        provider=provider,
+        messages=tuple(reader.messages),
+        tools=tuple(functions),
+        hosted_tools=tuple(hosted),
+        tool_choice=read_tool_choice(config.get("tool_choice")),
+        sampling=SAMPLING.read({name: as_whole(value) if name in _WHOLE else value for name, value in config.items()}),
+        output=wanted.output,
+        thinking=read_thinking(config),
+        modalities=wanted.modalities,
+        stream=get_flag(data, "stream") or False,
+        provider_options={provider: read_provider_options(data)},
+    )

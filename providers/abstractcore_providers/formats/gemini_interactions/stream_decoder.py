@@ -1,0 +1,172 @@
+"""Decodes the events of an interaction to deltas; a whole interaction is read like them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jiter
+
+from abstractcore.framing import ServerSentEvent
+from abstractcore.schema import Delta
+
+from ...common.frame_decoder import FrameDecoder
+from ...common.json_reading import Cut, Object, as_object, count_of, text_of
+from ...common.raw_arguments import WrittenArguments
+from ...common.reasoning_origins import origin_of
+from .errors import RIGHT_ADDRESS, error_in_answer, error_of_failed
+from .steps import OpenStep, Steps
+from .usage import extra_usage, usage_to_ours
+from .vocabulary import ARGUMENTS, FAILED, finish_reason_to_ours, metadata_to_ours
+
+_CUT: Cut = {
+    "delta": {"text": {}, "arguments": {}, "content": {"text": {}}},
+    "step": {"content": {"text": {}}, "summary": {"text": {}}},
+}
+
+
+class InteractionDecoder(FrameDecoder):
+    """Decodes one stream. It is complete when the interaction is, or waits for a result or a continuation."""
+
+    def __init__(self, provider: str) -> None:
+        super().__init__(RIGHT_ADDRESS, "the stream ended before the interaction was complete", cut=_CUT)
+        self._provider = provider
+        self._steps = Steps(provider, self._out)
+        self._began = False
+        self._interaction: Object = {}
+        self._usage: Object = {}
+        self._last = -1
+        self._step: OpenStep | None = None
+        """The step of the last text, at this index."""
+        self._handlers: dict[str, Callable[[Object, WrittenArguments], None]] = {
+            "interaction.created": self._add_interaction,
+            "interaction.status_update": self._update,
+            "interaction.completed": self._complete_interaction,
+            "step.start": self._start,
+            "step.delta": self._add,
+            "step.stop": self._stop,
+            "error": self._fail,
+        }
+
+    def feed(self, frame: ServerSentEvent) -> list[Delta]:
+        """Returns the deltas of one event; raises `ServerError` for one that is not JSON, or the error it contains."""
+        self._count += 1
+        try:
+            event = jiter.from_json(frame.data, allow_inf_nan=False)
+        except ValueError:
+            if not frame.data or frame.data == b"[DONE]":
+                return []
+            return self._written(self._event, as_object(self._read_with_care(frame.data)), frame)
+        try:
+            # Fast path: nearly all events append to the open text.
+            delta, step = event["delta"], self._step
+            text = delta["text"]
+            if (
+                step is not None
+                and event["index"] == self._last
+                and delta["type"] == "text"
+                and text
+                and type(text) is str
+                and "metadata" not in event
+            ):
+                piece = self._steps.more_text(step, text)
+                if piece is not None:
+                    return [piece]
+        except (KeyError, TypeError):
+            return self._written(self._event, as_object(event), frame)
+        return self._written(self._event, as_object(event), frame)
+
+    def whole(self, data: Object, body: bytes) -> list[Delta]:
+        """Returns the deltas of an interaction, whose JSON is `body`; raises its error if it failed, `SchemaError`."""
+        self._add_interaction({"interaction": data}, WrittenArguments(body, ARGUMENTS))
+        self._read_steps(data, body)
+        self._check_failure()
+        self._end()
+        return self._out.take()
+
+    def _event(self, event: Object, frame: ServerSentEvent) -> None:
+        kind = text_of(event, "event_type") or frame.event
+        if event.get("error") is not None:
+            kind = "error"
+        handler = self._handlers.get(kind)
+        if handler is None:
+            return
+        if not self._began and kind not in ("interaction.created", "interaction.completed", "error"):
+            self._begin({})
+        handler(event, WrittenArguments(frame.data, ARGUMENTS))
+        self._add_usage(event.get("usage") or as_object(event.get("metadata")).get("total_usage"))
+
+    def _end(self) -> None:
+        self._steps.end()
+        self._count_tokens()
+        metadata = metadata_to_ours(self._interaction)
+        extra = extra_usage(self._usage)
+        if extra:
+            metadata["usage"] = extra
+        status = text_of(self._interaction, "status")
+        self._out.end_reply(finish_reason_to_ours(status, self._steps.calls > 0), status, metadata)
+
+    def _begin(self, data: Object) -> None:
+        self._began = True
+        model = text_of(data, "model") or text_of(data, "agent")
+        self._out.origin = origin_of(self._provider, model)
+        self._out.start_reply(model, self._provider, text_of(data, "id"))
+
+    def _add_interaction(self, event: Object, written: WrittenArguments) -> None:
+        data = as_object(event.get("interaction"))
+        if not self._began:
+            self._begin(data)
+        self._interaction |= {name: value for name, value in data.items() if name != "steps" and value is not None}
+        self._add_usage(data.get("usage"))
+
+    def _update(self, event: Object, written: WrittenArguments) -> None:
+        for name in ("status", "continuation_token"):
+            if event.get(name) is not None:
+                self._interaction[name] = event[name]
+        self._check_failure()
+
+    def _complete_interaction(self, event: Object, written: WrittenArguments) -> None:
+        self._add_interaction(event, written)
+        data = as_object(event.get("interaction"))
+        if not self._steps.count and data.get("steps"):
+            self._read_steps(data, b"")
+        self._steps.end()
+        self._check_failure()
+        self.complete = True
+
+    def _check_failure(self) -> None:
+        if text_of(self._interaction, "status") == FAILED:
+            raise error_of_failed(self._interaction, self._steps.error)
+
+    def _read_steps(self, data: Object, body: bytes) -> None:
+        self._steps.read(data.get("steps"), WrittenArguments(body, ARGUMENTS))
+
+    def _start(self, event: Object, written: WrittenArguments) -> None:
+        self._last = self._index(event)
+        self._step = self._steps.start(self._last, as_object(event.get("step")), written)
+
+    def _add(self, event: Object, written: WrittenArguments) -> None:
+        self._last = self._index(event)
+        self._step = self._steps.add(self._last, as_object(event.get("delta")), written)
+
+    def _stop(self, event: Object, written: WrittenArguments) -> None:
+        self._steps.stop(self._index(event))
+        self._step = None
+
+    def _index(self, event: Object) -> int:
+        index = count_of(event, "index")
+        return max(self._last, 0) if index is None else index
+
+    def _add_usage(self, usage: Any) -> None:
+        """Keeps the usage so far, and writes it if it changed."""
+        if isinstance(usage, dict) and usage and usage != self._usage:
+            self._usage = as_object(usage)
+            self._count_tokens()
+
+    def _count_tokens(self) -> None:
+        tier = text_of(self._interaction, "service_tier")
+        if self._usage or tier:
+            self._out.count(usage_to_ours(self._usage, tier))
+
+    def _fail(self, event: Object, written: WrittenArguments) -> None:
+        raise error_in_answer(event)

@@ -1,0 +1,73 @@
+"""The format's operations in one object; each is a pure function in a module of its own.
+
+Streams and the server side (`parse`, `render`) are imported on first use: a complete answer needs neither.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from abstractcore.framing import ServerSentEventFramer
+from abstractcore.ports import Operations
+from abstractcore.schema import Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest, WireResponse
+
+from .decode import decode
+from .encode import encode
+from .errors import error_of, render_error
+
+if TYPE_CHECKING:
+    from .stream_decoder import InteractionDecoder
+    from .stream_renderer import InteractionRenderer
+
+
+@dataclass(frozen=True, slots=True)
+class GeminiInteractions:
+    """`POST /interactions` (https://ai.google.dev/api/interactions-api).
+
+    `provider` is the key of `provider_options`, and the provider of stored files and reasoning. Interactions are not
+    stored by the provider unless the option `store` is set.
+    """
+
+    provider: str = "google-interactions"
+
+    framer = staticmethod(ServerSentEventFramer)
+    error = staticmethod(error_of)
+    render_error = staticmethod(render_error)
+
+    def encode(self, call: ModelCall) -> Encoded:
+        """Returns the request for `call`."""
+        return encode(call, self.provider)
+
+    def decode(self, response: WireResponse) -> ModelReply:
+        """Returns the reply in an `Interaction` object."""
+        return decode(response, self.provider)
+
+    def decoder(self) -> InteractionDecoder:
+        """Returns a decoder of the events of an interaction."""
+        from .stream_decoder import InteractionDecoder
+
+        return InteractionDecoder(self.provider)
+
+    def parse(self, request: WireRequest) -> Parsed:
+        """Returns the call in a client's request."""
+        from .parse import parse
+
+        return parse(request, self.provider)
+
+    def render(self, reply: ModelReply) -> Rendered:
+        """Returns an `Interaction` object."""
+        from .render import render
+
+        return render(reply, self.provider)
+
+    def renderer(self) -> InteractionRenderer:
+        """Returns a renderer of the events of an interaction."""
+        from .stream_renderer import InteractionRenderer
+
+        return InteractionRenderer(self.provider)
+
+    @property
+    def operations(self) -> Operations:
+        """Returns no operations: the API counts no tokens, and caches without requests."""
+        return {}
