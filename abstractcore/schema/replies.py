@@ -15,7 +15,8 @@ from .messages import Message, Role
 from .parts import Part, ReasoningPart, TextPart, ToolCall, canonical_parts
 from .usage import Usage
 
-FinishReason = Literal["stop", "length", "tool_calls", "content_filter", "refusal", "paused", "unknown"]
+FinishReason = Literal["stop", "length", "tool_calls", "content_filter", "refusal", "paused", "error", "unknown"]
+"""Why a reply ended. "error" is that of a reply that the provider could not use: a malformed call, a missing image."""
 FINISH_REASONS: tuple[FinishReason, ...] = (
     "stop",
     "length",
@@ -23,6 +24,7 @@ FINISH_REASONS: tuple[FinishReason, ...] = (
     "content_filter",
     "refusal",
     "paused",
+    "error",
     "unknown",
 )
 _NO_USAGE = Usage()

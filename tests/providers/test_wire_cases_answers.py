@@ -12,7 +12,7 @@ from typing import Any, get_args
 import pytest
 
 from abstractcore import Message, ModelReply, Price, ReasoningPart, ToolCall, ToolCallDelta, ToolResult, Usage
-from abstractcore.schema import ModelCall, ToolSpec, deltas_of
+from abstractcore.schema import ModelCall, TextPart, ToolSpec, deltas_of
 from abstractcore_providers.common.item_options import AS_RECEIVED
 from abstractcore_providers.formats.registered import FORMATS
 from tests.providers.formats.anthropic_messages import wire as anthropic
@@ -206,23 +206,37 @@ def whole_with(format: str, reply: ModelReply, reason: str) -> Any:
     return body
 
 
-def test_vendor_specific_ends_are_not_tool_calls():
-    """A call that the model wrote wrongly, one too many, an error: each vendor's own list, beside a call."""
-    words = {
+def vendors_ends() -> dict[str, Any]:
+    """Each vendor's own list of finish reasons, by format."""
+    bedrock = import_module("botocore.session").get_session().get_service_model("bedrock-runtime")
+    return {
         "anthropic_messages": get_args(import_module("anthropic.types").StopReason),
-        "bedrock_converse": import_module("botocore.session")
-        .get_session()
-        .get_service_model("bedrock-runtime")
-        .shape_for("StopReason")
-        .enum,
+        "bedrock_converse": bedrock.shape_for("StopReason").enum,
         "gemini": [reason.value for reason in import_module("google.genai.types").FinishReason],
         "openai_responses": get_args(import_module("openai.types.responses").ResponseStatus),
     }
+
+
+def test_vendor_specific_ends_are_not_tool_calls():
+    """A call that the model wrote wrongly, one too many, an error: each vendor's own list, beside a call."""
+    words = vendors_ends()
     reply = ModelReply((ToolCall("a", "f", "{}"),), "tool_calls", model="m")
     for format, known in words.items():
         for word in {*known} - {"failed", "incomplete", "FINISH_REASON_UNSPECIFIED", "STOP", "completed", "tool_use"}:
             read = FORMATS[format]().decode(response_of(whole_with(format, reply, word)))
             assert (read.finish_reason == "tool_calls", read.raw_finish_reason) == (False, word), format
+
+
+OPEN_ENDS = {"FINISH_REASON_UNSPECIFIED", "OTHER", "cancelled", "in_progress", "queued"}
+"""Values that name no reason."""
+
+
+def test_no_end_that_a_vendor_names_is_unknown():
+    reply = ModelReply((TextPart("a"),), "stop", model="m")
+    for format, known in vendors_ends().items():
+        for word in {*known} - {"failed", "incomplete"}:
+            read = FORMATS[format]().decode(response_of(whole_with(format, reply, word)))
+            assert (read.finish_reason == "unknown") == (word in OPEN_ENDS), (format, word)
 
 
 # Reasoning

@@ -19,7 +19,7 @@ class FinishReasons:
         """Returns our value for `raw`.
 
         An unknown value is "tool_calls" if the reply `calls` tools. Any other unknown or missing value is "unknown"; so
-        are known values that do not determine the reason, such as that for a malformed call.
+        are known values that do not determine the reason.
         """
         return self.to_ours.get(raw or "", "tool_calls" if calls and raw else "unknown")
 

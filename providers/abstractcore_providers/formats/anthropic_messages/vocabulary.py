@@ -30,6 +30,7 @@ FINISH_REASONS = FinishReasons(
         "paused": "pause_turn",
         "refusal": "refusal",
         "content_filter": "refusal",
+        "error": "end_turn",
         "unknown": "end_turn",
     },
 )

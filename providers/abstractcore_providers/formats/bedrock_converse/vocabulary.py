@@ -29,8 +29,8 @@ FINISH_REASONS = FinishReasons(
         "guardrail_intervened": "content_filter",
         "refusal": "refusal",
         "pause_turn": "paused",
-        "malformed_model_output": "unknown",
-        "malformed_tool_use": "unknown",
+        "malformed_model_output": "error",
+        "malformed_tool_use": "error",
     },
     {
         "stop": "end_turn",
@@ -39,7 +39,9 @@ FINISH_REASONS = FinishReasons(
         "content_filter": "content_filtered",
         "refusal": "content_filtered",
         "paused": "end_turn",
+        "error": "malformed_model_output",
         "unknown": "end_turn",
     },
 )
+"""`StopReason` in botocore's model of bedrock-runtime, and values of Claude."""
 WARNINGS = FormatWarnings("the Converse format")

@@ -31,7 +31,7 @@ SAMPLING = FieldTable(
 FINISH_REASONS = FinishReasons(
     {"COMPLETE": "stop", "STOP_SEQUENCE": "stop", "MAX_TOKENS": "length", "TOOL_CALL": "tool_calls"},
     {
-        **dict.fromkeys(("stop", "content_filter", "refusal", "paused"), "COMPLETE"),
+        **dict.fromkeys(("stop", "content_filter", "refusal", "paused", "error"), "COMPLETE"),
         "length": "MAX_TOKENS",
         "tool_calls": "TOOL_CALL",
     },

@@ -29,20 +29,20 @@ _FINISH_REASONS = FinishReasons(
         "IMAGE_RECITATION": "content_filter",
         "MODEL_ARMOR": "content_filter",
         "ESCALATION": "content_filter",
+        "PUP_LIMITED_DISABLED": "content_filter",
+        "TOO_MANY_TOOL_CALLS": "length",
         **dict.fromkeys(
             (
-                "OTHER",
-                "MALFORMED_FUNCTION_CALL",
-                "IMAGE_OTHER",
-                "NO_IMAGE",
-                "UNEXPECTED_TOOL_CALL",
-                "TOO_MANY_TOOL_CALLS",
-                "MISSING_THOUGHT_SIGNATURE",
                 "MALFORMED_RESPONSE",
-                "PUP_LIMITED_DISABLED",
+                "MALFORMED_FUNCTION_CALL",
+                "UNEXPECTED_TOOL_CALL",
+                "MISSING_THOUGHT_SIGNATURE",
+                "NO_IMAGE",
+                "IMAGE_OTHER",
             ),
-            "unknown",
+            "error",
         ),
+        "OTHER": "unknown",
     },
     {
         "stop": "STOP",
@@ -51,9 +51,11 @@ _FINISH_REASONS = FinishReasons(
         "length": "MAX_TOKENS",
         "content_filter": "SAFETY",
         "paused": "CONTINUATION",
+        "error": "MALFORMED_RESPONSE",
         "unknown": "OTHER",
     },
 )
+"""`FinishReason` in the types of the `google-genai` package 3.4."""
 WARNINGS = FormatWarnings("the generateContent format")
 ARGUMENTS = "args"
 """The field for the arguments of a call, whose original text is kept."""

@@ -23,8 +23,8 @@ FINISH_REASONS = FinishReasons(
         "function_call": "tool_calls",
         "content_filter": "content_filter",
         "model_length": "length",
-        "error": "unknown",
-        "insufficient_system_resource": "unknown",
+        "error": "error",
+        "insufficient_system_resource": "error",
     },
     {
         "stop": "stop",
@@ -33,6 +33,7 @@ FINISH_REASONS = FinishReasons(
         "content_filter": "content_filter",
         "refusal": "stop",
         "paused": "stop",
+        "error": "stop",
         "unknown": "stop",
     },
 )

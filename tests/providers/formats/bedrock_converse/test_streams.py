@@ -305,7 +305,8 @@ def test_additional_fields_are_metadata_and_padding_is_dropped():
         ("content_filtered", "content_filter"),
         ("guardrail_intervened", "content_filter"),
         ("refusal", "refusal"),
-        ("malformed_tool_use", "unknown"),
+        ("malformed_model_output", "error"),
+        ("malformed_tool_use", "error"),
         ("eos_token", "unknown"),
     ],
 )

@@ -259,7 +259,12 @@ def test_malformed_json_is_an_error_with_its_position():
         ("SAFETY", "content_filter"),
         ("PROHIBITED_CONTENT", "content_filter"),
         ("CONTINUATION", "paused"),
-        ("MALFORMED_FUNCTION_CALL", "unknown"),
+        ("TOO_MANY_TOOL_CALLS", "length"),
+        ("PUP_LIMITED_DISABLED", "content_filter"),
+        ("MALFORMED_FUNCTION_CALL", "error"),
+        ("MISSING_THOUGHT_SIGNATURE", "error"),
+        ("NO_IMAGE", "error"),
+        ("OTHER", "unknown"),
         ("TOMORROWS_REASON", "unknown"),
     ],
 )

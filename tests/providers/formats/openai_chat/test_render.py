@@ -81,6 +81,7 @@ def test_refusal_is_rendered_completely_and_at_the_end_of_a_stream():
         ("tool_calls", "tool_calls"),
         ("content_filter", "content_filter"),
         ("paused", "stop"),
+        ("error", "stop"),
         ("unknown", "stop"),
         ("refusal", "stop"),
     ],

@@ -315,6 +315,8 @@ def test_unknown_finish_reason_is_kept():
         ("tool_calls", "tool_calls"),
         ("function_call", "tool_calls"),
         ("content_filter", "content_filter"),
+        ("error", "error"),
+        ("insufficient_system_resource", "error"),
     ],
 )
 def test_finish_reason_is_mapped(raw: str, ours: str):
