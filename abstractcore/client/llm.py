@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, cast, overload
 
 from ..concurrency import drive
-from ..engine import CallStream, Prepared, lower, refuse_losses, shown_url
+from ..engine import CallStream, Prepared, refuse_losses, shown_url
 from ..errors import ConfigurationError, InvalidInputError, UnsupportedOptionError
 from ..outputs import ResponseModel
 from ..ports import Endpoint, HasOperations, KnownUrl, Operation, OperationResult
@@ -342,9 +342,8 @@ class LLM:
         Raises the errors that `generate` would raise before it converts files; with `strict=True`, also for these
         warnings.
         """
-        session = self._pipelines.session
         prepared = self._build(prompt, response_model, request, stream)
-        lowered = lower(prepared.call, session.profile, self._pipelines.handlers, session.lower)
+        lowered = self._pipelines.lowered(prepared.call)
         if prepared.call.strict:
             refuse_losses(lowered.warnings, prepared.call)
         return Plan(lowered.decisions, (*prepared.warnings, *lowered.warnings))

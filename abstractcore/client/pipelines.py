@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
-from ..engine import Pipeline, credentials_of_endpoint
+from ..engine import Pipeline, credentials_of_endpoint, lower
 from ..ports import MediaContext, MediaHandler, Middleware, Pricing, ProviderSession, Runtime, Transport
+from ..schema import Lowered, ModelCall
 from ..scrubbing import Secrets
 from .connections import Connections
 from .services import Services
@@ -55,6 +56,10 @@ class Pipelines:
         if self._async is None:
             self._async = self._make(self._services.async_runtime, self._connections.asynchronous())
         return self._async
+
+    def lowered(self, call: ModelCall) -> Lowered:
+        """Returns the call as it would be lowered now."""
+        return lower(call, self.session.profile, self.handlers, self._services.clock.time_of_day())
 
     def close(self) -> None:
         """Closes the provider's session."""

@@ -182,7 +182,7 @@ class Pipeline:
         Raises `UnsupportedOptionError` for what a strict call would lose before any file is converted.
         """
         encode = context.operation.encode
-        lowered = lower(context.call, self._session.profile, self._handlers, self._session.lower)
+        lowered = lower(context.call, self._session.profile, self._handlers, context.started_at)
         if not context.operation.is_chat:
             lowered = replace(lowered, warnings=_beside_sampling(lowered.warnings))
         if context.call.strict:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-from ..schema import EMPTY, Lowered, ModelCall
+from ..schema import EMPTY, ModelCall
 from .pricing import NO_TERMS, Price, Terms
 from .profiles import ModelCatalogue, ModelProfile
 from .stores import ModelStore
@@ -65,10 +65,6 @@ class ProviderSession:
     transpiler: Transpiler
     endpoint: Endpoint
     profile: ModelProfile
-    lower: Callable[[ModelCall], Lowered] = Lowered
-    """Applies what `profile` has no field for: options that this model refuses, alone or together. It gets a call in
-    which the choices of `profile` are made, and returns what can be sent, with a warning for each change. Pure; raises
-    `UnsupportedContentError` for content that cannot be left out. The default changes nothing."""
     terms: Callable[[ModelCall], Terms] = _usual_terms
     """Returns what a call asks for that changes its price: the service tier, the region. Pure."""
     price: Price | None = None

@@ -90,6 +90,8 @@ class Sampling(Immutable):
     def over(self, other: Sampling) -> Sampling:
         """Returns these parameters, with those of `other` for the unset ones."""
         unset = [name for name in _SAMPLING_FIELDS if getattr(self, name) in (None, ())]
+        if len(unset) == len(_SAMPLING_FIELDS):
+            return other
         return replace(self, **{name: getattr(other, name) for name in unset})
 
 

@@ -21,7 +21,6 @@ from abstractcore import errors
 from abstractcore.engine import lower
 from abstractcore.ports import ProviderConfig
 from abstractcore.schema import (
-    CallWarning,
     Delta,
     Encoded,
     Message,
@@ -57,6 +56,7 @@ ERROR_FACTS = (
 FORMATS = {format.name: format for format in register_wire_formats()}
 PROVIDERS = {provider.name: provider for provider in register_providers()}
 CATALOGUE = getattr(abstractcore.Services(environment={}), "catalogue", None)
+_ALL_FILES = frozenset({"audio", "document", "image", "text", "video"})
 Input = Mapping[str, Any]
 Outcome = dict[str, Any]
 """`facts` are compared exactly; `wording` has the texts for people: messages and hints."""
@@ -72,14 +72,16 @@ def session(provider: str, model: str | None) -> Any:
 
 
 class SessionFormat:
-    """The transpiler of a session, which encodes a call after the session has lowered it.
+    """The transpiler of a session, which encodes a call after it is lowered for the session's model, with all files.
 
-    Where a change is made, in the session or in the format, does not matter: warnings are sorted.
+    Where a change is made, in lowering or in the format, does not matter: warnings are sorted.
     """
 
     def __init__(self, session: Any) -> None:
         self._transpiler = session.transpiler
-        self._lower = getattr(session, "lower", None)
+        self._profile = dataclasses.replace(session.profile, accepts=_ALL_FILES, accepts_prefill=True)
+        self._rules = getattr(session, "lower", None)
+        """Earlier revisions have rules of models beside their profiles."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._transpiler, name)
@@ -88,12 +90,10 @@ class SessionFormat:
         return self.encoded(call, self._transpiler.encode)
 
     def encoded(self, call: ModelCall, encode: Callable[[ModelCall], Encoded]) -> Encoded:
-        changed: tuple[CallWarning, ...] = ()
-        if self._lower is not None:
-            lowered = self._lower(call)
-            call, changed = lowered.call, lowered.warnings
-        encoded = encode(call)
-        return Encoded(encoded.request, tuple(sorted((*changed, *encoded.warnings), key=str)))
+        rules = () if self._rules is None else (self._rules,)
+        lowered = lower(call, self._profile, (), *rules)
+        encoded = encode(lowered.call)
+        return Encoded(encoded.request, tuple(sorted((*lowered.warnings, *encoded.warnings), key=str)))
 
 
 _transpilers: dict[tuple[str, str | None], Any] = {}
@@ -217,7 +217,7 @@ def _connect(_: Any, of: Input) -> Iterator[Any]:
     yield made.profile
     for data in of["calls"]:
         call = _call({**data, "model": made.model, "provider": of["provider"]})
-        yield SessionFormat(made).encode(lower(call, made.profile, ()).call)
+        yield SessionFormat(made).encode(call)
     yield [made.model, made.own_process]
     if not made.own_process:
         address = _opened(made.endpoint)

@@ -1,12 +1,13 @@
 """Shared by tests of providers: services without models, and the URL of a session."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import abstractcore
+from abstractcore.engine import lower
 from abstractcore.ports import ModelCatalogue, ProviderSession
-from abstractcore.schema import WireRequest
+from abstractcore.schema import Lowered, ModelCall, WireRequest
 
 CATALOGUE = abstractcore.Services(environment={}).catalogue
 """The built-in facts about models."""
@@ -36,3 +37,9 @@ def address(session: ProviderSession) -> Any:
 def headers(session: ProviderSession) -> Mapping[str, str]:
     """The header fields that the session's requests are signed with."""
     return address(session).auth.sign(WireRequest("/", {}, b""), 0.0).headers
+
+
+def lowered(session: ProviderSession, call: ModelCall) -> Lowered:
+    """The call as it is lowered for the session's model, without the warning that the model is unknown."""
+    found = lower(call, session.profile, ())
+    return replace(found, warnings=tuple(each for each in found.warnings if each.code != "unknown_model"))

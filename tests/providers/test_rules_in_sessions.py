@@ -119,7 +119,7 @@ def test_strict_call_sends_nothing_and_strict_plan_raises_the_same_error(
 
 def test_plan_and_call_refuse_unsupported_tools_alike(call_style: Any, server: Any, llm_of: Callable[..., LLM]):
     made = llm_of("openai_chat", model="gpt-6-astra")
-    with pytest.raises(UnsupportedContentError, match="accepts no tools on chat completions") as of_call:
+    with pytest.raises(UnsupportedContentError, match="accepts no tools at the provider 'openai'") as of_call:
         call_style.generate(made, "hi", tools=[TOOL])
     with pytest.raises(UnsupportedContentError) as of_plan:
         made.plan("hi", tools=[TOOL])

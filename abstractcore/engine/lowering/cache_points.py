@@ -1,4 +1,4 @@
-"""Lowers cache points: sets those of `cache=True`, and drops those above the model's maximum."""
+"""Lowers cache points: sets those of `cache=True`, and drops those that the model does not accept."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import Any, NamedTuple
 
+from ...ports import ModelProfile
 from ...schema import CachePoint, CallWarning, Message, ModelCall
+from .cache_times import lower_cache_times
 
 
 class _Position(NamedTuple):
@@ -20,34 +22,45 @@ class _Position(NamedTuple):
         return f"tools[{self.number}]" if self.message is None else f"messages[{self.message}].parts[{self.number}]"
 
 
-def lower_cache(call: ModelCall, most: int | None) -> tuple[ModelCall, list[CallWarning]]:
-    """Returns the call with cache points for `call.cache`, and with `most` points at most.
+def lower_cache(call: ModelCall, profile: ModelProfile) -> tuple[ModelCall, list[CallWarning]]:
+    """Returns the call with cache points for `call.cache`, and without those that the model does not accept.
 
-    Points of messages are dropped before those of system and tools, the earliest first, each with a warning. `most` is
-    0 for a provider that caches without them, None if unknown.
+    Above the maximum, points of messages are dropped before those of system and tools, the earliest first, each with a
+    warning. Times to live that the model does not support are changed.
     """
+    most = profile.cache_points
     warnings: list[CallWarning] = []
     if call.cache and most == 0:
         message = "this provider caches automatically, without cache points"
         warnings.append(CallWarning("cache_left_out", "cache", message, True))
     elif call.cache:
-        call = _with(call, _best(call), CachePoint())
+        call = _with(call, _best(call, profile), CachePoint())
     held = _held(call)
+    if not held and not call.cache:
+        return call, warnings
+    on_tools = [] if profile.cache_tools else [position for position in held if position.message is None]
+    held = [position for position in held if position not in on_tools]
+    message = "this model accepts no cache point behind a tool"
+    warnings += [CallWarning("cache_left_out", f"{position}.cache", message) for position in on_tools]
     over = held[: max(0, len(held) - most)] if most is not None else []
     if over:
         message = f"this provider accepts at most {most} cache points"
         warnings += [CallWarning("cache_left_out", f"{position}.cache", message) for position in over]
-    return _with(call.with_(cache=False) if call.cache else call, over, None), warnings
+    call = _with(call.with_(cache=False) if call.cache else call, [*on_tools, *over], None)
+    if not profile.cache_times:
+        return call, warnings
+    call, changed = lower_cache_times(call, profile.cache_times)
+    return call, warnings + changed
 
 
-def _best(call: ModelCall) -> list[_Position]:
+def _best(call: ModelCall, profile: ModelProfile) -> list[_Position]:
     """Returns the free positions after tools and system, and after the last user message (or the last results)."""
     best: list[_Position] = []
     system = [i for i, _ in takewhile(lambda item: item[1].role == "system", enumerate(call.messages))]
     asked = [i for i, message in enumerate(call.messages) if message.role in ("user", "tool")]
     if system:
         best.append(_Position(system[-1], len(call.messages[system[-1]].parts) - 1))
-    elif call.tools:
+    elif call.tools and profile.cache_tools:
         best.append(_Position(None, len(call.tools) - 1))
     if asked:
         best.append(_Position(asked[-1], len(call.messages[asked[-1]].parts) - 1))

@@ -2,60 +2,78 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
-from ...errors import InvalidInputError
 from ...ports import MediaHandler, ModelProfile
-from ...schema import CallWarning, HostedToolCall, Lowered, Message, ModelCall
+from ...schema import CallWarning, Lowered, ModelCall
 from .cache_points import lower_cache
 from .media_routes import lower_media
+from .prefill import refuse_prefill
+from .retirement import retirement_warning
+from .sampling_options import SAMPLING_OPTIONS, lower_options
+from .structured_output import lower_output
 from .thinking import lower_thinking, room_to_think
+from .tools import lower_tool_choice, thinking_beside_tools
 
 
 def lower(
-    call: ModelCall,
-    profile: ModelProfile,
-    handlers: Sequence[MediaHandler],
-    rules: Callable[[ModelCall], Lowered] = Lowered,
+    call: ModelCall, profile: ModelProfile, handlers: Sequence[MediaHandler], time: float | None = None
 ) -> Lowered:
-    """Decides how each file of `call` is sent, and adapts thinking, cache points and sampling, then applies the model's
-    own `rules`. Pure: nothing is read, converted or sent.
+    """Decides how each file of `call` is sent, and adapts the call to what the profile says of its model: thinking,
+    cache points, sampling, tools and structured output. Pure: nothing is read, converted or sent.
 
-    Raises `UnsupportedContentError`, naming the choices, for a file that the model or the policy does not allow,
-    `MediaError` for one that must be converted and is given as a URL or a provider file, and `InvalidInputError` for a
-    call that ends with an assistant message, if the model does not support prefill.
+    `time` is that of the call, in seconds since the epoch: a model that is retired by then has a warning.
+
+    Raises `UnsupportedContentError` for a file that the model or the policy does not allow, naming the choices, and
+    for tools that the model never accepts, `MediaError` for a file that must be converted and is given as a URL or a
+    provider file, and `InvalidInputError` for a call that ends with an assistant message, if the model does not support
+    prefill.
     """
     if not profile.accepts_prefill:
-        _refuse_prefill(call.messages)
-    call, warnings = lower_cache(call, profile.cache_points)
-    thinking, changed = lower_thinking(call.thinking, profile.thinking)
-    warnings += changed
-    if not profile.known:
-        warnings.append(
-            CallWarning(
-                "unknown_model",
-                "model",
-                f"the model {call.model!r} is unknown: it may not support every option",
-                call.model,
-            )
-        )
+        refuse_prefill(call.messages)
+    call, warnings = lower_cache(call, profile)
+    warnings += _about_the_model(call.model, profile, time)
     decisions, of_files = lower_media(call, profile, handlers)
     warnings += of_files
-    if thinking != call.thinking:
-        call = call.with_(thinking=thinking)
+    changes, of_options = _options(call, profile)
+    warnings += of_options
+    return Lowered(call.with_(**changes) if changes else call, decisions, tuple(warnings))
+
+
+def _about_the_model(model: str, profile: ModelProfile, time: float | None) -> list[CallWarning]:
+    warnings: list[CallWarning] = []
+    if not profile.known:
+        message = f"the model {model!r} is unknown: it may not support every option"
+        warnings.append(CallWarning("unknown_model", "model", message, model))
+    if profile.retires is not None and time is not None:
+        warnings += retirement_warning(model, profile, time)
+    return warnings
+
+
+def _options(call: ModelCall, profile: ModelProfile) -> tuple[dict[str, Any], list[CallWarning]]:
+    """Returns the changed fields of the call, and warnings."""
+    thinking, warnings = lower_thinking(call, profile)
+    thinking, excluded = thinking_beside_tools(call, thinking, profile)
+    if excluded is not None:
+        warnings = [] if thinking == call.thinking else [excluded]
+    sampling = call.sampling
     if profile.sampling is not None:
-        recommended = room_to_think(profile.sampling, thinking, profile.thinking)
-        call = call.with_(sampling=call.sampling.over(recommended))
-    ruled = rules(call)
-    return Lowered(ruled.call, decisions, (*warnings, *ruled.warnings))
-
-
-def _refuse_prefill(messages: Sequence[Message]) -> None:
-    """Refuses an assistant message at the end, unless it has a hosted tool: the provider may have paused it."""
-    last = messages[-1]
-    if last.role == "assistant" and not any(isinstance(part, HostedToolCall) for part in last.parts):
-        raise InvalidInputError(
-            "the last message has the role assistant: this model does not support prefill",
-            path=f"messages[{len(messages) - 1}]",
-            hint="Add a user message, such as 'Go on.'.",
-        )
+        sampling = sampling.over(room_to_think(profile.sampling, thinking, profile))
+    options, of_options = lower_options(call, sampling, thinking, profile)
+    changes, of_output = lower_output(call, profile)
+    sampled = {name: value for name, value in options.items() if name in SAMPLING_OPTIONS}
+    changes |= {name: value for name, value in options.items() if name not in sampled}
+    if sampled:
+        sampling = replace(sampling, **sampled)
+    if thinking != call.thinking:
+        changes["thinking"] = thinking
+    if sampling is not call.sampling:
+        changes["sampling"] = sampling
+    if "tool_choice" in options:
+        return changes, [*warnings, *of_options, *of_output]
+    choice, of_choice = lower_tool_choice(call, thinking, profile)
+    if choice is not call.tool_choice:
+        changes["tool_choice"] = choice
+    return changes, [*warnings, *of_options, *of_choice, *of_output]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
-from ...ports import Thinking
-from ...schema import CallWarning, Sampling, ThinkingLevel
+from ...ports import ModelProfile, Thinking
+from ...schema import CallWarning, ModelCall, Sampling, ThinkingLevel
 
 _BUDGETS: dict[ThinkingLevel, int] = {
     "minimal": 1024,
@@ -16,68 +17,110 @@ _BUDGETS: dict[ThinkingLevel, int] = {
     "max": 65_536,
 }
 """Tokens for a level; up to "high" as Google maps OpenAI's (ai.google.dev/gemini-api/docs/openai, "Thinking")."""
+_ANSWER = 4096
+"""Tokens that a level leaves for the answer, of the highest budget, if the budget counts towards the output."""
 
 Asked = ThinkingLevel | int | None
 
 
-def lower_thinking(asked: Asked, takes: Thinking | None) -> tuple[Asked, list[CallWarning]]:
+class _Choice(NamedTuple):
+    """The value to send, with the code and the message of the warning if it is not what was requested."""
+
+    sent: Asked
+    code: str = ""
+    message: str = ""
+
+
+def lower_thinking(call: ModelCall, profile: ModelProfile) -> tuple[Asked, list[CallWarning]]:
     """Returns the value to send for the requested one, and a warning if it differs.
 
     A level becomes a budget within the model's bounds, without a warning: that is what a level means there. If two
     levels are equally near, it is the higher one.
     """
-    if asked is None or takes is None:
-        return asked, []
-    if asked in ("off", 0):
-        return _off(takes)
-    if takes.budget is not None:
-        return _budget(asked, takes.budget)
-    if takes.levels:
-        return _level(asked, takes.levels)
-    return None, [_warning("thinking_left_out", asked, None, "this model does not support thinking")]
+    asked, takes = call.thinking, profile.thinking
+    if asked is None:
+        return None, []
+    choice = _translated(asked, profile)
+    if takes is not None and takes.budget_within_output and takes.budget is not None:
+        limits = [limit for limit in (call.sampling.max_output_tokens, profile.max_output_tokens) if limit is not None]
+        choice = _within_output(choice, takes, takes.budget[0], min(limits)) if limits else choice
+    if not choice.code or choice.sent == asked:
+        return choice.sent, []
+    requested = "off" if asked == 0 else asked
+    return choice.sent, [CallWarning(choice.code, "thinking", choice.message, requested, choice.sent)]
 
 
-def room_to_think(recommended: Sampling, thinking: Asked, takes: Thinking | None) -> Sampling:
-    """Returns the recommended sampling with a token limit above the thinking budget, which is part of the output.
+def thinks(thinking: Asked, takes: Thinking | None) -> bool:
+    """Returns whether the model thinks if it is sent this value."""
+    if thinking is None:
+        return takes is not None and takes.on_by_default
+    return thinking not in ("off", 0)
 
-    The limit is at most one token above the highest budget, the maximum output of such a model.
+
+def room_to_think(recommended: Sampling, thinking: Asked, profile: ModelProfile) -> Sampling:
+    """Returns the recommended sampling with a token limit above a thinking budget that is part of the output.
+
+    The limit is at most the maximum of the model; if that is unknown, one token above the highest budget.
     """
-    limit = recommended.max_output_tokens
+    limit, takes = recommended.max_output_tokens, profile.thinking
     if limit is None or not isinstance(thinking, int) or takes is None or takes.budget is None:
         return recommended
-    return replace(recommended, max_output_tokens=min(limit + thinking, takes.budget[1] + 1))
+    if not takes.budget_within_output:
+        return recommended
+    most = profile.max_output_tokens or takes.budget[1] + 1
+    return replace(recommended, max_output_tokens=min(limit + thinking, most))
 
 
-def _off(takes: Thinking) -> tuple[Asked, list[CallWarning]]:
-    if takes.budget is None and not takes.levels:
-        return None, []
+def _translated(asked: ThinkingLevel | int, profile: ModelProfile) -> _Choice:
+    takes = profile.thinking
+    if "thinking" in profile.refused:
+        return _Choice(None, "unsupported_option", "this model does not accept a thinking option")
+    if "thinking" in profile.no_effect:
+        return _Choice(None, "no_effect", "this model ignores the thinking option")
+    if takes is None:
+        return _Choice(asked)
+    if asked in ("off", 0):
+        return _off(takes)
+    if takes.levels and (takes.budget is None or isinstance(asked, str)):
+        return _level(asked, takes.levels)
+    if takes.budget is not None:
+        return _budget(asked, takes.budget, takes.budget_within_output)
+    if takes.on_by_default:
+        return _Choice(asked)
+    return _Choice(None, "thinking_left_out", "this model does not support thinking")
+
+
+def _off(takes: Thinking) -> _Choice:
+    settable = takes.budget is not None or bool(takes.levels)
+    if not settable and not takes.on_by_default:
+        return _Choice(None)
     if takes.can_be_off:
-        return "off", []
-    least: Asked = takes.budget[0] if takes.budget is not None else takes.levels[0]
-    return least, [_warning("thinking_changed", "off", least, "thinking cannot be turned off for this model")]
+        return _Choice("off")
+    least: Asked = takes.levels[0] if takes.levels else takes.budget[0] if takes.budget is not None else None
+    return _Choice(least, "thinking_changed", "thinking cannot be turned off for this model")
 
 
-def _budget(asked: ThinkingLevel | int, bounds: tuple[int, int]) -> tuple[Asked, list[CallWarning]]:
+def _budget(asked: ThinkingLevel | int, bounds: tuple[int, int], within_output: bool) -> _Choice:
     lowest, highest = bounds
-    tokens = min(max(_tokens(asked), lowest), highest)
-    if isinstance(asked, int) and tokens != asked:
-        message = f"this model's thinking budget is {lowest:,} to {highest:,} tokens"
-        return tokens, [_warning("thinking_changed", asked, tokens, message)]
-    return tokens, []
+    if isinstance(asked, str):
+        most = highest - min(_ANSWER, highest // 4) if within_output else highest
+        return _Choice(max(lowest, min(_BUDGETS.get(asked, 0), most)))
+    tokens = min(max(asked, lowest), highest)
+    return _Choice(tokens, "thinking_changed", f"this model's thinking budget is {lowest:,} to {highest:,} tokens")
 
 
-def _level(asked: ThinkingLevel | int, levels: tuple[ThinkingLevel, ...]) -> tuple[Asked, list[CallWarning]]:
+def _within_output(choice: _Choice, takes: Thinking, lowest: int, limit: int) -> _Choice:
+    """Returns a budget below the output limit; if the lowest one is not, thinking is turned off."""
+    if not isinstance(choice.sent, int) or choice.sent < limit:
+        return choice
+    least: Asked = "off" if takes.can_be_off else None
+    message = f"the budget must be at least {lowest:,} tokens and below max_output_tokens"
+    return _Choice(limit - 1 if limit > lowest else least, "thinking_changed", message)
+
+
+def _level(asked: ThinkingLevel | int, levels: tuple[ThinkingLevel, ...]) -> _Choice:
     if asked in levels:
-        return asked, []
-    tokens = _tokens(asked)
-    nearest = min(reversed(levels), key=lambda level: abs(_tokens(level) - tokens))
-    message = f"this model supports the thinking levels {', '.join(levels)}"
-    return nearest, [_warning("thinking_changed", asked, nearest, message)]
-
-
-def _tokens(asked: ThinkingLevel | int) -> int:
-    return asked if isinstance(asked, int) else _BUDGETS.get(asked, 0)
-
-
-def _warning(code: str, asked: Asked, sent: Asked, message: str) -> CallWarning:
-    return CallWarning(code, "thinking", message, asked, sent)
+        return _Choice(asked)
+    tokens = asked if isinstance(asked, int) else _BUDGETS.get(asked, 0)
+    nearest = min(reversed(levels), key=lambda level: abs(_BUDGETS.get(level, 0) - tokens))
+    return _Choice(nearest, "thinking_changed", f"this model supports the thinking levels {', '.join(levels)}")

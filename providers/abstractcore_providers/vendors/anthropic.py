@@ -26,5 +26,4 @@ class AnthropicProvider(VendorProvider):
         from .models.claude import CLAUDE, UNKNOWN_CLAUDE
 
         family = find_family(model, CLAUDE, UNKNOWN_CLAUDE)
-        transpiler = AnthropicMessages(Dialect(system_in_place=family.rules.system_in_place, off=family.rules.off))
-        return ProviderSession(model, transpiler, endpoint, family.profile, family.rules.lower)
+        return ProviderSession(model, AnthropicMessages(Dialect(**family.profile.settings)), endpoint, family.profile)

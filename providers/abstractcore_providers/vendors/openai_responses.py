@@ -10,7 +10,6 @@ from abstractcore.ports import Endpoint, ModelProfile, ProviderConfig, ProviderS
 from ..common.media_types import OPENAI_IMAGES, with_images
 from .models.family import find_family
 from .models.openai import OPENAI
-from .rules.openai import ModelRules
 from .vendor_provider import VendorProvider
 
 _ENCODABLE = OPENAI_IMAGES | {"application/pdf"}
@@ -31,18 +30,17 @@ class OpenAIResponsesProvider(VendorProvider):
     def session(self, model: str, endpoint: Endpoint, config: ProviderConfig, profile: ModelProfile) -> ProviderSession:
         from ..formats.openai_responses import OpenAIResponses
 
-        family = find_family(model, OPENAI)
-        rules = family.rules or ModelRules()
-        transpiler = OpenAIResponses(self.name, rules.encrypted_reasoning)
-        return ProviderSession(model, transpiler, endpoint, _profile(model, family.profile), rules.lower_for_responses)
+        profile = _profile(model, find_family(model, OPENAI).profile)
+        return ProviderSession(model, OpenAIResponses(self.name, **profile.settings), endpoint, profile)
 
 
 def _profile(model: str, found: ModelProfile) -> ModelProfile:
     """Returns the family's profile without audio, and with the cache points that newer models have in this API."""
     cache_points = _MAX_CACHE_POINTS if _has_cache_points(model) else 0
+    found = replace(found, tools=None, tools_provider=None, cache_points=cache_points)
     if not found.known:
-        return ModelProfile(assumed=_ENCODABLE, encodable=_ENCODABLE, cache_points=cache_points, known=False)
-    return replace(found, accepts=with_images(found.accepts, OPENAI_IMAGES) & _ENCODABLE, cache_points=cache_points)
+        return replace(found, assumed=_ENCODABLE, encodable=_ENCODABLE)
+    return replace(found, accepts=with_images(found.accepts, OPENAI_IMAGES) & _ENCODABLE)
 
 
 def _has_cache_points(model: str) -> bool:

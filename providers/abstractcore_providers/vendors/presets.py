@@ -7,23 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 from abstractcore.ports import Endpoint, ModelProfile, ProviderConfig, ProviderSession
-from abstractcore.schema import Lowered, ModelCall
 
 from ..common.media_types import with_images
 from ..formats.openai_chat import ENCODABLE, Dialect, OpenAIChat
 from .models.family import ModelFamily, find_family
 from .vendor_provider import VendorProvider
-
-
-class ChatRules(Protocol):
-    """The rules of models that are called through chat completions."""
-
-    def lower_for_chat(self, call: ModelCall) -> Lowered:
-        """Returns the call as the model accepts it there: `ProviderSession.lower`."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +34,7 @@ class Preset(VendorProvider):
     url_variable: str = ""
     url_path: str = ""
     dialect: Dialect = field(default_factory=Dialect)
-    families: tuple[ModelFamily[ChatRules | None], ...] = ()
+    families: tuple[ModelFamily, ...] = ()
     assumed: frozenset[str] = frozenset({"image"})
     images: frozenset[str] = frozenset({"image"})
     names_are_free: bool = False
@@ -54,14 +44,13 @@ class Preset(VendorProvider):
 
     def session(self, model: str, endpoint: Endpoint, config: ProviderConfig, profile: ModelProfile) -> ProviderSession:
         family = find_family(model, self.families)
-        lower = family.rules.lower_for_chat if family.rules else Lowered
-        return ProviderSession(model, OpenAIChat(self.dialect), endpoint, self._profile(family.profile), lower)
+        return ProviderSession(model, OpenAIChat(self.dialect), endpoint, self._profile(family.profile))
 
     def _profile(self, found: ModelProfile) -> ModelProfile:
         """Returns a family's profile with what is the same for all of the vendor's models."""
         if not found.known:
             known = self.names_are_free
-            found = ModelProfile(assumed=self.assumed, encodable=ENCODABLE, cache_points=0, known=known)
+            found = replace(found, assumed=self.assumed, encodable=ENCODABLE, cache_points=0, known=known)
         return replace(
             found,
             accepts=with_images(found.accepts, self.images),

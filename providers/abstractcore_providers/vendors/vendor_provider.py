@@ -53,7 +53,7 @@ class VendorProvider(ABC):
 
     @abstractmethod
     def session(self, model: str, endpoint: Endpoint, config: ProviderConfig, profile: ModelProfile) -> ProviderSession:
-        """Returns a session: the vendor's wire format, and the profile and rules of the model's family. `profile` is
+        """Returns a session: the vendor's wire format, and the profile of the model's family. `profile` is
         what the catalogue knows about the model.
 
         A format of its own and its table of models are imported here, credentials of its own in `endpoint`: listing the

@@ -92,7 +92,7 @@ def test_thinking_is_translated_for_the_model(asked, takes, sent, warned):
     ],
 )
 def test_recommended_token_limit_is_raised_by_the_thinking_budget(thinking, limit, sent):
-    takes = Thinking(budget=(1024, 63_999))
+    takes = Thinking(budget=(1024, 63_999), budget_within_output=True)
     profile = ModelProfile(thinking=takes, sampling=Sampling(max_output_tokens=32_000))
     lowered = lower(call(thinking=thinking, sampling=Sampling(max_output_tokens=limit)), profile, ())
     assert lowered.call.sampling.max_output_tokens == sent

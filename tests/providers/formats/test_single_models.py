@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from abstractcore.errors import InvalidInputError, UnsupportedContentError
-from abstractcore.ports import Transpiler
+from abstractcore.ports import ModelProfile, Transpiler
 from abstractcore.schema import ModelCall, ReasoningPart, WireRequest, to_data
 from abstractcore_providers.formats.openai_chat import OpenAIChat
 from abstractcore_providers.plugin import register_wire_formats
@@ -28,8 +28,13 @@ from tests.providers.formats.ollama import generated as ollama
 from tests.providers.formats.openai_chat import generated as chat
 from tests.providers.formats.openai_responses import generated as responses
 
+
+def _refuses(profile: ModelProfile) -> bool:
+    return bool(profile.refused or profile.refused_with_thinking or profile.tools)
+
+
 FORMATS = {each.name: each.transpiler for each in register_wire_formats()}
-WITH_RULES = [each for each in VENDORS if any(family.rules for family in each.families)]
+WITH_RULES = [each for each in VENDORS if any(_refuses(family.profile) for family in each.families)]
 VENDORS_OF_CHAT = {f"openai_chat, {each.name}": OpenAIChat(each.dialect) for each in WITH_RULES}
 TRANSPILERS: Mapping[str, Transpiler] = {name: make() for name, make in FORMATS.items()} | VENDORS_OF_CHAT
 CALLS: Mapping[str, Callable[[], SearchStrategy[ModelCall]]] = {

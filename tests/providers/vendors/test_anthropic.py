@@ -1,6 +1,5 @@
 """The provider of Anthropic's models."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,11 +9,11 @@ from abstractcore.ports import ProviderConfig, ProviderSession
 from abstractcore.schema import WireRequest
 from abstractcore_providers.formats.anthropic_messages import AnthropicMessages, Dialect
 from abstractcore_providers.vendors.anthropic import AnthropicProvider
-from abstractcore_providers.vendors.rules.claude import ClaudeRules
 from tests.providers.vendors.test_presets import Services, address
 
 LEVELS = ("low", "medium", "high")
-NEWEST = ClaudeRules(accepts_sampling=False, accepts_forced_tools=False, system_in_place=True)
+SAMPLING = frozenset({"temperature", "top_p", "top_k"})
+IN_PLACE = {"system_in_place": True}
 
 
 def connect(environment: dict[str, str] | None = None, **config: Any) -> ProviderSession:
@@ -49,25 +48,26 @@ def test_invalid_configuration_is_refused(config: dict[str, Any]):
 
 
 @pytest.mark.parametrize(
-    ("model", "rules", "levels", "budget"),
+    ("model", "refused", "forced", "settings", "levels", "budget"),
     [
-        ("claude-fable-5-2", NEWEST, LEVELS, None),
-        ("claude-mythos-5-1", NEWEST, LEVELS, None),
-        ("claude-opus-5-5", NEWEST, LEVELS, None),
-        ("claude-sonnet-5-5", replace(NEWEST, off="between_tools"), LEVELS, None),
-        ("claude-opus-5", ClaudeRules(accepts_sampling=False, system_in_place=True), LEVELS, None),
-        ("claude-haiku-5-5", ClaudeRules(accepts_sampling=False, system_in_place=True), LEVELS, None),
-        ("claude-opus-4-8", ClaudeRules(accepts_sampling=False, system_in_place=True), LEVELS, None),
-        ("claude-sonnet-5", ClaudeRules(accepts_sampling=False), LEVELS, None),
-        ("claude-haiku-4-5-20251001", ClaudeRules(one_of_temperature_and_top_p=True), (), (1024, 63_999)),
+        ("claude-fable-5-2", SAMPLING, "never", IN_PLACE, LEVELS, None),
+        ("claude-mythos-5-1", SAMPLING, "never", IN_PLACE, LEVELS, None),
+        ("claude-opus-5-5", SAMPLING, "never", IN_PLACE, LEVELS, None),
+        ("claude-sonnet-5-5", SAMPLING, "never", {**IN_PLACE, "off": "between_tools"}, LEVELS, None),
+        ("claude-opus-5", SAMPLING, "without_thinking", IN_PLACE, LEVELS, None),
+        ("claude-haiku-5-5", SAMPLING, "without_thinking", IN_PLACE, LEVELS, None),
+        ("claude-opus-4-8", SAMPLING, "without_thinking", IN_PLACE, LEVELS, None),
+        ("claude-sonnet-5", SAMPLING, "without_thinking", {}, LEVELS, None),
+        ("claude-haiku-4-5-20251001", frozenset(), "without_thinking", {}, (), (1024, 63_999)),
     ],
 )
-def test_profile_and_rules_of_a_model_are_its_familys(model: str, rules: ClaudeRules, levels: Any, budget: Any):
+def test_profile_of_a_model_is_its_familys(
+    model: str, refused: frozenset[str], forced: str, settings: dict[str, Any], levels: Any, budget: Any
+):
     session = connect(model=model)
-    assert session.transpiler == AnthropicMessages(Dialect(system_in_place=rules.system_in_place, off=rules.off))
-    lower: Any = session.lower
-    assert lower.__self__ == rules
+    assert session.transpiler == AnthropicMessages(Dialect(**settings))
     profile = session.profile
+    assert (profile.refused, profile.forced_tools, profile.settings) == (refused, forced, settings)
     assert profile.thinking is not None
     assert (profile.thinking.levels, profile.thinking.budget, profile.cache_points) == (levels, budget, 4)
     assert profile.supports("document", "application/pdf")

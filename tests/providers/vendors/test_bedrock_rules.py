@@ -1,4 +1,4 @@
-"""Unsupported options of single Bedrock models: a session changes the call before encoding and warns of each change."""
+"""Unsupported options of single Bedrock models are removed or changed before encoding, with a warning for each."""
 
 import json
 from typing import Any
@@ -10,6 +10,7 @@ from abstractcore.schema import CachePoint, Encoded, Message, ModelCall, Samplin
 from abstractcore_providers.vendors.bedrock import BedrockProvider
 from tests.providers.formats.bedrock_converse.wire import MODEL, call
 from tests.providers.sessions import Services
+from tests.providers.sessions import lowered as lowered_for
 
 NOVA = "us.amazon.nova-2-lite-v1:0"
 TOOL = ToolSpec("f", parameters={"type": "object"})
@@ -22,9 +23,9 @@ def session(model: str) -> ProviderSession:
 
 
 def request_of(call: ModelCall) -> Encoded:
-    """Encodes with a session of the call's model; the session's warnings come before the format's."""
+    """Lowers and encodes with a session of the call's model; the warnings of lowering come before the format's."""
     made = session(call.model)
-    lowered = made.lower(call)
+    lowered = lowered_for(made, call)
     encoded = made.transpiler.encode(lowered.call)
     return Encoded(encoded.request, (*lowered.warnings, *encoded.warnings))
 
@@ -55,13 +56,13 @@ NEWEST = "arn:aws:bedrock:us-east-1:1:inference-profile/us.anthropic.claude-opus
 )
 def test_unsupported_sampling_and_forced_tool_choice_are_removed_for_claude(model: str, sampled: bool, forced: bool):
     fields: Any = {"model": model, "tools": (TOOL,), "tool_choice": ToolChoice("tool", "f")}
-    made = call(sampling=Sampling(9, 1.5, 0.9, 5), **fields)
+    made = call(sampling=Sampling(9, 0.5, 0.9, 5), **fields)
     body = body_of(made)
     expected = [] if forced else [("tool_choice_changed", "tool_choice")]
     if sampled:
-        assert body["inferenceConfig"] == {"maxTokens": 9, "topP": 0.9}
+        assert body["inferenceConfig"] == {"maxTokens": 9, "temperature": 0.5}
         assert body["additionalModelRequestFields"] == {"top_k": 5}
-        expected.append(("unsupported_option", "sampling.temperature"))
+        expected.insert(0, ("unsupported_option", "sampling.top_p"))
     else:
         assert body["inferenceConfig"] == {"maxTokens": 9}
         assert "additionalModelRequestFields" not in body
@@ -147,7 +148,7 @@ def test_capping_a_cache_ttl_keeps_other_fields_of_part_and_tool():
     tool = ToolSpec("f", "F.", {"type": "object"}, cache=CachePoint(3600))
     old = "us.anthropic.claude-opus-4-1-20250805-v1:0"
     made = call(Message.user(TextPart("a", cache=CachePoint(3600)), "b"), Message.user("c"), model=old, tools=(tool,))
-    lowered = session(old).lower(made)
+    lowered = lowered_for(session(old), made)
     assert [warning.path for warning in lowered.warnings] == ["tools[0].cache.ttl", "messages[0].parts[0].cache.ttl"]
     (kept,) = lowered.call.tools
     assert (kept.name, kept.description, kept.cache) == ("f", "F.", CachePoint(300))

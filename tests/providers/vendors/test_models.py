@@ -1,7 +1,5 @@
 """The tables of models: each row is found by its names and has a source."""
 
-from typing import Any
-
 import pytest
 
 from abstractcore_providers.vendors.models.bedrock import BEDROCK
@@ -12,7 +10,7 @@ from abstractcore_providers.vendors.models.gemini import GEMINI
 from abstractcore_providers.vendors.models.ollama import OLLAMA
 from abstractcore_providers.vendors.openai_compatible import VENDORS
 
-TABLES: dict[str, tuple[ModelFamily[Any], ...]] = {
+TABLES: dict[str, tuple[ModelFamily, ...]] = {
     "anthropic": CLAUDE,
     "bedrock": BEDROCK,
     "cohere": COHERE,

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from abstractcore.errors import ConfigurationError
 from abstractcore.ports import Endpoint, ModelProfile, ProviderConfig, ProviderSession
-from abstractcore.schema import Lowered
 
 from ...common.endpoints import BearerAuth, FixedEndpoint, base_url, check_key, key_hint
 from ..vendor_provider import VendorProvider
@@ -78,12 +77,9 @@ class BedrockProvider(VendorProvider):
         from ...formats.bedrock_converse import BedrockConverse
         from ..models.bedrock import find_bedrock
 
-        family = find_bedrock(model)
-        rules = family.rules
-        off = rules.claude.off if rules and rules.claude else "disabled"
-        return ProviderSession(
-            model, BedrockConverse(model, off), endpoint, family.profile, rules.lower if rules else Lowered
-        )
+        profile = find_bedrock(model).profile
+        off = profile.settings.get("off", "disabled")
+        return ProviderSession(model, BedrockConverse(model, off), endpoint, profile)
 
 
 def _region(asked: object, environment: Mapping[str, str]) -> str | None:

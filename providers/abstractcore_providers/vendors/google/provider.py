@@ -145,8 +145,9 @@ def _session(model: str, endpoint: Endpoint, provider: str, publisher: str = "",
     from ..models.gemini import find_gemini
 
     model = model.removeprefix("models/")
-    family = find_gemini(model)
-    media_in_results, signed_calls = family.rules.media_in_results, family.rules.signed_calls
+    profile = find_gemini(model).profile
+    media_in_results = profile.settings.get("media_in_results", False)
+    signed_calls = profile.settings.get("signed_calls", False)
     billing = VERTEX if publisher else GEMINI_API
     dialect = Dialect(provider, media_in_results, signed_calls, not publisher, publisher, parent, billing)
-    return ProviderSession(model, Gemini(dialect), endpoint, family.profile)
+    return ProviderSession(model, Gemini(dialect), endpoint, profile)

@@ -5,43 +5,40 @@ The pages are named in tests/providers/formats/gemini/SOURCES.md.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from abstractcore.ports import ModelProfile, Thinking
 
 from ...common.media_types import GEMINI_AUDIO, GEMINI_IMAGES, GEMINI_VIDEO
 from .family import ModelFamily, find_family
 
-
-@dataclass(frozen=True, slots=True)
-class GeminiRules:
-    """How requests are written for a model: fields of the format's `Dialect`."""
-
-    media_in_results: bool = False
-    signed_calls: bool = False
-
-
-GeminiFamily: TypeAlias = ModelFamily[GeminiRules]
-
 _SOURCE = "https://ai.google.dev/gemini-api/docs/models"
 _FILES = GEMINI_IMAGES | GEMINI_AUDIO | GEMINI_VIDEO | {"application/pdf"}
 _FROM_MINIMAL = Thinking(("minimal", "low", "medium", "high"), can_be_off=False)
 _FROM_LOW = Thinking(("low", "medium", "high"), can_be_off=False)
-_GEMINI_2, _GEMINI_3 = GeminiRules(), GeminiRules(media_in_results=True, signed_calls=True)
+_GEMINI_2: Mapping[str, bool] = MappingProxyType({})
+_GEMINI_3: Mapping[str, bool] = MappingProxyType({"media_in_results": True, "signed_calls": True})
 
 
 def _family(
     name: str,
     thinking: Thinking,
-    rules: GeminiRules = _GEMINI_3,
+    settings: Mapping[str, bool] = _GEMINI_3,
     accepts_prefill: bool = True,
-) -> GeminiFamily:
-    profile = ModelProfile(_FILES, 1_048_576, thinking=thinking, cache_points=0, accepts_prefill=accepts_prefill)
-    return ModelFamily((name,), profile, rules, _SOURCE)
+) -> ModelFamily:
+    profile = ModelProfile(
+        _FILES,
+        1_048_576,
+        thinking=thinking,
+        cache_points=0,
+        accepts_prefill=accepts_prefill,
+        settings=settings,
+    )
+    return ModelFamily((name,), profile, _SOURCE)
 
 
-GEMINI: tuple[GeminiFamily, ...] = (
+GEMINI: tuple[ModelFamily, ...] = (
     _family("gemini-4-argon", _FROM_LOW),
     _family("gemini-3.8-flash", _FROM_LOW, accepts_prefill=False),
     _family("gemini-3.7-flash", _FROM_LOW, accepts_prefill=False),
@@ -59,12 +56,10 @@ GEMINI: tuple[GeminiFamily, ...] = (
 )
 _SPECIAL = ("embedding", "-image", "-tts", "-live", "-audio", "computer-use", "robotics")
 """Parts of the names of models whose input or output differs from that of their family."""
-_UNKNOWN: GeminiFamily = ModelFamily(
-    (), ModelProfile(assumed=_FILES, encodable=_FILES, cache_points=0, known=False), _GEMINI_2
-)
+_UNKNOWN = ModelFamily((), ModelProfile(assumed=_FILES, encodable=_FILES, cache_points=0, known=False))
 
 
-def find_gemini(model: str) -> GeminiFamily:
+def find_gemini(model: str) -> ModelFamily:
     """Returns the family of a model, whose name may follow a path."""
     name = model.rpartition("/")[2]
     return _UNKNOWN if any(part in name for part in _SPECIAL) else find_family(name, GEMINI, _UNKNOWN)

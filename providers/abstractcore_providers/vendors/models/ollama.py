@@ -6,14 +6,11 @@ After docs.ollama.com/capabilities/vision and /thinking, and the page of each mo
 from __future__ import annotations
 
 from functools import partial
-from typing import TypeAlias
 
 from abstractcore.ports import ModelProfile, Thinking
 
 from ...common.media_types import OLLAMA_IMAGES
 from .family import ModelFamily, family
-
-OllamaFamily: TypeAlias = ModelFamily[None]
 
 _TEXT = frozenset[str]()
 _LEVELS = Thinking(("low", "medium", "high"), can_be_off=False)
@@ -21,7 +18,7 @@ _ON_OR_OFF = Thinking(("medium",))
 _NO_THINKING = Thinking()
 _ollama = partial(family, "https://ollama.com/library")
 
-OLLAMA: tuple[OllamaFamily, ...] = (
+OLLAMA: tuple[ModelFamily, ...] = (
     _ollama("gpt-oss", _TEXT, thinking=_LEVELS),
     _ollama("deepseek-r1", _TEXT, thinking=_ON_OR_OFF),
     _ollama("deepseek-v3.1", _TEXT, thinking=_ON_OR_OFF),
@@ -37,6 +34,6 @@ OLLAMA: tuple[OllamaFamily, ...] = (
     _ollama("llama3.2", _TEXT, thinking=_NO_THINKING),
     _ollama("llama3.3", _TEXT, thinking=_NO_THINKING),
 )
-UNKNOWN_OLLAMA: OllamaFamily = ModelFamily(
+UNKNOWN_OLLAMA = ModelFamily(
     (), ModelProfile(assumed=OLLAMA_IMAGES, encodable=OLLAMA_IMAGES, cache_points=0, known=False)
 )

@@ -1,16 +1,15 @@
-"""Rules of a provider's session: shown by a plan, refused by a strict call, reported in a response."""
+"""An option that the model refuses: shown by a plan, refused by a strict call, reported in a response."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import ClassVar
 
 import pytest
 
-from abstractcore import CallWarning, ModelCall, Sampling, UnsupportedOptionError, create_llm
+from abstractcore import ModelCall, Sampling, UnsupportedOptionError, create_llm
 from abstractcore.ports import Address, ModelProfile, ProviderSession
-from abstractcore.schema import Encoded, Lowered
+from abstractcore.schema import Encoded
 from abstractcore_providers.common.endpoints import FixedEndpoint, NoAuth
 from abstractcore_providers.common.operations import count_tokens
 from abstractcore_providers.formats.openai_chat import OpenAIChat
@@ -34,14 +33,6 @@ class Counting(OpenAIChat):
         return {"count_tokens": lambda: count_tokens(self.encode, lambda response: json.loads(response.body)["tokens"])}
 
 
-def without_temperature(call: ModelCall) -> Lowered:
-    asked = call.sampling.temperature
-    if asked is None:
-        return Lowered(call)
-    warning = CallWarning("unsupported_option", "sampling.temperature", "m takes no temperature", asked)
-    return Lowered(call.with_(sampling=replace(call.sampling, temperature=None)), warnings=(warning,))
-
-
 class Vendor:
     name, summary, options = "vendor", "a model without temperature", {}
 
@@ -50,8 +41,8 @@ class Vendor:
 
     def connect(self, config, services) -> ProviderSession:
         endpoint = FixedEndpoint(Address(self.url, NoAuth()))
-        profile = ModelProfile(sampling=Sampling(max_output_tokens=77))
-        return ProviderSession("m", self.transpiler, endpoint, profile, without_temperature)
+        profile = ModelProfile(sampling=Sampling(max_output_tokens=77), refused=frozenset({"temperature"}))
+        return ProviderSession("m", self.transpiler, endpoint, profile)
 
 
 @pytest.fixture
@@ -94,7 +85,7 @@ def test_plan_has_the_warnings_known_before_files_are_converted(call_style, llm,
 
 
 def test_strict_call_and_strict_plan_are_refused_before_encoding(call_style, llm, server, transpiler):
-    with pytest.raises(UnsupportedOptionError, match="vendor/m: m takes no temperature") as of_call:
+    with pytest.raises(UnsupportedOptionError, match="vendor/m: m does not accept temperature") as of_call:
         call_style.generate(llm, "hi", temperature=0.5, strict=True)
     with pytest.raises(UnsupportedOptionError) as of_plan:
         llm.plan("hi", temperature=0.5, strict=True)

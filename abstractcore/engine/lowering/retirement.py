@@ -1,0 +1,17 @@
+"""Warns of a model that its provider has retired."""
+
+from __future__ import annotations
+
+from time import gmtime, strftime
+
+from ...ports import ModelProfile
+from ...schema import CallWarning
+
+
+def retirement_warning(model: str, profile: ModelProfile, time: float) -> list[CallWarning]:
+    """Returns a warning from the day on which the model is retired, UTC; `time` is in seconds since the epoch."""
+    if profile.retires is None or strftime("%Y-%m-%d", gmtime(time)) < profile.retires:
+        return []
+    instead = f": use {profile.replaced_by!r} instead" if profile.replaced_by else ""
+    message = f"the model {model!r} is retired since {profile.retires}{instead}"
+    return [CallWarning("retired_model", "model", message, model)]
