@@ -39,7 +39,9 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-models = typer.Typer(help="The weights of models that run on this machine.", no_args_is_help=True)
+models = typer.Typer(
+    help="What models can do and cost; the weights of those that run on this machine.", no_args_is_help=True
+)
 app.add_typer(models, name="models")
 
 
@@ -122,12 +124,61 @@ def chat(
     converse(Connection(provider, model, base_url, temperature, max_tokens, timeout, context_size, quiet), system)
 
 
-@models.command("list")
-def list_models() -> None:
-    """List the models that are stored on this machine."""
-    from .weights import show_stored
+@models.command("list", epilog=EPILOG)
+def list_models(
+    provider: Annotated[
+        str | None, typer.Option("--provider", "-p", help="A provider, which is asked what it offers.")
+    ] = None,
+    offline: Annotated[bool, typer.Option("--offline", help="List what the catalogue has, without a request.")] = False,
+    base_url: given.BaseUrl = None,
+    timeout: given.Timeout = None,
+    as_json: given.Json = False,
+) -> None:
+    """List the models that a provider offers; without one, those that are stored on this machine."""
+    if provider is None:
+        from .weights import show_stored
 
-    show_stored()
+        show_stored(as_json=as_json)
+        return
+    from .model_lists import show_models
+
+    show_models(provider, base_url, timeout, offline=offline, as_json=as_json)
+
+
+@models.command("info")
+def model_info(
+    model: Annotated[str, typer.Argument(help="MODEL or PROVIDER/MODEL.", show_default=False)],
+    provider: Annotated[str | None, typer.Option("--provider", "-p", help="Only this provider.")] = None,
+    as_json: given.Json = False,
+) -> None:
+    """Show what a model can do and costs at each provider, with the source of these facts."""
+    from .model_info import show_info
+
+    show_info(model, provider, as_json=as_json)
+
+
+@models.command("search")
+def search_models(
+    vision: Annotated[bool, typer.Option("--vision", help="It sees images.")] = False,
+    audio: Annotated[bool, typer.Option("--audio", help="It hears audio.")] = False,
+    video: Annotated[bool, typer.Option("--video", help="It watches videos.")] = False,
+    pdf: Annotated[bool, typer.Option("--pdf", help="It reads PDF files.")] = False,
+    tools: Annotated[bool, typer.Option("--tools", help="It calls tools.")] = False,
+    thinking: Annotated[bool, typer.Option("--thinking", help="It can think.")] = False,
+    structured: Annotated[bool, typer.Option("--structured", help="It answers by a JSON Schema.")] = False,
+    context: Annotated[str | None, typer.Option(metavar="TOKENS", help="At least this context, as in 200k.")] = None,
+    max_price: Annotated[
+        str | None, typer.Option(metavar="DOLLARS", help="At most this for a million tokens of input.")
+    ] = None,
+    provider: Annotated[str | None, typer.Option("--provider", "-p", help="Only this provider.")] = None,
+    as_json: given.Json = False,
+) -> None:
+    """Find models in the catalogue by what they can do and cost."""
+    from .model_search import Search, show_found
+
+    kinds = {"image": vision, "audio": audio, "video": video, "pdf": pdf}
+    files = tuple(kind for kind, wanted in kinds.items() if wanted)
+    show_found(Search(provider, files, tools, thinking, structured, context, max_price), as_json=as_json)
 
 
 @models.command("pull")

@@ -66,6 +66,11 @@ def plugins_json(reports: Iterable[PluginReport], code: int) -> str:
     return _line({"plugins": [{**asdict(report), "slow": report.slow} for report in reports], "exit_code": code})
 
 
+def catalogue_json(data: Mapping[str, object]) -> str:
+    """Returns what the catalogue knows as JSON."""
+    return _line({**data, "exit_code": 0})
+
+
 def _line(data: Mapping[str, object]) -> str:
     """Returns one line. JSON escapes ASCII control characters; others are as dangerous to a terminal."""
     text = json.dumps(data, ensure_ascii=False)

@@ -26,6 +26,7 @@ ContextSize: TypeAlias = Annotated[
 ]
 BaseUrl: TypeAlias = Annotated[str | None, typer.Option(help="URL of the provider's API, if not the default.")]
 Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors to stderr.")]
+Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else.")]
 ModelName: TypeAlias = Annotated[
     str, typer.Argument(help="A name from the catalogue, or hf:owner/repository[/file].", show_default=False)
 ]

@@ -62,6 +62,35 @@ def show_table(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     Console(highlight=False).print(table)
 
 
+def show_group(title: str, headers: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Prints a table whose first column has a title on a terminal; elsewhere lines that begin with the title."""
+    if sys.stdout.isatty():
+        show_table((title, *headers), rows)
+        write("\n")
+    else:
+        show_table((), ((title, *row) for row in rows))
+
+
+def show_facts(title: str, facts: Iterable[tuple[str, str]]) -> None:
+    """Prints names and values below a title on a terminal; elsewhere tab-separated lines that begin with the title."""
+    if not sys.stdout.isatty():
+        show_table((), ((title, name, value) for name, value in facts))
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(no_wrap=True, style="dim")
+    table.add_column(overflow="fold")
+    for name, value in facts:
+        table.add_row(Text(shown(name)), Text(shown(value)))
+    console = Console(highlight=False)
+    console.print(Text(shown(title), style="bold"))
+    console.print(table)
+    console.print()
+
+
 def _print(text: str, style: str) -> None:
     from rich.text import Text
 

@@ -5,17 +5,22 @@ from __future__ import annotations
 import typer
 
 from .connection import model_store
+from .json_output import catalogue_json
 from .reporting import reported
 from .screen import complain, note, show_table, write
 
 _MEBIBYTE = 1 << 20
 
 
-def show_stored() -> None:
+def show_stored(*, as_json: bool = False) -> None:
     """Prints a table of the models, and how to download one."""
-    with reported():
+    with reported(as_json=as_json):
         store = model_store()
         kept = {model.name: model for model in store.list()}
+        if as_json:
+            stored = [{"name": model.name, "size": model.size, "path": str(model.path)} for model in kept.values()]
+            write(catalogue_json({"stored": stored}))
+            return
         rows = [(model.name, _size(model.size), str(model.path)) for model in kept.values()]
         rows += [
             (model.name, _size(model.size), f"not downloaded: {model.summary}")

@@ -1,0 +1,114 @@
+"""`abstractcore models info`: the facts about a model, by provider."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, cast
+
+import abstractcore
+
+from .catalogues import check_provider, facts_json, open_catalogue, same_model
+from .json_output import catalogue_json
+from .model_prices import price_lines
+from .reporting import reported
+from .screen import note, show_facts, write
+
+if TYPE_CHECKING:
+    from ..catalogue import FileCatalogue, ModelEntry, PriceRow
+
+_LAST = ("source", "checked")
+_HIDDEN = frozenset({*_LAST, "known"})
+
+
+def show_info(name: str, provider: str | None, *, as_json: bool) -> None:
+    """Prints what the catalogue knows about a model at each provider that has it, or at one."""
+    with reported(as_json=as_json):
+        catalogue = open_catalogue()
+        provider, name = _given(catalogue, provider, name)
+        found = [catalogue.entry(provider, name)] if provider else _everywhere(catalogue, name)
+        if as_json:
+            write(catalogue_json({"models": [facts_json(entry) for entry in found]}))
+            return
+        for titles, entry in _grouped(found, name):
+            show_facts(", ".join(titles), _rows(entry, _prices(catalogue, entry)))
+        for entry in found:
+            if entry.match == "family":
+                note(f"{entry.provider} has no row for {name}: it is known by its family {entry.name} only.")
+            elif entry.match == "unknown":
+                note(f"{entry.provider} has no row for {name}: this is what it does for unknown models.")
+            if entry.own_facts:
+                note(f"{entry.provider}: {', '.join(sorted(entry.own_facts))} from {catalogue.user_path}")
+
+
+def _given(catalogue: FileCatalogue, provider: str | None, name: str) -> tuple[str | None, str]:
+    """Returns the provider and the model; a name may begin with its provider, as in `create_llm`."""
+    if provider is not None:
+        check_provider(catalogue, provider)
+        return provider, name
+    first, slash, rest = name.partition("/")
+    return (first, rest) if slash and first in catalogue.providers else (None, name)
+
+
+def _everywhere(catalogue: FileCatalogue, name: str) -> list[ModelEntry]:
+    """Returns the entries of a model at all providers with a row for it; raises `InvalidInputError` without any."""
+    pattern, known = same_model(name), list[str]()
+    found: dict[tuple[str, str], ModelEntry] = {}
+    for provider in catalogue.providers:
+        models = catalogue.models(provider)
+        for each in (name, *models.names):
+            if each == name or pattern.fullmatch(each):
+                entry = models.entry(each)
+                if entry.match == "model":
+                    found[provider, entry.name] = entry
+        known += models.names
+    if not found:
+        from ..registry import did_you_mean, nearest_names
+
+        near = nearest_names(name, known)
+        hint = did_you_mean(near) if near else "`abstractcore models search` lists the models that it knows."
+        raise abstractcore.InvalidInputError(f"the catalogue has no model {name!r}.", hint=hint)
+    return list(found.values())
+
+
+def _grouped(found: Iterable[ModelEntry], asked: str) -> list[tuple[list[str], ModelEntry]]:
+    """Returns entries with their names; those with the same facts together."""
+    groups: dict[str, tuple[list[str], ModelEntry]] = {}
+    for entry in found:
+        facts = {key: value for key, value in entry.facts.items() if key != "checked"}
+        key = json.dumps([facts, list(entry.prices)], sort_keys=True, default=str)
+        groups.setdefault(key, ([], entry))[0].append(
+            f"{entry.provider}/{entry.name if entry.match == 'model' else asked}"
+        )
+    return list(groups.values())
+
+
+def _rows(entry: ModelEntry, prices: Sequence[PriceRow]) -> list[tuple[str, str]]:
+    """Returns the facts in the order of `ModelProfile`, prices, and last the page and the day."""
+    order = [field.name for field in fields(entry.profile) if field.name in entry.facts and field.name not in _HIDDEN]
+    shown = {name: entry.facts[name] for name in order}
+    rows = [(name, _text(value) + (" (yours)" if name in entry.own_facts else "")) for name, value in shown.items()]
+    rows += [("price", line) for line in price_lines(prices, time.time())]
+    source, checked = (entry.facts.get(name) for name in _LAST)
+    if source or checked:
+        rows.append(("source", ", read on ".join(filter(None, (source, checked)))))
+    return rows
+
+
+def _prices(catalogue: FileCatalogue, entry: ModelEntry) -> Sequence[PriceRow]:
+    return catalogue.models(entry.provider).price_rows(entry.name) if entry.match == "model" else ()
+
+
+def _text(value: Any) -> str:
+    """Returns a fact on one line."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, Mapping):
+        return "; ".join(f"{key}: {_text(item)}" for key, item in cast("Mapping[str, Any]", value).items())
+    if isinstance(value, list | tuple):
+        return ", ".join(_text(item) for item in cast("list[Any]", value)) or "none"
+    return "unknown" if value is None else str(value)
