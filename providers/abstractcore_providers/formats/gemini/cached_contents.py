@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from urllib.parse import quote
 
-from abstractcore.errors import InvalidInputError, ServerError
+from abstractcore.errors import InvalidInputError, ServerError, UnsupportedOptionError
 from abstractcore.ports import Operation, Operations
 from abstractcore.schema import (
     CachedContent,
@@ -83,7 +83,17 @@ def _check_text(value: object, name: str) -> None:
 
 
 def encode_keeping(call: ModelCall, seconds: int, title: str | None, dialect: Dialect) -> Encoded:
-    """Returns the request that caches the messages and tools of a lowered call for `seconds`."""
+    """Returns the request that caches the messages and tools of a lowered call for `seconds`.
+
+    Raises `UnsupportedOptionError` for a model without cached contents.
+    """
+    if not dialect.explicit_cache:
+        raise UnsupportedOptionError(
+            f"{call.model} has no cached contents.",
+            hint="It caches prompts that begin alike by itself: send the same messages first.",
+            provider=call.provider or None,
+            model=call.model,
+        )
     writer = BodyWriter(dialect.provider, ARGUMENTS)
     body = body_of(call.with_(**_without_answer(call, writer)), dialect, writer)
     parent = f"{dialect.parent}/" if dialect.parent else ""

@@ -13,7 +13,7 @@ from .dialect import Dialect
 from .provider_options import add_provider_options
 from .vocabulary import ARGUMENTS
 from .write_messages import write_contents, write_system
-from .write_settings import write_generation_config, write_tool_config, write_tools
+from .write_settings import add_server_side_calls, write_generation_config, write_tool_config, write_tools
 
 HEADERS = {"content-type": "application/json"}
 _COLLECTIONS = ("tunedModels/", "endpoints/", "publishers/")
@@ -39,7 +39,7 @@ def body_of(call: ModelCall, dialect: Dialect, writer: BodyWriter) -> Object:
     system = write_system(call.messages, writer)
     if system:
         body["systemInstruction"] = {"parts": system}
-    tools = write_tools(call, writer)
+    tools = write_tools(call, dialect, writer)
     if tools:
         body["tools"] = tools
     tool_config = write_tool_config(call, writer)
@@ -49,6 +49,7 @@ def body_of(call: ModelCall, dialect: Dialect, writer: BodyWriter) -> Object:
     if config:
         body["generationConfig"] = config
     add_provider_options(body, call, dialect.provider, writer.warnings)
+    add_server_side_calls(body, dialect)
     return body
 
 

@@ -69,5 +69,5 @@ def _call(
         thinking=read_thinking(config),
         modalities=read_modalities(config),
         stream=stream,
-        provider_options={dialect.provider: read_provider_options(data)},
+        provider_options={dialect.provider: read_provider_options(data, dialect)},
     )

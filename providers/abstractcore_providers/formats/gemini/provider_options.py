@@ -7,9 +7,19 @@ from typing import Any, cast
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import CallWarning, ModelCall
 
-from ...common.json_reading import Object, as_object
+from ...common.json_reading import Object, as_object, as_objects
 from ...common.provider_options import duplicate_option_error, options_for
-from .vocabulary import HOSTED_TOOLS, LEVELS, MODALITIES, SAMPLING, named, with_names
+from .dialect import Dialect
+from .vocabulary import (
+    HOSTED_TOOLS,
+    LEVELS,
+    MODALITIES,
+    SAMPLING,
+    SERVER_SIDE_CALLS,
+    SERVER_SIDE_TOOLS,
+    named,
+    with_names,
+)
 
 _OBJECTS = ("generationConfig", "toolConfig")
 """Objects with fields of a call and others: options are merged into them."""
@@ -93,15 +103,29 @@ def is_thinking(config: Object) -> bool:
     return shown is True or (budget == 0 and shown is None)
 
 
-def read_provider_options(body: Object) -> Object:
+def needs_server_side_calls(body: Object) -> bool:
+    """Whether a request has functions beside hosted tools."""
+    names = {named(name) for tool in as_objects(body.get("tools")) for name in tool}
+    return "functionDeclarations" in names and not names.isdisjoint(SERVER_SIDE_TOOLS)
+
+
+def asks_for_server_side_calls(body: Object) -> bool:
+    """Whether a request says if the calls of hosted tools are parts of the reply."""
+    return with_names(as_object(body.get("toolConfig"))).get(SERVER_SIDE_CALLS) is not None
+
+
+def read_provider_options(body: Object, dialect: Dialect) -> Object:
     """Returns the fields of a client's request that a call does not have."""
     options: Object = {}
+    implied = dialect.server_side_calls and needs_server_side_calls(body)
     for name, value in body.items():
         if value is None or name in _OF_CALL:
             continue
         rest = value
         if name in _OBJECTS:
             rest = {key: item for key, item in with_names(as_object(value)).items() if _is_left(name, key, item, value)}
+            if implied and rest.get(SERVER_SIDE_CALLS) is True:
+                del rest[SERVER_SIDE_CALLS]
         elif name == "tools":
             rest = [tool for tool in cast("list[Any]", value) if not is_tool_of_call(as_object(tool))]
         if rest or name not in (*_OBJECTS, "tools"):

@@ -21,8 +21,6 @@ _MARKER = re.compile(r"\[(media_\d+) of the result of tool call (.*)\]", re.DOTA
 RESULT_FIELDS = frozenset({"id", "name", "response", "parts"})
 """The fields of a `functionResponse` that the schema models."""
 
-_IN_RESULTS = ("image", "document")
-
 
 @dataclass(slots=True)
 class WrittenResult:
@@ -57,7 +55,7 @@ def write_result(
         body = write_media(part, part_path, dialect.provider, writer.warnings)
         reference = f"media_{len(files) + len(written.beside) // 2 + 1}"
         items.append({"$ref": reference})
-        if dialect.media_in_results and part.type in _IN_RESULTS and "inlineData" in body:
+        if part.blob.media_type in dialect.media_in_results and "inlineData" in body:
             files.append({**body, "inlineData": {**body["inlineData"], "displayName": reference}})
         else:
             written.beside += [{"text": f"[{reference} of the result of tool call {id}]"}, body]

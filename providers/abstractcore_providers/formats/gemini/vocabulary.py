@@ -89,6 +89,10 @@ HOSTED_TOOLS: dict[HostedToolKind, str] = {
     "file_search": "fileSearch",
     "computer_use": "computerUse",
 }
+SERVER_SIDE_TOOLS = frozenset({"googleSearch", "urlContext", "fileSearch", "codeExecution"})
+"""Hosted tools whose calls and results are parts of a reply, if the request asks for them."""
+SERVER_SIDE_CALLS = "includeServerSideToolInvocations"
+"""The field of `toolConfig` that asks for them."""
 _CANDIDATE_FIELDS = frozenset({"content", "finishReason", "index", "groundingMetadata"})
 _CANDIDATE_METADATA = frozenset(
     {
@@ -115,7 +119,8 @@ _SPELT_OUT = (
     "speechConfig mediaResolution imageConfig functionDeclarations parametersJsonSchema functionCallingConfig "
     "retrievalConfig allowedFunctionNames googleSearch codeExecution fileSearch computerUse urlContext googleMaps "
     "inlineData fileData mimeType fileUri displayName functionCall functionResponse executableCode "
-    "codeExecutionResult toolCall toolResponse toolType thoughtSignature videoMetadata"
+    "codeExecutionResult toolCall toolResponse toolType thoughtSignature videoMetadata "
+    "includeServerSideToolInvocations continuationToken"
 )
 _FROM_SNAKE_CASE = {_CAPITAL.sub(lambda found: f"_{found[0].lower()}", name): name for name in _SPELT_OUT.split()}
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from abstractcore.schema import ModelCall, ThinkingLevel, ToolSpec
+from abstractcore.errors import UnsupportedContentError
+from abstractcore.schema import CallWarning, ModelCall, ThinkingLevel, ToolSpec, to_data
 
 from ...common.body_writer import BodyWriter
 from ...common.format_warnings import unsupported
@@ -11,7 +12,9 @@ from ...common.json_schemas import GEMINI
 from ...common.output_schemas import bare_schema
 from ...common.thinking_levels import nearest_level
 from ...common.tool_parameters import describe_tool
-from .vocabulary import HOSTED_TOOLS, LEVELS, SAMPLING, WARNINGS
+from .dialect import Dialect
+from .provider_options import asks_for_server_side_calls, needs_server_side_calls
+from .vocabulary import HOSTED_TOOLS, LEVELS, SAMPLING, SERVER_SIDE_CALLS, WARNINGS
 
 
 def write_generation_config(call: ModelCall, writer: BodyWriter) -> Object:
@@ -40,8 +43,19 @@ def _thinking(thinking: ThinkingLevel | int) -> Object:
     return {"thinkingLevel": thinking.upper(), "includeThoughts": True}
 
 
-def write_tools(call: ModelCall, writer: BodyWriter) -> list[Object]:
-    """Returns the functions together, then the hosted tools one by one."""
+def write_tools(call: ModelCall, dialect: Dialect, writer: BodyWriter) -> list[Object]:
+    """Returns the functions together, then the hosted tools one by one.
+
+    Raises `UnsupportedContentError` for both in one call, where the model does not allow that.
+    """
+    if call.tools and call.hosted_tools and not dialect.hosted_with_functions:
+        raise UnsupportedContentError(
+            f"hosted_tools[0]: {call.model} accepts hosted tools, such as {call.hosted_tools[0].kind}, or functions, "
+            "not both.",
+            hint="Leave out one of them, or use a model since Gemini 3.",
+            provider=call.provider or None,
+            model=call.model,
+        )
     tools: list[Object] = []
     if call.tools:
         functions = [_function(tool, f"tools[{i}]", writer) for i, tool in enumerate(call.tools)]
@@ -63,11 +77,25 @@ def _function(tool: ToolSpec, path: str, writer: BodyWriter) -> Object:
 
 
 def write_tool_config(call: ModelCall, writer: BodyWriter) -> Object:
-    """Returns the tool choice."""
+    """Returns the tool choice, which is only allowed beside functions."""
     WARNINGS.options(call, ("parallel_tool_calls",), writer.warnings)
     choice = call.tool_choice
     if choice is None:
         return {}
+    if not call.tools:
+        code = "no_effect" if choice.mode == "auto" else "unsupported_option"
+        message = "a tool choice applies to functions, and the call has none"
+        writer.warnings.append(CallWarning(code, "tool_choice", message, to_data(choice)))
+        return {}
     if choice.mode == "tool":
         return {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": [choice.tool]}}
     return {"functionCallingConfig": {"mode": "ANY" if choice.mode == "required" else choice.mode.upper()}}
+
+
+def add_server_side_calls(body: Object, dialect: Dialect) -> None:
+    """Asks for the calls of hosted tools, where the model requires that beside functions.
+
+    Source: `ToolConfig.include_server_side_tool_invocations` in the google-genai package.
+    """
+    if dialect.server_side_calls and needs_server_side_calls(body) and not asks_for_server_side_calls(body):
+        body.setdefault("toolConfig", {})[SERVER_SIDE_CALLS] = True

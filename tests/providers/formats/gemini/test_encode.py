@@ -100,7 +100,7 @@ def test_image_in_a_tool_result_is_sent_inside_it():
 
 
 def test_image_in_a_tool_result_moves_beside_it_with_a_marker_if_the_model_requires_that():
-    older = Gemini(Dialect(media_in_results=False))
+    older = Gemini(Dialect(media_in_results=frozenset()))
     asked = Message.assistant(ToolCall("c1", "look"), ToolCall("c2", "look"))
     tool_message = Message.tool(ToolResult("c1", (ImagePart(PNG),)), ToolResult.text("c2", "nothing", is_error=True))
     first, second, marker, image = parts_of(ASK, asked, tool_message, transpiler=older)
@@ -272,7 +272,8 @@ def test_thinking_is_a_budget_or_a_level(thinking: Any, written: Any):
 
 @pytest.mark.parametrize(("mode", "written"), [("auto", "AUTO"), ("none", "NONE"), ("required", "ANY")])
 def test_tool_choice_is_encoded(mode: Any, written: str):
-    assert body_of(call(tool_choice=ToolChoice(mode)))["toolConfig"] == {"functionCallingConfig": {"mode": written}}
+    body = body_of(call(tools=(ToolSpec("f"),), tool_choice=ToolChoice(mode)))
+    assert body["toolConfig"] == {"functionCallingConfig": {"mode": written}}
 
 
 def test_schemas_with_references_and_unions_are_sent_unchanged():

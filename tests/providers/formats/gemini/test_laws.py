@@ -17,7 +17,7 @@ def test_laws_hold():
 
 def test_laws_hold_on_vertex_for_signed_calls_and_moved_files():
     vertex = Gemini(
-        Dialect("vertex", media_in_results=False, signed_calls=True, publisher="google", parent="projects/p")
+        Dialect("vertex", media_in_results=frozenset(), signed_calls=True, publisher="google", parent="projects/p")
     )
     check_laws(vertex, "vertex", calls=generated.calls("vertex"), replies=generated.replies("vertex"), max_examples=15)
 
