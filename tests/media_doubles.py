@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from abstractcore import CallWarning, MediaError, MediaKind, Usage
 from abstractcore.ports import Conversion, Recognised
 from abstractcore.registry import Registry
-from abstractcore_providers.plugin import register_providers
+from abstractcore_providers.plugin import register_catalogues, register_providers
 
 PICTURE = b"PICTURE" + bytes(20)
 SOUND = b"SOUND" + bytes(20)
@@ -43,10 +43,12 @@ class Handler:
 
 
 def registry() -> Registry:
-    """The built-in providers, with handlers of pictures (native only), sounds and texts."""
+    """The built-in providers with their models, and handlers of pictures (native only), sounds and texts."""
     made = Registry()
     for provider in register_providers():
         made.add_provider(provider)
+    for file in register_catalogues():
+        made.add_catalogue(file)
     made.add_media_handler(Handler("picture", "image", b"PICTURE", "image/png", frozenset()))
     made.add_media_handler(Handler("sound", "audio", b"SOUND", "audio/wav", frozenset({"text"})))
     made.add_media_handler(Handler("text", "text", b"TEXT", "text/plain", frozenset({"text"})))

@@ -71,6 +71,22 @@ GEMINI_VIDEO = frozenset(
 )
 """ai.google.dev/gemini-api/docs/video-understanding, "Supported video formats", under the names there and in use."""
 
+GEMINI_OFFICE = frozenset(
+    {
+        "application/msword",
+        "application/vnd.ms-excel",
+        "application/vnd.ms-powerpoint",
+        "application/vnd.oasis.opendocument.presentation",
+        "application/vnd.oasis.opendocument.spreadsheet",
+        "application/vnd.oasis.opendocument.text",
+        "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.template",
+    }
+)
+"""docs.cloud.google.com/gemini-enterprise-agent-platform/models/guides, the guide to Gemini 4 Carbon."""
+
 
 def with_images(accepts: frozenset[str], images: frozenset[str]) -> frozenset[str]:
     """Returns the kinds and media types with `images` in place of "image", if that is among them."""

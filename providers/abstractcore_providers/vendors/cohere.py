@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from abstractcore.ports import Endpoint, ModelProfile, ProviderConfig, ProviderSession
 
-from .models.family import find_family
-from .vendor_provider import VendorProvider
+from .vendor_provider import VendorProvider, with_encodable
 
 
 class CohereProvider(VendorProvider):
@@ -21,7 +20,6 @@ class CohereProvider(VendorProvider):
     key_variable, other_key_variables = "CO_API_KEY", ("COHERE_API_KEY",)
 
     def session(self, model: str, endpoint: Endpoint, config: ProviderConfig, profile: ModelProfile) -> ProviderSession:
-        from ..formats.cohere_chat import CohereChat
-        from .models.cohere import COHERE, UNKNOWN_COHERE
+        from ..formats.cohere_chat import ENCODABLE, CohereChat
 
-        return ProviderSession(model, CohereChat(model), endpoint, find_family(model, COHERE, UNKNOWN_COHERE).profile)
+        return ProviderSession(model, CohereChat(model), endpoint, with_encodable(profile, ENCODABLE))

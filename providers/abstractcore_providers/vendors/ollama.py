@@ -10,8 +10,7 @@ from abstractcore.errors import AbstractCoreError, ConfigurationError, Connectio
 from abstractcore.ports import Address, Endpoint, ModelProfile, ProviderConfig, ProviderSession
 
 from ..common.endpoints import FixedEndpoint, NoAuth, add_key_hint, base_url, check_url, is_missing_path, key_auth
-from .models.family import find_family
-from .vendor_provider import VendorProvider
+from .vendor_provider import VendorProvider, with_encodable
 
 DEFAULT_URL = "http://localhost:11434"
 _DEFAULT_PORT = 11434
@@ -63,10 +62,9 @@ class OllamaProvider(VendorProvider):
         return OllamaEndpoint(Address(url, key_auth(config, environment, "OLLAMA_API_KEY", needed=False)))
 
     def session(self, model: str, endpoint: Endpoint, config: ProviderConfig, profile: ModelProfile) -> ProviderSession:
-        from ..formats.ollama import OllamaChat
-        from .models.ollama import OLLAMA, UNKNOWN_OLLAMA
+        from ..formats.ollama import ENCODABLE, OllamaChat
 
-        size, profile = _context_size(config), find_family(model, OLLAMA, UNKNOWN_OLLAMA).profile
+        size, profile = _context_size(config), with_encodable(profile, ENCODABLE)
         if size is not None:
             profile = replace(profile, context_tokens=size)
         return ProviderSession(model, OllamaChat(size), endpoint, profile)

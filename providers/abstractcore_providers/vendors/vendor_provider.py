@@ -81,3 +81,8 @@ class VendorProvider(ABC):
         keys, header = (self.key_variable, *self.other_key_variables), self.key_header
         auth = key_auth(config, environment, *keys, header=header, needed=self.key_needed, more=self.headers)
         return FixedEndpoint.at(url, auth, self.default_url or _USUAL_URL)
+
+
+def with_encodable(profile: ModelProfile, encodable: frozenset[str]) -> ModelProfile:
+    """Returns the profile with the files that the wire format supports, if the model is unknown."""
+    return profile if profile.known else replace(profile, encodable=encodable)

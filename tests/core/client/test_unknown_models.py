@@ -197,15 +197,15 @@ SEEING = {
     "azure": "gpt-5.4",
     "bedrock": "us.amazon.nova-2-lite-v1:0",
     "cohere": "command-a-vision-07-2025",
-    "google": "gemini-3.5-flash",
-    "google-interactions": "gemini-3.5-flash",
+    "google": "gemini-3.8-flash",
+    "google-interactions": "gemini-3.8-flash",
     "mistral": "mistral-large-latest",
     "ollama": "gemma3",
     "openai": "gpt-5.4",
     "openai-responses": "gpt-5.4",
     "openrouter": "anthropic/claude-opus-5.5",
     "perplexity": "sonar-pro",
-    "vertex": "gemini-3.5-flash",
+    "vertex": "gemini-3.8-flash",
     "xai": "grok-4.5",
 }
 TYPES = [f"image/{name}" for name in ["bmp", "gif", "heic", "heif", "jpeg", "png", "tiff", "webp", "x-portable-pixmap"]]
@@ -246,7 +246,7 @@ LISTED = [(f"{kind}/{name}", True) for kind, names in SOUND_AND_VIDEO.items() fo
 @pytest.mark.parametrize(
     ("media_type", "listed"), [*LISTED, ("audio/x-ms-wma", False), ("audio/midi", False), ("video/x-matroska", False)]
 )
-@pytest.mark.parametrize("model", ["brand-new", "gemini-3.5-flash"])
+@pytest.mark.parametrize("model", ["brand-new", "gemini-3.8-flash"])
 def test_google_accepts_its_listed_audio_and_video_types(make, model: str, media_type: str, listed: bool):
     part = (AudioPart if media_type.startswith("audio/") else VideoPart)(Blob.from_bytes(b"content", media_type))
     if listed:

@@ -1,5 +1,6 @@
 """The providers `google` and `vertex`."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,7 +10,7 @@ from abstractcore import create_llm
 from abstractcore.errors import AuthenticationError, ConfigurationError
 from abstractcore.ports import ProviderConfig, ProviderSession
 from abstractcore.schema import Message, ModelCall, WireRequest
-from abstractcore_providers.formats.gemini import Dialect, Gemini
+from abstractcore_providers.formats.gemini import ENCODABLE, Dialect, Gemini
 from abstractcore_providers.formats.gemini.usage import VERTEX
 from abstractcore_providers.vendors.google import GoogleProvider, VertexProvider
 from abstractcore_providers.vendors.google.provider import GEMINI_URL
@@ -37,6 +38,11 @@ def address(session: ProviderSession) -> Any:
     return done.value.value
 
 
+def dialect_of(session: ProviderSession) -> Dialect:
+    assert isinstance(session.transpiler, Gemini)
+    return session.transpiler.dialect
+
+
 def headers(session: ProviderSession) -> Mapping[str, str]:
     return address(session).auth.sign(WireRequest("/", {}, b""), 0.0).headers
 
@@ -46,7 +52,7 @@ def test_environment_key_is_sent_in_googles_header(name: str):
     session = connect(GoogleProvider(), {name: "k"})
     assert address(session).url == GEMINI_URL
     assert headers(session) == {"x-goog-api-key": "k"}
-    assert session.transpiler == Gemini(Dialect("google", media_in_results=False))
+    assert dialect_of(session).provider == "google"
 
 
 def test_missing_key_names_the_variable():
@@ -65,7 +71,7 @@ def test_vendors_own_model_name_syntax_is_accepted():
 
 
 @pytest.mark.parametrize(
-    ("model", "levels", "budget", "in_results"),
+    ("model", "levels", "budget", "signed"),
     [
         ("gemini-2.5-pro", (), (128, 32768), False),
         ("gemini-2.5-flash-lite", (), (512, 24576), False),
@@ -75,21 +81,102 @@ def test_vendors_own_model_name_syntax_is_accepted():
         ("gemini-3.5-flash-lite", ("minimal", "low", "medium", "high"), None, True),
         ("gemini-3.8-flash", ("low", "medium", "high"), None, True),
         ("gemini-4-argon", ("low", "medium", "high"), None, True),
+        ("gemini-4-carbon", ("low", "medium", "high"), None, True),
+        ("gemini-4-hydrogen", ("low", "medium", "high", "xhigh"), None, True),
     ],
 )
-def test_families_are_known_by_name_prefix(model: str, levels: Any, budget: Any, in_results: bool):
+def test_session_follows_the_models_row(model: str, levels: Any, budget: Any, signed: bool):
+    """ai.google.dev/gemini-api/docs/thinking."""
     session = connect(GoogleProvider(), model=model, api_key="k")
     profile = session.profile
     assert profile.known
     assert profile.supports("video", "video/mp4")
     assert profile.thinking is not None
     assert (profile.thinking.levels, profile.thinking.budget) == (levels, budget)
-    assert session.transpiler == Gemini(Dialect("google", in_results, signed_calls=in_results))
+    dialect = dialect_of(session)
+    assert (dialect.signed_calls, dialect.server_side_calls, dialect.hosted_with_functions) == (signed,) * 3
+    assert bool(dialect.media_in_results) is signed
+    assert dialect.explicit_cache is not model.startswith("gemini-4")
 
 
-@pytest.mark.parametrize("model", ["gemma-3", "gemini-2.5-flash-image", "gemini-9"])
-def test_other_models_are_unknown(model: str):
-    assert not connect(GoogleProvider(), model=model, api_key="k").profile.known
+@pytest.mark.parametrize("model", ["gemini-9", "gemini-4-neon", "tunedModels/mine"])
+def test_unknown_model_is_treated_as_a_new_one_and_nothing_is_refused(model: str):
+    session = connect(GoogleProvider(), model=model, api_key="k")
+    assert not session.profile.known
+    assert session.profile.encodable == ENCODABLE
+    assert session.profile.accepts_prefill
+    dialect = dialect_of(session)
+    assert (dialect.signed_calls, dialect.hosted_with_functions, dialect.explicit_cache) == (True, True, True)
+
+
+def test_unknown_member_of_an_older_family_gets_no_signatures():
+    dialect = dialect_of(connect(GoogleProvider(), model="gemini-2.5-flash-native-audio-preview", api_key="k"))
+    assert (dialect.signed_calls, dialect.hosted_with_functions) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("gemini-3.5-flash", "gemini-3.6-flash"), ("gemini-3.7-flash", "gemini-3.8-flash")]
+)
+def test_routed_model_has_the_rules_of_its_target_but_not_on_vertex(old: str, new: str):
+    """ai.google.dev/gemini-api/docs/changelog, 8 October 2026."""
+    routed, target = (connect(GoogleProvider(), model=name, api_key="k") for name in (old, new))
+    assert (routed.model, routed.profile, routed.transpiler) == (old, target.profile, target.transpiler)
+    assert not routed.profile.accepts_prefill
+    own = connect(VertexProvider(), CLOUD, model=old, api_key="k").profile
+    assert (own.known, own.accepts_prefill) == (True, old == "gemini-3.5-flash")
+
+
+@pytest.mark.parametrize("model", ["models/gemini-3.8-flash", "gemini-3.8-flash-001"])
+def test_variants_of_a_name_find_its_row(model: str):
+    assert connect(GoogleProvider(), model=model, api_key="k").profile.known
+
+
+def test_rows_of_vertex_differ():
+    """google-genai's `_ToolConfig_to_vertex`; pydantic-ai's Google model, measured in October 2026."""
+    vertex, google = VertexProvider(), GoogleProvider()
+    assert not dialect_of(connect(vertex, CLOUD, model="gemini-4-carbon", api_key="k")).server_side_calls
+    pairs = [
+        (
+            connect(google, model=model, api_key="k").profile.thinking,
+            connect(vertex, CLOUD, model=model, api_key="k").profile.thinking,
+        )
+        for model in ("gemini-3.1-pro-preview", "gemini-3.1-flash-image")
+    ]
+    assert [(here.can_be_off, there.can_be_off) for here, there in pairs if here and there] == [
+        (False, True),
+        (False, False),
+    ]
+    assert [(len(here.levels), len(there.levels)) for here, there in pairs if here and there] == [(3, 3), (2, 4)]
+
+
+@pytest.mark.parametrize(
+    ("model", "media_type", "accepted"),
+    [
+        ("gemini-4-carbon", "application/msword", True),
+        ("gemini-4-hydrogen", "application/vnd.oasis.opendocument.text", True),
+        ("gemini-4-argon", "application/msword", False),
+        ("gemini-3.8-flash", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", False),
+    ],
+)
+def test_office_documents_are_sent_natively_to_models_that_read_them(model: str, media_type: str, accepted: bool):
+    """docs.cloud.google.com/gemini-enterprise-agent-platform/models/guides/gemini-4-carbon."""
+    assert connect(GoogleProvider(), model=model, api_key="k").profile.supports("document", media_type) is accepted
+
+
+def test_setting_of_the_user_must_exist():
+    with pytest.raises(ConfigurationError, match=r"settings\.signed: no such setting"):
+        create_llm("google/gemini-3.8-flash", api_key="k", facts={"settings": {"signed": True}})
+
+
+def test_vertex_continues_a_response_that_was_cut_off():
+    """`continuationToken` is in v1beta1 alone: "known issues" of .../models/gemini/4-carbon."""
+    session = connect(VertexProvider(), CLOUD, model="gemini-4-carbon", api_key="k")
+    own = {"vertex": {"continuationToken": "dG9rZW4="}}
+    call = ModelCall("gemini-4-carbon", (Message.user("hi"),), "vertex", provider_options=own)
+    encoded = session.transpiler.encode(call)
+    assert address(session).url.endswith("/v1beta1")
+    assert json.loads(encoded.request.body)["continuationToken"] == "dG9rZW4="
+    assert encoded.warnings == ()
 
 
 @pytest.mark.parametrize(
@@ -104,20 +191,22 @@ def test_vertex_url_has_project_and_location(location: str | None, host: str):
     options = {"access_token": "t"} | ({} if location is None else {"location": location})
     session = connect(VertexProvider(), CLOUD, options=options)
     parent = f"projects/p-1/locations/{location or 'global'}"
-    assert address(session).url == f"https://{host}/v1/{parent}"
+    assert address(session).url == f"https://{host}/v1beta1/{parent}"
     assert headers(session) == {"authorization": "Bearer t"}
-    dialect = Dialect("vertex", False, count_wrapped=False, publisher="google", parent=parent, billing=VERTEX)
-    assert session.transpiler == Gemini(dialect)
+    dialect = dialect_of(session)
+    assert (dialect.provider, dialect.publisher, dialect.parent) == ("vertex", "google", parent)
+    assert not dialect.count_wrapped
+    assert dialect.billing == VERTEX
 
 
 def test_vertex_with_a_key_needs_no_project():
     session = connect(VertexProvider(), CLOUD, api_key="k")
-    assert address(session).url == "https://aiplatform.googleapis.com/v1"
+    assert address(session).url == "https://aiplatform.googleapis.com/v1beta1"
     assert headers(session) == {"x-goog-api-key": "k"}
     request = session.transpiler.encode(ModelCall("gemini-2.5-flash", (Message.user("hi"),), "vertex")).request
     assert request.url == "/publishers/google/models/gemini-2.5-flash:generateContent"
     own = connect(VertexProvider(), api_key="k", options={"project": "p"})
-    assert address(own).url == "https://aiplatform.googleapis.com/v1/projects/p/locations/global"
+    assert address(own).url == "https://aiplatform.googleapis.com/v1beta1/projects/p/locations/global"
     assert headers(own) == {"x-goog-api-key": "k"}
 
 

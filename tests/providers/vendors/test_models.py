@@ -4,18 +4,12 @@ import pytest
 
 from abstractcore_providers.vendors.models.bedrock import BEDROCK
 from abstractcore_providers.vendors.models.claude import CLAUDE, UNKNOWN_CLAUDE
-from abstractcore_providers.vendors.models.cohere import COHERE
 from abstractcore_providers.vendors.models.family import UNKNOWN, ModelFamily, find_family
-from abstractcore_providers.vendors.models.gemini import GEMINI
-from abstractcore_providers.vendors.models.ollama import OLLAMA
 from abstractcore_providers.vendors.openai_compatible import VENDORS
 
 TABLES: dict[str, tuple[ModelFamily, ...]] = {
     "anthropic": CLAUDE,
     "bedrock": BEDROCK,
-    "cohere": COHERE,
-    "gemini": GEMINI,
-    "ollama": OLLAMA,
     **{vendor.name: vendor.families for vendor in VENDORS if vendor.families},
 }
 

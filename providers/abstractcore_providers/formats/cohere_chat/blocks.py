@@ -10,8 +10,11 @@ from abstractcore.schema import CallWarning, DocumentPart, ImagePart, TextPart
 from ...common.data_urls import write_url
 from ...common.item_options import with_options
 from ...common.json_reading import Object, as_object, read_json
+from ...common.media_types import COHERE_IMAGES
 from .vocabulary import PROVIDER, WARNINGS
 
+ENCODABLE = COHERE_IMAGES
+"""The files that the format supports."""
 JSON_DOCUMENT = "application/json"
 """The media type of a document in tool results: the JSON of its `data` and `id`."""
 

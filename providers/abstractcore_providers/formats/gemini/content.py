@@ -19,8 +19,11 @@ from abstractcore.schema import (
 from ...common.google_files import blob_at, check_blob, file_uri, from_base64, to_base64
 from ...common.item_options import read_options, with_options
 from ...common.json_reading import Object, as_object, text_of
+from ...common.media_types import GEMINI_AUDIO, GEMINI_IMAGES, GEMINI_OFFICE, GEMINI_VIDEO
 from .vocabulary import WARNINGS, with_names
 
+ENCODABLE = GEMINI_IMAGES | GEMINI_AUDIO | GEMINI_VIDEO | GEMINI_OFFICE | {"application/pdf"}
+"""The files that models of this format read."""
 MEDIA_FIELDS = frozenset({"inlineData", "fileData", "thought", "thoughtSignature"})
 """The fields of a media part that the schema models."""
 

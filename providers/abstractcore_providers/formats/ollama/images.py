@@ -7,7 +7,10 @@ import base64
 from abstractcore.schema import Blob, CallWarning, ImagePart
 
 from ...common.data_urls import content_of
+from ...common.media_types import OLLAMA_IMAGES
 
+ENCODABLE = OLLAMA_IMAGES
+"""The files that the format supports."""
 _SIGNATURES = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),

@@ -1,8 +1,7 @@
 """Google's models through the Gemini API and Vertex AI, and cached content.
 
 Requests, responses and errors on the wire (status 429, quotas, retry delays): `formats/gemini`,
-`formats/gemini_interactions` and `common/google_errors.py`. Its models:
-`vendors/models/gemini.py`.
+`formats/gemini_interactions` and `common/google_errors.py`.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
-from abstractcore.ports import Endpoint, ModelProfile, ProviderConfig, ProviderSession, Thinking
+from abstractcore.ports import Endpoint, ModelProfile, ProviderConfig, ProviderSession
 from abstractcore.schema import EMPTY
 
+from ..vendor_provider import with_encodable
 from .provider import GoogleProvider
-
-_INSTEAD_OF_BUDGETS = ("low", "medium", "high")
 
 
 class GoogleInteractionsProvider(GoogleProvider):
@@ -22,16 +20,8 @@ class GoogleInteractionsProvider(GoogleProvider):
     example_model = "gemini-3.8-flash"
 
     def session(self, model: str, endpoint: Endpoint, config: ProviderConfig, profile: ModelProfile) -> ProviderSession:
+        from ...formats.gemini import ENCODABLE
         from ...formats.gemini_interactions import GeminiInteractions
-        from ..models.gemini import find_gemini
 
-        model = model.removeprefix("models/")
-        return ProviderSession(model, GeminiInteractions(self.name), endpoint, _with_levels(find_gemini(model).profile))
-
-
-def _with_levels(found: ModelProfile) -> ModelProfile:
-    """Returns the profile with levels in place of a thinking budget, which this API does not have."""
-    thinking = found.thinking
-    if thinking is None or thinking.budget is None:
-        return found
-    return replace(found, thinking=Thinking(_INSTEAD_OF_BUDGETS, can_be_off=False))
+        transpiler = GeminiInteractions(self.name)
+        return ProviderSession(model.removeprefix("models/"), transpiler, endpoint, with_encodable(profile, ENCODABLE))

@@ -12,10 +12,13 @@ from abstractcore.errors import AuthenticationError, ConfigurationError, Missing
 from abstractcore.ports import Endpoint, ModelProfile, ProviderConfig, ProviderServices, ProviderSession
 
 from ...common.endpoints import FixedEndpoint, HeaderAuth, base_url, check_key, key_hint
-from ..vendor_provider import VendorProvider
+from ...common.model_settings import with_settings
+from ..vendor_provider import VendorProvider, with_encodable
 
 GEMINI_URL = "https://generativelanguage.googleapis.com/v1beta"
 _URL_VARIABLE = "GOOGLE_VERTEX_BASE_URL"
+_VERTEX_VERSION = "/v1beta1"
+"""The version in which a response that was cut off can be continued (`continuationToken`), and google-genai's own."""
 _SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 _VALID_SETTING = re.compile(r"[a-z0-9][a-z0-9.:-]*")
 _MULTI_REGIONS = ("eu", "us")
@@ -26,14 +29,14 @@ class GoogleProvider(VendorProvider):
 
     name = "google"
     summary = "Google's Gemini models, with a key from Google AI Studio"
-    model_examples: Mapping[str, str] = {"gemini": "gemini-3.5-flash"}
+    model_examples: Mapping[str, str] = {"gemini": "gemini-3.8-flash"}
     default_url = GEMINI_URL
     url_variable, url_path = "GOOGLE_GEMINI_BASE_URL", "/v1beta"
     key_variable, other_key_variables = "GEMINI_API_KEY", ("GOOGLE_API_KEY",)
     key_header = "x-goog-api-key"
 
     def session(self, model: str, endpoint: Endpoint, config: ProviderConfig, profile: ModelProfile) -> ProviderSession:
-        return _session(model, endpoint, self.name)
+        return _session(model, endpoint, profile, self.name)
 
 
 class VertexProvider(VendorProvider):
@@ -41,7 +44,7 @@ class VertexProvider(VendorProvider):
 
     name = "vertex"
     summary = "Google's Gemini models on Vertex AI, in a Google Cloud project"
-    example_model = "gemini-3.5-flash"
+    example_model = "gemini-3.8-flash"
     options: Mapping[str, str] = {
         "project": "the Google Cloud project; GOOGLE_CLOUD_PROJECT by default; not needed with an API key",
         "location": "where the model runs, such as europe-west4; GOOGLE_CLOUD_LOCATION by default, else global",
@@ -56,7 +59,7 @@ class VertexProvider(VendorProvider):
     def endpoint(self, config: ProviderConfig, environment: Mapping[str, str]) -> Endpoint:
         """Returns the location's address, with a key or an access token, which is requested before every attempt."""
         parent, token = _parent(config), config.options.get("access_token")
-        path = f"/v1/{parent}" if parent else "/v1"
+        path = f"{_VERTEX_VERSION}/{parent}" if parent else _VERTEX_VERSION
         host = _host(config.options["location"] if parent else "global")
         url = base_url(config, environment, _URL_VARIABLE, default=f"https://{host}{path}", path=path)
         if config.api_key and token is None:
@@ -72,7 +75,7 @@ class VertexProvider(VendorProvider):
         return config.options["location"] if _parent(config) else None
 
     def session(self, model: str, endpoint: Endpoint, config: ProviderConfig, profile: ModelProfile) -> ProviderSession:
-        return _session(model, endpoint, self.name, "google", _parent(config))
+        return _session(model, endpoint, profile, self.name, "google", _parent(config))
 
 
 def _located(config: ProviderConfig, environment: Mapping[str, str]) -> ProviderConfig:
@@ -139,15 +142,13 @@ def _setting(config: ProviderConfig, environment: Mapping[str, str], name: str, 
     return value
 
 
-def _session(model: str, endpoint: Endpoint, provider: str, publisher: str = "", parent: str = "") -> ProviderSession:
-    from ...formats.gemini import Dialect, Gemini
+def _session(
+    model: str, endpoint: Endpoint, profile: ModelProfile, provider: str, publisher: str = "", parent: str = ""
+) -> ProviderSession:
+    from ...formats.gemini import ENCODABLE, Dialect, Gemini
     from ...formats.gemini.usage import GEMINI_API, VERTEX
-    from ..models.gemini import find_gemini
 
-    model = model.removeprefix("models/")
-    profile = find_gemini(model).profile
-    media_in_results = profile.settings.get("media_in_results", False)
-    signed_calls = profile.settings.get("signed_calls", False)
     billing = VERTEX if publisher else GEMINI_API
-    dialect = Dialect(provider, media_in_results, signed_calls, not publisher, publisher, parent, billing)
-    return ProviderSession(model, Gemini(dialect), endpoint, profile)
+    dialect = Dialect(provider, count_wrapped=not publisher, publisher=publisher, parent=parent, billing=billing)
+    transpiler = Gemini(with_settings(dialect, profile.settings))
+    return ProviderSession(model.removeprefix("models/"), transpiler, endpoint, with_encodable(profile, ENCODABLE))
