@@ -31,12 +31,15 @@ _LONG_RETIRED = "2026-05-01"
 def main() -> int:
     """Writes the files, or compares them with those on the disk."""
     try:
+        if "--check" in sys.argv:
+            stale = out_of_date()
+            if stale:
+                print(f"out of date: {', '.join(stale)}. Run: make catalogue", file=sys.stderr)
+            return 1 if stale else 0
         built = dict(_files())
     except CatalogueError as error:
         print(error, file=sys.stderr)
         return 1
-    if "--check" in sys.argv:
-        return _check(built)
     for path, text in built.items():
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
@@ -44,12 +47,11 @@ def main() -> int:
     return 0
 
 
-def _check(built: dict[Path, str]) -> int:
+def out_of_date() -> list[str]:
+    """Returns the names of the files that differ from what would be written; raises `CatalogueError`."""
+    built = dict(_files())
     stale = [path.name for path, text in built.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
-    stale += [path.name for path in OUTPUT.glob("*.jsonl") if path not in built]
-    if stale:
-        print(f"out of date: {', '.join(sorted(stale))}. Run: make catalogue", file=sys.stderr)
-    return 1 if stale else 0
+    return sorted([*stale, *(path.name for path in OUTPUT.glob("*.jsonl") if path not in built)])
 
 
 def _files() -> Iterator[tuple[Path, str]]:
