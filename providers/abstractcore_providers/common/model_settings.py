@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Mapping, Set
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -31,16 +31,17 @@ def _value(dialect: DataclassInstance, name: str, value: Any) -> Any:
         raise ConfigurationError(f"settings.{name}: no such setting.", hint=f"The settings are {', '.join(names)}.")
     present = getattr(dialect, name)
     if isinstance(present, Set):
-        if not isinstance(value, list | tuple | Set) or not all(isinstance(each, str) for each in _items(value)):
-            raise _wrong_type(name, "a list of texts", cast(object, value))
-        return frozenset(_items(value))
+        return _texts(name, value)
     if type(value) is not type(present):
         raise _wrong_type(name, type(present).__name__, value)
     return value
 
 
-def _items(value: object) -> Iterable[Any]:
-    return cast("Iterable[Any]", value)
+def _texts(name: str, value: Any) -> frozenset[str]:
+    items = cast("list[object]", value)
+    if not isinstance(value, list | tuple | Set) or not all(isinstance(item, str) for item in items):
+        raise _wrong_type(name, "a list of texts", items)
+    return frozenset(cast("list[str]", items))
 
 
 def _wrong_type(name: str, expected: str, value: object) -> ConfigurationError:
