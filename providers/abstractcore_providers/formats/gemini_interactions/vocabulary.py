@@ -58,6 +58,7 @@ _FINISH_REASONS = FinishReasons(
         "paused": "requires_continuation",
         "content_filter": "completed",
         "refusal": "completed",
+        "error": "completed",
         "unknown": "completed",
     },
 )
