@@ -14,6 +14,7 @@ from ...common.raw_arguments import WrittenArguments
 from ...common.sound_pieces import SoundPieces, is_samples
 from .grounding import AnswerText, read_grounding
 from .known_parts import CALL_FIELDS, TEXT_FIELDS, read_whole
+from .transcriptions import FIELD, Transcription, read_transcription
 from .vocabulary import ARGUMENTS
 
 
@@ -32,6 +33,8 @@ class Blocks:
         """The open text block."""
         self._thought: int | None = None
         """The open reasoning block."""
+        self._transcript: int | None = None
+        """The open block of a transcription."""
         self._options = NO_OPTIONS
         """The options of the open text."""
         self._pieces: list[str] = []
@@ -61,12 +64,15 @@ class Blocks:
         if self._thought is not None:
             out.flush(self._thought)
             out.end_reasoning(self._thought, signature)
+        elif self._transcript is not None:
+            out.flush(self._transcript)
+            out.end_text(self._transcript)
         elif self._text is not None:
             self._append(out.surrogates.rest(self._text))
             out.end_text(self._text)
             self._texts.append(AnswerText(self._parts - 1, self._text, "".join(self._pieces)))
             self._pieces.clear()
-        self._text = self._thought = None
+        self._text = self._thought = self._transcript = None
 
     def cite(self, metadata: Any) -> None:
         """Writes the citations of texts that are complete."""
@@ -75,8 +81,12 @@ class Blocks:
 
     def _part(self, data: Object, separate: bool, written: WrittenArguments) -> None:
         signature = text_of(data, "thoughtSignature")
+        transcription = read_transcription(data, self._provider) if FIELD in data else None
         if "functionCall" in data:
             self._call(data, signature, written)
+        elif transcription is not None:
+            self._add_transcription(transcription, separate)
+            self._signature(signature)
         elif "text" in data:
             text = text_of(data, "text") or ""
             if data.get("thought") is True:
@@ -107,6 +117,18 @@ class Blocks:
         self._out.add(self._thought, text)
         if signature:
             self.close(signature)
+
+    def _add_transcription(self, piece: Transcription, separate: bool) -> None:
+        if not piece.text:
+            return
+        if self._transcript is None or separate or not piece.is_more:
+            self.close()
+            self._parts += 1
+            self._transcript = self._block()
+            self._out.start_text(self._transcript, piece.options)
+        self._out.add(self._transcript, piece.text)
+        if piece.is_finished:
+            self.close()
 
     def _add_text(self, text: str, options: ProviderOptions, separate: bool) -> None:
         """Reads a chunk of text. One with options is a block of its own."""

@@ -35,7 +35,8 @@ _BESIDE = frozenset(
         "audioMetadata",
     }
 )
-_KNOWN = _WHOLE | {"functionCall", "functionResponse", "text"}
+KNOWN = _WHOLE | {"functionCall", "functionResponse", "text"}
+"""The fields of parts of which each part has one, but for transcriptions."""
 
 
 def opaque_kind(data: Any) -> str | None:
@@ -43,7 +44,7 @@ def opaque_kind(data: Any) -> str | None:
     if not isinstance(data, dict):
         return None
     names = [name for name in cast(Object, data) if named(name) not in _BESIDE]
-    return names[0] if names and not _KNOWN.intersection(map(named, names)) else None
+    return names[0] if names and not KNOWN.intersection(map(named, names)) else None
 
 
 def read_whole(data: Object, provider: str, written: WrittenArguments) -> Part | None:

@@ -25,6 +25,7 @@ from ...common.raw_arguments import WrittenArguments
 from ...common.reading import get_list, get_object, get_text, has_content, make_at, message_left_out, name_the_rest
 from .known_parts import CALL_FIELDS, TEXT_FIELDS, opaque_kind, read_whole
 from .tool_results import read_result
+from .transcriptions import read_transcription
 from .vocabulary import ARGUMENTS, UNSIGNED, with_names
 
 _CONTENT = frozenset({"role", "parts"})
@@ -134,13 +135,17 @@ class ConversationReader:
 
     def _part(self, data: Object, path: str) -> list[Part]:
         """Returns the part, followed by its signature."""
+        parts: list[Part]
         signature = text_of(data, "thoughtSignature")
-        if "text" in data:
+        found = make_at(path, read_transcription, data, self._provider)
+        if found is not None:
+            parts = [make_at(path, TextPart, found.text, provider_options=found.options)] if found.text else []
+        elif "text" in data:
             text = get_text(data["text"], f"{path}.text")
             if data.get("thought") is True and text:
                 self._name_the_rest(data, "text", path)
                 return [make_at(path, ReasoningPart, text, signature, None, self._origin)]
-            parts: list[Part] = [self._text(text, data, path)] if text else []
+            parts = [self._text(text, data, path)] if text else []
         else:
             part = make_at(path, read_whole, data, self._provider, self._written)
             if part is None and not signature:

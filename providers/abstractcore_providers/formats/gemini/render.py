@@ -66,7 +66,9 @@ def _write(
 ) -> None:
     id = part.id if isinstance(part, ToolCall) else ""
     write_part(written, part, id, path, writer)
-    if isinstance(part, TextPart) and part.citations:
+    if isinstance(part, TextPart) and part.citations and "text" not in written[-1]:
+        writer.warnings.append(WARNINGS.field("citations", path))
+    elif isinstance(part, TextPart) and part.citations:
         cited.append((len(written) - 1, len(str(written[-1]["text"])) - len(part.text), part, path))
 
 

@@ -22,7 +22,7 @@ from .usage import billing_to_ours, usage_to_ours
 from .vocabulary import block_reason, finish_reason_to_ours, metadata_to_ours
 
 _NO_REASON = "FINISH_REASON_UNSPECIFIED"
-_CUT: Cut = {"candidates": {"content": {"parts": {"text": {}}}}}
+_CUT: Cut = {"candidates": {"content": {"parts": {"text": {}, "audioTranscription": {"text": {}}}}}}
 _COUNTED = 64
 """Each chunk has usage: within a text, it is written only once every so many chunks, and at the end."""
 

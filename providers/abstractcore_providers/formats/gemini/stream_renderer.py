@@ -39,6 +39,7 @@ from ...common.sound_pieces import is_samples
 from .dialect import Dialect
 from .grounding import write_grounding
 from .render import grouped_metadata, head, shifted
+from .transcriptions import FIELD, as_transcription, is_transcription
 from .usage import usage_to_theirs
 from .vocabulary import ARGUMENTS, finish_reason_to_theirs
 from .written_parts import write_part
@@ -65,6 +66,8 @@ class ReplyRenderer:
         self._last = ""
         self._texts: list[_Text] = []
         self._blocks: dict[int, tuple[_Text, int]] = {}
+        self._transcriptions: set[int] = set()
+        """The blocks of texts that are transcriptions."""
         self._thought = False
         self._apart = False
         self._options: JSONObject = {}
@@ -105,7 +108,7 @@ class ReplyRenderer:
             self._head = head(delta.model, delta.id)
         elif isinstance(delta, TextStart):
             self._begin_text(delta)
-        elif isinstance(delta, TextEnd) and delta.citations:
+        elif isinstance(delta, TextEnd) and delta.citations and delta.block not in self._transcriptions:
             text, offset = self._blocks[delta.block]
             own = TextPart("".join(text.pieces)[offset:], delta.citations)
             text.citations += shifted(own, offset)
@@ -127,6 +130,8 @@ class ReplyRenderer:
         if self._last != "text" or self._apart:
             self._texts.append(_Text(self._parts))
         self._options = options
+        if is_transcription(options):
+            self._transcriptions.add(start.block)
         text = self._texts[-1]
         self._blocks[start.block] = (text, sum(map(len, text.pieces)))
 
@@ -143,8 +148,10 @@ class ReplyRenderer:
         """Returns a chunk of text; the first of a part has its options."""
         pieces = self._text(delta.block).pieces
         part: Object = {"text": delta.text} if pieces else {**self._options, "text": delta.text}
+        if pieces and delta.block in self._transcriptions:
+            part[FIELD] = {}
         pieces.append(delta.text)
-        return self._chunk("text", *self._set_apart(part))
+        return self._chunk("text", *(as_transcription(piece, "") for piece in self._set_apart(part)))
 
     def _reasoning(self, text: str) -> bytes:
         self._thought = True
@@ -152,9 +159,10 @@ class ReplyRenderer:
 
     def _set_apart(self, part: Object) -> list[Object]:
         """Returns `part`, after an empty one if it does not continue the previous chunk."""
-        parts = [{**part, "text": ""}, part] if self._apart else [part]
-        self._apart = False
-        return parts
+        apart, self._apart = self._apart, False
+        if not apart:
+            return [part]
+        return [{name: value for name, value in part.items() if name != FIELD} | {"text": ""}, part]
 
     def _signature(self, signature: str) -> bytes:
         """Returns the signature with the thought before it, or alone."""

@@ -23,6 +23,7 @@ from ...common.json_reading import Object
 from ...common.raw_arguments import arguments_text
 from .content import write_media
 from .known_parts import CALL_FIELDS, CODE_TOOL, TEXT_FIELDS, TOOL_RESPONSE, opaque_kind
+from .transcriptions import as_transcription
 from .vocabulary import WARNINGS
 
 _NO_SIGNATURE = ("thought", "functionCall", "thoughtSignature")
@@ -35,7 +36,7 @@ def write_part(written: list[Object], part: Part, id: str, path: str, writer: Bo
     """
     if isinstance(part, TextPart):
         body = with_options({"text": part.text}, part, path, writer.provider, TEXT_FIELDS, writer.warnings)
-        add_text(written, body)
+        add_text(written, as_transcription(body, path))
     elif isinstance(part, ReasoningPart):
         _add_reasoning(written, part, path, writer)
     elif isinstance(part, ToolCall):
@@ -48,7 +49,7 @@ def write_part(written: list[Object], part: Part, id: str, path: str, writer: Bo
 
 def add_text(written: list[Object], body: Object) -> None:
     """Appends text: adjacent texts without options are merged."""
-    if written and len(body) == 1 and written[-1].keys() == body.keys():
+    if written and body.keys() == {"text"} == written[-1].keys():
         written[-1]["text"] += body["text"]
     else:
         written.append(body)

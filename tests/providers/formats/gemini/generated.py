@@ -88,6 +88,24 @@ def own_parts(provider: str = "google") -> SearchStrategy[Part]:
             OpaquePart, st.just(provider), st.just("new"), st.just({"new": {"a": [1]}, "thoughtSignature": "ab=="})
         ),
         st.builds(OpaquePart, st.just(provider), strategies.names(), strategies.json_values()),
+        transcriptions(provider),
+    )
+
+
+def transcriptions(provider: str = "google") -> SearchStrategy[TextPart]:
+    """Texts that are transcriptions of audio."""
+    word = {"word": "a", "startOffset": "1.200s", "endOffset": "1.5s"}
+    fields: SearchStrategy[dict[str, Any]] = st.sampled_from(
+        [{}, {"languageCode": "de-DE"}, {"speakerLabel": "spk:0", "words": [word]}]
+    )
+    beside: SearchStrategy[dict[str, Any]] = st.sampled_from([{}, {"partMetadata": {"n": 1}}])
+    return st.builds(
+        lambda text, fields, beside: TextPart(
+            text, provider_options={provider: {"audioTranscription": fields, **beside}}
+        ),
+        strategies.texts(min_size=1),
+        fields,
+        beside,
     )
 
 

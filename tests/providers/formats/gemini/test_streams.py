@@ -1,12 +1,14 @@
 """Streams as Google's servers send them."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from abstractcore.errors import (
     ContentFilterError,
+    InvalidInputError,
     OverloadedError,
     ProviderError,
     RateLimitError,
@@ -38,6 +40,7 @@ from abstractcore.schema import (
     UsageDelta,
     accumulate,
 )
+from abstractcore.testing import check_reply_losses, check_stream
 from tests.core.framing.splits import every_split
 from tests.providers.formats.gemini.wire import GEMINI, body_of, call, chunk, decoded, events, response, streamed, whole
 
@@ -278,6 +281,76 @@ def test_blocked_prompt_is_a_reply_without_parts():
     reply = streamed(blocked)
     assert (reply.parts, reply.finish_reason, reply.raw_finish_reason) == ((), "content_filter", "SAFETY")
     assert reply.provider_metadata["promptFeedback"] == blocked["promptFeedback"]
+
+
+WORDS = [{"word": "Hello.", "startOffset": "0.100s", "endOffset": "0.8s"}]
+
+
+def transcription(text: str, **fields: Any) -> dict[str, Any]:
+    """A part of a response."""
+    return {"audioTranscription": {"text": text, **fields}}
+
+
+def spoken(text: str, **fields: Any) -> TextPart:
+    """The text of a transcription."""
+    return TextPart(text, provider_options={"google": {"audioTranscription": fields}})
+
+
+def test_transcription_of_each_speaker_is_a_text_with_its_other_fields_as_options():
+    parts = [
+        transcription("Hello. ", speakerLabel="spk:0", words=WORDS),
+        transcription("Good day.", speakerLabel="spk:1", languageCode="en-GB"),
+    ]
+    expected = (
+        spoken("Hello. ", speakerLabel="spk:0", words=WORDS),
+        spoken("Good day.", speakerLabel="spk:1", languageCode="en-GB"),
+    )
+    for reply in (whole(*parts), streamed(*map(chunk, parts), END), streamed(chunk(*parts), END)):
+        assert (reply.parts, reply.text) == (expected, "Hello. Good day.")
+    said = reply.message()
+    assert said is not None
+    assert body_of(call(Message.user("hi"), said))["contents"][-1]["parts"] == parts
+    check_reply_losses(GEMINI, replace(reply, provider="google"))
+    check_stream(GEMINI, replace(reply, provider="google"))
+
+
+def test_pieces_of_a_transcription_are_joined_until_it_is_finished():
+    pieces = [
+        transcription("Hel", languageCode="en"),
+        transcription("lo \ud83d"),
+        transcription("\ude00", finished=True),
+        transcription("Next"),
+        {"text": "Summary"},
+        {"text": "."},
+        transcription("Last"),
+    ]
+    parts = (spoken("Hello 😀", languageCode="en"), spoken("Next"), TextPart("Summary."), spoken("Last"))
+    assert streamed(*map(chunk, pieces), END).parts == parts
+
+
+@pytest.mark.parametrize(
+    ("part", "expected"),
+    [
+        ({"text": "a", **transcription("b")}, TextPart("a", provider_options={"google": transcription("b")})),
+        (transcription(""), None),
+        ({"audioTranscription": 5}, OpaquePart("google", "audioTranscription", {"audioTranscription": 5})),
+        (
+            transcription("", words=WORDS),
+            OpaquePart("google", "audioTranscription", transcription("", words=WORDS)),
+        ),
+        ({"text": "", **transcription("b")}, spoken("b")),
+    ],
+)
+def test_transcription_beside_other_content_is_kept(part: Any, expected: Any):
+    for reply in (whole(part), streamed(chunk(part), END)):
+        assert reply.parts == (() if expected is None else (expected,))
+
+
+def test_option_of_a_transcription_is_checked():
+    wrong = spoken("a", finished=True)
+    with pytest.raises(InvalidInputError) as caught:
+        GEMINI.encode(call(Message.user(wrong)))
+    assert caught.value.path == "messages[0].parts[0].provider_options"
 
 
 def test_response_without_candidates_is_an_error():
