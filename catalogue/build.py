@@ -63,7 +63,8 @@ def _files() -> Iterator[tuple[Path, str]]:
         rows = hand.pop(provider, ProviderRows())
         more = listed.get(provider, {})
         differences += _differences(provider, rows, more)
-        yield OUTPUT / f"{provider}.jsonl", _text(provider, header, rows, _only_listed(rows, more), sources)
+        encodable = set(header.get("unknown", {}).get("encodable", ()))
+        yield OUTPUT / f"{provider}.jsonl", _text(provider, header, rows, _only_listed(rows, more, encodable), sources)
     if hand:
         raise CatalogueError(f"rows name the unknown providers {', '.join(sorted(hand))}.")
     yield HERE / "differences.md", report(differences)
@@ -106,8 +107,10 @@ def _used_templates(rows: Iterable[Row], templates: dict[str, Row]) -> set[str]:
     return used
 
 
-def _only_listed(rows: ProviderRows, listed: dict[str, Row]) -> dict[str, Row]:
-    """Returns the rows of models that no hand-kept row describes, without those that ended long ago."""
+def _only_listed(rows: ProviderRows, listed: dict[str, Row], encodable: set[str]) -> dict[str, Row]:
+    """Returns the rows of models that no hand-kept row describes, without those that ended long ago, and without files
+    that cannot be sent.
+    """
     found: dict[str, Row] = {}
     for model, fact in listed.items():
         base = _DATED.sub("", model)
@@ -115,7 +118,9 @@ def _only_listed(rows: ProviderRows, listed: dict[str, Row]) -> dict[str, Row]:
             continue
         if base != model and listed.get(base) == fact:
             continue
-        found[model] = {"like": [_LISTED], **fact, "source": "model_facts", "checked": AS_OF}
+        accepts = [kind for kind in fact.get("accepts", ()) if not encodable or kind in encodable]
+        own = {**fact, "accepts": accepts} if accepts else {key: fact[key] for key in fact if key != "accepts"}
+        found[model] = {"like": [_LISTED], **own, "source": "model_facts", "checked": AS_OF}
     return found
 
 

@@ -20,7 +20,7 @@ STRAY_IMPORTS = {
     "abstractcore.stray_adapter": "abstractcore_media",
     "abstractcore_providers.stray_kernel": "abstractcore.stray_http",
     "abstractcore_providers.stray_sibling": "abstractcore_media",
-    "abstractcore_providers.formats.stray_models": "abstractcore_providers.vendors.models.openai",
+    "abstractcore_providers.formats.stray_vendor": "abstractcore_providers.vendors.presets",
     "abstractcore_media.stray_kernel": "abstractcore.stray_http",
     "abstractcore_media.stray_sibling": "abstractcore_providers",
 }

@@ -1,9 +1,8 @@
 """Wire formats as pure transpilers, the vendors' providers, and the embedded model.
 
-A plugin for a vendor that is compatible with OpenAI needs `Preset`, and `ModelFamily` for what its models can do.
+A plugin for a vendor that is compatible with OpenAI needs `Preset`.
 """
 
-from .vendors.models.family import ModelFamily
 from .vendors.presets import Preset
 
-__all__ = ["ModelFamily", "Preset"]
+__all__ = ["Preset"]

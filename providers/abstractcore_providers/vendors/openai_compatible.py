@@ -5,7 +5,7 @@ Requests, responses and errors on the wire: `formats/openai_chat`.
 
 from __future__ import annotations
 
-from ..common import json_schemas, media_types
+from ..common import json_schemas
 from ..formats.openai_chat import Dialect, dialect, usage
 from ..formats.openai_chat.dialect import (
     BREAKPOINT,
@@ -17,9 +17,6 @@ from ..formats.openai_chat.dialect import (
     ThinkingFields,
 )
 from .azure import AzurePreset
-from .models import openai_compatible as models
-from .models.openai import FILES, OPENAI
-from .models.openrouter import OPENROUTER
 from .presets import Preset
 
 _WITH_TOP_K = COMMON_OPTIONS | {"top_k"}
@@ -33,9 +30,6 @@ VENDORS = (
         "OPENAI_API_KEY",
         url_variable="OPENAI_BASE_URL",
         dialect=dialect.OPENAI,
-        families=OPENAI,
-        images=media_types.OPENAI_IMAGES,
-        assumed=FILES,
         model_examples={"gpt": "gpt-5.4", "chatgpt": "gpt-5.4", "o1": "gpt-5.4", "o3": "gpt-5.4", "o4": "gpt-5.4"},
     ),
     AzurePreset(
@@ -44,9 +38,6 @@ VENDORS = (
         None,
         "AZURE_OPENAI_API_KEY",
         dialect=Dialect("azure", cache=BREAKPOINT),
-        families=OPENAI,
-        images=media_types.OPENAI_IMAGES,
-        assumed=FILES,
     ),
     Preset(
         "openrouter",
@@ -64,8 +55,6 @@ VENDORS = (
             cache=CACHE_CONTROL,
             billing=usage.OPENROUTER,
         ),
-        families=OPENROUTER,
-        images=media_types.OPENROUTER_IMAGES,
         model_examples={
             "meta-llama/": "meta-llama/llama-3.3-70b-instruct",
             "qwen/": "qwen/qwen3-32b",
@@ -83,7 +72,6 @@ VENDORS = (
         url_variable="GROQ_BASE_URL",
         url_path="/openai/v1",
         dialect=Dialect("groq", options=COMMON_OPTIONS - {"top_logprobs"}, think_tags=True, schemas=json_schemas.GROQ),
-        families=models.GROQ,
     ),
     Preset(
         "mistral",
@@ -101,10 +89,6 @@ VENDORS = (
             schemas=json_schemas.MISTRAL,
             billing=usage.MISTRAL,
         ),
-        families=models.MISTRAL,
-        images=media_types.MISTRAL_IMAGES,
-        accepts_prefill=False,
-        media_after_results=False,
         model_examples={
             "mistral-": "mistral-large-latest",
             "ministral": "ministral-8b-latest",
@@ -129,7 +113,6 @@ VENDORS = (
             json_mode_only=True,
             schemas=json_schemas.DEEPSEEK,
         ),
-        families=models.DEEPSEEK,
         model_examples={"deepseek-": "deepseek-v4-pro"},
     ),
     Preset(
@@ -138,8 +121,6 @@ VENDORS = (
         "https://api.x.ai/v1",
         "XAI_API_KEY",
         dialect=Dialect("xai", schemas=json_schemas.XAI, billing=usage.XAI),
-        families=models.XAI,
-        images=media_types.XAI_IMAGES,
         model_examples={"grok": "grok-4.3"},
     ),
     Preset(
@@ -158,7 +139,6 @@ VENDORS = (
             think_tags=True,
             schemas=json_schemas.TOLERANT,
         ),
-        families=models.TOGETHER,
     ),
     Preset(
         "fireworks",
@@ -176,8 +156,6 @@ VENDORS = (
             reasoning_field="reasoning_content",
             schemas=json_schemas.TOLERANT,
         ),
-        families=models.FIREWORKS,
-        images=media_types.FIREWORKS_IMAGES,
         model_examples={"accounts/fireworks/": "accounts/fireworks/models/deepseek-v4p1-flash"},
     ),
     Preset(
@@ -198,9 +176,6 @@ VENDORS = (
             schemas=json_schemas.PERPLEXITY,
             billing=usage.PERPLEXITY,
         ),
-        families=models.PERPLEXITY,
-        images=media_types.PERPLEXITY_IMAGES,
-        accepts_prefill=False,
         model_examples={"sonar": "sonar-pro"},
     ),
     Preset(
@@ -211,7 +186,6 @@ VENDORS = (
         url_variable="CEREBRAS_BASE_URL",
         url_path="/v1",
         dialect=Dialect("cerebras", think_tags=True, schemas=json_schemas.CEREBRAS),
-        families=models.CEREBRAS,
     ),
     Preset(
         "lmstudio",
@@ -228,8 +202,6 @@ VENDORS = (
             tool_names=None,
             schemas=json_schemas.TOLERANT,
         ),
-        images=media_types.LM_STUDIO_IMAGES,
-        names_are_free=True,
     ),
     Preset(
         "vllm",
@@ -248,7 +220,6 @@ VENDORS = (
             reasoning_field="reasoning",
             schemas=json_schemas.TOLERANT,
         ),
-        names_are_free=True,
     ),
     Preset(
         "llama-cpp",
@@ -265,8 +236,6 @@ VENDORS = (
             reasoning_field="reasoning_content",
             schemas=json_schemas.TOLERANT,
         ),
-        images=media_types.LLAMA_CPP_IMAGES,
-        names_are_free=True,
     ),
     Preset(
         "openai-compatible",
@@ -275,6 +244,5 @@ VENDORS = (
         "OPENAI_COMPATIBLE_API_KEY",
         key_needed=False,
         dialect=COMPATIBLE,
-        names_are_free=True,
     ),
 )

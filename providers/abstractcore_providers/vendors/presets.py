@@ -10,9 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from abstractcore.ports import Endpoint, ModelProfile, ProviderConfig, ProviderSession
 
-from ..common.media_types import with_images
 from ..formats.openai_chat import ENCODABLE, Dialect, OpenAIChat
-from .models.family import ModelFamily, find_family
 from .vendor_provider import VendorProvider
 
 
@@ -20,10 +18,8 @@ from .vendor_provider import VendorProvider
 class Preset(VendorProvider):
     """An OpenAI-compatible vendor: the address and the key are described at `VendorProvider`.
 
-    Of `families`, the first row that fits a model counts. `accepts_prefill` and `media_after_results` go into the
-    profile of every model. `assumed` are the files that are sent natively to a model of no known family, `images` the
-    media types that "image" stands for. With `names_are_free`, users name their models, and unknown names cause no
-    warning. `model_examples` are prefixes of names that only this vendor's models have, each with an example.
+    `model_examples` are prefixes of names that only this vendor's models have, each with an example. Facts about its
+    models are in its file of the catalogue.
     """
 
     name: str
@@ -34,28 +30,16 @@ class Preset(VendorProvider):
     url_variable: str = ""
     url_path: str = ""
     dialect: Dialect = field(default_factory=Dialect)
-    families: tuple[ModelFamily, ...] = ()
-    assumed: frozenset[str] = frozenset({"image"})
-    images: frozenset[str] = frozenset({"image"})
-    names_are_free: bool = False
     model_examples: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
-    accepts_prefill: bool = True
-    media_after_results: bool = True
 
     def session(self, model: str, endpoint: Endpoint, config: ProviderConfig, profile: ModelProfile) -> ProviderSession:
-        family = find_family(model, self.families)
-        return ProviderSession(model, OpenAIChat(self.dialect), endpoint, self._profile(family.profile))
+        if not (profile.known or profile.encodable):
+            profile = replace(profile, encodable=ENCODABLE)
+        return ProviderSession(model, OpenAIChat(_with_words(self.dialect, profile)), endpoint, profile)
 
-    def _profile(self, found: ModelProfile) -> ModelProfile:
-        """Returns a family's profile with what is the same for all of the vendor's models."""
-        if not found.known:
-            known = self.names_are_free
-            found = replace(found, assumed=self.assumed, encodable=ENCODABLE, cache_points=0, known=known)
-        return replace(
-            found,
-            accepts=with_images(found.accepts, self.images),
-            assumed=with_images(found.assumed, self.images),
-            encodable=with_images(found.encodable, self.images),
-            accepts_prefill=self.accepts_prefill,
-            media_after_results=self.media_after_results,
-        )
+
+def _with_words(dialect: Dialect, profile: ModelProfile) -> Dialect:
+    """Returns the dialect with the vendor's words for the model's levels of thinking."""
+    if profile.thinking is None or not profile.thinking.words or dialect.thinking is None:
+        return dialect
+    return replace(dialect, thinking=replace(dialect.thinking, words=profile.thinking.words))

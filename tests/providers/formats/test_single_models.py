@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from abstractcore.errors import InvalidInputError, UnsupportedContentError
-from abstractcore.ports import ModelProfile, Transpiler
+from abstractcore.ports import Transpiler
 from abstractcore.schema import ModelCall, ReasoningPart, WireRequest, to_data
 from abstractcore_providers.formats.openai_chat import OpenAIChat
 from abstractcore_providers.plugin import register_wire_formats
-from abstractcore_providers.vendors.models.claude import CLAUDE
 from abstractcore_providers.vendors.openai_compatible import VENDORS
 from tests.properties import examples
+from tests.providers.catalogue_rows import models
 from tests.providers.formats.anthropic_messages import generated as anthropic
 from tests.providers.formats.bedrock_converse import generated as bedrock
 from tests.providers.formats.cohere_chat import generated as cohere
@@ -28,13 +28,8 @@ from tests.providers.formats.ollama import generated as ollama
 from tests.providers.formats.openai_chat import generated as chat
 from tests.providers.formats.openai_responses import generated as responses
 
-
-def _refuses(profile: ModelProfile) -> bool:
-    return bool(profile.refused or profile.refused_with_thinking or profile.tools)
-
-
 FORMATS = {each.name: each.transpiler for each in register_wire_formats()}
-WITH_RULES = [each for each in VENDORS if any(_refuses(family.profile) for family in each.families)]
+WITH_RULES = [each for each in VENDORS if models(each.name)]
 VENDORS_OF_CHAT = {f"openai_chat, {each.name}": OpenAIChat(each.dialect) for each in WITH_RULES}
 TRANSPILERS: Mapping[str, Transpiler] = {name: make() for name, make in FORMATS.items()} | VENDORS_OF_CHAT
 CALLS: Mapping[str, Callable[[], SearchStrategy[ModelCall]]] = {
@@ -47,9 +42,9 @@ CALLS: Mapping[str, Callable[[], SearchStrategy[ModelCall]]] = {
     "openai_chat": chat.calls,
     "openai_responses": responses.calls,
 }
-CLAUDES = [name for family in CLAUDE for name in family.names]
+CLAUDES = models("anthropic")
 NAMES = [
-    *(name for vendor in WITH_RULES for family in vendor.families for name in family.names),
+    *(name for vendor in ("openai", "openrouter", "xai", "deepseek") for name in models(vendor)),
     *CLAUDES,
     *("gpt-4o", "chatgpt-4o-latest", "gemini-2.5-pro", "gemini-3-pro", "command-a", "qwen3", "mistral-large-latest"),
 ]
@@ -111,4 +106,4 @@ def test_request_does_not_depend_on_the_model_name(format: str, group: str, data
 
 def test_every_format_is_tested():
     assert CALLS.keys() == FORMATS.keys()
-    assert len(VENDORS_OF_CHAT) == 5
+    assert len(VENDORS_OF_CHAT) == 11

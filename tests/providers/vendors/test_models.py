@@ -1,34 +1,51 @@
-"""The tables of models: each row is found by its names and has a source."""
+"""The rows of all models: each is found by its names, has a source and the day on which it was checked."""
+
+from datetime import date
 
 import pytest
 
-from abstractcore_providers.vendors.models.bedrock import BEDROCK
-from abstractcore_providers.vendors.models.claude import CLAUDE, UNKNOWN_CLAUDE
-from abstractcore_providers.vendors.models.family import UNKNOWN, ModelFamily, find_family
-from abstractcore_providers.vendors.openai_compatible import VENDORS
-
-TABLES: dict[str, tuple[ModelFamily, ...]] = {
-    "anthropic": CLAUDE,
-    "bedrock": BEDROCK,
-    **{vendor.name: vendor.families for vendor in VENDORS if vendor.families},
-}
+from tests.providers.catalogue_rows import PROVIDERS, header, models, rows
+from tests.providers.sessions import CATALOGUE
 
 
-@pytest.mark.parametrize("table", TABLES)
-def test_every_name_matches_its_own_row(table: str):
-    for family in TABLES[table]:
-        assert family.names
-        for name in family.names:
-            assert find_family(name, TABLES[table]) is family, f"an earlier row hides {name}"
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_every_name_is_known(provider: str):
+    assert [name for name in models(provider) if not CATALOGUE.profile(provider, name).known] == []
 
 
-@pytest.mark.parametrize("table", TABLES)
-def test_every_row_has_a_source_url(table: str):
-    assert [family.names for family in TABLES[table] if not family.source.startswith("https://")] == []
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_every_row_has_a_source_and_a_day(provider: str):
+    sources = header(provider)["sources"]
+    for model, row in rows(provider).items():
+        assert sources[row["source"]], model
+        assert date.fromisoformat(row["checked"]) <= date.fromisoformat(header(provider)["as_of"]), model
 
 
-def test_unknown_name_gets_the_default():
-    assert find_family("mine", CLAUDE, UNKNOWN_CLAUDE) is UNKNOWN_CLAUDE
-    assert find_family("mine", CLAUDE) is UNKNOWN
-    assert not UNKNOWN.profile.known
-    assert find_family("", ()) is UNKNOWN
+@pytest.mark.parametrize("provider", [each for each in PROVIDERS if header(each)["unknown"].get("known") is False])
+def test_an_unknown_model_is_not_known_and_nothing_is_refused(provider: str):
+    profile = CATALOGUE.profile(provider, "brand-new")
+    assert not profile.known
+    assert profile.assumed
+    assert (profile.tools, profile.refused_with_thinking, profile.thinking) == (None, frozenset(), None)
+
+
+@pytest.mark.parametrize(
+    ("provider", "model"), [("openai", "gpt-6.9-sol"), ("anthropic", "claude-opus-5-9"), ("google", "gemini-3.9-flash")]
+)
+def test_a_new_member_is_not_read_as_an_older_one(provider: str, model: str):
+    assert not CATALOGUE.profile(provider, model).known
+
+
+@pytest.mark.parametrize(
+    ("provider", "model"),
+    [
+        ("openai", "gpt-5.4-2026-03-05"),
+        ("bedrock", "us.anthropic.claude-opus-5-5"),
+        ("bedrock", "anthropic.claude-sonnet-4-20250514-v1:0"),
+        ("google", "models/gemini-3.8-flash"),
+        ("ollama", "qwen3-vl:8b"),
+        ("openrouter", "moonshotai/kimi-k3:free"),
+    ],
+)
+def test_variants_of_a_name_are_known(provider: str, model: str):
+    assert CATALOGUE.profile(provider, model).known

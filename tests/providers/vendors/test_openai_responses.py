@@ -46,10 +46,10 @@ def test_missing_settings_are_named():
         ("gpt-4-0613", (), True, 0, False),
         ("gpt-5-2025-08-07", ("minimal", "low", "medium", "high"), False, 0, True),
         ("gpt-5-pro", ("high",), False, 0, True),
-        ("gpt-5.4", ("low", "medium", "high"), True, 0, True),
-        ("gpt-5.6", ("low", "medium", "high"), True, 4, True),
+        ("gpt-5.4", ("low", "medium", "high", "xhigh"), True, 0, True),
+        ("gpt-5.6", ("low", "medium", "high", "xhigh", "max"), True, 3, True),
         ("gpt-5-chat-latest", (), True, 0, True),
-        ("gpt-6-sol", ("low", "medium", "high"), True, 4, True),
+        ("gpt-6-sol", ("low", "medium", "high", "xhigh", "max"), True, 3, True),
         ("o3-mini", ("low", "medium", "high"), False, 0, False),
     ],
 )

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from abstractcore.errors import AuthenticationError, ConfigurationError, ProviderError
-from abstractcore.ports import ModelProfile, ProviderConfig, ProviderSession, Thinking
+from abstractcore.ports import ProviderConfig, ProviderSession, Thinking
 from abstractcore.schema import WireRequest
-from abstractcore_providers import ModelFamily, Preset
+from abstractcore_providers import Preset
 from abstractcore_providers.common.endpoints import BearerAuth, FixedEndpoint, NoAuth, check_key
-from abstractcore_providers.common.media_types import with_images
 from abstractcore_providers.formats.openai_chat import ENCODABLE, OpenAIChat
 from abstractcore_providers.vendors.openai_compatible import VENDORS
+from tests.providers.catalogue_rows import header
 from tests.providers.sessions import Services
 
 ROWS = {preset.name: preset for preset in VENDORS}
@@ -186,38 +186,26 @@ def test_model_accepts_the_media_types_of_its_family(model: str, takes: str, doe
     assert not profile.supports(does_not_take.partition("/")[0], does_not_take)
 
 
-def of(preset: Preset, profile: ModelProfile) -> ModelProfile:
-    """The profile at a vendor, with the image types and message order that it accepts for all models."""
-    images = {name: with_images(getattr(profile, name), preset.images) for name in ("accepts", "assumed", "encodable")}
-    return replace(
-        profile, **images, accepts_prefill=preset.accepts_prefill, media_after_results=preset.media_after_results
-    )
-
-
 @pytest.mark.parametrize("name", [*CLOUDS, "azure"])
 def test_unrecognized_model_has_the_default_profile(name: str):
     profile = connect(ROWS[name], api_key=KEY, base_url="https://host", model="brand-new").profile
-    unknown = ModelProfile(assumed=ROWS[name].assumed, encodable=ENCODABLE, cache_points=0, known=False)
-    assert profile == of(ROWS[name], unknown)
+    assert (profile.known, profile.cache_points, profile.accepts) == (False, 0, frozenset())
+    assert profile.assumed <= profile.encodable
+    assert all(profile.may_support("image", type, only_natively=False) for type in ("image/png", "image/jpeg"))
 
 
 @pytest.mark.parametrize("name", [*OWN_SERVERS, "openai-compatible"])
 def test_any_model_name_is_known_on_a_local_server(name: str):
     profile = connect(ROWS[name], base_url="http://localhost", model="brand-new").profile
-    expected = ModelProfile(assumed=frozenset({"image"}), encodable=ENCODABLE, cache_points=0)
-    assert profile == of(ROWS[name], expected)
+    assert (profile.known, profile.cache_points, profile.accepts) == (True, 0, frozenset())
+    assert profile.may_support("image", "image/png", only_natively=False)
 
 
 @pytest.mark.parametrize("preset", VENDORS, ids=lambda preset: preset.name)
-def test_every_family_matches_its_names_and_has_no_cache_points(preset: Preset):
-    assert bool(preset.families) != preset.names_are_free
-    for family in preset.families:
-        expected = family.profile
-        for name in family.names:
-            session = connect(preset, api_key=KEY, base_url="https://host", model=f"{name}-2026-01-01")
-            assert session.profile.known == expected.known
-            assert session.profile == of(preset, expected) or not expected.known
-            assert session.profile.cache_points == 0
+def test_files_that_models_may_accept_can_be_encoded(preset: Preset):
+    unknown = header(preset.name)["unknown"]
+    assert set(unknown["assumed"]) <= set(unknown["encodable"])
+    assert {each for each in unknown["encodable"] if not each.startswith("image")} <= ENCODABLE
 
 
 LOW_TO_HIGH = ("low", "medium", "high")
@@ -226,21 +214,20 @@ LOW_TO_HIGH = ("low", "medium", "high")
 @pytest.mark.parametrize(
     ("name", "model", "thinking", "context_tokens"),
     [
-        ("openai", "gpt-6-astra", Thinking(LOW_TO_HIGH, can_be_off=False), 1_050_000),
-        ("openai", "gpt-6-luna", Thinking(LOW_TO_HIGH), 1_050_000),
+        ("openai", "gpt-6-astra", Thinking((*LOW_TO_HIGH, "xhigh"), can_be_off=False), 1_050_000),
+        ("openai", "gpt-6-luna", Thinking((*LOW_TO_HIGH, "xhigh")), 1_050_000),
         ("openai", "gpt-5.1-2025-11-13", Thinking(LOW_TO_HIGH), 400_000),
         ("openai", "gpt-5-mini", Thinking(("minimal", *LOW_TO_HIGH), can_be_off=False), 400_000),
-        ("openai", "gpt-5-pro", Thinking(("high",), can_be_off=False), 400_000),
         ("openai", "gpt-4o", Thinking(), 128_000),
         ("openai", "o3-mini", Thinking(LOW_TO_HIGH, can_be_off=False), 200_000),
         ("azure", "o4-mini", Thinking(LOW_TO_HIGH, can_be_off=False), 200_000),
         ("openrouter", "qwen/qwen3", None, None),
         ("groq", "openai/gpt-oss-120b", Thinking(LOW_TO_HIGH, can_be_off=False), None),
         ("mistral", "mistral-small-latest", Thinking(("high",)), None),
-        ("deepseek", "deepseek-v4-flash", Thinking(("minimal", *LOW_TO_HIGH)), 1_000_000),
-        ("deepseek", "deepseek-flash", Thinking(("minimal", *LOW_TO_HIGH)), None),
+        ("deepseek", "deepseek-v4-flash", Thinking(("low", "high", "max")), 1_000_000),
+        ("deepseek", "deepseek-flash", Thinking(("low", "high", "max")), 1_000_000),
         ("xai", "grok-4.3", Thinking(LOW_TO_HIGH), 1_000_000),
-        ("xai", "grok-4.7", Thinking(LOW_TO_HIGH, can_be_off=False), 500_000),
+        ("xai", "grok-4.7", Thinking((*LOW_TO_HIGH, "xhigh"), can_be_off=False), 500_000),
         ("together", "openai/gpt-oss-20b", Thinking(LOW_TO_HIGH, can_be_off=False), None),
         ("fireworks", "accounts/fireworks/models/glm-5", Thinking(("high",)), None),
         ("perplexity", "sonar-pro", Thinking(), 200_000),
@@ -260,11 +247,9 @@ def test_fixed_endpoint_returns_errors_unchanged():
     assert FixedEndpoint.at("http://localhost", NoAuth()).diagnose(error) is error
 
 
-def test_preset_of_a_plugin_brings_its_model_families():
+def test_preset_of_a_plugin_sends_what_the_format_can_express():
     """Uses public names only."""
-    known = ModelProfile(frozenset({"image"}), 32_000)
-    preset = Preset(
-        "mine", "Mine", "https://mine.example/v1", "", key_needed=False, families=(ModelFamily(("m-",), known),)
-    )
-    assert connect(preset, model="m-1").profile == replace(known, media_after_results=True)
-    assert not connect(preset, model="n-1").profile.known
+    preset = Preset("mine", "Mine", "https://mine.example/v1", "", key_needed=False)
+    profile = connect(preset, model="n-1").profile
+    assert not profile.known
+    assert profile.may_support("image", "image/png", only_natively=True)

@@ -1,0 +1,53 @@
+"""The rows of the catalogue as they stand in the files, for tests that do not want to read them as the code does."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import abstractcore_providers
+
+FOLDER = Path(abstractcore_providers.__file__).parent / "catalogue"
+PROVIDERS = sorted(path.stem for path in FOLDER.glob("*.jsonl"))
+
+
+def header(provider: str) -> dict[str, Any]:
+    """The first line of a provider's file."""
+    return lines(provider)[0]
+
+
+def rows(provider: str) -> dict[str, dict[str, Any]]:
+    """The rows by the id of the model: those that are not aliases, with the fields of their templates."""
+    first, *others = lines(provider)
+    templates = first["templates"]
+    return {
+        row["model"]: _joined(_joined(first.get("every", {}), _of_templates(row, templates)), row)
+        for row in others
+        if "model" in row and "alias_of" not in row
+    }
+
+
+def models(provider: str) -> list[str]:
+    """The names of the provider's models, aliases too."""
+    return [row["model"] for row in lines(provider) if "model" in row]
+
+
+def lines(provider: str) -> list[dict[str, Any]]:
+    """The lines of a provider's file."""
+    text = (FOLDER / f"{provider}.jsonl").read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def _of_templates(row: dict[str, Any], templates: dict[str, Any]) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
+    for name in row.get("like", ()):
+        template = templates[name]
+        fields = _joined(_joined(fields, _of_templates(template, templates)), template)
+    return fields
+
+
+def _joined(left: dict[str, Any], right: dict[str, Any]) -> dict[str, Any]:
+    joined = {**left, **right}
+    for name in ("thinking", "settings"):
+        if name in left and right.get(name):
+            joined[name] = {**left[name], **right[name]}
+    return joined
