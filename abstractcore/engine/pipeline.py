@@ -246,7 +246,9 @@ def fail(
     end_call(context, outcome_of(error), deltas=deltas, error=error, seconds_to_first=seconds_to_first)
 
 
-_NO_LOSSES = frozenset({"unknown_model", "media_type_mismatch", "no_effect", "schema_normalized", "schema_narrowed"})
+_NO_LOSSES = frozenset(
+    {"unknown_model", "retired_model", "media_type_mismatch", "no_effect", "schema_normalized", "schema_narrowed"}
+)
 
 
 def _beside_sampling(warnings: Sequence[CallWarning]) -> tuple[CallWarning, ...]:

@@ -107,7 +107,7 @@ class ModelProfile:
     tool_prompt: str | None = None
     """The format in which tools are described in the prompt, for a model without tool calls of its own."""
     retires: str | None = None
-    """The day from which the provider does not answer for the model any more."""
+    """The day on which the provider retires the model: calls have a warning from then on."""
     replaced_by: str | None = None
     """The model that the vendor recommends instead of a retired one."""
     settings: Mapping[str, Any] = field(default=_NOTHING, hash=False)

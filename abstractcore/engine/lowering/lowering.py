@@ -34,7 +34,8 @@ def lower(
     if not profile.accepts_prefill:
         refuse_prefill(call.messages)
     call, warnings = lower_cache(call, profile)
-    warnings += _about_the_model(call.model, profile, time)
+    if not profile.known or profile.retires is not None:
+        warnings += _about_the_model(call.model, profile, time)
     decisions, of_files = lower_media(call, profile, handlers)
     warnings += of_files
     changes, of_options = _options(call, profile)
@@ -63,10 +64,10 @@ def _options(call: ModelCall, profile: ModelProfile) -> tuple[dict[str, Any], li
         sampling = sampling.over(room_to_think(profile.sampling, thinking, profile))
     options, of_options = lower_options(call, sampling, thinking, profile)
     changes, of_output = lower_output(call, profile)
-    sampled = {name: value for name, value in options.items() if name in SAMPLING_OPTIONS}
-    changes |= {name: value for name, value in options.items() if name not in sampled}
-    if sampled:
-        sampling = replace(sampling, **sampled)
+    if options:
+        sampled = {name: options.pop(name) for name in SAMPLING_OPTIONS if name in options}
+        changes |= options
+        sampling = replace(sampling, **sampled) if sampled else sampling
     if thinking != call.thinking:
         changes["thinking"] = thinking
     if sampling is not call.sampling:

@@ -9,9 +9,9 @@ from ...schema import CallWarning
 
 
 def retirement_warning(model: str, profile: ModelProfile, time: float) -> list[CallWarning]:
-    """Returns a warning from the day on which the model is retired, UTC; `time` is in seconds since the epoch."""
+    """Returns a warning from the day of the profile on, in UTC; `time` is in seconds since the epoch."""
     if profile.retires is None or strftime("%Y-%m-%d", gmtime(time)) < profile.retires:
         return []
     instead = f": use {profile.replaced_by!r} instead" if profile.replaced_by else ""
-    message = f"the model {model!r} is retired since {profile.retires}{instead}"
+    message = f"the model {model!r} is retired as of {profile.retires}{instead}"
     return [CallWarning("retired_model", "model", message, model)]

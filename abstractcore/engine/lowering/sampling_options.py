@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
 
@@ -12,7 +13,9 @@ from ...schema import CallWarning, ModelCall, Sampling, ThinkingLevel, ToolChoic
 from .thinking import Asked, thinks
 
 SAMPLING_OPTIONS = tuple(field.name for field in fields(Sampling))
-_TOOL_OPTIONS = ("tool_choice", "parallel_tool_calls")
+_OPTIONS = (*SAMPLING_OPTIONS, "tool_choice", "parallel_tool_calls")
+_of_sampling = attrgetter(*SAMPLING_OPTIONS)
+_UNSET = (*_of_sampling(Sampling()), None, None)
 _DEFAULTS: Mapping[str, float] = MappingProxyType(
     {"temperature": 1, "top_p": 1, "presence_penalty": 0, "frequency_penalty": 0}
 )
@@ -30,25 +33,17 @@ def lower_options(
     """
     if not _restricts(profile):
         return {}, []
-    given = {name: value for name in SAMPLING_OPTIONS if (value := getattr(sampling, name)) not in (None, ())}
-    given |= {name: value for name in _TOOL_OPTIONS if (value := getattr(call, name)) is not None}
-    if not given:
+    values = (*_of_sampling(sampling), call.tool_choice, call.parallel_tool_calls)
+    if values == _UNSET:
         return {}, []
+    given = {name: value for name, value in zip(_OPTIONS, values, strict=True) if value is not None and value != ()}
     limits = _Limits(call.model, profile, thinking)
-    refused = {name: each for name, value in given.items() if (each := limits.refusal(name, value)) is not None}
-    left = {name: value for name, value in given.items() if name not in refused}
+    found = {name: each for name, value in given.items() if (each := limits.warning(name, value)) is not None}
     for pair in profile.refused_together:
-        excluded = _exclusion(pair, left)
+        excluded = _exclusion(pair, given, found)
         if excluded is not None:
-            refused[excluded[0]] = excluded[1]
-    moved = {
-        name: each
-        for name, value in left.items()
-        if name not in refused and (each := limits.change(name, value)) is not None
-    }
-    changed: dict[str, Any] = {name: () if name == "stop" else None for name in refused}
-    changed |= {name: warning.sent for name, warning in moved.items()}
-    return changed, [*refused.values(), *moved.values()]
+            found[excluded[0]] = excluded[1]
+    return {name: () if name == "stop" else warning.sent for name, warning in found.items()}, [*found.values()]
 
 
 def _restricts(profile: ModelProfile) -> bool:
@@ -68,19 +63,18 @@ def _restricts(profile: ModelProfile) -> bool:
 class _Limits:
     """What a model refuses with one value of thinking."""
 
+    __slots__ = ("_level", "_model", "_profile", "_thinks")
+
     def __init__(self, model: str, profile: ModelProfile, thinking: Asked) -> None:
         self._model, self._profile = model, profile
         self._thinks = thinks(thinking, profile.thinking)
         self._level: ThinkingLevel | None = thinking if isinstance(thinking, str) else None
 
-    def refusal(self, name: str, value: Any) -> CallWarning | None:
-        """Returns the warning if the option must be left out."""
+    def warning(self, name: str, value: Any) -> CallWarning | None:
+        """Returns the warning if the option must be left out or changed, with the value to send."""
         profile = self._profile
         if name in profile.refused:
             return self._refused(name, value, "")
-        if name == "parallel_tool_calls" and profile.parallel_tools is False:
-            message = f"{self._model} calls one tool at a time"
-            return _left_out("unsupported_option" if value else "no_effect", name, value, message)
         if name in profile.no_effect:
             return _left_out("no_effect", name, value, f"{self._model} ignores {name}")
         if self._thinks and name in profile.refused_with_thinking:
@@ -88,30 +82,31 @@ class _Limits:
         if self._level is not None and name in profile.refused_with_level.get(self._level, ()):
             message = f"{self._model} does not accept {name} with the thinking level {self._level!r}"
             return _left_out("unsupported_option", name, value, message)
-        lowest, highest = self._range(name, value)
-        if lowest == highest != value:
-            message = f"{self._model} accepts only {lowest:g} as {name}{self._when(name)}"
-            return _left_out("unsupported_option", name, value, message)
-        return None
-
-    def change(self, name: str, value: Any) -> CallWarning | None:
-        """Returns the warning, with the new value, if the value is out of its range."""
-        lowest, highest = self._range(name, value)
-        if value is None or not isinstance(value, int | float) or lowest <= value <= highest:
+        if name == "parallel_tool_calls" and profile.parallel_tools is False:
+            message = f"{self._model} calls one tool at a time"
+            return _left_out("unsupported_option" if value else "no_effect", name, value, message)
+        bounds = self._range(name)
+        if bounds is None or not isinstance(value, int | float) or bounds[0] <= value <= bounds[1]:
             return None
-        sent = type(value)(min(max(value, lowest), highest))
-        message = f"{self._model} accepts {name} from {lowest:g} to {highest:g}{self._when(name)}"
-        return CallWarning("option_changed", _path(name), message, value, sent)
+        return self._out_of_range(name, value, *bounds)
 
-    def _range(self, name: str, value: Any) -> tuple[float, float]:
+    def _range(self, name: str) -> tuple[float, float] | None:
         profile = self._profile
         if self._thinks and name in profile.ranges_with_thinking:
             return profile.ranges_with_thinking[name]
         if name in profile.ranges:
             return profile.ranges[name]
         if name == "max_output_tokens" and profile.max_output_tokens is not None:
-            return min(value, 1), profile.max_output_tokens
-        return value, value
+            return 1, profile.max_output_tokens
+        return None
+
+    def _out_of_range(self, name: str, value: float, lowest: float, highest: float) -> CallWarning:
+        if lowest == highest:
+            message = f"{self._model} accepts only {lowest:g} as {name}{self._when(name)}"
+            return _left_out("unsupported_option", name, value, message)
+        sent = type(value)(min(max(value, lowest), highest))
+        message = f"{self._model} accepts {name} from {lowest:g} to {highest:g}{self._when(name)}"
+        return CallWarning("option_changed", _path(name), message, value, sent)
 
     def _when(self, name: str) -> str:
         return " while it thinks" if self._thinks and name in self._profile.ranges_with_thinking else ""
@@ -122,10 +117,12 @@ class _Limits:
         return _left_out("unsupported_option", name, value, f"{self._model} does not accept {name}{when}")
 
 
-def _exclusion(pair: tuple[str, str], given: Mapping[str, Any]) -> tuple[str, CallWarning] | None:
+def _exclusion(
+    pair: tuple[str, str], given: Mapping[str, Any], found: Mapping[str, CallWarning]
+) -> tuple[str, CallWarning] | None:
     """Returns which of two options is left out, with its warning: the second, unless the first is the default."""
     first, second = pair
-    if first not in given or second not in given:
+    if any(name not in given or (name in found and found[name].sent is None) for name in pair):
         return None
     is_default = given[first] == _DEFAULTS.get(first)
     name, code = (first, "no_effect") if is_default else (second, "unsupported_option")

@@ -130,8 +130,8 @@ def test_mutually_exclusive_options_are_adjusted_together():
     assert [(w.path, w.requested, w.sent) for w in warnings] == [
         ("thinking", 9000, 4999),
         ("sampling.temperature", 0.5, None),
-        ("sampling.top_k", 5, None),
         ("sampling.top_p", 0.5, 0.95),
+        ("sampling.top_k", 5, None),
         ("tool_choice", {"mode": "required"}, {"mode": "auto"}),
     ]
 
