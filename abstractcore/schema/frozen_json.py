@@ -113,6 +113,13 @@ def freeze_object(value: object, path: str = "") -> JSONObject:
     return cast(JSONObject, freeze(cast(object, value), path))
 
 
+def freeze_checked(values: dict[str, int]) -> FrozenDict:
+    """Returns a frozen copy of values that are known to be JSON numbers."""
+    frozen: FrozenDict = dict.__new__(FrozenDict)
+    _fill(frozen, values)
+    return frozen
+
+
 def freeze_given(value: object, path: str = "") -> JSONObject:
     """Returns an immutable copy of a mapping without the entries that are None, which count as not given."""
     frozen = freeze_object(value, path)
@@ -174,5 +181,6 @@ def _thawed(value: JSONValue) -> JSONValue:
 
 
 _put = cast(Any, dict).__setitem__
+_fill = cast(Any, dict).update
 _append = cast(Any, list).append
 EMPTY: JSONObject = FrozenDict()

@@ -9,9 +9,9 @@ from types import MappingProxyType
 from typing import Final, Literal, TypeAlias, cast
 
 from .base_error import SchemaError
-from .frozen_json import EMPTY, freeze_object
+from .frozen_json import EMPTY, freeze_checked, freeze_object
 from .immutable import Immutable
-from .json_values import check_class, check_count, check_decimal, check_number, check_text
+from .json_values import JSONObject, check_class, check_count, check_decimal, check_number, check_text
 from .quoting import shown
 
 MeterUnit: TypeAlias = Literal["tokens", "calls", "seconds", "units"]
@@ -56,6 +56,9 @@ METERS: Final[Mapping[str, MeterUnit]] = MappingProxyType(
   read.
 """
 
+_METERS = frozenset(METERS)
+_LARGE = 2**63
+
 
 @dataclass(frozen=True, slots=True)
 class Billing(Immutable):
@@ -78,16 +81,29 @@ class Billing(Immutable):
             object.__setattr__(self, "cost", check_decimal(self.cost, "cost"))
         for name in ("tier", "region"):
             value = getattr(self, name)
-            if value is not None:
-                object.__setattr__(self, name, check_text(value, name) or None)
-        counts = freeze_object(self.counts, "counts")
-        for meter, count in counts.items():
-            if meter not in METERS:
-                raise SchemaError(
-                    f"{shown(meter)} is not a meter", "counts", hint=f"The meters are {', '.join(METERS)}."
-                )
-            check_count(count, f"counts.{meter}")
-        object.__setattr__(self, "counts", counts)
+            if value is not None and not check_text(value, name):
+                object.__setattr__(self, name, None)
+        if self.counts is not EMPTY:
+            object.__setattr__(self, "counts", _frozen_counts(self.counts))
+
+
+def _frozen_counts(counts: object) -> JSONObject:
+    if type(counts) is dict and _are_counts(cast("dict[object, object]", counts)):
+        return freeze_checked(cast("dict[str, int]", counts))
+    frozen = freeze_object(cast(object, counts), "counts")
+    for meter, count in frozen.items():
+        if meter not in METERS:
+            raise SchemaError(f"{shown(meter)} is not a meter", "counts", hint=f"The meters are {', '.join(METERS)}.")
+        check_count(count, f"counts.{meter}")
+    return frozen
+
+
+def _are_counts(counts: dict[object, object]) -> bool:
+    """Whether these are valid counts; for others, the slower checks find what is wrong."""
+    for meter, count in counts.items():
+        if type(meter) is not str or meter not in _METERS or type(count) is not int or not 0 <= count < _LARGE:
+            return False
+    return bool(counts)
 
 
 _NO_BILLING = Billing()
@@ -113,10 +129,8 @@ class Usage(Immutable):
     def __post_init__(self) -> None:
         for name in TOKEN_COUNTS:
             count = getattr(self, name)
-            if count is not None:
-                if type(count) is not int:
-                    raise SchemaError(f"expected an integer, got {type(count).__name__}", name)
-                check_number(count, name)
+            if count is not None and (type(count) is not int or not -_LARGE < count < _LARGE):
+                _check_integer(count, name)
         if self.billing is not None:
             check_class(self.billing, Billing, "billing")
             if self.billing == _NO_BILLING:
@@ -142,6 +156,12 @@ class Usage(Immutable):
 
 TOKEN_COUNTS: Final = tuple(field.name for field in fields(Usage) if field.name != "billing")
 """The names of the token counts in `Usage`."""
+
+
+def _check_integer(count: object, name: str) -> None:
+    if type(count) is not int:
+        raise SchemaError(f"expected an integer, got {type(count).__name__}", name)
+    check_number(count, name)
 
 
 def _add(left: int | None, right: int | None) -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from decimal import Context, Decimal
-from typing import Any, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 from abstractcore.schema import METERS, Billing
 
@@ -15,6 +15,13 @@ Tree: TypeAlias = "Mapping[str, Tree]"
 
 _EXACT = Context(prec=120)
 _LARGEST, _SMALLEST = 1e30, 1e-30
+
+
+class _Node(NamedTuple):
+    """The modelled fields of an object, and those among them whose own fields are modelled one by one."""
+
+    names: frozenset[str]
+    inner: tuple[tuple[str, _Node], ...]
 
 
 class BillingTable:
@@ -46,7 +53,7 @@ class BillingTable:
         for name, path in self._fields.items():
             groups.setdefault(path[:-1], []).append((name, path[-1]))
         self._groups = tuple(groups.items())
-        self._modelled = tree_of((*(path for path in named.values() if path), *others))
+        self._modelled = _node(tree_of((*(path for path in named.values() if path), *others)))
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -58,8 +65,12 @@ class BillingTable:
         found: dict[str, Any] = {}
         counts: dict[str, int] = {}
         for path, names in self._groups:
-            group = _object_at(data, path)
-            if group is not None:
+            group: Any = data
+            for name in path:
+                group = group.get(name)
+                if group.__class__ is not dict:
+                    break
+            else:
                 for name, field in names:
                     value = group.get(field)
                     if value is not None:
@@ -87,7 +98,7 @@ class BillingTable:
 
     def is_rest(self, name: str, value: object) -> bool:
         """Whether a response that has `name: value` beside billing data keeps it unchanged."""
-        return name not in self._modelled or self.rest({name: value}) == {name: value}
+        return name not in self._modelled.names or self.rest({name: value}) == {name: value}
 
 
 def tree_of(paths: Iterable[str]) -> Tree:
@@ -122,15 +133,6 @@ def dollars_of(value: object) -> Decimal | None:
     return Decimal(repr(value)) if _SMALLEST <= value < _LARGEST else None
 
 
-def _object_at(data: Object, path: tuple[str, ...]) -> Object | None:
-    for name in path:
-        value = data.get(name)
-        if not isinstance(value, dict):
-            return None
-        data = cast(Object, value)
-    return data
-
-
 def _read(name: str, value: Any, found: dict[str, Any], counts: dict[str, int]) -> None:
     if name in ("tier", "region"):
         if value and isinstance(value, str):
@@ -158,15 +160,23 @@ def _put(written: Object, path: tuple[str, ...], value: Any) -> None:
     written[field] = value
 
 
-def _without(data: Mapping[str, Any], modelled: Tree) -> Object:
-    rest: Object = {}
-    for name, value in data.items():
-        inner = modelled.get(name)
-        if inner is None:
-            if value is not None:
-                rest[name] = value
-        elif inner and isinstance(value, dict):
-            kept = _without(cast(Object, value), inner)
-            if kept:
-                rest[name] = kept
-    return rest
+def _node(tree: Tree) -> _Node:
+    return _Node(frozenset(tree), tuple((name, _node(inner)) for name, inner in tree.items() if inner))
+
+
+def _without(data: Mapping[str, Any], node: _Node) -> Object:
+    names = node.names
+    kept: Object = {}
+    for name, inner in node.inner:
+        value = data.get(name)
+        if isinstance(value, dict):
+            rest = _without(cast(Object, value), inner)
+            if rest:
+                kept[name] = rest
+    if not kept:
+        return {name: value for name, value in data.items() if value is not None and name not in names}
+    return {
+        name: kept.get(name, value)
+        for name, value in data.items()
+        if name in kept or (value is not None and name not in names)
+    }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from abstractcore.schema import TOKEN_COUNTS, Usage
+from abstractcore.schema import TOKEN_COUNTS, Billing, Usage
 
 from .json_reading import MAX_COUNT, Object
 
@@ -40,7 +40,7 @@ class UsageTable:
         self.names = frozenset(field_name.partition(".")[0] for field_name in names.values())
         """The vendor's top-level names."""
 
-    def read(self, data: Object) -> Usage:
+    def read(self, data: Object, billing: Billing | None = None) -> Usage:
         """Reads the counts; None for those that are not reported or not integers of at least zero."""
         counts: dict[str, Any] = {}
         for group, names in self._read:
@@ -52,7 +52,7 @@ class UsageTable:
                         counts[ours] = count
         if self._cache_apart and "input" in counts:
             counts["input"] += counts.get("cached", 0) + counts.get("cache_written", 0)
-        return Usage(**counts)
+        return Usage(**counts, billing=billing)
 
     def write(self, usage: Usage) -> Object:
         """Returns the object of the reported counts."""

@@ -41,8 +41,7 @@ _FAST = "fast"
 
 def usage_to_ours(data: Object) -> Usage:
     """Returns the usage of a reply with this usage object; None for what is not reported."""
-    usage, billing = USAGE.read(data), billing_to_ours(data)
-    return usage if billing is None else replace(usage, billing=billing)
+    return USAGE.read(data, billing_to_ours(data))
 
 
 def billing_to_ours(data: Object) -> Billing | None:

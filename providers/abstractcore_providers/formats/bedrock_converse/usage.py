@@ -32,8 +32,7 @@ _METERS = {meter.removeprefix(_WRITTEN): meter for meter in METERS if meter.star
 
 def usage_to_ours(data: Object) -> Usage:
     """Returns the usage of a reply with these fields; None for what is not reported."""
-    usage, billing = USAGE.read(as_object(data.get("usage"))), billing_to_ours(data)
-    return usage if billing is None else replace(usage, billing=billing)
+    return USAGE.read(as_object(data.get("usage")), billing_to_ours(data))
 
 
 def billing_to_ours(data: Object) -> Billing | None:

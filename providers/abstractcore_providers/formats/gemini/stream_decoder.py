@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import jiter
 
 from abstractcore.framing import ServerSentEvent
-from abstractcore.schema import Delta, Usage
+from abstractcore.schema import Delta
 
 from ...common.frame_decoder import FrameDecoder
 from ...common.google_errors import RIGHT_ADDRESS, error_in_answer
@@ -37,9 +36,9 @@ class ReplyDecoder(FrameDecoder):
         self._blocks = Blocks(dialect.provider, self._out)
         self._finish: str | None = None
         self._blocked: str | None = None
+        self._is_whole = False
         self._counts: Any = None
         self._written_counts: Any = None
-        self._usage = Usage()
         self._grounding: Object = {}
         self._metadata: Object = {}
 
@@ -80,6 +79,7 @@ class ReplyDecoder(FrameDecoder):
 
         Raises the error that a chunk contains, and `SchemaError`.
         """
+        self._is_whole = True
         self._chunks(chunks, body)
         self._end()
         return self._out.take()
@@ -102,7 +102,8 @@ class ReplyDecoder(FrameDecoder):
             if content is None or len(candidate) > 1:
                 self._rest_of_candidate(candidate)
         self._counts = data.get("usageMetadata") or self._counts
-        self._add_counts()
+        if not self._is_whole:
+            self._add_counts()
         if self._finish is not None or candidate is None or is_first:
             self._blocked = block_reason(data) or self._blocked
             self._metadata |= metadata_to_ours(data, candidate or {}, self._billing)
@@ -111,8 +112,7 @@ class ReplyDecoder(FrameDecoder):
         """Writes the usage so far, if it changed."""
         if self._counts is not None and self._counts is not self._written_counts:
             self._written_counts = self._counts
-            self._usage = usage_to_ours(as_object(self._counts))
-            self._out.count(self._usage)
+            self._out.count(usage_to_ours(as_object(self._counts)))
 
     def _is_begun(self) -> bool:
         return self._out.sequence > 0
@@ -121,10 +121,12 @@ class ReplyDecoder(FrameDecoder):
         return self._finish is not None or self._blocked is not None
 
     def _end(self) -> None:
-        self._add_counts()
-        billing = billing_to_ours(as_object(self._counts), self._grounding, self._billing)
-        if billing is not None:
-            self._out.count(replace(self._usage, billing=billing))
+        counts = as_object(self._counts)
+        billing = billing_to_ours(counts, self._grounding, self._billing)
+        if billing is None:
+            self._add_counts()
+        else:
+            self._out.count(usage_to_ours(counts, billing))
         self._blocks.close()
         self._blocks.cite(self._grounding)
         rest = rest_of_grounding(self._grounding)

@@ -38,16 +38,17 @@ _METERS = {
 """The beginnings of the meters of each list of tokens by modality."""
 
 
-def usage_to_ours(data: Object) -> Usage:
-    """Returns the token counts in a usage object; None for those that are not reported."""
+def usage_to_ours(data: Object, billing: Billing | None = None) -> Usage:
+    """Returns the token counts in a usage object, with `billing`; None for those that are not reported."""
     thoughts = count_of(data, "thoughtsTokenCount")
     return Usage(
         input=_sum(count_of(data, "promptTokenCount"), count_of(data, "toolUsePromptTokenCount")),
         output=_sum(count_of(data, "candidatesTokenCount"), thoughts),
         cached=count_of(data, "cachedContentTokenCount"),
         reasoning=thoughts,
-        input_audio=_sum(_audio(data.get(_PROMPT)), _audio(data.get(_TOOL_USE))),
-        output_audio=_audio(data.get(_ANSWER)),
+        input_audio=_audio(data, _PROMPT, _TOOL_USE),
+        output_audio=_audio(data, _ANSWER),
+        billing=billing,
     )
 
 
@@ -59,7 +60,7 @@ def billing_to_ours(data: Object, grounding: Object, table: BillingTable) -> Bil
     """
     counts: dict[str, int] = {}
     for name, beginning in _METERS.items():
-        for entry in as_objects(data.get(name)):
+        for entry in as_objects(data[name]) if name in data else ():
             meter = beginning + (text_of(entry, "modality") or "").lower()
             count = count_of(entry, "tokenCount") if meter in METERS else None
             if count is not None:
@@ -112,6 +113,12 @@ def _sum(left: int | None, right: int | None) -> int | None:
     return left if right is None else (left or 0) + right
 
 
-def _audio(details: Any) -> int | None:
-    counts = [count_of(entry, "tokenCount") for entry in as_objects(details) if entry.get("modality") == "AUDIO"]
-    return sum(known) if (known := [count for count in counts if count is not None]) else None
+def _audio(data: Object, *names: str) -> int | None:
+    """Returns the tokens of audio in lists by modality, added up."""
+    total: int | None = None
+    for name in names:
+        if name in data:
+            for entry in as_objects(data[name]):
+                if entry.get("modality") == "AUDIO":
+                    total = _sum(total, count_of(entry, "tokenCount"))
+    return total

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from abstractcore.schema import Usage
+from abstractcore.schema import Billing, Usage
 
 from ...common.billing_table import BillingTable, merged
 from ...common.json_reading import Object, as_object, count_of
@@ -66,14 +66,12 @@ XAI = BillingTable(
 
 def usage_to_ours(data: Object, table: BillingTable) -> Usage:
     """Returns the usage of a reply with the fields `data`; None for what is not reported."""
-    usage = token_counts(as_object(data.get("usage")))
-    billing = table.read(data)
-    return usage if billing is None else replace(usage, billing=billing)
+    return token_counts(as_object(data.get("usage")), table.read(data))
 
 
-def token_counts(data: Object) -> Usage:
+def token_counts(data: Object, billing: Billing | None = None) -> Usage:
     """Returns the token counts; None for those that are not reported. DeepSeek has another name for cached ones."""
-    usage = USAGE.read(data)
+    usage = USAGE.read(data, billing)
     if usage.reasoning:
         usage = replace(usage, output=_output_tokens(data, usage.reasoning))
     if usage.cached is None and _CACHE_HITS in data:

@@ -39,9 +39,7 @@ _FILE_SEARCH = "file_search_call"
 
 def usage_to_ours(data: Object, items: Sequence[Object]) -> Usage:
     """Returns the usage of a response with these output items; None for what is not reported."""
-    usage = USAGE.read(as_object(data.get("usage")))
-    billing = billing_to_ours(data, items)
-    return usage if billing is None else replace(usage, billing=billing)
+    return USAGE.read(as_object(data.get("usage")), billing_to_ours(data, items))
 
 
 def billing_to_ours(data: Object, items: Sequence[Object]) -> Billing | None:
