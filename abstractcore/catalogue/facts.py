@@ -65,20 +65,20 @@ def merged(facts: Facts, more: Facts) -> dict[str, Any]:
 
 def overriding(facts: Facts, more: Facts) -> dict[str, Any]:
     """Returns `facts` of any model with a user's own. Files that the user lists are all that the model accepts."""
-    both = {**merged(facts, more), "known": more.get("known", True)}
+    both = {**merged(facts, more), "known": more.get("known", True), "family": ""}
     if "accepts" in more:
         for name in _FILES - {"accepts"} - set(more):
             both.pop(name, None)
     return both
 
 
-def family_facts(facts: Facts, unknown: Facts) -> dict[str, Any]:
+def family_facts(family: str, facts: Facts, unknown: Facts) -> dict[str, Any]:
     """Returns the facts of a model that is only known by its family: none that refuses or changes an option, and files
     that the family accepts are assumed to be accepted. The rest is as for an unknown model.
     """
     kept = {name: value for name, value in facts.items() if name in _OF_FAMILIES}
     assumed = {"assumed": facts["accepts"]} if "accepts" in facts else {}
-    return {**merged(unknown, kept), **assumed, "known": False}
+    return {**merged(unknown, kept), **assumed, "known": False, "family": family}
 
 
 def profile_of(facts: Facts) -> ModelProfile:
@@ -96,7 +96,7 @@ def overridden(profile: ModelProfile, facts: Facts) -> ModelProfile:
         given["settings"] = MappingProxyType({**profile.settings, **given["settings"]})
     if "accepts" in given:
         given = {"assumed": _NO_FILES, "encodable": _NO_FILES, **given}
-    return replace(profile, **{"known": True, **given})
+    return replace(profile, **{"known": True, "family": "", **given})
 
 
 @cache

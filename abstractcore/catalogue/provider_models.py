@@ -113,7 +113,7 @@ class ProviderModels:
             return overriding(facts, row.facts), row.prices or prices
         assert self._file is not None
         facts = self._file.facts(row)
-        return (family_facts(facts, self._unknown), ()) if match == "family" else (facts, row.prices)
+        return (family_facts(row.name, facts, self._unknown), ()) if match == "family" else (facts, row.prices)
 
     def _facts_below(self, row: Row, within: tuple[str, ...]) -> tuple[Facts, Sequence[Any]]:
         """Returns the facts that those of a user's row override: of the models that it is like, or without the row."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..catalogue import FileCatalogue, ModelEntry, PriceRow
 
 _LAST = ("source", "checked")
-_HIDDEN = frozenset({*_LAST, "known"})
+_HIDDEN = frozenset({*_LAST, "known", "family"})
 
 
 def show_info(name: str, provider: str | None, *, as_json: bool) -> None:

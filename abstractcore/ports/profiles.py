@@ -58,6 +58,8 @@ class ModelProfile:
     """Whether files of tool results must be sent after the results, in a user message."""
     known: bool = True
     """False for an unknown name in a known naming scheme: calls have a warning."""
+    family: str = ""
+    """The beginning of the name by which a model that is not `known` was recognised, if any."""
     assumed: frozenset[str] = frozenset()
     """Files that are sent natively to an unknown model, with a warning: those that most models of the vendor accept."""
     encodable: frozenset[str] = frozenset()

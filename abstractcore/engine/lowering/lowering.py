@@ -46,7 +46,8 @@ def lower(
 def _about_the_model(model: str, profile: ModelProfile, time: float | None) -> list[CallWarning]:
     warnings: list[CallWarning] = []
     if not profile.known:
-        message = f"the model {model!r} is unknown: it may not support every option"
+        but = f", but for its family {profile.family!r}" if profile.family else ""
+        message = f"the model {model!r} is unknown{but}: it may not support every option"
         warnings.append(CallWarning("unknown_model", "model", message, model))
     if profile.retires is not None and time is not None:
         warnings += retirement_warning(model, profile, time)

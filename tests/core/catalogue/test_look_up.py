@@ -10,8 +10,9 @@ import pytest
 
 from abstractcore import ConfigurationError
 from abstractcore.catalogue import FileCatalogue
+from abstractcore.engine import lower
 from abstractcore.ports import ModelProfile, Thinking
-from abstractcore.schema import Sampling
+from abstractcore.schema import Message, ModelCall, Sampling
 from tests.catalogue_files import PROVIDER, catalogue_of, write_file
 
 
@@ -132,11 +133,14 @@ def test_nothing_that_refuses_is_taken_from_a_family(tmp_path: Path):
         cache_points=4,
         context_tokens=9,
         encodable=frozenset({"document"}),
+        family="gpt-6",
         known=False,
         sampling=Sampling(max_output_tokens=5),
         settings={"off": "x"},
     )
     assert catalogue.entry(PROVIDER, "gpt-6-nova").name == "gpt-6"
+    (warning,) = lower(ModelCall("gpt-6-nova", (Message.user("hi"),)), profile(catalogue, "gpt-6-nova"), ()).warnings
+    assert warning.message.startswith("the model 'gpt-6-nova' is unknown, but for its family 'gpt-6': it may not ")
     assert profile(catalogue, "gpt-6.2") == profile(catalogue, "else")
 
 

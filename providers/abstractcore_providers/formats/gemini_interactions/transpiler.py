@@ -14,7 +14,7 @@ from abstractcore.schema import Encoded, ModelCall, ModelReply, Parsed, Rendered
 
 from .decode import decode
 from .encode import encode
-from .errors import error_of, render_error
+from .errors import RIGHT_ADDRESS, error_in_body, error_of, render_error
 
 if TYPE_CHECKING:
     from .stream_decoder import InteractionDecoder
@@ -69,5 +69,9 @@ class GeminiInteractions:
 
     @property
     def operations(self) -> Operations:
-        """Returns no operations: the API counts no tokens, and caches without requests."""
-        return {}
+        """Returns the operations: `list_models`. The API counts no tokens, and caches without requests."""
+        from ...common.model_lists import LIST_MODELS, ModelListing
+
+        # https://ai.google.dev/api/models#method:-models.list
+        models = ModelListing("/models", error_in_body, RIGHT_ADDRESS, {"pageSize": "1000"}, "pageToken", "models/")
+        return {LIST_MODELS: models}
