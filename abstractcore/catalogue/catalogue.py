@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import date
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from ..errors import ConfigurationError
 from ..ports import CatalogueFile, ModelProfile
-from .documents import read_document
+from .documents import Document, read_document
 from .entries import ModelEntry
 from .folders import updates_folder, user_file_path
 from .pricing import ModelPricing
 from .provider_file import ProviderFile
 from .provider_models import ProviderModels
-from .user_file import UserFile
+
+if TYPE_CHECKING:
+    from .updates import Change
+    from .user_file import UserFile
 
 
 class FileCatalogue:
@@ -74,27 +80,52 @@ class FileCatalogue:
         """Returns the models of a provider."""
         found = self._providers.get(provider)
         if found is None:
-            found = ProviderModels(provider, self._file(provider), self._user_file())
+            found = ProviderModels(provider, self.file(provider), self._user_file())
             found = self._providers.setdefault(provider, found)
         return found
 
-    def _file(self, provider: str) -> ProviderFile | None:
-        """Returns the later one of the registered file and the one in the folder of updates."""
+    def file(self, provider: str) -> ProviderFile | None:
+        """Returns the later one of the registered file and the one in the folder of updates; None without the first."""
         registered = self._files().get(provider)
         if registered is None:
             return None
         file = ProviderFile(read_document(registered.file), provider)
-        update = self.updates / f"{provider}.jsonl"
-        if not update.exists():
-            return file
-        updated = ProviderFile(read_document(update), provider)
-        return updated if _as_of(updated) > _as_of(file) else file
+        updated = self._updated(provider)
+        return updated if updated is not None and _as_of(updated) > _as_of(file) else file
+
+    def update(self, files: Mapping[str, Document]) -> list[Change]:
+        """Puts later versions of the registered files into the folder of updates; returns the changes to each file.
+
+        This catalogue keeps what it has read. Raises `ConfigurationError` for an invalid file; then nothing is changed.
+        """
+        from .updates import update_files
+
+        registered = self._files()
+        present = {name: ProviderFile(read_document(each.file), name) for name, each in registered.items()}
+        for name in present:
+            with suppress(ConfigurationError):  # a damaged update is replaced
+                present[name] = self.file(name) or present[name]
+        return update_files(files, present, self.updates)
+
+    def _updated(self, provider: str) -> ProviderFile | None:
+        path = self.updates / f"{provider}.jsonl"
+        try:
+            return ProviderFile(read_document(path), provider) if path.exists() else None
+        except ConfigurationError as error:
+            error.hint = f"Delete {path}, or run `abstractcore catalogue update`."
+            raise
 
     def _user_file(self) -> UserFile | None:
         path, named = self.user_path, self._user_path is not None or user_file_path(self._environment)[1]
         if path not in self._user:
-            self._user.setdefault(path, UserFile(read_document(path)) if named or path.exists() else None)
+            self._user.setdefault(path, _read_user_file(path) if named or path.exists() else None)
         return self._user[path]
+
+
+def _read_user_file(path: Path) -> UserFile:
+    from .user_file import UserFile  # imports tomllib, which few programs need
+
+    return UserFile(read_document(path))
 
 
 def _as_of(file: ProviderFile) -> date:

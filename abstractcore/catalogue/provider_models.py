@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..errors import SchemaError
 from ..registry import did_you_mean, nearest_names
@@ -16,7 +16,9 @@ from .names import NameRules, family_of
 from .price_rows import PriceHeader, PriceRow, read_price_rows
 from .provider_file import ProviderFile
 from .rows import Row
-from .user_file import UserFile
+
+if TYPE_CHECKING:
+    from .user_file import UserFile
 
 _UNKNOWN: Facts = {"known": False}
 

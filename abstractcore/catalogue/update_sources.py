@@ -1,0 +1,51 @@
+"""The provider files in a wheel, a zip file or a folder. Nothing of it is executed."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
+
+from ..errors import ConfigurationError
+from .documents import MAX_BYTES, Document, document, read_document
+
+_FOLDER = "catalogue"
+_SUFFIX = ".jsonl"
+
+
+def read_source(source: Path) -> Mapping[str, Document]:
+    """Returns the files of a wheel, a zip file or a folder by provider; raises `ConfigurationError` without any.
+
+    They are in a folder `catalogue`, as in the wheel of abstractcore, or at the top.
+    """
+    if not source.exists():
+        raise ConfigurationError(f"{source} does not exist.", hint="Pass a wheel, a zip file, a folder or a URL.")
+    pairs = _of_folder(source) if source.is_dir() else _of_archive(source)
+    files = dict(pairs)
+    if not files:
+        raise ConfigurationError(
+            f"{source} has no catalogue: expected files such as {_FOLDER}/PROVIDER{_SUFFIX}.",
+            hint="Is it a wheel of abstractcore? The package index may have another project of that name.",
+        )
+    return files
+
+
+def _of_folder(folder: Path) -> Iterator[tuple[str, Document]]:
+    for path in sorted(folder.rglob(f"*{_SUFFIX}")):
+        if path.parent == folder or path.parent.name == _FOLDER:
+            yield path.stem, read_document(path)
+
+
+def _of_archive(path: Path) -> Iterator[tuple[str, Document]]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for info in archive.infolist():
+                name = PurePosixPath(info.filename)
+                if name.suffix == _SUFFIX and (len(name.parts) == 1 or name.parts[-2] == _FOLDER):
+                    with archive.open(info) as file:
+                        yield name.stem, document(file.read(MAX_BYTES + 1), f"{path}/{name}")
+    except (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError, NotImplementedError) as error:
+        raise ConfigurationError(
+            f"{path} is not a readable wheel or zip file: {error}.", hint="Download it again."
+        ) from None

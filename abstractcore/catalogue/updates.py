@@ -1,0 +1,99 @@
+"""Replaces the provider files in the user's folder by later ones: checked first, then all at once."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from ..errors import ConfigurationError
+from .documents import Document
+from .provider_file import ProviderFile
+from .provider_models import ProviderModels
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The models of a provider that an update adds, removes and changes, and the days of the facts before and after."""
+
+    provider: str
+    before: date | None
+    after: date | None
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+
+    @property
+    def is_later(self) -> bool:
+        """Whether the facts are later ones, and so are used."""
+        return self.after is not None and (self.before is None or self.after > self.before)
+
+
+def update_files(files: Mapping[str, Document], present: Mapping[str, ProviderFile], folder: Path) -> list[Change]:
+    """Puts the `files` that are later than the `present` ones into `folder`, and returns the changes of all.
+
+    Files of providers without a present one are left out. Every file is checked before any is replaced: raises
+    `ConfigurationError` for an invalid one, and if the folder cannot be written; then it is as before.
+    """
+    read: dict[str, ProviderFile] = {}
+    try:
+        read |= {name: ProviderFile(files[name], name) for name in sorted(files) if name in present}
+        for name, file in read.items():
+            ProviderModels(name, file, None).check()
+    except ConfigurationError as error:
+        error.hint = error.hint or "It may be damaged, or for a later version of abstractcore."
+        raise
+    changes = [_change(name, present[name], file) for name, file in read.items()]
+    later = {change.provider: read[change.provider].document.text for change in changes if change.is_later}
+    if later:
+        try:
+            _replace(later, folder)
+        except OSError as error:
+            raise ConfigurationError(
+                f"{folder} cannot be written: {error.strerror or error}.", hint="The catalogue is as before."
+            ) from None
+    return changes
+
+
+def _change(provider: str, before: ProviderFile, after: ProviderFile) -> Change:
+    old, new = before.models, after.models
+    both = sorted(old.keys() & new.keys())
+    return Change(
+        provider,
+        before.header.as_of,
+        after.header.as_of,
+        tuple(sorted(new.keys() - old.keys())),
+        tuple(sorted(old.keys() - new.keys())),
+        tuple(name for name in both if _content(before, name) != _content(after, name)),
+    )
+
+
+def _content(file: ProviderFile, name: str) -> object:
+    """Returns what a row says, without the day on which it was checked."""
+    row = file.models[name]
+    facts = {key: value for key, value in file.facts(row).items() if key != "checked"}
+    return row.alias_of, facts, row.prices
+
+
+def _replace(files: Mapping[str, str], folder: Path) -> None:
+    """Writes a copy of `folder` with the files, and puts it in its place: a reader sees all or none of them."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    scratch = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    try:
+        made = scratch / "new"
+        if folder.exists():
+            shutil.copytree(folder, made)
+        else:
+            made.mkdir()
+        for name, text in files.items():
+            (made / f"{name}.jsonl").write_text(text, encoding="utf-8", newline="")
+        if folder.exists():
+            folder.rename(scratch / "old")
+        made.rename(folder)
+    finally:
+        if not folder.exists() and (scratch / "old").exists():
+            (scratch / "old").rename(folder)
+        shutil.rmtree(scratch, ignore_errors=True)

@@ -1,0 +1,78 @@
+"""`abstractcore catalogue update`: later facts about models, from the newest wheel or another source."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import abstractcore
+
+from .catalogues import open_catalogue
+from .downloads import download, is_url
+from .json_output import catalogue_json
+from .reporting import reported
+from .screen import note, show_table, write
+
+if TYPE_CHECKING:
+    from ..catalogue.updates import Change
+
+_PROJECT = "abstractcore"
+_MOST_NAMES = 8
+
+
+def update(source: str | None, *, as_json: bool) -> None:
+    """Replaces the provider files in the user's folder by later ones, and prints what changed."""
+    with reported(as_json=as_json):
+        from ..catalogue.update_sources import read_source
+
+        catalogue = open_catalogue()
+        with tempfile.TemporaryDirectory() as scratch:
+            changes = catalogue.update(read_source(_fetched(source, Path(scratch))))
+        if as_json:
+            folder = str(catalogue.updates)
+            write(catalogue_json({"folder": folder, "providers": [_as_data(change) for change in changes]}))
+            return
+        later = [change for change in changes if change.is_later]
+        show_table(("provider", "as of", "before", "new", "gone", "changed"), [_row(change) for change in later])
+        for change in later:
+            for what, names in (("new", change.added), ("gone", change.removed), ("changed", change.changed)):
+                if names:
+                    note(f"{change.provider}: {what}: {_some(names)}")
+        note(f"{len(later)} of {len(changes)} files are later than those in use: {catalogue.updates}")
+
+
+def _fetched(source: str | None, scratch: Path) -> Path:
+    """Returns the path of the source, downloaded if it is none; raises `ConfigurationError` without an installer."""
+    if source is None:
+        from ..stores.models.wheels import unpack_wheel
+
+        note(f"downloading the newest wheel of {_PROJECT} ...")
+        try:
+            return unpack_wheel(_PROJECT, scratch, _PROJECT)
+        except OSError as error:
+            raise abstractcore.ConfigurationError(f"{scratch} cannot be written: {error}.") from None
+    return download(source, scratch) if is_url(source) else Path(source).expanduser()
+
+
+def _row(change: Change) -> tuple[str, ...]:
+    days = (str(change.after or "-"), str(change.before or "-"))
+    return (change.provider, *days, *(str(len(names)) for names in (change.added, change.removed, change.changed)))
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_NAMES
+    return f"{', '.join(names[:_MOST_NAMES])}{f' and {more} more' if more > 0 else ''}"
+
+
+def _as_data(change: Change) -> dict[str, object]:
+    return {
+        "provider": change.provider,
+        "as_of": change.after and change.after.isoformat(),
+        "before": change.before and change.before.isoformat(),
+        "updated": change.is_later,
+        "added": change.added,
+        "removed": change.removed,
+        "changed": change.changed,
+    }

@@ -1,0 +1,66 @@
+"""Downloads a file over HTTP, with the library's own transport: its proxies, certificates and timeouts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import urljoin, urlsplit
+
+import abstractcore
+
+from ..concurrency import drive
+from ..schema import WireRequest
+from ..schema.quoting import shown_address
+from ..transport import TransportSettings
+
+_MOST_BYTES = 256 * 1024 * 1024
+_MOST_REDIRECTS = 5
+_STEP_SECONDS = 60.0
+_REDIRECTS = (301, 302, 303, 307, 308)
+
+
+def is_url(source: str) -> bool:
+    """Returns whether the source is the URL of a file."""
+    return source.startswith(("http://", "https://"))
+
+
+def download(url: str, folder: Path) -> Path:
+    """Returns the path of the downloaded file in `folder`; raises `ProviderError`s as requests to providers do, and
+    `ConfigurationError` for another answer than a file.
+    """
+    services = abstractcore.Services()
+    try:
+        return drive(_fetch(url, folder, services))
+    finally:
+        services.close()
+
+
+async def _fetch(url: str, folder: Path, services: abstractcore.Services) -> Path:
+    transport = services.sync_transport(TransportSettings())
+    for _ in range(_MOST_REDIRECTS + 1):
+        body = await transport.open(WireRequest(url, {}, b"", "GET"), _STEP_SECONDS)
+        try:
+            if body.status in _REDIRECTS and "location" in body.headers:
+                url = _redirected(url, body.headers["location"])
+                continue
+            if body.status != 200:
+                raise abstractcore.ConfigurationError(f"{shown_address(url)} answers with HTTP status {body.status}.")
+            path = folder / "download"
+            size = 0
+            with path.open("wb") as file:
+                while chunk := await body.read():
+                    size += len(chunk)
+                    if size > _MOST_BYTES:
+                        raise abstractcore.ConfigurationError(f"{shown_address(url)} is too large to be a catalogue.")
+                    file.write(chunk)
+            return path
+        finally:
+            await body.close()
+    raise abstractcore.ConfigurationError(f"{shown_address(url)} redirects more than {_MOST_REDIRECTS} times.")
+
+
+def _redirected(url: str, location: str) -> str:
+    """Returns the URL that an answer redirects to; raises `ConfigurationError` for one without TLS, after one with."""
+    target = urljoin(url, location)
+    if not is_url(target) or (url.startswith("https:") and urlsplit(target).scheme != "https"):
+        raise abstractcore.ConfigurationError(f"{shown_address(url)} redirects to {shown_address(target)}.")
+    return target
