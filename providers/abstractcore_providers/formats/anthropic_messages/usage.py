@@ -1,7 +1,7 @@
 """Token counts and billing data of a reply.
 
-Of a reply with `usage.iterations`, which stay in the metadata, the counts are those of the answer's model: an iteration
-of another model, and one of compaction, are not among them (`BetaUsage.iterations` in anthropic 2.12).
+`usage.iterations`, the counts of each iteration with its model, stay in the metadata. The counts of a reply do not
+include those of compaction (`BetaUsage.iterations` in anthropic 2.12).
 """
 
 from __future__ import annotations
