@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from abstractcore.errors import ConfigurationError
-from abstractcore.ports import ModelProfile, Price, ProviderConfig, ProviderServices, ProviderSession
-from abstractcore.schema import Sampling
+from abstractcore.ports import Price, ProviderConfig, ProviderServices, ProviderSession
 
 if TYPE_CHECKING:
     from .servers import ServerPool
@@ -15,10 +15,6 @@ if TYPE_CHECKING:
 DEFAULT_MODEL = "smollm2-135m-instruct"
 DEFAULT_CONTEXT = 8192
 _SMALLEST_CONTEXT = 256
-
-RECOMMENDED_SAMPLING = {DEFAULT_MODEL: Sampling(max_output_tokens=512, temperature=0.2, top_p=0.9)}
-"""Temperature and top_p from SmolLM2's model card. The limit is ours: so small a model may repeat itself endlessly, and
-512 tokens take about 15 s; an answer that reaches it has `finish_reason` "length"."""
 
 
 class LocalProvider:
@@ -39,7 +35,7 @@ class LocalProvider:
         self._pools: dict[str, ServerPool] = {}
 
     def connect(self, config: ProviderConfig, services: ProviderServices) -> ProviderSession:
-        """Returns a session for `config.model`, a name or path for the model store. Does no I/O."""
+        """Returns a session for `config.model`, a name or path for the model store. No I/O but the catalogue's."""
         # Imported here: listing providers must load neither a wire format nor the code that runs processes.
         from ..formats.openai_chat import OpenAIChat
         from ..formats.openai_chat.dialect import LLAMA_CPP
@@ -58,7 +54,7 @@ class LocalProvider:
             model=model,
             transpiler=OpenAIChat(LLAMA_CPP),
             endpoint=endpoint,
-            profile=ModelProfile(context_tokens=context_size, sampling=RECOMMENDED_SAMPLING.get(model)),
+            profile=replace(services.catalogue.profile(self.name, model), context_tokens=context_size),
             price=Price(0, 0),
             own_process=True,
             close=endpoint.close,
