@@ -12,21 +12,16 @@ CACHE_TIMES: Mapping[str, int] = MappingProxyType({"5m": 300, "1h": 3600})
 """The vendors' names of the TTLs, which are in seconds."""
 
 _UNSAID = CACHE_TIMES["5m"]
+_MOST = CACHE_TIMES["1h"]
 
 
 @dataclass(slots=True)
 class CacheTimes:
     """Adjusts the TTLs of the cache points of one request, in the order in which they are sent: tools, system,
     messages.
-
-    `most` is the longest TTL of the model, in seconds.
     """
 
-    most: int = CACHE_TIMES["1h"]
-    _longest: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._longest = self.most
+    _longest: int = field(default=_MOST, init=False)
 
     def fit(self, point: CachePoint | None, path: str, warnings: list[CallWarning]) -> CachePoint | None:
         """Returns the cache point of the item at `path` as it is sent, with a warning if its TTL changes."""
@@ -35,8 +30,8 @@ class CacheTimes:
         if point.ttl is None:
             self._longest = _UNSAID
             return point
-        times = [time for time in CACHE_TIMES.values() if time <= self.most]
-        nearest = next((time for time in times if time >= point.ttl), self.most)
+        times = CACHE_TIMES.values()
+        nearest = next((time for time in times if time >= point.ttl), _MOST)
         sent = min(nearest, self._longest)
         if sent != point.ttl:
             message = f"the supported TTLs are {' and '.join(map(str, times))} seconds"

@@ -8,9 +8,9 @@ from abstractcore.schema import CachePoint, CallWarning
 from abstractcore_providers.common.cache_times import CacheTimes
 
 
-def fitted(asked: list[int | None], most: int = 3600) -> tuple[list[int | None], list[tuple[Any, Any]]]:
+def fitted(asked: list[int | None]) -> tuple[list[int | None], list[tuple[Any, Any]]]:
     """What is sent, and what the warnings say of it."""
-    times, warnings = CacheTimes(most), list[CallWarning]()
+    times, warnings = CacheTimes(), list[CallWarning]()
     points = [times.fit(CachePoint(ttl), f"parts[{i}]", warnings) for i, ttl in enumerate(asked)]
     return [point.ttl for point in points if point is not None], [(w.path, w.sent) for w in warnings]
 
@@ -29,10 +29,6 @@ def fitted(asked: list[int | None], most: int = 3600) -> tuple[list[int | None],
 def test_ttl_of_a_cache_point_is_capped_by_earlier_ones(asked: list[int | None], sent: list[int | None]):
     changed = [(f"parts[{i}].cache.ttl", ttl) for i, ttl in enumerate(sent) if ttl != asked[i]]
     assert fitted(asked) == (sent, changed)
-
-
-def test_ttl_of_a_cache_point_is_capped_by_the_model():
-    assert fitted([3600, None, 300], most=300) == ([300, None, 300], [("parts[0].cache.ttl", 300)])
 
 
 def test_warning_distinguishes_ttl_and_order():
