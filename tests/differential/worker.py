@@ -21,6 +21,7 @@ from abstractcore import errors
 from abstractcore.engine import lower
 from abstractcore.ports import ProviderConfig
 from abstractcore.schema import (
+    CallWarning,
     Delta,
     Encoded,
     Message,
@@ -93,7 +94,7 @@ class SessionFormat:
         rules = () if self._rules is None else (self._rules,)
         lowered = lower(call, self._profile, (), *rules)
         encoded = encode(lowered.call)
-        return Encoded(encoded.request, tuple(sorted((*lowered.warnings, *encoded.warnings), key=str)))
+        return Encoded(encoded.request, tuple(sorted((*lowered.warnings, *encoded.warnings), key=_facts_first)))
 
 
 _transpilers: dict[tuple[str, str | None], Any] = {}
@@ -140,6 +141,11 @@ def an_error(value: Any) -> Any:
 
 
 # To JSON
+
+
+def _facts_first(warning: CallWarning) -> tuple[str, str, str]:
+    """The place of a warning among others, which another message alone does not change."""
+    return warning.path, warning.code, repr((warning.requested, warning.sent))
 
 
 def as_json(value: Any, wording: list[Any]) -> Any:
