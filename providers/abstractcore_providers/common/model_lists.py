@@ -22,7 +22,8 @@ LIST_MODELS: Final = "list_models"
 class ModelListing:
     """Where a format lists models: `GET path`, with the parameters `query`, and `after` for a further page.
 
-    `prefix` is left out of the ids. `error_in` reads the error of a body, `hint` describes a correct base URL.
+    `prefix` is left out of the ids; `headers` are sent. `error_in` reads the error of a body, `hint` describes a
+    correct base URL.
     """
 
     path: str
@@ -31,6 +32,7 @@ class ModelListing:
     query: Mapping[str, str] = EMPTY  # pyright: ignore[reportAssignmentType]
     after: str = ""
     prefix: str = ""
+    headers: Mapping[str, str] = EMPTY  # pyright: ignore[reportAssignmentType]
 
     def __call__(self, *, after: str | None = None) -> Operation[ModelList]:
         """Returns the operation; `after` is `ModelList.next` of the page before. It is free of charge."""
@@ -40,7 +42,7 @@ class ModelListing:
         path = f"{self.path}?{urlencode(query)}" if query else self.path
         return Operation(
             LIST_MODELS,
-            lambda call: Encoded(WireRequest(path, {}, b"", "GET")),
+            lambda call: Encoded(WireRequest(path, self.headers, b"", "GET")),
             self._read,
             usage=lambda page: Usage(0, 0),
             to_record=to_data,

@@ -26,6 +26,8 @@ from .writing import Writing
 IMAGE_TYPES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 PDF = "application/pdf"
 PLAIN = "text/plain"
+ENCODABLE = IMAGE_TYPES | {PDF, PLAIN}
+"""The files that are sent to models of which it is not known what they accept."""
 _PLAIN_OR_CACHED = {"type", "text", "cache_control"}
 _TEXT_TYPES = frozenset({"application/json", "application/xml", "application/yaml", "application/x-yaml"})
 

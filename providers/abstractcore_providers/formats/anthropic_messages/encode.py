@@ -7,7 +7,15 @@ from dataclasses import dataclass
 
 from abstractcore.schema import CallWarning, Encoded, JSONObject, ModelCall, WireRequest
 
-from ...common.claude_thinking import EFFORTS, Thinking, read_claude_thinking, write_claude_thinking
+from ...common.claude_thinking import (
+    EFFORTS,
+    Given,
+    Thinking,
+    has_thinking,
+    highest_effort_without_thinking,
+    read_claude_thinking,
+    write_claude_thinking,
+)
 from ...common.json_reading import Object, as_object
 from ...common.provider_options import duplicate_option_error, options_for
 from ...common.raw_arguments import written_with
@@ -19,7 +27,7 @@ from .dialect import Dialect
 from .outputs import has_output, output_to_theirs
 from .tool_choice import choice_to_theirs
 from .tools import tools_to_theirs
-from .vocabulary import CALL_FIELDS, SAMPLING, WARNINGS
+from .vocabulary import CALL_FIELDS, SAMPLING, THINKING_BLOCKS, WARNINGS
 from .write_messages import write_messages
 from .writing import Writing
 
@@ -60,7 +68,7 @@ def draft(call: ModelCall, dialect: Dialect) -> Draft:
     options_path = f"provider_options.{dialect.provider}"
     options = dict(options_for(call, dialect.provider, warnings))
     writing = Writing(dialect.provider, warnings)
-    tools = tools_to_theirs(call, options.pop("tools", None), f"{options_path}.tools", writing)
+    tools = tools_to_theirs(call, options.pop("tools", None), f"{options_path}.tools", writing, dialect.computer_tool)
     conversation = write_messages(call, dialect, writing)
     limit = call.sampling.max_output_tokens
     thinking = nearest_level(call.thinking, EFFORTS, warnings)
@@ -73,21 +81,43 @@ def draft(call: ModelCall, dialect: Dialect) -> Draft:
     if tools:
         body["tools"] = tools
     body |= choice_to_theirs(call, warnings)
-    if thinking is not None:
-        body["thinking"], effort = write_claude_thinking(thinking, dialect.off)
-        if effort is not None:
-            body["output_config"] = {"effort": effort}
+    replays = dialect.block_binding and has_thinking(conversation.messages, THINKING_BLOCKS)
+    _add_thinking(body, thinking, options, options_path, replays, dialect, warnings)
     if call.output is not None:
         body["output_config"] = {**body.get("output_config", {}), "format": output_to_theirs(call.output, warnings)}
     WARNINGS.options(call, ("modalities",), warnings)
     if call.stream:
         body["stream"] = True
-    headers = {**_HEADERS, **betas_to_theirs(options.pop("betas", None), tools, f"{options_path}.betas", warnings)}
+    betas = options.pop("betas", None)
     _add_options(body, options, options_path)
     effort = as_object(body.get("output_config")).get("effort")
-    if read_claude_thinking(body.get("thinking"), effort, dialect.off) != thinking:
+    if read_claude_thinking(body.get("thinking"), effort, replays=replays, settings=dialect)[0] != thinking:
         raise duplicate_option_error(f"{options_path}.thinking")
+    headers = {**_HEADERS, **dialect.headers, **betas_to_theirs(betas, body, f"{options_path}.betas", warnings)}
     return Draft(body, conversation.inputs, headers, warnings)
+
+
+def _add_thinking(
+    body: Object,
+    asked: Thinking,
+    options: Object,
+    path: str,
+    replays: bool,
+    dialect: Dialect,
+    warnings: list[CallWarning],
+) -> None:
+    """Adds the field `thinking`, of the call and of the option `thinking`, and the effort."""
+    config = options.get("output_config")
+    effort = as_object(config).get("effort")
+    given = Given(options.pop("thinking", None), f"{path}.thinking", effort)
+    field, level = write_claude_thinking(asked, given, replays=replays, settings=dialect, warnings=warnings)
+    if field is not None:
+        body["thinking"] = field
+    if level is not None:
+        body["output_config"] = {"effort": level}
+    most = highest_effort_without_thinking(effort, asked, f"{path}.output_config.effort", dialect, warnings)
+    if most != effort:
+        options["output_config"] = {**as_object(config), "effort": most}
 
 
 def _limit(asked: int | None, thinking: Thinking, dialect: Dialect, warnings: list[CallWarning]) -> int:

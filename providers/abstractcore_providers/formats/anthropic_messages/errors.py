@@ -63,7 +63,7 @@ _TABLE = ErrorTable(
         "organization_on_hold": errors.AccessDeniedError,
         "request_body_timeout": errors.RequestTimeoutError,
     },
-    types={"request_too_large": errors.BadRequestError},
+    types={"request_too_large": errors.BadRequestError, "conflict_error": errors.OverloadedError},
     vague=frozenset({"invalid_request_error"}),
     narrower=(
         Narrower(re.compile(r"model", re.IGNORECASE), errors.ModelNotFoundError, (errors.NotFoundError,)),

@@ -6,15 +6,18 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from abstractcore.errors import InvalidInputError, UnsupportedContentError
-from abstractcore.schema import HostedTool, HostedToolKind, TextPart
+from abstractcore.schema import CallWarning, HostedTool, HostedToolKind, TextPart
 
 from ...common.json_reading import Object, as_object, as_objects, text_of
 
 _TOOLS: dict[HostedToolKind, Object] = {
     "web_search": {"type": "web_search_20250305", "name": "web_search"},
     "code_interpreter": {"type": "code_execution_20250825", "name": "code_execution"},
-    "computer_use": {"type": "computer_20250124", "name": "computer"},
+    "computer_use": {"type": "", "name": "computer"},
 }
+"""The defaults of definitions. The type of the tool for computer use depends on the model: `Dialect.computer_tool`."""
+_OF_SINGLE_TOOLS = frozenset({"name", "display_width_px", "display_height_px", "display_number", "enable_zoom"})
+"""Fields of the older computer tool that a toolset does not have (`ComputerToolset20260801Param`)."""
 _KINDS: tuple[tuple[str, HostedToolKind], ...] = (
     ("web_search_", "web_search"),
     ("web_fetch_", "web_search"),
@@ -24,8 +27,10 @@ _KINDS: tuple[tuple[str, HostedToolKind], ...] = (
 """The prefixes of each kind's types, which end with a version's date."""
 
 
-def hosted_tool_to_theirs(tool: HostedTool, path: str) -> Object:
-    """Returns the tool's definition. `options` may select another version with `type`.
+def hosted_tool_to_theirs(tool: HostedTool, path: str, computer: str, warnings: list[CallWarning]) -> Object:
+    """Returns the tool's definition. `options` may select another version with `type`; `computer` is that of the
+    model's tool for computer use. Options that are the default, and those that a toolset does not have, are left out
+    with a warning.
 
     Raises `UnsupportedContentError` for a kind that the format does not have.
     """
@@ -34,25 +39,39 @@ def hosted_tool_to_theirs(tool: HostedTool, path: str) -> Object:
             f"{path}: the Messages format has no hosted tools of kind {tool.kind!r}.",
             hint="Define a function tool, or use a provider with this hosted tool.",
         )
-    data = {**_usual(tool.kind, text_of(dict(tool.options), "type") or ""), **tool.options}
-    if hosted_tool_to_ours(data) != tool:
+    usual = _usual(tool.kind, text_of(dict(tool.options), "type") or "", computer)
+    options = {name: value for name, value in tool.options.items() if usual.get(name) != value}
+    warnings += [
+        CallWarning("no_effect", f"{path}.options.{name}", "it is the default", tool.options[name])
+        for name in tool.options
+        if name not in options
+    ]
+    for name in sorted(_OF_SINGLE_TOOLS & options.keys()) if _is_toolset({**usual, **options}) else ():
+        message = f"{usual['type']} has no {name}"
+        warnings.append(CallWarning("unsupported_option", f"{path}.options.{name}", message, options.pop(name)))
+    data = {**usual, **options}
+    if hosted_tool_to_ours(data, computer) != HostedTool(tool.kind, options):
         raise InvalidInputError(f"is not a tool of kind {tool.kind!r}", path=f"{path}.options")
     return data
 
 
-def _usual(kind: HostedToolKind, type_: str) -> Object:
+def _usual(kind: HostedToolKind, type_: str, computer: str) -> Object:
     """Returns the defaults of a definition. A toolset has no name of its own."""
-    usual = _TOOLS[kind]
-    return {"type": usual["type"]} if "_toolset_" in type_ else usual
+    usual = _TOOLS[kind] if kind != "computer_use" else {**_TOOLS[kind], "type": computer}
+    return {"type": usual["type"]} if _is_toolset({"type": type_ or usual["type"]}) else usual
 
 
-def hosted_tool_to_ours(data: Object) -> HostedTool | None:
+def _is_toolset(data: Object) -> bool:
+    return "_toolset_" in (text_of(data, "type") or "")
+
+
+def hosted_tool_to_ours(data: Object, computer: str) -> HostedTool | None:
     """Returns the hosted tool of a definition; None for any other tool."""
     type_ = text_of(data, "type") or ""
     kind: HostedToolKind | None = next((kind for beginning, kind in _KINDS if type_.startswith(beginning)), None)
     if kind is None:
         return None
-    usual = _usual(kind, type_)
+    usual = _usual(kind, type_, computer)
     return HostedTool(kind, {name: value for name, value in data.items() if usual.get(name) != value})
 
 

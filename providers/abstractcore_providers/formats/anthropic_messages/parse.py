@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 from abstractcore.schema import CallWarning, ModelCall, Parsed, WireRequest
 
-from ...common.claude_thinking import Thinking, read_claude_thinking
+from ...common.claude_thinking import Thinking, has_thinking, read_claude_thinking
 from ...common.json_reading import Object, as_object
 from ...common.reading import get_flag, get_list, get_object, get_text, read_call
 from ...common.reasoning_origins import origin_of
@@ -17,7 +18,7 @@ from .outputs import has_output, output_to_ours
 from .read_messages import MessageReader
 from .tool_choice import choice_to_ours
 from .tools import is_modelled, tools_to_ours
-from .vocabulary import CALL_FIELDS, SAMPLING
+from .vocabulary import CALL_FIELDS, SAMPLING, THINKING_BLOCKS
 
 
 def parse(request: WireRequest, dialect: Dialect) -> Parsed:
@@ -33,14 +34,15 @@ def _call(
     model = get_text(data.get("model"), "model")
     messages = reader.read(data, origin_of(dialect.provider, model), warnings)
     definitions = [get_object(value, f"tools[{i}]") for i, value in enumerate(get_list(data, "tools"))]
-    tools, hosted = tools_to_ours(definitions, warnings)
+    tools, hosted = tools_to_ours(definitions, dialect.computer_tool, warnings)
     choice, parallel = choice_to_ours(data.get("tool_choice"))
     effort = as_object(data.get("output_config")).get("effort")
-    thinking = read_claude_thinking(data.get("thinking"), effort, dialect.off)
+    replays = dialect.block_binding and has_thinking(data.get("messages"), THINKING_BLOCKS)
+    thinking, rest = read_claude_thinking(data.get("thinking"), effort, replays=replays, settings=dialect)
     get_list(data, "stop_sequences")
-    options = _rest(data, thinking)
-    others = [tool for tool in definitions if not is_modelled(tool)]
-    betas = betas_to_ours(headers, definitions)
+    options = _rest(data, thinking, rest)
+    others = [tool for tool in definitions if not is_modelled(tool, dialect.computer_tool)]
+    betas = betas_to_ours(headers, data)
     options |= {name: values for name, values in (("tools", others), ("betas", betas)) if values}
     return ModelCall(
         model=model,
@@ -58,11 +60,11 @@ def _call(
     )
 
 
-def _rest(data: Object, thinking: Thinking) -> Object:
-    """Returns the fields that the call does not have; among them `thinking`, unless the call has it."""
+def _rest(data: Object, thinking: Thinking, rest_of_thinking: Any) -> Object:
+    """Returns the fields that the call does not have; among them what `thinking` has beside the call's value."""
     rest = {name: value for name, value in data.items() if name not in CALL_FIELDS and name != "tools"}
-    if thinking is not None:
-        del rest["thinking"]
+    if "thinking" in rest:
+        rest["thinking"] = rest_of_thinking
     config = as_object(rest.get("output_config"))
     if config:
         ours = {"format"} if has_output(config) else set[str]()

@@ -20,26 +20,30 @@ from .writing import Writing
 _FIELDS = frozenset({"type", "name", "description", "input_schema", "strict", "cache_control"})
 
 
-def tools_to_theirs(call: ModelCall, others: Any, path: str, writing: Writing) -> list[Object]:
+def tools_to_theirs(call: ModelCall, others: Any, path: str, writing: Writing, computer: str) -> list[Object]:
     """Returns the definitions: the caller's, the hosted ones, and `others` (at `path`), which the schema does not
-    model.
+    model. `computer` is the type of the model's tool for computer use.
     """
     tools = [_tool(tool, f"tools[{i}]", writing) for i, tool in enumerate(call.tools)]
-    tools += [hosted_tool_to_theirs(tool, f"hosted_tools[{i}]") for i, tool in enumerate(call.hosted_tools)]
+    tools += [
+        hosted_tool_to_theirs(tool, f"hosted_tools[{i}]", computer, writing.warnings)
+        for i, tool in enumerate(call.hosted_tools)
+    ]
     if others is None:
         return tools
     if not isinstance(others, list) or not others:
         raise InvalidInputError("expected a list of definitions", path=path)
     for index, other in enumerate(cast("list[Any]", others)):
-        if is_modelled(other):
+        if is_modelled(other, computer):
             raise InvalidInputError("the call has a field for this", path=f"{path}[{index}]")
         tools.append(other)
     return tools
 
 
-def is_modelled(data: Any) -> bool:
+def is_modelled(data: Any, computer: str) -> bool:
     """Whether the schema models a definition."""
-    return not as_object(data) or is_own_tool(as_object(data)) or hosted_tool_to_ours(as_object(data)) is not None
+    tool = as_object(data)
+    return not tool or is_own_tool(tool) or hosted_tool_to_ours(tool, computer) is not None
 
 
 def _tool(tool: ToolSpec, path: str, writing: Writing) -> Object:
@@ -50,13 +54,15 @@ def _tool(tool: ToolSpec, path: str, writing: Writing) -> Object:
     return with_cache(data, tool, path, writing)
 
 
-def tools_to_ours(values: Iterable[Any], warnings: list[CallWarning]) -> tuple[list[ToolSpec], list[HostedTool]]:
+def tools_to_ours(
+    values: Iterable[Any], computer: str, warnings: list[CallWarning]
+) -> tuple[list[ToolSpec], list[HostedTool]]:
     """Returns the caller's tools and the hosted ones, as far as the schema models them."""
     tools: list[ToolSpec] = []
     hosted: list[HostedTool] = []
     for index, value in enumerate(values):
         data = get_object(value, f"tools[{index}]")
-        found = hosted_tool_to_ours(data)
+        found = hosted_tool_to_ours(data, computer)
         if found is not None:
             hosted.append(found)
         elif is_own_tool(data):

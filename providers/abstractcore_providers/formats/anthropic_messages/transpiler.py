@@ -74,6 +74,8 @@ class AnthropicMessages:
         from ...common.model_lists import LIST_MODELS, ModelListing
 
         # https://platform.claude.com/docs/en/api/models-list
-        models = ModelListing("/models", error_in_body, RIGHT_ADDRESS, {"limit": "1000"}, "after_id")
+        models = ModelListing(
+            "/models", error_in_body, RIGHT_ADDRESS, {"limit": "1000"}, "after_id", headers=self.dialect.headers
+        )
         count = count_tokens(lambda call: encode_count(call, self.dialect), decode_count)
         return {COUNT_TOKENS: lambda: count, LIST_MODELS: models}

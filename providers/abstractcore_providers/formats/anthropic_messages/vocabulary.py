@@ -22,6 +22,7 @@ FINISH_REASONS = FinishReasons(
         "tool_use": "tool_calls",
         "pause_turn": "paused",
         "refusal": "refusal",
+        "compaction": "stop",
     },
     {
         "stop": "end_turn",
@@ -59,6 +60,8 @@ CALL_FIELDS = frozenset(
     }
 )
 """Fields of a request for which a call has fields, whatever their value."""
+THINKING_BLOCKS = frozenset({"thinking", "redacted_thinking"})
+"""Types of blocks that contain a model's thinking."""
 
 
 def finish_reason_to_theirs(reason: FinishReason, raw: str | None) -> str:

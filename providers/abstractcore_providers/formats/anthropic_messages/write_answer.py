@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from abstractcore.schema import CallWarning, Part, ReasoningPart, TextPart, ToolCall
+from abstractcore.schema import CallWarning, OpaquePart, Part, ReasoningPart, TextPart, ToolCall
 
 from ...common.call_ids import CallIds
+from ...common.claude_thinking import NOT_REPLAYED
 from ...common.item_options import name_options_left_out
 from ...common.json_reading import Object
 from ...common.raw_arguments import HOLE
@@ -23,13 +24,21 @@ text`.
 """
 
 
+_NO_DOCUMENTS = "this version of the API accepts no document in an assistant message"
+
+
 @dataclass(slots=True)
 class AnswerWriter:
-    """Writes the assistant's messages of one call. `inputs` collects the texts for their placeholders."""
+    """Writes the assistant's messages of one call. `inputs` collects the texts for their placeholders.
+
+    Reasoning is that of the model `origin`, and sent back if `replays`; documents are if `documents`.
+    """
 
     origin: str | None
     inputs: list[str]
     writing: Writing
+    replays: bool = True
+    documents: bool = True
 
     def write(self, parts: Sequence[Part], turn: int, ids: CallIds) -> list[Object]:
         """Returns the blocks of message `turn`."""
@@ -46,6 +55,8 @@ class AnswerWriter:
                 blocks += self._reasoning(part, path)
             elif isinstance(part, ToolCall):
                 blocks.append(self._call(part, path, ids.of_call(turn, part.id)))
+            elif isinstance(part, OpaquePart) and part.kind == "document" and not self.documents:
+                self._warn("part_left_out", path, _NO_DOCUMENTS)
             else:
                 blocks += write_own(part, path, self.writing.provider, self.inputs, self.writing.warnings)
         return blocks
@@ -68,6 +79,8 @@ class AnswerWriter:
             self._warn("reasoning_left_out", path, f"it is the reasoning of {part.origin or 'an unknown model'}")
         elif part.is_plain:
             self._warn("reasoning_left_out", path, "reasoning is accepted only with its signature")
+        elif not self.replays:
+            self._warn("reasoning_left_out", path, NOT_REPLAYED)
         else:
             redacted = part.redacted_data is not None and not (part.text and part.signature)
             return [thinking_block(part, redacted, path, self.writing.warnings)]

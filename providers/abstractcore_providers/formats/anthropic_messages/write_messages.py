@@ -47,7 +47,8 @@ def write_messages(call: ModelCall, dialect: Dialect, writing: Writing) -> Conve
     top = belong_at_top(call.messages, dialect, writing.warnings)
     written = Conversation(write_system([(i, call.messages[i]) for i in top], writing))
     ids = CallIds(call.messages, lambda _, id: _LEGAL_ID.fullmatch(id))
-    answers = AnswerWriter(origin_of(dialect.provider, call.model), written.inputs, writing)
+    origin, replays = origin_of(dialect.provider, call.model), not (dialect.block_binding and call.thinking == "off")
+    answers = AnswerWriter(origin, written.inputs, writing, replays, dialect.assistant_documents)
     for index, message in enumerate(call.messages):
         if index in top:
             continue

@@ -120,6 +120,24 @@ def replies() -> SearchStrategy[ModelReply]:
     return strategies.replies(PROVIDER, strategies.reply_parts() | said(), options=strategies.item_options(PROVIDER))
 
 
+def calls_with_thinking_options() -> SearchStrategy[ModelCall]:
+    """Calls with provider options beside their thinking."""
+    drop, refuse = ({"prefix_mismatch_behavior": behaviour} for behaviour in ("drop_block", "error"))
+    options: SearchStrategy[Any] = st.fixed_dictionaries(
+        {},
+        optional={
+            "type": st.sampled_from(["adaptive", "disabled", "between_tools", "enabled"]),
+            "budget_tokens": st.just(2000),
+            "display": st.sampled_from(["summarized", "omitted", None]),
+            "block_binding": st.sampled_from([drop, refuse]),
+            "x": st.just(1),
+        },
+    )
+    effort: SearchStrategy[Any] = st.sampled_from(["low", "xhigh", "max", "new"]).map(lambda effort: {"effort": effort})
+    either: SearchStrategy[Any] = st.fixed_dictionaries({}, optional={"thinking": options, "output_config": effort})
+    return st.builds(lambda call, given: call.with_(provider_options={PROVIDER: given}), calls(), either)
+
+
 def spoken() -> SearchStrategy[Part]:
     """Content that no message here can hold."""
     return st.builds(AudioPart, strategies.blobs("audio/wav"))

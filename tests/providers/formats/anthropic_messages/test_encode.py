@@ -295,9 +295,9 @@ def test_opaque_parts_of_the_vendor_are_sent():
 
 
 def test_tool_set_has_no_name():
-    toolset = HostedTool("computer_use", {"type": "computer_toolset_20260801"})
+    toolset = HostedTool("computer_use", {"configs": {"zoom": {"enabled": False}}})
     made = call(hosted_tools=(toolset,))
-    assert body_of(made)["tools"] == [{"type": "computer_toolset_20260801"}]
+    assert body_of(made)["tools"] == [{"type": "computer_toolset_20260801", "configs": {"zoom": {"enabled": False}}}]
     assert MESSAGES.parse(MESSAGES.encode(made).request).call.hosted_tools == (toolset,)
 
 
@@ -621,7 +621,8 @@ def test_provider_option_without_a_call_field_is_sent(option: dict[str, Any]):
 
 
 def test_betas_are_merged_into_the_header():
-    screen = HostedTool("computer_use", {"display_width_px": 1024, "display_height_px": 768})
+    options = {"type": "computer_20250124", "display_width_px": 1024, "display_height_px": 768}
+    screen = HostedTool("computer_use", options)
     made = call(hosted_tools=(screen,), provider_options={"anthropic": {"betas": ["context-1m-2025-08-07"]}})
     request = MESSAGES.encode(made).request
     assert request.headers["anthropic-beta"] == "computer-use-2025-01-24,context-1m-2025-08-07"

@@ -29,6 +29,22 @@ def test_laws_hold_for_models_with_another_thinking_off():
     check_laws(AnthropicMessages(dialect), "anthropic", calls=generated.calls(), max_examples=15)
 
 
+@pytest.mark.parametrize(
+    "dialect",
+    [
+        Dialect(),
+        Dialect(display=True, off_effort="high"),
+        Dialect(thinks_by_default=True),
+        Dialect(display=True, thinks_by_default=True, block_binding=True, version="2026-10-21"),
+        Dialect(off="between_tools", display=True, thinks_by_default=True, block_binding=True, off_effort="high"),
+    ],
+    ids=["plain", "display", "thinks by default", "newest", "newest off"],
+)
+def test_laws_hold_for_models_of_every_kind(dialect: Dialect):
+    calls = generated.calls_with_thinking_options()
+    check_laws(AnthropicMessages(dialect), "anthropic", calls=calls, max_examples=60)
+
+
 @examples(60)
 @given(generated.calls())
 @example(ModelCall("m", (Message.user("hi"),), "anthropic", output=OutputSchema("o", {"then": 0})))

@@ -251,7 +251,7 @@ def test_unknown_usage_fields_are_metadata():
         ("tool_use", "tool_calls"),
         ("pause_turn", "paused"),
         ("refusal", "refusal"),
-        ("compaction", "unknown"),
+        ("compaction", "stop"),
         (None, "unknown"),
     ],
 )
